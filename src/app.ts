@@ -1,0 +1,74 @@
+import { readFileSync } from 'node:fs'
+import rateLimit from '@fastify/rate-limit'
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
+import { auditEndpoints } from './audit/routes.ts'
+import { commonEndpoints } from './common/routes.ts'
+import type { Config } from './config.ts'
+import { type Endpoint, methodOf, pathOf } from './http/endpoint.ts'
+import { serveMetrics } from './http/metrics.ts'
+import { mount } from './http/mount.ts'
+import { openapiDocument } from './http/openapi.ts'
+import { serveReference } from './http/reference.ts'
+import { answerUnknownPaths, createServer } from './http/server.ts'
+import { productEndpoints } from './product/routes.ts'
+import { tryLater } from './refusal.ts'
+import { readSecrets, seal, unseal } from './secrets.ts'
+import type { Database } from './sql/handle.ts'
+import { userEndpoints } from './user/routes.ts'
+import { sessionsOf } from './user/session.ts'
+import { tokensWith } from './user/token.ts'
+
+export const version: string = JSON.parse(
+  readFileSync(new URL('../package.json', import.meta.url), 'utf8'),
+).version
+
+/** The assembled service: every resource's endpoints on one server. */
+export async function buildApp(config: Config, database: Database, logger: FastifyBaseLogger) {
+  const { tokenKey, fingerprintKey, sealKey, nameKey } = readSecrets(config)
+  const tokens = tokensWith(tokenKey)
+  const endpoints: Endpoint[] = [
+    ...userEndpoints(tokens, nameKey),
+    ...commonEndpoints(version),
+    ...productEndpoints,
+    ...auditEndpoints,
+  ]
+  const { maxBodyBytes, maxPageSize, tls, metricsToken, rateLimit: perMinute } = config
+  const app = await createServer({ logger, maxBodyBytes, tls })
+  serveMetrics(app, { database, token: metricsToken })
+  await serveReference(app, openapiDocument(endpoints, version, maxPageSize))
+  if (perMinute > 0) await limitRates(app, perMinute)
+  mount(app, endpoints, {
+    database,
+    authenticate: sessionsOf(database, tokens),
+    maxPageSize,
+    fingerprintKey,
+    sealed: {
+      seal: (text) => seal(sealKey, text),
+      unseal: (text) => unseal(sealKey, text),
+    },
+  })
+  answerUnknownPaths(app, methodsByPath(endpoints))
+  await app.ready()
+  return app
+}
+
+/** Counted per user and node, before the body is read. */
+const limitRates = (app: FastifyInstance, perMinute: number) =>
+  app.register(rateLimit, {
+    max: perMinute,
+    timeWindow: 60_000,
+    hook: 'preParsing',
+    keyGenerator: ({ actor, ip }) => (actor ? `user ${actor.userID}` : ip),
+    errorResponseBuilder: (_request, { ttl }) =>
+      tryLater(429, 'rate_limit', 'Too many requests; slow down.', Math.ceil(ttl / 1000)),
+  })
+
+function methodsByPath(endpoints: Endpoint[]): Map<string, string[]> {
+  const methods = new Map<string, string[]>()
+  for (const endpoint of endpoints) {
+    const path = pathOf(endpoint).toLowerCase()
+    methods.set(path, [...(methods.get(path) ?? []), methodOf(endpoint)])
+  }
+  for (const path of ['/openapi.json', '/docs', '/metrics']) methods.set(path, ['GET'])
+  return methods
+}

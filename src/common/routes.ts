@@ -1,0 +1,79 @@
+import sql from 'sql-template-tag'
+import { type Static, Type } from 'typebox'
+import { arrayOf, type Endpoint, reading } from '../http/endpoint.ts'
+import { optional, shown } from '../http/fields.ts'
+import { type Category, lookups } from '../lookup/lookups.ts'
+import { tryLater } from '../refusal.ts'
+import type { Sql } from '../sql/handle.ts'
+import { type Answer, render } from '../sql/render.ts'
+
+const Lookup = shown(
+  'Lookup',
+  {
+    category: Type.String(),
+    id: Type.Integer(),
+    code: Type.String(),
+    name: Type.String(),
+    description: Type.String(),
+  },
+  { category: 'BizEntityType', id: 3, code: 'Trust', name: 'Trust', description: null },
+)
+const LookupQuery = Type.Object({
+  Category: optional(
+    Type.Unsafe<Category>({ type: 'string', enum: Object.keys(lookups) }),
+  ),
+})
+const Health = Type.Object(
+  {
+    status: Type.String(),
+    version: Type.String(),
+    database: Type.String(),
+    uptimeSeconds: Type.Integer(),
+  },
+  { $id: 'Health' },
+)
+
+/** What anyone may ask without signing in. */
+export const commonEndpoints = (version: string): Endpoint[] => [
+  reading({
+    operation: 'GET /Common/Lookup',
+    access: 'public',
+    anyVersion: true,
+    summary: 'The values of all lookup categories, or of one.',
+    query: LookupQuery,
+    data: arrayOf(Lookup),
+    read: ({ query }, handle) => readLookups(handle, query),
+  }),
+  reading({
+    operation: 'GET /Common/HealthCheck',
+    access: 'public',
+    anyVersion: true,
+    summary: 'Whether the service and its database answer.',
+    data: Health,
+    read: (_request, handle) => readHealth(handle, version),
+  }),
+]
+
+const readLookups = (handle: Sql, { Category: category }: Static<typeof LookupQuery>) =>
+  render(
+    handle,
+    sql`
+      select category, id, code, name, description from lookup
+      where ${category ?? null}::text is null or category = ${category ?? null}
+      order by category, id`,
+  )
+
+const patience = 2_000
+
+async function readHealth(handle: Sql, version: string): Promise<Answer> {
+  const late = new Promise<never>((_, reject) => {
+    setTimeout(() => reject(databaseSilent()), patience).unref()
+  })
+  await Promise.race([handle.query(sql`select 1`), late])
+  const uptimeSeconds = Math.floor(process.uptime())
+  const data = { status: 'ok', version, database: 'ok', uptimeSeconds }
+  return { json: JSON.stringify(data), recordCount: 1 }
+}
+
+const databaseSilent = () =>
+  tryLater(503, 'database_unavailable', 'The database does not answer.', 1)

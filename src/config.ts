@@ -1,0 +1,123 @@
+import { readFileSync } from 'node:fs'
+import { isIP } from 'node:net'
+import { resolve } from 'node:path'
+
+/** The only reader of the environment. What it returns is checked and complete. */
+export type Config = {
+  host: string
+  port: number
+  /** Absent: the embedded database under dataDir. */
+  databaseUrl: string | undefined
+  databaseConnections: number
+  prepareStatements: boolean
+  dataDir: string
+  adminUsername: string | undefined
+  adminPassword: string | undefined
+  jwtSecret: string | undefined
+  encryptionKey: string | undefined
+  maxPageSize: number
+  maxBodyBytes: number
+  logLevel: string
+  /** Requests a minute and user; 0: no limit. */
+  rateLimit: number
+  metricsToken: string | undefined
+  behindProxy: boolean
+  tls: { cert: Buffer; key: Buffer } | undefined
+}
+
+type Environment = Record<string, string | undefined>
+
+export class ConfigError extends Error {}
+
+/** Reads and checks everything; one error names every bad value at once. */
+export function readConfig(env: Environment = process.env): Config {
+  const problems: string[] = []
+  const problem = (name: string, words: string) => problems.push(`${name} ${words}`)
+  const text = (name: string) => env[name]?.trim() || undefined
+
+  const integer = (name: string, fallback: number, least: number, most: number) => {
+    const given = text(name)
+    if (given === undefined) return fallback
+    const value = /^\d+$/.test(given) ? Number(given) : Number.NaN
+    if (!(value >= least && value <= most)) problem(name, `must be a number from ${least} to ${most}`)
+    return value
+  }
+  const flag = (name: string, fallback: boolean) => {
+    const given = text(name)?.toLowerCase()
+    if (given !== undefined && given !== 'true' && given !== 'false')
+      problem(name, 'must be true or false')
+    return given === undefined ? fallback : given === 'true'
+  }
+  const oneOf = (name: string, fallback: string, values: string[]) => {
+    const given = text(name) ?? fallback
+    if (!values.includes(given)) problem(name, `must be one of ${values.join(', ')}`)
+    return given
+  }
+  const secret = (name: string, least: number) => {
+    const given = text(name)
+    if (given !== undefined && given.length < least)
+      problem(name, `must be at least ${least} characters`)
+    return given
+  }
+  const file = (name: string) => {
+    const path = text(name)
+    if (path === undefined) return undefined
+    try {
+      return readFileSync(path)
+    } catch {
+      problem(name, `names a file that cannot be read (${path})`)
+      return undefined
+    }
+  }
+  const databaseUrl = () => {
+    const given = text('DATABASE_URL')
+    if (given !== undefined && !/^postgres(ql)?:\/\//.test(given))
+      problem('DATABASE_URL', 'must begin with postgres:// or postgresql://')
+    return given
+  }
+  const encryptionKey = () => {
+    const given = text('REGISTRY_ENCRYPTION_KEY')
+    if (given !== undefined && Buffer.from(given, 'base64').length !== 32)
+      problem('REGISTRY_ENCRYPTION_KEY', 'must be 32 bytes in base64 (openssl rand -base64 32)')
+    return given
+  }
+
+  const host = text('HOST') ?? '127.0.0.1'
+  const behindProxy = flag('REGISTRY_BEHIND_PROXY', false)
+  const cert = file('REGISTRY_TLS_CERT')
+  const key = file('REGISTRY_TLS_KEY')
+  if (Boolean(cert) !== Boolean(key))
+    problem('REGISTRY_TLS_CERT', 'and REGISTRY_TLS_KEY are needed together')
+  if (!isLoopback(host) && !behindProxy && !cert)
+    problem('HOST', `${host} is not a loopback address: set REGISTRY_TLS_CERT and REGISTRY_TLS_KEY, ` +
+      'or REGISTRY_BEHIND_PROXY=true where a proxy speaks TLS')
+  const adminUsername = text('REGISTRY_ADMIN_USERNAME')
+  const adminPassword = secret('REGISTRY_ADMIN_PASSWORD', 12)
+  if (adminPassword && !adminUsername)
+    problem('REGISTRY_ADMIN_USERNAME', 'is needed with REGISTRY_ADMIN_PASSWORD')
+
+  const config: Config = {
+    host,
+    port: integer('PORT', 3000, 0, 65_535),
+    databaseUrl: databaseUrl(),
+    databaseConnections: integer('REGISTRY_DATABASE_CONNECTIONS', 10, 1, 500),
+    prepareStatements: flag('REGISTRY_PREPARE_STATEMENTS', true),
+    dataDir: resolve(text('REGISTRY_DATA_DIR') ?? 'data'),
+    adminUsername,
+    adminPassword,
+    jwtSecret: secret('REGISTRY_JWT_SECRET', 32),
+    encryptionKey: encryptionKey(),
+    maxPageSize: integer('REGISTRY_MAX_PAGE_SIZE', 1000, 1, 100_000),
+    maxBodyBytes: integer('REGISTRY_MAX_BODY_BYTES', 10 * 2 ** 20, 1024, 2 ** 30),
+    logLevel: oneOf('REGISTRY_LOG_LEVEL', 'info', ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']),
+    rateLimit: integer('REGISTRY_RATE_LIMIT', 0, 0, 1_000_000),
+    metricsToken: secret('REGISTRY_METRICS_TOKEN', 16),
+    behindProxy,
+    tls: cert && key ? { cert, key } : undefined,
+  }
+  if (problems.length > 0) throw new ConfigError(`Configuration: ${problems.join('; ')}.`)
+  return config
+}
+
+const isLoopback = (host: string) =>
+  host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))

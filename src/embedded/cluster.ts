@@ -1,0 +1,235 @@
+import { execFile } from 'node:child_process'
+import { createHash, randomBytes } from 'node:crypto'
+import {
+  chownSync,
+  closeSync,
+  fsyncSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Binaries, copyBinaries, locateBinaries, program, restoreLinks } from './binaries.ts'
+import { draftName, sweepDrafts, syncFolder } from './drafts.ts'
+import { canReach, chooseIdentity, type Identity } from './identity.ts'
+
+/** A cluster on disk, ready to be started. */
+export type Cluster = {
+  dataDir: string
+  folder: string
+  socketFolder: string
+  logFile: string
+  /** Unique to the folder; shown in the titles of its processes. */
+  name: string
+  password: string
+  binaries: Binaries
+  identity: Identity
+}
+
+export const superuser = 'postgres'
+export const port = 5432 // only names the socket: nothing listens on the network
+const socketName = `.s.PGSQL.${port}`
+
+export const clusterFolder = (dataDir: string) => join(dataDir, 'postgres')
+const keyFolder = (dataDir: string) => join(dataDir, 'keys')
+const passwordFile = (dataDir: string) => join(keyFolder(dataDir), 'database-password')
+
+/** Finds the cluster of a data folder, or makes it. */
+export async function prepareCluster(given: string): Promise<Cluster & { created: boolean }> {
+  mkdirSync(given, { recursive: true, mode: 0o700 })
+  const dataDir = realpathSync(given)
+  for (const folder of [dataDir, keyFolder(dataDir)]) await sweepDrafts(folder)
+  const owner = clusterOwner(dataDir)
+  const { binaries, identity } = await chooseRunner(dataDir, owner)
+  const password = owner === undefined ? makePassword(dataDir) : demandPassword(dataDir)
+  const name = `registry-${createHash('sha256').update(dataDir).digest('hex').slice(0, 12)}`
+  const cluster = {
+    dataDir,
+    folder: clusterFolder(dataDir),
+    socketFolder: makeSocketFolder(dataDir, name, identity),
+    logFile: join(dataDir, 'postgres.log'),
+    name,
+    password,
+    binaries,
+    identity,
+  }
+  if (owner === undefined) await createCluster(cluster)
+  checkVersion(cluster)
+  return { ...cluster, created: owner === undefined }
+}
+
+function clusterOwner(dataDir: string): number | undefined {
+  const marker = join(clusterFolder(dataDir), 'PG_VERSION')
+  try {
+    return statSync(marker, { throwIfNoEntry: false })?.uid
+  } catch {
+    throw new Error(
+      `The database in ${dataDir} belongs to another user: ${marker} cannot be read. ` +
+        'Start the registry as that user, or set REGISTRY_DATA_DIR to another folder.',
+    )
+  }
+}
+
+async function chooseRunner(dataDir: string, owner: number | undefined) {
+  let binaries = locateBinaries()
+  const linked = restoreLinks(binaries)
+  if (!linked) binaries = await copyBinaries(binaries, dataDir)
+  let choice = chooseIdentity(binaries, dataDir, owner)
+  if (!choice.identity && linked && process.getuid?.() === 0) {
+    // The package lies where only root can enter, and namespaces are forbidden.
+    binaries = await copyBinaries(binaries, dataDir)
+    choice = chooseIdentity(binaries, dataDir, owner)
+  }
+  if (choice.identity) return { binaries, identity: choice.identity }
+  throw new Error(
+    `The built-in PostgreSQL cannot run here (${choice.problems.join('; ')}): ` +
+      'set DATABASE_URL to a PostgreSQL server, or start the registry as a normal user.',
+  )
+}
+
+export function readPassword(dataDir: string): string | undefined {
+  try {
+    return readFileSync(passwordFile(dataDir), 'utf8').trim()
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw error
+  }
+}
+
+function demandPassword(dataDir: string): string {
+  const password = readPassword(dataDir)
+  if (password) return password
+  throw new Error(
+    `The database in ${dataDir} is there, but ${passwordFile(dataDir)} is not: ` +
+      'bring the keys folder back from a backup.',
+  )
+}
+
+/** Two processes that start at once agree on the password of the first. */
+function makePassword(dataDir: string): string {
+  mkdirSync(keyFolder(dataDir), { recursive: true, mode: 0o700 })
+  const file = passwordFile(dataDir)
+  const draft = draftName(file)
+  try {
+    writeSynced(draft, `${randomBytes(32).toString('base64url')}\n`)
+    linkSync(draft, file)
+    syncFolder(keyFolder(dataDir))
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  } finally {
+    rmSync(draft, { force: true })
+  }
+  return demandPassword(dataDir)
+}
+
+function writeSynced(file: string, text: string): void {
+  const descriptor = openSync(file, 'wx', 0o600)
+  try {
+    writeFileSync(descriptor, text)
+    fsyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+/** A folder only the database's user can enter, on a path short enough for a socket's address. */
+function makeSocketFolder(dataDir: string, name: string, identity: Identity): string {
+  const parents = [tmpdir(), '/tmp'].filter((parent) => canReach(identity, parent))
+  const folder = [join(dataDir, 'socket'), ...parents.map((parent) => join(parent, name))].find(
+    (place) => Buffer.byteLength(join(place, socketName)) < 100,
+  )
+  if (!folder) throw new Error(`The path ${dataDir} is too long: set REGISTRY_DATA_DIR.`)
+  mkdirOwn(folder)
+  // In /tmp the name can be taken by anyone, or be a link to somewhere else.
+  const found = lstatSync(folder)
+  const ours = [identity.uid, process.getuid?.()].includes(found.uid)
+  if (!found.isDirectory() || !ours || (found.mode & 0o077) !== 0) {
+    throw new Error(`${folder} must be a folder of ours alone, and is not: remove it.`)
+  }
+  if (found.uid !== identity.uid) chownSync(folder, identity.uid, identity.gid)
+  return folder
+}
+
+function mkdirOwn(folder: string): void {
+  try {
+    mkdirSync(folder, { mode: 0o700 })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  }
+}
+
+/** Makes the cluster aside and moves it into place when it is whole. */
+async function createCluster(cluster: Cluster): Promise<void> {
+  const { uid, gid } = cluster.identity
+  const draft = draftName(cluster.folder)
+  const passwordCopy = join(draft, 'password')
+  mkdirSync(draft, { mode: 0o700 })
+  try {
+    writeFileSync(passwordCopy, cluster.password, { mode: 0o600, flag: 'wx' })
+    chownSync(passwordCopy, uid, gid)
+    chownSync(draft, uid, gid) // last, so that nobody can put a link where we write
+    await initdb(cluster, join(draft, 'cluster'), passwordCopy)
+    renameSync(join(draft, 'cluster'), cluster.folder)
+    syncFolder(cluster.dataDir)
+  } catch (error) {
+    if (clusterOwner(cluster.dataDir) === undefined) throw error // else another was faster
+  } finally {
+    rmSync(draft, { recursive: true, force: true })
+  }
+}
+
+async function initdb(cluster: Cluster, folder: string, passwordCopy: string): Promise<void> {
+  const options = [
+    `--pgdata=${folder}`,
+    `--username=${superuser}`,
+    `--pwfile=${passwordCopy}`,
+    '--auth=scram-sha-256',
+    '--data-checksums',
+    '--encoding=UTF8',
+    // The same order and case rules on every machine, whatever its locales.
+    '--locale-provider=builtin',
+    '--builtin-locale=C.UTF-8',
+    '--lc-collate=C',
+    '--lc-ctype=C',
+    '--no-instructions',
+  ]
+  const problem = await runAs(cluster, [program(cluster.binaries, 'initdb'), ...options])
+  rmSync(passwordCopy, { force: true })
+  if (problem)
+    throw new Error(`The database could not be created in ${cluster.dataDir}: ${problem}`)
+}
+
+function runAs({ identity, dataDir }: Cluster, command: string[]): Promise<string | undefined> {
+  const [file = '', ...args] = [...identity.prefix, ...command]
+  const options = { ...identity.spawn, cwd: dataDir, env: cleanEnvironment() }
+  return new Promise((resolve) => {
+    execFile(file, args, options, (error, _stdout, stderr) =>
+      resolve(error ? stderr.trim() || error.message : undefined),
+    )
+  })
+}
+
+/** Neither our secrets nor the PG* variables of a shell reach the database's processes. */
+export const cleanEnvironment = () => ({
+  PATH: process.env.PATH ?? '/usr/bin:/bin',
+  LC_ALL: 'C', // also makes the log English, which we read
+  TZ: 'UTC',
+})
+
+function checkVersion({ folder, binaries }: Cluster): void {
+  const made = readFileSync(join(folder, 'PG_VERSION'), 'utf8').trim()
+  const [ours] = binaries.version.split('.')
+  if (made === ours) return
+  throw new Error(
+    `The database in ${folder} is of PostgreSQL ${made}, and this release runs ${ours}: ` +
+      'export it with the release that made it.',
+  )
+}

@@ -1,0 +1,111 @@
+import { spawnSync } from 'node:child_process'
+import { chmodSync, chownSync, statSync } from 'node:fs'
+import { type Binaries, program } from './binaries.ts'
+
+/** Who runs PostgreSQL, which refuses to run as root. */
+export type Identity = {
+  name: string
+  /** The owner of the cluster's files. */
+  uid: number
+  gid: number
+  /** How a program is started as this user. */
+  spawn: { uid?: number; gid?: number }
+  prefix: string[]
+}
+
+/**
+ * The first user that can run these programs on this data folder. A cluster that exists belongs to
+ * the user that made it: another one is never given its files.
+ */
+export function chooseIdentity(binaries: Binaries, dataDir: string, clusterOwner?: number) {
+  const candidates = identities().filter(
+    ({ uid }) => clusterOwner === undefined || uid === clusterOwner,
+  )
+  if (candidates.length === 0) {
+    throw new Error(
+      `The database in ${dataDir} belongs to another user (uid ${clusterOwner}). ` +
+        'Start the registry as that user, or set REGISTRY_DATA_DIR to another folder.',
+    )
+  }
+  const problems: string[] = []
+  for (const identity of candidates) {
+    const problem = obstacle(identity, binaries, dataDir)
+    if (problem === undefined) return { identity: tiedToUs(identity) }
+    problems.push(`${identity.name}: ${problem}`)
+  }
+  return { problems }
+}
+
+function identities(): Identity[] {
+  const [uid, gid] = [process.getuid?.() ?? -1, process.getgid?.() ?? -1]
+  if (uid !== 0) return [{ name: `uid ${uid}`, uid, gid, spawn: {}, prefix: [] }]
+  return [...account('postgres'), ...account('nobody'), ...namespace(gid)]
+}
+
+function account(name: string): Identity[] {
+  const [uid, gid] = [numberOf(['-u', name]), numberOf(['-g', name])]
+  if (uid === undefined || gid === undefined) return []
+  return [{ name: `user ${name}`, uid, gid, spawn: { uid, gid }, prefix: [] }]
+}
+
+/**
+ * For a folder that only root can enter: root under another number, in a namespace of its own. The
+ * files stay root's. It must be a number with a name, which initdb looks up.
+ */
+function namespace(gid: number): Identity[] {
+  const [user, group] = [numberOf(['-u', 'nobody']), numberOf(['-g', 'nobody'])]
+  const prefix = ['unshare', '--user', `--map-user=${user}`, `--map-group=${group}`]
+  return [{ name: 'root in a user namespace', uid: 0, gid, spawn: {}, prefix }]
+}
+
+function numberOf(idArguments: string[]): number | undefined {
+  const { status, stdout } = spawnSync('id', idArguments, { encoding: 'utf8' })
+  return status === 0 ? Number(stdout) : undefined
+}
+
+/** What keeps this user from running PostgreSQL here, if anything does. */
+function obstacle(identity: Identity, binaries: Binaries, dataDir: string): string | undefined {
+  if (!giveReach(identity, dataDir)) return `cannot enter ${dataDir}`
+  // Asking for the version also loads the libraries: what answers can be started.
+  return attempt(identity, [program(binaries, 'postgres'), '--version'])
+}
+
+/**
+ * Lets the database's group, and no one else, pass through a data folder that is closed to all but
+ * its owner. The folder stays ours; what it holds stays closed by its own modes.
+ */
+function giveReach(identity: Identity, dataDir: string): boolean {
+  if (canReach(identity, dataDir)) return true
+  const { uid, gid, mode } = statSync(dataDir)
+  if (uid !== process.getuid?.() || (mode & 0o077) !== 0) return false
+  chownSync(dataDir, uid, identity.gid)
+  chmodSync(dataDir, (mode & 0o700) | 0o010)
+  if (canReach(identity, dataDir)) return true
+  chmodSync(dataDir, mode & 0o7777)
+  chownSync(dataDir, uid, gid)
+  return false
+}
+
+export const canReach = (identity: Identity, folder: string) =>
+  attempt(identity, ['test', '-x', folder]) === undefined
+
+/** Ends PostgreSQL with us even when we are killed, where the system can do that (Linux). */
+function tiedToUs(identity: Identity): Identity {
+  const tie = ['setpriv', '--pdeathsig', 'INT']
+  if (attempt(identity, [...tie, 'true']) !== undefined) return identity
+  // Innermost, because a change of user or namespace forgets the tie.
+  return { ...identity, prefix: [...identity.prefix, ...tie] }
+}
+
+/** Runs a short command as this user; the reason why it failed, or undefined when it worked. */
+function attempt({ prefix, spawn }: Identity, command: string[]): string | undefined {
+  const [file = '', ...args] = [...prefix, ...command]
+  const { error, status, stderr } = spawnSync(file, args, {
+    ...spawn,
+    cwd: '/',
+    encoding: 'utf8',
+    timeout: 10_000,
+  })
+  if (status === 0) return undefined
+  return error?.message ?? (stderr.trim() || `${file} ended with ${status}`)
+}

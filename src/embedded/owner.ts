@@ -1,0 +1,79 @@
+import { Client } from 'pg'
+import { port, superuser } from './cluster.ts'
+import { readPidFile } from './server.ts'
+
+// The process that owns a database holds this lock in it, on a connection of its own, for as long
+// as it lives. A database without an owner was left behind by a process that was killed.
+const lock = [0x72656769, 1] // 'regi'
+const ownerName = 'registry owner'
+// Not the registry's own database: a connection to that one would keep it from being copied.
+const maintenance = 'postgres'
+
+/** What runs on a cluster's folder at this moment. */
+export type Seen =
+  | { state: 'absent' }
+  | { state: 'busy' } // starting, recovering or shutting down
+  | { state: 'unowned'; pid: number; host: string }
+  | { state: 'owned'; owner: number; host: string }
+
+export async function observe(folder: string, password: string): Promise<Seen> {
+  const running = readPidFile(folder)
+  if (!running?.socketFolder) return { state: 'absent' }
+  const { pid, socketFolder: host } = running
+  const client = await connect(host, password)
+  if (typeof client === 'string') return { state: client }
+  try {
+    const owner = await ownerOf(client)
+    return owner === undefined ? { state: 'unowned', pid, host } : { state: 'owned', owner, host }
+  } catch {
+    return { state: 'busy' } // it went away while we asked
+  } finally {
+    await client.end().catch(() => {})
+  }
+}
+
+async function ownerOf(client: Client): Promise<number | undefined> {
+  const { rows } = await client.query(
+    `select application_name as name from pg_locks join pg_stat_activity using (pid)
+     where locktype = 'advisory' and granted and classid = $1 and objid = $2 and objsubid = 2`,
+    lock,
+  )
+  return rows.length > 0 ? Number(rows[0].name.slice(ownerName.length)) : undefined
+}
+
+/** The connection that makes us the owner; undefined when another process is. */
+export async function takeOwnership(host: string, password: string): Promise<Client | undefined> {
+  const client = await connect(host, password)
+  if (typeof client === 'string') return undefined
+  try {
+    const { rows } = await client.query('select pg_try_advisory_lock($1, $2) as taken', lock)
+    if (rows[0].taken) return client
+  } catch {
+    // It went away while we asked.
+  }
+  await client.end().catch(() => {})
+  return undefined
+}
+
+async function connect(host: string, password: string): Promise<Client | 'absent' | 'busy'> {
+  const client = new Client({
+    ...{ host, port, user: superuser, password, database: maintenance },
+    application_name: `${ownerName} ${process.pid}`,
+    connectionTimeoutMillis: 5000,
+  })
+  client.on('error', () => {}) // told by 'end', too
+  try {
+    await client.connect()
+    return client
+  } catch (error) {
+    const code = (error as { code?: string }).code ?? ''
+    if (code === '28P01') throw new Error('The embedded database refuses the password we keep.')
+    return code === 'ENOENT' || code === 'ECONNREFUSED' ? 'absent' : 'busy'
+  }
+}
+
+/** Creates what the registry keeps its tables in, at the first start. */
+export async function ensureDatabase(client: Client, name: string): Promise<void> {
+  const { rowCount } = await client.query('select from pg_database where datname = $1', [name])
+  if (rowCount === 0) await client.query(`create database ${client.escapeIdentifier(name)}`)
+}

@@ -1,0 +1,40 @@
+import { WrittenNumber } from './json.ts'
+
+/** Digits on either side of the point that a decimal may have: 18 significant ones always fit. */
+export const decimalDigits = 18
+const written = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,3}))?$/
+
+/**
+ * The plain digits of a decimal however it was sent (12.50, "12.50", 1.25e1), or undefined when it
+ * is no decimal. Text in, text out: a JavaScript number never holds it.
+ */
+export function plainDecimal(value: unknown): string | undefined {
+  const match = written.exec(sourceOf(value))
+  if (!match) return undefined
+  const [, sign = '', whole = '', fraction = '', exponent = '0'] = match
+  const shift = Number(exponent)
+  const digits = shift < 0 ? '0'.repeat(-shift) + whole + fraction : whole + fraction
+  const point = shift < 0 ? whole.length : whole.length + shift
+  const padded = digits.padEnd(point, '0')
+  const before = padded.slice(0, point).replace(/^0+(?=\d)/, '')
+  const after = padded.slice(point).replace(/0+$/, '')
+  if (before.length > decimalDigits || after.length > decimalDigits) return undefined
+  const plain = after ? `${before}.${after}` : before
+  return /[1-9]/.test(plain) ? sign + plain : plain
+}
+
+function sourceOf(value: unknown): string {
+  if (value instanceof WrittenNumber) return value.text
+  return typeof value === 'number' || typeof value === 'string' ? String(value) : ''
+}
+
+/** Negative, zero or positive as a is below, equal to or above b, both plain decimals. */
+export function compareDecimals(a: string, b: string): number {
+  const difference = scaled(a) - scaled(b)
+  return difference < 0n ? -1 : difference > 0n ? 1 : 0
+}
+
+const scaled = (plain: string): bigint => {
+  const [whole = '0', fraction = ''] = plain.split('.')
+  return BigInt(whole + fraction.padEnd(decimalDigits, '0'))
+}

@@ -1,0 +1,73 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { type Static, type TObject, type TSchema, Type } from 'typebox'
+import type { Actor } from '../actor.ts'
+import type { Sql, Tx } from '../sql/handle.ts'
+import type { Answer } from '../sql/render.ts'
+import type { Written } from '../sql/unit-of-work.ts'
+import type { Access, Resource } from './permission.ts'
+
+/**
+ * One declaration per endpoint: it is the route, the validation, the permission, the entry in the
+ * OpenAPI document and the types of the handler. Reads get a handle that cannot write; writes get a
+ * transaction that has passed the unit of work.
+ */
+type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
+export type Operation = `${Method} /${string}`
+
+export type Request<Query, Body> = {
+  query: Query
+  body: Body
+  actor: Actor
+  headers: IncomingHttpHeaders
+}
+
+type Declaration<Q extends TObject, B extends TSchema> = {
+  operation: Operation
+  access: Access
+  summary: string
+  description?: string
+  query?: Q
+  body?: B
+  /** The schema of the envelope's `data`. */
+  data: TSchema
+  /** The Version header is not asked for. */
+  anyVersion?: boolean
+  /** Fields of the data that also stand at the top level, beside the envelope's. */
+  beside?: readonly string[]
+}
+
+type ReadEndpoint<Q extends TObject> = Declaration<Q, TSchema> & {
+  read: (request: Request<Static<Q>, never>, handle: Sql) => Promise<Answer>
+}
+
+type InTurn = <T>(work: () => Promise<T>) => Promise<T>
+
+type WriteEndpoint<Q extends TObject, B extends TSchema> = Declaration<Q, B> & {
+  /** What the audit record is about. */
+  resource: Resource
+  /** The answer holds secrets: it is kept sealed under an Idempotency-Key. */
+  secret?: boolean
+  /** Where the work waits for its turn before it takes a connection. */
+  inTurn?: InTurn
+  write: (request: Request<Static<Q>, Static<B>>, tx: Tx) => Promise<Written>
+}
+
+/** An endpoint with its types forgotten: what the server mounts and the document lists. */
+export type Endpoint = Declaration<TObject, TSchema> & {
+  resource?: Resource
+  secret?: boolean
+  inTurn?: InTurn
+  read?: (request: Request<unknown, unknown>, handle: Sql) => Promise<Answer>
+  write?: (request: Request<unknown, unknown>, tx: Tx) => Promise<Written>
+}
+
+export const reading = <Q extends TObject>(endpoint: ReadEndpoint<Q>) =>
+  endpoint as unknown as Endpoint
+export const writing = <Q extends TObject, B extends TSchema>(endpoint: WriteEndpoint<Q, B>) =>
+  endpoint as unknown as Endpoint
+
+export const methodOf = ({ operation }: Endpoint) => operation.split(' ')[0] as Method
+export const pathOf = ({ operation }: Endpoint) => operation.split(' ')[1]!
+
+export const arrayOf = (item: TSchema) => Type.Array(item)
+export const nothing = Type.Null()

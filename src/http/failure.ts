@@ -1,0 +1,56 @@
+import type { FastifyError } from 'fastify'
+import { constraints } from '../constraints.ts'
+import { type Problem, Refusal, tryLater } from '../refusal.ts'
+
+/** Any error as a refusal. `undefined` means a fault of ours: logged whole, told as nothing. */
+export function refusalOf(error: unknown): Refusal | undefined {
+  if (error instanceof Refusal) return error
+  const { code = '', constraint } = error as { code?: string; constraint?: string }
+  return ofConstraint(constraint) ?? ofDatabase(code) ?? ofFramework(error as FastifyError)
+}
+
+function ofConstraint(name: string | undefined): Refusal | undefined {
+  const known = name ? constraints[name] : undefined
+  if (!known) return undefined
+  const { status, ...problem } = known
+  return new Refusal(status, [problem])
+}
+
+/** Waited too long for a lock or a statement, or the server is out of room: passes by itself. */
+function ofDatabase(code: string): Refusal | undefined {
+  if (code === '57014' || code === '55P03' || code === '40001' || code === '40P01')
+    return tryLater(503, 'busy', 'The database is busy with this record; try again shortly.', 1)
+  return code.startsWith('53')
+    ? tryLater(503, 'no_room', 'The database is out of room or connections; try again later.', 5)
+    : undefined
+}
+
+function ofFramework({ statusCode, code, message }: FastifyError): Refusal | undefined {
+  if (!statusCode || statusCode >= 500) return undefined
+  return new Refusal(statusCode, [frameworkProblems[code] ?? { code: 'bad_request', message }])
+}
+
+const frameworkProblems: Record<string, Problem> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: { code: 'body_too_large', message: 'The request body is too large.' },
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: {
+    code: 'not_json',
+    message: 'The body must be JSON: send the header Content-Type: application/json.',
+  },
+  FST_ERR_BAD_URL: { code: 'bad_url', message: 'The path is not a valid URL.' },
+}
+
+/** The envelope of every failure. */
+export function failureBody(message: string, problems: Problem[]): string {
+  return JSON.stringify({
+    result: false,
+    message,
+    recordCount: 0,
+    data: null,
+    errors: problems,
+  })
+}
+
+export const internalFailure = () =>
+  failureBody('Something went wrong on our side. The request id tells us what.', [
+    { code: 'internal', message: 'Something went wrong on our side.' },
+  ])

@@ -1,0 +1,52 @@
+import { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox'
+
+/**
+ * The kinds of field the API knows. Each is JSON Schema, so that it goes into the OpenAPI document
+ * as it stands, with a few keywords of our own that the reader (conform.ts) and the renderer
+ * (sql/render.ts) understand: `decimal`, `lookup`, `identifier`, `sensitive`.
+ */
+
+/** A native id. 0 means "not given", as the specification writes it on create. */
+export const Id = Type.Integer({ minimum: 1, maximum: 2_147_483_647, identifier: true })
+/** A native id of the ledger, beyond 32 bits. */
+export const LongId = Type.Integer({
+  minimum: 1,
+  maximum: Number.MAX_SAFE_INTEGER,
+  format: 'int64',
+  identifier: true,
+})
+export const ExternalId = Type.String({ minLength: 1, maxLength: 50 })
+export const text = (maxLength: number, options: object = {}) =>
+  Type.String({ maxLength, ...options })
+export const requiredText = (maxLength: number, options: object = {}) =>
+  Type.String({ minLength: 1, maxLength, pattern: '\\S', ...options })
+export const Flag = Type.Boolean()
+export const DateOnly = Type.String({ format: 'date' })
+export const DateTime = Type.String({ format: 'date-time' })
+export const Integer = Type.Integer({ minimum: -2_147_483_648, maximum: 2_147_483_647 })
+
+export type DecimalRule = { minimum?: string; above?: string; maximum?: string }
+
+/** An exact decimal: text in our code, a JSON number on the wire, `numeric` in the database. */
+export const decimal = (rule: DecimalRule = {}, options: object = {}) =>
+  Type.Unsafe<string>({ decimal: rule, ...options })
+
+/** A value that must not be seen in logs or audit records; see http/mask.ts. */
+export const sensitive = <T extends TSchema>(schema: T): T => ({ ...schema, sensitive: true })
+
+export const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
+export const optional = Type.Optional
+
+/** A record as answers show it: every field is there, null where there is nothing. */
+export function shown(name: string, properties: TProperties, example?: object): TObject {
+  const [own] = Object.keys(properties)
+  const fields = Object.entries(properties).map(([field, schema]) => [
+    field,
+    field === own || 'items' in schema ? { ...schema } : nullable(schema),
+  ])
+  return Type.Object(Object.fromEntries(fields), { $id: name, ...(example && { example }) })
+}
+
+/** One object, or an array of up to 1000 that is taken whole or not at all. */
+export const oneOrMany = <T extends TSchema>(item: T) =>
+  Type.Unsafe<Static<T>[]>({ type: 'array', items: item, minItems: 1, maxItems: 1000, lone: true })

@@ -1,0 +1,144 @@
+import { invalid } from '../refusal.ts'
+
+/**
+ * A number as it was written, kept for fields where a double would lose digits. Integers that a
+ * double holds exactly arrive as plain numbers; everything else is one of these.
+ */
+export class WrittenNumber {
+  readonly text: string
+
+  constructor(text: string) {
+    this.text = text
+  }
+
+  toJSON(): string {
+    return this.text
+  }
+}
+
+/** Levels of arrays and objects. A recursive reader without a limit is a stack overflow away. */
+const deepest = 20
+const numberPattern = /-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?/y
+const wordPattern = /true|false|null/y
+const words = { true: true, false: false, null: null }
+const spacePattern = /[ \t\n\r]*/y
+/** What a string may not hold raw: control characters. Escapes are left to JSON.parse. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: this is the rule of JSON itself
+const plainPattern = /[^"\\\u0000-\u001f]*/y
+const loneSurrogate = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/
+
+/**
+ * Reads JSON strictly. No library refuses all of what we must (a key given twice, `__proto__`, deep
+ * nesting, NUL, half a surrogate pair) and keeps numbers digit for digit, so this reader is ours;
+ * a property test holds it to JSON.parse.
+ */
+export function parseJson(text: string): unknown {
+  let at = 0
+
+  const value = read(1)
+  skipSpace()
+  if (at < text.length) fail('Unexpected text after the JSON value')
+  return value
+
+  function read(depth: number): unknown {
+    skipSpace()
+    const next = text[at]
+    if (next === '"') return readString()
+    if (next === '{') return readObject(depth)
+    if (next === '[') return readArray(depth)
+    if (next === 't' || next === 'f' || next === 'n') return readWord()
+    return readNumber()
+  }
+
+  function readObject(depth: number): object {
+    if (depth > deepest) fail(`Nesting deeper than ${deepest} levels`)
+    const object: Record<string, unknown> = {}
+    at++
+    if (skipTo('}')) return object
+    for (;;) {
+      skipSpace()
+      if (text[at] !== '"') fail('A field name in double quotes is expected')
+      const key = readString()
+      if (key === '__proto__') fail('The field name __proto__ is not allowed')
+      if (Object.hasOwn(object, key)) fail(`The field ${JSON.stringify(key)} is given twice`)
+      if (!skipTo(':')) fail('A colon is expected')
+      object[key] = read(depth + 1)
+      if (skipTo('}')) return object
+      if (!skipTo(',')) fail('A comma or } is expected')
+    }
+  }
+
+  function readArray(depth: number): unknown[] {
+    if (depth > deepest) fail(`Nesting deeper than ${deepest} levels`)
+    const items: unknown[] = []
+    at++
+    if (skipTo(']')) return items
+    for (;;) {
+      items.push(read(depth + 1))
+      if (skipTo(']')) return items
+      if (!skipTo(',')) fail('A comma or ] is expected')
+    }
+  }
+
+  function readString(): string {
+    const start = at++
+    let escaped = false
+    for (;;) {
+      plainPattern.lastIndex = at
+      plainPattern.test(text)
+      at = plainPattern.lastIndex
+      if (text[at] === '"') break
+      if (text[at] !== '\\') fail('A text that does not end, or a control character in it')
+      escaped = true
+      at += 2
+    }
+    at++
+    const string = escaped ? unescape(start) : text.slice(start + 1, at - 1)
+    if (string.includes('\0')) fail('The character U+0000 is not allowed')
+    if (loneSurrogate.test(string)) fail('Half of a surrogate pair is not allowed')
+    return string
+  }
+
+  function unescape(start: number): string {
+    try {
+      return JSON.parse(text.slice(start, at))
+    } catch {
+      at = start
+      return fail('A text with an escape that JSON does not know')
+    }
+  }
+
+  function readNumber(): number | WrittenNumber {
+    numberPattern.lastIndex = at
+    const match = numberPattern.exec(text)
+    if (!match) return fail('A JSON value is expected')
+    at = numberPattern.lastIndex
+    const exact = match[1] === undefined && match[2] === undefined && match[0].length <= 15
+    return exact ? Number(match[0]) : new WrittenNumber(match[0])
+  }
+
+  function readWord(): boolean | null {
+    wordPattern.lastIndex = at
+    const match = wordPattern.exec(text)
+    if (!match) return fail('A JSON value is expected')
+    at = wordPattern.lastIndex
+    return words[match[0] as keyof typeof words]
+  }
+
+  function skipSpace(): void {
+    spacePattern.lastIndex = at
+    spacePattern.test(text)
+    at = spacePattern.lastIndex
+  }
+
+  function skipTo(mark: string): boolean {
+    skipSpace()
+    if (text[at] !== mark) return false
+    at++
+    return true
+  }
+
+  function fail(problem: string): never {
+    throw invalid('malformed_json', `${problem} (at character ${at + 1} of the body).`)
+  }
+}

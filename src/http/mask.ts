@@ -1,0 +1,45 @@
+import { parseJson } from './json.ts'
+import type { TSchema } from 'typebox'
+
+type Node = TSchema & {
+  properties?: Record<string, Node>
+  items?: Node
+  anyOf?: Node[]
+  sensitive?: boolean
+}
+
+/** A value as audit records may hold it: what its schema calls sensitive is blotted out. */
+export function masked(schema: TSchema, value: unknown): unknown {
+  const node = ((schema as Node).anyOf?.[0] ?? schema) as Node
+  if (value === null || value === undefined) return value
+  if (node.sensitive) return '***'
+  if (node.items && Array.isArray(value)) return value.map((item) => masked(node.items!, item))
+  if (!node.properties || typeof value !== 'object') return value
+  return Object.fromEntries(
+    Object.entries(value).map(([name, field]) => [
+      name,
+      masked(node.properties![name] ?? {}, field),
+    ]),
+  )
+}
+
+/** The fields that differ between two answers about one record: { name: { from, to } }. */
+export function changesBetween(schema: TSchema, before: string, after: string): object {
+  const from = recordOf(before)
+  const to = recordOf(after)
+  const changed = Object.keys(to).filter(
+    (name) => JSON.stringify(from[name]) !== JSON.stringify(to[name]),
+  )
+  const blotted = (record: Record<string, unknown>) =>
+    masked(schema, record) as Record<string, unknown>
+  const [shownFrom, shownTo] = [blotted(from), blotted(to)]
+  return Object.fromEntries(
+    changed.map((name) => [name, { from: shownFrom[name] ?? null, to: shownTo[name] ?? null }]),
+  )
+}
+
+/** The one record of an answer, numbers as they were written. */
+export function recordOf(json: string): Record<string, unknown> {
+  const parsed = parseJson(json)
+  return (Array.isArray(parsed) ? (parsed[0] ?? {}) : parsed) as Record<string, unknown>
+}

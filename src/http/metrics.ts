@@ -1,0 +1,53 @@
+import { timingSafeEqual } from 'node:crypto'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { forbidden } from '../refusal.ts'
+import type { Database } from '../sql/handle.ts'
+
+export type MetricsOptions = { database: Database; token: string | undefined }
+
+/** Prometheus metrics: requests by route and status, latency, the pool, the event loop. */
+export function serveMetrics(app: FastifyInstance, { database, token }: MetricsOptions) {
+  const register = new Registry()
+  collectDefaultMetrics({ register })
+  const latency = new Histogram({
+    name: 'http_request_duration_seconds',
+    help: 'Time from the request to the end of its answer.',
+    labelNames: ['method', 'route', 'status'],
+    buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
+    registers: [register],
+  })
+  new Gauge({
+    name: 'database_connections',
+    help: 'Connections of the pools, and requests that wait for one.',
+    labelNames: ['state'],
+    registers: [register],
+    collect() {
+      for (const [state, count] of Object.entries(database.counts())) this.set({ state }, count)
+    },
+  })
+  app.addHook('onResponse', async ({ method, routeOptions }, { statusCode, elapsedTime }) => {
+    latency.observe(
+      { method, route: routeOptions.url ?? '(none)', status: statusCode },
+      elapsedTime / 1000,
+    )
+  })
+  app.get('/metrics', async (request, reply) => {
+    if (!mayScrape(request, token))
+      throw forbidden('metrics', 'Metrics are for this machine and for holders of the metrics token.')
+    return reply.type(register.contentType).send(await register.metrics())
+  })
+}
+
+function mayScrape({ raw, headers }: FastifyRequest, token: string | undefined): boolean {
+  const given = headers.authorization?.replace(/^Bearer +/i, '')
+  if (token && given) return sameText(given, token)
+  // A proxy on this machine calls from loopback for everybody, and says so.
+  const forwarded = headers['x-forwarded-for'] ?? headers.forwarded
+  return !forwarded && /^(::ffff:)?127\.|^::1$/.test(raw.socket.remoteAddress ?? '')
+}
+
+function sameText(a: string, b: string): boolean {
+  const [left, right] = [Buffer.from(a), Buffer.from(b)]
+  return left.length === right.length && timingSafeEqual(left, right)
+}

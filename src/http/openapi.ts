@@ -1,0 +1,208 @@
+import type { TObject, TSchema } from 'typebox'
+import { type Endpoint, methodOf, pathOf } from './endpoint.ts'
+import { limitPages } from './mount.ts'
+
+/**
+ * The OpenAPI 3.1 document, from the endpoints themselves: a schema is JSON Schema already, so this
+ * only gathers them, names the ones that have a name, and says what every operation has in common.
+ */
+export function openapiDocument(endpoints: Endpoint[], version: string, maxPageSize: number) {
+  const components: Record<string, unknown> = { Failure: failureSchema }
+  const show = (schema: TSchema) => shownSchema(schema, components)
+  const paths: Record<string, Record<string, unknown>> = {}
+  for (const endpoint of endpoints) {
+    const path = (paths[pathOf(endpoint)] ??= {})
+    path[methodOf(endpoint).toLowerCase()] = operationOf(endpoint, show, maxPageSize)
+  }
+  return {
+    openapi: '3.1.0',
+    info: { title: 'Registry Platform', version, description: about, license },
+    servers: [{ url: '/' }],
+    paths,
+    components: {
+      schemas: components,
+      securitySchemes: {
+        accessToken: {
+          type: 'apiKey',
+          in: 'header',
+          name: 'Authorization',
+          description: 'The access token from POST /User/Login, as it is or after "Bearer ".',
+        },
+      },
+    },
+  }
+}
+
+const license = { name: 'Apache-2.0', identifier: 'Apache-2.0' }
+const about = `An investor and unit registry. Every answer is the envelope
+\`{ result, message, recordCount, data }\`; a failure has \`result: false\` and \`errors\` beside it.
+Paths, parameter names, filter operators and field names match in any letter case. Every POST and PUT
+takes an optional \`Idempotency-Key\` header, so that it can be sent again safely.`
+
+type Show = (schema: TSchema) => unknown
+
+function operationOf(endpoint: Endpoint, show: Show, maxPageSize: number) {
+  const { access, body, data, summary, description, query, anyVersion } = endpoint
+  const [, tag] = pathOf(endpoint).split('/')
+  const parameters = [
+    ...(anyVersion ? [] : [versionHeader]),
+    ...(['POST', 'PUT'].includes(methodOf(endpoint)) ? [idempotencyHeader] : []),
+    ...queryParameters(query && limitPages(query, maxPageSize), show),
+  ]
+  return {
+    operationId: endpoint.operation.replace(/[ /]+(\w)/g, (_, letter) => letter.toUpperCase()),
+    tags: [tag],
+    summary,
+    description: [description, needs(access)].filter(Boolean).join('\n\n'),
+    ...(access !== 'public' && { security: [{ accessToken: [] }] }),
+    parameters,
+    ...(body && {
+      requestBody: { required: true, content: { 'application/json': { schema: bodySchema(body, show) } } },
+    }),
+    responses: responsesOf(access !== 'public', envelope(show(data))),
+  }
+}
+
+const needs = (access: Endpoint['access']) => {
+  if (access === 'public') return 'Needs no token.'
+  return access === 'signed-in' ? 'Any signed-in user.' : `Needs the permission \`${access}\`.`
+}
+
+const bodySchema = (body: TSchema, show: Show) => {
+  const { lone, items } = body as { lone?: boolean; items?: TSchema }
+  return lone ? { oneOf: [show(items!), show(body)] } : show(body)
+}
+
+const versionHeader = {
+  name: 'Version',
+  in: 'header',
+  required: true,
+  schema: { type: 'string', enum: ['2.0'], default: '2.0' },
+}
+const idempotencyHeader = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  description: 'The same key with the same request within 24 hours replays the first answer.',
+  schema: { type: 'string', minLength: 1, maxLength: 255 },
+}
+
+const queryParameters = (query: TObject | undefined, show: Show) =>
+  Object.entries(query?.properties ?? {}).map(([name, schema]) => {
+    const { description, ...shown } = show(schema as TSchema) as { description?: string }
+    const list = 'items' in (schema as object)
+    return {
+      name,
+      in: 'query',
+      required: ((query?.required ?? []) as readonly string[]).includes(name),
+      ...(description && { description }),
+      ...(list && { style: 'form', explode: false }),
+      schema: shown,
+    }
+  })
+
+const envelope = (data: unknown) => ({
+  type: 'object',
+  required: ['result', 'message', 'recordCount', 'data'],
+  properties: {
+    result: { type: 'boolean', const: true },
+    message: { type: ['string', 'null'] },
+    recordCount: { type: 'integer', minimum: 0 },
+    data,
+  },
+})
+
+const failureSchema = {
+  type: 'object',
+  required: ['result', 'message', 'recordCount', 'data', 'errors'],
+  properties: {
+    result: { type: 'boolean', const: false },
+    message: { type: 'string' },
+    recordCount: { type: 'integer', const: 0 },
+    data: { type: 'null' },
+    errors: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['code', 'message'],
+        properties: {
+          code: { type: 'string', description: 'Stable, for programs.' },
+          field: { type: 'string', description: 'bizEntityParties[1].person.gender' },
+          message: { type: 'string', description: 'For people.' },
+        },
+      },
+    },
+  },
+  example: {
+    result: false,
+    message: 'name is required.',
+    recordCount: 0,
+    data: null,
+    errors: [{ code: 'required', field: 'name', message: 'name is required.' }],
+  },
+}
+
+const failures: Record<string, string> = {
+  400: 'Malformed or invalid input, or a broken rule.',
+  401: 'No token, or one that is not valid any more.',
+  403: 'The permission is missing.',
+  404: 'No such record.',
+  409: 'Refused because of the state of the data.',
+  413: 'The body is too large.',
+  415: 'The body is not JSON.',
+  422: 'The Idempotency-Key was used for another request.',
+  429: 'Too many requests.',
+  500: 'A fault of ours.',
+  503: 'Not ready or overloaded; see Retry-After.',
+}
+
+const responsesOf = (protectedRoute: boolean, success: unknown) => ({
+  200: { description: 'Done.', content: { 'application/json': { schema: success } } },
+  ...Object.fromEntries(
+    Object.entries(failures)
+      .filter(([status]) => protectedRoute || status !== '403')
+      .map(([status, description]) => [
+        status,
+        {
+          description,
+          content: { 'application/json': { schema: { $ref: '#/components/schemas/Failure' } } },
+        },
+      ]),
+  ),
+})
+
+/** A schema for readers of the document: named ones by reference, our own keywords put plainly. */
+function shownSchema(schema: TSchema, components: Record<string, unknown>): unknown {
+  const { $id, ...own } = schema as { $id?: string }
+  if (!$id) return plainSchema(own, components)
+  if (!(($id as string) in components)) {
+    components[$id] = {} // its place, before a schema that holds itself comes by again
+    components[$id] = plainSchema(own, components)
+  }
+  return { $ref: `#/components/schemas/${$id}` }
+}
+
+const ownKeywords = ['identifier', 'lookup', 'sensitive', 'lone', 'must', 'pageLimit', 'decimal']
+
+function plainSchema(schema: object, components: Record<string, unknown>): unknown {
+  const show = (inner: unknown) => shownSchema(inner as TSchema, components)
+  const plain = Object.entries(schema)
+    .filter(([keyword]) => !ownKeywords.includes(keyword))
+    .map(([keyword, value]) => {
+      if (keyword === 'properties')
+        return [keyword, Object.fromEntries(Object.entries(value).map(([k, v]) => [k, show(v)]))]
+      if (keyword === 'items') return [keyword, show(value)]
+      return [keyword, keyword === 'anyOf' ? (value as unknown[]).map(show) : value]
+    })
+  const { decimal, sensitive } = schema as { decimal?: object; sensitive?: boolean }
+  return {
+    ...(decimal && { type: 'number', ...decimalBounds(decimal) }),
+    ...(sensitive && { writeOnly: true }),
+    ...Object.fromEntries(plain),
+  }
+}
+
+const decimalBounds = (rule: { minimum?: string; above?: string; maximum?: string }) => ({
+  ...(rule.minimum !== undefined && { minimum: Number(rule.minimum) }),
+  ...(rule.above !== undefined && { exclusiveMinimum: Number(rule.above) }),
+  ...(rule.maximum !== undefined && { maximum: Number(rule.maximum) }),
+})

@@ -1,0 +1,118 @@
+import { Ajv, type ErrorObject } from 'ajv'
+import type { TSchema } from 'typebox'
+import type { Problem } from '../refusal.ts'
+import { isDate, isDateTime } from './dates.ts'
+import { compareDecimals, decimalDigits, plainDecimal } from './decimal.ts'
+import type { DecimalRule } from './fields.ts'
+
+/** The rules of a schema as one function: everything wrong with a value, not the first thing only. */
+export type Rules = (value: unknown) => Problem[]
+
+// Verbose gives each error its schema and value, which the words are made from.
+const ajv = new Ajv({ allErrors: true, strict: false, messages: false, verbose: true })
+ajv.addFormat('int64', true) // for readers of the document; the bounds are in the schema
+ajv.addFormat('date', { validate: isDate })
+ajv.addFormat('date-time', { validate: (value: string) => isDateTime(value) || isDate(value) })
+ajv.addKeyword({
+  keyword: 'decimal',
+  errors: false,
+  validate: (rule: DecimalRule, value: unknown) =>
+    typeof value === 'string' && plainDecimal(value) === value && inRange(rule, value),
+})
+
+const inRange = ({ minimum, above, maximum }: DecimalRule, value: string) =>
+  (minimum === undefined || compareDecimals(value, minimum) >= 0) &&
+  (above === undefined || compareDecimals(value, above) > 0) &&
+  (maximum === undefined || compareDecimals(value, maximum) <= 0)
+
+/** At most this many problems are told; a body of a thousand bad records need not list them all. */
+const mostProblems = 100
+
+export function rulesOf(schema: TSchema, name: (path: string) => string = (path) => path): Rules {
+  const validate = ajv.compile(schema)
+  return (value) => {
+    if (validate(value)) return []
+    return (validate.errors ?? []).slice(0, mostProblems).map((error) => problemOf(error, name))
+  }
+}
+
+function problemOf(error: ErrorObject, name: (path: string) => string): Problem {
+  const { keyword, params } = error
+  const parent = fieldPath(error.instancePath)
+  const path = keyword === 'required' ? inside(parent, params.missingProperty) : parent
+  const field = name(path)
+  if (keyword === 'maximum' && error.parentSchema?.pageLimit) return pageTooLarge(field, error)
+  const [code, words] = judgement(error)
+  return { code, ...(field && { field }), message: `${field || 'The body'} ${words}.` }
+}
+
+/** These words are the specification's (7.2). */
+const pageTooLarge = (field: string, { data, params }: ErrorObject): Problem => ({
+  code: 'page_size_exceeded',
+  field,
+  message: `${field} = ${data} exceeds the maximum allowed limit of ${params.limit}`,
+})
+
+function judgement({ keyword, params, parentSchema, schema }: ErrorObject): [string, string] {
+  const lookup = parentSchema?.lookup as string | undefined
+  switch (keyword) {
+    case 'required':
+      return ['required', 'is required']
+    case 'type':
+      return ['wrong_type', `must be ${kinds[params.type] ?? params.type}`]
+    case 'maxLength':
+      return ['too_long', `is longer than ${params.limit} characters`]
+    case 'minLength':
+    case 'pattern':
+      return ['invalid_value', `${parentSchema?.must ?? 'must not be empty'}`]
+    case 'maxItems':
+      return ['too_many', `has more than ${params.limit} items`]
+    case 'minItems':
+      return ['required', 'needs at least one item']
+    case 'minimum':
+    case 'maximum':
+      return ['out_of_range', `must be ${params.comparison} ${params.limit}`]
+    case 'enum':
+      return lookup
+        ? ['unknown_lookup', `is not an id of the lookup category ${lookup}`]
+        : ['invalid_value', `must be one of ${params.allowedValues.join(', ')}`]
+    case 'format':
+      return ['invalid_date', `must be ${formats[params.format] ?? params.format}`]
+    case 'decimal':
+      return ['invalid_decimal', decimalWords(schema as DecimalRule)]
+    default:
+      return ['invalid_value', `is not valid (${keyword})`]
+  }
+}
+
+const kinds: Record<string, string> = {
+  string: 'a text',
+  integer: 'a whole number',
+  boolean: 'true or false',
+  object: 'an object',
+  array: 'an array',
+}
+const formats: Record<string, string> = {
+  date: 'a date of the calendar, YYYY-MM-DD',
+  'date-time': 'a moment in UTC, YYYY-MM-DDTHH:MM:SSZ',
+}
+
+function decimalWords({ minimum, above, maximum }: DecimalRule): string {
+  const bounds = [
+    minimum !== undefined && `at least ${minimum}`,
+    above !== undefined && `more than ${above}`,
+    maximum !== undefined && `at most ${maximum}`,
+  ].filter(Boolean)
+  const digits = `a number of up to ${decimalDigits} digits before and after the point`
+  return `must be ${digits}${bounds.length > 0 ? `, ${bounds.join(' and ')}` : ''}`
+}
+
+/** /bizEntityParties/1/person/gender → bizEntityParties[1].person.gender */
+const fieldPath = (pointer: string) =>
+  pointer
+    .split('/')
+    .slice(1)
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
+    .reduce((path, part) => (/^\d+$/.test(part) ? `${path}[${part}]` : inside(path, part)), '')
+
+const inside = (path: string, name: string) => (path ? `${path}.${name}` : name)

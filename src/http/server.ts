@@ -1,0 +1,141 @@
+import { randomUUID } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
+import helmet from '@fastify/helmet'
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyReply } from 'fastify'
+import { invalid, Refusal } from '../refusal.ts'
+import { failureBody, internalFailure, refusalOf } from './failure.ts'
+import { parseJson } from './json.ts'
+
+export type ServerOptions = {
+  logger: FastifyBaseLogger
+  maxBodyBytes: number
+  tls?: { cert: Buffer; key: Buffer } | undefined
+}
+
+const jsonType = 'application/json; charset=utf-8'
+
+/** Fastify set to our ways: letter case, limits on everything, the envelope on every answer. */
+export async function createServer(options: ServerOptions): Promise<FastifyInstance> {
+  const { tls } = options
+  const app: FastifyInstance = Fastify({
+    loggerInstance: options.logger,
+    disableRequestLogging: true,
+    bodyLimit: options.maxBodyBytes,
+    // The whole request, from its first byte; Fastify's default is for ever.
+    requestTimeout: 60_000,
+    keepAliveTimeout: 65_000,
+    http: { headersTimeout: 10_000, connectionsCheckingInterval: 1_000, maxHeaderSize: 16_384 },
+    return503OnClosing: false,
+    forceCloseConnections: 'idle',
+    exposeHeadRoutes: false,
+    genReqId: ({ headers }: IncomingMessage) => requestID(headers['x-request-id']),
+    // The query string is read by each endpoint's own schema; see input.ts.
+    routerOptions: {
+      caseSensitive: false,
+      ignoreTrailingSlash: true,
+      querystringParser: () => ({}),
+    },
+    clientErrorHandler: answerBrokenRequest,
+    frameworkErrors: (error: unknown, _request: unknown, reply: FastifyReply) => answerFailure(reply, error),
+    ...(tls && { https: { ...tls, minVersion: 'TLSv1.2' } }),
+  } as object) as unknown as FastifyInstance
+
+  await app.register(helmet, { hsts: Boolean(tls), contentSecurityPolicy: false })
+  readJsonBodies(app)
+  app.addHook('onRequest', async (request, reply) => {
+    reply.header('x-request-id', request.id)
+  })
+  app.addHook('onResponse', async (request, reply) => {
+    const { method, routeOptions } = request
+    // The route, not the URL: query strings hold names, external ids and account numbers.
+    const route = routeOptions.url ?? '(no route)'
+    const milliseconds = Math.round(reply.elapsedTime)
+    request.log.info({ method, route, status: reply.statusCode, milliseconds }, 'answered')
+  })
+  app.setErrorHandler((error, _request, reply) => answerFailure(reply, error))
+  return app
+}
+
+const requestID = (given: unknown) =>
+  typeof given === 'string' && /^[\w.-]{1,64}$/.test(given) ? given : randomUUID()
+
+function readJsonBodies(app: FastifyInstance) {
+  const decoder = new TextDecoder('utf-8', { fatal: true })
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (_request: unknown, body: Buffer) => {
+    if (body.length === 0) return undefined
+    return parseJson(decodeWith(decoder, body))
+  })
+}
+
+function decodeWith(decoder: TextDecoder, body: Buffer): string {
+  try {
+    return decoder.decode(body)
+  } catch {
+    throw invalid('malformed_json', 'The body is not valid UTF-8.')
+  }
+}
+
+export function answerFailure(reply: FastifyReply, error: unknown): FastifyReply {
+  const refusal = refusalOf(error)
+  if (!refusal) reply.log.error({ err: withoutData(error) }, 'failed')
+  else if (refusal.status >= 500) reply.log.warn({ err: withoutData(refusal.cause) }, 'unavailable')
+  reply.type(jsonType).header('cache-control', 'no-store')
+  if (!refusal) return reply.code(500).send(internalFailure())
+  return reply
+    .code(refusal.status)
+    .headers(refusal.headers)
+    .send(failureBody(refusal.message, refusal.problems))
+}
+
+export const answerSuccess = (reply: FastifyReply, body: string): FastifyReply =>
+  reply.type(jsonType).header('cache-control', 'no-store').send(body)
+
+/** An error for the log. PostgreSQL's detail and parameters quote the row, so they stay out. */
+function withoutData(error: unknown) {
+  if (!(error instanceof Error)) return undefined
+  const { name, message, stack, code, constraint, table } = error as Error & Record<string, unknown>
+  return { type: name, message, stack, code, constraint, table }
+}
+
+/** What is not HTTP at all has no request and no reply: the envelope goes straight to the socket. */
+function answerBrokenRequest(error: Error & { code?: string }, socket: Socket) {
+  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
+  const [status, problem] = brokenRequests[error.code ?? ''] ?? ['400 Bad Request', notHttp]
+  const body = failureBody(problem.message, [problem])
+  socket.end(
+    `HTTP/1.1 ${status}\r\nContent-Type: ${jsonType}\r\nContent-Length: ${Buffer.byteLength(body)}` +
+      `\r\nConnection: close\r\n\r\n${body}`,
+  )
+}
+
+const notHttp = { code: 'bad_request', message: 'This is not a valid HTTP request.' }
+const brokenRequests: Record<string, [string, { code: string; message: string }]> = {
+  ERR_HTTP_REQUEST_TIMEOUT: [
+    '408 Request Timeout',
+    { code: 'timeout', message: 'The request did not arrive in time.' },
+  ],
+  HPE_HEADER_OVERFLOW: [
+    '431 Request Header Fields Too Large',
+    { code: 'headers_too_large', message: 'The request headers are too large.' },
+  ],
+}
+
+/** Unknown paths are 404; a known path under another method is 405 and says which are allowed. */
+export function answerUnknownPaths(app: FastifyInstance, methods: Map<string, string[]>) {
+  app.setNotFoundHandler((request, reply) => {
+    const [path = ''] = request.url.split('?')
+    const allowed = methods.get(path.toLowerCase().replace(/(?<=.)\/$/, ''))
+    return answerFailure(reply, allowed ? wrongMethod(allowed) : noSuchPath(path))
+  })
+}
+
+const noSuchPath = (path: string) =>
+  new Refusal(404, [{ code: 'no_such_path', message: `There is nothing at ${path.slice(0, 200)}.` }])
+const wrongMethod = (allowed: string[]) =>
+  new Refusal(
+    405,
+    [{ code: 'wrong_method', message: `This path takes ${allowed.join(', ')} only.` }],
+    { Allow: allowed.join(', ') },
+  )

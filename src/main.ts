@@ -1,0 +1,68 @@
+import { buildApp, version } from './app.ts'
+import { ConfigError, readConfig } from './config.ts'
+import { createLog } from './log.ts'
+import { startMaintenance } from './maintenance.ts'
+import { connect, prepareSchema, startServer } from './registry.ts'
+import { createFirstUser, type FirstUser } from './user/first-user.ts'
+
+/** How long requests in flight may take to finish once we are told to stop. */
+const patience = 8_000
+
+async function start() {
+  const config = readConfig()
+  const log = createLog(config.logLevel)
+  const server = await startServer(config, log)
+  const stopping: (() => unknown)[] = [() => server.stop()]
+  try {
+    await prepareSchema(server.connection, log)
+    const database = connect(config, server.connection, log)
+    stopping.unshift(() => database.close())
+    const firstUser = await createFirstUser(database, {
+      username: config.adminUsername,
+      password: config.adminPassword,
+    })
+    const app = await buildApp(config, database, log)
+    stopping.unshift(startMaintenance(database, log), () => app.close())
+    const address = await app.listen({ host: config.host, port: config.port })
+    tell(address, firstUser)
+  } catch (error) {
+    for (const stop of stopping) await stop()
+    throw error
+  }
+  stopOnSignal(stopping)
+}
+
+function tell(address: string, firstUser: FirstUser | undefined) {
+  const lines = [
+    `Registry Platform ${version}`,
+    `  API        ${address}`,
+    `  Reference  ${address}/docs`,
+    `  Sign in    POST ${address}/User/Login`,
+  ]
+  if (firstUser?.generated)
+    lines.push(
+      `  First user ${firstUser.username}, password ${firstUser.password}`,
+      '             (shown this once; change it with PUT /User/Password)',
+    )
+  else if (firstUser) lines.push(`  First user ${firstUser.username}, with the password you set`)
+  process.stdout.write(`${lines.join('\n')}\n`)
+}
+
+/** Stops accepting, lets what is in flight finish, and leaves within ten seconds. */
+function stopOnSignal(stopping: (() => unknown)[]) {
+  let begun = false
+  const stop = async () => {
+    if (begun) return
+    begun = true
+    setTimeout(() => process.exit(0), patience).unref()
+    for (const step of stopping) await step()
+    process.exit(0)
+  }
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, stop)
+}
+
+start().catch((error: Error) => {
+  const words = error instanceof ConfigError ? error.message : `Cannot start: ${error.message}`
+  process.stderr.write(`${words}\n`)
+  process.exit(1)
+})

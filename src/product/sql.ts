@@ -1,0 +1,80 @@
+import sql from 'sql-template-tag'
+import { type Actor, inScope } from '../actor.ts'
+import { changesBetween, recordOf } from '../http/mask.ts'
+import { lookups } from '../lookup/lookups.ts'
+import { forbidden } from '../refusal.ts'
+import type { Fragment, Sql, Tx } from '../sql/handle.ts'
+import { identified, identify, noSuch } from '../sql/identify.ts'
+import { page } from '../sql/paging.ts'
+import { columns, nothingLeft, render } from '../sql/render.ts'
+import type { Written } from '../sql/unit-of-work.ts'
+import {
+  Product,
+  type ProductInput,
+  type ProductKey,
+  type ProductQuery,
+  type ProductUpdate,
+  productParameter,
+  productReference,
+} from './schema.ts'
+
+const productColumns = columns(Product, 'p')
+
+const selectProduct = (where: Fragment) =>
+  sql`select ${productColumns} from product p where ${where}`
+
+const byID = (id: number) => selectProduct(sql`p.product_id = ${id}`)
+
+export const readProducts = (handle: Sql, actor: Actor, query: ProductQuery) =>
+  render(
+    handle,
+    selectProduct(sql`
+      ${identified(productParameter, query)} and ${inScope(actor, 'p.product_id')}
+      ${page(query, 'product p', 'p.product_id')}`),
+  )
+
+/** The id of a product that a request names and the caller may see. */
+export const identifyProduct = (handle: Sql, actor: Actor, given: object, how = productReference) =>
+  identify(handle, how, given, { visible: inScope(actor, 'r.product_id') })
+
+export async function createProduct(tx: Tx, actor: Actor, input: ProductInput): Promise<Written> {
+  if (actor.productIDs !== null)
+    throw forbidden('scope', 'Only a user with access to all products can create one.')
+  const { externalProductId, name, currencyID, description, isActive } = withDefaults(input)
+  const [row] = await tx.query<{ id: number }>(sql`
+    insert into product (external_product_id, name, currency_id, description, is_active)
+    values (${externalProductId}, ${name}, ${currencyID}, ${description}, ${isActive})
+    returning product_id as id`)
+  const { id } = row!
+  return { ...(await render(tx, byID(id))), ids: [id], productID: id, changes: input }
+}
+
+export async function updateProduct(tx: Tx, actor: Actor, input: ProductUpdate): Promise<Written> {
+  const id = await identifyProduct(tx, actor, input)
+  const before = await render(tx, sql`${byID(id)} for update`)
+  if (before.recordCount === 0) throw noSuch(productReference, input)
+  const { externalProductId, name, currencyID, description, isActive } = withDefaults(input)
+  await tx.query(sql`
+    update product set external_product_id = ${externalProductId}, name = ${name},
+      currency_id = ${currencyID}, description = ${description}, is_active = ${isActive},
+      updated_date = now()
+    where product_id = ${id}`)
+  const after = await render(tx, byID(id))
+  const changes = changesBetween(Product, before.json, after.json)
+  return { ...after, ids: [id], productID: id, changes }
+}
+
+const withDefaults = (input: ProductInput) => ({
+  ...input,
+  currencyID: input.currencyID ?? lookups.Currency.AUD,
+  isActive: input.isActive ?? true,
+})
+
+/** Refused by the references to it, whatever they are; constraints.ts has the words. */
+export async function deleteProduct(tx: Tx, actor: Actor, key: ProductKey): Promise<Written> {
+  const id = await identifyProduct(tx, actor, key, productParameter)
+  const before = await render(tx, byID(id))
+  const gone = await tx.query(sql`delete from product where product_id = ${id} returning true`)
+  if (gone.length === 0) throw noSuch(productParameter, key)
+  return { ...nothingLeft, ids: [id], productID: id, changes: { deleted: recordOf(before.json) } }
+}

@@ -1,0 +1,36 @@
+/** One thing wrong with a request: a stable code, the field it is about, and words to act on. */
+export type Problem = { code: string; field?: string; message: string }
+
+/** A refusal the caller can act on. Thrown anywhere below a route, it becomes the failure envelope. */
+export class Refusal extends Error {
+  readonly status: number
+  readonly problems: Problem[]
+  readonly headers: Record<string, string>
+
+  constructor(status: number, problems: Problem[], headers: Record<string, string> = {}) {
+    super(problems.map(({ message }) => message).join(' '))
+    this.status = status
+    this.problems = problems
+    this.headers = headers
+  }
+}
+
+const refusal =
+  (status: number) =>
+  (code: string, message: string, field?: string): Refusal =>
+    new Refusal(status, [field === undefined ? { code, message } : { code, field, message }])
+
+export const invalid = refusal(400)
+export const unauthenticated = refusal(401)
+export const forbidden = refusal(403)
+export const notFound = refusal(404)
+export const conflict = refusal(409)
+
+/** Throws when there is anything to refuse: all problems at once, never the first only. */
+export function refuseAll(status: number, problems: Problem[]): void {
+  if (problems.length > 0) throw new Refusal(status, problems)
+}
+
+/** For what passes by itself: the caller may send the same request again after a moment. */
+export const tryLater = (status: 429 | 503, code: string, message: string, seconds: number) =>
+  new Refusal(status, [{ code, message }], { 'Retry-After': String(Math.max(1, seconds)) })

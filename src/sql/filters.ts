@@ -1,0 +1,118 @@
+import sql, { join, raw } from 'sql-template-tag'
+import { type TSchema, Type } from 'typebox'
+import type { Fragment } from './handle.ts'
+
+/**
+ * Filters as data: a resource lists its filters once and gets the query parameters, their
+ * validation, their place in the OpenAPI document, and the SQL conditions.
+ */
+export type Filter = {
+  column: string
+  type: 'bigint' | 'date' | 'timestamptz' | 'text'
+  value: TSchema
+  /** What a parameter without an operator means. */
+  bare: string
+}
+export type Filters = Record<string, Filter>
+
+type Comparison = (column: Fragment, operand: Fragment) => Fragment
+
+const ordered: Record<string, Comparison> = {
+  equal: (column, operand) => sql`${column} = ${operand}`,
+  notEqual: (column, operand) => sql`${column} is distinct from ${operand}`,
+  in: (column, operand) => sql`${column} = any(${operand})`,
+  notIn: (column, operand) => sql`(${column} = any(${operand})) is not true`,
+  greaterThan: (column, operand) => sql`${column} > ${operand}`,
+  greaterThanOrEqual: (column, operand) => sql`${column} >= ${operand}`,
+  lessThan: (column, operand) => sql`${column} < ${operand}`,
+  lessThanOrEqual: (column, operand) => sql`${column} <= ${operand}`,
+}
+
+// Answers show a moment to the second, so that is what "equal" compares.
+const withinSecond: Comparison = (column, operand) =>
+  sql`(${column} >= ${operand} and ${column} < ${operand} + interval '1 second')`
+const atSecond: Comparison = (column, operand) => sql`date_trunc('second', ${column}) = any(${operand})`
+const moments: Record<string, Comparison> = {
+  ...ordered,
+  equal: withinSecond,
+  notEqual: (column, operand) => sql`${withinSecond(column, operand)} is not true`,
+  in: atSecond,
+  notIn: (column, operand) => sql`(${atSecond(column, operand)}) is not true`,
+}
+
+// The operand of these is a pattern already, see operandOf.
+const like: Comparison = (column, operand) => sql`lower(${column}) like lower(${operand})`
+const texts: Record<string, Comparison> = {
+  equal: ordered.equal!,
+  notEqual: ordered.notEqual!,
+  in: ordered.in!,
+  notIn: ordered.notIn!,
+  contains: like,
+  beginsWith: like,
+  endsWith: like,
+}
+
+const comparisons = { bigint: ordered, date: ordered, timestamptz: moments, text: texts }
+
+const filter =
+  (type: Filter['type'], value: TSchema) =>
+  (column: string, bare = 'equal'): Filter => ({ column, type, value, bare })
+
+const wholeNumber = Type.Integer({ minimum: -(2 ** 53) + 1, maximum: 2 ** 53 - 1 })
+export const intFilter = filter('bigint', wholeNumber)
+export const dateFilter = filter('date', Type.String({ format: 'date' }))
+export const dateTimeFilter = filter('timestamptz', Type.String({ format: 'date-time' }))
+export const textFilter = filter('text', Type.String({ minLength: 1, maxLength: 255 }))
+
+/** Values in one list; a longer one belongs in several requests. */
+const longestList = 1000
+
+/**
+ * The query parameters of a set of filters: AccountID, AccountID.equal, AccountID.in and so on.
+ * Their types are of use to `conditions` only, so handlers do not see them.
+ */
+export const filterParameters = (filters: Filters): Record<never, TSchema> =>
+  Object.fromEntries(
+    Object.entries(filters).flatMap(([name, { type, value, bare }]) => [
+      [name, Type.Optional({ ...value, description: `Same as ${name}.${bare}.` })],
+      ...Object.keys(comparisons[type]).map((operator) => [
+        `${name}.${operator}`,
+        Type.Optional(takesList(operator) ? Type.Array(value, { maxItems: longestList }) : value),
+      ]),
+    ]),
+  )
+
+/** What a query asks for, as one condition; several operators on one parameter all hold. */
+export function conditions(filters: Filters, query: object): Fragment {
+  const asked = given(filters, query).map(({ filter, operator, value }) =>
+    comparisons[filter.type][operator]!(raw(filter.column), operandOf(filter, operator, value)),
+  )
+  return asked.length > 0 ? join(asked, ' and ') : sql`true`
+}
+
+/** Whether a query uses any of these filters. */
+export const asksFor = (filters: Filters, query: object) => given(filters, query).length > 0
+
+function given(filters: Filters, query: object) {
+  return Object.entries(query).flatMap(([parameter, value]) => {
+    const [name, operator] = parameter.split('.') as [string, string | undefined]
+    const filter = filters[name]
+    return filter ? [{ filter, operator: operator ?? filter.bare, value }] : []
+  })
+}
+
+function operandOf({ type }: Filter, operator: string, value: unknown): Fragment {
+  if (takesList(operator)) return sql`${value}::${raw(type)}[]`
+  return sql`${patternOf(operator, value)}::${raw(type)}`
+}
+
+/** % and _ in a value are letters like any other. */
+function patternOf(operator: string, value: unknown): unknown {
+  const literal = () => String(value).replace(/[\\%_]/g, '\\$&')
+  if (operator === 'contains') return `%${literal()}%`
+  if (operator === 'beginsWith') return `${literal()}%`
+  if (operator === 'endsWith') return `%${literal()}`
+  return value
+}
+
+const takesList = (operator: string) => operator === 'in' || operator === 'notIn'

@@ -1,0 +1,182 @@
+import pg from 'pg'
+import Cursor from 'pg-cursor'
+import type { Sql as Statement } from 'sql-template-tag'
+import { tryLater } from '../refusal.ts'
+import { statementName } from './statements.ts'
+
+/** A statement or a part of one; parts nest, values become parameters. */
+export type Fragment = Statement
+
+/** Reads take any handle: the pool or a transaction. */
+export interface Sql {
+  query<Row extends object>(statement: Fragment): Promise<Row[]>
+}
+
+declare const insideTransaction: unique symbol
+
+/** Writes take an open transaction; the pool does not fit this type. */
+export interface Tx extends Sql {
+  readonly [insideTransaction]: true
+}
+
+/** Only routes and the unit of work hold this. */
+export interface Database extends Sql {
+  /** Runs the work in one transaction, again from the start when PostgreSQL asks for it. */
+  transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>
+  /** Rows of a read as they come, in batches: memory stays flat whatever their number. */
+  stream<Row extends object>(statement: Fragment, batch: number): AsyncGenerator<Row[]>
+  counts(): { total: number; idle: number; waiting: number }
+  close(): Promise<void>
+}
+
+export type DatabaseOptions = {
+  connection: pg.PoolConfig
+  /** The role whose rights the service has; it may not touch what is append-only. */
+  role?: string
+  connections: number
+  /** Off where a pooler in between does not keep statements. */
+  prepareStatements: boolean
+  onLostConnection: (error: Error) => void
+}
+
+// A date is a day, not a moment, and a decimal has more digits than a double: both stay text.
+// Ids are the only bigint we read, and stay below 2^53.
+const types = {
+  getTypeParser: (oid: number, format?: 'text' | 'binary') =>
+    asText.has(oid)
+      ? (value: string) => value
+      : oid === pg.types.builtins.INT8
+        ? Number
+        : pg.types.getTypeParser(oid, format),
+}
+const { DATE, TIMESTAMP, TIMESTAMPTZ, JSON: JSON_TYPE, JSONB, NUMERIC } = pg.types.builtins
+const asText = new Set<number>([DATE, TIMESTAMP, TIMESTAMPTZ, JSON_TYPE, JSONB, NUMERIC])
+
+export function openDatabase(options: DatabaseOptions): Database {
+  const reads = openPool(options, '-c default_transaction_read_only=on')
+  const writes = openPool(options, '')
+  const run = runner(options.prepareStatements)
+
+  return {
+    query: (statement) => withClient(reads, (client) => run(client, statement)),
+    transaction: (work) => withRetries(() => withClient(writes, (c) => inTransaction(c, run, work))),
+    stream: (statement, batch) => streamed(reads, statement, batch),
+    counts: () => ({
+      total: reads.totalCount + writes.totalCount,
+      idle: reads.idleCount + writes.idleCount,
+      waiting: reads.waitingCount + writes.waitingCount,
+    }),
+    close: async () => {
+      await Promise.all([reads.end(), writes.end()])
+    },
+  }
+}
+
+/** Reads have connections of their own on which PostgreSQL itself refuses to write. */
+function openPool(options: DatabaseOptions, more: string): pg.Pool {
+  const role = options.role ? `-c role=${options.role}` : ''
+  const pool = new pg.Pool({
+    ...options.connection,
+    types,
+    max: options.connections,
+    connectionTimeoutMillis: 5_000,
+    idleTimeoutMillis: 60_000,
+    keepAlive: true,
+    options: `-c timezone=UTC -c statement_timeout=30s -c lock_timeout=10s ${role} ${more}`,
+  })
+  pool.on('error', options.onLostConnection)
+  return pool
+}
+
+type Run = <Row extends object>(client: pg.PoolClient, statement: Fragment) => Promise<Row[]>
+
+const runner =
+  (prepare: boolean): Run =>
+  async <Row extends object>(client: pg.PoolClient, statement: Fragment) => {
+    const { text, values } = statement
+    const name = prepare ? statementName(text) : undefined
+    const { rows } = await client.query<Row>({ text, values, ...(name && { name }) })
+    return rows
+  }
+
+/** A client whose connection broke, or whose prepared plans went stale, is not used again. */
+async function withClient<T>(pool: pg.Pool, use: (client: pg.PoolClient) => Promise<T>) {
+  const client = await pool.connect().catch(refuseUnreachable)
+  let spoilt = false
+  try {
+    return await use(client)
+  } catch (error) {
+    spoilt = isLostConnection(error) || isStalePlan(error)
+    throw isLostConnection(error) ? unreachable(error) : error
+  } finally {
+    client.release(spoilt)
+  }
+}
+
+async function inTransaction<T>(client: pg.PoolClient, run: Run, work: (tx: Tx) => Promise<T>) {
+  const tx = { query: (statement: Fragment) => run(client, statement) } as Tx
+  await client.query('begin')
+  try {
+    const result = await work(tx)
+    await client.query('commit')
+    return result
+  } catch (error) {
+    // A connection that cannot even roll back is dropped by withClient or by the pool.
+    await client.query('rollback').catch(() => {})
+    throw error
+  }
+}
+
+async function* streamed<Row extends object>(
+  pool: pg.Pool,
+  statement: Fragment,
+  batch: number,
+): AsyncGenerator<Row[]> {
+  const client = await pool.connect().catch(refuseUnreachable)
+  const cursor = client.query(new Cursor<Row>(statement.text, statement.values, { types }))
+  try {
+    for (;;) {
+      const rows = await cursor.read(batch)
+      if (rows.length === 0) return
+      yield rows
+    }
+  } finally {
+    await cursor.close().catch(() => {})
+    client.release()
+  }
+}
+
+const attempts = 5
+// Serialization failure, deadlock, a lock that did not come free in time.
+const retryable = new Set(['40001', '40P01', '55P03'])
+
+async function withRetries<T>(work: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await work()
+    } catch (error) {
+      if (attempt === attempts || !(retryable.has(codeOf(error)) || isStalePlan(error))) throw error
+    }
+    await new Promise((resolve) => setTimeout(resolve, 5 + Math.random() * 45))
+  }
+}
+
+export const codeOf = (error: unknown) => (error as { code?: string }).code ?? ''
+
+const isStalePlan = (error: unknown) =>
+  codeOf(error) === '0A000' && /cached plan/.test((error as Error).message)
+
+// Class 08 and 57P0x are PostgreSQL's words for it; the others are the socket's.
+const isLostConnection = (error: unknown) =>
+  /^(08|57P0)/.test(codeOf(error)) ||
+  /^E(CONN|PIPE|TIMEDOUT|NOENT|HOSTUNREACH|AI_AGAIN)/.test(codeOf(error)) ||
+  /Connection terminated|Client has encountered a connection error/.test((error as Error).message)
+
+const unreachable = (cause: unknown) =>
+  Object.assign(
+    tryLater(503, 'database_unavailable', 'The database does not answer; try again shortly.', 1),
+    { cause },
+  )
+const refuseUnreachable = (error: unknown): never => {
+  throw unreachable(error)
+}

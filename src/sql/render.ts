@@ -1,0 +1,60 @@
+import type { TObject, TSchema } from 'typebox'
+import sql, { raw } from 'sql-template-tag'
+import type { Fragment, Sql } from './handle.ts'
+
+/** JSON text as PostgreSQL rendered it: what fills the envelope. */
+export type Answer = { json: string; recordCount: number; message?: string }
+
+export const nothingLeft: Answer = { json: 'null', recordCount: 0 }
+
+/** bizEntityID is stored as biz_entity_id. */
+export const columnOf = (field: string) =>
+  field
+    .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
+    .replace(/([A-Z])([A-Z][a-z])/g, '$1_$2')
+    .toLowerCase()
+
+/**
+ * The select list of a record's own fields, each under its API name. Made once per resource, at
+ * start: it depends on nothing a request brings.
+ */
+export const columns = (schema: TObject, alias: string): Fragment =>
+  raw(
+    Object.entries(schema.properties)
+      .filter(([, field]) => !('items' in ownSchema(field as TSchema)))
+      .map(([name, field]) => `${shownAs(field as TSchema, `${alias}.${columnOf(name)}`)} as "${name}"`)
+      .join(', '),
+  )
+
+/** How a column is shown, by its field's schema. */
+function shownAs(field: TSchema, column: string): string {
+  const { format, decimal } = ownSchema(field) as { format?: string; decimal?: object }
+  if (format === 'date-time') return utc(column)
+  return decimal ? `trim_scale(${column})` : column
+}
+
+/** The schema of a nullable field without its null. */
+const ownSchema = (field: TSchema): TSchema =>
+  'anyOf' in field ? (field.anyOf as [TSchema])[0] : field
+
+/** A moment as the API writes it. */
+export const utc = (column: string) =>
+  `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')`
+
+/** The rows of a select as a nested array. */
+export const many = (select: Fragment): Fragment =>
+  sql`(select coalesce(json_agg(r), '[]') from (${select}) r)`
+
+export async function render(handle: Sql, select: Fragment): Promise<Answer> {
+  const [row] = await handle.query<{ json: string; count: number }>(sql`
+    select coalesce(json_agg(r), '[]')::text as json, count(*)::int as count from (${select}) r`)
+  return { json: row!.json, recordCount: row!.count }
+}
+
+/** For the few answers that carry an object rather than an array. */
+export async function renderOne(handle: Sql, select: Fragment): Promise<Answer | undefined> {
+  const [row] = await handle.query<{ json: string }>(
+    sql`select to_json(r)::text as json from (${select}) r`,
+  )
+  return row && { json: row.json, recordCount: 1 }
+}

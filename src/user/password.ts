@@ -1,0 +1,38 @@
+import { hash, verify } from '@node-rs/argon2'
+import { tryLater } from '../refusal.ts'
+
+// Argon2id by OWASP's figures. 19 MiB and about 35 ms of a core each, so few run at once: a flood of
+// sign-ins must not take the machine from everybody else.
+const cost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
+const slots = 2
+const longestQueue = 200
+
+let running = 0
+const queue: (() => void)[] = []
+
+/** Runs password work in one of the few slots, in the order asked. */
+export async function inPasswordSlot<T>(work: () => Promise<T>): Promise<T> {
+  if (queue.length >= longestQueue)
+    throw tryLater(503, 'busy', 'Too many people are signing in at this moment.', 2)
+  if (running >= slots) await new Promise<void>((resolve) => queue.push(resolve))
+  else running++
+  try {
+    return await work()
+  } finally {
+    const next = queue.shift()
+    if (next) next()
+    else running--
+  }
+}
+
+const normal = (password: string) => password.normalize('NFKC')
+
+export const hashPassword = (password: string) => hash(normal(password), cost)
+
+/** The same work whether there is such a user or not, so that time tells nothing. */
+export async function isPassword(storedHash: string | undefined, password: string) {
+  const matches = await verify(storedHash ?? (await decoy), normal(password))
+  return matches && storedHash !== undefined
+}
+
+const decoy = hashPassword('nobody has this password')

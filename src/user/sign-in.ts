@@ -1,0 +1,162 @@
+import { createHmac, randomUUID } from 'node:crypto'
+import sql from 'sql-template-tag'
+import type { Actor } from '../actor.ts'
+import { Refusal, tryLater, unauthenticated } from '../refusal.ts'
+import type { Tx } from '../sql/handle.ts'
+import { nothingLeft } from '../sql/render.ts'
+import type { Written } from '../sql/unit-of-work.ts'
+import { isPassword } from './password.ts'
+import type { Login, Refresh } from './schema.ts'
+import {
+  accessTokenSeconds,
+  newRefreshToken,
+  refreshTokenDays,
+  refreshTokenHash,
+  type Tokens,
+} from './token.ts'
+
+const mostFailures = 10
+const windowMinutes = 15
+
+type Account = { userID: number; username: string; passwordHash: string }
+
+/** Signs a user in. */
+export async function signIn(tx: Tx, tokens: Tokens, nameKey: Buffer, login: Login) {
+  const { username, password } = login
+  return checkPassword(tx, nameKey, username, password, (account) =>
+    startSession(tx, tokens, account),
+  )
+}
+
+/**
+ * Checks a password, and counts it when it is wrong. Attempts on one username take turns, on all
+ * nodes together, so that the limit on failures holds however many arrive at once.
+ */
+export async function checkPassword(
+  tx: Tx,
+  nameKey: Buffer,
+  username: string,
+  password: string,
+  whenRight: (account: Account) => Promise<Written>,
+): Promise<Written> {
+  const name = createHmac('sha256', nameKey).update(username.toLowerCase()).digest()
+  await refuseThrottled(tx, name)
+  const account = await findAccount(tx, username)
+  if (await isPassword(account?.passwordHash, password)) {
+    await tx.query(sql`delete from login_failure where username_hash = ${name}`)
+    return whenRight(account!)
+  }
+  await tx.query(sql`insert into login_failure (username_hash) values (${name})`)
+  return refusedSignIn(account)
+}
+
+/** Waits for its turn on this username, then counts its recent failures. */
+async function refuseThrottled(tx: Tx, name: Buffer) {
+  await tx.query(sql`select pg_advisory_xact_lock(${String(name.readBigInt64BE())}::bigint)`)
+  const [row] = await tx.query<{ failures: number; wait: number }>(sql`
+    select count(*)::int as failures, coalesce(ceil(extract(epoch from
+      min(failed_date) + ${windowMinutes} * interval '1 minute' - now())), 0)::int as wait
+    from login_failure
+    where username_hash = ${name}
+      and failed_date > now() - ${windowMinutes} * interval '1 minute'`)
+  if (row!.failures >= mostFailures)
+    throw tryLater(429, 'too_many_failures', 'Too many failed sign-ins; try again later.', row!.wait)
+}
+
+async function findAccount(tx: Tx, username: string): Promise<Account | undefined> {
+  const [account] = await tx.query<Account>(sql`
+    select user_id as "userID", username, password_hash as "passwordHash"
+    from app_user where lower(username) = lower(${username}) and is_active`)
+  return account
+}
+
+/** The failure stays counted and audited; whose it was is told only where there is such a user. */
+const refusedSignIn = (account: Account | undefined): Written => ({
+  ...nothingLeft,
+  ids: account ? [account.userID] : [],
+  changes: { signIn: 'failed' },
+  ...(account && { by: account }),
+  refusal: unauthenticated('sign_in_failed', 'The username or the password is wrong.'),
+})
+
+async function startSession(tx: Tx, tokens: Tokens, account: Account): Promise<Written> {
+  const sid = randomUUID()
+  await tx.query(sql`
+    with started as (
+      insert into session (session_id, user_id) values (${sid}, ${account.userID}))
+    update app_user set last_login_date = now() where user_id = ${account.userID}`)
+  return issueTokens(tx, tokens, account, sid)
+}
+
+async function issueTokens(
+  tx: Tx,
+  tokens: Tokens,
+  { userID, username }: { userID: number; username: string },
+  sid: string,
+): Promise<Written> {
+  const refreshToken = newRefreshToken()
+  await tx.query(sql`
+    insert into refresh_token (token_hash, session_id, expires_date)
+    values (${refreshTokenHash(refreshToken)}, ${sid}, now() + ${refreshTokenDays} * interval '1 day')`)
+  const data = {
+    accessToken: tokens.issue({ sub: String(userID), sid }),
+    refreshToken,
+    expiresIn: accessTokenSeconds,
+    tokenType: 'Bearer',
+  }
+  return { json: JSON.stringify(data), recordCount: 1, ids: [userID], by: { userID, username } }
+}
+
+type KnownToken = {
+  userID: number
+  username: string
+  sid: string
+  used: boolean
+  ended: boolean
+}
+
+/** A refresh token works once. Used again, it was stolen or copied: its whole session ends. */
+export async function refresh(
+  tx: Tx,
+  tokens: Tokens,
+  { refreshToken }: Refresh,
+  authorization: string | undefined,
+): Promise<Written> {
+  const hash = refreshTokenHash(refreshToken)
+  const [token] = await tx.query<KnownToken>(sql`
+    select u.user_id as "userID", u.username, s.session_id as sid, t.used_date is not null as used,
+      (s.revoked_date is not null or t.expires_date < now() or not u.is_active) as ended
+    from refresh_token t join session s using (session_id) join app_user u using (user_id)
+    where t.token_hash = ${hash}
+    for update of t, s`)
+  if (!token || token.ended) throw refreshRefused()
+  if (authorization && tokens.oldClaims(authorization).sub !== String(token.userID))
+    throw refreshRefused()
+  if (token.used) return endedSession(tx, token)
+  await tx.query(sql`update refresh_token set used_date = now() where token_hash = ${hash}`)
+  return issueTokens(tx, tokens, token, token.sid)
+}
+
+async function endedSession(tx: Tx, { userID, username, sid }: KnownToken): Promise<Written> {
+  await revokeSession(tx, sid)
+  const changes = { session: 'ended: a refresh token was used twice' }
+  const by = { userID, username }
+  return { ...nothingLeft, ids: [userID], changes, by, refusal: refreshRefused() }
+}
+
+const refreshRefused = (): Refusal =>
+  unauthenticated('refresh_refused', 'The refresh token is not valid any more; sign in again.')
+
+export async function signOut(tx: Tx, { sessionID, userID }: Actor): Promise<Written> {
+  await revokeSession(tx, sessionID)
+  return { ...nothingLeft, ids: [userID], message: 'Signed out.' }
+}
+
+const revokeSession = (tx: Tx, sessionID: string) =>
+  tx.query(sql`update session set revoked_date = now()
+    where session_id = ${sessionID} and revoked_date is null`)
+
+/** Every token of a user ends, those already out included. */
+export const revokeAllSessions = (tx: Tx, userID: number) =>
+  tx.query(sql`update session set revoked_date = now()
+    where user_id = ${userID} and revoked_date is null`)

@@ -1,0 +1,48 @@
+import { spawn } from 'node:child_process'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import { startEmbedded } from '../src/embedded/postgres.ts'
+import { migrate } from '../src/sql/migrate.ts'
+import { templateName } from './support/database.ts'
+
+/**
+ * Starts one PostgreSQL, migrates a template in it, and runs the test files, each of which clones
+ * the template. Files run in parallel; name some to run only those.
+ */
+const folder = mkdtempSync(join(tmpdir(), 'registry-tests-'))
+const server = await startEmbedded({
+  dataDir: folder,
+  // What these tests write is thrown away; the crash suites start durable servers of their own.
+  settings: { fsync: 'off', max_connections: '300', shared_buffers: '256MB' },
+  onEvent: ({ level, message }) => level !== 'info' && process.stderr.write(`${message}\n`),
+})
+let status = 1
+try {
+  await createTemplate()
+  status = await runFiles(process.argv.slice(2))
+} finally {
+  await server.stop()
+  rmSync(folder, { recursive: true, force: true })
+}
+process.exit(status)
+
+async function createTemplate() {
+  const client = new pg.Client(server.connection)
+  await client.connect()
+  await client.query(`create database ${templateName}`)
+  await client.end()
+  await migrate({ ...server.connection, database: templateName })
+}
+
+function runFiles(named: string[]): Promise<number> {
+  const all = readdirSync('test').filter((name) => name.endsWith('.test.ts'))
+  const files = named.length > 0 ? named : all.map((name) => join('test', name))
+  const flags = ['--import', 'tsx', '--test', '--test-concurrency=3']
+  const child = spawn(process.execPath, [...flags, ...files], {
+    stdio: 'inherit',
+    env: { ...process.env, REGISTRY_TEST_SERVER: JSON.stringify(server.connection) },
+  })
+  return new Promise((resolve) => child.on('exit', (code) => resolve(code ?? 1)))
+}

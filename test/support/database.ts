@@ -1,0 +1,46 @@
+import { randomBytes } from 'node:crypto'
+import pg from 'pg'
+
+/** The server that test/run.ts started for this run; each test file clones its template. */
+const server = (): pg.ClientConfig => {
+  const given = process.env.REGISTRY_TEST_SERVER
+  if (!given) throw new Error('Run the tests with npm test, which starts the database they need.')
+  return JSON.parse(given)
+}
+
+export const templateName = 'registry_template'
+
+/** A migrated database of a test's own. It goes with the server at the end of the run. */
+export async function freshDatabase(): Promise<pg.ClientConfig> {
+  const name = `test_${randomBytes(8).toString('hex')}`
+  await administer(`create database ${name} template ${templateName}`)
+  return { ...server(), database: name }
+}
+
+/** An empty database, for what migrates by itself. */
+export async function emptyDatabase(): Promise<pg.ClientConfig> {
+  const name = `test_${randomBytes(8).toString('hex')}`
+  await administer(`create database ${name}`)
+  return { ...server(), database: name }
+}
+
+async function administer(statement: string) {
+  const client = new pg.Client({ ...server(), database: 'postgres' })
+  await client.connect()
+  await client.query(statement)
+  await client.end()
+}
+
+/** A connection as a URL, for a service in a process of its own. */
+export const urlOf = ({ host, port, user, password, database }: pg.ClientConfig) =>
+  `postgres://${user}:${encodeURIComponent(String(password))}@/${database}` +
+  `?host=${encodeURIComponent(String(host))}&port=${port}`
+
+/** Rows straight from the database, where a test must see what no answer shows. */
+export async function rowsOf(connection: pg.ClientConfig, text: string, values: unknown[] = []) {
+  const client = new pg.Client(connection)
+  await client.connect()
+  const { rows } = await client.query(text, values)
+  await client.end()
+  return rows
+}

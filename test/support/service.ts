@@ -1,0 +1,70 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type pg from 'pg'
+import { buildApp } from '../../src/app.ts'
+import { readConfig } from '../../src/config.ts'
+import { createLog } from '../../src/log.ts'
+import { connect } from '../../src/registry.ts'
+import { createFirstUser } from '../../src/user/first-user.ts'
+import { type Client, clientOf } from './client.ts'
+import { freshDatabase } from './database.ts'
+
+export const adminPassword = 'a password for tests'
+
+export type Service = {
+  url: string
+  connection: pg.ClientConfig
+  /** Without a token. */
+  anyone: Client
+  admin: Client
+  /** A new user with these rights, signed in. */
+  userWith: (rights: object) => Promise<Client>
+  stop: () => Promise<void>
+}
+
+let users = 0
+
+/** The service as it is, on a port of its own and a real database of its own. */
+export async function startService(
+  env: Record<string, string> = {},
+  connection?: pg.ClientConfig,
+): Promise<Service> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'registry-test-'))
+  const own = connection ?? (await freshDatabase())
+  const config = readConfig({
+    PORT: '0',
+    REGISTRY_DATA_DIR: dataDir,
+    REGISTRY_LOG_LEVEL: 'silent',
+    REGISTRY_JWT_SECRET: 'a secret that all nodes of a test share',
+    REGISTRY_ADMIN_USERNAME: 'admin',
+    REGISTRY_ADMIN_PASSWORD: adminPassword,
+    REGISTRY_DATABASE_CONNECTIONS: '5',
+    ...env,
+  })
+  const log = createLog(config.logLevel)
+  const database = connect(config, own, log)
+  await createFirstUser(database, { username: config.adminUsername, password: adminPassword })
+  const app = await buildApp(config, database, log)
+  const url = await app.listen({ host: config.host, port: 0 })
+  const anyone = clientOf(url)
+  const admin = await anyone.signIn('admin', adminPassword)
+
+  return {
+    url,
+    connection: own,
+    anyone,
+    admin,
+    userWith: async (rights) => {
+      const username = `user-${process.pid}-${++users}`
+      const created = await admin.post('/User', { username, password: adminPassword, ...rights })
+      if (created.status !== 200) throw new Error(created.text)
+      return anyone.signIn(username, adminPassword)
+    },
+    stop: async () => {
+      await app.close()
+      await database.close()
+      rmSync(dataDir, { recursive: true })
+    },
+  }
+}
