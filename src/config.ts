@@ -39,7 +39,8 @@ export function readConfig(env: Environment = process.env): Config {
     const given = text(name)
     if (given === undefined) return fallback
     const value = /^\d+$/.test(given) ? Number(given) : Number.NaN
-    if (!(value >= least && value <= most)) problem(name, `must be a number from ${least} to ${most}`)
+    if (!(value >= least && value <= most))
+      problem(name, `must be a number from ${least} to ${most}`)
     return value
   }
   const flag = (name: string, fallback: boolean) => {
@@ -89,8 +90,11 @@ export function readConfig(env: Environment = process.env): Config {
   if (Boolean(cert) !== Boolean(key))
     problem('REGISTRY_TLS_CERT', 'and REGISTRY_TLS_KEY are needed together')
   if (!isLoopback(host) && !behindProxy && !cert)
-    problem('HOST', `${host} is not a loopback address: set REGISTRY_TLS_CERT and REGISTRY_TLS_KEY, ` +
-      'or REGISTRY_BEHIND_PROXY=true where a proxy speaks TLS')
+    problem(
+      'HOST',
+      `${host} is not a loopback address: set REGISTRY_TLS_CERT and REGISTRY_TLS_KEY, ` +
+        'or REGISTRY_BEHIND_PROXY=true where a proxy speaks TLS',
+    )
   const adminUsername = text('REGISTRY_ADMIN_USERNAME')
   const adminPassword = secret('REGISTRY_ADMIN_PASSWORD', 12)
   if (adminPassword && !adminUsername)
@@ -109,7 +113,15 @@ export function readConfig(env: Environment = process.env): Config {
     encryptionKey: encryptionKey(),
     maxPageSize: integer('REGISTRY_MAX_PAGE_SIZE', 1000, 1, 100_000),
     maxBodyBytes: integer('REGISTRY_MAX_BODY_BYTES', 10 * 2 ** 20, 1024, 2 ** 30),
-    logLevel: oneOf('REGISTRY_LOG_LEVEL', 'info', ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']),
+    logLevel: oneOf('REGISTRY_LOG_LEVEL', 'info', [
+      'fatal',
+      'error',
+      'warn',
+      'info',
+      'debug',
+      'trace',
+      'silent',
+    ]),
     rateLimit: integer('REGISTRY_RATE_LIMIT', 0, 0, 1_000_000),
     metricsToken: secret('REGISTRY_METRICS_TOKEN', 16),
     behindProxy,

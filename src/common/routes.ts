@@ -19,9 +19,7 @@ const Lookup = shown(
   { category: 'BizEntityType', id: 3, code: 'Trust', name: 'Trust', description: null },
 )
 const LookupQuery = Type.Object({
-  Category: optional(
-    Type.Unsafe<Category>({ type: 'string', enum: Object.keys(lookups) }),
-  ),
+  Category: optional(Type.Unsafe<Category>({ type: 'string', enum: Object.keys(lookups) })),
 })
 const Health = Type.Object(
   {

@@ -4,7 +4,10 @@ import type { Answer } from '../sql/render.ts'
  * The envelope of every success: PostgreSQL rendered the data, so it is not read or written twice.
  * `beside` names fields of the data to repeat at the top level.
  */
-export function successBody({ json, recordCount, message }: Answer, beside: readonly string[] = []) {
+export function successBody(
+  { json, recordCount, message }: Answer,
+  beside: readonly string[] = [],
+) {
   const head = `"result":true,"message":${JSON.stringify(message ?? null)}`
   return `{${head},"recordCount":${recordCount},"data":${json}${repeated(json, beside)}}`
 }

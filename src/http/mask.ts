@@ -1,5 +1,5 @@
-import { parseJson } from './json.ts'
 import type { TSchema } from 'typebox'
+import { parseJson } from './json.ts'
 
 type Node = TSchema & {
   properties?: Record<string, Node>

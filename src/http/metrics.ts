@@ -34,7 +34,10 @@ export function serveMetrics(app: FastifyInstance, { database, token }: MetricsO
   })
   app.get('/metrics', async (request, reply) => {
     if (!mayScrape(request, token))
-      throw forbidden('metrics', 'Metrics are for this machine and for holders of the metrics token.')
+      throw forbidden(
+        'metrics',
+        'Metrics are for this machine and for holders of the metrics token.',
+      )
     return reply.type(register.contentType).send(await register.metrics())
   })
 }

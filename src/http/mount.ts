@@ -124,7 +124,11 @@ function retryKey(
   const key = headers['idempotency-key']
   if (key === undefined || operation.startsWith('DELETE')) return undefined
   if (typeof key !== 'string' || !/^[\x20-\x7e]{1,255}$/.test(key))
-    throw invalid('invalid_value', 'Idempotency-Key must be 1 to 255 characters.', 'Idempotency-Key')
+    throw invalid(
+      'invalid_value',
+      'Idempotency-Key must be 1 to 255 characters.',
+      'Idempotency-Key',
+    )
   const fingerprint = createHmac('sha256', fingerprintKey)
     .update(JSON.stringify([operation, query, body]))
     .digest()

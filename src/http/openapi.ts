@@ -57,7 +57,10 @@ function operationOf(endpoint: Endpoint, show: Show, maxPageSize: number) {
     ...(access !== 'public' && { security: [{ accessToken: [] }] }),
     parameters,
     ...(body && {
-      requestBody: { required: true, content: { 'application/json': { schema: bodySchema(body, show) } } },
+      requestBody: {
+        required: true,
+        content: { 'application/json': { schema: bodySchema(body, show) } },
+      },
     }),
     responses: responsesOf(access !== 'public', envelope(show(data))),
   }

@@ -20,9 +20,10 @@ export const resources = [
 export type Resource = (typeof resources)[number]
 export type Permission = `${Resource}.${'Read' | 'Write'}`
 
-export const permissions: readonly Permission[] = resources.flatMap(
-  (resource): Permission[] => [`${resource}.Read`, `${resource}.Write`],
-)
+export const permissions: readonly Permission[] = resources.flatMap((resource): Permission[] => [
+  `${resource}.Read`,
+  `${resource}.Write`,
+])
 
 const isAbout = (permission: Permission, ...about: Resource[]) =>
   about.some((resource) => permission.startsWith(`${resource}.`))

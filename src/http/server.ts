@@ -2,7 +2,12 @@ import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import helmet from '@fastify/helmet'
-import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyReply } from 'fastify'
+import Fastify, {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyReply,
+  LogController,
+} from 'fastify'
 import { invalid, Refusal } from '../refusal.ts'
 import { failureBody, internalFailure, refusalOf } from './failure.ts'
 import { parseJson } from './json.ts'
@@ -20,7 +25,11 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   const { tls } = options
   const app: FastifyInstance = Fastify({
     loggerInstance: options.logger,
-    disableRequestLogging: true,
+    // One line per request, ours, below.
+    logController: new LogController({
+      disableRequestLogging: true,
+      requestIdLogLabel: 'requestID',
+    }),
     bodyLimit: options.maxBodyBytes,
     // The whole request, from its first byte; Fastify's default is for ever.
     requestTimeout: 60_000,
@@ -37,7 +46,8 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
       querystringParser: () => ({}),
     },
     clientErrorHandler: answerBrokenRequest,
-    frameworkErrors: (error: unknown, _request: unknown, reply: FastifyReply) => answerFailure(reply, error),
+    frameworkErrors: (error: unknown, _request: unknown, reply: FastifyReply) =>
+      answerFailure(reply, error),
     ...(tls && { https: { ...tls, minVersion: 'TLSv1.2' } }),
   } as object) as unknown as FastifyInstance
 
@@ -63,10 +73,14 @@ const requestID = (given: unknown) =>
 function readJsonBodies(app: FastifyInstance) {
   const decoder = new TextDecoder('utf-8', { fatal: true })
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (_request: unknown, body: Buffer) => {
-    if (body.length === 0) return undefined
-    return parseJson(decodeWith(decoder, body))
-  })
+  app.addContentTypeParser(
+    'application/json',
+    { parseAs: 'buffer' },
+    async (_request: unknown, body: Buffer) => {
+      if (body.length === 0) return undefined
+      return parseJson(decodeWith(decoder, body))
+    },
+  )
 }
 
 function decodeWith(decoder: TextDecoder, body: Buffer): string {
@@ -132,7 +146,9 @@ export function answerUnknownPaths(app: FastifyInstance, methods: Map<string, st
 }
 
 const noSuchPath = (path: string) =>
-  new Refusal(404, [{ code: 'no_such_path', message: `There is nothing at ${path.slice(0, 200)}.` }])
+  new Refusal(404, [
+    { code: 'no_such_path', message: `There is nothing at ${path.slice(0, 200)}.` },
+  ])
 const wrongMethod = (allowed: string[]) =>
   new Refusal(
     405,

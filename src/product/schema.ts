@@ -1,5 +1,14 @@
 import { type Static, Type } from 'typebox'
-import { DateTime, ExternalId, Flag, Id, optional, requiredText, shown, text } from '../http/fields.ts'
+import {
+  DateTime,
+  ExternalId,
+  Flag,
+  Id,
+  optional,
+  requiredText,
+  shown,
+  text,
+} from '../http/fields.ts'
 import { paging } from '../http/paging.ts'
 import { lookupID } from '../lookup/lookups.ts'
 import { reference } from '../sql/identify.ts'

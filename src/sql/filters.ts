@@ -31,7 +31,8 @@ const ordered: Record<string, Comparison> = {
 // Answers show a moment to the second, so that is what "equal" compares.
 const withinSecond: Comparison = (column, operand) =>
   sql`(${column} >= ${operand} and ${column} < ${operand} + interval '1 second')`
-const atSecond: Comparison = (column, operand) => sql`date_trunc('second', ${column}) = any(${operand})`
+const atSecond: Comparison = (column, operand) =>
+  sql`date_trunc('second', ${column}) = any(${operand})`
 const moments: Record<string, Comparison> = {
   ...ordered,
   equal: withinSecond,

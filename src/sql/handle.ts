@@ -59,7 +59,8 @@ export function openDatabase(options: DatabaseOptions): Database {
 
   return {
     query: (statement) => withClient(reads, (client) => run(client, statement)),
-    transaction: (work) => withRetries(() => withClient(writes, (c) => inTransaction(c, run, work))),
+    transaction: (work) =>
+      withRetries(() => withClient(writes, (c) => inTransaction(c, run, work))),
     stream: (statement, batch) => streamed(reads, statement, batch),
     counts: () => ({
       total: reads.totalCount + writes.totalCount,

@@ -54,9 +54,15 @@ export async function identifyAll(
 ): Promise<number[]> {
   const named = given.map((record) => nameOf(reference, record as Given))
   const path = resolution.path ?? (() => '')
-  refuseAll(400, named.flatMap((name, i) => (name ? [] : [missing(reference, path(i))])))
+  refuseAll(
+    400,
+    named.flatMap((name, i) => (name ? [] : [missing(reference, path(i))])),
+  )
   const found = await lookUp(handle, reference, named as Name[], resolution)
-  refuseAll(404, named.flatMap((name, i) => (found.has(i) ? [] : [unknown(name!, path(i))])))
+  refuseAll(
+    404,
+    named.flatMap((name, i) => (found.has(i) ? [] : [unknown(name!, path(i))])),
+  )
   return named.map((_, i) => found.get(i)!)
 }
 
@@ -134,7 +140,5 @@ const unknown = ({ field, value }: Name, path: string): Problem => ({
 /** The refusal of a write whose target does not exist, or is not the caller's to see. */
 export const noSuch = (reference: Reference, given: object): Refusal => {
   const name = nameOf(reference, given as Given)
-  return name
-    ? new Refusal(404, [unknown(name, '')])
-    : new Refusal(400, [missing(reference, '')])
+  return name ? new Refusal(404, [unknown(name, '')]) : new Refusal(400, [missing(reference, '')])
 }

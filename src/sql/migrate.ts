@@ -61,9 +61,12 @@ async function appliedMigrations(client: pg.Client): Promise<Map<string, string>
 function pendingOf(migrations: Migration[], applied: Map<string, string>): Migration[] {
   const known = new Map(migrations.map(({ name, checksum }) => [name, checksum]))
   for (const [name, checksum] of applied) {
-    if (!known.has(name)) throw new Error(`The applied migration ${name} is missing from this version.`)
+    if (!known.has(name))
+      throw new Error(`The applied migration ${name} is missing from this version.`)
     if (known.get(name) !== checksum)
-      throw new Error(`The migration ${name} was changed after it was applied. Add a new one instead.`)
+      throw new Error(
+        `The migration ${name} was changed after it was applied. Add a new one instead.`,
+      )
   }
   const pending = migrations.filter(({ name }) => !applied.has(name))
   const late = pending.find(({ name }) => [...applied.keys()].some((done) => done > name))

@@ -1,5 +1,5 @@
-import type { TObject, TSchema } from 'typebox'
 import sql, { raw } from 'sql-template-tag'
+import type { TObject, TSchema } from 'typebox'
 import type { Fragment, Sql } from './handle.ts'
 
 /** JSON text as PostgreSQL rendered it: what fills the envelope. */
@@ -22,7 +22,10 @@ export const columns = (schema: TObject, alias: string): Fragment =>
   raw(
     Object.entries(schema.properties)
       .filter(([, field]) => !('items' in ownSchema(field as TSchema)))
-      .map(([name, field]) => `${shownAs(field as TSchema, `${alias}.${columnOf(name)}`)} as "${name}"`)
+      .map(
+        ([name, field]) =>
+          `${shownAs(field as TSchema, `${alias}.${columnOf(name)}`)} as "${name}"`,
+      )
       .join(', '),
   )
 

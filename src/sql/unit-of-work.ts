@@ -84,7 +84,8 @@ const keyReused = () =>
   new Refusal(422, [
     {
       code: 'idempotency_key_reused',
-      message: 'This Idempotency-Key was used for another request. Use a new one for a new request.',
+      message:
+        'This Idempotency-Key was used for another request. Use a new one for a new request.',
     },
   ])
 

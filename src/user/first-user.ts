@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import sql from 'sql-template-tag'
 import type { Database } from '../sql/handle.ts'
-import { unitOfWork } from '../sql/unit-of-work.ts'
 import { nothingLeft } from '../sql/render.ts'
+import { unitOfWork } from '../sql/unit-of-work.ts'
 import { hashPassword } from './password.ts'
 
 export type FirstUser = { username: string; password: string; generated: boolean }

@@ -1,7 +1,16 @@
 import { arrayOf, type Endpoint, nothing, reading, writing } from '../http/endpoint.ts'
 import { inPasswordSlot } from './password.ts'
 import { changePassword, createUser, updateUser } from './save.ts'
-import { Login, PasswordChange, Refresh, Tokens, User, UserInput, UserQuery, UserUpdate } from './schema.ts'
+import {
+  Login,
+  PasswordChange,
+  Refresh,
+  Tokens,
+  User,
+  UserInput,
+  UserQuery,
+  UserUpdate,
+} from './schema.ts'
 import { refresh, signIn, signOut } from './sign-in.ts'
 import { readUsers } from './sql.ts'
 import type { Tokens as TokenMaker } from './token.ts'

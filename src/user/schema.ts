@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { DateTime, Flag, Id, optional, requiredText, sensitive, shown } from '../http/fields.ts'
 import { paging } from '../http/paging.ts'
-import { permissions, type Permission, type Role, roles } from '../http/permission.ts'
+import { type Permission, permissions, type Role, roles } from '../http/permission.ts'
 
 export const Password = sensitive(
   Type.String({ minLength: 12, maxLength: 256, must: 'must have at least 12 characters' }),

@@ -1,7 +1,7 @@
 import { createHmac, randomUUID } from 'node:crypto'
 import sql from 'sql-template-tag'
 import type { Actor } from '../actor.ts'
-import { Refusal, tryLater, unauthenticated } from '../refusal.ts'
+import { type Refusal, tryLater, unauthenticated } from '../refusal.ts'
 import type { Tx } from '../sql/handle.ts'
 import { nothingLeft } from '../sql/render.ts'
 import type { Written } from '../sql/unit-of-work.ts'
@@ -60,7 +60,12 @@ async function refuseThrottled(tx: Tx, name: Buffer) {
     where username_hash = ${name}
       and failed_date > now() - ${windowMinutes} * interval '1 minute'`)
   if (row!.failures >= mostFailures)
-    throw tryLater(429, 'too_many_failures', 'Too many failed sign-ins; try again later.', row!.wait)
+    throw tryLater(
+      429,
+      'too_many_failures',
+      'Too many failed sign-ins; try again later.',
+      row!.wait,
+    )
 }
 
 async function findAccount(tx: Tx, username: string): Promise<Account | undefined> {

@@ -13,9 +13,19 @@ const issuer = 'registry-platform'
 
 export function tokensWith(key: string) {
   const common = { key, algorithms: ['HS256' as const], allowedIss: issuer, allowedAud: issuer }
-  const sign = createSigner({ key, algorithm: 'HS256', iss: issuer, aud: issuer, expiresIn: accessTokenSeconds * 1000 })
+  const sign = createSigner({
+    key,
+    algorithm: 'HS256',
+    iss: issuer,
+    aud: issuer,
+    expiresIn: accessTokenSeconds * 1000,
+  })
   const verify = createVerifier({ ...common, requiredClaims: ['exp', 'sid', 'sub'], cache: 1000 })
-  const verifyOld = createVerifier({ ...common, requiredClaims: ['sid', 'sub'], ignoreExpiration: true })
+  const verifyOld = createVerifier({
+    ...common,
+    requiredClaims: ['sid', 'sub'],
+    ignoreExpiration: true,
+  })
   return {
     issue: (claims: Claims): string => sign(claims),
     /** The claims of a valid token. */
@@ -26,7 +36,10 @@ export function tokensWith(key: string) {
 }
 
 const signInFirst = () =>
-  unauthenticated('unauthenticated', 'Sign in and send the access token as the Authorization header.')
+  unauthenticated(
+    'unauthenticated',
+    'Sign in and send the access token as the Authorization header.',
+  )
 const signInAgain = () =>
   unauthenticated('token_invalid', 'The access token is not valid or has expired; refresh it.')
 

@@ -24,7 +24,11 @@ export function clientOf(url: string, token?: string) {
       if (value === undefined) headers.delete(name)
       else headers.set(name, value)
     const payload = typeof body === 'string' || body === undefined ? body : JSON.stringify(body)
-    const answer = await fetch(url + path, { method, headers, ...(payload !== undefined && { body: payload }) })
+    const answer = await fetch(url + path, {
+      method,
+      headers,
+      ...(payload !== undefined && { body: payload }),
+    })
     return replyOf(answer)
   }
   return {
