@@ -93,13 +93,13 @@ export function parseJson(text: string): unknown {
       at += 2
     }
     at++
-    const string = escaped ? unescape(start) : text.slice(start + 1, at - 1)
+    const string = escaped ? withoutEscapes(start) : text.slice(start + 1, at - 1)
     if (string.includes('\0')) fail('The character U+0000 is not allowed')
     if (loneSurrogate.test(string)) fail('Half of a surrogate pair is not allowed')
     return string
   }
 
-  function unescape(start: number): string {
+  function withoutEscapes(start: number): string {
     try {
       return JSON.parse(text.slice(start, at))
     } catch {

@@ -11,8 +11,9 @@ export function openapiDocument(endpoints: Endpoint[], version: string, maxPageS
   const show = (schema: TSchema) => shownSchema(schema, components)
   const paths: Record<string, Record<string, unknown>> = {}
   for (const endpoint of endpoints) {
-    const path = (paths[pathOf(endpoint)] ??= {})
-    path[methodOf(endpoint).toLowerCase()] = operationOf(endpoint, show, maxPageSize)
+    const path = pathOf(endpoint)
+    const method = methodOf(endpoint).toLowerCase()
+    paths[path] = { ...paths[path], [method]: operationOf(endpoint, show, maxPageSize) }
   }
   return {
     openapi: '3.1.0',
