@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import rateLimit from '@fastify/rate-limit'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { auditEndpoints } from './audit/routes.ts'
@@ -17,10 +16,7 @@ import type { Database } from './sql/handle.ts'
 import { userEndpoints } from './user/routes.ts'
 import { sessionsOf } from './user/session.ts'
 import { tokensWith } from './user/token.ts'
-
-export const version: string = JSON.parse(
-  readFileSync(new URL('../package.json', import.meta.url), 'utf8'),
-).version
+import { version } from './version.ts'
 
 /** The assembled service: every resource's endpoints on one server. */
 export async function buildApp(config: Config, database: Database, logger: FastifyBaseLogger) {

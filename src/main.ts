@@ -1,9 +1,10 @@
-import { buildApp, version } from './app.ts'
+import { buildApp } from './app.ts'
 import { ConfigError, readConfig } from './config.ts'
 import { createLog } from './log.ts'
 import { startMaintenance } from './maintenance.ts'
 import { connect, prepareSchema, startServer } from './registry.ts'
 import { createFirstUser, type FirstUser } from './user/first-user.ts'
+import { version } from './version.ts'
 
 /** How long requests in flight may take to finish once we are told to stop. */
 const patience = 8_000

@@ -25,7 +25,7 @@ export async function reachServer(config: Config, log: Log): Promise<Server> {
   return running ? { connection: running, stop: leaveRunning } : startServer(config, log)
 }
 
-const serviceRole = 'registry_service'
+export const serviceRole = 'registry_service'
 
 export function connect(config: Config, connection: ClientConfig, log: Log): Database {
   return openDatabase({

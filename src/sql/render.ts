@@ -38,7 +38,7 @@ function shownAs(field: TSchema, column: string): string {
 
 /** The schema of a nullable field without its null. */
 const ownSchema = (field: TSchema): TSchema =>
-  'anyOf' in field ? (field.anyOf as [TSchema])[0] : field
+  'anyOf' in field ? ownSchema((field.anyOf as [TSchema])[0]) : field
 
 /** A moment as the API writes it. */
 export const utc = (column: string) =>

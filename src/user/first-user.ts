@@ -1,9 +1,8 @@
-import { randomBytes } from 'node:crypto'
 import sql from 'sql-template-tag'
 import type { Database } from '../sql/handle.ts'
 import { nothingLeft } from '../sql/render.ts'
 import { unitOfWork } from '../sql/unit-of-work.ts'
-import { hashPassword } from './password.ts'
+import { generatePassword, hashPassword } from './password.ts'
 
 export type FirstUser = { username: string; password: string; generated: boolean }
 
@@ -17,7 +16,7 @@ export async function createFirstUser(
 ): Promise<FirstUser | undefined> {
   const [known] = await database.query(sql`select from app_user limit 1`)
   if (known) return undefined
-  const password = given.password ?? randomBytes(15).toString('base64url')
+  const password = given.password ?? generatePassword()
   const username = given.username ?? 'admin'
   const id = await insertFirst(database, username, await hashPassword(password))
   return id === undefined

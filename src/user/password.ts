@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { hash, verify } from '@node-rs/argon2'
 import { tryLater } from '../refusal.ts'
 
@@ -26,6 +27,9 @@ export async function inPasswordSlot<T>(work: () => Promise<T>): Promise<T> {
 }
 
 const normal = (password: string) => password.normalize('NFKC')
+
+/** Twenty characters that nobody has to invent. */
+export const generatePassword = () => randomBytes(15).toString('base64url')
 
 export const hashPassword = (password: string) => hash(normal(password), cost)
 

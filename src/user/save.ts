@@ -103,7 +103,7 @@ export async function changePassword(
   )
 }
 
-async function resetPassword(tx: Tx, actor: Actor, userID: number, change: PasswordChange) {
+export async function resetPassword(tx: Tx, actor: Actor, userID: number, change: PasswordChange) {
   if (!actor.permissions.has('User.Write'))
     throw forbidden('permission_missing', 'This needs the permission User.Write.')
   return replacePassword(tx, userID, change)

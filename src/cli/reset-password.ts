@@ -1,0 +1,27 @@
+import { Command } from 'commander'
+import { bodyReader } from '../http/input.ts'
+import { resetPassword } from '../user/save.ts'
+import { PasswordChange } from '../user/schema.ts'
+import { lockUser } from '../user/sql.ts'
+import { type PasswordOptions, takePassword } from './password.ts'
+import { operator, say, write } from './registry.ts'
+
+type Options = PasswordOptions & { username: string }
+
+const readChange = bodyReader(PasswordChange)
+
+export const resetPasswordCommand = new Command('reset-password')
+  .description('set the password of a user and end all of their sessions')
+  .requiredOption('--username <name>')
+  .option('--generate', 'make up a password and print it')
+  .action(async (options: Options) => {
+    const { username, generate } = options
+    const newPassword = await takePassword(options)
+    const change = readChange({ username, newPassword }) as PasswordChange
+    await write('reset-password', 'User', async (tx) => {
+      const { userID } = await lockUser(tx, operator, change)
+      return resetPassword(tx, operator, userID, change)
+    })
+    say(`The password of ${username} is changed, and all of their sessions have ended.`)
+    if (generate) say(`Password: ${newPassword}`)
+  })
