@@ -9,6 +9,7 @@ import { mount } from './http/mount.ts'
 import { openapiDocument } from './http/openapi.ts'
 import { serveReference } from './http/reference.ts'
 import { answerUnknownPaths, createServer } from './http/server.ts'
+import { investmentEndpoints } from './investment/routes.ts'
 import { productEndpoints } from './product/routes.ts'
 import { tryLater } from './refusal.ts'
 import { readSecrets, seal, unseal } from './secrets.ts'
@@ -26,10 +27,11 @@ export async function buildApp(config: Config, database: Database, logger: Fasti
     ...userEndpoints(tokens, nameKey),
     ...commonEndpoints(version),
     ...productEndpoints,
+    ...investmentEndpoints,
     ...auditEndpoints,
   ]
-  const { maxBodyBytes, maxPageSize, tls, metricsToken, rateLimit: perMinute } = config
-  const app = await createServer({ logger, maxBodyBytes, tls })
+  const { maxBodyBytes, maxPageSize, behindProxy, tls, metricsToken, rateLimit: perMinute } = config
+  const app = await createServer({ logger, maxBodyBytes, behindProxy, tls })
   serveMetrics(app, { database, token: metricsToken })
   await serveReference(app, openapiDocument(endpoints, version, maxPageSize))
   if (perMinute > 0) await limitRates(app, perMinute)
@@ -37,6 +39,7 @@ export async function buildApp(config: Config, database: Database, logger: Fasti
     database,
     authenticate: sessionsOf(database, tokens),
     maxPageSize,
+    maxBodyBytes,
     fingerprintKey,
     sealed: {
       seal: (text) => seal(sealKey, text),

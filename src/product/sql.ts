@@ -29,7 +29,7 @@ export const readProducts = (handle: Sql, actor: Actor, query: ProductQuery) =>
   render(
     handle,
     selectProduct(sql`
-      ${identified(productParameter, query)} and ${inScope(actor, 'p.product_id')}
+      ${identified(productParameter, query, 'p')} and ${inScope(actor, 'p.product_id')}
       ${page(query, 'product p', 'p.product_id')}`),
   )
 

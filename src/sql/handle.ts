@@ -58,7 +58,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   const run = runner(options.prepareStatements)
 
   return {
-    query: (statement) => withClient(reads, (client) => run(client, statement)),
+    query: (statement) => withRetries(() => withClient(reads, (c) => run(c, statement))),
     transaction: (work) =>
       withRetries(() => withClient(writes, (c) => inTransaction(c, run, work))),
     stream: (statement, batch) => streamed(reads, statement, batch),
@@ -135,15 +135,20 @@ async function* streamed<Row extends object>(
 ): AsyncGenerator<Row[]> {
   const client = await pool.connect().catch(refuseUnreachable)
   const cursor = client.query(new Cursor<Row>(statement.text, statement.values, { types }))
+  let lost: unknown
   try {
     for (;;) {
-      const rows = await cursor.read(batch)
+      const rows = await cursor.read(batch).catch((error: unknown) => {
+        lost = isLostConnection(error) ? unreachable(error) : undefined
+        throw lost ?? error
+      })
       if (rows.length === 0) return
       yield rows
     }
   } finally {
-    await cursor.close().catch(() => {})
-    client.release()
+    // A cursor on a lost connection never answers that it is closed.
+    if (!lost) await cursor.close().catch(() => {})
+    client.release(Boolean(lost))
   }
 }
 

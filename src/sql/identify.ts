@@ -1,4 +1,4 @@
-import sql, { join, raw } from 'sql-template-tag'
+import sql, { empty, join, raw } from 'sql-template-tag'
 import { type Problem, Refusal, refuseAll } from '../refusal.ts'
 import type { Fragment, Sql } from './handle.ts'
 
@@ -13,6 +13,8 @@ export type Identity = {
   table: string
   /** The columns that identify it, in order of precedence; the first is the native id. */
   columns: readonly string[]
+  /** Its external ids and codes are unique inside its product only, and it has a product_id. */
+  inProduct?: boolean
 }
 
 /** An identity as a request writes it: the field names, in the order of the identity's columns. */
@@ -26,13 +28,16 @@ export const reference = (identity: Identity, fields: readonly string[]): Refere
 type Given = Record<string, unknown>
 
 type Resolution = {
-  /** What the caller may see, as a condition on the table's columns. */
+  /** What the caller may see, as a condition on the table's columns, under the alias r. */
   visible?: Fragment
-  /** The product each record must belong to, in the order of the records given. */
-  productIDs?: readonly number[]
+  /** The product each record must belong to, in the order of the records; undefined: any. */
+  productIDs?: readonly (number | undefined)[]
   /** The field path of the nth record, for messages. */
   path?: (index: number) => string
 }
+
+/** A record that was found, with its product where it has one; or why it was not. */
+export type Located = { id: number; productID?: number } | { status: 400 | 404; problem: Problem }
 
 /** The id of the one record a request names. */
 export async function identify(
@@ -52,18 +57,34 @@ export async function identifyAll(
   given: readonly object[],
   resolution: Resolution = {},
 ): Promise<number[]> {
+  const located = await locateAll(handle, reference, given, resolution)
+  for (const status of [400, 404] as const)
+    refuseAll(
+      status,
+      located.flatMap((one) => ('problem' in one && one.status === status ? [one.problem] : [])),
+    )
+  return located.map((one) => ('id' in one ? one.id : 0))
+}
+
+/** As identifyAll, but each record by itself: for lists whose items stand or fall alone. */
+export async function locateAll(
+  handle: Sql,
+  reference: Reference,
+  given: readonly object[],
+  resolution: Resolution = {},
+): Promise<Located[]> {
+  const { path = () => '', productIDs } = resolution
+  const { identity } = reference
   const named = given.map((record) => nameOf(reference, record as Given))
-  const path = resolution.path ?? (() => '')
-  refuseAll(
-    400,
-    named.flatMap((name, i) => (name ? [] : [missing(reference, path(i))])),
-  )
-  const found = await lookUp(handle, reference, named as Name[], resolution)
-  refuseAll(
-    404,
-    named.flatMap((name, i) => (found.has(i) ? [] : [unknown(name!, path(i))])),
-  )
-  return named.map((_, i) => found.get(i)!)
+  const needsProduct = (name: Name, i: number) =>
+    identity.inProduct && name.column !== identity.columns[0] && !productIDs?.[i]
+  const askable = named.map((name, i) => (name && !needsProduct(name, i) ? name : undefined))
+  const found = await lookUp(handle, reference, askable, resolution)
+  return named.map((name, i): Located => {
+    if (!name) return { status: 400, problem: missing(reference, path(i)) }
+    if (!askable[i]) return { status: 400, problem: productMissing(name, path(i)) }
+    return found.get(i) ?? { status: 404, problem: unknown(name, path(i)) }
+  })
 }
 
 /** The id a request names, or undefined where it names none. */
@@ -77,10 +98,28 @@ export const identifyOptional = (
     ? identify(handle, reference, given, resolution)
     : Promise.resolve(undefined)
 
+/** The ids that the records of a list name, each undefined where a record names none. */
+export async function identifyOptionals(
+  handle: Sql,
+  reference: Reference,
+  given: readonly object[],
+  resolution: Resolution = {},
+): Promise<(number | undefined)[]> {
+  const { path = () => '' } = resolution
+  const places = given.flatMap((record, i) => (namesAny(reference, record) ? [i] : []))
+  const named = places.map((i) => given[i]!)
+  const ids = await identifyAll(handle, reference, named, {
+    ...resolution,
+    path: (i) => path(places[i]!),
+  })
+  const found = new Map(places.map((place, i) => [place, ids[i]!]))
+  return given.map((_, i) => found.get(i))
+}
+
 /** The condition that picks the named record; for reads that answer "none" with an empty array. */
-export function identified({ identity, fields }: Reference, given: object): Fragment {
-  const name = nameOf({ identity, fields }, given as Given)
-  return name ? sql`${raw(name.column)} = ${name.value}` : sql`true`
+export function identified(reference: Reference, given: object, alias: string): Fragment {
+  const name = nameOf(reference, given as Given)
+  return name ? sql`${raw(`${alias}.${name.column}`)} = ${name.value}` : sql`true`
 }
 
 export const namesAny = (reference: Reference, given: object) =>
@@ -99,26 +138,30 @@ function nameOf({ identity, fields }: Reference, given: Given): Name | undefined
 async function lookUp(
   handle: Sql,
   { identity }: Reference,
-  names: Name[],
+  names: (Name | undefined)[],
   { visible = sql`true`, productIDs }: Resolution,
-): Promise<Map<number, number>> {
+): Promise<Map<number, { id: number; productID?: number }>> {
   const [native] = identity.columns
-  const ways = [...new Set(names.map(({ column }) => column))].map((column) => {
-    const places = names.flatMap((name, i) => (name.column === column ? [i] : []))
+  const used = new Set(names.flatMap((name) => (name ? [name.column] : [])))
+  const ways = [...used].map((column) => {
+    const places = names.flatMap((name, i) => (name?.column === column ? [i] : []))
     const values = places.map((i) => String(names[i]!.value))
-    const products = productIDs && places.map((i) => productIDs[i]!)
+    const products = places.map((i) => productIDs?.[i] ?? null)
     const type = raw(column === native ? 'bigint' : 'text')
     return sql`
-      select g.place, ${raw(`r.${native}`)} as id
-      from unnest(${places}::int[], ${values}::${type}[], ${products ?? []}::int[])
+      select g.place, ${raw(`r.${native}`)} as id ${identity.inProduct ? ownProduct : empty}
+      from unnest(${places}::int[], ${values}::${type}[], ${products}::int[])
         g (place, value, product_id)
       join ${raw(identity.table)} r on ${raw(`r.${column}`)} = g.value
-      where ${products ? sql`r.product_id = g.product_id` : sql`true`} and ${visible}`
+      where ${identity.inProduct ? sameProduct : sql`true`} and ${visible}`
   })
   if (ways.length === 0) return new Map()
   const rows = await handle.query<{ place: number; id: number }>(join(ways, ' union all '))
-  return new Map(rows.map(({ place, id }) => [place, id]))
+  return new Map(rows.map(({ place, ...found }) => [place, found]))
 }
+
+const ownProduct = raw(', r.product_id as "productID"')
+const sameProduct = raw('(g.product_id is null or r.product_id = g.product_id)')
 
 const inside = (path: string, field: string) => (path ? `${path}.${field}` : field)
 
@@ -126,6 +169,12 @@ const missing = ({ fields }: Reference, path: string): Problem => ({
   code: 'required',
   field: inside(path, fields[0]!),
   message: `${fields.length > 2 ? 'One of' : 'Either'} ${listed(fields)} must be provided.`,
+})
+
+const productMissing = ({ field }: Name, path: string): Problem => ({
+  code: 'required',
+  field: inside(path, 'productID'),
+  message: `${inside(path, field)} is looked up in a product: give productID or externalProductId.`,
 })
 
 const listed = (fields: readonly string[]) =>

@@ -15,17 +15,22 @@ export const columnOf = (field: string) =>
     .toLowerCase()
 
 /**
- * The select list of a record's own fields, each under its API name. Made once per resource, at
- * start: it depends on nothing a request brings.
+ * The select list of a record's fields, each under its API name and in the record's order. Made
+ * once per resource, at start: it depends on nothing a request brings. `elsewhere` says where the
+ * fields come from that are not the record's own columns.
  */
-export const columns = (schema: TObject, alias: string): Fragment =>
+export const columns = (
+  schema: TObject,
+  alias: string,
+  elsewhere: Record<string, string> = {},
+): Fragment =>
   raw(
     Object.entries(schema.properties)
-      .filter(([, field]) => !('items' in ownSchema(field as TSchema)))
-      .map(
-        ([name, field]) =>
-          `${shownAs(field as TSchema, `${alias}.${columnOf(name)}`)} as "${name}"`,
-      )
+      .filter(([name, field]) => name in elsewhere || !('items' in ownSchema(field as TSchema)))
+      .map(([name, field]) => {
+        const source = elsewhere[name] ?? `${alias}.${columnOf(name)}`
+        return `${shownAs(field as TSchema, source)} as "${name}"`
+      })
       .join(', '),
   )
 
