@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { resolve } from 'node:path'
+import { createSecureContext } from 'node:tls'
 
 /** The only reader of the environment. What it returns is checked and complete. */
 export type Config = {
@@ -89,6 +90,8 @@ export function readConfig(env: Environment = process.env): Config {
   const key = file('REGISTRY_TLS_KEY')
   if (Boolean(cert) !== Boolean(key))
     problem('REGISTRY_TLS_CERT', 'and REGISTRY_TLS_KEY are needed together')
+  else if (cert && key && !fitTogether(cert, key))
+    problem('REGISTRY_TLS_CERT', 'and REGISTRY_TLS_KEY must be a PEM certificate and its key')
   if (!isLoopback(host) && !behindProxy && !cert)
     problem(
       'HOST',
@@ -133,3 +136,11 @@ export function readConfig(env: Environment = process.env): Config {
 
 const isLoopback = (host: string) =>
   host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))
+
+function fitTogether(cert: Buffer, key: Buffer): boolean {
+  try {
+    return Boolean(createSecureContext({ cert, key }))
+  } catch {
+    return false
+  }
+}

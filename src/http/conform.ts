@@ -8,7 +8,8 @@ import { WrittenNumber } from './json.ts'
  * Brings what a client sent into the shape a schema describes, before the rules are checked:
  * names in the schema's letter case, unknown fields dropped, null as absent, 0 as "no id",
  * decimals as their plain digits, dates cut from date-times. It judges nothing but a name that is
- * given twice; what does not fit is passed on as it is, for the rules to refuse.
+ * given twice and a list that is too long; what else does not fit is passed on as it is, for the
+ * rules to refuse.
  */
 export type Conform = (value: unknown, problems: Problem[], path: string) => unknown
 
@@ -16,6 +17,7 @@ type Node = TSchema & {
   type?: string
   format?: string
   items?: Node
+  maxItems?: number
   properties?: Record<string, Node>
   decimal?: object
   lookup?: string
@@ -43,11 +45,13 @@ function conformObject(properties: Record<string, Node>): Conform {
   return (value, problems, path) => {
     if (!isPlainObject(value)) return value ?? undefined
     const conformed: Record<string, unknown> = {}
+    const seen = new Set<string>()
     for (const [key, given] of Object.entries(value)) {
       const field = fields.get(key.toLowerCase())
       if (!field) continue
       const at = path ? `${path}.${field.name}` : field.name
-      if (Object.hasOwn(conformed, field.name)) problems.push(givenTwice(at))
+      if (seen.has(field.name)) problems.push(givenTwice(at))
+      seen.add(field.name)
       const fieldValue = field.conform(given, problems, at)
       if (fieldValue !== undefined) conformed[field.name] = fieldValue
     }
@@ -55,12 +59,21 @@ function conformObject(properties: Record<string, Node>): Conform {
   }
 }
 
+/** Items of a list whose schema states no limit. */
+const mostItems = 1000
+
+/**
+ * A list that is too long is cut here: the rules tell everything that is wrong with every item, and
+ * five million bad ones (10 MiB) took ten seconds and 1.6 GB to tell.
+ */
 function conformArray(node: Node): Conform {
   const conform = conformTo(node.items as Node)
+  const most = node.maxItems ?? mostItems
   return (value, problems, path) => {
     if (node.lone && isPlainObject(value)) return [conform(value, problems, path)]
     if (!Array.isArray(value)) return value ?? undefined
-    return value.map((item, i) => conform(item, problems, `${path}[${i}]`) ?? null)
+    if (value.length > most) problems.push(tooMany(path, most))
+    return value.slice(0, most).map((item, i) => conform(item, problems, `${path}[${i}]`) ?? null)
   }
 }
 
@@ -86,6 +99,11 @@ const isPlainObject = (value: unknown): value is object =>
   !Array.isArray(value) &&
   !(value instanceof WrittenNumber)
 
+const tooMany = (field: string, most: number): Problem => ({
+  code: 'too_many',
+  ...(field && { field }),
+  message: `${field || 'The body'} has more than ${most} items.`,
+})
 const givenTwice = (field: string): Problem => ({
   code: 'given_twice',
   field,

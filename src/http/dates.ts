@@ -1,6 +1,8 @@
 const datePattern = /^(\d{4})-(\d{2})-(\d{2})$/
-const dateTimePattern =
-  /^(\d{4}-\d{2}-\d{2})T([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,9})?)?(Z|[+-]([01]\d|2[0-3]):?[0-5]\d)?$/
+const time = /([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,9})?)?/.source
+// PostgreSQL refuses offsets beyond 15:59; no place on Earth has more than 14.
+const offset = /Z|[+-](0\d|1[0-4]):?[0-5]\d/.source
+const dateTimePattern = new RegExp(`^(\\d{4}-\\d{2}-\\d{2})T${time}(${offset})?$`)
 
 /** A day of the calendar, YYYY-MM-DD. PostgreSQL would also take 'infinity' and 'tomorrow'. */
 export function isDate(value: unknown): value is string {

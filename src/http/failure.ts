@@ -1,6 +1,6 @@
 import type { FastifyError } from 'fastify'
 import { constraints } from '../constraints.ts'
-import { type Problem, Refusal, tryLater } from '../refusal.ts'
+import { conflict, type Problem, Refusal, tryLater } from '../refusal.ts'
 
 /** Any error as a refusal. `undefined` means a fault of ours: logged whole, told as nothing. */
 export function refusalOf(error: unknown): Refusal | undefined {
@@ -20,9 +20,21 @@ function ofConstraint(name: string | undefined): Refusal | undefined {
 function ofDatabase(code: string): Refusal | undefined {
   if (code === '57014' || code === '55P03' || code === '40001' || code === '40P01')
     return tryLater(503, 'busy', 'The database is busy with this record; try again shortly.', 1)
-  return code.startsWith('53')
-    ? tryLater(503, 'no_room', 'The database is out of room or connections; try again later.', 5)
-    : undefined
+  if (code.startsWith('53'))
+    return tryLater(
+      503,
+      'no_room',
+      'The database is out of room or connections; try again later.',
+      5,
+    )
+  const message = unnamedConflicts[code]
+  return message === undefined ? undefined : conflict('conflict', message)
+}
+
+// For a constraint that has no words of its own in constraints.ts.
+const unnamedConflicts: Record<string, string> = {
+  23503: 'Refused: another record refers to this one, or one that this refers to is gone.',
+  23505: 'Refused: there is such a record already.',
 }
 
 function ofFramework({ statusCode, code, message }: FastifyError): Refusal | undefined {

@@ -1,7 +1,7 @@
 import type { TObject, TSchema } from 'typebox'
 import { type Problem, refuseAll } from '../refusal.ts'
 import { conformTo } from './conform.ts'
-import { rulesOf } from './rules.ts'
+import { mostProblems, rulesOf } from './rules.ts'
 
 /** Reads the body of a request by its schema; refuses it with everything that is wrong. */
 export function bodyReader(schema: TSchema): (body: unknown) => unknown {
@@ -12,7 +12,7 @@ export function bodyReader(schema: TSchema): (body: unknown) => unknown {
     const problems: Problem[] = []
     const conformed = conform(body ?? null, problems, '')
     const rules = Array.isArray(body) ? many : lone
-    refuseAll(400, [...problems, ...rules(conformed ?? null)])
+    refuseAll(400, [...problems, ...rules(conformed ?? null)].slice(0, mostProblems))
     return conformed
   }
 }

@@ -44,7 +44,7 @@ export function serveMetrics(app: FastifyInstance, { database, token }: MetricsO
 
 function mayScrape({ raw, headers }: FastifyRequest, token: string | undefined): boolean {
   const given = headers.authorization?.replace(/^Bearer +/i, '')
-  if (token && given) return sameText(given, token)
+  if (token && given && sameText(given, token)) return true
   // A proxy on this machine calls from loopback for everybody, and says so.
   const forwarded = headers['x-forwarded-for'] ?? headers.forwarded
   return !forwarded && /^(::ffff:)?127\.|^::1$/.test(raw.socket.remoteAddress ?? '')

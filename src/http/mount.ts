@@ -18,6 +18,7 @@ export type MountOptions = {
   /** Who the Authorization header speaks for; refuses with 401. */
   authenticate: (authorization: string | undefined) => Promise<Actor>
   maxPageSize: number
+  maxBodyBytes: number
   /** Keys the fingerprints of requests, so that they tell nothing about what was sent. */
   fingerprintKey: Buffer
   /** Hides kept answers that hold secrets. */
@@ -41,6 +42,7 @@ function mountEndpoint(app: FastifyInstance, endpoint: Endpoint, options: MountO
   app.route({
     method: methodOf(endpoint),
     url: pathOf(endpoint),
+    ...(access === 'public' && { bodyLimit: Math.min(options.maxBodyBytes, strangersBytes) }),
     onRequest: async (request) => {
       if (!anyVersion) checkVersion(request)
       if (access !== 'public') request.actor = await admit(request, access, options)
@@ -48,6 +50,9 @@ function mountEndpoint(app: FastifyInstance, endpoint: Endpoint, options: MountO
     handler: handlerOf(endpoint, options),
   })
 }
+
+/** What a caller who has not signed in may make us read: room for a username and a password. */
+const strangersBytes = 65_536
 
 const apiVersion = '2.0'
 
@@ -130,9 +135,15 @@ function retryKey(
       'Idempotency-Key',
     )
   const fingerprint = createHmac('sha256', fingerprintKey)
-    .update(JSON.stringify([operation, query, body]))
+    .update(JSON.stringify([operation, query, body], inNameOrder))
     .digest()
   return { key, fingerprint, ...(secret ? sealed : open) }
 }
+
+/** Two clients, or two runs of one, may write the fields of the same body in another order. */
+const inNameOrder = (_name: string, value: unknown) =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+    : value
 
 const open: Seal = { seal: (text) => text, unseal: (text) => text }

@@ -43,7 +43,7 @@ takes an optional \`Idempotency-Key\` header, so that it can be sent again safel
 type Show = (schema: TSchema) => unknown
 
 function operationOf(endpoint: Endpoint, show: Show, maxPageSize: number) {
-  const { access, body, data, summary, description, query, anyVersion } = endpoint
+  const { access, body, data, summary, description, query, anyVersion, beside = [] } = endpoint
   const [, tag] = pathOf(endpoint).split('/')
   const parameters = [
     ...(anyVersion ? [] : [versionHeader]),
@@ -63,7 +63,7 @@ function operationOf(endpoint: Endpoint, show: Show, maxPageSize: number) {
         content: { 'application/json': { schema: bodySchema(body, show) } },
       },
     }),
-    responses: responsesOf(access !== 'public', envelope(show(data))),
+    responses: responsesOf(access !== 'public', envelope(show(data), repeated(data, beside))),
   }
 }
 
@@ -104,14 +104,19 @@ const queryParameters = (query: TObject | undefined, show: Show) =>
     }
   })
 
-const envelope = (data: unknown) => ({
+/** The fields of the data that stand beside it as well. */
+const repeated = (data: TSchema, names: readonly string[]) =>
+  Object.fromEntries(names.map((name) => [name, (data as TObject).properties[name]]))
+
+const envelope = (data: unknown, beside: Record<string, unknown>) => ({
   type: 'object',
-  required: ['result', 'message', 'recordCount', 'data'],
+  required: ['result', 'message', 'recordCount', 'data', ...Object.keys(beside)],
   properties: {
     result: { type: 'boolean', const: true },
     message: { type: ['string', 'null'] },
     recordCount: { type: 'integer', minimum: 0 },
     data,
+    ...beside,
   },
 })
 

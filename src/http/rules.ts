@@ -26,14 +26,28 @@ const inRange = ({ minimum, above, maximum }: DecimalRule, value: string) =>
   (maximum === undefined || compareDecimals(value, maximum) <= 0)
 
 /** At most this many problems are told; a body of a thousand bad records need not list them all. */
-const mostProblems = 100
+export const mostProblems = 100
 
 export function rulesOf(schema: TSchema, name: (path: string) => string = (path) => path): Rules {
   const validate = ajv.compile(schema)
   return (value) => {
     if (validate(value)) return []
-    return (validate.errors ?? []).slice(0, mostProblems).map((error) => problemOf(error, name))
+    const errors = validate.errors ?? []
+    return plainly(errors.slice(0, mostProblems).map((error) => problemOf(error, name)))
   }
+}
+
+/** One fault, one problem: '' breaks two rules of a name, and 5 is no text and none of the roles. */
+function plainly(problems: Problem[]): Problem[] {
+  const wrongType = new Set(
+    problems.flatMap(({ code, field }) => (code === 'wrong_type' ? [field] : [])),
+  )
+  const told = new Set<string>()
+  return problems.filter(({ code, field, message }) => {
+    if (told.has(message) || (wrongType.has(field) && code !== 'wrong_type')) return false
+    told.add(message)
+    return true
+  })
 }
 
 function problemOf(error: ErrorObject, name: (path: string) => string): Problem {

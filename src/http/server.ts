@@ -6,6 +6,7 @@ import Fastify, {
   type FastifyBaseLogger,
   type FastifyInstance,
   type FastifyReply,
+  type FastifyRequest,
   LogController,
 } from 'fastify'
 import { invalid, Refusal } from '../refusal.ts'
@@ -15,7 +16,17 @@ import { parseJson } from './json.ts'
 export type ServerOptions = {
   logger: FastifyBaseLogger
   maxBodyBytes: number
+  /** The caller's address is the one the proxy saw, not the proxy's. */
+  behindProxy: boolean
   tls?: { cert: Buffer; key: Buffer } | undefined
+}
+
+const limits = {
+  headersTimeout: 10_000,
+  connectionsCheckingInterval: 1_000,
+  maxHeaderSize: 16_384,
+  // Node would answer a request without one itself, without the envelope; see checkHost.
+  requireHostHeader: false,
 }
 
 const jsonType = 'application/json; charset=utf-8'
@@ -34,7 +45,8 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     // The whole request, from its first byte; Fastify's default is for ever.
     requestTimeout: 60_000,
     keepAliveTimeout: 65_000,
-    http: { headersTimeout: 10_000, connectionsCheckingInterval: 1_000, maxHeaderSize: 16_384 },
+    ...(tls ? { https: { ...tls, ...limits, minVersion: 'TLSv1.2' } } : { http: limits }),
+    trustProxy: options.behindProxy ? 1 : false,
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     exposeHeadRoutes: false,
@@ -45,16 +57,20 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
       ignoreTrailingSlash: true,
       querystringParser: () => ({}),
     },
-    clientErrorHandler: answerBrokenRequest,
+    clientErrorHandler: answerBrokenRequest(options.logger),
     frameworkErrors: (error: unknown, _request: unknown, reply: FastifyReply) =>
       answerFailure(reply, error),
-    ...(tls && { https: { ...tls, minVersion: 'TLSv1.2' } }),
   } as object) as unknown as FastifyInstance
 
   await app.register(helmet, { hsts: Boolean(tls), contentSecurityPolicy: false })
   readJsonBodies(app)
+  // An expectation we do not know is not worth refusing; Node would do so without the envelope.
+  app.server.on('checkExpectation', (request, response) => {
+    app.server.emit('request', request, response)
+  })
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id)
+    checkHost(request)
   })
   app.addHook('onResponse', async (request, reply) => {
     const { method, routeOptions } = request
@@ -67,6 +83,11 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   return app
 }
 
+function checkHost({ headers, raw: { httpVersion } }: FastifyRequest) {
+  if (headers.host === undefined && httpVersion === '1.1')
+    throw invalid('bad_request', 'A request needs the header Host.', 'Host')
+}
+
 const requestID = (given: unknown) =>
   typeof given === 'string' && /^[\w.-]{1,64}$/.test(given) ? given : randomUUID()
 
@@ -76,12 +97,18 @@ function readJsonBodies(app: FastifyInstance) {
   app.addContentTypeParser(
     'application/json',
     { parseAs: 'buffer' },
-    async (_request: unknown, body: Buffer) => {
+    async ({ headers }: FastifyRequest, body: Buffer) => {
       if (body.length === 0) return undefined
+      if (headers['content-encoding'] !== undefined) throw encodedBody()
       return parseJson(decodeWith(decoder, body))
     },
   )
 }
+
+const encodedBody = () =>
+  new Refusal(415, [
+    { code: 'not_json', message: 'The body must be plain JSON, without a Content-Encoding.' },
+  ])
 
 function decodeWith(decoder: TextDecoder, body: Buffer): string {
   try {
@@ -95,7 +122,7 @@ export function answerFailure(reply: FastifyReply, error: unknown): FastifyReply
   const refusal = refusalOf(error)
   if (!refusal) reply.log.error({ err: withoutData(error) }, 'failed')
   else if (refusal.status >= 500) reply.log.warn({ err: withoutData(refusal.cause) }, 'unavailable')
-  reply.type(jsonType).header('cache-control', 'no-store')
+  reply.type(jsonType).headers({ 'cache-control': 'no-store', 'x-request-id': reply.request.id })
   if (!refusal) return reply.code(500).send(internalFailure())
   return reply
     .code(refusal.status)
@@ -114,15 +141,18 @@ function withoutData(error: unknown) {
 }
 
 /** What is not HTTP at all has no request and no reply: the envelope goes straight to the socket. */
-function answerBrokenRequest(error: Error & { code?: string }, socket: Socket) {
-  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
-  const [status, problem] = brokenRequests[error.code ?? ''] ?? ['400 Bad Request', notHttp]
-  const body = failureBody(problem.message, [problem])
-  socket.end(
-    `HTTP/1.1 ${status}\r\nContent-Type: ${jsonType}\r\nContent-Length: ${Buffer.byteLength(body)}` +
-      `\r\nConnection: close\r\n\r\n${body}`,
-  )
-}
+const answerBrokenRequest =
+  (log: FastifyBaseLogger) => (error: Error & { code?: string }, socket: Socket) => {
+    if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
+    const [status, problem] = brokenRequests[error.code ?? ''] ?? ['400 Bad Request', notHttp]
+    const body = failureBody(problem.message, [problem])
+    const requestID = randomUUID()
+    log.info({ requestID, status, code: error.code }, 'broken request')
+    socket.end(
+      `HTTP/1.1 ${status}\r\nContent-Type: ${jsonType}\r\nX-Request-Id: ${requestID}\r\n` +
+        `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+    )
+  }
 
 const notHttp = { code: 'bad_request', message: 'This is not a valid HTTP request.' }
 const brokenRequests: Record<string, [string, { code: string; message: string }]> = {

@@ -1,6 +1,7 @@
 import sql from 'sql-template-tag'
 import type { Actor } from '../actor.ts'
 import { changesBetween, masked } from '../http/mask.ts'
+import { roles } from '../http/permission.ts'
 import { productReference } from '../product/schema.ts'
 import { conflict, forbidden, invalid } from '../refusal.ts'
 import type { Tx } from '../sql/handle.ts'
@@ -11,7 +12,7 @@ import { hashPassword } from './password.ts'
 import { type PasswordChange, User, UserInput, type UserUpdate } from './schema.ts'
 import { permissionsOf } from './session.ts'
 import { checkPassword, revokeAllSessions } from './sign-in.ts'
-import { lockUser, selectUser, setProducts } from './sql.ts'
+import { type LockedUser, lockUser, selectUser, setProducts } from './sql.ts'
 
 type Rights = Pick<UserInput, 'role' | 'permissions' | 'productIDs'>
 
@@ -28,10 +29,15 @@ export async function createUser(tx: Tx, actor: Actor, input: UserInput): Promis
   return { ...(await shownUser(tx, id)), ids: [id], changes: masked(UserInput, input) }
 }
 
+/** Any two numbers of our own; sign-in has its turns in the one-number space. */
+const userTurn = { space: 7215, key: 1 }
+
 export async function updateUser(tx: Tx, actor: Actor, input: UserUpdate): Promise<Written> {
   // Turns for all who change users: two at once could each leave the other as the last.
-  await tx.query(sql`lock table app_user in share row exclusive mode`)
-  const { userID, username } = await lockUser(tx, actor, input)
+  await tx.query(sql`select pg_advisory_xact_lock(${userTurn.space}::int, ${userTurn.key}::int)`)
+  const user = await lockUser(tx, actor, input)
+  const { userID, username } = user
+  refuseBeyond(actor, user)
   await checkRights(tx, actor, input)
   const before = await shownUser(tx, userID)
   const { role, permissions, productIDs, isActive, password } = input
@@ -42,6 +48,8 @@ export async function updateUser(tx: Tx, actor: Actor, input: UserUpdate): Promi
     where user_id = ${userID}`)
   await setProducts(tx, userID, productIDs ?? [])
   if (password !== undefined) await setPassword(tx, userID, password)
+  // Made active again, a user signs in again: old tokens do not come back to life.
+  if (!isActive) await revokeAllSessions(tx, userID)
   await refuseWithoutAdministrator(tx)
   const after = await shownUser(tx, userID)
   const changes = {
@@ -57,9 +65,10 @@ const shownUser = (tx: Tx, userID: number) => render(tx, selectUser(sql`u.user_i
 async function checkRights(tx: Tx, actor: Actor, rights: Rights) {
   if ((rights.role === undefined) === (rights.permissions === undefined))
     throw invalid('invalid_value', 'Give either a role or a list of permissions.', 'role')
-  const beyond = permissionsOf(rights).filter((permission) => !actor.permissions.has(permission))
+  const field = rights.role === undefined ? 'permissions' : 'role'
+  const beyond = beyondOwn(actor, rights)
   if (beyond.length > 0)
-    throw forbidden('beyond_own_rights', `You do not have ${beyond.join(', ')} yourself.`, 'role')
+    throw forbidden('beyond_own_rights', `You do not have ${beyond.join(', ')} yourself.`, field)
   const { productIDs } = rights
   if (actor.productIDs && productIDs === undefined)
     throw forbidden('beyond_own_rights', 'You do not have all products yourself.', 'productIDs')
@@ -69,14 +78,24 @@ async function checkRights(tx: Tx, actor: Actor, rights: Rights) {
   await identifyAll(tx, productReference, named, { visible, path: (i) => `productIDs[${i}]` })
 }
 
-/** Without one active user who may manage users, nobody could mend anything any more. */
+/** Nor takes over, by a new password or a change, a user who has more. */
+function refuseBeyond(actor: Actor, user: LockedUser) {
+  const beyond = beyondOwn(actor, user)
+  if (beyond.length > 0)
+    throw forbidden('beyond_own_rights', `This user has ${beyond.join(', ')}, which you do not.`)
+}
+
+const beyondOwn = (actor: Actor, rights: Parameters<typeof permissionsOf>[0]) =>
+  permissionsOf(rights).filter((permission) => !actor.permissions.has(permission))
+
+/** Rights are handed out by those who have them: somebody must be left who has them all. */
 async function refuseWithoutAdministrator(tx: Tx) {
   const [left] = await tx.query(sql`
     select from app_user
     where is_active and all_products
-      and (role = 'Administrator' or 'User.Write' = any(permissions)) limit 1`)
+      and (role = 'Administrator' or permissions @> ${roles.Administrator}::text[]) limit 1`)
   if (!left)
-    throw conflict('last_administrator', 'This is the last active user who can manage users.')
+    throw conflict('last_administrator', 'This is the last active user with every permission.')
 }
 
 async function setPassword(tx: Tx, userID: number, password: string) {
@@ -92,9 +111,8 @@ export async function changePassword(
   nameKey: Buffer,
   change: PasswordChange,
 ): Promise<Written> {
-  const named = change.userID !== undefined || change.username !== undefined
-  const target = named ? await lockUser(tx, actor, change) : actor
-  if (target.userID !== actor.userID) return resetPassword(tx, actor, target.userID, change)
+  const { userID } = await passwordOwner(tx, actor, change)
+  if (userID !== actor.userID) return resetPassword(tx, actor, userID, change)
   const { currentPassword } = change
   if (currentPassword === undefined)
     throw invalid('required', 'currentPassword is required.', 'currentPassword')
@@ -103,9 +121,23 @@ export async function changePassword(
   )
 }
 
-export async function resetPassword(tx: Tx, actor: Actor, userID: number, change: PasswordChange) {
-  if (!actor.permissions.has('User.Write'))
+/** Who may not manage users is not even told whether there is such a user. */
+async function passwordOwner(tx: Tx, actor: Actor, { userID, username }: PasswordChange) {
+  const same = (name: string) => name.toLowerCase() === actor.username.toLowerCase()
+  if (userID ? userID === actor.userID : username === undefined || same(username)) return actor
+  requireUserWrite(actor)
+  const user = await lockUser(tx, actor, { userID, username })
+  refuseBeyond(actor, user)
+  return user
+}
+
+function requireUserWrite({ permissions }: Actor) {
+  if (!permissions.has('User.Write'))
     throw forbidden('permission_missing', 'This needs the permission User.Write.')
+}
+
+export async function resetPassword(tx: Tx, actor: Actor, userID: number, change: PasswordChange) {
+  requireUserWrite(actor)
   return replacePassword(tx, userID, change)
 }
 

@@ -70,7 +70,7 @@ export const Login = Type.Object(
 )
 export const Refresh = Type.Object(
   { refreshToken: sensitive(Type.String({ maxLength: 256 })) },
-  { $id: 'Refresh' },
+  { $id: 'Refresh', example: { refreshToken: 'the refresh token of the last answer' } },
 )
 export const Tokens = Type.Object(
   {

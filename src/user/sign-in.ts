@@ -39,7 +39,9 @@ export async function checkPassword(
   password: string,
   whenRight: (account: Account) => Promise<Written>,
 ): Promise<Written> {
-  const name = createHmac('sha256', nameKey).update(username.toLowerCase()).digest()
+  const name = createHmac('sha256', nameKey)
+    .update(await folded(tx, username))
+    .digest()
   await refuseThrottled(tx, name)
   const account = await findAccount(tx, username)
   if (await isPassword(account?.passwordHash, password)) {
@@ -48,6 +50,15 @@ export async function checkPassword(
   }
   await tx.query(sql`insert into login_failure (username_hash) values (${name})`)
   return refusedSignIn(account)
+}
+
+/**
+ * The username in the letter case that accounts are found by. JavaScript folds some letters in
+ * another way than PostgreSQL (İ), and each spelling would have ten failures of its own.
+ */
+async function folded(tx: Tx, username: string): Promise<string> {
+  const [row] = await tx.query<{ name: string }>(sql`select lower(${username}::text) as name`)
+  return row!.name
 }
 
 /** Waits for its turn on this username, then counts its recent failures. */

@@ -1,5 +1,6 @@
 import sql from 'sql-template-tag'
 import type { Actor } from '../actor.ts'
+import type { Permission, Role } from '../http/permission.ts'
 import { invalid, notFound } from '../refusal.ts'
 import type { Fragment, Sql, Tx } from '../sql/handle.ts'
 import { page } from '../sql/paging.ts'
@@ -37,14 +38,21 @@ export const readUsers = (handle: Sql, actor: Actor, query: UserQuery) =>
       ${page(query, 'app_user u', 'u.user_id')}`),
   )
 
-type NamedUser = { userID?: number; username?: string }
+type NamedUser = { userID?: number | undefined; username?: string | undefined }
+
+export type LockedUser = {
+  userID: number
+  username: string
+  role: Role | null
+  permissions: Permission[] | null
+}
 
 /** The user a write names, locked. Usernames match in any letter case. */
 export async function lockUser(tx: Tx, actor: Actor, { userID, username }: NamedUser) {
   if (!userID && username === undefined)
     throw invalid('required', 'Either userID or username must be provided.', 'userID')
-  const [user] = await tx.query<{ userID: number; username: string }>(sql`
-    select u.user_id as "userID", u.username from app_user u
+  const [user] = await tx.query<LockedUser>(sql`
+    select u.user_id as "userID", u.username, u.role, u.permissions from app_user u
     where ${named(userID, username)} and ${visible(actor)} for update`)
   const [field, value] = userID ? ['userID', userID] : ['username', username]
   if (!user)
