@@ -45,39 +45,86 @@ export async function unitOfWork(
   write: Write,
   work: (tx: Tx) => Promise<Written>,
 ): Promise<Outcome> {
-  const { outcome, refusal } = await database.transaction(async (tx) => {
-    const earlier = write.retry && (await claim(tx, write.userID ?? 0, write.retry))
-    if (earlier) return { outcome: { answer: earlier, replayed: true } }
-    const written = await work(tx)
-    const { json, recordCount, message } = written
-    const answer = { json, recordCount, ...(message !== undefined && { message }) }
-    await record(tx, write, written, answer)
-    return { outcome: { answer, replayed: false }, refusal: written.refusal }
-  })
-  if (refusal) throw refusal
-  return outcome
+  const [end] = await unitsOfWork(database, [write], async (tx) => [await work(tx)])
+  if (end instanceof Refusal) throw end
+  return end!
 }
 
 /**
- * Takes the key for this transaction. While another transaction holds it, PostgreSQL makes this
- * insert wait for the other's end: after a commit the kept answer is replayed, after a rollback the
- * key is ours. Nothing of a refused request is kept, so it may be tried again under its key.
+ * Several writes through the door in one transaction, each accepted or refused by itself: the work
+ * gets the places of those that are to be done (a replayed one is done already) and tells for each
+ * what it wrote, or why not. What the work throws undoes them all.
  */
-async function claim(tx: Tx, userID: number, retry: RetryKey): Promise<Answer | undefined> {
-  const claimed = await tx.query(sql`
+export async function unitsOfWork(
+  database: Database,
+  writes: readonly Write[],
+  work: (tx: Tx, places: number[]) => Promise<(Written | Refusal)[]>,
+): Promise<(Outcome | Refusal)[]> {
+  return database.transaction(async (tx) => {
+    const ends = new Map<number, Outcome | Refusal>(await claim(tx, writes))
+    const places = writes.flatMap((_, place) => (ends.has(place) ? [] : [place]))
+    const results = places.length > 0 ? await work(tx, places) : []
+    await record(
+      tx,
+      places.map((place, i) => ({ write: writes[place]!, result: results[i]! })),
+    )
+    for (const [i, place] of places.entries()) ends.set(place, endOf(results[i]!))
+    return writes.map((_, place) => ends.get(place)!)
+  })
+}
+
+function endOf(result: Written | Refusal): Outcome | Refusal {
+  if (result instanceof Refusal) return result
+  return result.refusal ?? { answer: answerOf(result), replayed: false }
+}
+
+const answerOf = ({ json, recordCount, message }: Written): Answer => ({
+  json,
+  recordCount,
+  ...(message !== undefined && { message }),
+})
+
+/** Keyed by user; 0 stands for those who are not signed in. */
+const ownerOf = ({ userID }: Write) => userID ?? 0
+
+type Kept = { userID: number; key: string; fingerprint: Buffer; response: string }
+
+/**
+ * Takes the keys for this transaction. While another transaction holds one, PostgreSQL makes this
+ * insert wait for the other's end: after a commit the kept answer is replayed, after a rollback the
+ * key is ours. Keys are taken in order, so that two lists cannot wait for each other. Nothing of a
+ * refused request is kept, so it may be tried again under its key.
+ */
+async function claim(tx: Tx, writes: readonly Write[]): Promise<[number, Outcome | Refusal][]> {
+  const keyed = writes.flatMap((write, place) => (write.retry ? [{ write, place }] : []))
+  if (keyed.length === 0) return []
+  const owners = keyed.map(({ write }) => ownerOf(write))
+  const keys = keyed.map(({ write }) => write.retry!.key)
+  const prints = keyed.map(({ write }) => write.retry!.fingerprint)
+  const claimed = await tx.query<{ userID: number; key: string }>(sql`
     insert into idempotency (user_id, key, fingerprint)
-    values (${userID}, ${retry.key}, ${retry.fingerprint})
+    select * from unnest(${owners}::int[], ${keys}::text[], ${prints}::bytea[]) order by 1, 2
     on conflict (user_id, key) do update
       set fingerprint = excluded.fingerprint, response = null, created_date = now()
       where idempotency.created_date < now() - interval '24 hours'
-    returning true`)
-  if (claimed.length > 0) return undefined
-  const [kept] = await tx.query<{ same: boolean; response: string }>(sql`
-    select fingerprint = ${retry.fingerprint} as same, response from idempotency
-    where user_id = ${userID} and key = ${retry.key}`)
-  if (!kept) return undefined
-  if (!kept.same) throw keyReused()
-  return JSON.parse(retry.unseal(kept.response))
+    returning user_id as "userID", key`)
+  if (claimed.length === keyed.length) return []
+  const kept = await tx.query<Kept>(sql`
+    select user_id as "userID", key, fingerprint, response
+    from idempotency join unnest(${owners}::int[], ${keys}::text[]) g (user_id, key)
+      using (user_id, key)
+    where response is not null`)
+  return keyed.flatMap(({ write, place }): [number, Outcome | Refusal][] => {
+    const mine = kept.find(
+      ({ userID, key }) => userID === ownerOf(write) && key === write.retry!.key,
+    )
+    return mine ? [[place, replayOf(write.retry!, mine)]] : []
+  })
+}
+
+function replayOf(retry: RetryKey, { fingerprint, response }: Kept): Outcome | Refusal {
+  if (!retry.fingerprint.equals(fingerprint)) return keyReused()
+  return { answer: JSON.parse(retry.unseal(response)), replayed: true }
 }
 
 const keyReused = () =>
@@ -89,24 +136,54 @@ const keyReused = () =>
     },
   ])
 
-/** The audit record, and what the key will replay, in one round trip. */
-async function record(tx: Tx, write: Write, written: Written, answer: Answer) {
-  const { ids, changes, productID, by } = written
-  const { userID, username, operation, resource, requestID } = write
+type Done = { write: Write; result: Written | Refusal }
+
+/** The audit records, and what the keys will replay, in one round trip. */
+async function record(tx: Tx, done: Done[]) {
+  const trail = done.flatMap(({ write, result }) =>
+    result instanceof Refusal ? [] : [auditRow(write, result)],
+  )
+  const keyed = done.filter(({ write }) => write.retry)
+  if (trail.length === 0 && keyed.length === 0) return
   await tx.query(sql`
-    with kept as (${keep(write, written, answer)})
+    with ${keyed.length > 0 ? keep(keyed) : sql`nothing_kept as (select)`}
     insert into audit (user_id, username, operation, resource, resource_id, resource_ids,
       product_id, changes, request_id)
-    values (${by?.userID ?? userID}, ${by?.username ?? username}, ${operation}, ${resource},
-      ${ids.length === 1 ? ids[0] : null}, ${ids.length > 1 ? ids : null}::bigint[],
-      ${productID ?? null}, ${changes === undefined ? null : JSON.stringify(changes)},
-      ${requestID})`)
+    select user_id, username, operation, resource, resource_id, resource_ids, product_id, changes,
+      request_id
+    from json_to_recordset(${JSON.stringify(trail)}) as g (user_id int, username text,
+      operation text, resource text, resource_id bigint, resource_ids bigint[], product_id int,
+      changes json, request_id text)`)
 }
 
-function keep({ userID, retry }: Write, { refusal }: Written, answer: Answer): Fragment {
-  if (!retry) return sql`select`
-  const own = sql`user_id = ${userID ?? 0} and key = ${retry.key}`
-  return refusal
-    ? sql`delete from idempotency where ${own}`
-    : sql`update idempotency set response = ${retry.seal(JSON.stringify(answer))} where ${own}`
+const auditRow = (write: Write, { ids, productID, changes, by }: Written) => ({
+  user_id: by?.userID ?? write.userID,
+  username: by?.username ?? write.username,
+  operation: write.operation,
+  resource: write.resource,
+  resource_id: ids.length === 1 ? ids[0] : null,
+  resource_ids: ids.length > 1 ? ids : null,
+  product_id: productID ?? null,
+  changes,
+  request_id: write.requestID,
+})
+
+/** Keeps the answers under their keys; the key of a refused request is free again. */
+function keep(keyed: Done[]): Fragment {
+  const responses = keyed.map(({ write, result }) =>
+    result instanceof Refusal || result.refusal
+      ? null
+      : write.retry!.seal(JSON.stringify(answerOf(result))),
+  )
+  const owners = keyed.map(({ write }) => ownerOf(write))
+  const keys = keyed.map(({ write }) => write.retry!.key)
+  const given = sql`unnest(${owners}::int[], ${keys}::text[], ${responses}::text[])
+    g (user_id, key, response)`
+  const own = sql`i.user_id = g.user_id and i.key = g.key`
+  return sql`
+    kept as (
+      update idempotency i set response = g.response from ${given}
+      where ${own} and g.response is not null),
+    freed as (
+      delete from idempotency i using ${given} where ${own} and g.response is null)`
 }
