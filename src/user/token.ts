@@ -47,10 +47,18 @@ function read(verify: (token: string) => Claims, authorization: string | undefin
   if (!authorization) throw signInFirst()
   const token = /^(?:Bearer +)?([\w-]+\.[\w-]+\.[\w-]+)$/i.exec(authorization)?.[1]
   if (!token) throw signInAgain()
+  const claims = verified(verify, token)
+  if (!claims || !uuid.test(claims.sid)) throw signInAgain()
+  return claims
+}
+
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+function verified(verify: (token: string) => Claims, token: string): Claims | undefined {
   try {
     return verify(token)
   } catch {
-    throw signInAgain()
+    return undefined
   }
 }
 

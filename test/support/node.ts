@@ -1,0 +1,48 @@
+import type pg from 'pg'
+import { type Client, clientOf } from './client.ts'
+import { urlOf } from './database.ts'
+import { start, temporaryFolder, until } from './process.ts'
+import { adminPassword } from './service.ts'
+
+export type Node = {
+  url: string
+  anyone: Client
+  admin: Client
+  /** Everything it wrote so far: the greeting and the log. */
+  output: () => string
+  stop: () => Promise<void>
+}
+
+/** A second node in a process of its own, on the same database and with the same secret. */
+export async function startNode(
+  connection: pg.ClientConfig,
+  env: Record<string, string> = {},
+): Promise<Node> {
+  const program = start(['--import', 'tsx', 'src/main.ts'], {
+    PORT: '0',
+    DATABASE_URL: urlOf(connection),
+    REGISTRY_DATA_DIR: temporaryFolder(),
+    REGISTRY_JWT_SECRET: 'a secret that all nodes of a test share',
+    REGISTRY_LOG_LEVEL: 'silent',
+    REGISTRY_ADMIN_USERNAME: 'admin',
+    REGISTRY_ADMIN_PASSWORD: adminPassword,
+    ...env,
+  })
+  const output = () => program.output() + program.errors()
+  const url = await until('the node to listen', () => {
+    if (!program.isUp()) throw new Error(`The node ended: ${output()}`)
+    return /API +(https?:\S+)/.exec(program.output())?.[1]
+  })
+  const anyone = clientOf(url)
+  const admin = await anyone.signIn('admin', adminPassword)
+  return {
+    url,
+    anyone,
+    admin,
+    output,
+    stop: async () => {
+      program.kill('SIGTERM')
+      await program.exited
+    },
+  }
+}
