@@ -5,7 +5,7 @@ import { roles } from '../http/permission.ts'
 import { productReference } from '../product/schema.ts'
 import { conflict, forbidden, invalid } from '../refusal.ts'
 import type { Tx } from '../sql/handle.ts'
-import { identifyAll } from '../sql/identify.ts'
+import { identifyAll, reference } from '../sql/identify.ts'
 import { nothingLeft, render } from '../sql/render.ts'
 import type { Written } from '../sql/unit-of-work.ts'
 import { hashPassword } from './password.ts'
@@ -74,9 +74,12 @@ async function checkRights(tx: Tx, actor: Actor, rights: Rights) {
     throw forbidden('beyond_own_rights', 'You do not have all products yourself.', 'productIDs')
   const own = actor.productIDs
   const visible = own ? sql`r.product_id = any(${own}::int[])` : sql`true`
-  const named = (productIDs ?? []).map((productID) => ({ productID }))
-  await identifyAll(tx, productReference, named, { visible, path: (i) => `productIDs[${i}]` })
+  const named = (productIDs ?? []).map((id) => ({ productIDs: id }))
+  await identifyAll(tx, oneOfProducts, named, { visible })
 }
+
+/** A product as an item of the list productIDs, which holds plain ids. */
+const oneOfProducts = reference(productReference.identity, ['productIDs'])
 
 /** Nor takes over, by a new password or a change, a user who has more. */
 function refuseBeyond(actor: Actor, user: LockedUser) {

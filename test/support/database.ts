@@ -40,7 +40,10 @@ export const urlOf = ({ host, port, user, password, database }: pg.ClientConfig)
 export async function rowsOf(connection: pg.ClientConfig, text: string, values: unknown[] = []) {
   const client = new pg.Client(connection)
   await client.connect()
-  const { rows } = await client.query(text, values)
-  await client.end()
-  return rows
+  try {
+    const { rows } = await client.query(text, values)
+    return rows
+  } finally {
+    await client.end()
+  }
 }
