@@ -1,7 +1,11 @@
 import rateLimit from '@fastify/rate-limit'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
+import { addressEndpoints } from './address/routes.ts'
 import { auditEndpoints } from './audit/routes.ts'
+import { postingDoor } from './biz-transaction/batch.ts'
+import { bizTransactionEndpoints } from './biz-transaction/routes.ts'
 import { commonEndpoints } from './common/routes.ts'
+import { communicationEndpoints } from './communication/routes.ts'
 import type { Config } from './config.ts'
 import { type Endpoint, methodOf, pathOf } from './http/endpoint.ts'
 import { serveMetrics } from './http/metrics.ts'
@@ -10,6 +14,7 @@ import { openapiDocument } from './http/openapi.ts'
 import { serveReference } from './http/reference.ts'
 import { answerUnknownPaths, createServer } from './http/server.ts'
 import { investmentEndpoints } from './investment/routes.ts'
+import { paymentDetailEndpoints } from './payment-detail/routes.ts'
 import { productEndpoints } from './product/routes.ts'
 import { tryLater } from './refusal.ts'
 import { readSecrets, seal, unseal } from './secrets.ts'
@@ -28,6 +33,10 @@ export async function buildApp(config: Config, database: Database, logger: Fasti
     ...commonEndpoints(version),
     ...productEndpoints,
     ...investmentEndpoints,
+    ...bizTransactionEndpoints(postingDoor(database)),
+    ...addressEndpoints,
+    ...communicationEndpoints,
+    ...paymentDetailEndpoints,
     ...auditEndpoints,
   ]
   const { maxBodyBytes, maxPageSize, behindProxy, tls, metricsToken, rateLimit: perMinute } = config

@@ -7,7 +7,8 @@ import { WrittenNumber } from './json.ts'
 /**
  * Brings what a client sent into the shape a schema describes, before the rules are checked:
  * names in the schema's letter case, unknown fields dropped, null as absent, 0 as "no id",
- * decimals as their plain digits, dates cut from date-times. It judges nothing but a name that is
+ * decimals as their plain digits, dates cut from date-times, and what a schema's own `conformed`
+ * does. It judges nothing but a name that is
  * given twice and a list that is too long; what else does not fit is passed on as it is, for the
  * rules to refuse.
  */
@@ -23,10 +24,20 @@ type Node = TSchema & {
   lookup?: string
   identifier?: boolean
   lone?: boolean
+  conformed?: (value: never) => unknown
 }
 
 export function conformTo(schema: TSchema): Conform {
-  const node = schema as Node
+  const { conformed } = schema as Node
+  const conform = conformKind(schema as Node)
+  if (!conformed) return conform
+  return (value, problems, path) => {
+    const given = conform(value, problems, path)
+    return given === undefined ? given : conformed(given as never)
+  }
+}
+
+function conformKind(node: Node): Conform {
   if (node.properties) return conformObject(node.properties)
   if (node.items) return conformArray(node)
   if (node.decimal) return (value) => (value === null ? undefined : (plainDecimal(value) ?? value))
@@ -59,6 +70,13 @@ function conformObject(properties: Record<string, Node>): Conform {
   }
 }
 
+/** Bodies that were one object where a list may stand. */
+const loneLists = new WeakSet<object>()
+
+/** The field path of each item of a body: its index, unless the body was one object. */
+export const pathOfItem = (list: readonly object[]): ((i: number) => string) =>
+  loneLists.has(list) ? () => '' : (i) => `[${i}]`
+
 /** Items of a list whose schema states no limit. */
 const mostItems = 1000
 
@@ -70,7 +88,11 @@ function conformArray(node: Node): Conform {
   const conform = conformTo(node.items as Node)
   const most = node.maxItems ?? mostItems
   return (value, problems, path) => {
-    if (node.lone && isPlainObject(value)) return [conform(value, problems, path)]
+    if (node.lone && isPlainObject(value)) {
+      const list = [conform(value, problems, path)]
+      loneLists.add(list)
+      return list
+    }
     if (!Array.isArray(value)) return value ?? undefined
     if (value.length > most) problems.push(tooMany(path, most))
     return value.slice(0, most).map((item, i) => conform(item, problems, `${path}[${i}]`) ?? null)

@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { type Static, type TObject, type TSchema, Type } from 'typebox'
 import type { Actor } from '../actor.ts'
-import type { Sql, Tx } from '../sql/handle.ts'
+import type { Fragment, Sql, Tx } from '../sql/handle.ts'
 import type { Answer } from '../sql/render.ts'
-import type { Written } from '../sql/unit-of-work.ts'
+import type { Outcome, Write, Written } from '../sql/unit-of-work.ts'
 import type { Access, Resource } from './permission.ts'
 
 /**
@@ -40,6 +40,11 @@ type ReadEndpoint<Q extends TObject> = Declaration<Q, TSchema> & {
   read: (request: Request<Static<Q>, never>, handle: Sql) => Promise<Answer>
 }
 
+/** For a read without pages: its rows go out as they come, whatever their number. */
+type StreamEndpoint<Q extends TObject> = Declaration<Q, TSchema> & {
+  select: (request: Request<Static<Q>, never>) => Fragment
+}
+
 type InTurn = <T>(work: () => Promise<T>) => Promise<T>
 
 type WriteEndpoint<Q extends TObject, B extends TSchema> = Declaration<Q, B> & {
@@ -49,8 +54,11 @@ type WriteEndpoint<Q extends TObject, B extends TSchema> = Declaration<Q, B> & {
   secret?: boolean
   /** Where the work waits for its turn before it takes a connection. */
   inTurn?: InTurn
-  write: (request: Request<Static<Q>, Static<B>>, tx: Tx) => Promise<Written>
-}
+} & (
+    | { write: (request: Request<Static<Q>, Static<B>>, tx: Tx) => Promise<Written> }
+    /** The unit of work is shared with others; see biz-transaction/batch.ts. */
+    | { through: (request: Request<Static<Q>, Static<B>>, write: Write) => Promise<Outcome> }
+  )
 
 /** An endpoint with its types forgotten: what the server mounts and the document lists. */
 export type Endpoint = Declaration<TObject, TSchema> & {
@@ -58,10 +66,14 @@ export type Endpoint = Declaration<TObject, TSchema> & {
   secret?: boolean
   inTurn?: InTurn
   read?: (request: Request<unknown, unknown>, handle: Sql) => Promise<Answer>
+  select?: (request: Request<unknown, unknown>) => Fragment
   write?: (request: Request<unknown, unknown>, tx: Tx) => Promise<Written>
+  through?: (request: Request<unknown, unknown>, write: Write) => Promise<Outcome>
 }
 
 export const reading = <Q extends TObject>(endpoint: ReadEndpoint<Q>) =>
+  endpoint as unknown as Endpoint
+export const streaming = <Q extends TObject>(endpoint: StreamEndpoint<Q>) =>
   endpoint as unknown as Endpoint
 export const writing = <Q extends TObject, B extends TSchema>(endpoint: WriteEndpoint<Q, B>) =>
   endpoint as unknown as Endpoint

@@ -3,8 +3,14 @@ import { type Static, type TObject, type TProperties, type TSchema, Type } from 
 /**
  * The kinds of field the API knows. Each is JSON Schema, so that it goes into the OpenAPI document
  * as it stands, with a few keywords of our own that the reader (conform.ts) and the renderer
- * (sql/render.ts) understand: `decimal`, `lookup`, `identifier`, `sensitive`.
+ * (sql/render.ts) understand: `decimal`, `lookup`, `identifier`, `sensitive`, `encrypted`, and two
+ * functions: `conformed` brings a value into its usual form, `check` tells what is wrong with it.
  */
+
+/** What is wrong with a value, or with one of its fields; the field's path is put before it. */
+export type Finding = { field?: string; code?: string; words: string }
+/** Must bear values of any type: their types are judged beside it, not before. */
+export type Check = (value: unknown) => Finding[]
 
 /** A native id. 0 means "not given", as the specification writes it on create. */
 export const Id = Type.Integer({ minimum: 1, maximum: 2_147_483_647, identifier: true })
@@ -33,6 +39,23 @@ export const decimal = (rule: DecimalRule = {}, options: object = {}) =>
 
 /** A value that must not be seen in logs or audit records; see http/mask.ts. */
 export const sensitive = <T extends TSchema>(schema: T): T => ({ ...schema, sensitive: true })
+
+/** Stored sealed and shown as its mask; see investor/vault.ts. */
+export const encrypted = <T extends TSchema>(schema: T): T => ({
+  ...sensitive(schema),
+  encrypted: true,
+})
+
+/** A text with a rule of its own. */
+export const textThat = (
+  maxLength: number,
+  isRight: (value: string) => boolean,
+  words: string,
+  options: object = {},
+) => {
+  const check: Check = (value) => (typeof value !== 'string' || isRight(value) ? [] : [{ words }])
+  return Type.String({ maxLength, check, ...options })
+}
 
 export const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 export const optional = Type.Optional

@@ -10,6 +10,7 @@ import { successBody } from './envelope.ts'
 import { bodyReader, queryReader } from './input.ts'
 import type { Access } from './permission.ts'
 import { answerSuccess } from './server.ts'
+import { answerRows } from './stream.ts'
 
 export type Seal = { seal: (text: string) => string; unseal: (text: string) => string }
 
@@ -71,7 +72,7 @@ async function admit({ headers }: FastifyRequest, access: Access, { authenticate
 type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
 
 function handlerOf(endpoint: Endpoint, options: MountOptions): Handler {
-  const { read, write, body } = endpoint
+  const { read, select, write, through, body } = endpoint
   const query = queryReader(limitPages(endpoint.query ?? noParameters, options.maxPageSize))
   const readBody = body ? bodyReader(body) : () => undefined
   const take = (request: FastifyRequest) => ({
@@ -83,13 +84,17 @@ function handlerOf(endpoint: Endpoint, options: MountOptions): Handler {
   if (read)
     return async (request, reply) =>
       answerSuccess(reply, successBody(await read(take(request), options.database)))
+  if (select)
+    return async (request, reply) => answerRows(reply, options.database, select(take(request)))
   const inTurn = endpoint.inTurn ?? ((work) => work())
   return async (request, reply) => {
     const taken = take(request)
     const retry = retryKey(request, taken, endpoint, options)
     const door = { ...writeOf(request, endpoint), retry }
     const { answer, replayed } = await inTurn(() =>
-      unitOfWork(options.database, door, (tx) => write!(taken, tx)),
+      through
+        ? through(taken, door)
+        : unitOfWork(options.database, door, (tx) => write!(taken, tx)),
     )
     if (replayed) reply.header('idempotency-replayed', 'true')
     return answerSuccess(reply, successBody(answer, endpoint.beside))

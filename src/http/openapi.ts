@@ -190,7 +190,18 @@ function shownSchema(schema: TSchema, components: Record<string, unknown>): unkn
   return { $ref: `#/components/schemas/${$id}` }
 }
 
-const ownKeywords = ['identifier', 'lookup', 'sensitive', 'lone', 'must', 'pageLimit', 'decimal']
+const ownKeywords = [
+  'identifier',
+  'lookup',
+  'sensitive',
+  'encrypted',
+  'conformed',
+  'check',
+  'lone',
+  'must',
+  'pageLimit',
+  'decimal',
+]
 
 function plainSchema(schema: object, components: Record<string, unknown>): unknown {
   const show = (inner: unknown) => shownSchema(inner as TSchema, components)
@@ -202,10 +213,14 @@ function plainSchema(schema: object, components: Record<string, unknown>): unkno
       if (keyword === 'items') return [keyword, show(value)]
       return [keyword, keyword === 'anyOf' ? (value as unknown[]).map(show) : value]
     })
-  const { decimal, sensitive } = schema as { decimal?: object; sensitive?: boolean }
+  const { decimal, sensitive, encrypted } = schema as {
+    decimal?: object
+    sensitive?: boolean
+    encrypted?: boolean
+  }
   return {
     ...(decimal && { type: 'number', ...decimalBounds(decimal) }),
-    ...(sensitive && { writeOnly: true }),
+    ...(sensitive && !encrypted && { writeOnly: true }),
     ...Object.fromEntries(plain),
   }
 }

@@ -1,9 +1,9 @@
-import { Ajv, type ErrorObject } from 'ajv'
+import { Ajv, type ErrorObject, type SchemaValidateFunction } from 'ajv'
 import type { TSchema } from 'typebox'
 import type { Problem } from '../refusal.ts'
 import { isDate, isDateTime } from './dates.ts'
 import { compareDecimals, decimalDigits, plainDecimal } from './decimal.ts'
-import type { DecimalRule } from './fields.ts'
+import type { Check, DecimalRule } from './fields.ts'
 
 /** The rules of a schema as one function: everything wrong with a value, not the first thing only. */
 export type Rules = (value: unknown) => Problem[]
@@ -19,6 +19,13 @@ ajv.addKeyword({
   validate: (rule: DecimalRule, value: unknown) =>
     typeof value === 'string' && plainDecimal(value) === value && inRange(rule, value),
 })
+
+/** What a schema's own function finds, told like what is wrong with any field. */
+const checked: SchemaValidateFunction = (check: Check, value: unknown) => {
+  checked.errors = check(value).map((params) => ({ keyword: 'check', params }))
+  return checked.errors.length === 0
+}
+ajv.addKeyword({ keyword: 'check', errors: true, validate: checked })
 
 const inRange = ({ minimum, above, maximum }: DecimalRule, value: string) =>
   (minimum === undefined || compareDecimals(value, minimum) >= 0) &&
@@ -53,12 +60,16 @@ function plainly(problems: Problem[]): Problem[] {
 function problemOf(error: ErrorObject, name: (path: string) => string): Problem {
   const { keyword, params } = error
   const parent = fieldPath(error.instancePath)
-  const path = keyword === 'required' ? inside(parent, params.missingProperty) : parent
+  const within = keyword === 'required' ? params.missingProperty : params.field
+  const path = within && keyword in tellWhere ? inside(parent, within) : parent
   const field = name(path)
   if (keyword === 'maximum' && error.parentSchema?.pageLimit) return pageTooLarge(field, error)
   const [code, words] = judgement(error)
   return { code, ...(field && { field }), message: `${field || 'The body'} ${words}.` }
 }
+
+/** The rules of an object that are about one of its fields. */
+const tellWhere = { required: true, check: true }
 
 /** These words are the specification's (7.2). */
 const pageTooLarge = (field: string, { data, params }: ErrorObject): Problem => ({
@@ -70,6 +81,8 @@ const pageTooLarge = (field: string, { data, params }: ErrorObject): Problem => 
 function judgement({ keyword, params, parentSchema, schema }: ErrorObject): [string, string] {
   const lookup = parentSchema?.lookup as string | undefined
   switch (keyword) {
+    case 'check':
+      return [params.code ?? 'invalid_value', params.words]
     case 'required':
       return ['required', 'is required']
     case 'type':

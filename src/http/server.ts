@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
+import type { Readable } from 'node:stream'
 import helmet from '@fastify/helmet'
 import Fastify, {
   type FastifyBaseLogger,
@@ -80,7 +81,19 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     request.log.info({ method, route, status: reply.statusCode, milliseconds }, 'answered')
   })
   app.setErrorHandler((error, _request, reply) => answerFailure(reply, error))
+  letGoWhenClosing(app)
   return app
+}
+
+/** A connection that is kept alive would hold up a server that stops: its answer is its last. */
+function letGoWhenClosing(app: FastifyInstance) {
+  let closing = false
+  app.addHook('preClose', async () => {
+    closing = true
+  })
+  app.addHook('onSend', async (_request, reply) => {
+    if (closing) reply.header('connection', 'close')
+  })
 }
 
 function checkHost({ headers, raw: { httpVersion } }: FastifyRequest) {
@@ -130,7 +143,7 @@ export function answerFailure(reply: FastifyReply, error: unknown): FastifyReply
     .send(failureBody(refusal.message, refusal.problems))
 }
 
-export const answerSuccess = (reply: FastifyReply, body: string): FastifyReply =>
+export const answerSuccess = (reply: FastifyReply, body: string | Readable): FastifyReply =>
   reply.type(jsonType).header('cache-control', 'no-store').send(body)
 
 /** An error for the log. PostgreSQL's detail and parameters quote the row, so they stay out. */

@@ -86,6 +86,9 @@ function openPool(options: DatabaseOptions, more: string): pg.Pool {
     options: `-c timezone=UTC -c statement_timeout=30s -c lock_timeout=10s ${role} ${more}`,
   })
   pool.on('error', options.onLostConnection)
+  // The pool listens to idle clients only. One that breaks between two statements tells the next
+  // of them; without a listener it would end the process.
+  pool.on('connect', (client) => client.on('error', () => {}))
   return pool
 }
 
@@ -134,20 +137,25 @@ async function* streamed<Row extends object>(
   batch: number,
 ): AsyncGenerator<Row[]> {
   const client = await pool.connect().catch(refuseUnreachable)
-  const cursor = client.query(new Cursor<Row>(statement.text, statement.values, { types }))
   let lost: unknown
+  const tellLost = (error: unknown) => {
+    lost = isLostConnection(error) ? unreachable(error) : undefined
+    throw lost ?? error
+  }
+  let cursor: Cursor<Row> | undefined
   try {
+    // The statement's time runs on while the reader takes its time.
+    await client.query("begin; set local statement_timeout = '10min'").catch(tellLost)
+    cursor = client.query(new Cursor<Row>(statement.text, statement.values, { types }))
     for (;;) {
-      const rows = await cursor.read(batch).catch((error: unknown) => {
-        lost = isLostConnection(error) ? unreachable(error) : undefined
-        throw lost ?? error
-      })
+      const rows = await cursor.read(batch).catch(tellLost)
       if (rows.length === 0) return
       yield rows
     }
   } finally {
     // A cursor on a lost connection never answers that it is closed.
-    if (!lost) await cursor.close().catch(() => {})
+    if (!lost) await cursor?.close().catch(() => {})
+    if (!lost) await client.query('rollback').catch(() => {})
     client.release(Boolean(lost))
   }
 }

@@ -26,7 +26,7 @@ export const columns = (
 ): Fragment =>
   raw(
     Object.entries(schema.properties)
-      .filter(([name, field]) => name in elsewhere || !('items' in ownSchema(field as TSchema)))
+      .filter(([name, field]) => name in elsewhere || isScalar(field as TSchema))
       .map(([name, field]) => {
         const source = elsewhere[name] ?? `${alias}.${columnOf(name)}`
         return `${shownAs(field as TSchema, source)} as "${name}"`
@@ -36,13 +36,24 @@ export const columns = (
 
 /** How a column is shown, by its field's schema. */
 function shownAs(field: TSchema, column: string): string {
-  const { format, decimal } = ownSchema(field) as { format?: string; decimal?: object }
+  const { format, decimal, encrypted } = ownSchema(field) as Shown
+  if (encrypted) return maskOf(column)
   if (format === 'date-time') return utc(column)
   return decimal ? `trim_scale(${column})` : column
 }
 
+type Shown = { format?: string; decimal?: object; encrypted?: boolean }
+
+/** The column beside a sealed one, with what answers show of it. */
+export const maskOf = (column: string) => `${column}_mask`
+
+const isScalar = (field: TSchema) => {
+  const own = ownSchema(field)
+  return !('items' in own || 'properties' in own)
+}
+
 /** The schema of a nullable field without its null. */
-const ownSchema = (field: TSchema): TSchema =>
+export const ownSchema = (field: TSchema): TSchema =>
   'anyOf' in field ? ownSchema((field.anyOf as [TSchema])[0]) : field
 
 /** A moment as the API writes it. */

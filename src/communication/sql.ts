@@ -1,0 +1,57 @@
+import sql from 'sql-template-tag'
+import type { Actor } from '../actor.ts'
+import { type OwnedKind, ownerColumns } from '../investor/owned-kind.ts'
+import { visibleOwned } from '../investor/scope.ts'
+import type { Fragment, Sql } from '../sql/handle.ts'
+import { identified } from '../sql/identify.ts'
+import { page } from '../sql/paging.ts'
+import { columns, render } from '../sql/render.ts'
+import { tableOf } from '../sql/rows.ts'
+import {
+  Communication,
+  type CommunicationQuery,
+  communicationParameter,
+  communicationReference,
+  NestedCommunication,
+} from './schema.ts'
+
+const communicationColumns = columns(Communication, 't', {
+  externalBizEntityId: 'be.external_biz_entity_id',
+  externalPersonId: 'pe.external_person_id',
+  externalOrganisationId: 'og.external_organisation_id',
+})
+
+export const selectCommunication = (where: Fragment) => sql`
+  select ${communicationColumns}
+  from communication t
+  left join biz_entity be on be.biz_entity_id = t.biz_entity_id
+  left join person pe on pe.person_id = t.person_id
+  left join organisation og on og.organisation_id = t.organisation_id
+  where ${where}`
+
+const owners = ['bizEntity', 'person', 'organisation'] as const
+
+export const communicationKind: OwnedKind = {
+  what: 'communication',
+  table: tableOf(
+    'communication',
+    'communication_id',
+    NestedCommunication,
+    ownerColumns(owners),
+    // Email addresses are unique on the whole platform: requests that bring the same ones meet here.
+    { inOrderOf: 'name' },
+  ),
+  owners,
+  reference: communicationReference,
+  parameter: communicationParameter,
+  record: Communication,
+  select: selectCommunication,
+}
+
+export const readCommunications = (handle: Sql, actor: Actor, query: CommunicationQuery) =>
+  render(
+    handle,
+    selectCommunication(sql`
+      ${identified(communicationParameter, query, 't')} and ${visibleOwned(actor, 't', owners)}
+      ${page(query, 'communication t', 't.communication_id')}`),
+  )

@@ -1,0 +1,41 @@
+import { Readable } from 'node:stream'
+import type { FastifyReply } from 'fastify'
+import sql from 'sql-template-tag'
+import type { Database, Fragment } from '../sql/handle.ts'
+import { answerSuccess } from './server.ts'
+
+type Rows = { json: string }[]
+
+/** Rows fetched at a time: what one answer holds in memory, however long it is. */
+const batchSize = 500
+
+/**
+ * Answers with all rows of a select as they come. PostgreSQL is asked for the next batch when the
+ * client has taken the last one. An error in the middle breaks the connection off: half an answer
+ * never looks like a whole one.
+ */
+export async function answerRows(reply: FastifyReply, database: Database, select: Fragment) {
+  const batches = database.stream<{ json: string }>(
+    sql`select to_json(r)::text as json from (${select}) r`,
+    batchSize,
+  )
+  // However the answer ends, also when the client hangs up, the cursor and its connection go back.
+  reply.raw.once('close', () => void batches.return(undefined))
+  // What fails before the first row can still be told in an envelope.
+  const first = await batches.next()
+  const body = envelopeAround(first.done ? [] : first.value, batches)
+  return answerSuccess(reply, Readable.from(body, { highWaterMark: 1 }))
+}
+
+/** recordCount comes after the data: only then is it known, and JSON gives members no order. */
+async function* envelopeAround(first: Rows, rest: AsyncIterable<Rows>) {
+  let count = first.length
+  yield `{"result":true,"message":null,"data":[${listed(first)}`
+  for await (const rows of rest) {
+    count += rows.length
+    yield `,${listed(rows)}`
+  }
+  yield `],"recordCount":${count}}`
+}
+
+const listed = (rows: Rows) => rows.map(({ json }) => json).join(',')
