@@ -48,7 +48,15 @@ export async function startService(
   const app = await buildApp(config, database, log)
   const url = await app.listen({ host: config.host, port: 0 })
   const anyone = clientOf(url)
-  const admin = await anyone.signIn('admin', adminPassword)
+  const stop = async () => {
+    await app.close()
+    await database.close()
+    rmSync(dataDir, { recursive: true })
+  }
+  const admin = await anyone.signIn('admin', adminPassword).catch(async (error) => {
+    await stop() // else the test file would wait for it for ever
+    throw error
+  })
 
   return {
     url,
@@ -61,10 +69,6 @@ export async function startService(
       if (created.status !== 200) throw new Error(created.text)
       return anyone.signIn(username, adminPassword)
     },
-    stop: async () => {
-      await app.close()
-      await database.close()
-      rmSync(dataDir, { recursive: true })
-    },
+    stop,
   }
 }
