@@ -194,8 +194,10 @@ begin
       now_held.gain)::holding_state;
   elsif quantity < 0 then
     -- All of the cost goes with the last unit, so that no cent is left behind on an empty holding.
+    -- The inner round only widens: a quotient is as long as its operands, and rounding a short one
+    -- again would round twice.
     sold_cost := case when now_held.quantity + quantity <= 0 then now_held.cost
-      else round(now_held.cost * -quantity / now_held.quantity, decimals) end;
+      else round(round(now_held.cost * -quantity, 40) / now_held.quantity, decimals) end;
     return (now_held.quantity + quantity, now_held.invested + amount, now_held.cost - sold_cost,
       now_held.gain - amount - sold_cost)::holding_state;
   end if;
@@ -210,3 +212,4 @@ grant select, insert, update, delete on investment, investment_price, ledger_acc
   biz_transaction, biz_event to registry_service;
 grant select, insert on biz_transaction_version to registry_service;
 revoke delete on biz_transaction, ledger_account, holding from registry_service;
+grant usage on all sequences in schema public to registry_service;

@@ -14,3 +14,11 @@ export type Actor = {
 /** The condition that keeps a read or a write inside the caller's products. */
 export const inScope = ({ productIDs }: Actor, column: string): Fragment =>
   productIDs === null ? sql`true` : sql`${raw(column)} = any(${productIDs}::int[])`
+
+/**
+ * The same for tables of the ledger, whose keys begin with the product: naming the products there
+ * are makes any look-up one of the index, whichever other id it goes by.
+ */
+export const inLedgerScope = (actor: Actor, column: string): Fragment =>
+  sql`${raw(column)} = any(array(
+    select product_id from product where ${inScope(actor, 'product_id')}))`

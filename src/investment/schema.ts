@@ -144,3 +144,14 @@ export const investmentParameter = reference(investmentIdentity, [
   'ExternalInvestmentId',
   'SecurityCode',
 ])
+/** A conversion names two. */
+export const fromInvestmentReference = reference(investmentIdentity, [
+  'fromInvestmentID',
+  'fromExternalInvestmentId',
+  'fromSecurityCode',
+])
+export const toInvestmentReference = reference(investmentIdentity, [
+  'toInvestmentID',
+  'toExternalInvestmentId',
+  'toSecurityCode',
+])

@@ -1,4 +1,4 @@
-import sql from 'sql-template-tag'
+import sql, { raw } from 'sql-template-tag'
 import { type Actor, inScope } from '../actor.ts'
 import { changesBetween, recordOf } from '../http/mask.ts'
 import { lookups } from '../lookup/lookups.ts'
@@ -32,6 +32,12 @@ export const readProducts = (handle: Sql, actor: Actor, query: ProductQuery) =>
       ${identified(productParameter, query, 'p')} and ${inScope(actor, 'p.product_id')}
       ${page(query, 'product p', 'p.product_id')}`),
   )
+
+/** The products a read of the ledger is about, as a condition on its leading key column. */
+export const ledgerProducts = (actor: Actor, query: object, column: string): Fragment =>
+  sql`${raw(column)} = any(array(
+    select p.product_id from product p
+    where ${inScope(actor, 'p.product_id')} and ${identified(productParameter, query, 'p')}))`
 
 /** The id of a product that a request names and the caller may see. */
 export const identifyProduct = (handle: Sql, actor: Actor, given: object, how = productReference) =>

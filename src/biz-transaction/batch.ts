@@ -1,0 +1,108 @@
+import type { Actor } from '../actor.ts'
+import { Refusal } from '../refusal.ts'
+import type { Database } from '../sql/handle.ts'
+import { type Outcome, unitsOfWork, type Write } from '../sql/unit-of-work.ts'
+import { Contested, type PostingRequest, post } from './post.ts'
+
+/**
+ * Postings that arrive while others are being written share the next transaction: a commit costs
+ * the same for one as for a hundred. Under no load a posting waits for nobody. Each is accepted or
+ * refused by itself; one that fails for a reason of its own is tried alone, so that it takes no
+ * other down with it.
+ */
+const mostTogether = 200
+/** One list at a time: two would find each other's accounts locked, and lists do not wait. */
+const mostLists = 1
+/** Those that go alone may wait for a lock; they must not use up the connections while they do. */
+const mostLoners = 4
+
+type Job = {
+  write: Write
+  actor: Actor
+  request: PostingRequest
+  resolve: (outcome: Outcome) => void
+  reject: (error: unknown) => void
+}
+
+export type PostingDoor = (write: Write, actor: Actor, request: PostingRequest) => Promise<Outcome>
+
+export function postingDoor(database: Database): PostingDoor {
+  const waiting: Job[] = []
+  const alone: Job[] = []
+  let lists = 0
+  let loners = 0
+
+  return (write, actor, request) =>
+    new Promise((resolve, reject) => {
+      const job = { write, actor, request, resolve, reject }
+      if (!joins(job)) return goAlone(job)
+      waiting.push(job)
+      if (lists < mostLists) void workOff()
+    })
+
+  async function workOff() {
+    lists++
+    while (waiting.length > 0) (await runTogether(database, takeTogether(waiting))).map(goAlone)
+    lists--
+  }
+
+  function goAlone(job: Job) {
+    alone.push(job)
+    if (loners < mostLoners) void workOffAlone()
+  }
+
+  async function workOffAlone() {
+    loners++
+    for (let job = alone.shift(); job; job = alone.shift()) await runTogether(database, [job])
+    loners--
+  }
+}
+
+/** The next jobs that can share a transaction: same products seen, no idempotency key twice. */
+function takeTogether(waiting: Job[]): Job[] {
+  const first = waiting[0]!
+  const keys = new Set<string>()
+  const fits = (job: Job) => {
+    const key = keyOf(job)
+    if (scopeOf(job) !== scopeOf(first) || (key && keys.has(key))) return false
+    if (key) keys.add(key)
+    return true
+  }
+  const together = waiting.filter((job) => fits(job)).slice(0, mostTogether)
+  const taken = new Set(together)
+  waiting.splice(0, waiting.length, ...waiting.filter((job) => !taken.has(job)))
+  return together
+}
+
+/** What a set quantity posts depends on what is there, so it goes alone, and so does an array. */
+const joins = ({ request }: Job) => request.bodies.length === 1 && request.kind !== 'SetQuantity'
+const scopeOf = ({ actor }: Job) => String(actor.productIDs)
+const keyOf = ({ write }: Job) => write.retry && `${write.userID} ${write.retry.key}`
+
+/** Runs jobs in one transaction; gives back those that must be tried alone. */
+async function runTogether(database: Database, jobs: Job[]): Promise<Job[]> {
+  try {
+    const ends = await unitsOfWork(
+      database,
+      jobs.map(({ write }) => write),
+      (tx, places) =>
+        post(
+          tx,
+          jobs[0]!.actor,
+          places.map((place) => jobs[place]!.request),
+        ),
+    )
+    return jobs.filter((job, i) => !told(job, ends[i]!))
+  } catch (error) {
+    if (jobs.length > 1) return jobs
+    jobs[0]!.reject(error)
+    return []
+  }
+}
+
+function told(job: Job, end: Outcome | Refusal): boolean {
+  if (end instanceof Contested) return false
+  if (end instanceof Refusal) job.reject(end)
+  else job.resolve(end)
+  return true
+}

@@ -1,0 +1,129 @@
+import { accountReference, fromAccountReference, toAccountReference } from '../account/reference.ts'
+import {
+  fromInvestmentReference,
+  investmentReference,
+  toInvestmentReference,
+} from '../investment/schema.ts'
+import { lookups } from '../lookup/lookups.ts'
+import type { Problem } from '../refusal.ts'
+import type { Reference } from '../sql/identify.ts'
+import type { Adjustment, Conversion, Deposit, Transfer } from './schema.ts'
+
+const types = lookups.BizTransactionType
+
+/** The seven ways to change units, as the API names them. */
+export type Kind =
+  | 'Deposit'
+  | 'Allotment'
+  | 'Redemption'
+  | 'Adjustment'
+  | 'SetQuantity'
+  | 'Conversion'
+  | 'Transfer'
+
+/** Any of the bodies; each kind uses its own fields. */
+export type Body = Partial<Deposit & Adjustment & Conversion & Transfer>
+
+/** One row of the ledger in the making: what was asked, before it is resolved and priced. */
+export type Leg = {
+  typeID: number
+  account: Reference
+  investment: Reference
+  quantity?: string | undefined
+  amount?: string | undefined
+  price?: string | undefined
+  externalID?: string | undefined
+  /** The entry fee as asked, of a deposit. */
+  fee?: Partial<Deposit>
+  /** How the second leg of a conversion follows from the first. */
+  conversion?: { factor: string | undefined }
+}
+
+/** The rows a body asks for: two where units go from one place to another. */
+export function legsOf(kind: Kind, body: Body): Leg[] {
+  const { quantity, amount, investmentPrice: price, externalBizTransactionId: externalID } = body
+  const one = {
+    account: accountReference,
+    investment: investmentReference,
+    quantity,
+    amount,
+    price,
+  }
+  switch (kind) {
+    case 'Deposit':
+      return [{ ...one, typeID: types.Deposit, externalID, fee: body }]
+    case 'Allotment':
+      return [{ ...one, typeID: types.Allotment, externalID }]
+    case 'Redemption':
+      return [{ ...one, typeID: types.Redemption, externalID }]
+    case 'Adjustment':
+      return [{ ...one, typeID: types.Adjustment, externalID }]
+    case 'SetQuantity':
+      return [{ ...one, typeID: types['Set quantity'], externalID }]
+    case 'Transfer':
+      return [
+        { ...one, typeID: types['Transfer out'], account: fromAccountReference, externalID },
+        { ...one, typeID: types['Transfer in'], account: toAccountReference },
+      ]
+    case 'Conversion':
+      return conversionLegs(body)
+  }
+}
+
+function conversionLegs(body: Body): Leg[] {
+  const { quantity, amount, conversionFactor, conversionMethod } = body
+  const byFactor = conversionMethod ? conversionMethod === 'Factor' : conversionFactor !== undefined
+  return [
+    {
+      typeID: types['Conversion out'],
+      account: accountReference,
+      investment: fromInvestmentReference,
+      quantity,
+      amount,
+      price: body.fromInvestmentPrice,
+      externalID: body.fromExternalBizTransactionId,
+    },
+    {
+      typeID: types['Conversion in'],
+      account: accountReference,
+      investment: toInvestmentReference,
+      price: body.toInvestmentPrice,
+      externalID: body.toExternalBizTransactionId,
+      conversion: { factor: byFactor ? conversionFactor : undefined },
+    },
+  ]
+}
+
+/** What is wrong with a body whatever the database holds. */
+export function problemsOf(kind: Kind, body: Body, path: string): Problem[] {
+  const at = (field: string) => (path ? `${path}.${field}` : field)
+  const problem = (code: string, field: string, words: string): Problem => ({
+    code,
+    field: at(field),
+    message: `${at(field)} ${words}.`,
+  })
+  const problems: Problem[] = []
+  const { transactionDate, amount, quantity } = body
+  if (transactionDate === undefined)
+    problems.push(problem('required', 'transactionDate', 'is required'))
+  else if (transactionDate > latestDate())
+    problems.push(problem('out_of_range', 'transactionDate', 'is more than one day ahead'))
+  if (kind === 'Deposit' && amount === undefined)
+    problems.push(problem('required', 'amount', 'is required'))
+  if (needsFigure.has(kind) && amount === undefined && quantity === undefined)
+    problems.push(problem('required', 'quantity', 'or amount is required'))
+  if (kind === 'Adjustment') {
+    if (quantity === '0') problems.push(problem('invalid_value', 'quantity', 'must not be 0'))
+    if (amount && amount !== '0' && amount.startsWith('-') !== quantity?.startsWith('-'))
+      problems.push(problem('invalid_value', 'amount', 'must have the sign of the quantity'))
+  }
+  if (kind === 'Conversion' && body.conversionMethod === 'Factor' && !body.conversionFactor)
+    problems.push(problem('required', 'conversionFactor', 'is required for the method Factor'))
+  return problems
+}
+
+const needsFigure = new Set<Kind>(['Allotment', 'Redemption', 'Conversion'])
+
+const day = 24 * 60 * 60_000
+/** A posting may be dated tomorrow, for the time zones that are already there. */
+const latestDate = () => new Date(Date.now() + day).toISOString().slice(0, 10)

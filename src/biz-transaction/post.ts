@@ -1,0 +1,272 @@
+import sql from 'sql-template-tag'
+import type { Actor } from '../actor.ts'
+import { completeEvents, takeEvents } from '../biz-event/hand-off.ts'
+import { lookups } from '../lookup/lookups.ts'
+import { type Problem, Refusal } from '../refusal.ts'
+import type { Tx } from '../sql/handle.ts'
+import type { Written } from '../sql/unit-of-work.ts'
+import { type Figures, workOutFigures } from './figures.ts'
+import { addFlaws, type Item, type Row } from './item.ts'
+import { type Body, type Kind, problemsOf } from './legs.ts'
+import { resolve } from './resolve.ts'
+import { setQuantities } from './set-quantity.ts'
+import { lockAccounts, postingColumns, type Shortfall, settle } from './settle.ts'
+import { renderPerRequest } from './sql.ts'
+
+/** One call of a posting operation: its bodies stand or fall together. */
+export type PostingRequest = { kind: Kind; bodies: Body[] }
+
+/** A refusal because of what another request in the list does; alone this one may pass. */
+export class Contested extends Refusal {}
+
+/**
+ * Posts what several requests ask for, each accepted or refused by itself: resolves, prices, locks,
+ * checks, writes, in a number of statements that does not depend on how many they are. The requests
+ * come from callers who see the same products.
+ */
+export async function post(
+  tx: Tx,
+  actor: Actor,
+  requests: readonly PostingRequest[],
+): Promise<(Written | Refusal)[]> {
+  const items = requests.flatMap(itemsOf)
+  await takeEvents(tx, actor, items)
+  for (const item of items) addFlaws(item, 400, problemsOf(item.kind, item.body, item.path))
+  const rows = await resolve(tx, actor, items)
+  await price(tx, rows)
+  await refuseTaken(tx, rows)
+  const refusals = requests.map((_, request) => refusalOf(items, request))
+  const accepted = rows.filter(({ item }) => !refusals[item.request])
+  await write(tx, accepted, refusals)
+  await completeEvents(
+    tx,
+    accepted.filter(({ item }) => !refusals[item.request]),
+  )
+  return answer(tx, requests, rows, refusals)
+}
+
+const itemsOf = ({ kind, bodies }: PostingRequest, request: number): Item[] =>
+  bodies.map((body, i) => ({
+    request,
+    kind,
+    body,
+    path: bodies.length > 1 ? `[${i}]` : '',
+    eventIDs: [],
+    flaws: [],
+  }))
+
+/** Everything wrong with a request that has the gravest kind of flaw: 400 before 404 before 409. */
+function refusalOf(items: Item[], request: number): Refusal | undefined {
+  const flaws = items.flatMap((item) => (item.request === request ? item.flaws : []))
+  if (flaws.length === 0) return undefined
+  const status = Math.min(...flaws.map((flaw) => flaw.status))
+  return new Refusal(
+    status,
+    flaws.filter((flaw) => flaw.status === status).map(({ problem }) => problem),
+  )
+}
+
+async function price(tx: Tx, rows: Row[]) {
+  const whole = rows.filter(({ item }) => item.flaws.length === 0)
+  if (whole.length === 0) return
+  const numbers = new Map([...new Set(whole.map(({ item }) => item))].map((item, i) => [item, i]))
+  const figures = await workOutFigures(
+    tx,
+    whole.map((row, place) => ({
+      place,
+      item: numbers.get(row.item)!,
+      type_id: row.typeID,
+      investment_id: row.investmentID,
+      transaction_date: row.item.body.transactionDate!,
+      quantity: row.quantity,
+      amount: row.amount,
+      price: row.price,
+      fee: row.fee?.entryFeeAmount,
+      fee_override: row.fee?.entryFeeOverridePercentage,
+      fee_percentage: row.fee?.entryFeePercentage,
+      fee_discount: row.fee?.entryFeeDiscountPercentage,
+      factor: row.conversion?.factor,
+    })),
+  )
+  for (const [place, row] of whole.entries()) {
+    row.figures = figures[place]!
+    checkFigures(row, row.figures)
+  }
+}
+
+/**
+ * External ids that are taken, by the ledger or earlier in the list. The unique index has the last
+ * word; asking first lets one duplicate be refused without undoing its neighbours.
+ */
+async function refuseTaken(tx: Tx, rows: Row[]) {
+  const naming = rows.filter(({ externalID, item }) => externalID && item.flaws.length === 0)
+  if (naming.length === 0) return
+  const taken = await tx.query<{ productID: number; externalID: string }>(sql`
+    select t.product_id as "productID", t.external_biz_transaction_id as "externalID"
+    from unnest(${naming.map(({ productID }) => productID)}::int[],
+      ${naming.map(({ externalID }) => externalID)}::text[]) g (product_id, external_id)
+    join biz_transaction t on t.product_id = g.product_id
+      and t.external_biz_transaction_id = g.external_id`)
+  const known = new Set(taken.map(({ productID, externalID }) => `${productID} ${externalID}`))
+  for (const { productID, externalID, item } of naming) {
+    const name = `${productID} ${externalID}`
+    if (known.has(name)) addFlaws(item, 409, [duplicate(item.path, externalID!)])
+    known.add(name)
+  }
+}
+
+const duplicate = (path: string, externalID: string): Problem => ({
+  code: 'duplicate',
+  field: path ? `${path}.externalBizTransactionId` : 'externalBizTransactionId',
+  message: `A transaction of this product has the externalBizTransactionId ${JSON.stringify(externalID)} already.`,
+})
+
+const { BizTransactionType: types } = lookups
+const takesMoneyIn = new Set<number>([types.Deposit, types.Allotment, types['Conversion in']])
+
+function checkFigures({ item, typeID }: Row, { isActive, quantity, amount }: Figures) {
+  const at = (field: string) => (item.path ? `${item.path}.${field}` : field)
+  const problem = (status: 400 | 409, code: string, field: string, message: string) =>
+    addFlaws(item, status, [{ code, field: at(field), message }])
+  if (!isActive && takesMoneyIn.has(typeID))
+    problem(409, 'investment_inactive', 'investmentID', 'The investment takes no new money.')
+  if (quantity === null || amount === null)
+    problem(
+      400,
+      'no_price',
+      'investmentPrice',
+      `There is no price on or before ${item.body.transactionDate}: give investmentPrice, or both ` +
+        'amount and quantity.',
+    )
+  else if (Number(quantity) === 0 && typeID !== types['Set quantity'])
+    problem(400, 'too_small', 'quantity', 'This comes to no units at all after rounding.')
+  else if (typeID === types.Deposit && quantity.startsWith('-'))
+    problem(400, 'invalid_value', 'entryFeeAmount', 'The entry fee is more than the amount.')
+}
+
+/** By product, in the order of their ids; a request is of one product. */
+async function write(tx: Tx, rows: Row[], refusals: (Refusal | undefined)[]) {
+  const products = [...new Set(rows.map(({ productID }) => productID))].sort((a, b) => a - b)
+  for (const productID of products) {
+    const own = rows.filter((row) => row.productID === productID)
+    await lock(tx, productID, own, refusals)
+    await setQuantities(tx, productID, own)
+    await writeProduct(tx, productID, own, refusals)
+  }
+}
+
+/** Requests that came alone wait for their accounts; in a list nobody waits for another's. */
+async function lock(tx: Tx, productID: number, rows: Row[], refusals: (Refusal | undefined)[]) {
+  const accountIDs = rows.map(({ accountID }) => accountID)
+  const locked = await lockAccounts(tx, productID, accountIDs, refusals.length === 1)
+  for (const { accountID, item } of rows)
+    if (!locked.has(accountID)) refusals[item.request] = new Contested(409, [])
+}
+
+/** Leaves out, again and again, what would make a holding negative; the rest goes in together. */
+async function writeProduct(
+  tx: Tx,
+  productID: number,
+  rows: Row[],
+  refusals: (Refusal | undefined)[],
+) {
+  for (;;) {
+    const left = rows.filter(
+      ({ item, figures }) => !refusals[item.request] && figures?.quantity !== '0',
+    )
+    if (left.length === 0) return
+    const { ids, shortfalls } = await settle(tx, productID, selectPostings(left))
+    if (shortfalls.length === 0) {
+      for (const { place, id } of ids) left[place]!.id = id
+      return
+    }
+    await refuseShort(tx, left, shortfalls, refusals)
+  }
+}
+
+const selectPostings = (rows: Row[]) => {
+  const items = [...new Set(rows.map(({ item }) => item))]
+  const postings = rows.map(({ item, figures, ...row }, place) => ({
+    place,
+    item: items.indexOf(item),
+    type_id: row.typeID,
+    account_id: row.accountID,
+    investment_id: row.investmentID,
+    transaction_date: item.body.transactionDate,
+    investment_price: figures!.price,
+    amount: figures!.amount,
+    quantity: figures!.quantity,
+    entry_fee_amount: figures!.fee,
+    external_id: row.externalID,
+    comment: item.body.comment,
+    biz_event_id: item.eventIDs[row.leg],
+  }))
+  return sql`select * from json_to_recordset(${JSON.stringify(postings)}) as p (${postingColumns})`
+}
+
+async function refuseShort(
+  tx: Tx,
+  rows: Row[],
+  shortfalls: Shortfall[],
+  refusals: (Refusal | undefined)[],
+) {
+  const alone = new Set(rows.map(({ item }) => item.request)).size === 1
+  const names = await namesOf(tx, shortfalls)
+  for (const row of rows) {
+    const short = shortfalls.findIndex(
+      ({ accountID, investmentID }) =>
+        accountID === row.accountID && investmentID === row.investmentID,
+    )
+    if (short < 0 || refusals[row.item.request]) continue
+    const problem = insufficient(shortfalls[short]!, names[short]!)
+    refusals[row.item.request] = alone ? new Refusal(409, [problem]) : new Contested(409, [problem])
+  }
+}
+
+export const insufficient = ({ date, short }: Shortfall, name: string): Problem => ({
+  code: 'insufficient_holding',
+  message: `${name} would be short by ${short} units on ${date}.`,
+})
+
+/** The holdings in words: which account, which investment. */
+export async function namesOf(tx: Tx, shortfalls: Shortfall[]): Promise<string[]> {
+  const rows = await tx.query<{ name: string }>(sql`
+    select 'The holding of account ' || a.account_number || ' in '
+      || coalesce(i.security_code, i.external_investment_id, i.name, i.investment_id::text) as name
+    from unnest(${shortfalls.map(({ accountID }) => accountID)}::int[],
+      ${shortfalls.map(({ investmentID }) => investmentID)}::int[])
+      with ordinality s (account_id, investment_id, place)
+    join account a on a.account_id = s.account_id
+    join investment i on i.investment_id = s.investment_id
+    order by s.place`)
+  return rows.map(({ name }) => name)
+}
+
+/** Each request's transactions in the order asked, all rendered in one statement. */
+async function answer(
+  tx: Tx,
+  requests: readonly PostingRequest[],
+  rows: Row[],
+  refusals: (Refusal | undefined)[],
+): Promise<(Written | Refusal)[]> {
+  const written = rows.filter(({ id, item }) => id !== undefined && !refusals[item.request])
+  const rendered = await renderPerRequest(
+    tx,
+    written.map(({ item, productID, id }) => ({ request: item.request, productID, id: id! })),
+  )
+  return requests.map(({ bodies }, request): Written | Refusal => {
+    const refusal = refusals[request]
+    if (refusal) return refusal
+    const own = written.filter(({ item }) => item.request === request)
+    const productID = rows.find(({ item }) => item.request === request)?.productID
+    const [lone] = bodies
+    return {
+      json: rendered.get(request) ?? '[]',
+      recordCount: own.length,
+      ids: own.map(({ id }) => id!),
+      productID,
+      changes: bodies.length > 1 ? bodies : lone,
+      ...(own.length === 0 && { message: 'The quantity is that already; nothing was posted.' }),
+    }
+  })
+}

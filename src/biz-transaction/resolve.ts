@@ -1,0 +1,81 @@
+import { type Actor, inScope } from '../actor.ts'
+import { productReference } from '../product/schema.ts'
+import type { Tx } from '../sql/handle.ts'
+import { type Located, locateAll, namesAny, type Reference } from '../sql/identify.ts'
+import { addFlaws, type Item, type Row } from './item.ts'
+import { legsOf } from './legs.ts'
+
+type Found = Exclude<Located, { problem: unknown }>
+
+/** Finds product, account and investment of every leg; what is not found is its item's flaw. */
+export async function resolve(tx: Tx, actor: Actor, items: Item[]): Promise<Row[]> {
+  const rows = items.flatMap((item) =>
+    legsOf(item.kind, item.body).map((asked, leg) => ({ ...asked, item, leg }) as Row),
+  )
+  const naming = rows.filter(({ item }) => namesAny(productReference, item.body))
+  const locate = locator(tx, actor)
+  await locate(
+    naming,
+    () => productReference,
+    (row, { id }) => {
+      row.productID = id
+    },
+  )
+  await locate(
+    rows,
+    ({ account }) => account,
+    (row, { id, productID }) => {
+      row.accountID = id
+      row.productID = productID!
+    },
+  )
+  await locate(
+    rows,
+    ({ investment }) => investment,
+    (row, { id }) => {
+      row.investmentID = id
+    },
+  )
+  for (const item of items)
+    refuseMismatch(
+      item,
+      rows.filter((row) => row.item === item),
+    )
+  return rows
+}
+
+/** One look-up for each way in which the rows name a thing; rows with a flaw ask no further. */
+const locator =
+  (tx: Tx, actor: Actor) =>
+  async (rows: Row[], how: (row: Row) => Reference, found: (row: Row, located: Found) => void) => {
+    for (const reference of new Set(rows.map(how))) {
+      const asking = rows.filter((row) => how(row) === reference && row.item.flaws.length === 0)
+      const located = await locateAll(
+        tx,
+        reference,
+        asking.map(({ item }) => item.body),
+        {
+          visible: inScope(actor, 'r.product_id'),
+          productIDs: asking.map(({ productID }) => productID),
+          path: (i) => asking[i]!.item.path,
+        },
+      )
+      for (const [i, row] of asking.entries()) {
+        const one = located[i]!
+        if ('problem' in one) addFlaws(row.item, one.status, [one.problem])
+        else found(row, one)
+      }
+    }
+  }
+
+/** The two legs of a transfer or a conversion are of one product and differ where they must. */
+function refuseMismatch(item: Item, [first, second]: Row[]) {
+  if (!first || !second || item.flaws.length > 0) return
+  const refuse = (code: string, message: string) => addFlaws(item, 400, [{ code, message }])
+  if (first.productID !== second.productID)
+    refuse('other_product', 'Both accounts must be of the same product.')
+  else if (item.kind === 'Transfer' && first.accountID === second.accountID)
+    refuse('same_account', 'A transfer goes from one account to another.')
+  else if (item.kind === 'Conversion' && first.investmentID === second.investmentID)
+    refuse('same_investment', 'A conversion goes from one investment to another.')
+}

@@ -1,0 +1,49 @@
+import sql from 'sql-template-tag'
+import { lookups } from '../lookup/lookups.ts'
+import type { Tx } from '../sql/handle.ts'
+import type { Row } from './item.ts'
+
+const type = lookups.BizTransactionType['Set quantity']
+
+/**
+ * Turns the units a holding shall have at the end of a day into the units to post, now that its
+ * account is locked. The money follows at the price of the day, none where there is no price.
+ */
+export async function setQuantities(tx: Tx, productID: number, rows: Row[]) {
+  const setting = rows.filter(({ typeID }) => typeID === type)
+  if (setting.length === 0) return
+  const targets = setting.map(({ accountID, investmentID, figures, item }) => ({
+    account_id: accountID,
+    investment_id: investmentID,
+    transaction_date: item.body.transactionDate,
+    quantity: figures!.quantity,
+    price: item.body.investmentPrice,
+  }))
+  const differences = await tx.query<{
+    quantity: string
+    amount: string
+    price: string | null
+  }>(sql`
+    select trim_scale(d.quantity) as quantity, c.price,
+      coalesce(round(d.quantity * c.price, minor_units(i.currency_id)), 0) as amount
+    from rows from (json_to_recordset(${JSON.stringify(targets)}) as (account_id int,
+      investment_id int, transaction_date date, quantity numeric, price numeric))
+      with ordinality g
+    join investment i on i.investment_id = g.investment_id
+    left join lateral (
+      select b.closing_quantity from biz_transaction b
+      where b.product_id = ${productID} and b.account_id = g.account_id
+        and b.investment_id = g.investment_id and b.transaction_date <= g.transaction_date
+        and b.biz_transaction_status_id <> 3
+      order by b.transaction_date desc, b.biz_transaction_id desc limit 1) s on true
+    cross join lateral (select g.quantity - coalesce(s.closing_quantity, 0) as quantity) d
+    left join lateral (
+      select price, application_price, redemption_price from investment_price v
+      where v.investment_id = g.investment_id and v.price_date <= g.transaction_date
+      order by v.price_date desc limit 1) v on true
+    cross join lateral (
+      select coalesce(g.price, case when d.quantity < 0 then v.redemption_price
+        else v.application_price end, v.price) as price) c
+    order by g.ordinality`)
+  for (const [i, row] of setting.entries()) Object.assign(row.figures!, differences[i])
+}

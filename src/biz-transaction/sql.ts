@@ -1,0 +1,110 @@
+import sql, { join } from 'sql-template-tag'
+import type { Actor } from '../actor.ts'
+import { lookups } from '../lookup/lookups.ts'
+import { ledgerProducts } from '../product/sql.ts'
+import { asksFor, conditions } from '../sql/filters.ts'
+import type { Sql } from '../sql/handle.ts'
+import { page } from '../sql/paging.ts'
+import { type Answer, columns, render } from '../sql/render.ts'
+import {
+  BizTransaction,
+  type TransactionQuery,
+  transactionAccountFilters,
+  transactionFilters,
+  transactionInvestmentFilters,
+} from './schema.ts'
+
+/** The names of a lookup by id, as an array literal: cheaper than a join for every row. */
+const nameArray = (values: Record<string, number>) => {
+  const names = Object.entries(values).sort(([, a], [, b]) => a - b)
+  return `(array[${names.map(([name]) => `'${name}'`).join(', ')}])`
+}
+const reasonCodes = ['DEP', 'ALT', 'RED', 'CNO', 'CNI', 'ADJ', 'SET', 'TRO', 'TRI', 'DST', 'DRP']
+
+const transactionColumns = (showClosing: boolean) =>
+  columns(BizTransaction, 't', {
+    typeName: `${nameArray(lookups.BizTransactionType)}[t.biz_transaction_type_id]`,
+    movementReasonCode: `(array['${reasonCodes.join("', '")}'])[t.biz_transaction_type_id]`,
+    transactionDate: `t.transaction_date::timestamp at time zone 'UTC'`,
+    externalProductId: 'p.external_product_id',
+    externalAccountId: 'a.external_account_id',
+    accountNumber: 'a.account_number',
+    bizEntityName: 'e.name',
+    externalInvestmentId: 'i.external_investment_id',
+    securityCode: 'i.security_code',
+    investmentName: 'i.name',
+    externalCorporateActionId: 'null::text',
+    corporateActionName: 'null::text',
+    statusName: `${nameArray(lookups.BizTransactionStatus)}[t.biz_transaction_status_id]`,
+    transactionClosingAmount: showClosing ? 't.closing_amount' : 'null::numeric',
+    transactionClosingQuantity: showClosing ? 't.closing_quantity' : 'null::numeric',
+    accountClosingAmount: showClosing ? 't.account_closing_amount' : 'null::numeric',
+    accountClosingQuantity: showClosing ? 't.account_closing_quantity' : 'null::numeric',
+  })
+const withClosing = transactionColumns(true)
+const withoutClosing = transactionColumns(false)
+
+/** What a transaction shows of the records it belongs to. */
+const withNames = sql`
+  join product p on p.product_id = t.product_id
+  join account a on a.account_id = t.account_id
+  join biz_entity e on e.biz_entity_id = a.biz_entity_id
+  join investment i on i.investment_id = t.investment_id`
+
+export function readTransactions(
+  handle: Sql,
+  actor: Actor,
+  query: TransactionQuery,
+): Promise<Answer> {
+  const { Status, ShowClosing } = query
+  const asked = [
+    ledgerProducts(actor, query, 't.product_id'),
+    conditions(transactionFilters, query),
+    ...(Status ? [sql`t.biz_transaction_status_id = ${lookups.BizTransactionStatus[Status]}`] : []),
+    ...(asksFor(transactionAccountFilters, query)
+      ? [
+          sql`(t.product_id, t.account_id) in (
+          select a.product_id, a.account_id from account a
+          where ${conditions(transactionAccountFilters, query)})`,
+        ]
+      : []),
+    ...(asksFor(transactionInvestmentFilters, query)
+      ? [
+          sql`(t.product_id, t.investment_id) in (
+          select i.product_id, i.investment_id from investment i
+          where ${conditions(transactionInvestmentFilters, query)})`,
+        ]
+      : []),
+  ]
+  const selection = sql`
+    select t.* from biz_transaction t
+    where ${join(asked, ' and ')} ${page(query, 'biz_transaction t', 't.biz_transaction_id')}`
+  const shown = ShowClosing ? withClosing : withoutClosing
+  return render(
+    handle,
+    sql`select ${shown} from (${selection}) t ${withNames} order by t.biz_transaction_id`,
+  )
+}
+
+type Wanted = { request: number; productID: number; id: number }
+
+/** The transactions of several requests, each request's as one JSON array in the order given. */
+export async function renderPerRequest(
+  handle: Sql,
+  wanted: Wanted[],
+): Promise<Map<number, string>> {
+  if (wanted.length === 0) return new Map()
+  const selection = sql`
+    select t.*, w.request, w.place
+    from unnest(${wanted.map(({ request }) => request)}::int[],
+      ${wanted.map(({ productID }) => productID)}::int[], ${wanted.map(({ id }) => id)}::bigint[])
+      with ordinality w (request, product_id, id, place)
+    join biz_transaction t on t.product_id = w.product_id and t.biz_transaction_id = w.id`
+  const rows = await handle.query<{ request: number; json: string }>(sql`
+    select r.request, json_agg(r.shown order by r.place)::text as json
+    from (
+      select t.request, t.place, (select s from (select ${withoutClosing}) s) as shown
+      from (${selection}) t ${withNames}) r
+    group by r.request`)
+  return new Map(rows.map(({ request, json }) => [request, json]))
+}
