@@ -9,7 +9,7 @@ import { templateName } from './support/database.ts'
 
 /**
  * Starts one PostgreSQL, migrates a template in it, and runs the test files, each of which clones
- * the template. Files run in parallel; name some to run only those.
+ * the template. Files run in parallel; name some to run only those. Flags go to node's test runner.
  */
 const folder = mkdtempSync(join(tmpdir(), 'registry-tests-'))
 const server = await startEmbedded({
@@ -36,13 +36,19 @@ async function createTemplate() {
   await migrate({ ...server.connection, database: templateName })
 }
 
-function runFiles(named: string[]): Promise<number> {
+function runFiles(given: string[]): Promise<number> {
+  const named = given.filter((word) => !word.startsWith('-'))
   const all = readdirSync('test').filter((name) => name.endsWith('.test.ts'))
   const files = named.length > 0 ? named : all.map((name) => join('test', name))
-  const flags = ['--import', 'tsx', '--test', '--test-concurrency=3']
-  const child = spawn(process.execPath, [...flags, ...files], {
+  // A file that hangs is ended and counts as failed; the others go on.
+  const flags = ['--test-concurrency=3', '--test-timeout=300000']
+  const own = given.filter((word) => word.startsWith('-'))
+  const args = ['--import', 'tsx', '--test', ...flags, ...own, ...files]
+  const child = spawn(process.execPath, args, {
     stdio: 'inherit',
     env: { ...process.env, REGISTRY_TEST_SERVER: JSON.stringify(server.connection) },
   })
+  // The database and its folder are ours to clear away, so we leave after the tests.
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill(signal))
   return new Promise((resolve) => child.on('exit', (code) => resolve(code ?? 1)))
 }

@@ -1,0 +1,57 @@
+// `npm test`: installs what is missing, then the type check, lint and format, and all tests.
+// `npm test -- test/product.test.ts` runs that file alone. Flags of node's test runner pass through.
+import { spawn } from 'node:child_process'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { install } from './run.mjs'
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)))
+const program = (...path) => join(root, 'node_modules', ...path)
+
+const checks = [
+  { name: 'type check', args: [program('typescript', 'bin', 'tsc'), '--noEmit'] },
+  {
+    name: 'lint and format',
+    args: [program('@biomejs', 'biome', 'bin', 'biome'), 'ci', '--error-on-warnings', '.'],
+  },
+]
+const tests = (given) => ({
+  name: 'tests',
+  args: ['--import', 'tsx', join('test', 'run.ts'), ...given],
+})
+
+let child
+let stopped = false
+// The step under way ends what it started (a database) before it ends itself; then we do.
+for (const signal of ['SIGINT', 'SIGTERM']) {
+  process.on(signal, () => {
+    stopped = true
+    if (child) child.kill(signal)
+  })
+}
+
+/** Every step runs, so that one look shows all that is wrong; node's summary comes last. */
+async function main(given) {
+  await install()
+  const failed = []
+  for (const step of given.length > 0 ? [tests(given)] : [...checks, tests([])]) {
+    if (stopped || !(await passes(step))) failed.push(step.name)
+  }
+  if (failed.length > 0) notice(`Failed: ${failed.join(', ')}.`)
+  process.exitCode = failed.length > 0 ? 1 : 0
+}
+
+function passes({ args }) {
+  child = spawn(process.execPath, args, { cwd: root, stdio: 'inherit' })
+  return new Promise((resolve, reject) => {
+    child.on('error', reject)
+    child.on('exit', (code) => resolve(code === 0))
+  })
+}
+
+const notice = (text) => process.stderr.write(`${text}\n`)
+
+main(process.argv.slice(2)).catch((error) => {
+  notice(error.message)
+  process.exitCode = 1
+})

@@ -1,0 +1,122 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Writable } from 'node:stream'
+import { after } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+/** A program of ours in a process of its own, as an operator starts it. */
+export type Program = {
+  pid: number
+  input: Writable
+  output: () => string
+  errors: () => string
+  /** The exit code; null when a signal ended it. */
+  exited: Promise<number | null>
+  isUp: () => boolean
+  kill: (signal: NodeJS.Signals) => void
+}
+
+type Environment = Record<string, string>
+
+const running = new Set<ChildProcess>()
+const endAll = () => {
+  for (const child of running) child.kill('SIGKILL')
+}
+// Whatever becomes of the tests, nothing they started outlives them.
+after(endAll)
+process.on('exit', endAll)
+process.once('SIGTERM', () => process.exit(1))
+
+/** Nothing of the tester's own settings reaches the program. */
+const cleanEnvironment = () => {
+  const { PATH = '', HOME = '', TMPDIR } = process.env
+  return { PATH, HOME, ...(TMPDIR && { TMPDIR }) }
+}
+
+export function start([file, ...args]: [string, ...string[]], env: Environment): Program {
+  const child = spawn(file, args, { env: { ...cleanEnvironment(), ...env } })
+  running.add(child)
+  let [output, errors] = ['', '']
+  child.stdout.on('data', (chunk) => {
+    output += chunk
+  })
+  child.stderr.on('data', (chunk) => {
+    errors += chunk
+  })
+  child.stdin.on('error', () => {}) // it may end without having read anything
+  const exited = new Promise<number | null>((resolve) => {
+    child.on('close', (code) => {
+      running.delete(child)
+      resolve(code)
+    })
+  })
+  return {
+    pid: child.pid!,
+    input: child.stdin,
+    output: () => output,
+    errors: () => errors,
+    exited,
+    isUp: () => running.has(child),
+    kill: (signal) => child.kill(signal),
+  }
+}
+
+const runner: [string, string] = [process.execPath, join('scripts', 'run.mjs')]
+
+/** Waits for something that must happen; how long it may take is generous on purpose. */
+export async function until<T>(what: string, look: () => T | Promise<T>): Promise<NonNullable<T>> {
+  for (const begun = Date.now(); Date.now() - begun < 60_000; await sleep(20)) {
+    const seen = await look()
+    if (seen) return seen
+  }
+  throw new Error(`Waited in vain for ${what}.`)
+}
+
+/** The service as `npm start` runs it, once it says where it listens. */
+export async function startRegistry(env: Environment): Promise<Program & { url: string }> {
+  const program = startProgram(env)
+  const url = await until('the service to listen', () => {
+    if (!program.isUp()) throw new Error(`The service ended: ${program.errors()}`)
+    return /^ {2}API +(http\S+)$/m.exec(program.output())?.[1]
+  })
+  return { ...program, url }
+}
+
+/** The same, for a start that is to fail. */
+export const startProgram = (env: Environment) =>
+  start([...runner, 'main'], { PORT: '0', REGISTRY_LOG_LEVEL: 'silent', ...env })
+
+export const cliCommand = (args: string[]): [string, ...string[]] => [...runner, 'cli/cli', ...args]
+
+/** A command of the operator's, to its end. */
+export const runCli = async (args: string[], env: Environment, input = '') => {
+  const program = start(cliCommand(args), env)
+  program.input.end(input)
+  const code = await program.exited
+  return { code, output: program.output(), errors: program.errors() }
+}
+
+export const temporaryFolder = () => mkdtempSync(join(tmpdir(), 'registry-start-'))
+
+/** The process number of the embedded PostgreSQL of a data folder. */
+export const databasePid = (dataDir: string) =>
+  Number(readFileSync(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8').split('\n')[0])
+
+/** Removes a data folder, with the database that a killed service may have left in it. */
+export async function removeFolder(dataDir: string) {
+  try {
+    process.kill(databasePid(dataDir), 'SIGQUIT')
+  } catch {
+    // There is none, or it has ended.
+  }
+  await until('the data folder to go', () => {
+    try {
+      rmSync(dataDir, { recursive: true, force: true })
+      return true
+    } catch {
+      return false // the database is still writing to it
+    }
+  })
+}
