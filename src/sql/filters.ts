@@ -28,17 +28,23 @@ const ordered: Record<string, Comparison> = {
   lessThanOrEqual: (column, operand) => sql`${column} <= ${operand}`,
 }
 
-// Answers show a moment to the second, so that is what "equal" compares.
+// Answers show a moment to the second, so that is what filters compare: by what they can see, a
+// caller expects one and the same record under "equal" and "lessThanOrEqual", not "greaterThan".
+const second = (operand: Fragment) => sql`date_trunc('second', ${operand})`
+const nextSecond = (operand: Fragment) => sql`${second(operand)} + interval '1 second'`
 const withinSecond: Comparison = (column, operand) =>
-  sql`(${column} >= ${operand} and ${column} < ${operand} + interval '1 second')`
+  sql`(${column} >= ${second(operand)} and ${column} < ${nextSecond(operand)})`
 const atSecond: Comparison = (column, operand) =>
-  sql`date_trunc('second', ${column}) = any(${operand})`
+  sql`${second(column)} = any(array(select ${second(sql`m`)} from unnest(${operand}) m))`
 const moments: Record<string, Comparison> = {
-  ...ordered,
   equal: withinSecond,
   notEqual: (column, operand) => sql`${withinSecond(column, operand)} is not true`,
   in: atSecond,
   notIn: (column, operand) => sql`(${atSecond(column, operand)}) is not true`,
+  greaterThan: (column, operand) => sql`${column} >= ${nextSecond(operand)}`,
+  greaterThanOrEqual: (column, operand) => sql`${column} >= ${second(operand)}`,
+  lessThan: (column, operand) => sql`${column} < ${second(operand)}`,
+  lessThanOrEqual: (column, operand) => sql`${column} < ${nextSecond(operand)}`,
 }
 
 // The operand of these is a pattern already, see operandOf.
