@@ -34,15 +34,13 @@ export async function startNode(
     return /API +(https?:\S+)/.exec(program.output())?.[1]
   })
   const anyone = clientOf(url)
-  const admin = await anyone.signIn('admin', adminPassword)
-  return {
-    url,
-    anyone,
-    admin,
-    output,
-    stop: async () => {
-      program.kill('SIGTERM')
-      await program.exited
-    },
+  const stop = async () => {
+    program.kill('SIGTERM')
+    await program.exited
   }
+  const admin = await anyone.signIn('admin', adminPassword).catch(async (error) => {
+    await stop()
+    throw error
+  })
+  return { url, anyone, admin, output, stop }
 }
