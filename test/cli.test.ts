@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
-import { after, describe, it } from 'node:test'
+import { describe, it } from 'node:test'
 import { type Client, clientOf } from './support/client.ts'
 import { emptyDatabase, freshDatabase, rowsOf, urlOf } from './support/database.ts'
 import {
   cliCommand,
-  removeFolder,
   runCli,
-  start,
+  startCommand,
   startRegistry,
   temporaryFolder,
   until,
@@ -22,14 +21,8 @@ describe('the commands on a data folder of their own', { concurrency: false }, (
   const dataDir = temporaryFolder()
   const env = { REGISTRY_DATA_DIR: dataDir }
   const cli = (args: string[], input?: string) => runCli(args, env, input)
-  let registry: Awaited<ReturnType<typeof startRegistry>> | undefined
   let anyone: Client
   let admin: Client
-  after(async () => {
-    registry?.kill('SIGKILL')
-    await registry?.exited
-    await removeFolder(dataDir)
-  })
 
   it('create nothing where there is no database yet', async () => {
     const check = await cli(['check'])
@@ -61,7 +54,7 @@ describe('the commands on a data folder of their own', { concurrency: false }, (
     const { code, output, errors } = await cli(args, `${password}\n`)
     assert.equal(code, 0, errors)
     assert.equal(output, 'Created the user Olive.\n')
-    registry = await startRegistry(env)
+    const registry = await startRegistry(env)
     assert.ok(!registry.output().includes('First user'))
     anyone = clientOf(registry.url)
     admin = await anyone.signIn('olive', password)
@@ -113,8 +106,8 @@ describe('the commands on a data folder of their own', { concurrency: false }, (
   })
 
   it('reset-password does not show what is typed at a terminal', { skip: !hasScript }, async () => {
-    const command = cliCommand(['reset-password', '--username', 'ann']).join(' ')
-    const terminal = start(['script', '-qec', command, '/dev/null'], env)
+    const command = [process.execPath, ...cliCommand(['reset-password', '--username', 'ann'])]
+    const terminal = startCommand('script', ['-qec', command.join(' '), '/dev/null'], env)
     await until('the first question', () => terminal.output().includes('Password: '))
     terminal.input.write('typed and not shown\n')
     await until('the second question', () => terminal.output().includes('The same again: '))

@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict'
 import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, describe, it, type TestContext } from 'node:test'
+import { describe, it, type TestContext } from 'node:test'
 import pg from 'pg'
 import { type Client, clientOf } from './support/client.ts'
 import { emptyDatabase, freshDatabase, rowsOf, urlOf } from './support/database.ts'
 import {
   databasePid,
   type Program,
-  removeFolder,
   startProgram,
   startRegistry,
   temporaryFolder,
@@ -39,11 +38,6 @@ describe('the service on a data folder of its own', { concurrency: false }, () =
   let password = ''
   let client: Client
   const acknowledged: string[] = []
-  after(async () => {
-    registry?.kill('SIGKILL')
-    await registry?.exited
-    await removeFolder(dataDir)
-  })
 
   it('says at its first start where everything is, and the first password', async () => {
     registry = await startRegistry(env)
@@ -188,7 +182,6 @@ describe('the service on the server that DATABASE_URL names', () => {
     DATABASE_URL: urlOf(connection),
     REGISTRY_JWT_SECRET: secret,
   })
-  after(() => removeFolder(dataDir))
 
   it('starts no database, and gives the first user the name and password that were set', async () => {
     const password = 'the password that was set'

@@ -20,12 +20,17 @@ export type Program = {
 
 type Environment = Record<string, string>
 
-const running = new Set<ChildProcess>()
+const running = new Map<ChildProcess, Promise<unknown>>()
+const folders: string[] = []
 const endAll = () => {
-  for (const child of running) child.kill('SIGKILL')
+  for (const child of running.keys()) child.kill('SIGKILL')
 }
 // Whatever becomes of the tests, nothing they started outlives them.
-after(endAll)
+after(async () => {
+  endAll()
+  await Promise.all(running.values())
+  await Promise.all(folders.map(removeFolder))
+})
 process.on('exit', endAll)
 process.once('SIGTERM', () => process.exit(1))
 
@@ -35,9 +40,11 @@ const cleanEnvironment = () => {
   return { PATH, HOME, ...(TMPDIR && { TMPDIR }) }
 }
 
-export function start([file, ...args]: [string, ...string[]], env: Environment): Program {
+/** A program for Node, by Node's arguments. */
+export const start = (args: string[], env: Environment) => startCommand(process.execPath, args, env)
+
+export function startCommand(file: string, args: string[], env: Environment): Program {
   const child = spawn(file, args, { env: { ...cleanEnvironment(), ...env } })
-  running.add(child)
   let [output, errors] = ['', '']
   child.stdout.on('data', (chunk) => {
     output += chunk
@@ -46,12 +53,11 @@ export function start([file, ...args]: [string, ...string[]], env: Environment):
     errors += chunk
   })
   child.stdin.on('error', () => {}) // it may end without having read anything
-  const exited = new Promise<number | null>((resolve) => {
-    child.on('close', (code) => {
-      running.delete(child)
-      resolve(code)
-    })
-  })
+  const exited = new Promise<number | null>((resolve, reject) => {
+    child.on('error', reject)
+    child.on('close', resolve)
+  }).finally(() => running.delete(child))
+  running.set(child, exited)
   return {
     pid: child.pid!,
     input: child.stdin,
@@ -63,7 +69,7 @@ export function start([file, ...args]: [string, ...string[]], env: Environment):
   }
 }
 
-const runner: [string, string] = [process.execPath, join('scripts', 'run.mjs')]
+const runner = join('scripts', 'run.mjs')
 
 /** Waits for something that must happen; how long it may take is generous on purpose. */
 export async function until<T>(what: string, look: () => T | Promise<T>): Promise<NonNullable<T>> {
@@ -86,9 +92,9 @@ export async function startRegistry(env: Environment): Promise<Program & { url: 
 
 /** The same, for a start that is to fail. */
 export const startProgram = (env: Environment) =>
-  start([...runner, 'main'], { PORT: '0', REGISTRY_LOG_LEVEL: 'silent', ...env })
+  start([runner, 'main'], { PORT: '0', REGISTRY_LOG_LEVEL: 'silent', ...env })
 
-export const cliCommand = (args: string[]): [string, ...string[]] => [...runner, 'cli/cli', ...args]
+export const cliCommand = (args: string[]) => [runner, 'cli/cli', ...args]
 
 /** A command of the operator's, to its end. */
 export const runCli = async (args: string[], env: Environment, input = '') => {
@@ -98,14 +104,19 @@ export const runCli = async (args: string[], env: Environment, input = '') => {
   return { code, output: program.output(), errors: program.errors() }
 }
 
-export const temporaryFolder = () => mkdtempSync(join(tmpdir(), 'registry-start-'))
+/** A data folder that goes when the tests of the file have ended. */
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'registry-start-'))
+  folders.push(folder)
+  return folder
+}
 
 /** The process number of the embedded PostgreSQL of a data folder. */
 export const databasePid = (dataDir: string) =>
   Number(readFileSync(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8').split('\n')[0])
 
 /** Removes a data folder, with the database that a killed service may have left in it. */
-export async function removeFolder(dataDir: string) {
+async function removeFolder(dataDir: string) {
   try {
     process.kill(databasePid(dataDir), 'SIGQUIT')
   } catch {
