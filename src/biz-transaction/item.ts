@@ -17,11 +17,13 @@ export type Item = {
 export type Row = Leg & {
   item: Item
   leg: number
+  /** The first leg of the same item; itself, where it is that. */
+  first?: Row
   accountID: number
   investmentID: number
   productID: number
   figures?: Figures
-  /** Given once it is written. */
+  /** Given when it is written. */
   id?: number
 }
 

@@ -10,7 +10,16 @@ import { addFlaws, type Item, type Row } from './item.ts'
 import { type Body, type Kind, problemsOf } from './legs.ts'
 import { resolve } from './resolve.ts'
 import { setQuantities } from './set-quantity.ts'
-import { lockAccounts, postingColumns, type Shortfall, settle } from './settle.ts'
+import {
+  append,
+  insertUncounted,
+  type Locked,
+  lockAccounts,
+  newTransactionIDs,
+  postingColumns,
+  recount,
+  type Shortfall,
+} from './settle.ts'
 import { renderPerRequest } from './sql.ts'
 
 /** One call of a posting operation: its bodies stand or fall together. */
@@ -149,9 +158,9 @@ async function write(tx: Tx, rows: Row[], refusals: (Refusal | undefined)[]) {
   const products = [...new Set(rows.map(({ productID }) => productID))].sort((a, b) => a - b)
   for (const productID of products) {
     const own = rows.filter((row) => row.productID === productID)
-    await lock(tx, productID, own, refusals)
+    const locked = await lock(tx, productID, own, refusals)
     await setQuantities(tx, productID, own)
-    await writeProduct(tx, productID, own, refusals)
+    await writeProduct(tx, productID, { rows: own, locked, refusals })
   }
 }
 
@@ -160,35 +169,65 @@ async function lock(tx: Tx, productID: number, rows: Row[], refusals: (Refusal |
   const accountIDs = rows.map(({ accountID }) => accountID)
   const locked = await lockAccounts(tx, productID, accountIDs, refusals.length === 1)
   for (const { accountID, item } of rows)
-    if (!locked.has(accountID)) refusals[item.request] = new Contested(409, [])
+    if (!locked.has(accountID)) refusals[item.request] ??= new Contested(409, [])
+  return locked
 }
 
+type Writing = { rows: Row[]; locked: Locked; refusals: (Refusal | undefined)[] }
+
 /** Leaves out, again and again, what would make a holding negative; the rest goes in together. */
-async function writeProduct(
-  tx: Tx,
-  productID: number,
-  rows: Row[],
-  refusals: (Refusal | undefined)[],
-) {
+async function writeProduct(tx: Tx, productID: number, { rows, locked, refusals }: Writing) {
   for (;;) {
     const left = rows.filter(
-      ({ item, figures }) => !refusals[item.request] && figures?.quantity !== '0',
+      ({ item, figures }) => !refusals[item.request] && !isNone(figures!.quantity),
     )
     if (left.length === 0) return
-    const { ids, shortfalls } = await settle(tx, productID, selectPostings(left))
-    if (shortfalls.length === 0) {
-      for (const { place, id } of ids) left[place]!.id = id
-      return
-    }
+    const shortfalls = await writeRows(tx, productID, left, locked)
+    if (shortfalls.length === 0) return
     await refuseShort(tx, left, shortfalls, refusals)
   }
 }
 
+const isNone = (quantity: string | null) => !/[1-9]/.test(quantity ?? '')
+
+/** Accounts that only append are one statement; those whose past changes are counted anew. */
+async function writeRows(tx: Tx, productID: number, rows: Row[], locked: Locked) {
+  const ids = await newTransactionIDs(tx, rows.length)
+  for (const [i, row] of rows.entries()) row.id = ids[i]!
+  const rewinding = new Set(
+    rows.flatMap(({ accountID, item }) =>
+      item.body.transactionDate! < (locked.get(accountID) ?? '') ? [accountID] : [],
+    ),
+  )
+  const appended = rows.filter(({ accountID }) => !rewinding.has(accountID))
+  const inserted = rows.filter(({ accountID }) => rewinding.has(accountID))
+  const undo = inserted.length > 0 ? await savepoint(tx) : undefined
+  const shortfalls = [
+    ...(inserted.length > 0 ? await insert(tx, productID, inserted) : []),
+    ...(appended.length > 0 ? await append(tx, productID, selectPostings(appended)) : []),
+  ]
+  if (shortfalls.length > 0) await undo?.()
+  return shortfalls
+}
+
+async function insert(tx: Tx, productID: number, rows: Row[]) {
+  await insertUncounted(tx, productID, selectPostings(rows))
+  return recount(
+    tx,
+    productID,
+    rows.map(({ accountID, item }) => ({ accountID, from: item.body.transactionDate! })),
+  )
+}
+
+async function savepoint(tx: Tx) {
+  await tx.query(sql`savepoint posting`)
+  return () => tx.query(sql`rollback to savepoint posting`)
+}
+
 const selectPostings = (rows: Row[]) => {
-  const items = [...new Set(rows.map(({ item }) => item))]
-  const postings = rows.map(({ item, figures, ...row }, place) => ({
-    place,
-    item: items.indexOf(item),
+  const postings = rows.map(({ item, figures, ...row }) => ({
+    id: row.id,
+    parent_id: row.leg === 0 ? null : row.first!.id,
     type_id: row.typeID,
     account_id: row.accountID,
     investment_id: row.investmentID,
@@ -249,7 +288,9 @@ async function answer(
   rows: Row[],
   refusals: (Refusal | undefined)[],
 ): Promise<(Written | Refusal)[]> {
-  const written = rows.filter(({ id, item }) => id !== undefined && !refusals[item.request])
+  const written = rows.filter(
+    ({ item, figures }) => !refusals[item.request] && !isNone(figures!.quantity),
+  )
   const rendered = await renderPerRequest(
     tx,
     written.map(({ item, productID, id }) => ({ request: item.request, productID, id: id! })),

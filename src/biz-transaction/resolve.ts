@@ -9,9 +9,11 @@ type Found = Exclude<Located, { problem: unknown }>
 
 /** Finds product, account and investment of every leg; what is not found is its item's flaw. */
 export async function resolve(tx: Tx, actor: Actor, items: Item[]): Promise<Row[]> {
-  const rows = items.flatMap((item) =>
-    legsOf(item.kind, item.body).map((asked, leg) => ({ ...asked, item, leg }) as Row),
-  )
+  const rows = items.flatMap((item) => {
+    const legs = legsOf(item.kind, item.body).map((asked, leg) => ({ ...asked, item, leg }) as Row)
+    for (const row of legs) row.first = legs[0]!
+    return legs
+  })
   const naming = rows.filter(({ item }) => namesAny(productReference, item.body))
   const locate = locator(tx, actor)
   await locate(

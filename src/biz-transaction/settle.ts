@@ -3,20 +3,25 @@ import type { Fragment, Tx } from '../sql/handle.ts'
 
 /**
  * Where units change, and nowhere else. Every change (a posting, an array, a distribution, an
- * update, a rollback) ends here as a list of rows of one product, in a fixed number of statements
- * whatever its length.
+ * update, a rollback) ends here as rows of one product, in a fixed number of statements whatever
+ * their number.
+ *
+ * The statements look up what they are given row by row in an index (lateral, limit 1), and never
+ * join list to list: the planner knows neither how long a list is nor, in a young registry, how large
+ * a table, and would choose to compare every row with every other.
  */
 
-/** A transaction to be written, as `settle` reads it from a select. */
-export const postingColumns = raw(`place int, item int, type_id smallint, account_id int,
-  investment_id int, transaction_date date, investment_price numeric, amount numeric,
-  quantity numeric, entry_fee_amount numeric, external_id text, comment text,
+/** A transaction to be written, as the statements below read it. */
+export const postingColumns = raw(`place int, id bigint, parent_id bigint, type_id smallint,
+  account_id int, investment_id int, transaction_date date, investment_price numeric,
+  amount numeric, quantity numeric, entry_fee_amount numeric, external_id text, comment text,
   corporate_action_id int, biz_event_id bigint`)
 
 /** A holding that would go below zero: when first, and by how much. */
 export type Shortfall = { accountID: number; investmentID: number; date: string; short: string }
 
-export type Settled = { ids: { place: number; id: number }[]; shortfalls: Shortfall[] }
+/** The accounts that were locked, each with the date of its newest transaction. */
+export type Locked = Map<number, string | null>
 
 /**
  * Locks the accounts of a product, in the order of their ids, and with them all their holdings.
@@ -28,14 +33,14 @@ export async function lockAccounts(
   productID: number,
   accountIDs: readonly number[],
   wait = true,
-): Promise<Set<number>> {
+): Promise<Locked> {
   const wanted = [...new Set(accountIDs)]
-  const own = sql`product_id = ${productID} and account_id = any(${wanted}::int[])`
   const lock = async () => {
-    const locked = await tx.query<{ id: number }>(sql`
-      select account_id as id from ledger_account where ${own}
+    const locked = await tx.query<{ id: number; lastDate: string | null }>(sql`
+      select account_id as id, last_date as "lastDate" from ledger_account
+      where product_id = ${productID} and account_id = any(${wanted}::int[])
       order by account_id for update ${wait ? empty : raw('skip locked')}`)
-    return new Set(locked.map(({ id }) => id))
+    return new Map(locked.map(({ id, lastDate }) => [id, lastDate]))
   }
   const locked = await lock()
   if (locked.size === wanted.length) return locked
@@ -49,170 +54,187 @@ export async function lockAccounts(
   return created.length > 0 || wait ? lock() : locked
 }
 
-/** No new rows: for updates and rollbacks, which only rewind. */
-export const noPostings = sql`select * from json_to_recordset('[]') as p (${postingColumns})`
+/** Ids for new rows. Asked for under the lock: of two transactions of a day the later is behind. */
+export async function newTransactionIDs(tx: Tx, count: number): Promise<number[]> {
+  const rows = await tx.query<{ id: number }>(sql`
+    select nextval('biz_transaction_biz_transaction_id_seq') as id
+    from generate_series(1, ${count}::int)`)
+  return rows.map(({ id }) => id)
+}
 
-/** What became of a transaction's place in time: its account must be counted anew from this day. */
+const zero = raw('row(0, 0, 0, 0)::holding_state')
+const rowColumns = raw(`product_id, biz_transaction_id, external_biz_transaction_id,
+  biz_transaction_type_id, parent_biz_transaction_id, account_id, investment_id, transaction_date,
+  investment_price, amount, quantity, entry_fee_amount, comment, corporate_action_id, biz_event_id`)
+const rowValues = (productID: number) => sql`
+  ${productID}, g.id, g.external_id, g.type_id, g.parent_id, g.account_id, g.investment_id,
+  g.transaction_date, g.investment_price, g.amount, g.quantity, g.entry_fee_amount, g.comment,
+  g.corporate_action_id, g.biz_event_id`
+
+/**
+ * Writes transactions that come after all their accounts have: they start from the totals on hand
+ * and read no history. When a holding would be negative nothing is written.
+ */
+export const append = (tx: Tx, productID: number, postings: Fragment): Promise<Shortfall[]> =>
+  tx.query<Shortfall>(sql`
+    with stated as materialized (
+      select g.*,
+        holding_state(
+          case when h.account_id is null then ${zero} else
+            row(h.quantity, h.invested_amount, h.cost_amount, h.realised_gain)::holding_state end,
+          g.quantity, g.amount, minor_units(i.currency_id)) over own as state,
+        a.quantity + sum(g.quantity) over everything as account_quantity,
+        a.invested_amount + sum(case when g.quantity <> 0 then g.amount else 0 end) over everything
+          as account_invested,
+        row_number() over (partition by g.account_id order by g.transaction_date desc, g.id desc)
+          as from_last,
+        row_number() over (partition by g.account_id, g.investment_id
+          order by g.transaction_date desc, g.id desc) as from_last_of_holding
+      from (${postings}) g
+      cross join lateral (
+        select quantity, invested_amount from ledger_account
+        where product_id = ${productID} and account_id = g.account_id limit 1) a
+      join investment i on i.investment_id = g.investment_id
+      left join lateral (
+        select * from holding
+        where product_id = ${productID} and account_id = g.account_id
+          and investment_id = g.investment_id limit 1) h on true
+      window own as (partition by g.account_id, g.investment_id order by g.transaction_date, g.id),
+        everything as (partition by g.account_id order by g.transaction_date, g.id)),
+    short as (
+      select distinct on (account_id, investment_id) account_id as "accountID",
+        investment_id as "investmentID", transaction_date::text as date,
+        trim_scale(-(state).quantity)::text as short
+      from stated where (state).quantity < 0
+      order by account_id, investment_id, transaction_date, id),
+    written as (
+      insert into biz_transaction (${rowColumns}, closing_quantity, closing_amount, closing_cost,
+        closing_gain, account_closing_quantity, account_closing_amount)
+      select ${rowValues(productID)}, (g.state).quantity, (g.state).invested, (g.state).cost,
+        (g.state).gain, g.account_quantity, g.account_invested
+      from stated g where not exists (select from short)),
+    held as (
+      insert into holding as h (product_id, account_id, investment_id, quantity, invested_amount,
+        cost_amount, realised_gain)
+      select ${productID}, account_id, investment_id, (state).quantity, (state).invested,
+        (state).cost, (state).gain
+      from stated where from_last_of_holding = 1 and not exists (select from short)
+      on conflict (product_id, account_id, investment_id) do update
+        set quantity = excluded.quantity, invested_amount = excluded.invested_amount,
+          cost_amount = excluded.cost_amount, realised_gain = excluded.realised_gain
+        where h.quantity <> excluded.quantity or h.invested_amount <> excluded.invested_amount
+          or h.cost_amount <> excluded.cost_amount or h.realised_gain <> excluded.realised_gain),
+    totalled as (
+      update ledger_account a set quantity = s.account_quantity,
+        invested_amount = s.account_invested, last_date = s.transaction_date
+      from stated s
+      where s.from_last = 1 and a.product_id = ${productID} and a.account_id = s.account_id
+        and not exists (select from short))
+    select * from short`)
+
+/** Writes transactions into the midst of their accounts' history; `recount` must follow. */
+export const insertUncounted = (tx: Tx, productID: number, postings: Fragment) =>
+  tx.query(sql`
+    with given as materialized (${postings}),
+    held as (
+      insert into holding (product_id, account_id, investment_id, quantity, invested_amount,
+        cost_amount, realised_gain)
+      select distinct ${productID}::int, account_id, investment_id, 0, 0, 0, 0 from given
+      on conflict do nothing)
+    insert into biz_transaction (${rowColumns}) select ${rowValues(productID)} from given g`)
+
+/** An account whose history changed, and the first day on which it did. */
 export type Touched = { accountID: number; from: string }
 
 /**
- * Writes new transactions, and brings the closing figures of all that follow them, the holdings and
- * the account totals up to date. The accounts must be locked. When a holding would be negative at
- * any point of its history nothing is written, and the shortfalls tell where.
- *
- * Accounts whose new rows come after all they have only append: they start from the totals on hand
- * and read no history. The others start from the last state before the first day touched.
+ * Counts accounts anew from the first day touched: the closing figures of every transaction since,
+ * the holdings, the totals. When a holding would be negative at any point nothing is changed, and
+ * the caller must undo what led there.
  */
-export async function settle(
-  tx: Tx,
-  productID: number,
-  postings: Fragment,
-  touched: readonly Touched[] = [],
-): Promise<Settled> {
-  const [row] = await tx.query<{ ids: string | null; shortfalls: string | null }>(
-    settlement(productID, postings, touched),
-  )
-  return { ids: JSON.parse(row?.ids ?? '[]'), shortfalls: JSON.parse(row?.shortfalls ?? '[]') }
+export async function recount(tx: Tx, productID: number, touched: readonly Touched[]) {
+  const from = new Map<number, string>()
+  for (const { accountID, from: date } of touched) {
+    const known = from.get(accountID)
+    if (known === undefined || date < known) from.set(accountID, date)
+  }
+  return tx.query<Shortfall>(sql`
+    with counted as materialized (
+      select t.account_id, t.from_date, c.*
+      from unnest(${[...from.keys()]}::int[], ${[...from.values()]}::date[])
+        t (account_id, from_date)
+      cross join lateral (${accountLine(productID)}) c),
+    short as (
+      select distinct on (account_id, investment_id) account_id as "accountID",
+        investment_id as "investmentID", transaction_date::text as date,
+        trim_scale(-(state).quantity)::text as short
+      from counted where (state).quantity < 0
+      order by account_id, investment_id, transaction_date, id),
+    rolled_forward as (
+      update biz_transaction b set closing_quantity = (c.state).quantity,
+        closing_amount = (c.state).invested, closing_cost = (c.state).cost,
+        closing_gain = (c.state).gain, account_closing_quantity = c.account_quantity,
+        account_closing_amount = c.account_invested
+      from counted c
+      where c.id > 0 and b.product_id = ${productID} and b.biz_transaction_id = c.id
+        and (b.closing_quantity, b.closing_amount, b.closing_cost, b.closing_gain,
+          b.account_closing_quantity, b.account_closing_amount)
+        is distinct from ((c.state).quantity, (c.state).invested, (c.state).cost, (c.state).gain,
+          c.account_quantity, c.account_invested)
+        and not exists (select from short)),
+    held as (
+      update holding h set quantity = (c.state).quantity, invested_amount = (c.state).invested,
+        cost_amount = (c.state).cost, realised_gain = (c.state).gain
+      from counted c
+      where c.from_last_of_holding = 1 and h.product_id = ${productID}
+        and h.account_id = c.account_id and h.investment_id = c.investment_id
+        and not exists (select from short)),
+    totalled as (
+      update ledger_account a set quantity = c.account_quantity,
+        invested_amount = c.account_invested,
+        last_date = greatest(c.transaction_date, c.from_date)
+      from counted c
+      where c.from_last = 1 and a.product_id = ${productID} and a.account_id = c.account_id
+        and not exists (select from short))
+    select * from short`)
 }
 
-const settlement = (productID: number, postings: Fragment, touched: readonly Touched[]) => sql`
-  with given as materialized (
-    -- Numbered under the lock, so that of two transactions of a day the later one is behind.
-    select nextval('biz_transaction_biz_transaction_id_seq') as id, g.* from (${postings}) g),
-  moved as (
-    select account_id, min(transaction_date) as from_date, false as changed from given group by 1
-    union all
-    select account_id, from_date, true
-    from unnest(${touched.map((t) => t.accountID)}::int[], ${touched.map((t) => t.from)}::date[])
-      t (account_id, from_date)),
-  place as (
-    select a.account_id, a.quantity, a.invested_amount, a.last_date, min(m.from_date) as from_date,
-      bool_or(m.changed or m.from_date < a.last_date) as rewinds
-    from moved m join ledger_account a on a.product_id = ${productID} and a.account_id = m.account_id
-    group by 1, 2, 3, 4),
-  -- The holdings concerned: those that get a row, and all of an account that rewinds.
-  concerned as (
-    select g.account_id, g.investment_id from given g
-    union
-    select h.account_id, h.investment_id
-    from place p join holding h on h.product_id = ${productID} and h.account_id = p.account_id
-    where p.rewinds),
-  start as (
-    select c.account_id, c.investment_id, p.rewinds, p.from_date,
-      minor_units(i.currency_id) as decimals,
-      case when p.rewinds
-        then coalesce(s.state, row(0, 0, 0, 0)::holding_state)
-        else row(coalesce(h.quantity, 0), coalesce(h.invested_amount, 0),
-          coalesce(h.cost_amount, 0), coalesce(h.realised_gain, 0))::holding_state
-      end as state
-    from concerned c
-    join place p on p.account_id = c.account_id
-    join investment i on i.investment_id = c.investment_id
-    left join holding h on h.product_id = ${productID} and h.account_id = c.account_id
-      and h.investment_id = c.investment_id
+/**
+ * The line of one account t from its first day touched: for each holding its state before that day
+ * (under the id 0), then every transaction that counts, with the states after it. An account has few
+ * holdings, so this is a handful of index look-ups and one walk along the index.
+ */
+const accountLine = (productID: number) => sql`
+  with start as materialized (
+    select h.investment_id, minor_units(i.currency_id) as decimals, coalesce(s.state, ${zero}) as state
+    from holding h
+    join investment i on i.investment_id = h.investment_id
     left join lateral (
-      select row(b.closing_quantity, b.closing_amount, b.closing_cost, b.closing_gain)::holding_state
-        as state
+      select row(b.closing_quantity, b.closing_amount, b.closing_cost,
+        b.closing_gain)::holding_state as state
       from biz_transaction b
-      where p.rewinds and b.product_id = ${productID} and b.account_id = c.account_id
-        and b.investment_id = c.investment_id and b.transaction_date < p.from_date
+      where b.product_id = ${productID} and b.account_id = t.account_id
+        and b.investment_id = h.investment_id and b.transaction_date < t.from_date
         and b.biz_transaction_status_id <> 3
-      order by b.transaction_date desc, b.biz_transaction_id desc limit 1) s on true),
-  account_start as (
-    select p.account_id,
-      case when p.rewinds then s.quantity else p.quantity end as quantity,
-      case when p.rewinds then s.invested else p.invested_amount end as invested
-    from place p
-    join (
-      select account_id, sum((state).quantity) as quantity, sum((state).invested) as invested
-      from start group by 1) s on s.account_id = p.account_id),
+      order by b.transaction_date desc, b.biz_transaction_id desc limit 1) s on true
+    where h.product_id = ${productID} and h.account_id = t.account_id),
   line as (
-    select id, account_id, investment_id, transaction_date, quantity, amount, true as is_new
-    from given
+    select 0 as id, investment_id, '-infinity'::date as transaction_date, 0 as quantity, 0 as amount,
+      state, decimals, (state).quantity as moved, (state).invested as invested
+    from start
     union all
-    select b.biz_transaction_id, b.account_id, b.investment_id, b.transaction_date, b.quantity,
-      b.amount, false
-    from place p
-    join biz_transaction b on b.product_id = ${productID} and b.account_id = p.account_id
-      and b.transaction_date >= p.from_date and b.biz_transaction_status_id <> 3
-    where p.rewinds),
-  stated as materialized (
-    select l.id, l.account_id, l.investment_id, l.transaction_date, l.is_new,
-      holding_state(s.state, l.quantity, l.amount, s.decimals) over own as state,
-      a.quantity + sum(l.quantity) over everything as account_quantity,
-      a.invested + sum(case when l.quantity <> 0 then l.amount else 0 end) over everything
-        as account_invested
-    from line l
-    join start s on s.account_id = l.account_id and s.investment_id = l.investment_id
-    join account_start a on a.account_id = l.account_id
-    window own as (partition by l.account_id, l.investment_id order by l.transaction_date, l.id),
-      everything as (partition by l.account_id order by l.transaction_date, l.id)),
-  short as (
-    select distinct on (account_id, investment_id) account_id, investment_id, transaction_date,
-      -(state).quantity as short
-    from stated where (state).quantity < 0
-    order by account_id, investment_id, transaction_date, id),
-  written as (
-    insert into biz_transaction (product_id, biz_transaction_id, external_biz_transaction_id,
-      biz_transaction_type_id, parent_biz_transaction_id, account_id, investment_id,
-      transaction_date, investment_price, amount, quantity, entry_fee_amount, comment,
-      corporate_action_id, biz_event_id, closing_quantity, closing_amount, closing_cost,
-      closing_gain, account_closing_quantity, account_closing_amount)
-    select ${productID}, g.id, g.external_id, g.type_id,
-      nullif(first_value(g.id) over (partition by g.item order by g.place), g.id), g.account_id,
-      g.investment_id, g.transaction_date, g.investment_price, g.amount, g.quantity,
-      g.entry_fee_amount, g.comment, g.corporate_action_id, g.biz_event_id, (s.state).quantity,
-      (s.state).invested, (s.state).cost, (s.state).gain, s.account_quantity, s.account_invested
-    from given g join stated s on s.id = g.id
-    where not exists (select from short)
-    order by g.place),
-  rolled_forward as (
-    update biz_transaction b set closing_quantity = (s.state).quantity,
-      closing_amount = (s.state).invested, closing_cost = (s.state).cost,
-      closing_gain = (s.state).gain, account_closing_quantity = s.account_quantity,
-      account_closing_amount = s.account_invested
-    from stated s
-    where not s.is_new and b.product_id = ${productID} and b.biz_transaction_id = s.id
-      and (b.closing_quantity, b.closing_amount, b.closing_cost, b.closing_gain,
-        b.account_closing_quantity, b.account_closing_amount)
-      is distinct from ((s.state).quantity, (s.state).invested, (s.state).cost, (s.state).gain,
-        s.account_quantity, s.account_invested)
-      and not exists (select from short)),
-  now_held as (
-    select distinct on (account_id, investment_id) account_id, investment_id, state
-    from (
-      select account_id, investment_id, transaction_date, id, state from stated
-      union all
-      select account_id, investment_id, '-infinity', 0, state from start) s
-    order by account_id, investment_id, transaction_date desc, id desc),
-  held as (
-    insert into holding as h (product_id, account_id, investment_id, quantity, invested_amount,
-      cost_amount, realised_gain)
-    select ${productID}, account_id, investment_id, (state).quantity, (state).invested,
-      (state).cost, (state).gain
-    from now_held where not exists (select from short)
-    order by account_id, investment_id
-    on conflict (product_id, account_id, investment_id) do update
-      set quantity = excluded.quantity, invested_amount = excluded.invested_amount,
-        cost_amount = excluded.cost_amount, realised_gain = excluded.realised_gain
-      where (h.quantity, h.invested_amount, h.cost_amount, h.realised_gain) is distinct from
-        (excluded.quantity, excluded.invested_amount, excluded.cost_amount, excluded.realised_gain)),
-  totalled as (
-    update ledger_account a set quantity = t.quantity, invested_amount = t.invested,
-      last_date = case when p.rewinds then t.last_date else greatest(a.last_date, t.last_date) end
-    from (
-      select s.account_id, s.quantity + coalesce(sum(l.quantity), 0) as quantity,
-        s.invested + coalesce(sum(l.amount) filter (where l.quantity <> 0), 0) as invested,
-        coalesce(max(l.transaction_date), max(p.from_date)) as last_date
-      from account_start s
-      join place p on p.account_id = s.account_id
-      left join line l on l.account_id = s.account_id
-      group by s.account_id, s.quantity, s.invested) t
-    join place p on p.account_id = t.account_id
-    where a.product_id = ${productID} and a.account_id = t.account_id
-      and not exists (select from short))
-  select
-    (select json_agg(json_build_object('place', place, 'id', id)) from given
-      where place is not null) as ids,
-    (select json_agg(json_build_object('accountID', account_id, 'investmentID', investment_id,
-      'date', transaction_date, 'short', trim_scale(short)::text)) from short) as shortfalls`
+    select b.biz_transaction_id, b.investment_id, b.transaction_date, b.quantity, b.amount, s.state,
+      s.decimals, b.quantity, case when b.quantity <> 0 then b.amount else 0 end
+    from start s
+    join biz_transaction b on b.product_id = ${productID} and b.account_id = t.account_id
+      and b.investment_id = s.investment_id and b.transaction_date >= t.from_date
+      and b.biz_transaction_status_id <> 3)
+  select id, investment_id, transaction_date,
+    holding_state(state, quantity, amount, decimals) over own as state,
+    sum(moved) over everything as account_quantity,
+    sum(invested) over everything as account_invested,
+    row_number() over (order by transaction_date desc, id desc, investment_id desc) as from_last,
+    row_number() over (partition by investment_id order by transaction_date desc, id desc)
+      as from_last_of_holding
+  from line
+  window own as (partition by investment_id order by transaction_date, id),
+    everything as (order by transaction_date, id, investment_id)`

@@ -99,7 +99,9 @@ export async function renderPerRequest(
     from unnest(${wanted.map(({ request }) => request)}::int[],
       ${wanted.map(({ productID }) => productID)}::int[], ${wanted.map(({ id }) => id)}::bigint[])
       with ordinality w (request, product_id, id, place)
-    join biz_transaction t on t.product_id = w.product_id and t.biz_transaction_id = w.id`
+    cross join lateral (
+      select * from biz_transaction
+      where product_id = w.product_id and biz_transaction_id = w.id limit 1) t`
   const rows = await handle.query<{ request: number; json: string }>(sql`
     select r.request, json_agg(r.shown order by r.place)::text as json
     from (

@@ -11,7 +11,7 @@ import type { Written } from '../sql/unit-of-work.ts'
 import { problemsOf } from './legs.ts'
 import { insufficient, namesOf } from './post.ts'
 import { BizTransaction, type Rollback, type TransactionUpdate } from './schema.ts'
-import { lockAccounts, noPostings, settle, type Touched } from './settle.ts'
+import { lockAccounts, recount } from './settle.ts'
 import { renderPerRequest } from './sql.ts'
 
 const transactionReference = reference(
@@ -95,12 +95,12 @@ const among = (rows: Stored[]) => sql`
       ${rows.map(({ id }) => id)}::bigint[]))`
 
 /** Counts the accounts anew from the first day touched; refuses when a holding goes negative. */
-async function recount(tx: Tx, rows: Stored[], alsoFrom?: string) {
+async function countAnew(tx: Tx, rows: Stored[], alsoFrom?: string) {
   for (const productID of productsOf(rows)) {
     const touched = rows
       .filter((row) => row.productID === productID)
-      .map(({ accountID, date }): Touched => ({ accountID, from: earlier(date, alsoFrom) }))
-    const { shortfalls } = await settle(tx, productID, noPostings, touched)
+      .map(({ accountID, date }) => ({ accountID, from: earlier(date, alsoFrom) }))
+    const shortfalls = await recount(tx, productID, touched)
     if (shortfalls.length === 0) continue
     const names = await namesOf(tx, shortfalls)
     throw new Refusal(
@@ -131,7 +131,7 @@ export async function updateTransaction(
   const before = await renderAll(tx, own)
   await keepVersions(tx, actor, changed)
   await applyUpdate(tx, own[0]!, changed, update)
-  await recount(tx, changed, update.transactionDate)
+  await countAnew(tx, changed, update.transactionDate)
   const changes = changesBetween(BizTransaction, before, await renderAll(tx, own))
   return {
     json: await renderAll(tx, changed),
@@ -235,7 +235,7 @@ export async function rollBack(tx: Tx, actor: Actor, asked: Rollback): Promise<W
       updated_date = now(), closing_quantity = null, closing_amount = null, closing_cost = null,
       closing_gain = null, account_closing_quantity = null, account_closing_amount = null
     where ${among(family)}`)
-  await recount(tx, family)
+  await countAnew(tx, family)
   const products = productsOf(family)
   return {
     json: await renderAll(tx, family),
