@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { DateTime, LongId, optional, shown, text } from '../http/fields.ts'
+import { DateTime, LongId, optional, requiredText, shown } from '../http/fields.ts'
 import { paging } from '../http/paging.ts'
 import { dateTimeFilter, filterParameters } from '../sql/filters.ts'
 
@@ -21,9 +21,9 @@ export const Audit = shown('Audit', {
 export const auditFilters = { OccurredDate: dateTimeFilter('a.occurred_date') }
 
 export const AuditQuery = Type.Object({
-  Resource: optional(text(50)),
+  Resource: optional(requiredText(50)),
   ResourceID: optional(LongId),
-  Username: optional(text(100)),
+  Username: optional(requiredText(100)),
   ...filterParameters(auditFilters),
   ...paging,
 })
