@@ -8,7 +8,9 @@ begin
   if not exists (select from pg_roles where rolname = 'registry_service') then
     create role registry_service nologin;
   end if;
-  execute format('grant registry_service to %I', current_user);
+  if not pg_has_role('registry_service', 'member') then
+    execute format('grant registry_service to %I', current_user);
+  end if;
 exception when insufficient_privilege then
   raise exception 'The role registry_service is missing or not granted. A superuser can mend it: create role registry_service; grant registry_service to %;', current_user;
 end $$;
