@@ -6,9 +6,9 @@ import type { Fragment, Tx } from '../sql/handle.ts'
  * update, a rollback) ends here as rows of one product, in a fixed number of statements whatever
  * their number.
  *
- * The statements look up what they are given row by row in an index (lateral, limit 1), and never
- * join list to list: the planner knows neither how long a list is nor, in a young registry, how large
- * a table, and would choose to compare every row with every other.
+ * The statements look up what they are given row by row in an index (lateral, limit 1, or as the
+ * conflict of an insert), and never join list to list: the planner knows neither how long a list is
+ * nor, in a young registry, how large a table, and would compare every row with every other.
  */
 
 /** A transaction to be written, as the statements below read it. */
@@ -125,11 +125,11 @@ export const append = (tx: Tx, productID: number, postings: Fragment): Promise<S
         where h.quantity <> excluded.quantity or h.invested_amount <> excluded.invested_amount
           or h.cost_amount <> excluded.cost_amount or h.realised_gain <> excluded.realised_gain),
     totalled as (
-      update ledger_account a set quantity = s.account_quantity,
-        invested_amount = s.account_invested, last_date = s.transaction_date
-      from stated s
-      where s.from_last = 1 and a.product_id = ${productID} and a.account_id = s.account_id
-        and not exists (select from short))
+      insert into ledger_account (product_id, account_id, quantity, invested_amount, last_date)
+      select ${productID}, account_id, account_quantity, account_invested, transaction_date
+      from stated where from_last = 1 and not exists (select from short)
+      on conflict (product_id, account_id) do update set quantity = excluded.quantity,
+        invested_amount = excluded.invested_amount, last_date = excluded.last_date)
     select * from short`)
 
 /** Writes transactions into the midst of their accounts' history; `recount` must follow. */
