@@ -28,7 +28,10 @@ const Health = Type.Object(
     database: Type.String(),
     uptimeSeconds: Type.Integer(),
   },
-  { $id: 'Health' },
+  {
+    $id: 'Health',
+    example: { status: 'ok', version: '1.0.0', database: 'ok', uptimeSeconds: 3600 },
+  },
 )
 
 /** What anyone may ask without signing in. */

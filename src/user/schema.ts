@@ -33,16 +33,29 @@ export const UserUpdate = Type.Object(
   },
   { $id: 'UserUpdate', example: { userID: 2, role: 'ReadOnly', isActive: true } },
 )
-export const User = shown('User', {
-  userID: Id,
-  username: Username,
-  role: RoleName,
-  permissions: Type.Union([Type.Array(PermissionName), Type.Null()]),
-  productIDs: Type.Union([Type.Array(Id), Type.Null()]),
-  isActive: Flag,
-  createdDate: DateTime,
-  lastLoginDate: DateTime,
-})
+export const User = shown(
+  'User',
+  {
+    userID: Id,
+    username: Username,
+    role: RoleName,
+    permissions: Type.Union([Type.Array(PermissionName), Type.Null()]),
+    productIDs: Type.Union([Type.Array(Id), Type.Null()]),
+    isActive: Flag,
+    createdDate: DateTime,
+    lastLoginDate: DateTime,
+  },
+  {
+    userID: 2,
+    username: 'ann',
+    role: 'Operator',
+    permissions: null,
+    productIDs: [1],
+    isActive: true,
+    createdDate: '2026-01-01T00:00:00Z',
+    lastLoginDate: null,
+  },
+)
 export const UserQuery = Type.Object({
   UserID: optional(Id),
   Username: optional(Username),
@@ -79,7 +92,15 @@ export const Tokens = Type.Object(
     expiresIn: Type.Integer({ description: 'Seconds.' }),
     tokenType: Type.String(),
   },
-  { $id: 'Tokens' },
+  {
+    $id: 'Tokens',
+    example: {
+      accessToken: 'eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl',
+      refreshToken: 'an opaque text, to be used once',
+      expiresIn: 1200,
+      tokenType: 'Bearer',
+    },
+  },
 )
 
 export type UserInput = Static<typeof UserInput>
