@@ -2,11 +2,13 @@ import rateLimit from '@fastify/rate-limit'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { addressEndpoints } from './address/routes.ts'
 import { auditEndpoints } from './audit/routes.ts'
+import { bizEventEndpoints } from './biz-event/routes.ts'
 import { postingDoor } from './biz-transaction/batch.ts'
 import { bizTransactionEndpoints } from './biz-transaction/routes.ts'
 import { commonEndpoints } from './common/routes.ts'
 import { communicationEndpoints } from './communication/routes.ts'
 import type { Config } from './config.ts'
+import { holdingEndpoints } from './holding/routes.ts'
 import { type Endpoint, methodOf, pathOf } from './http/endpoint.ts'
 import { serveMetrics } from './http/metrics.ts'
 import { mount } from './http/mount.ts'
@@ -33,6 +35,8 @@ export async function buildApp(config: Config, database: Database, logger: Fasti
     ...commonEndpoints(version),
     ...productEndpoints,
     ...investmentEndpoints,
+    ...bizEventEndpoints,
+    ...holdingEndpoints,
     ...bizTransactionEndpoints(postingDoor(database)),
     ...addressEndpoints,
     ...communicationEndpoints,

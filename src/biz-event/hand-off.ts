@@ -12,7 +12,7 @@ const event = {
   columns: ['biz_event_id', 'external_transaction_id'],
   inProduct: true,
 } as const
-const eventReference = reference(event, ['bizEventID', 'externalTransactionId'])
+export const eventReference = reference(event, ['bizEventID', 'externalTransactionId'])
 
 /** What the hand-off needs to know of a posting: it may name a notice, and take fields from it. */
 type Taker = {
@@ -54,12 +54,16 @@ export async function takeEvents(tx: Tx, actor: Actor, takers: Taker[]) {
   const naming = takers.filter(({ body }) => namesAny(eventReference, body))
   if (naming.length === 0) return
   const found = await locateEvents(tx, actor, naming)
-  const families = await lockFamilies(tx, found)
+  const families = await lockEvents(
+    tx,
+    actor,
+    found.flatMap((id) => id ?? []),
+  )
   const taken = new Set<number>()
   for (const [i, taker] of naming.entries()) {
-    const place = found[i]
-    if (!place) continue
-    const { root } = families.find(({ bizEventID }) => bizEventID === place.id)!
+    const id = found[i]
+    if (!id) continue
+    const { root } = families.find(({ bizEventID }) => bizEventID === id)!
     const family = families.filter((other) => other.root === root)
     const flaw = flawOf(taker, family, taken)
     if (flaw) taker.flaws.push({ status: 409, problem: flaw })
@@ -67,8 +71,6 @@ export async function takeEvents(tx: Tx, actor: Actor, takers: Taker[]) {
     for (const { bizEventID } of family) taken.add(bizEventID)
   }
 }
-
-type Place = { id: number; productID: number }
 
 async function locateEvents(tx: Tx, actor: Actor, naming: Taker[]) {
   const products = await locateAll(
@@ -87,22 +89,20 @@ async function locateEvents(tx: Tx, actor: Actor, naming: Taker[]) {
       path: (i) => naming[i]!.path,
     },
   )
-  return located.map((one, i): Place | undefined => {
-    if (!('problem' in one)) return { id: one.id, productID: one.productID! }
+  return located.map((one, i): number | undefined => {
+    if (!('problem' in one)) return one.id
     naming[i]!.flaws.push(one)
     return undefined
   })
 }
 
 /** The notices named, each with the other half of its conversion, locked in the order of ids. */
-const lockFamilies = (tx: Tx, places: (Place | undefined)[]): Promise<EventRow[]> => {
-  const wanted = places.filter((place) => place !== undefined)
-  return tx.query<EventRow>(sql`
+export const lockEvents = (tx: Tx, actor: Actor, ids: number[]): Promise<EventRow[]> =>
+  tx.query<EventRow>(sql`
     with named as (
-      select distinct e.product_id, coalesce(e.parent_biz_event_id, e.biz_event_id) as root
-      from unnest(${wanted.map(({ productID }) => productID)}::int[],
-        ${wanted.map(({ id }) => id)}::bigint[]) g (product_id, id)
-      join biz_event e on e.product_id = g.product_id and e.biz_event_id = g.id)
+      select distinct product_id, coalesce(parent_biz_event_id, biz_event_id) as root
+      from biz_event e
+      where ${inLedgerScope(actor, 'e.product_id')} and e.biz_event_id = any(${ids}::bigint[]))
     select n.root, e.biz_event_id as "bizEventID", e.product_id as "productID",
       e.biz_event_type_id as "typeID", e.biz_event_status_id as "statusID",
       e.account_id as "accountID", e.investment_id as "investmentID", e.biz_event_date as date,
@@ -117,7 +117,6 @@ const lockFamilies = (tx: Tx, places: (Place | undefined)[]): Promise<EventRow[]
       and (e.biz_event_id = n.root or e.parent_biz_event_id = n.root)
     order by e.product_id, e.biz_event_id
     for update of e`)
-}
 
 const settledBy: Record<string, (family: EventRow[]) => boolean> = {
   Deposit: (family) => family.length === 1 && family[0]!.typeID === types.Deposit,

@@ -40,7 +40,9 @@ export async function post(
 ): Promise<(Written | Refusal)[]> {
   const items = requests.flatMap(itemsOf)
   await takeEvents(tx, actor, items)
-  for (const item of items) addFlaws(item, 400, problemsOf(item.kind, item.body, item.path))
+  // What a refused notice would have filled in is not asked for.
+  for (const item of items.filter(({ flaws }) => flaws.length === 0))
+    addFlaws(item, 400, problemsOf(item.kind, item.body, item.path))
   const rows = await resolve(tx, actor, items)
   await price(tx, rows)
   await refuseTaken(tx, rows)

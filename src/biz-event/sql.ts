@@ -1,0 +1,59 @@
+import sql, { join } from 'sql-template-tag'
+import type { Actor } from '../actor.ts'
+import { ledgerProducts } from '../product/sql.ts'
+import { asksFor, conditions } from '../sql/filters.ts'
+import type { Fragment, Sql } from '../sql/handle.ts'
+import { page } from '../sql/paging.ts'
+import { columns, render } from '../sql/render.ts'
+import { BizEvent, type EventQuery, eventAccountFilters, eventFilters } from './schema.ts'
+
+const eventColumns = columns(BizEvent, 't', {
+  externalProductId: 'p.external_product_id',
+  externalInvestmentId: 'i.external_investment_id',
+  securityCode: 'i.security_code',
+  externalAccountId: 'a.external_account_id',
+  accountNumber: 'a.account_number',
+  bizEntityName: 'e.name',
+})
+
+/** Notices as the API shows them, from a selection of rows called t. */
+const selectEvents = (selection: Fragment) => sql`
+  select ${eventColumns} from (${selection}) t
+  join product p on p.product_id = t.product_id
+  join account a on a.account_id = t.account_id
+  join biz_entity e on e.biz_entity_id = a.biz_entity_id
+  join investment i on i.investment_id = t.investment_id
+  order by t.biz_event_id`
+
+export function readEvents(handle: Sql, actor: Actor, query: EventQuery) {
+  const asked = [
+    ledgerProducts(actor, query, 't.product_id'),
+    conditions(eventFilters, query),
+    ...(asksFor(eventAccountFilters, query)
+      ? [
+          sql`(t.product_id, t.account_id) in (
+            select a.product_id, a.account_id from account a
+            where ${conditions(eventAccountFilters, query)})`,
+        ]
+      : []),
+  ]
+  return render(
+    handle,
+    selectEvents(sql`
+      select t.* from biz_event t
+      where ${join(asked, ' and ')} ${page(query, 'biz_event t', 't.biz_event_id')}`),
+  )
+}
+
+export type EventKey = { productID: number; id: number }
+
+export const renderEvents = (handle: Sql, keys: EventKey[]) =>
+  render(
+    handle,
+    selectEvents(sql`
+      select t.* from unnest(${keys.map(({ productID }) => productID)}::int[],
+        ${keys.map(({ id }) => id)}::bigint[]) k (product_id, id)
+      cross join lateral (
+        select * from biz_event
+        where product_id = k.product_id and biz_event_id = k.id limit 1) t`),
+  )
