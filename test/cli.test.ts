@@ -139,10 +139,17 @@ describe('check finds what is wrong', () => {
   }
 
   it('with the settings of a server that could forget what it acknowledged', async () => {
-    // The server of the tests is such a one.
-    const output = await checked({ DATABASE_URL: urlOf(await freshDatabase()) })
-    assert.match(output, /^WRONG +fsync +off, and must be on$/m)
+    const connection = await freshDatabase()
+    await rowsOf(connection, `alter database ${connection.database} set synchronous_commit = off`)
+    const output = await checked({ DATABASE_URL: urlOf(connection) })
+    assert.match(output, /^WRONG +synchronous_commit +off, and must be on or remote_apply$/m)
     assert.match(output, /^ok +migrations +up to date$/m)
+  })
+
+  it('with a database that does not know the letter case of all letters', async () => {
+    const connection = await emptyDatabase(`template template0 locale_provider libc locale 'C'`)
+    const output = await checked({ DATABASE_URL: urlOf(connection) })
+    assert.match(output, /^WRONG +letter case /m)
   })
 
   it('with a database that was never migrated', async () => {

@@ -10,39 +10,53 @@ import { templateName } from './support/database.ts'
 /**
  * Starts one PostgreSQL, migrates a template in it, and runs the test files, each of which clones
  * the template. Files run in parallel; name some to run only those. Flags go to node's test runner.
+ * REGISTRY_TEST_DATABASE_URL names another server instead, as a superuser, to be thrown away.
  */
-const folder = mkdtempSync(join(tmpdir(), 'registry-tests-'))
-const server = await startEmbedded({
-  dataDir: folder,
-  // What these tests write is thrown away; the crash suites start durable servers of their own.
-  settings: { fsync: 'off', max_connections: '300', shared_buffers: '256MB' },
-  onEvent: ({ level, message }) => level !== 'info' && process.stderr.write(`${message}\n`),
-})
+const { REGISTRY_TEST_DATABASE_URL: given } = process.env
+const server = given ? givenServer(new URL(given)) : await startServer()
 let status = 1
 try {
   await createTemplate()
   status = await runFiles(process.argv.slice(2))
 } finally {
   await server.stop()
-  rmSync(folder, { recursive: true, force: true })
 }
 process.exit(status)
+
+async function startServer() {
+  const folder = mkdtempSync(join(tmpdir(), 'registry-tests-'))
+  const { connection, stop } = await startEmbedded({
+    dataDir: folder,
+    // What these tests write is thrown away; the crash suites start durable servers of their own.
+    settings: { fsync: 'off', max_connections: '300', shared_buffers: '256MB' },
+    onEvent: ({ level, message }) => level !== 'info' && process.stderr.write(`${message}\n`),
+  })
+  const clear = () => rmSync(folder, { recursive: true, force: true })
+  return { connection, stop: () => stop().finally(clear) }
+}
+
+function givenServer({ hostname, port, username, password, pathname }: URL) {
+  const login = { user: username, password: decodeURIComponent(password) }
+  const place = { host: hostname, port: Number(port) || 5432, database: pathname.slice(1) }
+  return { connection: { ...login, ...place }, stop: async () => {} }
+}
 
 async function createTemplate() {
   const client = new pg.Client(server.connection)
   await client.connect()
+  await client.query(`drop database if exists ${templateName}`)
   await client.query(`create database ${templateName}`)
   await client.end()
   await migrate({ ...server.connection, database: templateName })
 }
 
-function runFiles(given: string[]): Promise<number> {
-  const named = given.filter((word) => !word.startsWith('-'))
+function runFiles(words: string[]): Promise<number> {
+  const named = words.filter((word) => !word.startsWith('-'))
   const all = readdirSync('test').filter((name) => name.endsWith('.test.ts'))
   const files = named.length > 0 ? named : all.map((name) => join('test', name))
   // A file that hangs is ended and counts as failed; the others go on.
   const flags = ['--test-concurrency=3', '--test-timeout=300000']
-  const own = given.filter((word) => word.startsWith('-'))
+  const own = words.filter((word) => word.startsWith('-'))
   const args = ['--import', 'tsx', '--test', ...flags, ...own, ...files]
   const child = spawn(process.execPath, args, {
     stdio: 'inherit',

@@ -197,6 +197,18 @@ describe('the service on the server that DATABASE_URL names', () => {
     assert.equal(await stop(registry), 0)
   })
 
+  it('comes up for a login that owns its database, was granted the role, and can do no more', async () => {
+    const connection = await emptyDatabase()
+    const login = `login_${connection.database}`
+    await rowsOf(connection, `create role ${login} login password 'a word'`)
+    await rowsOf(connection, `grant registry_service to ${login}`)
+    await rowsOf(connection, `alter database ${connection.database} owner to ${login}`)
+    const own = { ...connection, user: login, password: 'a word' }
+    const registry = await startRegistry(onDatabase(own))
+    await clientOf(registry.url).signIn('admin', printedPassword(registry)!)
+    assert.equal(await stop(registry), 0)
+  })
+
   it('comes up on two nodes that start at once on an empty database, with one first user', async () => {
     const connection = await emptyDatabase()
     const env = onDatabase(connection)

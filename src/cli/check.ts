@@ -60,6 +60,7 @@ type Seen = {
   version: string
   versionNumber: number
   encoding: string
+  knowsCase: boolean
   takesWrites: boolean
   fsync: string
   fullPageWrites: string
@@ -76,6 +77,7 @@ const whatWeLookAt = sql`
     current_setting('server_version') as version,
     current_setting('server_version_num')::int as "versionNumber",
     current_setting('server_encoding') as encoding,
+    lower('ÀÉŒ') = 'àéœ' as "knowsCase",
     not (pg_is_in_recovery() or current_setting('transaction_read_only')::boolean) as "takesWrites",
     current_setting('fsync') as fsync,
     current_setting('full_page_writes') as "fullPageWrites",
@@ -104,6 +106,11 @@ function serverChecks(seen: Seen): Check[] {
       seen: `PostgreSQL ${seen.version} (${oldestVersion} or newer is needed)`,
     },
     mustBe('encoding', seen.encoding, ['UTF8']),
+    {
+      name: 'letter case',
+      wrong: !seen.knowsCase,
+      seen: seen.knowsCase ? 'of all letters' : "only of A to Z: the locale must not be 'C'",
+    },
     {
       name: 'writes',
       wrong: !seen.takesWrites,

@@ -18,9 +18,9 @@ export async function freshDatabase(): Promise<pg.ClientConfig> {
 }
 
 /** An empty database, for what migrates by itself. */
-export async function emptyDatabase(): Promise<pg.ClientConfig> {
+export async function emptyDatabase(how = ''): Promise<pg.ClientConfig> {
   const name = `test_${randomBytes(8).toString('hex')}`
-  await administer(`create database ${name}`)
+  await administer(`create database ${name} ${how}`)
   return { ...server(), database: name }
 }
 

@@ -73,7 +73,7 @@ const runner = join('scripts', 'run.mjs')
 
 /** Waits for something that must happen; how long it may take is generous on purpose. */
 export async function until<T>(what: string, look: () => T | Promise<T>): Promise<NonNullable<T>> {
-  for (const begun = Date.now(); Date.now() - begun < 60_000; await sleep(20)) {
+  for (const begun = Date.now(); Date.now() - begun < 120_000; await sleep(20)) {
     const seen = await look()
     if (seen) return seen
   }
