@@ -192,12 +192,13 @@ create index biz_entity_party_person on biz_entity_party (person_id);
 create index biz_entity_party_organisation on biz_entity_party (organisation_id);
 
 create table biz_entity_parent (
+  biz_entity_parent_id       integer generated always as identity unique, -- for pages only
   biz_entity_id              integer not null references biz_entity on delete cascade,
   parent_biz_entity_id       integer not null references biz_entity on delete cascade,
   dealer_group_biz_entity_id integer references biz_entity on delete set null,
   active_from                date not null,
   active_to                  date,
-  primary key (biz_entity_id, parent_biz_entity_id, active_from),
+  constraint biz_entity_parent_unique primary key (biz_entity_id, parent_biz_entity_id, active_from),
   constraint parent_not_itself check (biz_entity_id <> parent_biz_entity_id),
   constraint parent_period check (active_to >= active_from)
 );

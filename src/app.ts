@@ -2,6 +2,7 @@ import rateLimit from '@fastify/rate-limit'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { addressEndpoints } from './address/routes.ts'
 import { auditEndpoints } from './audit/routes.ts'
+import { bizEntityEndpoints } from './biz-entity/routes.ts'
 import { bizEventEndpoints } from './biz-event/routes.ts'
 import { postingDoor } from './biz-transaction/batch.ts'
 import { bizTransactionEndpoints } from './biz-transaction/routes.ts'
@@ -16,10 +17,16 @@ import { openapiDocument } from './http/openapi.ts'
 import { serveReference } from './http/reference.ts'
 import { answerUnknownPaths, createServer } from './http/server.ts'
 import { investmentEndpoints } from './investment/routes.ts'
+import { agreeOnKeys } from './investor/keys.ts'
+import { vaultOf } from './investor/vault.ts'
+import { organisationEndpoints } from './organisation/routes.ts'
+import { organisationTable } from './organisation/sql.ts'
 import { paymentDetailEndpoints } from './payment-detail/routes.ts'
+import { personEndpoints } from './person/routes.ts'
+import { personTable } from './person/sql.ts'
 import { productEndpoints } from './product/routes.ts'
 import { tryLater } from './refusal.ts'
-import { readSecrets, seal, unseal } from './secrets.ts'
+import { readEncryptionKeys, readSecrets, seal, unseal } from './secrets.ts'
 import type { Database } from './sql/handle.ts'
 import { userEndpoints } from './user/routes.ts'
 import { sessionsOf } from './user/session.ts'
@@ -30,6 +37,8 @@ import { version } from './version.ts'
 export async function buildApp(config: Config, database: Database, logger: FastifyBaseLogger) {
   const { tokenKey, fingerprintKey, sealKey, nameKey } = readSecrets(config)
   const tokens = tokensWith(tokenKey)
+  const vault = vaultOf(readEncryptionKeys(config))
+  await agreeOnKeys(database, vault, [personTable, organisationTable])
   const endpoints: Endpoint[] = [
     ...userEndpoints(tokens, nameKey),
     ...commonEndpoints(version),
@@ -38,6 +47,9 @@ export async function buildApp(config: Config, database: Database, logger: Fasti
     ...bizEventEndpoints,
     ...holdingEndpoints,
     ...bizTransactionEndpoints(postingDoor(database)),
+    ...bizEntityEndpoints(vault),
+    ...personEndpoints(vault),
+    ...organisationEndpoints(vault),
     ...addressEndpoints,
     ...communicationEndpoints,
     ...paymentDetailEndpoints,

@@ -16,6 +16,7 @@ export type Config = {
   adminPassword: string | undefined
   jwtSecret: string | undefined
   encryptionKey: string | undefined
+  previousEncryptionKeys: string[]
   maxPageSize: number
   maxBodyBytes: number
   logLevel: string
@@ -77,10 +78,10 @@ export function readConfig(env: Environment = process.env): Config {
       problem('DATABASE_URL', 'must begin with postgres:// or postgresql://')
     return given
   }
-  const encryptionKey = () => {
-    const given = text('REGISTRY_ENCRYPTION_KEY')
-    if (given !== undefined && Buffer.from(given, 'base64').length !== 32)
-      problem('REGISTRY_ENCRYPTION_KEY', 'must be 32 bytes in base64 (openssl rand -base64 32)')
+  const encryptionKeys = (name: string) => {
+    const given = (text(name) ?? '').split(',').filter(Boolean)
+    if (given.some((key) => Buffer.from(key, 'base64').length !== 32))
+      problem(name, 'must be 32 bytes in base64 (openssl rand -base64 32)')
     return given
   }
 
@@ -100,6 +101,10 @@ export function readConfig(env: Environment = process.env): Config {
     )
   const adminUsername = text('REGISTRY_ADMIN_USERNAME')
   const adminPassword = secret('REGISTRY_ADMIN_PASSWORD', 12)
+  if (adminUsername && adminUsername.length > 100)
+    problem('REGISTRY_ADMIN_USERNAME', 'must be at most 100 characters')
+  if (adminPassword && adminPassword.length > 256)
+    problem('REGISTRY_ADMIN_PASSWORD', 'must be at most 256 characters')
   if (adminPassword && !adminUsername)
     problem('REGISTRY_ADMIN_USERNAME', 'is needed with REGISTRY_ADMIN_PASSWORD')
 
@@ -113,7 +118,8 @@ export function readConfig(env: Environment = process.env): Config {
     adminUsername,
     adminPassword,
     jwtSecret: secret('REGISTRY_JWT_SECRET', 32),
-    encryptionKey: encryptionKey(),
+    encryptionKey: encryptionKeys('REGISTRY_ENCRYPTION_KEY')[0],
+    previousEncryptionKeys: encryptionKeys('REGISTRY_PREVIOUS_ENCRYPTION_KEYS'),
     maxPageSize: integer('REGISTRY_MAX_PAGE_SIZE', 1000, 1, 100_000),
     maxBodyBytes: integer('REGISTRY_MAX_BODY_BYTES', 10 * 2 ** 20, 1024, 2 ** 30),
     logLevel: oneOf('REGISTRY_LOG_LEVEL', 'info', [

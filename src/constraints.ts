@@ -74,4 +74,115 @@ export const constraints: Record<string, Problem & { status: 400 | 409 }> = {
     field: 'username',
     message: 'Another user has this username.',
   },
+  product_has_entities: {
+    status: 409,
+    code: 'in_use',
+    message: 'The product has entities.',
+  },
+  person_external_id_unique: {
+    status: 409,
+    code: 'duplicate',
+    field: 'externalPersonId',
+    message: 'Another person has this externalPersonId.',
+  },
+  organisation_external_id_unique: {
+    status: 409,
+    code: 'duplicate',
+    field: 'externalOrganisationId',
+    message: 'Another organisation has this externalOrganisationId.',
+  },
+  biz_entity_external_id_unique: {
+    status: 409,
+    code: 'duplicate',
+    field: 'externalBizEntityId',
+    message: 'Another entity has this externalBizEntityId.',
+  },
+  account_external_id_unique: {
+    status: 409,
+    code: 'duplicate',
+    field: 'externalAccountId',
+    message: 'Another account of this product has this externalAccountId.',
+  },
+  account_number_unique: {
+    status: 409,
+    code: 'duplicate',
+    field: 'accountNumber',
+    message: 'Another account of this product has this accountNumber.',
+  },
+  address_external_id_unique: {
+    status: 409,
+    code: 'duplicate',
+    field: 'externalAddressId',
+    message: 'Another address has this externalAddressId.',
+  },
+  communication_external_id_unique: {
+    status: 409,
+    code: 'duplicate',
+    field: 'externalCommunicationId',
+    message: 'Another communication has this externalCommunicationId.',
+  },
+  payment_detail_external_id_unique: {
+    status: 409,
+    code: 'duplicate',
+    field: 'externalPaymentDetailId',
+    message: 'Another payment detail has this externalPaymentDetailId.',
+  },
+  communication_email_unique: {
+    status: 409,
+    code: 'duplicate_email',
+    field: 'name',
+    message:
+      'This email address belongs to another record: it must be unique on the whole platform.',
+  },
+  biz_entity_parent_unique: {
+    status: 409,
+    code: 'duplicate',
+    field: 'activeFrom',
+    message: 'The entity has a link to this parent from this day on already; change it with PUT.',
+  },
+  person_is_party: {
+    status: 409,
+    code: 'in_use',
+    message: 'The person is a party of an entity.',
+  },
+  person_is_associated: {
+    status: 409,
+    code: 'in_use',
+    message: 'The person is associated with an organisation.',
+  },
+  biz_entity_nominee: {
+    status: 409,
+    code: 'in_use',
+    message: 'The person is the authorised nominee of an entity.',
+  },
+  biz_entity_controller: {
+    status: 409,
+    code: 'in_use',
+    message: 'The person controls an entity.',
+  },
+  biz_entity_signature_party: {
+    status: 409,
+    code: 'in_use',
+    message: 'The person signs for an entity.',
+  },
+  organisation_is_party: {
+    status: 409,
+    code: 'in_use',
+    message: 'The organisation is a party of an entity.',
+  },
+  biz_entity_margin_lender: {
+    status: 409,
+    code: 'in_use',
+    message: 'The organisation is the margin lender of an entity.',
+  },
+  account_has_transactions: {
+    status: 409,
+    code: 'has_transactions',
+    message: 'An account of the entity has transactions.',
+  },
+  account_has_events: {
+    status: 409,
+    code: 'has_events',
+    message: 'An account of the entity has event notices.',
+  },
 }

@@ -1,5 +1,14 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
-import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import type { Config } from './config.ts'
 
@@ -16,6 +25,32 @@ export function readSecrets(config: Config): Secrets {
     nameKey: derive('usernames of failed sign-ins'),
   }
 }
+
+const keyName = 'encryption-key'
+const previousName = 'previous-encryption-keys'
+
+/** The keys of tax numbers: the one that seals, and those that older values may still need. */
+export function readEncryptionKeys(config: Config): { current: Buffer; previous: Buffer[] } {
+  const { encryptionKey, previousEncryptionKeys, dataDir } = config
+  const current = encryptionKey ?? keyFile(dataDir, keyName, newEncryptionKey)
+  const previousFile = join(dataDir, 'keys', previousName)
+  const kept = existsSync(previousFile) ? readFileSync(previousFile, 'utf8').split('\n') : []
+  const previous = [...previousEncryptionKeys, ...kept.filter(Boolean)]
+  return { current: fromBase64(current), previous: previous.map(fromBase64) }
+}
+
+/** A new key in the key file; the old one stays beside it for what it has sealed. */
+export function replaceEncryptionKey({ dataDir }: Config) {
+  const path = join(dataDir, 'keys', keyName)
+  const previousFile = join(dataDir, 'keys', previousName)
+  appendFileSync(previousFile, `${keyFile(dataDir, keyName, newEncryptionKey)}\n`, { mode: 0o600 })
+  const draft = `${path}.${randomBytes(6).toString('hex')}`
+  writeFileSync(draft, newEncryptionKey(), { mode: 0o600, flag: 'wx' })
+  renameSync(draft, path)
+}
+
+const newEncryptionKey = () => randomBytes(32).toString('base64')
+const fromBase64 = (key: string) => Buffer.from(key, 'base64')
 
 /** A generated secret beside the data, readable by us only; the same one at every start. */
 export function keyFile(dataDir: string, name: string, make = newSecret): string {

@@ -21,9 +21,9 @@ const communicationColumns = columns(Communication, 't', {
   externalOrganisationId: 'og.external_organisation_id',
 })
 
-export const selectCommunication = (where: Fragment) => sql`
+export const selectCommunication = (where: Fragment, from = sql`communication`) => sql`
   select ${communicationColumns}
-  from communication t
+  from ${from} t
   left join biz_entity be on be.biz_entity_id = t.biz_entity_id
   left join person pe on pe.person_id = t.person_id
   left join organisation og on og.organisation_id = t.organisation_id
@@ -51,7 +51,10 @@ export const communicationKind: OwnedKind = {
 export const readCommunications = (handle: Sql, actor: Actor, query: CommunicationQuery) =>
   render(
     handle,
-    selectCommunication(sql`
-      ${identified(communicationParameter, query, 't')} and ${visibleOwned(actor, 't', owners)}
-      ${page(query, 'communication t', 't.communication_id')}`),
+    selectCommunication(
+      sql`true order by t.communication_id`,
+      sql`(select * from communication t
+        where ${identified(communicationParameter, query, 't')} and ${visibleOwned(actor, 't', owners)}
+        ${page(query, 'communication t', 't.communication_id')})`,
+    ),
   )

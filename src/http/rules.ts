@@ -36,12 +36,20 @@ const inRange = ({ minimum, above, maximum }: DecimalRule, value: string) =>
 export const mostProblems = 100
 
 export function rulesOf(schema: TSchema, name: (path: string) => string = (path) => path): Rules {
-  const validate = ajv.compile(schema)
+  const validate = ajv.compile(withoutNames(schema) as object)
   return (value) => {
     if (validate(value)) return []
     const errors = validate.errors ?? []
     return plainly(errors.slice(0, mostProblems).map((error) => problemOf(error, name)))
   }
+}
+
+/** Names are for the document; to the validator, one used in two places is used twice. */
+function withoutNames(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(withoutNames)
+  if (typeof schema !== 'object' || schema === null) return schema
+  const { $id: _name, ...rest } = schema as Record<string, unknown>
+  return Object.fromEntries(Object.entries(rest).map(([key, value]) => [key, withoutNames(value)]))
 }
 
 /** One fault, one problem: '' breaks two rules of a name, and 5 is no text and none of the roles. */

@@ -1,4 +1,4 @@
-import sql, { raw } from 'sql-template-tag'
+import sql, { empty, raw } from 'sql-template-tag'
 import type { Actor } from '../actor.ts'
 import { type Problem, refuseAll } from '../refusal.ts'
 import type { Batch } from '../sql/batch.ts'
@@ -7,7 +7,8 @@ import { newIDs, type Row, rowOf, sameRow } from '../sql/rows.ts'
 import type { Owner } from './identities.ts'
 import {
   externalColumn,
-  type OwnedKind,
+  externalOf,
+  type NestedKind,
   ownedBy,
   ownerKey,
   ownerOf,
@@ -34,7 +35,7 @@ type Given = { list: NestedList; row: Row; path: string; matched: boolean }
 export async function planNested(
   tx: Tx,
   actor: Actor,
-  kind: OwnedKind,
+  kind: NestedKind,
   lists: readonly NestedList[],
   batch: Batch,
 ): Promise<Owner[]> {
@@ -52,7 +53,7 @@ export async function planNested(
   return planChanges(kind, given, current, kept, batch)
 }
 
-const givenOf = (kind: OwnedKind, list: NestedList): Given[] =>
+const givenOf = (kind: NestedKind, list: NestedList): Given[] =>
   (list.records ?? []).map((record, i) => {
     const row = rowOf(kind.table, record, ownedBy(kind, list.owner))
     // A native id means nothing before its owner exists.
@@ -61,12 +62,12 @@ const givenOf = (kind: OwnedKind, list: NestedList): Given[] =>
   })
 
 /** One record is not written twice by one request. */
-function repeated(kind: OwnedKind, given: readonly Given[]): Problem[] {
+function repeated(kind: NestedKind, given: readonly Given[]): Problem[] {
   const seen = new Set<string>()
   const [idField, externalField] = kind.reference.fields as [string, string]
   return given.flatMap(({ row, path }) => {
     const id = row[kind.table.key]
-    const [field, value] = id ? [idField, id] : [externalField, row[externalColumn(kind)]]
+    const [field, value] = id ? [idField, id] : [externalField, externalOf(kind, row)]
     const name = `${field} ${value}`
     if (value === null || !seen.has(name)) {
       seen.add(name)
@@ -78,9 +79,8 @@ function repeated(kind: OwnedKind, given: readonly Given[]): Problem[] {
 }
 
 /** Finds the row each record is about; what has no id may still say what a row says already. */
-function matchAll(kind: OwnedKind, given: readonly Given[], current: readonly Row[]) {
+function matchAll(kind: NestedKind, given: readonly Given[], current: readonly Row[]) {
   const { key } = kind.table
-  const external = externalColumn(kind)
   const free = new Map<string, Row[]>()
   for (const row of current) {
     const owner = ownerKey(ownerOf(kind, row))
@@ -94,41 +94,50 @@ function matchAll(kind: OwnedKind, given: readonly Given[], current: readonly Ro
     if (place < 0) return
     const [row] = rows.splice(place, 1)
     one.row[key] = row![key]!
-    // An external id that is for ever is not cleared by leaving it out.
-    if (kind.fixedExternalID) one.row[external] ??= row![external]!
-    if (kind.fixedExternalID && one.row[external] !== row![external])
-      changedExternals.push(fixedExternal(kind, one.path))
+    if (!keepExternal(kind, one.row, row!)) changedExternals.push(fixedExternal(kind, one.path))
     one.matched = true
     kept.set(row![key] as number, row!)
   }
   const unmatched = () => given.filter(({ matched }) => !matched)
   for (const one of unmatched())
     if (one.row[key]) match(one, (row) => row[key] === one.row[key])
-    else if (one.row[external]) match(one, (row) => row[external] === one.row[external])
+    else if (externalOf(kind, one.row))
+      match(one, (row) => externalOf(kind, row) === externalOf(kind, one.row))
   for (const one of unmatched())
-    if (!one.row[key] && !one.row[external])
+    if (!one.row[key] && !externalOf(kind, one.row))
       match(one, (row) => sameRow(kind.table, { ...row, [key]: null }, one.row))
   refuseAll(400, changedExternals)
   return kept
 }
 
-export function fixedExternal(kind: OwnedKind, path: string): Problem {
+/** An external id that is for ever is not cleared by leaving it out; false: it would change. */
+export function keepExternal(kind: NestedKind, row: Row, before: Row): boolean {
+  const column = externalColumn(kind)
+  if (!kind.fixedExternalID || !column) return true
+  row[column] ??= before[column]!
+  return row[column] === before[column]
+}
+
+export function fixedExternal(kind: NestedKind, path: string): Problem {
   const field = [path, kind.reference.fields[1]].filter(Boolean).join('.')
   return { code: 'immutable', field, message: `${field} cannot be changed after creation.` }
 }
 
 /** An id that is not the owner's belongs to another, or to nobody. */
-async function refuseStrangers(tx: Tx, actor: Actor, kind: OwnedKind, given: readonly Given[]) {
+async function refuseStrangers(tx: Tx, actor: Actor, kind: NestedKind, given: readonly Given[]) {
   const { name, key } = kind.table
-  const external = externalColumn(kind)
-  const strangers = given.filter(({ row, matched }) => !matched && (row[key] || row[external]))
+  const column = externalColumn(kind)
+  const external = column ? raw(`r.${column}`) : sql`null`
+  const strangers = given.filter(
+    ({ row, matched }) => !matched && (row[key] || externalOf(kind, row)),
+  )
   if (strangers.length === 0) return
   const ids = strangers.flatMap(({ row }) => (row[key] ? [row[key]] : []))
-  const externals = strangers.flatMap(({ row }) => (row[key] ? [] : [row[external]]))
+  const externals = strangers.flatMap(({ row }) => (row[key] ? [] : [externalOf(kind, row)]))
   const found = await tx.query<{ id: number; external: string | null }>(sql`
-    select ${raw(`r.${key}`)} as id, ${raw(`r.${external}`)} as external from ${raw(name)} r
+    select ${raw(`r.${key}`)} as id, ${external} as external from ${raw(name)} r
     where (${raw(`r.${key}`)} = any(${ids}::bigint[])
-        or ${raw(`r.${external}`)} = any(${externals}::text[]))
+        ${column ? sql`or ${external} = any(${externals}::text[])` : empty})
       and ${visibleOwned(actor, 'r', kind.owners)}`)
   const known = new Set(found.flatMap((one) => [one.id, one.external]))
   const problems = strangers.map((one) => strangerProblem(kind, one, known))
@@ -139,10 +148,10 @@ async function refuseStrangers(tx: Tx, actor: Actor, kind: OwnedKind, given: rea
     )
 }
 
-function strangerProblem(kind: OwnedKind, { row, list, path }: Given, known: Set<unknown>) {
+function strangerProblem(kind: NestedKind, { row, list, path }: Given, known: Set<unknown>) {
   const [idField, externalField] = kind.reference.fields as [string, string]
   const id = row[kind.table.key]
-  const value = id || row[externalColumn(kind)]
+  const value = id || externalOf(kind, row)
   const field = `${path}.${id ? idField : externalField}`
   const problem = (status: 400 | 404 | 409, code: string, words: string) => ({
     status,
@@ -155,14 +164,14 @@ function strangerProblem(kind: OwnedKind, { row, list, path }: Given, known: Set
   return problem(400, 'belongs_to_another', `${shown} belongs to another record.`)
 }
 
-async function numberNew(tx: Tx, kind: OwnedKind, given: readonly Given[]) {
+async function numberNew(tx: Tx, kind: NestedKind, given: readonly Given[]) {
   const added = given.filter(({ matched }) => !matched)
   const [ids] = await newIDs(tx, [{ table: kind.table, count: added.length }])
   for (const [i, { row }] of added.entries()) row[kind.table.key] = ids![i]!
 }
 
 function planChanges(
-  kind: OwnedKind,
+  kind: NestedKind,
   given: readonly Given[],
   current: readonly Row[],
   kept: ReadonlyMap<number, Row>,

@@ -6,45 +6,50 @@ import { namesAny, type Reference } from '../sql/identify.ts'
 import { type Row, rowColumns, type Table } from '../sql/rows.ts'
 import { columnOfOwner, type Owner, type OwnerKind, ownerKinds } from './identities.ts'
 
-/**
- * A kind of record that belongs to exactly one owner and is written in two ways: nested in its
- * owner's record (nested.ts), or by an endpoint of its own (owned.ts).
- */
-export type OwnedKind = {
+/** A kind of record that belongs to exactly one owner and is written inside it: see nested.ts. */
+export type NestedKind = {
   /** The word for it in messages: address. */
   what: string
   table: Table
   owners: readonly OwnerKind[]
-  /** How bodies and query strings name it: by its native and its external id. */
+  /** How bodies name it: by its native and its external id. */
   reference: Reference
-  parameter: Reference
-  /** As answers show it. */
-  record: TObject
-  select: (where: Fragment) => Fragment
   /** The external id is for ever. */
   fixedExternalID?: boolean
   /** Brings all the records of one owner into agreement; those written now come last. */
   settle?: (rows: Row[]) => Row[]
 }
 
-export const externalColumn = ({ reference }: OwnedKind) => reference.identity.columns[1]!
+/** One that has endpoints of its own as well: see owned.ts. */
+export type OwnedKind = NestedKind & {
+  /** How query strings name it. */
+  parameter: Reference
+  /** As answers show it. */
+  record: TObject
+  select: (where: Fragment) => Fragment
+}
+
+/** Parties have no external id. */
+export const externalColumn = ({ reference }: NestedKind): string | undefined =>
+  reference.identity.columns[1]
+export const externalOf = (kind: NestedKind, row: Row) => row[externalColumn(kind) ?? ''] ?? null
 
 /** The three columns that say whose a row is, one of them filled. */
 export const ownerColumns = (owners: readonly OwnerKind[]): Record<string, string> =>
   Object.fromEntries(owners.map((kind) => [columnOfOwner(kind), 'integer']))
 
-export const ownedBy = ({ owners }: OwnedKind, owner: Owner): Row =>
+export const ownedBy = ({ owners }: NestedKind, owner: Owner): Row =>
   Object.fromEntries(
     owners.map((kind) => [columnOfOwner(kind), kind === owner.kind ? owner.id : null]),
   )
 
-export function ownerOf({ owners }: OwnedKind, row: Row): Owner {
+export function ownerOf({ owners }: NestedKind, row: Row): Owner {
   const kind = owners.find((one) => row[columnOfOwner(one)] !== null)!
   return { kind, id: row[columnOfOwner(kind)] as number }
 }
 
 /** The rows that these owners have now, oldest first. */
-export async function rowsOfOwners(handle: Sql, kind: OwnedKind, owners: readonly Owner[]) {
+export async function rowsOfOwners(handle: Sql, kind: NestedKind, owners: readonly Owner[]) {
   if (owners.length === 0) return []
   const { table } = kind
   const owned = kind.owners.flatMap((ownerKind) => {

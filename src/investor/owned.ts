@@ -12,15 +12,8 @@ import { lostRace, newIDs, type Row, rowColumns, rowOf, sameRow } from '../sql/r
 import type { Written } from '../sql/unit-of-work.ts'
 import { type Owner, ownerKinds } from './identities.ts'
 import { lockOwners, soleProduct, touch } from './locks.ts'
-import { fixedExternal } from './nested.ts'
-import {
-  externalColumn,
-  type OwnedKind,
-  ownedBy,
-  ownerKey,
-  ownerOf,
-  rowsOfOwners,
-} from './owned-kind.ts'
+import { fixedExternal, keepExternal } from './nested.ts'
+import { type OwnedKind, ownedBy, ownerKey, ownerOf, rowsOfOwners } from './owned-kind.ts'
 import { visibleOwned, visibleOwner } from './scope.ts'
 
 /** The direct endpoints of what investors own: the same rules for each kind. */
@@ -60,11 +53,7 @@ export async function updateOwned(
   const [owner] = await ownersOf(tx, actor, kind, [input], () => '')
   const { row: current, showing } = await lockOwned(tx, kind, id, [owner!])
   const row = { ...rowOf(table, input, ownedBy(kind, owner!)), [table.key]: id }
-  const external = externalColumn(kind)
-  if (kind.fixedExternalID) {
-    row[external] ??= current[external]!
-    if (row[external] !== current[external]) throw new Refusal(400, [fixedExternal(kind, '')])
-  }
+  if (!keepExternal(kind, row, current)) throw new Refusal(400, [fixedExternal(kind, '')])
   const before = await render(tx, kind.select(among(kind, [id])))
   const changed = await writeRows(tx, kind, [row], [current])
   if (changed) await touch(tx, showing)

@@ -64,6 +64,9 @@ export const utc = (column: string) =>
 export const many = (select: Fragment): Fragment =>
   sql`(select coalesce(json_agg(r), '[]') from (${select}) r)`
 
+/** The one row of a select as a nested object; null where there is none. */
+export const one = (select: Fragment): Fragment => sql`(select to_json(r) from (${select}) r)`
+
 export async function render(handle: Sql, select: Fragment): Promise<Answer> {
   const [row] = await handle.query<{ json: string; count: number }>(sql`
     select coalesce(json_agg(r), '[]')::text as json, count(*)::int as count from (${select}) r`)

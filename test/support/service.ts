@@ -11,6 +11,8 @@ import { type Client, clientOf } from './client.ts'
 import { freshDatabase } from './database.ts'
 
 export const adminPassword = 'a password for tests'
+/** All nodes of a test share it, as they do the database. */
+export const encryptionKey = Buffer.alloc(32, 7).toString('base64')
 
 export type Service = {
   url: string
@@ -37,6 +39,7 @@ export async function startService(
     REGISTRY_DATA_DIR: dataDir,
     REGISTRY_LOG_LEVEL: 'silent',
     REGISTRY_JWT_SECRET: 'a secret that all nodes of a test share',
+    REGISTRY_ENCRYPTION_KEY: encryptionKey,
     REGISTRY_ADMIN_USERNAME: 'admin',
     REGISTRY_ADMIN_PASSWORD: adminPassword,
     REGISTRY_DATABASE_CONNECTIONS: '5',

@@ -1,0 +1,58 @@
+import { addressKind } from '../address/sql.ts'
+import { communicationKind } from '../communication/sql.ts'
+import { type Owner, personReference } from '../investor/identities.ts'
+import {
+  groupLinked,
+  type LinkedKind,
+  type LinkedRecord,
+  type Planning,
+  planGroups,
+  type Use,
+} from '../investor/linked.ts'
+import { type NestedList, planNested } from '../investor/nested.ts'
+import { visiblePerson } from '../investor/scope.ts'
+import { personTable } from './sql.ts'
+
+export const personKind: LinkedKind = {
+  kind: 'person',
+  table: personTable,
+  reference: personReference,
+  visible: (actor) => visiblePerson(actor, 'r.person_id'),
+}
+
+/** Plans the persons that places of a request bring or name: for each place, its person. */
+export async function planPersons(
+  planning: Planning,
+  uses: readonly Use[],
+): Promise<Map<Use, LinkedRecord>> {
+  const groups = await groupLinked(planning, personKind, uses)
+  return planGroups(planning, personKind, groups)
+}
+
+type Nesting = { addresses?: object[]; communications?: object[] }
+
+/**
+ * Plans the addresses and communications that records of a request bring, and gives the owners
+ * that change by them or in their own fields.
+ */
+export async function planOwned(
+  planning: Planning,
+  kind: Owner['kind'],
+  records: Iterable<LinkedRecord>,
+): Promise<Owner[]> {
+  const { tx, actor, batch } = planning
+  const told = [...new Set(records)].filter(({ given }) => given !== undefined)
+  const lists = (name: keyof Nesting): NestedList[] =>
+    told.map(({ id, isNew, given, path }) => ({
+      owner: { kind, id },
+      isNew,
+      records: (given as Nesting)[name] ?? (planning.replaces ? [] : undefined),
+      path: [path, name].filter(Boolean).join('.'),
+    }))
+  const own = told.flatMap(({ id, changed }) => (changed ? [{ kind, id }] : []))
+  return [
+    ...own,
+    ...(await planNested(tx, actor, addressKind, lists('addresses'), batch)),
+    ...(await planNested(tx, actor, communicationKind, lists('communications'), batch)),
+  ]
+}

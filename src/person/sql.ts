@@ -1,0 +1,44 @@
+import sql from 'sql-template-tag'
+import type { Actor } from '../actor.ts'
+import { selectAddress } from '../address/sql.ts'
+import { selectCommunication } from '../communication/sql.ts'
+import { personParameter } from '../investor/identities.ts'
+import { visiblePerson } from '../investor/scope.ts'
+import type { Fragment, Sql } from '../sql/handle.ts'
+import { identified } from '../sql/identify.ts'
+import { page } from '../sql/paging.ts'
+import { columns, many, render } from '../sql/render.ts'
+import { tableOf } from '../sql/rows.ts'
+import { Person, type PersonQuery, PersonRecord } from './schema.ts'
+
+export const personTable = tableOf(
+  'person',
+  'person_id',
+  PersonRecord,
+  {},
+  { inOrderOf: 'external_person_id', contested: 'external_person_id', updatedDate: true },
+)
+
+const personColumns = columns(Person, 'p')
+
+/** Persons with what they own, from the table or from a page of it. */
+export const selectPerson = (where: Fragment, from = sql`person`) => sql`
+  select ${personColumns},
+    ${many(selectAddress(sql`t.person_id = p.person_id order by t.address_id`))} as addresses,
+    ${many(selectCommunication(sql`t.person_id = p.person_id order by t.communication_id`))}
+      as communications
+  from ${from} p where ${where}`
+
+export const readPersons = (handle: Sql, actor: Actor, query: PersonQuery) =>
+  render(
+    handle,
+    selectPerson(
+      sql`true order by p.person_id`,
+      sql`(select * from person p
+        where ${identified(personParameter, query, 'p')} and ${visiblePerson(actor, 'p.person_id')}
+        ${page(query, 'person p', 'p.person_id')})`,
+    ),
+  )
+
+export const personsByID = (ids: readonly number[]) =>
+  selectPerson(sql`p.person_id = any(${ids}::int[]) order by p.person_id`)
