@@ -1,13 +1,9 @@
 import { execFile } from 'node:child_process'
-import { createHash, randomBytes } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import {
   chownSync,
-  closeSync,
-  fsyncSync,
-  linkSync,
   lstatSync,
   mkdirSync,
-  openSync,
   readFileSync,
   realpathSync,
   renameSync,
@@ -19,7 +15,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Binaries, copyBinaries, locateBinaries, program, restoreLinks } from './binaries.ts'
 import { draftName, sweepDrafts, syncFolder } from './drafts.ts'
-import { canReach, chooseIdentity, type Identity } from './identity.ts'
+import { canReach, chooseIdentity, cleanEnvironment, type Identity } from './identity.ts'
+import { demandPassword, keyFolder, makePassword } from './password.ts'
 
 /** A cluster on disk, ready to be started. */
 export type Cluster = {
@@ -39,16 +36,14 @@ export const port = 5432 // only names the socket: nothing listens on the networ
 const socketName = `.s.PGSQL.${port}`
 
 export const clusterFolder = (dataDir: string) => join(dataDir, 'postgres')
-const keyFolder = (dataDir: string) => join(dataDir, 'keys')
-const passwordFile = (dataDir: string) => join(keyFolder(dataDir), 'database-password')
 
 /** Finds the cluster of a data folder, or makes it. */
 export async function prepareCluster(given: string): Promise<Cluster & { created: boolean }> {
   mkdirSync(given, { recursive: true, mode: 0o700 })
   const dataDir = realpathSync(given)
-  for (const folder of [dataDir, keyFolder(dataDir)]) await sweepDrafts(folder)
   const owner = clusterOwner(dataDir)
   const { binaries, identity } = await chooseRunner(dataDir, owner)
+  for (const folder of [dataDir, keyFolder(dataDir)]) await sweepDrafts(folder)
   const password = owner === undefined ? makePassword(dataDir) : demandPassword(dataDir)
   const name = `registry-${createHash('sha256').update(dataDir).digest('hex').slice(0, 12)}`
   const cluster = {
@@ -83,61 +78,18 @@ async function chooseRunner(dataDir: string, owner: number | undefined) {
   const linked = restoreLinks(binaries)
   if (!linked) binaries = await copyBinaries(binaries, dataDir)
   let choice = chooseIdentity(binaries, dataDir, owner)
-  if (!choice.identity && linked && process.getuid?.() === 0) {
+  const elsewhere = choice.obstacles?.some(({ where }) => where === 'program')
+  if (elsewhere && linked && process.getuid?.() === 0) {
     // The package lies where only root can enter, and namespaces are forbidden.
     binaries = await copyBinaries(binaries, dataDir)
     choice = chooseIdentity(binaries, dataDir, owner)
   }
   if (choice.identity) return { binaries, identity: choice.identity }
+  const problems = choice.obstacles.map(({ problem }) => problem).join('; ')
   throw new Error(
-    `The built-in PostgreSQL cannot run here (${choice.problems.join('; ')}): ` +
+    `The built-in PostgreSQL cannot run here (${problems}): ` +
       'set DATABASE_URL to a PostgreSQL server, or start the registry as a normal user.',
   )
-}
-
-export function readPassword(dataDir: string): string | undefined {
-  try {
-    return readFileSync(passwordFile(dataDir), 'utf8').trim()
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-    throw error
-  }
-}
-
-function demandPassword(dataDir: string): string {
-  const password = readPassword(dataDir)
-  if (password) return password
-  throw new Error(
-    `The database in ${dataDir} is there, but ${passwordFile(dataDir)} is not: ` +
-      'bring the keys folder back from a backup.',
-  )
-}
-
-/** Two processes that start at once agree on the password of the first. */
-function makePassword(dataDir: string): string {
-  mkdirSync(keyFolder(dataDir), { recursive: true, mode: 0o700 })
-  const file = passwordFile(dataDir)
-  const draft = draftName(file)
-  try {
-    writeSynced(draft, `${randomBytes(32).toString('base64url')}\n`)
-    linkSync(draft, file)
-    syncFolder(keyFolder(dataDir))
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-  } finally {
-    rmSync(draft, { force: true })
-  }
-  return demandPassword(dataDir)
-}
-
-function writeSynced(file: string, text: string): void {
-  const descriptor = openSync(file, 'wx', 0o600)
-  try {
-    writeFileSync(descriptor, text)
-    fsyncSync(descriptor)
-  } finally {
-    closeSync(descriptor)
-  }
 }
 
 /** A folder only the database's user can enter, on a path short enough for a socket's address. */
@@ -180,11 +132,17 @@ async function createCluster(cluster: Cluster): Promise<void> {
     renameSync(join(draft, 'cluster'), cluster.folder)
     syncFolder(cluster.dataDir)
   } catch (error) {
-    if (clusterOwner(cluster.dataDir) === undefined) throw error // else another was faster
+    if (clusterOwner(cluster.dataDir) === undefined) throw explained(error, cluster.folder)
+    // Else another process was faster.
   } finally {
     rmSync(draft, { recursive: true, force: true })
   }
 }
+
+const explained = (error: unknown, folder: string) =>
+  (error as NodeJS.ErrnoException).code === 'ENOTEMPTY'
+    ? new Error(`${folder} is not empty and holds no database: move it away.`)
+    : error
 
 async function initdb(cluster: Cluster, folder: string, passwordCopy: string): Promise<void> {
   const options = [
@@ -203,8 +161,7 @@ async function initdb(cluster: Cluster, folder: string, passwordCopy: string): P
   ]
   const problem = await runAs(cluster, [program(cluster.binaries, 'initdb'), ...options])
   rmSync(passwordCopy, { force: true })
-  if (problem)
-    throw new Error(`The database could not be created in ${cluster.dataDir}: ${problem}`)
+  if (problem) throw new Error(`No database could be created in ${cluster.dataDir}: ${problem}`)
 }
 
 function runAs({ identity, dataDir }: Cluster, command: string[]): Promise<string | undefined> {
@@ -212,17 +169,10 @@ function runAs({ identity, dataDir }: Cluster, command: string[]): Promise<strin
   const options = { ...identity.spawn, cwd: dataDir, env: cleanEnvironment() }
   return new Promise((resolve) => {
     execFile(file, args, options, (error, _stdout, stderr) =>
-      resolve(error ? stderr.trim() || error.message : undefined),
+      resolve(error ? stderr.trim().replaceAll('\n', ' ') || error.message : undefined),
     )
   })
 }
-
-/** Neither our secrets nor the PG* variables of a shell reach the database's processes. */
-export const cleanEnvironment = () => ({
-  PATH: process.env.PATH ?? '/usr/bin:/bin',
-  LC_ALL: 'C', // also makes the log English, which we read
-  TZ: 'UTC',
-})
 
 function checkVersion({ folder, binaries }: Cluster): void {
   const made = readFileSync(join(folder, 'PG_VERSION'), 'utf8').trim()

@@ -13,6 +13,9 @@ export type Identity = {
   prefix: string[]
 }
 
+/** What keeps a user from running PostgreSQL: the data folder is closed, or the program fails. */
+export type Obstacle = { where: 'folder' | 'program'; problem: string }
+
 /**
  * The first user that can run these programs on this data folder. A cluster that exists belongs to
  * the user that made it: another one is never given its files.
@@ -27,13 +30,13 @@ export function chooseIdentity(binaries: Binaries, dataDir: string, clusterOwner
         'Start the registry as that user, or set REGISTRY_DATA_DIR to another folder.',
     )
   }
-  const problems: string[] = []
+  const obstacles: Obstacle[] = []
   for (const identity of candidates) {
-    const problem = obstacle(identity, binaries, dataDir)
-    if (problem === undefined) return { identity: tiedToUs(identity) }
-    problems.push(`${identity.name}: ${problem}`)
+    const obstacle = obstacleFor(identity, binaries, dataDir)
+    if (!obstacle) return { identity: tiedToUs(identity) }
+    obstacles.push(obstacle)
   }
-  return { problems }
+  return { obstacles }
 }
 
 function identities(): Identity[] {
@@ -64,30 +67,47 @@ function numberOf(idArguments: string[]): number | undefined {
 }
 
 /** What keeps this user from running PostgreSQL here, if anything does. */
-function obstacle(identity: Identity, binaries: Binaries, dataDir: string): string | undefined {
-  if (!giveReach(identity, dataDir)) return `cannot enter ${dataDir}`
+function obstacleFor(identity: Identity, binaries: Binaries, dataDir: string) {
+  const closed = giveReach(identity, dataDir)
+  if (closed) return { where: 'folder', problem: `${identity.name}: ${closed}` } as const
   // Asking for the version also loads the libraries: what answers can be started.
-  return attempt(identity, [program(binaries, 'postgres'), '--version'])
+  const broken = attempt(identity, [program(binaries, 'postgres'), '--version'])
+  if (broken) return { where: 'program', problem: `${identity.name}: ${broken}` } as const
+  return undefined
 }
 
 /**
  * Lets the database's group, and no one else, pass through a data folder that is closed to all but
  * its owner. The folder stays ours; what it holds stays closed by its own modes.
  */
-function giveReach(identity: Identity, dataDir: string): boolean {
-  if (canReach(identity, dataDir)) return true
+function giveReach(identity: Identity, dataDir: string): string | undefined {
+  const closed = reach(identity, dataDir)
   const { uid, gid, mode } = statSync(dataDir)
-  if (uid !== process.getuid?.() || (mode & 0o077) !== 0) return false
-  chownSync(dataDir, uid, identity.gid)
-  chmodSync(dataDir, (mode & 0o700) | 0o010)
-  if (canReach(identity, dataDir)) return true
-  chmodSync(dataDir, mode & 0o7777)
-  chownSync(dataDir, uid, gid)
-  return false
+  if (!closed || uid !== process.getuid?.() || (mode & 0o077) !== 0) return closed
+  if (!permit(dataDir, identity.gid, (mode & 0o700) | 0o010)) return closed
+  if (!reach(identity, dataDir)) return undefined
+  permit(dataDir, gid, mode & 0o7777) // a folder further up is closed, so this one need not open
+  return closed
 }
 
-export const canReach = (identity: Identity, folder: string) =>
-  attempt(identity, ['test', '-x', folder]) === undefined
+/** False where even root may not do it, as in some containers. */
+function permit(folder: string, gid: number, mode: number): boolean {
+  try {
+    chownSync(folder, process.getuid?.() ?? -1, gid)
+    chmodSync(folder, mode)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** The reason why this user cannot enter a folder, or undefined when it can. */
+function reach(identity: Identity, folder: string): string | undefined {
+  const problem = attempt(identity, ['test', '-x', folder])
+  return problem && `cannot enter ${folder} (${problem})`
+}
+
+export const canReach = (identity: Identity, folder: string) => !reach(identity, folder)
 
 /** Ends PostgreSQL with us even when we are killed, where the system can do that (Linux). */
 function tiedToUs(identity: Identity): Identity {
@@ -103,9 +123,17 @@ function attempt({ prefix, spawn }: Identity, command: string[]): string | undef
   const { error, status, stderr } = spawnSync(file, args, {
     ...spawn,
     cwd: '/',
+    env: cleanEnvironment(),
     encoding: 'utf8',
     timeout: 10_000,
   })
   if (status === 0) return undefined
-  return error?.message ?? (stderr.trim() || `${file} ended with ${status}`)
+  return error?.message ?? (stderr.trim() || 'not permitted')
 }
+
+/** Neither our secrets nor the PG* variables of a shell reach the database's processes. */
+export const cleanEnvironment = () => ({
+  PATH: process.env.PATH ?? '/usr/bin:/bin',
+  LC_ALL: 'C', // also makes the log English, which we read
+  TZ: 'UTC',
+})

@@ -1,6 +1,6 @@
 import { Client } from 'pg'
 import { port, superuser } from './cluster.ts'
-import { readPidFile } from './server.ts'
+import { isServerOf, readPidFile, starterOf } from './processes.ts'
 
 // The process that owns a database holds this lock in it, on a connection of its own, for as long
 // as it lives. A database without an owner was left behind by a process that was killed.
@@ -12,7 +12,7 @@ const maintenance = 'postgres'
 /** What runs on a cluster's folder at this moment. */
 export type Seen =
   | { state: 'absent' }
-  | { state: 'busy' } // starting, recovering or shutting down
+  | { state: 'busy'; pid: number; host: string } // starting, recovering or shutting down
   | { state: 'unowned'; pid: number; host: string }
   | { state: 'owned'; owner: number; host: string }
 
@@ -20,13 +20,18 @@ export async function observe(folder: string, password: string): Promise<Seen> {
   const running = readPidFile(folder)
   if (!running?.socketFolder) return { state: 'absent' }
   const { pid, socketFolder: host } = running
+  const busy = { state: 'busy', pid, host } as const
+  // To ask a busy one would only fill its log.
+  if (running.status !== 'ready' && isServerOf(folder, pid)) return busy
   const client = await connect(host, password)
-  if (typeof client === 'string') return { state: client }
+  if (client === 'absent') return { state: 'absent' }
+  if (client === 'busy') return busy
+  if (client === 'full') return { state: 'owned', owner: starterOf(pid) ?? pid, host }
   try {
     const owner = await ownerOf(client)
     return owner === undefined ? { state: 'unowned', pid, host } : { state: 'owned', owner, host }
   } catch {
-    return { state: 'busy' } // it went away while we asked
+    return busy // it went away while we asked
   } finally {
     await client.end().catch(() => {})
   }
@@ -35,7 +40,8 @@ export async function observe(folder: string, password: string): Promise<Seen> {
 async function ownerOf(client: Client): Promise<number | undefined> {
   const { rows } = await client.query(
     `select application_name as name from pg_locks join pg_stat_activity using (pid)
-     where locktype = 'advisory' and granted and classid = $1 and objid = $2 and objsubid = 2`,
+     where locktype = 'advisory' and granted and classid = $1 and objid = $2 and objsubid = 2
+     and database = (select oid from pg_database where datname = current_database())`,
     lock,
   )
   return rows.length > 0 ? Number(rows[0].name.slice(ownerName.length)) : undefined
@@ -55,11 +61,19 @@ export async function takeOwnership(host: string, password: string): Promise<Cli
   return undefined
 }
 
-async function connect(host: string, password: string): Promise<Client | 'absent' | 'busy'> {
+type Failure = 'absent' | 'busy' | 'full'
+const failures: Record<string, Failure> = {
+  ENOENT: 'absent',
+  ECONNREFUSED: 'absent',
+  53300: 'full',
+}
+
+async function connect(host: string, password: string): Promise<Client | Failure> {
   const client = new Client({
     ...{ host, port, user: superuser, password, database: maintenance },
     application_name: `${ownerName} ${process.pid}`,
     connectionTimeoutMillis: 5000,
+    query_timeout: 60_000,
   })
   client.on('error', () => {}) // told by 'end', too
   try {
@@ -67,8 +81,9 @@ async function connect(host: string, password: string): Promise<Client | 'absent
     return client
   } catch (error) {
     const code = (error as { code?: string }).code ?? ''
-    if (code === '28P01') throw new Error('The embedded database refuses the password we keep.')
-    return code === 'ENOENT' || code === 'ECONNREFUSED' ? 'absent' : 'busy'
+    if (code === '28P01')
+      throw new Error('The embedded database refuses the password in keys/database-password.')
+    return failures[code] ?? 'busy'
   }
 }
 

@@ -1,19 +1,11 @@
 import { spawn } from 'node:child_process'
-import {
-  closeSync,
-  copyFileSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  truncateSync,
-} from 'node:fs'
+import { closeSync, copyFileSync, openSync, rmSync, statSync, truncateSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { program } from './binaries.ts'
-import { type Cluster, cleanEnvironment, port } from './cluster.ts'
-import { isAlive } from './drafts.ts'
+import { type Cluster, port } from './cluster.ts'
+import { cleanEnvironment } from './identity.ts'
+import { end, isServerOf, readPidFile, readText } from './processes.ts'
 import { settings } from './settings.ts'
 
 /** A running postgres (the postmaster) that is our child. */
@@ -26,32 +18,8 @@ export type Server = {
   logStart: number
 }
 
-/** What postgres writes about itself into its folder. */
-export type PidFile = { pid: number; socketFolder: string; status: string }
-
 const patienceMs = 60_000
 const logLimitBytes = 10 * 1024 * 1024
-
-export function readPidFile(folder: string): PidFile | undefined {
-  const lines = readText(join(folder, 'postmaster.pid')).split('\n')
-  const pid = Number(lines[0])
-  if (!pid) return undefined
-  return { pid, socketFolder: lines[4] ?? '', status: (lines[7] ?? '').trim() }
-}
-
-function readText(file: string): string {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch {
-    return ''
-  }
-}
-
-/** Whether process `pid` is the postgres of this folder, and not a stranger that got its number. */
-export function isServerOf(folder: string, pid: number): boolean {
-  if (process.platform !== 'linux') return isAlive(pid)
-  return readText(`/proc/${pid}/cmdline`).split('\0').includes(folder)
-}
 
 /** Starts postgres; `ready` tells when it can be used. */
 export function launch(cluster: Cluster, extra: Record<string, string>): Server {
@@ -112,27 +80,27 @@ export async function ready(
   cluster: Cluster,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  let seen = server.logStart
+  let [seen, word] = [server.logStart, '']
   let deadline = Date.now() + patienceMs
-  while (server.isUp()) {
+  for (; server.isUp(); await sleep(20)) {
     if (signal.aborted || Date.now() > deadline) {
       await stopServer(server)
-      return signal.aborted ? 'stopped' : `no sign of life for ${patienceMs / 1000} s`
+      return signal.aborted ? 'stopped' : `it says nothing after "${word}"`
     }
     const pidFile = readPidFile(cluster.folder)
     if (pidFile?.pid === server.pid && pidFile.status === 'ready') return undefined
-    await sleep(20)
     if (size(cluster.logFile) === seen) continue
     seen = size(cluster.logFile)
-    deadline = Date.now() + patienceMs
+    const latest = words(server, cluster).findLast((line) => line.includes(' LOG:  ')) ?? ''
+    if (latest === word) continue // connections that were refused, which tell of no progress
+    word = latest
+    deadline = Date.now() + (word.includes('starting: end-of-recovery') ? 10 : 1) * patienceMs
   }
-  return lastWords(server, cluster) || (await server.exited)
+  return words(server, cluster).slice(-3).join(' ') || (await server.exited)
 }
 
-function lastWords({ logStart }: Server, { logFile }: Cluster): string {
-  const said = readFileSync(logFile).subarray(logStart).toString().trim()
-  return said.split('\n').slice(-3).join(' ')
-}
+const words = ({ logStart }: Server, { logFile }: Cluster) =>
+  Buffer.from(readText(logFile)).subarray(logStart).toString().trim().split('\n')
 
 const size = (file: string) => statSync(file, { throwIfNoEntry: false })?.size ?? 0
 
@@ -142,44 +110,13 @@ export async function stopServer(server: Server): Promise<void> {
   await server.exited
 }
 
-/** Ends a process by signals of growing force. */
-export async function end(pid: number, isUp: () => boolean): Promise<void> {
-  const steps = [
-    { signal: 'SIGINT', patience: 20_000 },
-    { signal: 'SIGQUIT', patience: 10_000 },
-    { signal: 'SIGKILL', patience: 5000 },
-  ]
-  for (const { signal, patience } of steps) {
-    if (isUp()) kill(pid, signal)
-    for (const start = Date.now(); isUp() && Date.now() - start < patience; ) await sleep(10)
-  }
-}
-
-function kill(pid: number, signal: string): void {
-  try {
-    process.kill(pid, signal)
-  } catch {
-    // It ended by itself.
-  }
-}
-
-/**
- * Ends what a killed postmaster left behind. Idle processes notice by themselves, but one that is
- * busy with a query works on and holds the memory that the next postmaster waits for.
- */
-export function endLeftovers(cluster: Cluster): void {
-  if (process.platform !== 'linux') return
-  for (const name of readdirSync('/proc')) {
-    const title = /^\d+$/.test(name) ? readText(`/proc/${name}/cmdline`) : ''
-    if (!title.startsWith(`postgres: ${cluster.name}: `)) continue
-    const owner = statSync(`/proc/${name}`, { throwIfNoEntry: false })?.uid
-    if (owner === cluster.identity.uid) kill(Number(name), 'SIGQUIT')
-  }
-}
-
 /** Keeps the log small, also under a running server, which appends to the same file. */
 export function boundLog({ logFile }: Cluster): void {
   if (size(logFile) < logLimitBytes) return
-  copyFileSync(logFile, `${logFile}.1`)
-  truncateSync(logFile)
+  try {
+    copyFileSync(logFile, `${logFile}.1`)
+    truncateSync(logFile)
+  } catch {
+    // A full disk is not a reason to fail, and the next time may do.
+  }
 }

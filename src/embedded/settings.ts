@@ -21,13 +21,16 @@ export const settings = (cluster: Cluster): Record<string, string> => ({
   unix_socket_permissions: '0700',
   password_encryption: 'scram-sha-256',
   cluster_name: cluster.name,
+  'registry.starter': String(process.pid), // lets others tell whether we still live
 
   // What was acknowledged is on disk, and a half-written page is repaired.
   fsync: 'on',
   full_page_writes: 'on',
   synchronous_commit: 'on',
   data_sync_retry: 'off',
-  restart_after_crash: 'on',
+  // After a crash of one of its processes the server ends, and its supervisor starts it anew:
+  // PostgreSQL 18.4 can hang for ever when it is disturbed while it restarts in place.
+  restart_after_crash: 'off',
 
   max_connections: '100',
   shared_buffers: sharedBuffers(),
@@ -39,6 +42,7 @@ export const settings = (cluster: Cluster): Record<string, string> => ({
   deadlock_timeout: '200ms',
   client_connection_check_interval: '1s',
   idle_in_transaction_session_timeout: '60s',
+  autovacuum_naptime: '10s', // a young registry grows faster than its statistics
   timezone: 'UTC',
 
   // Statements and parameters hold personal data, so the log shows neither.
@@ -47,6 +51,8 @@ export const settings = (cluster: Cluster): Record<string, string> => ({
   log_timezone: 'UTC',
   log_statement: 'none',
   log_min_error_statement: 'panic',
+  // An error tells its caller; its words can quote a value, and a log is read by others.
+  log_min_messages: 'log',
   log_error_verbosity: 'terse',
   log_parameter_max_length: '0',
   log_parameter_max_length_on_error: '0',

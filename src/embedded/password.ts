@@ -1,0 +1,61 @@
+import { randomBytes } from 'node:crypto'
+import {
+  closeSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { draftName, syncFolder } from './drafts.ts'
+
+export const keyFolder = (dataDir: string) => join(dataDir, 'keys')
+const passwordFile = (dataDir: string) => join(keyFolder(dataDir), 'database-password')
+
+export function readPassword(dataDir: string): string | undefined {
+  try {
+    return readFileSync(passwordFile(dataDir), 'utf8').trim()
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw error
+  }
+}
+
+export function demandPassword(dataDir: string): string {
+  const password = readPassword(dataDir)
+  if (password) return password
+  throw new Error(
+    `The database in ${dataDir} is there, but ${passwordFile(dataDir)} is not: ` +
+      'bring the keys folder back from a backup.',
+  )
+}
+
+/** Two processes that start at once agree on the password of the first. */
+export function makePassword(dataDir: string): string {
+  mkdirSync(keyFolder(dataDir), { recursive: true, mode: 0o700 })
+  const file = passwordFile(dataDir)
+  const draft = draftName(file)
+  try {
+    writeSynced(draft, `${randomBytes(32).toString('base64url')}\n`)
+    linkSync(draft, file)
+    syncFolder(keyFolder(dataDir))
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  } finally {
+    rmSync(draft, { force: true })
+  }
+  return demandPassword(dataDir)
+}
+
+function writeSynced(file: string, text: string): void {
+  const descriptor = openSync(file, 'wx', 0o600)
+  try {
+    writeFileSync(descriptor, text)
+    fsyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+}
