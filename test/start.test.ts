@@ -7,6 +7,7 @@ import { type Client, clientOf } from './support/client.ts'
 import { emptyDatabase, freshDatabase, rowsOf, urlOf } from './support/database.ts'
 import {
   databasePid,
+  npmStart,
   type Program,
   startProgram,
   startRegistry,
@@ -195,6 +196,12 @@ describe('the service on the server that DATABASE_URL names', () => {
     assert.ok(!registry.output().includes(password))
     assert.equal(existsSync(join(dataDir, 'postgres')), false)
     assert.equal(await stop(registry), 0)
+  })
+
+  it('is stopped by a signal to npm as well', async () => {
+    const registry = await npmStart(onDatabase(await freshDatabase()))
+    assert.equal(await stop(registry), 0)
+    await assert.rejects(fetch(registry.url))
   })
 
   it('comes up for a login that owns its database, was granted the role, and can do no more', async () => {

@@ -80,19 +80,26 @@ export async function until<T>(what: string, look: () => T | Promise<T>): Promis
   throw new Error(`Waited in vain for ${what}.`)
 }
 
-/** The service as `npm start` runs it, once it says where it listens. */
-export async function startRegistry(env: Environment): Promise<Program & { url: string }> {
-  const program = startProgram(env)
+/** The service, once it says where it listens. */
+export const startRegistry = (env: Environment) => listening(startProgram(env))
+
+/** The service with the words of `npm start`; for a start that is to fail, too. */
+export const startProgram = (env: Environment) =>
+  start([runner, 'main'], { ...registryDefaults, ...env })
+
+/** The same through npm itself. */
+export const npmStart = (env: Environment) =>
+  listening(startCommand('npm', ['start'], { ...registryDefaults, ...env }))
+
+const registryDefaults = { PORT: '0', REGISTRY_LOG_LEVEL: 'silent' }
+
+async function listening(program: Program): Promise<Program & { url: string }> {
   const url = await until('the service to listen', () => {
     if (!program.isUp()) throw new Error(`The service ended: ${program.errors()}`)
     return /^ {2}API +(http\S+)$/m.exec(program.output())?.[1]
   })
   return { ...program, url }
 }
-
-/** The same, for a start that is to fail. */
-export const startProgram = (env: Environment) =>
-  start([runner, 'main'], { PORT: '0', REGISTRY_LOG_LEVEL: 'silent', ...env })
 
 export const cliCommand = (args: string[]) => [runner, 'cli/cli', ...args]
 
