@@ -1,7 +1,7 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { resolve } from 'node:path'
-import { createSecureContext } from 'node:tls'
 
 /** The only reader of the environment. What it returns is checked and complete. */
 export type Config = {
@@ -145,7 +145,7 @@ const isLoopback = (host: string) =>
 
 function fitTogether(cert: Buffer, key: Buffer): boolean {
   try {
-    return Boolean(createSecureContext({ cert, key }))
+    return new X509Certificate(cert).checkPrivateKey(createPrivateKey(key))
   } catch {
     return false
   }

@@ -5,7 +5,7 @@ import { Validator } from '@seriousme/openapi-schema-validator'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { clientOf, type Reply } from './support/client.ts'
 import { refused } from './support/refused.ts'
-import { type Service, startService } from './support/service.ts'
+import { type Service, startService, withService } from './support/service.ts'
 
 /**
  * The golden list: every operation there is to be, with who may call it. A new one is written here
@@ -257,12 +257,13 @@ describe('The metrics', () => {
 
   it('are for who holds the token, from anywhere', async () => {
     const token = 'a token for the metrics'
-    const own = await startService({ REGISTRY_METRICS_TOKEN: token }, service.connection)
-    for (const Authorization of [token, `Bearer ${token}`])
-      assert.equal((await scrape(own.url, { ...forwarded, Authorization })).status, 200)
-    refused(await scrape(own.url, { ...forwarded, Authorization: `${token}!` }), 403)
-    assert.equal((await scrape(own.url, { Authorization: 'something else' })).status, 200)
-    await own.stop()
+    const check = async ({ url }: Service) => {
+      for (const Authorization of [token, `Bearer ${token}`])
+        assert.equal((await scrape(url, { ...forwarded, Authorization })).status, 200)
+      refused(await scrape(url, { ...forwarded, Authorization: `${token}!` }), 403)
+      assert.equal((await scrape(url, { Authorization: 'something else' })).status, 200)
+    }
+    await withService({ REGISTRY_METRICS_TOKEN: token }, check, service.connection)
   })
 
   it('tell of requests by route and status, of the pool and of the event loop', async () => {

@@ -5,7 +5,7 @@ import { after, before, describe, it } from 'node:test'
 import { rowsOf } from './support/database.ts'
 import { sendRaw } from './support/raw.ts'
 import { fieldsOf, refused } from './support/refused.ts'
-import { type Service, startService } from './support/service.ts'
+import { type Service, startService, withService } from './support/service.ts'
 
 let service: Service
 before(async () => {
@@ -64,19 +64,22 @@ describe('The envelope', () => {
     refused(await service.admin.post('/openapi.json', {}), 405, 'wrong_method')
   })
 
-  it('is on a body that is too large, whether its length is told or not', async () => {
-    const small = await startService({ REGISTRY_MAX_BODY_BYTES: '2000' }, service.connection)
-    const body = { name: 'x'.repeat(3000) }
-    refused(await small.admin.post('/Product', body), 413, 'body_too_large')
-    const chunked = await sendRaw(
-      small.url,
-      `POST /Product HTTP/1.1\r\nHost: x\r\nVersion: 2.0\r\nAuthorization: ${small.admin.token}\r\n` +
-        'Content-Type: application/json\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n' +
-        `bb8\r\n${'x'.repeat(3000)}\r\n0\r\n\r\n`,
-    )
-    refused(chunked, 413, 'body_too_large')
-    await small.stop()
-  })
+  it('is on a body that is too large, whether its length is told or not', () =>
+    withService(
+      { REGISTRY_MAX_BODY_BYTES: '2000' },
+      async ({ url, admin }) => {
+        const body = { name: 'x'.repeat(3000) }
+        refused(await admin.post('/Product', body), 413, 'body_too_large')
+        const chunked = await sendRaw(
+          url,
+          `POST /Product HTTP/1.1\r\nHost: x\r\nVersion: 2.0\r\nAuthorization: ${admin.token}\r\n` +
+            'Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n' +
+            `Connection: close\r\n\r\nbb8\r\n${'x'.repeat(3000)}\r\n0\r\n\r\n`,
+        )
+        refused(chunked, 413, 'body_too_large')
+      },
+      service.connection,
+    ))
 
   it('is on what is not JSON by its type or its encoding', async () => {
     for (const type of [

@@ -3,7 +3,12 @@ import { after, before, describe, it } from 'node:test'
 import { permissions, roles } from '../src/http/permission.ts'
 import { rowsOf } from './support/database.ts'
 import { fieldsOf, refused } from './support/refused.ts'
-import { adminPassword as password, type Service, startService } from './support/service.ts'
+import {
+  adminPassword as password,
+  type Service,
+  startService,
+  withService,
+} from './support/service.ts'
 
 let service: Service
 let one: number
@@ -209,25 +214,24 @@ describe('A user with some products', () => {
 })
 
 describe('The last administrator', () => {
-  it('cannot be made inactive or less, also when two try at once', async () => {
-    const own = await startService()
-    const [{ userID }] = (await own.admin.get('/User?Username=admin')).data
-    const lesser = [
-      { userID, role: 'Administrator', isActive: false },
-      { userID, role: 'Operator', isActive: true },
-      { userID, permissions: ['User.Read', 'User.Write'], isActive: true },
-      { userID, role: 'Administrator', productIDs: [], isActive: true },
-    ]
-    for (const change of lesser) refused(await own.admin.put('/User', change), 409)
-    const second = { username: 'second', password, permissions }
-    const [other] = (await own.admin.post('/User', second)).data
-    const race = await Promise.all([
-      own.admin.put('/User', { userID, role: 'ReadOnly', isActive: true }),
-      own.admin.put('/User', { userID: other.userID, role: 'ReadOnly', isActive: true }),
-    ])
-    assert.deepEqual(race.map(({ status }) => status).sort(), [200, 409])
-    await own.stop()
-  })
+  it('cannot be made inactive or less, also when two try at once', () =>
+    withService({}, async ({ admin }) => {
+      const [{ userID }] = (await admin.get('/User?Username=admin')).data
+      const lesser = [
+        { userID, role: 'Administrator', isActive: false },
+        { userID, role: 'Operator', isActive: true },
+        { userID, permissions: ['User.Read', 'User.Write'], isActive: true },
+        { userID, role: 'Administrator', productIDs: [], isActive: true },
+      ]
+      for (const change of lesser) refused(await admin.put('/User', change), 409)
+      const second = { username: 'second', password, permissions }
+      const [other] = (await admin.post('/User', second)).data
+      const race = await Promise.all([
+        admin.put('/User', { userID, role: 'ReadOnly', isActive: true }),
+        admin.put('/User', { userID: other.userID, role: 'ReadOnly', isActive: true }),
+      ])
+      assert.deepEqual(race.map(({ status }) => status).sort(), [200, 409])
+    }))
 })
 
 describe('PUT /User/Password', () => {

@@ -47,7 +47,8 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     requestTimeout: 60_000,
     keepAliveTimeout: 65_000,
     ...(tls ? { https: { ...tls, ...limits, minVersion: 'TLSv1.2' } } : { http: limits }),
-    trustProxy: options.behindProxy ? 1 : false,
+    // Only the one that connects to us, and only where there is one.
+    trustProxy: options.behindProxy && ((_address: string, hop: number) => hop === 0),
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     exposeHeadRoutes: false,

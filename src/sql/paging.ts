@@ -5,6 +5,9 @@ export type Paging = { PageNumber?: number; PageSize?: number }
 
 export const defaultPageSize = 100
 
+/** No table has more rows than a bigint counts, so a page beyond is as empty as the last one. */
+const mostRows = 2n ** 63n - 1n
+
 /** The end of a paged select: one page by native id. */
 export const page = (query: Paging, from: string, id: string): Fragment =>
   pageBy(query, id, `(select max(${id}) from ${from})`)
@@ -16,7 +19,8 @@ export const page = (query: Paging, from: string, id: string): Fragment =>
  */
 export function pageBy(query: Paging, order: string, bound: string): Fragment {
   const { PageNumber = 1, PageSize = defaultPageSize } = query
-  const skip = String((BigInt(PageNumber) - 1n) * BigInt(PageSize))
+  const before = (BigInt(PageNumber) - 1n) * BigInt(PageSize)
+  const skip = String(before < mostRows ? before : mostRows)
   return sql`
     and (${skip}::bigint = 0 or ${skip}::bigint < ${raw(bound)})
     order by ${raw(order)} limit ${PageSize} offset ${skip}::bigint`

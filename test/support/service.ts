@@ -75,3 +75,13 @@ export async function startService(
     stop,
   }
 }
+
+/** A service for one test alone, which ends with it whatever its outcome. */
+export async function withService(
+  env: Record<string, string>,
+  use: (service: Service) => Promise<void>,
+  connection?: pg.ClientConfig,
+) {
+  const service = await startService(env, connection)
+  await use(service).finally(service.stop)
+}
