@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { after, before, describe, it } from 'node:test'
+import { startCommand } from './support/process.ts'
+import { adminPassword, type Service, startService } from './support/service.ts'
+
+const readme = readFileSync('README.md', 'utf8')
+const hasCurl = spawnSync('curl', ['--version']).status === 0
+
+describe('The README', () => {
+  let service: Service
+  before(async () => {
+    service = await startService()
+  })
+  after(() => service.stop())
+
+  it('has every setting in its table, and no others', () => {
+    const inCode = readFileSync('src/config.ts', 'utf8').match(/'[A-Z][A-Z_]{3,}'/g) ?? []
+    const inTable = readme.match(/^\| `[A-Z].*?\|/gm)?.join() ?? ''
+    assert.deepEqual(
+      [...new Set(inTable.match(/[A-Z_]{4,}/g))].sort(),
+      [...new Set(inCode.map((name) => name.slice(1, -1)))].sort(),
+    )
+  })
+
+  it('has a tour whose every line works as it stands', { skip: !hasCurl }, async () => {
+    const [, tour = ''] = /^## A five-minute tour$([\s\S]*?)^## /m.exec(readme) ?? []
+    const script = [...tour.matchAll(/^```sh\n([\s\S]*?)^```$/gm)]
+      .map(([, lines]) => lines)
+      .join('')
+    const here = script
+      .replace(/^URL=.*$/m, `URL=${service.url}`)
+      .replace(/^PASSWORD=.*$/m, `PASSWORD='${adminPassword}'`)
+    assert.ok(here.includes(service.url) && here.includes(adminPassword))
+    const shell = startCommand('sh', ['-e', '-c', here], {})
+    assert.equal(await shell.exited, 0, shell.errors())
+    const output = shell.output()
+    const refused = count(script, /# refused$/gm)
+    assert.equal(count(output, /"result":false/g), refused, output)
+    assert.equal(count(output, /"result":true/g), count(script, /^call [A-Z]/gm) - refused)
+    assert.match(output, /^idempotency-replayed: true/m)
+  })
+})
+
+const count = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].length
