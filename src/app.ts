@@ -9,6 +9,7 @@ import { bizTransactionEndpoints } from './biz-transaction/routes.ts'
 import { commonEndpoints } from './common/routes.ts'
 import { communicationEndpoints } from './communication/routes.ts'
 import type { Config } from './config.ts'
+import { distributionEndpoints } from './distribution/routes.ts'
 import { holdingEndpoints } from './holding/routes.ts'
 import { type Endpoint, methodOf, pathOf } from './http/endpoint.ts'
 import { serveMetrics } from './http/metrics.ts'
@@ -46,6 +47,7 @@ export async function buildApp(config: Config, database: Database, logger: Fasti
     ...investmentEndpoints,
     ...bizEventEndpoints,
     ...holdingEndpoints,
+    ...distributionEndpoints,
     ...bizTransactionEndpoints(postingDoor(database)),
     ...bizEntityEndpoints(vault),
     ...personEndpoints(vault),

@@ -56,6 +56,22 @@ export const constraints: Record<string, Problem & { status: 400 | 409 }> = {
     code: 'in_use',
     message: 'The investment has event notices; it can be deactivated instead.',
   },
+  investment_has_distributions: {
+    status: 409,
+    code: 'in_use',
+    message: 'The investment has distributions; it can be deactivated instead.',
+  },
+  investment_is_drp_target: {
+    status: 409,
+    code: 'in_use',
+    message: 'The investment is the DRP target of a distribution; it can be deactivated instead.',
+  },
+  distribution_external_id_unique: {
+    status: 409,
+    code: 'duplicate',
+    field: 'externalCorporateActionId',
+    message: 'Another distribution of this product has this externalCorporateActionId.',
+  },
   biz_transaction_external_id_unique: {
     status: 409,
     code: 'duplicate',

@@ -19,6 +19,7 @@ import {
   postingColumns,
   recount,
   type Shortfall,
+  touchedAccounts,
 } from './settle.ts'
 import { renderPerRequest } from './sql.ts'
 
@@ -214,11 +215,11 @@ async function writeRows(tx: Tx, productID: number, rows: Row[], locked: Locked)
 
 async function insert(tx: Tx, productID: number, rows: Row[]) {
   await insertUncounted(tx, productID, selectPostings(rows))
-  return recount(
-    tx,
-    productID,
-    rows.map(({ accountID, item }) => ({ accountID, from: item.body.transactionDate! })),
-  )
+  const touched = rows.map(({ accountID, item }) => ({
+    accountID,
+    from: item.body.transactionDate!,
+  }))
+  return recount(tx, productID, touchedAccounts(touched))
 }
 
 async function savepoint(tx: Tx) {

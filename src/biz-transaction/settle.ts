@@ -89,7 +89,10 @@ export const append = (tx: Tx, productID: number, postings: Fragment): Promise<S
         row_number() over (partition by g.account_id order by g.transaction_date desc, g.id desc)
           as from_last,
         row_number() over (partition by g.account_id, g.investment_id
-          order by g.transaction_date desc, g.id desc) as from_last_of_holding
+          order by g.transaction_date desc, g.id desc) as from_last_of_holding,
+        -- A payment moves no units: its holding is left alone, if there is one.
+        h.account_id is null or bool_or(g.quantity <> 0) over (
+          partition by g.account_id, g.investment_id) as moves
       from (${postings}) g
       cross join lateral (
         select quantity, invested_amount from ledger_account
@@ -114,16 +117,15 @@ export const append = (tx: Tx, productID: number, postings: Fragment): Promise<S
         (g.state).gain, g.account_quantity, g.account_invested
       from stated g where not exists (select from short)),
     held as (
-      insert into holding as h (product_id, account_id, investment_id, quantity, invested_amount,
+      insert into holding (product_id, account_id, investment_id, quantity, invested_amount,
         cost_amount, realised_gain)
       select ${productID}, account_id, investment_id, (state).quantity, (state).invested,
         (state).cost, (state).gain
-      from stated where from_last_of_holding = 1 and not exists (select from short)
+      from stated
+      where from_last_of_holding = 1 and moves and not exists (select from short)
       on conflict (product_id, account_id, investment_id) do update
         set quantity = excluded.quantity, invested_amount = excluded.invested_amount,
-          cost_amount = excluded.cost_amount, realised_gain = excluded.realised_gain
-        where h.quantity <> excluded.quantity or h.invested_amount <> excluded.invested_amount
-          or h.cost_amount <> excluded.cost_amount or h.realised_gain <> excluded.realised_gain),
+          cost_amount = excluded.cost_amount, realised_gain = excluded.realised_gain),
     totalled as (
       insert into ledger_account (product_id, account_id, quantity, invested_amount, last_date)
       select ${productID}, account_id, account_quantity, account_invested, transaction_date
@@ -143,25 +145,23 @@ export const insertUncounted = (tx: Tx, productID: number, postings: Fragment) =
       on conflict do nothing)
     insert into biz_transaction (${rowColumns}) select ${rowValues(productID)} from given g`)
 
-/** An account whose history changed, and the first day on which it did. */
-export type Touched = { accountID: number; from: string }
+/** Accounts whose history changed, each with the first day on which it did. */
+export const touchedAccounts = (touched: readonly { accountID: number; from: string }[]) => sql`
+  select account_id, min(from_date) as from_date
+  from unnest(${touched.map(({ accountID }) => accountID)}::int[],
+    ${touched.map(({ from }) => from)}::date[]) t (account_id, from_date)
+  group by account_id`
 
 /**
  * Counts accounts anew from the first day touched: the closing figures of every transaction since,
  * the holdings, the totals. When a holding would be negative at any point nothing is changed, and
  * the caller must undo what led there.
  */
-export async function recount(tx: Tx, productID: number, touched: readonly Touched[]) {
-  const from = new Map<number, string>()
-  for (const { accountID, from: date } of touched) {
-    const known = from.get(accountID)
-    if (known === undefined || date < known) from.set(accountID, date)
-  }
-  return tx.query<Shortfall>(sql`
+export const recount = (tx: Tx, productID: number, touched: Fragment): Promise<Shortfall[]> =>
+  tx.query<Shortfall>(sql`
     with counted as materialized (
       select t.account_id, t.from_date, c.*
-      from unnest(${[...from.keys()]}::int[], ${[...from.values()]}::date[])
-        t (account_id, from_date)
+      from (${touched}) t
       cross join lateral (${accountLine(productID)}) c),
     short as (
       select distinct on (account_id, investment_id) account_id as "accountID",
@@ -196,7 +196,6 @@ export async function recount(tx: Tx, productID: number, touched: readonly Touch
       where c.from_last = 1 and a.product_id = ${productID} and a.account_id = c.account_id
         and not exists (select from short))
     select * from short`)
-}
 
 /**
  * The line of one account t from its first day touched: for each holding its state before that day

@@ -33,8 +33,8 @@ const transactionColumns = (showClosing: boolean) =>
     externalInvestmentId: 'i.external_investment_id',
     securityCode: 'i.security_code',
     investmentName: 'i.name',
-    externalCorporateActionId: 'null::text',
-    corporateActionName: 'null::text',
+    externalCorporateActionId: 'd.external_corporate_action_id',
+    corporateActionName: 'd.name',
     statusName: `${nameArray(lookups.BizTransactionStatus)}[t.biz_transaction_status_id]`,
     transactionClosingAmount: showClosing ? 't.closing_amount' : 'null::numeric',
     transactionClosingQuantity: showClosing ? 't.closing_quantity' : 'null::numeric',
@@ -49,7 +49,9 @@ const withNames = sql`
   join product p on p.product_id = t.product_id
   join account a on a.account_id = t.account_id
   join biz_entity e on e.biz_entity_id = a.biz_entity_id
-  join investment i on i.investment_id = t.investment_id`
+  join investment i on i.investment_id = t.investment_id
+  left join distribution d on d.product_id = t.product_id
+    and d.corporate_action_id = t.corporate_action_id`
 
 export function readTransactions(
   handle: Sql,

@@ -11,7 +11,7 @@ import type { Written } from '../sql/unit-of-work.ts'
 import { problemsOf } from './legs.ts'
 import { insufficient, namesOf } from './post.ts'
 import { BizTransaction, type Rollback, type TransactionUpdate } from './schema.ts'
-import { lockAccounts, recount } from './settle.ts'
+import { lockAccounts, recount, touchedAccounts } from './settle.ts'
 import { renderPerRequest } from './sql.ts'
 
 const transactionReference = reference(
@@ -100,7 +100,7 @@ async function countAnew(tx: Tx, rows: Stored[], alsoFrom?: string) {
     const touched = rows
       .filter((row) => row.productID === productID)
       .map(({ accountID, date }) => ({ accountID, from: earlier(date, alsoFrom) }))
-    const shortfalls = await recount(tx, productID, touched)
+    const shortfalls = await recount(tx, productID, touchedAccounts(touched))
     if (shortfalls.length === 0) continue
     const names = await namesOf(tx, shortfalls)
     throw new Refusal(

@@ -37,9 +37,9 @@ const holdingColumns = columns(Holding, 'h', {
   unrealisedGain: gain,
   unrealisedGainPercent: `round(round((${gain}) * 100, 40) / nullif(h.cost, 0), 4)`,
   realisedGain: 'h.gain',
-  distributionEntitlement: '0::numeric',
-  distributionsPaid: '0::numeric',
-  drpResidual: '0::numeric',
+  distributionEntitlement: 'x.declared',
+  distributionsPaid: 'x.paid',
+  drpResidual: 'coalesce(r.amount, 0)',
 })
 
 /** The positions of a page as they are now: the totals on hand. */
@@ -82,9 +82,25 @@ export function readHoldings(handle: Sql, actor: Actor, query: HoldingQuery) {
         select price, price_date from investment_price
         where investment_id = h.investment_id and price_date <= d.date
         order by price_date desc limit 1) v on true
+      cross join lateral (${distributionsOf}) x
+      left join drp_residual r on r.product_id = h.product_id and r.account_id = h.account_id
+        and r.investment_id = h.investment_id
       order by h.product_id, h.account_id, h.investment_id`,
   )
 }
+
+/** Of a position: what is declared and not yet paid, and what was paid by the day, DRP included. */
+const distributionsOf = sql`
+  select
+    coalesce(sum(e.gross_amount) filter (
+      where c.distribution_status_id = 2 and c.record_date <= d.date), 0) as declared,
+    coalesce(sum(e.gross_amount) filter (
+      where c.distribution_status_id > 2 and c.payment_date <= d.date), 0) as paid
+  from entitlement e
+  join distribution c on c.product_id = e.product_id
+    and c.corporate_action_id = e.corporate_action_id
+  where e.product_id = h.product_id and e.account_id = h.account_id
+    and e.investment_id = h.investment_id`
 
 const mostHoldings = `(select max(account_id)::bigint from account)
   * (select max(investment_id) from investment)`

@@ -38,3 +38,11 @@ const scaled = (plain: string): bigint => {
   const [whole = '0', fraction = ''] = plain.split('.')
   return BigInt(whole + fraction.padEnd(decimalDigits, '0'))
 }
+
+/** The sum of plain decimals, exact: in whole units of their last place. */
+export function sumDecimals(decimals: readonly string[]): string {
+  const total = decimals.reduce((sum, plain) => sum + scaled(plain), 0n)
+  const digits = String(total < 0n ? -total : total).padStart(decimalDigits + 1, '0')
+  const fraction = digits.slice(-decimalDigits).replace(/0+$/, '')
+  return `${total < 0n ? '-' : ''}${digits.slice(0, -decimalDigits)}${fraction && `.${fraction}`}`
+}

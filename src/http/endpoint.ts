@@ -36,8 +36,9 @@ type Declaration<Q extends TObject, B extends TSchema> = {
   beside?: readonly string[]
 }
 
-type ReadEndpoint<Q extends TObject> = Declaration<Q, TSchema> & {
-  read: (request: Request<Static<Q>, never>, handle: Sql) => Promise<Answer>
+/** A read may take a body: POST /Distribution/Preview does, and yet writes nothing. */
+type ReadEndpoint<Q extends TObject, B extends TSchema> = Declaration<Q, B> & {
+  read: (request: Request<Static<Q>, Static<B>>, handle: Sql) => Promise<Answer>
 }
 
 /** For a read without pages: its rows go out as they come, whatever their number. */
@@ -71,7 +72,7 @@ export type Endpoint = Declaration<TObject, TSchema> & {
   through?: (request: Request<unknown, unknown>, write: Write) => Promise<Outcome>
 }
 
-export const reading = <Q extends TObject>(endpoint: ReadEndpoint<Q>) =>
+export const reading = <Q extends TObject, B extends TSchema>(endpoint: ReadEndpoint<Q, B>) =>
   endpoint as unknown as Endpoint
 export const streaming = <Q extends TObject>(endpoint: StreamEndpoint<Q>) =>
   endpoint as unknown as Endpoint

@@ -47,7 +47,7 @@ function operationOf(endpoint: Endpoint, show: Show, maxPageSize: number) {
   const [, tag] = pathOf(endpoint).split('/')
   const parameters = [
     ...(anyVersion ? [] : [versionHeader]),
-    ...(['POST', 'PUT'].includes(methodOf(endpoint)) ? [idempotencyHeader] : []),
+    ...(isRetried(endpoint) ? [idempotencyHeader] : []),
     ...queryParameters(query && limitPages(query, maxPageSize), show),
   ]
   return {
@@ -76,6 +76,9 @@ const bodySchema = (body: TSchema, show: Show) => {
   const { lone, items } = body as { lone?: boolean; items?: TSchema }
   return lone ? { oneOf: [show(items!), show(body)] } : show(body)
 }
+
+const isRetried = ({ write, through, operation }: Endpoint) =>
+  Boolean(write ?? through) && !operation.startsWith('DELETE')
 
 const versionHeader = {
   name: 'Version',

@@ -1,0 +1,57 @@
+import sql from 'sql-template-tag'
+import type { Actor } from '../actor.ts'
+import { postSet } from '../biz-transaction/post-set.ts'
+import { lookups } from '../lookup/lookups.ts'
+import type { Tx } from '../sql/handle.ts'
+import type { Written } from '../sql/unit-of-work.ts'
+import type { Payment } from './schema.ts'
+import { identifyDistribution, lockDistribution, renderDistributionList } from './sql.ts'
+import { moveOn, refuseOtherStage, workOnWholeTables } from './stage.ts'
+
+const { Declared, Paid } = lookups.DistributionStatus
+const type = lookups.BizTransactionType['Distribution payment']
+
+/** Pays the cash part: one transaction per account; the part that goes to the DRP is held. */
+export async function payDistribution(tx: Tx, actor: Actor, payment: Payment): Promise<Written> {
+  const which = await identifyDistribution(tx, actor, payment)
+  const stored = await lockDistribution(tx, which)
+  refuseOtherStage(stored, Declared)
+  await workOnWholeTables(tx)
+  const { productID, id } = which
+  const own = sql`e.product_id = ${productID} and e.corporate_action_id = ${id}`
+  // The bank account is the one for distributions, the default first, as it is at payment.
+  await tx.query(sql`
+    update entitlement e set payment_detail_id = d.payment_detail_id,
+      payment_transaction_id = nextval('biz_transaction_biz_transaction_id_seq')
+    from account a
+    left join (
+      select distinct on (biz_entity_id) biz_entity_id, payment_detail_id from payment_detail
+      where is_for_distribution
+      order by biz_entity_id, is_default desc, payment_detail_id) d
+      on d.biz_entity_id = a.biz_entity_id
+    where ${own} and e.cash_amount > 0 and a.account_id = e.account_id`)
+  await postSet(
+    tx,
+    productID,
+    sql`
+      select null::int as place, e.payment_transaction_id as id, null::bigint as parent_id,
+        ${type}::smallint as type_id, e.account_id, e.investment_id,
+        ${stored.paymentDate}::date as transaction_date, null::numeric as investment_price,
+        e.cash_amount as amount, 0::numeric as quantity, 0::numeric as entry_fee_amount,
+        null::text as external_id, null::text as comment, e.corporate_action_id,
+        null::bigint as biz_event_id
+      from entitlement e where ${own} and e.payment_transaction_id is not null`,
+  )
+  const [done] = await tx.query<{ accounts: number; total: string }>(sql`
+    select count(*)::int as accounts, trim_scale(coalesce(sum(cash_amount), 0))::text as total
+    from entitlement e where ${own} and cash_amount > 0`)
+  const { accounts, total } = done!
+  await moveOn(tx, which, Paid, sql`paid_amount = ${total}, paid_date = now()`)
+  return {
+    ...(await renderDistributionList(tx, which)),
+    message: `Paid ${total} to ${accounts} accounts.`,
+    ids: [id],
+    productID,
+    changes: { accounts, total },
+  }
+}

@@ -1,0 +1,88 @@
+import sql from 'sql-template-tag'
+import type { Actor } from '../actor.ts'
+import { postSet } from '../biz-transaction/post-set.ts'
+import { lookups } from '../lookup/lookups.ts'
+import { conflict } from '../refusal.ts'
+import type { Tx } from '../sql/handle.ts'
+import type { Written } from '../sql/unit-of-work.ts'
+import type { DrpAllotment } from './schema.ts'
+import { identifyDistribution, lockDistribution, renderDistributionList } from './sql.ts'
+import { moveOn, refuseOtherStage, workOnWholeTables } from './stage.ts'
+
+const { Paid, Completed } = lookups.DistributionStatus
+const type = lookups.BizTransactionType['DRP allotment']
+
+/**
+ * Turns the money that was held into units of the target investment: as many as it and what was left
+ * last time buy, rounded down. What they cost is posted to the cent; what is left is carried on.
+ */
+export async function reinvest(tx: Tx, actor: Actor, allotment: DrpAllotment): Promise<Written> {
+  const which = await identifyDistribution(tx, actor, allotment)
+  const stored = await lockDistribution(tx, which)
+  refuseOtherStage(stored, Paid)
+  if (stored.drpIndicatorID !== lookups.DRPIndicator.Offered)
+    throw conflict('drp_not_offered', 'The distribution does not offer reinvestment.')
+  const price = allotment.drpPrice ?? stored.drpPrice
+  if (!price)
+    throw conflict('no_drp_price', 'The DRP price is not known: give drpPrice.', 'drpPrice')
+  const date = allotment.drpAllotmentDate ?? stored.drpAllotmentDate ?? stored.paymentDate!
+  await workOnWholeTables(tx)
+  const { productID, id } = which
+  const own = sql`e.product_id = ${productID} and e.corporate_action_id = ${id}`
+  await tx.query(sql`
+    update entitlement e set residual_before = w.residual, drp_units = w.units, drp_cost = w.cost,
+      drp_residual = w.available - w.cost,
+      drp_transaction_id =
+        case when w.units > 0 then nextval('biz_transaction_biz_transaction_id_seq') end
+    from (
+      select b.account_id, b.residual, b.available, q.units, round(q.units * ${price}::numeric,
+        ${stored.decimals}::int) as cost
+      from (
+        select e.account_id, coalesce(r.amount, 0) as residual,
+          e.drp_amount + coalesce(r.amount, 0) as available
+        from entitlement e
+        left join drp_residual r on r.product_id = e.product_id and r.account_id = e.account_id
+          and r.investment_id = e.investment_id
+        where ${own} and e.drp_amount > 0) b
+      cross join investment i
+      cross join lateral (
+        select trunc(round(b.available, 40) / ${price}::numeric, i.unit_decimals) as units) q
+      where i.investment_id = ${stored.drpInvestmentID}) w
+    where ${own} and e.account_id = w.account_id`)
+  await postSet(
+    tx,
+    productID,
+    sql`
+      select null::int as place, e.drp_transaction_id as id, null::bigint as parent_id,
+        ${type}::smallint as type_id, e.account_id, ${stored.drpInvestmentID}::int as investment_id,
+        ${date}::date as transaction_date, ${price}::numeric as investment_price,
+        e.drp_cost as amount, e.drp_units as quantity, 0::numeric as entry_fee_amount,
+        null::text as external_id, null::text as comment, e.corporate_action_id,
+        null::bigint as biz_event_id
+      from entitlement e where ${own} and e.drp_transaction_id is not null`,
+  )
+  const [done] = await tx.query<{ accounts: number; units: string; total: string }>(sql`
+    with carried as (
+      insert into drp_residual (product_id, account_id, investment_id, amount)
+      select e.product_id, e.account_id, e.investment_id, e.drp_residual
+      from entitlement e where ${own} and e.drp_residual is not null
+      on conflict (product_id, account_id, investment_id) do update set amount = excluded.amount)
+    select count(*)::int as accounts, trim_scale(coalesce(sum(drp_units), 0))::text as units,
+      trim_scale(coalesce(sum(drp_cost), 0))::text as total
+    from entitlement e where ${own} and e.drp_transaction_id is not null`)
+  const { accounts, units, total } = done!
+  await moveOn(
+    tx,
+    which,
+    Completed,
+    sql`reinvested_amount = ${total}, completed_date = now(), drp_price = ${price},
+      drp_allotment_date = ${date}`,
+  )
+  return {
+    ...(await renderDistributionList(tx, which)),
+    message: `Allotted ${units} units for ${total} to ${accounts} accounts.`,
+    ids: [id],
+    productID,
+    changes: { accounts, units, total, drpPrice: price, drpAllotmentDate: date },
+  }
+}
