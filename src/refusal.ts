@@ -1,7 +1,7 @@
 /** One thing wrong with a request: a stable code, the field it is about, and words to act on. */
 export type Problem = { code: string; field?: string; message: string }
 
-/** A refusal the caller can act on. Thrown anywhere below a route, it becomes the failure envelope. */
+/** A refusal to act on. Thrown anywhere below a route, it becomes the failure envelope. */
 export class Refusal extends Error {
   readonly status: number
   readonly problems: Problem[]

@@ -258,7 +258,7 @@ describe('The parameters of a read', () => {
     await is(`OccurredDate.greaterThan=${second}&OccurredDate.lessThanOrEqual=${third}`, [third])
   })
 
-  it('are refused where they are unknown, given twice or of another type, all at once', async () => {
+  it('are refused when unknown, given twice or of another type, all at once', async () => {
     const query =
       'Colour=red&OccurredDate.about=2024-01-01&OccurredDate.contains=2&ResourceID=x' +
       '&Resource=Product&resource=User&PageSize=ten'

@@ -19,8 +19,9 @@ const bytes = (path: string, body: Buffer | string) =>
     service.url,
     Buffer.concat([
       Buffer.from(
-        `POST ${path} HTTP/1.1\r\nHost: x\r\nVersion: 2.0\r\nAuthorization: ${service.admin.token}\r\n` +
-          `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n` +
+        `POST ${path} HTTP/1.1\r\nHost: x\r\nVersion: 2.0\r\n` +
+          `Authorization: ${service.admin.token}\r\nContent-Type: application/json\r\n` +
+          `Content-Length: ${Buffer.byteLength(body)}\r\n` +
           'Connection: close\r\n\r\n',
       ),
       Buffer.from(body),
@@ -211,7 +212,7 @@ describe('A body', () => {
     assert.match(reply.message ?? '', /name must not be empty.*currencyID is not an id of/s)
   })
 
-  it('may have fields that the service does not know and read-only ones, which do nothing', async () => {
+  it('may have fields that nobody knows and read-only ones, which do nothing', async () => {
     const reply = await service.admin.post('/Product', {
       name: 'Known',
       productID: 4711,
@@ -250,7 +251,7 @@ describe('A body', () => {
 })
 
 describe('Letter case', () => {
-  it('of paths, parameters, operators and fields does not matter; that of values does', async () => {
+  it('of paths, parameters, operators and fields is nothing; that of values counts', async () => {
     const body = { NAME: 'Case', EXTERNALPRODUCTID: 'CaSe', currencyid: 2 }
     const created = await service.admin.post('/pRODUCT', body)
     assert.deepEqual(

@@ -56,7 +56,7 @@ describe('Migrations', () => {
     assert.deepEqual(await applied(connection), present)
   })
 
-  it('stop at an applied file that is missing: an older version meets a newer database', async () => {
+  it('stop at an applied file that is missing: the database is newer than we are', async () => {
     const connection = await freshDatabase()
     copy()
     write('9999-next.sql', 'create table next_one ()')

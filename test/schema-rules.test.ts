@@ -132,7 +132,7 @@ describe('Every table', () => {
     )
   })
 
-  it('has an index behind every reference to it, so that nothing is deleted by a scan', async () => {
+  it('has an index behind every reference to it: nothing is deleted by a scan', async () => {
     const scanned = await rows(`
       select c.conrelid::regclass || ' ' || c.conname as name from pg_constraint c
       where c.contype = 'f' and c.connamespace = 'public'::regnamespace and not exists (
@@ -182,7 +182,8 @@ describe('A ledger table', () => {
 
   it('has no triggers', async () => {
     const found = await rows(`
-      select tgrelid::regclass::text as table, tgname as name from pg_trigger where not tgisinternal`)
+      select tgrelid::regclass::text as table, tgname as name from pg_trigger
+      where not tgisinternal`)
     assert.deepEqual(
       (found as { table: string; name: string }[]).filter(isLedger).map(({ name }) => name),
       [],

@@ -100,7 +100,7 @@ describe('Failed sign-ins', () => {
     assert.equal((await login('admin')).status, 200)
   })
 
-  it('are exactly ten when thirty arrive at once on two nodes, of a user or of nobody', async () => {
+  it('are exactly ten when thirty arrive at once on two nodes, known user or not', async () => {
     const { username } = await newUser()
     for (const name of [username, `no ${username}`]) {
       const tries = Array.from({ length: 30 }, (_, i) =>
@@ -149,7 +149,7 @@ describe('An access token', () => {
   })
   const encoded = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
 
-  it('made with our key and our claims is accepted, so that the next test means something', async () => {
+  it('made with our key and our claims works, so that the next test means something', async () => {
     assert.equal(await statusOf(service.url, createSigner(right)(claims)), 200)
   })
 
@@ -213,7 +213,7 @@ describe('A refresh', () => {
     }
   })
 
-  it('with the access token of another user, or one that is none, is 401 and spends nothing', async () => {
+  it('with an access token of another, or one that is none, is 401 and spends nothing', async () => {
     const { refreshToken } = (await login((await newUser()).username)).data
     refused(await refresh(refreshToken, service.admin.token), 401, 'refresh_refused')
     refused(await refresh(refreshToken, 'a.b.c'), 401)

@@ -258,7 +258,7 @@ describe('PUT /User/Password', () => {
     refused(await service.admin.put('/User/Password', change), 400, 'invalid_value')
   })
 
-  it('changes another’s with User.Write, and tells others nothing about who there is', async () => {
+  it('changes another’s with User.Write; tells others nothing about who there is', async () => {
     const { userID, username } = await created()
     const newPassword = 'chosen by an administrator'
     const reader = await service.userWith({ role: 'ReadOnly' })

@@ -1,11 +1,11 @@
-import { Ajv, type ErrorObject, type SchemaValidateFunction } from 'ajv'
+import { Ajv, type ErrorObject, type SchemaValidateFunction, type ValidateFunction } from 'ajv'
 import type { TSchema } from 'typebox'
 import type { Problem } from '../refusal.ts'
 import { isDate, isDateTime } from './dates.ts'
 import { compareDecimals, decimalDigits, plainDecimal } from './decimal.ts'
 import type { Check, DecimalRule } from './fields.ts'
 
-/** The rules of a schema as one function: everything wrong with a value, not the first thing only. */
+/** The rules of a schema as one function: all that is wrong with a value, not the first thing. */
 export type Rules = (value: unknown) => Problem[]
 
 // Verbose gives each error its schema and value, which the words are made from.
@@ -35,8 +35,12 @@ const inRange = ({ minimum, above, maximum }: DecimalRule, value: string) =>
 /** At most this many problems are told; a body of a thousand bad records need not list them all. */
 export const mostProblems = 100
 
+/** A body is read by two sets of rules that differ in the names of their paths only. */
+const compiled = new WeakMap<TSchema, ValidateFunction>()
+
 export function rulesOf(schema: TSchema, name: (path: string) => string = (path) => path): Rules {
-  const validate = ajv.compile(withoutNames(schema) as object)
+  const validate = compiled.get(schema) ?? ajv.compile(withoutNames(schema) as object)
+  compiled.set(schema, validate)
   return (value) => {
     if (validate(value)) return []
     const errors = validate.errors ?? []
@@ -52,7 +56,7 @@ function withoutNames(schema: unknown): unknown {
   return Object.fromEntries(Object.entries(rest).map(([key, value]) => [key, withoutNames(value)]))
 }
 
-/** One fault, one problem: '' breaks two rules of a name, and 5 is no text and none of the roles. */
+/** One fault, one problem: '' breaks two rules of a name, 5 is no text and none of the roles. */
 function plainly(problems: Problem[]): Problem[] {
   const wrongType = new Set(
     problems.flatMap(({ code, field }) => (code === 'wrong_type' ? [field] : [])),

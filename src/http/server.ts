@@ -154,7 +154,7 @@ function withoutData(error: unknown) {
   return { type: name, message, stack, code, constraint, table }
 }
 
-/** What is not HTTP at all has no request and no reply: the envelope goes straight to the socket. */
+/** What is not HTTP has no request and no reply: the envelope goes straight to the socket. */
 const answerBrokenRequest =
   (log: FastifyBaseLogger) => (error: Error & { code?: string }, socket: Socket) => {
     if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()

@@ -19,7 +19,8 @@ export async function migrate(connection: pg.ClientConfig, folder = migrationsFo
     await client.query(sql`select pg_advisory_lock(${migrationLock})`)
     await client.query('set client_min_messages = warning')
     await client.query(`create table if not exists migration (
-      name text primary key, checksum text not null, applied_date timestamptz not null default now())`)
+      name text primary key, checksum text not null,
+      applied_date timestamptz not null default now())`)
     const applied = await appliedMigrations(client)
     const pending = pendingOf(readMigrations(folder), applied)
     for (const migration of pending) await apply(client, migration)

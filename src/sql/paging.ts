@@ -13,9 +13,9 @@ export const page = (query: Paging, from: string, id: string): Fragment =>
   pageBy(query, id, `(select max(${id}) from ${from})`)
 
 /**
- * The end of a paged select, in any stable order. PageNumber has no upper limit, so the rows to skip
- * are counted in bigints; and with a bound on how many rows there can be, a page beyond it is known
- * to be empty without reading up to it.
+ * The end of a paged select, in any stable order. PageNumber has no upper limit, so the rows to
+ * skip are counted in bigints; and with a bound on how many rows there can be, a page beyond it is
+ * known to be empty without reading up to it.
  */
 export function pageBy(query: Paging, order: string, bound: string): Fragment {
   const { PageNumber = 1, PageSize = defaultPageSize } = query

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { hash, verify } from '@node-rs/argon2'
 import { tryLater } from '../refusal.ts'
 
-// Argon2id by OWASP's figures. 19 MiB and about 35 ms of a core each, so few run at once: a flood of
-// sign-ins must not take the machine from everybody else.
+// Argon2id by OWASP's figures. 19 MiB and about 35 ms of a core each, so few run at once: a flood
+// of sign-ins must not take the machine from everybody else.
 const cost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
 const slots = 2
 const longestQueue = 200

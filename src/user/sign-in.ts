@@ -113,7 +113,8 @@ async function issueTokens(
   const refreshToken = newRefreshToken()
   await tx.query(sql`
     insert into refresh_token (token_hash, session_id, expires_date)
-    values (${refreshTokenHash(refreshToken)}, ${sid}, now() + ${refreshTokenDays} * interval '1 day')`)
+    values (${refreshTokenHash(refreshToken)}, ${sid},
+      now() + ${refreshTokenDays} * interval '1 day')`)
   const data = {
     accessToken: tokens.issue({ sub: String(userID), sid }),
     refreshToken,
