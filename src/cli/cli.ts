@@ -6,9 +6,16 @@ import { checkCommand } from './check.ts'
 import { createUserCommand } from './create-user.ts'
 import { migrateCommand } from './migrate.ts'
 import { resetPasswordCommand } from './reset-password.ts'
+import { verifyCommand } from './verify.ts'
 
 /** The operator's commands: a file each, and a line here. */
-const commands = [createUserCommand, resetPasswordCommand, migrateCommand, checkCommand]
+const commands = [
+  createUserCommand,
+  resetPasswordCommand,
+  migrateCommand,
+  checkCommand,
+  verifyCommand,
+]
 
 const program = new Command('registry')
   .description('Commands for whoever runs the registry. They read the same environment as it does.')

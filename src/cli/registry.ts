@@ -66,7 +66,7 @@ export async function write(
 }
 
 /** A command does not migrate behind the back of a service that runs. */
-async function refuseOutdated(connection: ClientConfig) {
+export async function refuseOutdated(connection: ClientConfig) {
   const pending = await pendingMigrations(connection)
   if (pending.length > 0)
     throw new Error(`The database lacks ${pending.join(', ')}. Run the command migrate first.`)

@@ -1,0 +1,293 @@
+/**
+ * What must hold in the register, each as a statement that yields the rows where it does not. None
+ * of them reads a closing figure to work out another: the running figures are worked out from the
+ * first transaction on. To add one is to add an entry.
+ *
+ * The numbers are those of the lookups (lookup/lookups.ts): status 3 is RolledBack; types 4 and 5
+ * are the legs of a conversion, 8 and 9 those of a transfer, 10 is the payment of a distribution.
+ */
+export type Check = {
+  /** What holds, in words. */
+  name: string
+  /** The table whose rows it looks at; how many they are is told. */
+  of: string
+  violations: string
+}
+
+/** What a holding and an account come to after each transaction that counts. */
+const running = `
+  select t.*, i.currency_id,
+    sum(t.quantity) over own as own_quantity,
+    sum(t.invested) over own as own_amount,
+    holding_state(row(0, 0, 0, 0)::holding_state, t.quantity, t.amount,
+      minor_units(i.currency_id)) over own as own_state,
+    sum(t.quantity) over everything as all_quantity,
+    sum(t.invested) over everything as all_amount
+  from (
+    select *, case when quantity <> 0 then amount else 0 end as invested
+    from biz_transaction where biz_transaction_status_id <> 3) t
+  join investment i on i.investment_id = t.investment_id
+  window own as (partition by t.product_id, t.account_id, t.investment_id
+      order by t.transaction_date, t.biz_transaction_id),
+    everything as (partition by t.product_id, t.account_id
+      order by t.transaction_date, t.biz_transaction_id)`
+
+const key = 'product_id, biz_transaction_id, account_id, investment_id, transaction_date'
+
+/** The two legs of what moves units: the first, and the second that names it as its parent. */
+const legs = (first: number, second: number, broken: string) => `
+  select coalesce(o.product_id, i.product_id) as product_id,
+    o.biz_transaction_id as first_leg, i.biz_transaction_id as second_leg
+  from (select * from biz_transaction where biz_transaction_type_id = ${first}) o
+  full join (select * from biz_transaction where biz_transaction_type_id = ${second}) i
+    on i.product_id = o.product_id and i.parent_biz_transaction_id = o.biz_transaction_id
+  where o.biz_transaction_id is null or i.biz_transaction_id is null
+    or o.parent_biz_transaction_id is not null
+    or o.transaction_date <> i.transaction_date
+    or (o.biz_transaction_status_id = 3) <> (i.biz_transaction_status_id = 3)
+    or ${broken}
+  union all
+  select product_id, parent_biz_transaction_id, min(biz_transaction_id)
+  from biz_transaction where biz_transaction_type_id = ${second}
+  group by product_id, parent_biz_transaction_id having count(*) > 1`
+
+export const checks: Check[] = [
+  {
+    name: 'a holding is the sum of its transactions',
+    of: 'holding',
+    violations: `
+      select coalesce(h.product_id, s.product_id) as product_id,
+        coalesce(h.account_id, s.account_id) as account_id,
+        coalesce(h.investment_id, s.investment_id) as investment_id,
+        h.quantity, s.quantity as should_be, h.invested_amount, s.amount as amount_should_be
+      from holding h
+      full join (
+        select product_id, account_id, investment_id,
+          sum(case when biz_transaction_status_id <> 3 then quantity else 0 end) as quantity,
+          sum(case when biz_transaction_status_id <> 3 and quantity <> 0 then amount else 0 end)
+            as amount
+        from biz_transaction group by product_id, account_id, investment_id) s
+        on s.product_id = h.product_id and s.account_id = h.account_id
+          and s.investment_id = h.investment_id
+      where (h.quantity, h.invested_amount) is distinct from (s.quantity, s.amount)`,
+  },
+  {
+    name: 'cost and realised gain of a holding are those after its last transaction',
+    of: 'holding',
+    violations: `
+      select h.product_id, h.account_id, h.investment_id, h.cost_amount,
+        (s.own_state).cost as cost_should_be, h.realised_gain, (s.own_state).gain as gain_should_be
+      from holding h
+      left join (
+        select distinct on (product_id, account_id, investment_id) product_id, account_id,
+          investment_id, own_state
+        from (${running}) r
+        order by product_id, account_id, investment_id, transaction_date desc,
+          biz_transaction_id desc) s
+        on s.product_id = h.product_id and s.account_id = h.account_id
+          and s.investment_id = h.investment_id
+      where (h.cost_amount, h.realised_gain)
+        is distinct from (coalesce((s.own_state).cost, 0), coalesce((s.own_state).gain, 0))`,
+  },
+  {
+    name: 'closing units and amounts are the running sums of the holding',
+    of: 'biz_transaction',
+    violations: `
+      select ${key}, closing_quantity, own_quantity as should_be, closing_amount,
+        own_amount as amount_should_be
+      from (${running}) r
+      where (closing_quantity, closing_amount) is distinct from (own_quantity, own_amount)`,
+  },
+  {
+    name: 'closing cost and gain follow from the first transaction on',
+    of: 'biz_transaction',
+    violations: `
+      select ${key}, closing_cost, (own_state).cost as cost_should_be, closing_gain,
+        (own_state).gain as gain_should_be
+      from (${running}) r
+      where (closing_cost, closing_gain) is distinct from ((own_state).cost, (own_state).gain)`,
+  },
+  {
+    name: 'account closings are the running sums of the account',
+    of: 'biz_transaction',
+    violations: `
+      select ${key}, account_closing_quantity, all_quantity as should_be, account_closing_amount,
+        all_amount as amount_should_be
+      from (${running}) r
+      where (account_closing_quantity, account_closing_amount)
+        is distinct from (all_quantity, all_amount)`,
+  },
+  {
+    name: 'no holding is negative at any point of its history',
+    of: 'biz_transaction',
+    violations: `
+      select product_id, account_id, investment_id, biz_transaction_id, transaction_date,
+        own_quantity as quantity
+      from (${running}) r where own_quantity < 0`,
+  },
+  {
+    name: 'account totals are the sums of its transactions, and none is dated after last_date',
+    of: 'ledger_account',
+    violations: `
+      select coalesce(a.product_id, s.product_id) as product_id,
+        coalesce(a.account_id, s.account_id) as account_id, a.quantity,
+        s.quantity as should_be, a.invested_amount, s.amount as amount_should_be, a.last_date,
+        s.last_date as last_date_should_be
+      from ledger_account a
+      full join (
+        select product_id, account_id, sum(quantity) as quantity,
+          sum(case when quantity <> 0 then amount else 0 end) as amount,
+          max(transaction_date) as last_date
+        from biz_transaction where biz_transaction_status_id <> 3
+        group by product_id, account_id) s
+        on s.product_id = a.product_id and s.account_id = a.account_id
+      where (a.quantity, a.invested_amount)
+          is distinct from (coalesce(s.quantity, 0), coalesce(s.amount, 0))
+        or coalesce(a.last_date, '-infinity') < s.last_date`,
+  },
+  {
+    name: 'what is rolled back has no closings, everything else has them all',
+    of: 'biz_transaction',
+    violations: `
+      select ${key}, biz_transaction_status_id from biz_transaction
+      where num_nulls(closing_quantity, closing_amount, closing_cost, closing_gain,
+          account_closing_quantity, account_closing_amount)
+        <> case when biz_transaction_status_id = 3 then 6 else 0 end`,
+  },
+  {
+    name: 'units and money have the sign of their type',
+    of: 'biz_transaction',
+    violations: `
+      select ${key}, biz_transaction_type_id, quantity, amount from biz_transaction
+      where case
+        when biz_transaction_type_id in (1, 2, 5, 9, 11) then quantity <= 0 or amount < 0
+        when biz_transaction_type_id in (3, 4, 8) then quantity >= 0 or amount > 0
+        when biz_transaction_type_id = 10 then quantity <> 0
+        else quantity = 0 or quantity * amount < 0 end`,
+  },
+  {
+    name: 'units fit the decimals of the investment, money those of its currency',
+    of: 'biz_transaction',
+    violations: `
+      select t.product_id, t.biz_transaction_id, t.quantity, i.unit_decimals, t.amount
+      from biz_transaction t join investment i on i.investment_id = t.investment_id
+      where scale(trim_scale(t.quantity)) > i.unit_decimals
+        or scale(trim_scale(t.amount)) > minor_units(i.currency_id)`,
+  },
+  {
+    name: 'a transfer has two legs: one investment and day, two accounts, opposite figures',
+    of: 'biz_transaction',
+    violations: legs(
+      8,
+      9,
+      `o.investment_id <> i.investment_id or o.account_id = i.account_id
+        or o.quantity <> -i.quantity or o.amount <> -i.amount`,
+    ),
+  },
+  {
+    name: 'a conversion has two legs: one account and day, two investments',
+    of: 'biz_transaction',
+    violations: legs(4, 5, 'o.account_id <> i.account_id or o.investment_id = i.investment_id'),
+  },
+  {
+    name: 'account and investment of a transaction are of its product',
+    of: 'biz_transaction',
+    violations: `
+      select t.product_id, t.biz_transaction_id, t.account_id, a.product_id as account_product_id,
+        t.investment_id, i.product_id as investment_product_id
+      from biz_transaction t
+      left join account a on a.account_id = t.account_id
+      left join investment i on i.investment_id = t.investment_id
+      where a.product_id is distinct from t.product_id
+        or i.product_id is distinct from t.product_id`,
+  },
+  {
+    name: 'an external id is one transaction of its product',
+    of: 'biz_transaction',
+    violations: `
+      select product_id, external_biz_transaction_id, count(*) from biz_transaction
+      where external_biz_transaction_id is not null
+      group by product_id, external_biz_transaction_id having count(*) > 1`,
+  },
+  {
+    name: 'a completed notice names its transaction and is named by it; no other notice does',
+    of: 'biz_event',
+    violations: `
+      select coalesce(e.product_id, t.product_id) as product_id, e.biz_event_id,
+        e.biz_event_status_id, e.parent_biz_transaction_id, t.biz_transaction_id
+      from biz_event e
+      full join (select * from biz_transaction where biz_event_id is not null) t
+        on t.product_id = e.product_id and t.biz_event_id = e.biz_event_id
+      where e.biz_event_id is null
+        or case when e.biz_event_status_id = 2
+          then t.biz_transaction_id is distinct from e.parent_biz_transaction_id
+            or e.parent_biz_transaction_id is null
+          else num_nonnulls(e.parent_biz_transaction_id, t.biz_transaction_id) > 0 end`,
+  },
+  {
+    name: 'the two notices of a conversion have one account, day and status, two investments',
+    of: 'biz_event',
+    violations: `
+      select coalesce(o.product_id, i.product_id) as product_id, o.biz_event_id as source,
+        i.biz_event_id as target
+      from biz_event i
+      full join biz_event o
+        on o.product_id = i.product_id and o.biz_event_id = i.parent_biz_event_id
+      where (i.parent_biz_event_id is not null
+          and (o.biz_event_id is null or i.biz_event_type_id <> 3 or o.biz_event_type_id <> 2
+            or o.biz_event_status_id <> i.biz_event_status_id or o.account_id <> i.account_id
+            or o.biz_event_date <> i.biz_event_date or o.investment_id = i.investment_id))
+        or (i.biz_event_type_id = 3 and i.parent_biz_event_id is null)
+      union all
+      select product_id, parent_biz_event_id, min(biz_event_id)
+      from biz_event where parent_biz_event_id is not null
+      group by product_id, parent_biz_event_id having count(*) > 1`,
+  },
+  {
+    name: 'account and investment of a notice are of its product',
+    of: 'biz_event',
+    violations: `
+      select e.product_id, e.biz_event_id, e.account_id, e.investment_id
+      from biz_event e
+      left join account a on a.account_id = e.account_id
+      left join investment i on i.investment_id = e.investment_id
+      where a.product_id is distinct from e.product_id
+        or i.product_id is distinct from e.product_id`,
+  },
+  {
+    name: 'every transaction that a request posted is in the audit trail',
+    of: 'biz_transaction',
+    violations: `
+      select ${key} from biz_transaction t
+      where corporate_action_id is null and not exists (
+        select from (
+          select resource_id as id from audit where resource = 'BizTransaction'
+          union all
+          select unnest(resource_ids) from audit where resource = 'BizTransaction') a
+        where a.id = t.biz_transaction_id)`,
+  },
+  {
+    name: 'versions of a transaction follow each other without a gap up to the present one',
+    of: 'biz_transaction_version',
+    violations: `
+      select coalesce(t.product_id, v.product_id) as product_id,
+        coalesce(t.biz_transaction_id, v.biz_transaction_id) as biz_transaction_id,
+        v.versions, t.biz_transaction_status_id
+      from biz_transaction t
+      full join (
+        select product_id, biz_transaction_id, count(*) as versions,
+          min(version) = 1 and max(version) = count(*)
+            and bool_and(before is null or before = valid_from) as whole,
+          min(valid_from) as since, max(valid_to) as until
+        from (
+          select *, lag(valid_to) over (partition by product_id, biz_transaction_id
+            order by version) as before
+          from biz_transaction_version) w
+        group by product_id, biz_transaction_id) v
+        on v.product_id = t.product_id and v.biz_transaction_id = t.biz_transaction_id
+      where case
+        when v.versions is null then t.biz_transaction_status_id <> 1
+        else t.biz_transaction_id is null or t.biz_transaction_status_id = 1 or not v.whole
+          or v.since <> t.created_date or v.until is distinct from t.updated_date end`,
+  },
+]

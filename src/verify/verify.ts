@@ -1,0 +1,45 @@
+import pg from 'pg'
+import { type Check, checks } from './checks.ts'
+
+/** What one check looked at and found; a few of the rows it found, as an operator can read them. */
+export type Verified = { name: string; rows: number; found: number; examples: string[] }
+
+/** How many of the rows found are told. */
+const mostExamples = 10
+
+// Whole tables are read, so the settings that keep requests off them do not hold here.
+const settings = 'set statement_timeout = 0; set enable_seqscan = on; set jit = off'
+
+/**
+ * Checks the whole register on one unmoving picture of it, while the service runs. Each check is
+ * handed on as soon as it is done.
+ */
+export async function verify(
+  connection: pg.ClientConfig,
+  onChecked: (verified: Verified) => void = () => {},
+): Promise<Verified[]> {
+  const client = new pg.Client(connection)
+  await client.connect()
+  try {
+    await client.query(settings)
+    await client.query('begin isolation level repeatable read read only')
+    const done: Verified[] = []
+    for (const check of checks) {
+      done.push(await run(client, check))
+      onChecked(done.at(-1)!)
+    }
+    await client.query('commit')
+    return done
+  } finally {
+    await client.end()
+  }
+}
+
+async function run(client: pg.Client, { name, of, violations }: Check): Promise<Verified> {
+  const { rows } = await client.query<{ rows: string; found: string; examples: string[] }>(`
+    with found as materialized (${violations})
+    select (select count(*) from ${of}) as rows, (select count(*) from found) as found,
+      array(select to_json(f)::text from found f limit ${mostExamples}) as examples`)
+  const [seen] = rows
+  return { name, rows: Number(seen!.rows), found: Number(seen!.found), examples: seen!.examples }
+}

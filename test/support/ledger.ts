@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict'
+import { verify } from '../../src/verify/verify.ts'
+import type { Client, Reply } from './client.ts'
+import { rowsOf } from './database.ts'
+import type { Service } from './service.ts'
+
+let made = 0
+const unique = (what: string) => `${what}-${process.pid}-${++made}`
+
+/** The one record of an answer that must be a success. */
+export function only(reply: Reply) {
+  assert.equal(reply.status, 200, reply.text)
+  assert.equal(reply.recordCount, 1, reply.text)
+  return reply.data[0]
+}
+
+/** All records of an answer that must be a success. */
+export function all(reply: Reply) {
+  assert.equal(reply.status, 200, reply.text)
+  return reply.data
+}
+
+export const newProduct = async ({ admin }: Service, more: object = {}) =>
+  only(await admin.post('/Product', { name: 'Fund', externalProductId: unique('P'), ...more }))
+
+export const newInvestment = async ({ admin }: Service, productID: number, more: object = {}) =>
+  only(
+    await admin.post('/Investment', {
+      productID,
+      externalInvestmentId: unique('I'),
+      securityCode: unique('S'),
+      name: 'Class',
+      ...more,
+    }),
+  )
+
+export const newPrice = async (
+  { admin }: Service,
+  investmentID: number,
+  priceDate: string,
+  price: number | string,
+  more: object = {},
+) => only(await admin.post('/Investment/Price', { investmentID, priceDate, price, ...more }))
+
+export type Account = {
+  accountID: number
+  externalAccountId: string
+  accountNumber: string
+  bizEntityID: number
+}
+
+/** Investors with an account each, straight into the database: the ledger is what is tried here. */
+export async function newAccounts(
+  { connection }: Service,
+  productID: number,
+  count: number,
+): Promise<Account[]> {
+  return rowsOf(
+    connection,
+    `with entity as (
+      insert into biz_entity (product_id, biz_entity_type_id, biz_entity_status_id, name,
+        external_biz_entity_id, communication_preference_copy_parent_biz_entity,
+        is_director_interest, is_executive_interest)
+      select $1, 1, 1, 'Investor ' || n, $3 || '-' || n, false, false, false
+      from generate_series(1, $2::int) n
+      returning biz_entity_id)
+    insert into account (biz_entity_id, product_id, external_account_id, account_number,
+      currency_id, drp_type_id, account_status_id)
+    select biz_entity_id, $1, 'A-' || biz_entity_id, 'N' || (1000 + biz_entity_id), 1, 1, 1
+    from entity order by biz_entity_id
+    returning account_id as "accountID", external_account_id as "externalAccountId",
+      account_number as "accountNumber", biz_entity_id as "bizEntityID"`,
+    [productID, count, unique('E')],
+  )
+}
+
+export type Fund = {
+  productID: number
+  externalProductId: string
+  investmentID: number
+  investmentIDs: number[]
+  accounts: Account[]
+  accountID: number
+}
+
+/** A product with investments (priced 1 from the year 2000 on, unless told) and accounts. */
+export async function newFund(
+  service: Service,
+  options: { accounts?: number; investments?: object[]; price?: number | string | null } = {},
+): Promise<Fund> {
+  const { accounts = 1, investments = [{}], price = 1 } = options
+  const { productID, externalProductId } = await newProduct(service)
+  const investmentIDs: number[] = []
+  for (const more of investments) {
+    const { investmentID } = await newInvestment(service, productID, more)
+    if (price !== null) await newPrice(service, investmentID, '2000-01-01', price)
+    investmentIDs.push(investmentID)
+  }
+  const own = await newAccounts(service, productID, accounts)
+  return {
+    productID,
+    externalProductId,
+    investmentID: investmentIDs[0]!,
+    investmentIDs,
+    accounts: own,
+    accountID: own[0]?.accountID ?? 0,
+  }
+}
+
+/** Posts for the tests of a file: each kind with what every body needs. */
+export const poster =
+  (client: () => Client, common: () => object = () => ({})) =>
+  (kind: string, body: object | object[], extra?: Record<string, string>) => {
+    const whole = (one: object) => ({ transactionDate: '2026-01-10', ...common(), ...one })
+    return client().post(
+      `/BizTransaction/${kind}`,
+      Array.isArray(body) ? body.map(whole) : whole(body),
+      extra,
+    )
+  }
+
+/** The register is whole: every check of `cli verify` finds nothing. */
+export async function assertVerified({ connection }: Pick<Service, 'connection'>) {
+  const found = (await verify(connection)).filter((one) => one.found > 0)
+  assert.deepEqual(found, [])
+}
