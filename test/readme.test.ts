@@ -43,4 +43,19 @@ describe('The README', () => {
   })
 })
 
+describe('docs/DEPENDENCIES.md', () => {
+  it('has every direct dependency, and no others', () => {
+    const { dependencies, optionalDependencies, devDependencies } = JSON.parse(
+      readFileSync('package.json', 'utf8'),
+    )
+    const listed = readFileSync('docs/DEPENDENCIES.md', 'utf8')
+      .match(/^\| `.*?\|/gm)!
+      .flatMap((cell) => [...cell.matchAll(/`(.*?)`/g)].map(([, name]) => name))
+    assert.deepEqual(
+      listed.sort(),
+      Object.keys({ ...dependencies, ...optionalDependencies, ...devDependencies }).sort(),
+    )
+  })
+})
+
 const count = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].length

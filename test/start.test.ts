@@ -100,7 +100,7 @@ describe('the service on a data folder of its own', { concurrency: false }, () =
     await assertComplete()
   })
 
-  it('exits 0 when it is told to stop under load, its database with it, and nothing is lost', async (t) => {
+  it('exits 0 when it is stopped under load, its database too, and nothing is lost', async (t) => {
     const pid = databasePid(dataDir)
     const load = startLoad(t, client, acknowledged)
     await load.reaches(50)
@@ -184,7 +184,7 @@ describe('the service on the server that DATABASE_URL names', () => {
     REGISTRY_JWT_SECRET: secret,
   })
 
-  it('starts no database, and gives the first user the name and password that were set', async () => {
+  it('starts no database, and gives the first user the name and password set', async () => {
     const password = 'the password that was set'
     const registry = await startRegistry({
       ...onDatabase(await emptyDatabase()),
@@ -204,7 +204,7 @@ describe('the service on the server that DATABASE_URL names', () => {
     await assert.rejects(fetch(registry.url))
   })
 
-  it('comes up for a login that owns its database, was granted the role, and can do no more', async () => {
+  it('comes up for a login that owns its database and was granted the role', async () => {
     const connection = await emptyDatabase()
     const login = `login_${connection.database}`
     await rowsOf(connection, `create role ${login} login password 'a word'`)
@@ -216,7 +216,7 @@ describe('the service on the server that DATABASE_URL names', () => {
     assert.equal(await stop(registry), 0)
   })
 
-  it('comes up on two nodes that start at once on an empty database, with one first user', async () => {
+  it('comes up on two nodes that start at once, with one first user', async () => {
     const connection = await emptyDatabase()
     const env = onDatabase(connection)
     const nodes = await Promise.all([startRegistry(env), startRegistry(env)])
@@ -230,7 +230,7 @@ describe('the service on the server that DATABASE_URL names', () => {
     assert.deepEqual(await Promise.all(nodes.map(stop)), [0, 0])
   })
 
-  it('answers what is in flight when it is told to stop, takes nothing new, and exits 0', async (t) => {
+  it('answers what is in flight when it is stopped, takes nothing new, exits 0', async (t) => {
     const connection = await freshDatabase()
     const registry = await startRegistry(onDatabase(connection))
     const client = await clientOf(registry.url).signIn('admin', printedPassword(registry)!)
