@@ -21,6 +21,8 @@ type Taker = {
   body: Record<string, unknown>
   eventIDs: number[]
   flaws: { status: 400 | 404 | 409; problem: Problem }[]
+  request: number
+  contested?: boolean
 }
 
 type EventRow = {
@@ -59,16 +61,18 @@ export async function takeEvents(tx: Tx, actor: Actor, takers: Taker[]) {
     actor,
     found.flatMap((id) => id ?? []),
   )
-  const taken = new Set<number>()
+  const taken = new Map<number, Taker>()
   for (const [i, taker] of naming.entries()) {
     const id = found[i]
     if (!id) continue
     const { root } = families.find(({ bizEventID }) => bizEventID === id)!
     const family = families.filter((other) => other.root === root)
-    const flaw = flawOf(taker, family, taken)
+    const first = taken.get(root)
+    const flaw = flawOf(taker, family, first)
     if (flaw) taker.flaws.push({ status: 409, problem: flaw })
     else hand(taker, family)
-    for (const { bizEventID } of family) taken.add(bizEventID)
+    if (first && first.request !== taker.request) taker.contested = true
+    taken.set(root, first ?? taker)
   }
 }
 
@@ -125,7 +129,7 @@ const settledBy: Record<string, (family: EventRow[]) => boolean> = {
   Conversion: (family) => family.length === 2,
 }
 
-function flawOf({ kind, path, body }: Taker, family: EventRow[], taken: Set<number>) {
+function flawOf({ kind, path, body }: Taker, family: EventRow[], first: Taker | undefined) {
   const name = body.bizEventID ?? body.externalTransactionId
   const field = path ? `${path}.bizEventID` : 'bizEventID'
   const problem = (code: string, words: string): Problem => ({
@@ -134,11 +138,7 @@ function flawOf({ kind, path, body }: Taker, family: EventRow[], taken: Set<numb
     message: `The event notice ${name} ${words}.`,
   })
   if (!settledBy[kind]?.(family)) return problem('wrong_event', `is not settled by a ${kind}`)
-  if (
-    family.some(
-      ({ statusID, bizEventID }) => statusID !== statuses.Pending || taken.has(bizEventID),
-    )
-  )
+  if (first || family.some(({ statusID }) => statusID !== statuses.Pending))
     return problem('event_not_pending', 'is not pending')
   return undefined
 }

@@ -1,6 +1,7 @@
+import sql from 'sql-template-tag'
 import type { Actor } from '../actor.ts'
-import { Refusal } from '../refusal.ts'
-import type { Database } from '../sql/handle.ts'
+import { Refusal, tryLater } from '../refusal.ts'
+import { codeOf, type Database, type Tx } from '../sql/handle.ts'
 import { type Outcome, unitsOfWork, type Write } from '../sql/unit-of-work.ts'
 import { Contested, type PostingRequest, post } from './post.ts'
 
@@ -15,11 +16,17 @@ const mostTogether = 200
 const mostLists = 1
 /** Those that go alone may wait for a lock; they must not use up the connections while they do. */
 const mostLoners = 4
+/** And so they wait in turns: briefly on a connection, then behind those that have not yet. */
+const briefly = '250ms'
+/** As long as any other write waits for a lock. */
+const longestWait = 10_000
 
 type Job = {
   write: Write
   actor: Actor
   request: PostingRequest
+  since: number
+  tries: number
   resolve: (outcome: Outcome) => void
   reject: (error: unknown) => void
 }
@@ -34,7 +41,7 @@ export function postingDoor(database: Database): PostingDoor {
 
   return (write, actor, request) =>
     new Promise((resolve, reject) => {
-      const job = { write, actor, request, resolve, reject }
+      const job = { write, actor, request, since: Date.now(), tries: 0, resolve, reject }
       if (!joins(job)) return goAlone(job)
       waiting.push(job)
       if (lists < mostLists) void workOff()
@@ -42,7 +49,8 @@ export function postingDoor(database: Database): PostingDoor {
 
   async function workOff() {
     lists++
-    while (waiting.length > 0) (await runTogether(database, takeTogether(waiting))).map(goAlone)
+    while (waiting.length > 0)
+      (await runTogether(database, takeTogether(waiting), false)).map(goAlone)
     lists--
   }
 
@@ -53,9 +61,29 @@ export function postingDoor(database: Database): PostingDoor {
 
   async function workOffAlone() {
     loners++
-    for (let job = alone.shift(); job; job = alone.shift()) await runTogether(database, [job])
+    for (let job = takeNext(alone); job; job = takeNext(alone))
+      (await runTogether(database, [job], true)).map(goAgain)
     loners--
   }
+
+  function goAgain(job: Job) {
+    if (Date.now() - job.since > longestWait) return job.reject(busy())
+    job.tries++
+    alone.push(job)
+  }
+}
+
+const busy = () =>
+  tryLater(503, 'busy', 'The account is busy with another change; try again shortly.', 1)
+
+/** Whoever has waited least often: one account that stays locked delays no others. */
+function takeNext(alone: Job[]): Job | undefined {
+  const fewest = Math.min(...alone.map(({ tries }) => tries))
+  const [job] = alone.splice(
+    alone.findIndex(({ tries }) => tries === fewest),
+    alone.length > 0 ? 1 : 0,
+  )
+  return job
 }
 
 /** The next jobs that can share a transaction: same products seen, no idempotency key twice. */
@@ -79,25 +107,33 @@ const joins = ({ request }: Job) => request.bodies.length === 1 && request.kind 
 const scopeOf = ({ actor }: Job) => String(actor.productIDs)
 const keyOf = ({ write }: Job) => write.retry && `${write.userID} ${write.retry.key}`
 
-/** Runs jobs in one transaction; gives back those that must be tried alone. */
-async function runTogether(database: Database, jobs: Job[]): Promise<Job[]> {
+/** Runs jobs in one transaction; gives back those that must be tried alone, or again. */
+async function runTogether(database: Database, jobs: Job[], waits: boolean): Promise<Job[]> {
   try {
     const ends = await unitsOfWork(
       database,
       jobs.map(({ write }) => write),
-      (tx, places) =>
-        post(
-          tx,
-          jobs[0]!.actor,
-          places.map((place) => jobs[place]!.request),
-        ),
+      async (tx, places) => {
+        const requests = places.map((place) => jobs[place]!.request)
+        if (!waits) return post(tx, jobs[0]!.actor, requests, false)
+        await waitBriefly(tx)
+        return post(tx, jobs[0]!.actor, requests, true).catch(contestedIfLocked)
+      },
     )
     return jobs.filter((job, i) => !told(job, ends[i]!))
   } catch (error) {
-    if (jobs.length > 1) return jobs
+    if (jobs.length > 1 || error instanceof Contested) return jobs
     jobs[0]!.reject(error)
     return []
   }
+}
+
+const waitBriefly = (tx: Tx) => tx.query(sql`select set_config('lock_timeout', ${briefly}, true)`)
+
+const lockNotAvailable = '55P03'
+
+function contestedIfLocked(error: unknown): never {
+  throw codeOf(error) === lockNotAvailable ? new Contested(503, []) : error
 }
 
 function told(job: Job, end: Outcome | Refusal): boolean {

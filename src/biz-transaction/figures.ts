@@ -45,8 +45,8 @@ export const workOutFigures = (tx: Tx, legs: Unpriced[]): Promise<Figures[]> =>
         i.unit_decimals as units, minor_units(i.currency_id) as cents,
         round(g.quantity, i.unit_decimals) as quantity,
         round(g.amount, minor_units(i.currency_id)) as amount,
-        g.fee, coalesce(g.fee_override, g.fee_percentage * (1 - coalesce(g.fee_discount, 0) / 100))
-          as fee_percentage,
+        g.fee, coalesce(g.fee_override,
+          g.fee_percentage * (1 - coalesce(g.fee_discount, 0) * 0.01)) as fee_percentage,
         coalesce(g.price, case
           when g.type_id in (8, 9) then v.price
           when g.type_id in (3, 4) or g.quantity < 0 then coalesce(v.redemption_price, v.price)
@@ -58,7 +58,7 @@ export const workOutFigures = (tx: Tx, legs: Unpriced[]): Promise<Figures[]> =>
         where p.investment_id = g.investment_id and p.price_date <= g.transaction_date
         order by p.price_date desc limit 1) v on true),
     charged as (
-      select *, coalesce(round(fee, cents), round(amount * fee_percentage / 100, cents), 0) as charge
+      select *, coalesce(round(fee, cents), round(amount * fee_percentage * 0.01, cents), 0) as charge
       from known),
     single as (
       select *,

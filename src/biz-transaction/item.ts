@@ -11,6 +11,8 @@ export type Item = {
   /** The notices it settles, one for each leg. */
   eventIDs: number[]
   flaws: { status: 400 | 404 | 409; problem: Problem }[]
+  /** A flaw is there because of another request of the list: alone, it may pass. */
+  contested?: boolean
 }
 
 /** A leg with what was found for it. */
@@ -27,6 +29,9 @@ export type Row = Leg & {
   id?: number
 }
 
+/** Two legs may have the same thing wrong with them; it is told once. */
 export function addFlaws({ flaws }: Item, status: 400 | 404 | 409, problems: Problem[]) {
-  flaws.push(...problems.map((problem) => ({ status, problem })))
+  for (const problem of problems)
+    if (!flaws.some((known) => known.problem.message === problem.message))
+      flaws.push({ status, problem })
 }

@@ -33,6 +33,8 @@ export type Leg = {
   amount?: string | undefined
   price?: string | undefined
   externalID?: string | undefined
+  /** The field it was given in, where that is not externalBizTransactionId. */
+  externalIDField?: string
   /** The entry fee as asked, of a deposit. */
   fee?: Partial<Deposit>
   /** How the second leg of a conversion follows from the first. */
@@ -82,6 +84,7 @@ function conversionLegs(body: Body): Leg[] {
       amount,
       price: body.fromInvestmentPrice,
       externalID: body.fromExternalBizTransactionId,
+      externalIDField: 'fromExternalBizTransactionId',
     },
     {
       typeID: types['Conversion in'],
@@ -89,6 +92,7 @@ function conversionLegs(body: Body): Leg[] {
       investment: toInvestmentReference,
       price: body.toInvestmentPrice,
       externalID: body.toExternalBizTransactionId,
+      externalIDField: 'toExternalBizTransactionId',
       conversion: { factor: byFactor ? conversionFactor : undefined },
     },
   ]

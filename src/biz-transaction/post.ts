@@ -1,6 +1,7 @@
 import sql from 'sql-template-tag'
 import type { Actor } from '../actor.ts'
 import { completeEvents, takeEvents } from '../biz-event/hand-off.ts'
+import { compareDecimals } from '../http/decimal.ts'
 import { lookups } from '../lookup/lookups.ts'
 import { type Problem, Refusal } from '../refusal.ts'
 import type { Tx } from '../sql/handle.ts'
@@ -24,7 +25,7 @@ import {
 import { renderPerRequest } from './sql.ts'
 
 /** One call of a posting operation: its bodies stand or fall together. */
-export type PostingRequest = { kind: Kind; bodies: Body[] }
+export type PostingRequest = { kind: Kind; bodies: Body[]; path: (item: number) => string }
 
 /** A refusal because of what another request in the list does; alone this one may pass. */
 export class Contested extends Refusal {}
@@ -32,12 +33,15 @@ export class Contested extends Refusal {}
 /**
  * Posts what several requests ask for, each accepted or refused by itself: resolves, prices, locks,
  * checks, writes, in a number of statements that does not depend on how many they are. The requests
- * come from callers who see the same products.
+ * come from callers who see the same products. Without `waits`, one whose account is locked by
+ * somebody else is contested. One that is alone is refused by throwing: of an array over several
+ * products some may have been written by then.
  */
 export async function post(
   tx: Tx,
   actor: Actor,
   requests: readonly PostingRequest[],
+  waits: boolean,
 ): Promise<(Written | Refusal)[]> {
   const items = requests.flatMap(itemsOf)
   await takeEvents(tx, actor, items)
@@ -49,7 +53,8 @@ export async function post(
   await refuseTaken(tx, rows)
   const refusals = requests.map((_, request) => refusalOf(items, request))
   const accepted = rows.filter(({ item }) => !refusals[item.request])
-  await write(tx, accepted, refusals)
+  await write(tx, accepted, refusals, waits)
+  if (refusals.length === 1 && refusals[0]) throw refusals[0]
   await completeEvents(
     tx,
     accepted.filter(({ item }) => !refusals[item.request]),
@@ -57,25 +62,26 @@ export async function post(
   return answer(tx, requests, rows, refusals)
 }
 
-const itemsOf = ({ kind, bodies }: PostingRequest, request: number): Item[] =>
+const itemsOf = ({ kind, bodies, path }: PostingRequest, request: number): Item[] =>
   bodies.map((body, i) => ({
     request,
     kind,
     body,
-    path: bodies.length > 1 ? `[${i}]` : '',
+    path: path(i),
     eventIDs: [],
     flaws: [],
   }))
 
 /** Everything wrong with a request that has the gravest kind of flaw: 400 before 404 before 409. */
 function refusalOf(items: Item[], request: number): Refusal | undefined {
-  const flaws = items.flatMap((item) => (item.request === request ? item.flaws : []))
+  const own = items.filter((item) => item.request === request)
+  const flaws = own.flatMap((item) => item.flaws)
   if (flaws.length === 0) return undefined
   const status = Math.min(...flaws.map((flaw) => flaw.status))
-  return new Refusal(
-    status,
-    flaws.filter((flaw) => flaw.status === status).map(({ problem }) => problem),
-  )
+  const problems = flaws.filter((flaw) => flaw.status === status).map(({ problem }) => problem)
+  return own.some(({ contested }) => contested)
+    ? new Contested(status, problems)
+    : new Refusal(status, problems)
 }
 
 async function price(tx: Tx, rows: Row[]) {
@@ -119,24 +125,31 @@ async function refuseTaken(tx: Tx, rows: Row[]) {
       ${naming.map(({ externalID }) => externalID)}::text[]) g (product_id, external_id)
     join biz_transaction t on t.product_id = g.product_id
       and t.external_biz_transaction_id = g.external_id`)
-  const known = new Set(taken.map(({ productID, externalID }) => `${productID} ${externalID}`))
-  for (const { productID, externalID, item } of naming) {
-    const name = `${productID} ${externalID}`
-    if (known.has(name)) addFlaws(item, 409, [duplicate(item.path, externalID!)])
-    known.add(name)
+  const inLedger = new Set(taken.map(({ productID, externalID }) => `${productID} ${externalID}`))
+  const asked = new Map<string, number>()
+  for (const row of naming) {
+    const name = `${row.productID} ${row.externalID}`
+    const first = asked.get(name) ?? row.item.request
+    if (inLedger.has(name) || asked.has(name)) addFlaws(row.item, 409, [duplicate(row)])
+    if (!inLedger.has(name) && first !== row.item.request) row.item.contested = true
+    asked.set(name, first)
   }
 }
 
-const duplicate = (path: string, externalID: string): Problem => ({
-  code: 'duplicate',
-  field: path ? `${path}.externalBizTransactionId` : 'externalBizTransactionId',
-  message: `A transaction of this product has the externalBizTransactionId ${JSON.stringify(externalID)} already.`,
-})
+function duplicate({ item: { path }, externalID, externalIDField }: Row): Problem {
+  const field = externalIDField ?? 'externalBizTransactionId'
+  const name = JSON.stringify(externalID)
+  return {
+    code: 'duplicate',
+    field: path ? `${path}.${field}` : field,
+    message: `A transaction of this product has the externalBizTransactionId ${name} already.`,
+  }
+}
 
 const { BizTransactionType: types } = lookups
 const takesMoneyIn = new Set<number>([types.Deposit, types.Allotment, types['Conversion in']])
 
-function checkFigures({ item, typeID }: Row, { isActive, quantity, amount }: Figures) {
+function checkFigures({ item, typeID }: Row, { isActive, quantity, amount, fee }: Figures) {
   const at = (field: string) => (item.path ? `${item.path}.${field}` : field)
   const problem = (status: 400 | 409, code: string, field: string, message: string) =>
     addFlaws(item, status, [{ code, field: at(field), message }])
@@ -152,29 +165,27 @@ function checkFigures({ item, typeID }: Row, { isActive, quantity, amount }: Fig
     )
   else if (Number(quantity) === 0 && typeID !== types['Set quantity'])
     problem(400, 'too_small', 'quantity', 'This comes to no units at all after rounding.')
-  else if (typeID === types.Deposit && quantity.startsWith('-'))
+  else if (typeID === types.Deposit && compareDecimals(fee, amount) > 0)
     problem(400, 'invalid_value', 'entryFeeAmount', 'The entry fee is more than the amount.')
+  for (const [field, figure] of Object.entries({ quantity, amount }))
+    if (/\d{19}/.test(figure?.split('.')[0] ?? ''))
+      problem(400, 'out_of_range', field, `The ${field} comes to more than 18 digits.`)
 }
 
-/** By product, in the order of their ids; a request is of one product. */
-async function write(tx: Tx, rows: Row[], refusals: (Refusal | undefined)[]) {
+/** By product, in the order of their ids. */
+async function write(tx: Tx, rows: Row[], refusals: (Refusal | undefined)[], waits: boolean) {
   const products = [...new Set(rows.map(({ productID }) => productID))].sort((a, b) => a - b)
   for (const productID of products) {
     const own = rows.filter((row) => row.productID === productID)
-    const locked = await lock(tx, productID, own, refusals)
+    const locked = await lockAccounts(tx, productID, own.map(accountOf), waits)
+    for (const { accountID, item } of own)
+      if (!locked.has(accountID)) refusals[item.request] ??= new Contested(409, [])
     await setQuantities(tx, productID, own)
     await writeProduct(tx, productID, { rows: own, locked, refusals })
   }
 }
 
-/** Requests that came alone wait for their accounts; in a list nobody waits for another's. */
-async function lock(tx: Tx, productID: number, rows: Row[], refusals: (Refusal | undefined)[]) {
-  const accountIDs = rows.map(({ accountID }) => accountID)
-  const locked = await lockAccounts(tx, productID, accountIDs, refusals.length === 1)
-  for (const { accountID, item } of rows)
-    if (!locked.has(accountID)) refusals[item.request] ??= new Contested(409, [])
-  return locked
-}
+const accountOf = ({ accountID }: Row) => accountID
 
 type Writing = { rows: Row[]; locked: Locked; refusals: (Refusal | undefined)[] }
 
@@ -254,15 +265,24 @@ async function refuseShort(
 ) {
   const alone = new Set(rows.map(({ item }) => item.request)).size === 1
   const names = await namesOf(tx, shortfalls)
-  for (const row of rows) {
-    const short = shortfalls.findIndex(
-      ({ accountID, investmentID }) =>
-        accountID === row.accountID && investmentID === row.investmentID,
-    )
-    if (short < 0 || refusals[row.item.request]) continue
-    const problem = insufficient(shortfalls[short]!, names[short]!)
-    refusals[row.item.request] = alone ? new Refusal(409, [problem]) : new Contested(409, [problem])
-  }
+  const problems = new Map<number, Problem[]>()
+  for (const [i, short] of shortfalls.entries())
+    for (const [request, row] of takersOf(short, rows)) {
+      const { path } = row.item
+      const field = path ? `${path}.quantity` : 'quantity'
+      const told = problems.get(request) ?? []
+      problems.set(request, [...told, { ...insufficient(short, names[i]!), field }])
+    }
+  for (const [request, own] of problems)
+    refusals[request] = alone ? new Refusal(409, own) : new Contested(409, own)
+}
+
+/** Of each request the row to tell about: the first that takes units out, if any does. */
+function takersOf({ accountID, investmentID }: Shortfall, rows: Row[]): Map<number, Row> {
+  const own = rows.filter((row) => row.accountID === accountID && row.investmentID === investmentID)
+  const takesOut = ({ figures }: Row) => figures!.quantity!.startsWith('-')
+  const inOrder = [...own.filter(takesOut), ...own]
+  return new Map(inOrder.toReversed().map((row) => [row.item.request, row]))
 }
 
 export const insufficient = ({ date, short }: Shortfall, name: string): Problem => ({
@@ -302,13 +322,15 @@ async function answer(
     const refusal = refusals[request]
     if (refusal) return refusal
     const own = written.filter(({ item }) => item.request === request)
-    const productID = rows.find(({ item }) => item.request === request)?.productID
+    const [productID, ...others] = new Set(
+      rows.flatMap((row) => (row.item.request === request ? [row.productID] : [])),
+    )
     const [lone] = bodies
     return {
       json: rendered.get(request) ?? '[]',
       recordCount: own.length,
       ids: own.map(({ id }) => id!),
-      productID,
+      productID: others.length === 0 ? productID : undefined,
       changes: bodies.length > 1 ? bodies : lone,
       ...(own.length === 0 && { message: 'The quantity is that already; nothing was posted.' }),
     }

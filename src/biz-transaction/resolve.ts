@@ -31,6 +31,8 @@ export async function resolve(tx: Tx, actor: Actor, items: Item[]): Promise<Row[
       row.productID = productID!
     },
   )
+  const pairs = items.map((item) => rows.filter((row) => row.item === item))
+  for (const pair of pairs) refuseOtherProduct(pair)
   await locate(
     rows,
     ({ investment }) => investment,
@@ -38,11 +40,7 @@ export async function resolve(tx: Tx, actor: Actor, items: Item[]): Promise<Row[
       row.investmentID = id
     },
   )
-  for (const item of items)
-    refuseMismatch(
-      item,
-      rows.filter((row) => row.item === item),
-    )
+  for (const pair of pairs) refuseSame(pair)
   return rows
 }
 
@@ -70,14 +68,21 @@ const locator =
     }
   }
 
-/** The two legs of a transfer or a conversion are of one product and differ where they must. */
-function refuseMismatch(item: Item, [first, second]: Row[]) {
-  if (!first || !second || item.flaws.length > 0) return
-  const refuse = (code: string, message: string) => addFlaws(item, 400, [{ code, message }])
+/** The two legs of a transfer are of one product; where its investment is looked up. */
+function refuseOtherProduct([first, second]: Row[]) {
+  if (!first || !second || first.item.flaws.length > 0) return
   if (first.productID !== second.productID)
-    refuse('other_product', 'Both accounts must be of the same product.')
-  else if (item.kind === 'Transfer' && first.accountID === second.accountID)
+    addFlaws(first.item, 400, [
+      { code: 'other_product', message: 'Both accounts must be of the same product.' },
+    ])
+}
+
+/** The two legs of a transfer or a conversion differ where they must. */
+function refuseSame([first, second]: Row[]) {
+  if (!first || !second || first.item.flaws.length > 0) return
+  const refuse = (code: string, message: string) => addFlaws(first.item, 400, [{ code, message }])
+  if (first.item.kind === 'Transfer' && first.accountID === second.accountID)
     refuse('same_account', 'A transfer goes from one account to another.')
-  else if (item.kind === 'Conversion' && first.investmentID === second.investmentID)
+  else if (first.item.kind === 'Conversion' && first.investmentID === second.investmentID)
     refuse('same_investment', 'A conversion goes from one investment to another.')
 }

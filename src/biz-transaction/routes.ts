@@ -1,4 +1,5 @@
 import type { TSchema } from 'typebox'
+import { pathOfItem } from '../http/conform.ts'
 import { arrayOf, type Endpoint, reading, writing } from '../http/endpoint.ts'
 import type { PostingDoor } from './batch.ts'
 import type { Body, Kind } from './legs.ts'
@@ -28,7 +29,8 @@ const posting = (door: PostingDoor, kind: Kind, summary: string, body: TSchema):
     data: arrayOf(BizTransaction),
     through: ({ body: given, actor }, write) => {
       const bodies = (Array.isArray(given) ? given : [given]) as Body[]
-      return door(write, actor, { kind, bodies })
+      const path = Array.isArray(given) ? pathOfItem(given) : () => ''
+      return door(write, actor, { kind, bodies, path })
     },
   })
 

@@ -7,7 +7,9 @@ const type = lookups.BizTransactionType['Set quantity']
 
 /**
  * Turns the units a holding shall have at the end of a day into the units to post, now that its
- * account is locked. The money follows at the price of the day, none where there is no price.
+ * account is locked. The money follows at the price of the day, none where there is no price. A
+ * holding that is set more than once in a list takes what was posted for it before, by day and
+ * place, into account: each target holds at the end of its day, of two on one day the second.
  */
 export async function setQuantities(tx: Tx, productID: number, rows: Row[]) {
   const setting = rows.filter(({ typeID }) => typeID === type)
@@ -26,17 +28,12 @@ export async function setQuantities(tx: Tx, productID: number, rows: Row[]) {
   }>(sql`
     select trim_scale(d.quantity) as quantity, c.price,
       coalesce(round(d.quantity * c.price, minor_units(i.currency_id)), 0) as amount
-    from rows from (json_to_recordset(${JSON.stringify(targets)}) as (account_id int,
-      investment_id int, transaction_date date, quantity numeric, price numeric))
-      with ordinality g
+    from (
+      select *, coalesce(lag(change) over (partition by account_id, investment_id
+        order by transaction_date, ordinality), 0) as changed
+      from (${changes(productID, targets)}) c) g
     join investment i on i.investment_id = g.investment_id
-    left join lateral (
-      select b.closing_quantity from biz_transaction b
-      where b.product_id = ${productID} and b.account_id = g.account_id
-        and b.investment_id = g.investment_id and b.transaction_date <= g.transaction_date
-        and b.biz_transaction_status_id <> 3
-      order by b.transaction_date desc, b.biz_transaction_id desc limit 1) s on true
-    cross join lateral (select g.quantity - coalesce(s.closing_quantity, 0) as quantity) d
+    cross join lateral (select g.change - g.changed as quantity) d
     left join lateral (
       select price, application_price, redemption_price from investment_price v
       where v.investment_id = g.investment_id and v.price_date <= g.transaction_date
@@ -47,3 +44,16 @@ export async function setQuantities(tx: Tx, productID: number, rows: Row[]) {
     order by g.ordinality`)
   for (const [i, row] of setting.entries()) Object.assign(row.figures!, differences[i])
 }
+
+/** By how much each target differs from what the ledger holds at the end of its day. */
+const changes = (productID: number, targets: object[]) => sql`
+  select t.*, t.quantity - coalesce(s.closing_quantity, 0) as change
+  from rows from (json_to_recordset(${JSON.stringify(targets)}) as (account_id int,
+    investment_id int, transaction_date date, quantity numeric, price numeric))
+    with ordinality t
+  left join lateral (
+    select b.closing_quantity from biz_transaction b
+    where b.product_id = ${productID} and b.account_id = t.account_id
+      and b.investment_id = t.investment_id and b.transaction_date <= t.transaction_date
+      and b.biz_transaction_status_id <> 3
+    order by b.transaction_date desc, b.biz_transaction_id desc limit 1) s on true`

@@ -23,10 +23,14 @@ export type Shortfall = { accountID: number; investmentID: number; date: string;
 /** The accounts that were locked, each with the date of its newest transaction. */
 export type Locked = Map<number, string | null>
 
+type LockedRow = { id: number; lastDate: string | null }
+const lockedColumns = raw('account_id as id, last_date as "lastDate"')
+
 /**
  * Locks the accounts of a product, in the order of their ids, and with them all their holdings.
  * Tells which it got: all of them, or without waiting those that nobody else holds. An account that
- * never had a transaction has no row yet; it gets one first.
+ * never had a transaction has no row yet and gets one. Nobody creates a row while holding the lock
+ * of an account further on: it could be waited for there.
  */
 export async function lockAccounts(
   tx: Tx,
@@ -35,24 +39,51 @@ export async function lockAccounts(
   wait = true,
 ): Promise<Locked> {
   const wanted = [...new Set(accountIDs)]
-  const lock = async () => {
-    const locked = await tx.query<{ id: number; lastDate: string | null }>(sql`
-      select account_id as id, last_date as "lastDate" from ledger_account
-      where product_id = ${productID} and account_id = any(${wanted}::int[])
-      order by account_id for update ${wait ? empty : raw('skip locked')}`)
-    return new Map(locked.map(({ id, lastDate }) => [id, lastDate]))
-  }
-  const locked = await lock()
-  if (locked.size === wanted.length) return locked
-  const created = await tx.query(sql`
+  const locked = await lockIfAllThere(tx, productID, wanted, wait)
+  if (locked.size === wanted.length || (!wait && locked.size > 0)) return locked
+  return wait ? createAndLock(tx, productID, wanted) : createThenTry(tx, productID, wanted)
+}
+
+/** The usual case in one round trip; where a row is missing it locks none. */
+async function lockIfAllThere(tx: Tx, productID: number, wanted: number[], wait: boolean) {
+  const own = sql`product_id = ${productID} and account_id = any(${wanted}::int[])`
+  return lockedOf(
+    await tx.query<LockedRow>(sql`
+      select ${lockedColumns} from ledger_account
+      where ${own} and (select count(*) from ledger_account where ${own}) = ${wanted.length}
+      order by account_id for update ${wait ? empty : skipLocked}`),
+  )
+}
+
+/** One by one in order, whether there or not: the conflict of an insert is a lock. */
+const createAndLock = async (tx: Tx, productID: number, wanted: number[]) =>
+  lockedOf(
+    await tx.query<LockedRow>(sql`
+      insert into ledger_account as a (product_id, account_id)
+      select ${productID}::int, id from unnest(${wanted}::int[]) id order by id
+      on conflict (product_id, account_id) do update set last_date = a.last_date
+      returning ${lockedColumns}`),
+  )
+
+/** Those that are missing first, holding nothing yet; then whatever is free. */
+async function createThenTry(tx: Tx, productID: number, wanted: number[]) {
+  await tx.query(sql`
     insert into ledger_account (product_id, account_id)
     select ${productID}::int, id from unnest(${wanted}::int[]) id
     where not exists (select from ledger_account a
       where a.product_id = ${productID} and a.account_id = id)
-    order by id
-    on conflict do nothing returning true`)
-  return created.length > 0 || wait ? lock() : locked
+    order by id on conflict do nothing`)
+  return lockedOf(
+    await tx.query<LockedRow>(sql`
+      select ${lockedColumns} from ledger_account
+      where product_id = ${productID} and account_id = any(${wanted}::int[])
+      order by account_id for update ${skipLocked}`),
+  )
 }
+
+const skipLocked = raw('skip locked')
+const lockedOf = (rows: LockedRow[]): Locked =>
+  new Map(rows.map(({ id, lastDate }) => [id, lastDate]))
 
 /** Ids for new rows. Asked for under the lock: of two transactions of a day the later is behind. */
 export async function newTransactionIDs(tx: Tx, count: number): Promise<number[]> {
@@ -70,6 +101,9 @@ const rowValues = (productID: number) => sql`
   ${productID}, g.id, g.external_id, g.type_id, g.parent_id, g.account_id, g.investment_id,
   g.transaction_date, g.investment_price, g.amount, g.quantity, g.entry_fee_amount, g.comment,
   g.corporate_action_id, g.biz_event_id`
+
+/** Two writers of the same external ids meet at the first of them, and not crosswise. */
+const inOneOrder = raw('order by g.external_id')
 
 /**
  * Writes transactions that come after all their accounts have: they start from the totals on hand
@@ -115,7 +149,7 @@ export const append = (tx: Tx, productID: number, postings: Fragment): Promise<S
         closing_gain, account_closing_quantity, account_closing_amount)
       select ${rowValues(productID)}, (g.state).quantity, (g.state).invested, (g.state).cost,
         (g.state).gain, g.account_quantity, g.account_invested
-      from stated g where not exists (select from short)),
+      from stated g where not exists (select from short) ${inOneOrder}),
     held as (
       insert into holding (product_id, account_id, investment_id, quantity, invested_amount,
         cost_amount, realised_gain)
@@ -143,7 +177,8 @@ export const insertUncounted = (tx: Tx, productID: number, postings: Fragment) =
         cost_amount, realised_gain)
       select distinct ${productID}::int, account_id, investment_id, 0, 0, 0, 0 from given
       on conflict do nothing)
-    insert into biz_transaction (${rowColumns}) select ${rowValues(productID)} from given g`)
+    insert into biz_transaction (${rowColumns}) select ${rowValues(productID)} from given g
+    ${inOneOrder}`)
 
 /** Accounts whose history changed, each with the first day on which it did. */
 export const touchedAccounts = (touched: readonly { accountID: number; from: string }[]) => sql`

@@ -130,7 +130,7 @@ export async function updateTransaction(
   refuseBadFigures(own[0]!, update)
   const before = await renderAll(tx, own)
   await keepVersions(tx, actor, changed)
-  await applyUpdate(tx, own[0]!, changed, update)
+  refuseNoUnits(await applyUpdate(tx, own[0]!, changed, update))
   await countAnew(tx, changed, update.transactionDate)
   const changes = changesBetween(BizTransaction, before, await renderAll(tx, own))
   return {
@@ -200,7 +200,7 @@ const applyUpdate = (tx: Tx, own: Stored, changed: Stored[], update: Transaction
       when ${mine} then round(${given ?? null}::numeric, ${raw(decimals)})
       when ${isTransfer} then -round(${given ?? null}::numeric, ${raw(decimals)})
       else ${raw(`t.${column}`)} end`
-  return tx.query(sql`
+  return tx.query<Updated>(sql`
     update biz_transaction t set
       biz_transaction_status_id = ${statuses.Updated},
       updated_date = now(),
@@ -213,7 +213,18 @@ const applyUpdate = (tx: Tx, own: Stored, changed: Stored[], update: Transaction
       amount = ${figure('amount', amount, 'minor_units(i.currency_id)')},
       quantity = ${figure('quantity', quantity, 'i.unit_decimals')}
     from investment i
-    where i.investment_id = t.investment_id and ${among(changed)}`)
+    where i.investment_id = t.investment_id and ${among(changed)}
+    returning t.quantity = 0 as "noUnits", t.quantity * t.amount < 0 as "crossed"`)
+}
+
+type Updated = { noUnits: boolean; crossed: boolean }
+
+/** What the figures have become after rounding, and together with those that stay. */
+function refuseNoUnits(updated: Updated[]) {
+  if (updated.some(({ noUnits }) => noUnits))
+    throw invalid('too_small', 'This comes to no units at all after rounding.', 'quantity')
+  if (updated.some(({ crossed }) => crossed))
+    throw invalid('invalid_value', 'amount must have the sign of the quantity.', 'amount')
 }
 
 export async function rollBack(tx: Tx, actor: Actor, asked: Rollback): Promise<Written> {

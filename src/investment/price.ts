@@ -1,5 +1,6 @@
 import sql, { join } from 'sql-template-tag'
 import { type Actor, inScope } from '../actor.ts'
+import { pathOfItem } from '../http/conform.ts'
 import { changesBetween, recordOf } from '../http/mask.ts'
 import { productParameter, productReference } from '../product/schema.ts'
 import { invalid, notFound } from '../refusal.ts'
@@ -52,7 +53,7 @@ export function readPrices(handle: Sql, actor: Actor, query: PriceQuery) {
 }
 
 export async function createPrices(tx: Tx, actor: Actor, inputs: PriceInput[]): Promise<Written> {
-  const path = (i: number) => (inputs.length > 1 ? `[${i}]` : '')
+  const path = pathOfItem(inputs)
   const visible = inScope(actor, 'r.product_id')
   const productIDs = await identifyOptionals(tx, productReference, inputs, { visible, path })
   const investmentIDs = await identifyAll(tx, investmentReference, inputs, {
