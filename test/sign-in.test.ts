@@ -213,7 +213,7 @@ describe('A refresh', () => {
     }
   })
 
-  it('with an access token of another, or one that is none, is 401 and spends nothing', async () => {
+  it('with an access token of another, or of nobody, is 401 and spends nothing', async () => {
     const { refreshToken } = (await login((await newUser()).username)).data
     refused(await refresh(refreshToken, service.admin.token), 401, 'refresh_refused')
     refused(await refresh(refreshToken, 'a.b.c'), 401)

@@ -37,8 +37,8 @@ export function openapiDocument(endpoints: Endpoint[], version: string, maxPageS
 const license = { name: 'Apache-2.0', identifier: 'Apache-2.0' }
 const about = `An investor and unit registry. Every answer is the envelope
 \`{ result, message, recordCount, data }\`; a failure has \`result: false\` and \`errors\` beside
-it. Paths, parameter names, filter operators and field names match in any letter case. Every POST and
-PUT takes an optional \`Idempotency-Key\` header, so that it can be sent again safely.`
+it. Paths, parameter names, filter operators and field names match in any letter case. Every POST
+and PUT takes an optional \`Idempotency-Key\` header, so that it can be sent again safely.`
 
 type Show = (schema: TSchema) => unknown
 
