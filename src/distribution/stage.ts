@@ -31,5 +31,6 @@ export const moveOn = (
 export async function workOnWholeTables(tx: Tx) {
   await tx.query(sql`
     select set_config('statement_timeout', '0', true), set_config('enable_seqscan', 'on', true),
+      set_config('plan_cache_mode', 'force_custom_plan', true),
       set_config('work_mem', '256MB', true)`)
 }

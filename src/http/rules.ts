@@ -39,13 +39,19 @@ export const mostProblems = 100
 const compiled = new WeakMap<TSchema, ValidateFunction>()
 
 export function rulesOf(schema: TSchema, name: (path: string) => string = (path) => path): Rules {
-  const validate = compiled.get(schema) ?? ajv.compile(withoutNames(schema) as object)
-  compiled.set(schema, validate)
   return (value) => {
+    const validate = validatorOf(schema)
     if (validate(value)) return []
     const errors = validate.errors ?? []
     return plainly(errors.slice(0, mostProblems).map((error) => problemOf(error, name)))
   }
+}
+
+/** Made when it is first needed: all of them together take longer than the rest of the start. */
+function validatorOf(schema: TSchema) {
+  const validate = compiled.get(schema) ?? ajv.compile(withoutNames(schema) as object)
+  compiled.set(schema, validate)
+  return validate
 }
 
 /** Names are for the document; to the validator, one used in two places is used twice. */

@@ -1,24 +1,23 @@
 /** How many statements may be kept prepared; filters can be combined without end. */
-const most = 500
+const most = 300
 const names = new Map<string, string>()
-/** How often a statement without a name was met, the most recent last. */
-const uses = new Map<string, number>()
+const metOnce = new Set<string>()
 
 /**
- * The name under which a statement is prepared, once it has been seen a few times. Planning the
- * larger reads costs more than running them, so this is worth having; a statement met once or twice
- * is not worth a place on every connection, and must not keep one from those that are.
+ * The name under which a statement is prepared, from the second time it is met on. Planning the
+ * larger reads costs more than running them, so this is worth having; a statement met once is not
+ * worth a place on every connection.
  */
 export function statementName(text: string): string | undefined {
-  if (names.has(text) || names.size >= most) return names.get(text)
-  const met = (uses.get(text) ?? 0) + 1
-  uses.delete(text)
-  if (met > 3) names.set(text, `s${names.size + 1}`)
-  else uses.set(text, met)
-  if (uses.size > most) forgetOldest()
-  return names.get(text)
-}
-
-function forgetOldest() {
-  for (const text of uses.keys()) return void uses.delete(text)
+  const known = names.get(text)
+  if (known) return known
+  if (names.size >= most) return undefined
+  if (metOnce.delete(text)) {
+    const name = `s${names.size + 1}`
+    names.set(text, name)
+    return name
+  }
+  if (metOnce.size >= most) metOnce.clear()
+  metOnce.add(text)
+  return undefined
 }
