@@ -250,6 +250,42 @@ describe('A body', () => {
   })
 })
 
+describe('An array of records', () => {
+  const people = async () => (await rowsOf(service.connection, 'select from person')).length
+
+  it('is refused whole for one bad record, which is told by its place', async () => {
+    const before = await people()
+    const good = { firstName: 'Ann' }
+    const bad = { gender: 'Z', addresses: [{}, { suburb: 5 }] }
+    const reply = await service.admin.post('/Person', [good, good, good, bad])
+    refused(reply, 400)
+    assert.deepEqual(fieldsOf(reply).sort(), ['[3].addresses[1].suburb', '[3].gender'])
+    assert.match(reply.message ?? '', /\[3\]\.gender must be/)
+    assert.equal(await people(), before)
+  })
+
+  it('may be one record alone, whose fields go by their own names', async () => {
+    const bad = { gender: 'Z', addresses: [{ suburb: 5 }] }
+    const reply = await service.admin.post('/Person', bad)
+    assert.deepEqual(fieldsOf(reply).sort(), ['addresses[0].suburb', 'gender'])
+    const inArray = await service.admin.post('/Person', [bad])
+    assert.deepEqual(fieldsOf(inArray).sort(), ['[0].addresses[0].suburb', '[0].gender'])
+  })
+
+  it('has from 1 to 1000 of them, and the answer has them in the order sent', async () => {
+    refused(await service.admin.post('/Person', []), 400, 'required')
+    const many = Array.from({ length: 1000 }, (_, i) => ({ firstName: `N${i}` }))
+    refused(await service.admin.post('/Person', [...many, {}]), 400, 'too_many')
+    const reply = await service.admin.post('/Person', many)
+    assert.equal(reply.recordCount, 1000)
+    const names = reply.data.map(({ firstName }: { firstName: string }) => firstName)
+    assert.deepEqual(
+      names,
+      many.map(({ firstName }) => firstName),
+    )
+  })
+})
+
 describe('Letter case', () => {
   it('of paths, parameters, operators and fields is nothing; that of values counts', async () => {
     const body = { NAME: 'Case', EXTERNALPRODUCTID: 'CaSe', currencyid: 2 }
