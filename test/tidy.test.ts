@@ -5,10 +5,10 @@ import { describe, it } from 'node:test'
 
 /** Imports point up in this list: a room knows those above it and none below. */
 const rooms = `
-refusal.ts version.ts config.ts log.ts secrets.ts lookup embedded sql actor.ts constraints.ts http
-product investment investor address communication payment-detail person organisation account
+refusal.ts version.ts config.ts log.ts secrets.ts lookup embedded sql actor.ts constraints.ts http password
+files product investment investor address communication payment-detail person organisation account
 biz-entity biz-event biz-transaction holding distribution document report user audit common
-verify maintenance.ts registry.ts app.ts cli main.ts`
+verify maintenance.ts registry.ts app.ts cli worker.ts main.ts`
   .trim()
   .split(/\s+/)
 
@@ -22,7 +22,7 @@ const writers: Record<string, string> = {
   app_user_product: 'user',
   session: 'user maintenance.ts',
   refresh_token: 'user maintenance.ts',
-  login_failure: 'user maintenance.ts',
+  login_failure: 'password maintenance.ts',
   product: 'product',
   investment: 'investment',
   investment_price: 'investment',
@@ -41,6 +41,9 @@ const writers: Record<string, string> = {
   distribution_component: 'distribution',
   entitlement: 'distribution',
   drp_residual: 'distribution',
+  stored_file: 'files',
+  document: 'document biz-entity', // an entity goes with its documents
+  report: 'report',
 }
 
 /** Who may hold the database rather than a handle to read or a transaction to write with. */

@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline'
 import { Writable } from 'node:stream'
-import { generatePassword } from '../user/password.ts'
+import { generatePassword } from '../password/hash.ts'
 
 export type PasswordOptions = { generate?: boolean }
 

@@ -1,8 +1,8 @@
 import sql from 'sql-template-tag'
+import { generatePassword, hashPassword } from '../password/hash.ts'
 import type { Database } from '../sql/handle.ts'
 import { nothingLeft } from '../sql/render.ts'
 import { unitOfWork } from '../sql/unit-of-work.ts'
-import { generatePassword, hashPassword } from './password.ts'
 
 export type FirstUser = { username: string; password: string; generated: boolean }
 

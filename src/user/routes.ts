@@ -1,5 +1,5 @@
 import { arrayOf, type Endpoint, nothing, reading, writing } from '../http/endpoint.ts'
-import { inPasswordSlot } from './password.ts'
+import { inPasswordSlot } from '../password/hash.ts'
 import { changePassword, createUser, updateUser } from './save.ts'
 import {
   Login,

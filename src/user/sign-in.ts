@@ -1,11 +1,12 @@
-import { createHmac, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import sql from 'sql-template-tag'
 import type { Actor } from '../actor.ts'
-import { type Refusal, tryLater, unauthenticated } from '../refusal.ts'
+import { isPassword } from '../password/hash.ts'
+import { countFailure, forgetFailures, nameHash, refuseThrottled } from '../password/throttle.ts'
+import { type Refusal, unauthenticated } from '../refusal.ts'
 import type { Tx } from '../sql/handle.ts'
 import { nothingLeft } from '../sql/render.ts'
 import type { Written } from '../sql/unit-of-work.ts'
-import { isPassword } from './password.ts'
 import type { Login, Refresh } from './schema.ts'
 import {
   accessTokenSeconds,
@@ -14,9 +15,6 @@ import {
   refreshTokenHash,
   type Tokens,
 } from './token.ts'
-
-const mostFailures = 10
-const windowMinutes = 15
 
 type Account = { userID: number; username: string; passwordHash: string }
 
@@ -28,10 +26,7 @@ export async function signIn(tx: Tx, tokens: Tokens, nameKey: Buffer, login: Log
   )
 }
 
-/**
- * Checks a password, and counts it when it is wrong. Attempts on one username take turns, on all
- * nodes together, so that the limit on failures holds however many arrive at once.
- */
+/** Checks a password, and counts it when it is wrong. */
 export async function checkPassword(
   tx: Tx,
   nameKey: Buffer,
@@ -39,16 +34,14 @@ export async function checkPassword(
   password: string,
   whenRight: (account: Account) => Promise<Written>,
 ): Promise<Written> {
-  const name = createHmac('sha256', nameKey)
-    .update(await folded(tx, username))
-    .digest()
-  await refuseThrottled(tx, name)
+  const name = nameHash(nameKey, await folded(tx, username))
+  await refuseThrottled(tx, name, 'failed sign-ins')
   const account = await findAccount(tx, username)
   if (await isPassword(account?.passwordHash, password)) {
-    await tx.query(sql`delete from login_failure where username_hash = ${name}`)
+    await forgetFailures(tx, name)
     return whenRight(account!)
   }
-  await tx.query(sql`insert into login_failure (username_hash) values (${name})`)
+  await countFailure(tx, name)
   return refusedSignIn(account)
 }
 
@@ -59,24 +52,6 @@ export async function checkPassword(
 async function folded(tx: Tx, username: string): Promise<string> {
   const [row] = await tx.query<{ name: string }>(sql`select lower(${username}::text) as name`)
   return row!.name
-}
-
-/** Waits for its turn on this username, then counts its recent failures. */
-async function refuseThrottled(tx: Tx, name: Buffer) {
-  await tx.query(sql`select pg_advisory_xact_lock(${String(name.readBigInt64BE())}::bigint)`)
-  const [row] = await tx.query<{ failures: number; wait: number }>(sql`
-    select count(*)::int as failures, coalesce(ceil(extract(epoch from
-      min(failed_date) + ${windowMinutes} * interval '1 minute' - now())), 0)::int as wait
-    from login_failure
-    where username_hash = ${name}
-      and failed_date > now() - ${windowMinutes} * interval '1 minute'`)
-  if (row!.failures >= mostFailures)
-    throw tryLater(
-      429,
-      'too_many_failures',
-      'Too many failed sign-ins; try again later.',
-      row!.wait,
-    )
 }
 
 async function findAccount(tx: Tx, username: string): Promise<Account | undefined> {
