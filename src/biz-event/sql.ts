@@ -1,7 +1,7 @@
 import sql, { join } from 'sql-template-tag'
 import type { Actor } from '../actor.ts'
 import { ledgerProducts } from '../product/sql.ts'
-import { asksFor, conditions } from '../sql/filters.ts'
+import { conditions, related } from '../sql/filters.ts'
 import type { Fragment, Sql } from '../sql/handle.ts'
 import { page } from '../sql/paging.ts'
 import { columns, render } from '../sql/render.ts'
@@ -29,13 +29,12 @@ export function readEvents(handle: Sql, actor: Actor, query: EventQuery) {
   const asked = [
     ledgerProducts(actor, query, 't.product_id'),
     conditions(eventFilters, query),
-    ...(asksFor(eventAccountFilters, query)
-      ? [
-          sql`(t.product_id, t.account_id) in (
-            select a.product_id, a.account_id from account a
-            where ${conditions(eventAccountFilters, query)})`,
-        ]
-      : []),
+    ...related(
+      eventAccountFilters,
+      query,
+      't.product_id, t.account_id',
+      'a.product_id, a.account_id from account a',
+    ),
   ]
   return render(
     handle,

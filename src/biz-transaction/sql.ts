@@ -2,7 +2,7 @@ import sql, { join } from 'sql-template-tag'
 import type { Actor } from '../actor.ts'
 import { lookups } from '../lookup/lookups.ts'
 import { ledgerProducts } from '../product/sql.ts'
-import { asksFor, conditions } from '../sql/filters.ts'
+import { conditions, related } from '../sql/filters.ts'
 import type { Sql } from '../sql/handle.ts'
 import { page } from '../sql/paging.ts'
 import { type Answer, columns, render } from '../sql/render.ts'
@@ -53,6 +53,11 @@ const withNames = sql`
   left join distribution d on d.product_id = t.product_id
     and d.corporate_action_id = t.corporate_action_id`
 
+const accountKey = 't.product_id, t.account_id'
+const accountsFrom = 'a.product_id, a.account_id from account a'
+const investmentKey = 't.product_id, t.investment_id'
+const investmentsFrom = 'i.product_id, i.investment_id from investment i'
+
 export function readTransactions(
   handle: Sql,
   actor: Actor,
@@ -63,20 +68,8 @@ export function readTransactions(
     ledgerProducts(actor, query, 't.product_id'),
     conditions(transactionFilters, query),
     ...(Status ? [sql`t.biz_transaction_status_id = ${lookups.BizTransactionStatus[Status]}`] : []),
-    ...(asksFor(transactionAccountFilters, query)
-      ? [
-          sql`(t.product_id, t.account_id) in (
-          select a.product_id, a.account_id from account a
-          where ${conditions(transactionAccountFilters, query)})`,
-        ]
-      : []),
-    ...(asksFor(transactionInvestmentFilters, query)
-      ? [
-          sql`(t.product_id, t.investment_id) in (
-          select i.product_id, i.investment_id from investment i
-          where ${conditions(transactionInvestmentFilters, query)})`,
-        ]
-      : []),
+    ...related(transactionAccountFilters, query, accountKey, accountsFrom),
+    ...related(transactionInvestmentFilters, query, investmentKey, investmentsFrom),
   ]
   const selection = sql`
     select t.* from biz_transaction t

@@ -100,6 +100,15 @@ export function conditions(filters: Filters, query: object): Fragment {
 /** Whether a query uses any of these filters. */
 export const asksFor = (filters: Filters, query: object) => given(filters, query).length > 0
 
+/**
+ * What a query asks of a related record, as conditions on this one: its key is among those that the
+ * other table has for it. None where the query asks nothing of the kind.
+ */
+export const related = (filters: Filters, query: object, key: string, from: string): Fragment[] =>
+  asksFor(filters, query)
+    ? [sql`(${raw(key)}) in (select ${raw(from)} where ${conditions(filters, query)})`]
+    : []
+
 function given(filters: Filters, query: object) {
   return Object.entries(query).flatMap(([parameter, value]) => {
     const [name, operator] = parameter.split('.') as [string, string | undefined]
