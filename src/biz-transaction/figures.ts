@@ -21,6 +21,7 @@ export type Unpriced = {
 export type Figures = {
   place: number
   isActive: boolean
+  currencyID: number
   price: string | null
   /** Signed: what goes out is negative. Null where neither was given nor could be worked out. */
   quantity: string | null
@@ -41,7 +42,7 @@ export const workOutFigures = (tx: Tx, legs: Unpriced[]): Promise<Figures[]> =>
         price numeric, fee numeric, fee_override numeric, fee_percentage numeric,
         fee_discount numeric, factor numeric)),
     known as (
-      select g.place, g.item, g.type_id, g.factor, i.is_active,
+      select g.place, g.item, g.type_id, g.factor, i.is_active, i.currency_id,
         i.unit_decimals as units, minor_units(i.currency_id) as cents,
         round(g.quantity, i.unit_decimals) as quantity,
         round(g.amount, minor_units(i.currency_id)) as amount,
@@ -73,7 +74,7 @@ export const workOutFigures = (tx: Tx, legs: Unpriced[]): Promise<Figures[]> =>
           else round(round(o.own_amount, 40) / s.price, s.units) end as final_quantity,
         case when s.type_id <> 5 then s.own_amount else o.own_amount end as final_amount
       from single s left join single o on s.type_id = 5 and o.type_id = 4 and o.item = s.item)
-    select place, is_active as "isActive", price, charge as fee,
+    select place, is_active as "isActive", currency_id as "currencyID", price, charge as fee,
       case when type_id in (3, 4, 8) then -final_quantity else final_quantity end as quantity,
       case when type_id in (3, 4, 8) then -final_amount else final_amount end as amount
     from paired order by place`)

@@ -109,6 +109,11 @@ async function price(tx: Tx, rows: Row[]) {
   for (const [place, row] of whole.entries()) {
     row.figures = figures[place]!
     checkFigures(row, row.figures)
+    // Money does not change its currency on the way, and no rate is known here.
+    if (row.figures.currencyID !== row.first!.figures!.currencyID)
+      addFlaws(row.item, 400, [
+        { code: 'other_currency', message: 'Both investments must be in the same currency.' },
+      ])
   }
 }
 
