@@ -100,7 +100,7 @@ create table drp_residual (
 create function allocate(amount numeric, percentages numeric[], decimals integer) returns numeric[]
 language plpgsql immutable parallel safe as $$
 declare
-  unit numeric := power(10::numeric, -decimals);
+  unit numeric := round(power(10::numeric, -decimals), decimals);
   parts numeric[] := '{}';
   remainders numeric[] := '{}';
   exact numeric;
@@ -109,7 +109,7 @@ declare
 begin
   if cardinality(percentages) = 1 then return array[amount]; end if;
   for i in 1 .. cardinality(percentages) loop
-    exact := amount * percentages[i] / 100;
+    exact := amount * percentages[i] * 0.01; -- a division would be rounded
     parts := parts || trunc(exact, decimals);
     remainders := remainders || (exact - trunc(exact, decimals));
   end loop;

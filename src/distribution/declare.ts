@@ -1,8 +1,10 @@
 import sql from 'sql-template-tag'
 import { accountReference } from '../account/reference.ts'
 import type { Actor } from '../actor.ts'
+import { wholeUnits } from '../http/decimal.ts'
+import { mostProblems } from '../http/rules.ts'
 import { lookups } from '../lookup/lookups.ts'
-import { conflict, invalid, Refusal } from '../refusal.ts'
+import { conflict, type Problem, refuseAll } from '../refusal.ts'
 import type { Sql, Tx } from '../sql/handle.ts'
 import { locateAll } from '../sql/identify.ts'
 import type { Written } from '../sql/unit-of-work.ts'
@@ -45,6 +47,7 @@ export async function declareDistribution(
     select count(*)::int as accounts, trim_scale(coalesce(sum(gross_amount), 0))::text as total
     from entitled`)
   const { accounts, total } = done!
+  refuseUnshared(stored, total)
   await moveOn(tx, which, Declared, sql`declared_amount = ${total}, declared_date = now()`)
   return {
     ...(await renderDistributionList(tx, which)),
@@ -68,37 +71,81 @@ export function refuseUndeclarable(stored: Stored) {
     throw conflict('record_date', `The record date ${stored.recordDate} has not come yet.`)
 }
 
-/** The three lists by account id. An account that is unknown, or in two lists that clash, is 400. */
+/** A total is shared to the last cent; where nobody is left to share it, nothing is declared. */
+export function refuseUnshared({ perUnit, total, decimals }: Stored, declared: string) {
+  if (perUnit || !total) return
+  if (wholeUnits(total, decimals) !== wholeUnits(declared, decimals))
+    throw conflict(
+      'nobody_to_share',
+      `Of the total of ${total} only ${declared} can be declared: no other account has units to ` +
+        'share in it.',
+    )
+}
+
+/** The three lists by account id. An account that is unknown, or in lists that clash, is 400. */
 export async function selectionOf(
   handle: Sql,
   { productID }: Stored,
   declaration: Declaration,
 ): Promise<Selection> {
-  const { preCalculatedAccounts = [], includeAccounts, excludeAccounts = [] } = declaration
+  const { preCalculatedAccounts = [], includeAccounts = [], excludeAccounts = [] } = declaration
   const find = (list: object[], name: string) => findAccounts(handle, productID, list, name)
-  const listed = await find(preCalculatedAccounts, 'preCalculatedAccounts')
-  const include = includeAccounts && (await find(includeAccounts, 'includeAccounts'))
-  const exclude = await find(excludeAccounts, 'excludeAccounts')
-  const excluded = new Set(exclude)
-  const clash = [...(include ?? []), ...listed].find((id) => excluded.has(id))
-  if (clash !== undefined)
-    throw invalid('account_in_two_lists', `Account ${clash} is excluded and listed at once.`)
+  const found = [
+    await find(preCalculatedAccounts, 'preCalculatedAccounts'),
+    await find(includeAccounts, 'includeAccounts'),
+    await find(excludeAccounts, 'excludeAccounts'),
+  ]
+  const [listed, include, exclude] = found.map(({ ids }) => ids) as [number[], number[], number[]]
+  const problems = [
+    ...found.flatMap((one) => one.problems),
+    ...clashes(listed, include, exclude),
+  ].slice(0, mostProblems)
+  refuseAll(400, problems)
   const preCalculated = listed.map((accountID, i) => ({
     accountID,
     amount: preCalculatedAccounts[i]!.amount,
   }))
-  return { preCalculated, include, exclude }
+  // A list of nobody limits nothing: it is what a client sends that has no list.
+  return { preCalculated, include: include.length > 0 ? include : undefined, exclude }
 }
 
+/** An amount given for an account that the other lists leave out is a mistake, not an order. */
+function clashes(listed: number[], include: number[], exclude: number[]): Problem[] {
+  const [included, excluded] = [new Set(include), new Set(exclude)]
+  const clash = (name: string, i: number, words: string): Problem => ({
+    code: 'lists_clash',
+    field: `${name}[${i}]`,
+    message: `${name}[${i}] ${words}.`,
+  })
+  return [
+    ...include.flatMap((id, i) =>
+      id && excluded.has(id) ? [clash('includeAccounts', i, 'is in excludeAccounts too')] : [],
+    ),
+    ...listed.flatMap((id, i) => {
+      if (!id) return []
+      if (excluded.has(id)) return [clash('preCalculatedAccounts', i, 'is in excludeAccounts too')]
+      return included.size > 0 && !included.has(id)
+        ? [clash('preCalculatedAccounts', i, 'is not in includeAccounts')]
+        : []
+    }),
+  ]
+}
+
+/** The ids that a list names, 0 for one that is not there, and what is wrong with it. */
 async function findAccounts(handle: Sql, productID: number, list: object[], name: string) {
   const located = await locateAll(handle, accountReference, list, {
     productIDs: list.map(() => productID),
     path: (i) => `${name}[${i}]`,
   })
-  const problems = located.flatMap((one) => ('problem' in one ? [one.problem] : []))
-  if (problems.length > 0) throw new Refusal(400, problems.slice(0, 100))
   const ids = located.map((one) => ('id' in one ? one.id : 0))
-  if (new Set(ids).size < ids.length)
-    throw invalid('given_twice', `${name} names an account twice.`, name)
-  return ids
+  const seen = new Set<number>()
+  const problems = located.flatMap((one, i): Problem[] => {
+    if ('problem' in one) return [one.problem]
+    const field = `${name}[${i}]`
+    if (seen.has(one.id))
+      return [{ code: 'given_twice', field, message: `${field} is in the list already.` }]
+    seen.add(one.id)
+    return []
+  })
+  return { ids, problems }
 }

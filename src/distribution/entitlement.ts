@@ -1,5 +1,5 @@
-import sql, { raw } from 'sql-template-tag'
-import { compareDecimals, sumDecimals } from '../http/decimal.ts'
+import sql from 'sql-template-tag'
+import { wholeUnits } from '../http/decimal.ts'
 import { lookups } from '../lookup/lookups.ts'
 import { conflict, invalid } from '../refusal.ts'
 import type { Fragment, Sql } from '../sql/handle.ts'
@@ -41,101 +41,101 @@ export async function selectEntitlements(
   selection: Selection,
 ): Promise<Fragment> {
   const { productID, id, investmentID, decimals } = stored
-  const offered = stored.drpIndicatorID === lookups.DRPIndicator.Offered
   const gross = await grossSelect(handle, stored, selection)
+  const offered = stored.drpIndicatorID === lookups.DRPIndicator.Offered
   return sql`
     select ${productID}::int as product_id, ${id}::int as corporate_action_id, g.account_id,
       ${investmentID}::int as investment_id, g.units, g.gross as gross_amount,
       allocate(g.gross, c.percentages, ${decimals}::int) as component_amounts,
-      s.drp as drp_amount, g.gross - s.drp as cash_amount
-    from (${gross}) g
+      g.drp as drp_amount, g.gross - g.drp as cash_amount
+    from (${offered ? split(gross, decimals) : sql`select *, 0::numeric as drp from (${gross}) g`}) g
     cross join (
       select array_agg(percentage order by ordinal) as percentages from distribution_component
       where product_id = ${productID} and corporate_action_id = ${id}) c
-    join account a on a.account_id = g.account_id
-    cross join lateral (
-      select case
-        when not ${offered}::boolean or g.gross = 0 then 0
-        when a.drp_type_id = 2 then g.gross
-        when a.drp_type_id = 3 then round(g.gross * coalesce(a.drp_value, 0) / 100, ${decimals}::int)
-        when a.drp_type_id = 4 then round(round(g.gross * least(coalesce(a.drp_value, 0), g.units), 40)
-          / nullif(g.units, 0), ${decimals}::int)
-        else 0 end as reinvested) r
-    cross join lateral (select coalesce(r.reinvested, 0) as drp) s
     where g.units > 0 or g.gross > 0`
 }
+
+/** What goes to the DRP, as each account has chosen: all, a percentage, the share of some units. */
+const split = (gross: Fragment, decimals: number) => sql`
+  select g.*, case a.drp_type_id
+    when 2 then g.gross
+    when 3 then round(g.gross * coalesce(a.drp_value, 0) * 0.01, ${decimals}::int)
+    when 4 then coalesce(round(round(g.gross * least(coalesce(a.drp_value, 0), g.units), 40)
+      / nullif(g.units, 0), ${decimals}::int), 0)
+    else 0 end as drp
+  from (${gross}) g join account a on a.account_id = g.account_id`
 
 async function grossSelect(handle: Sql, stored: Stored, selection: Selection): Promise<Fragment> {
   const { perUnit, total, centsPerDay, percentPerAnnum, decimals } = stored
   const period = !perUnit && Boolean(stored.startDate && stored.endDate)
-  const units = eligible(stored, selection, period)
-  const listed = preCalculated(selection)
-  if (perUnit)
-    return calculated(units, listed, sql`round(u.units * ${perUnit}::numeric, ${decimals}::int)`)
-  if (total) {
-    refuseMoreThan(total, selection)
-    return shared(units, listed, total, decimals)
-  }
+  const units = withListed(eligible(stored, selection, period), selection, decimals)
+  if (perUnit) return calculated(units, sql`round(u.units * ${perUnit}::numeric, ${decimals}::int)`)
+  if (total) return shared(units, poolOf(total, decimals, selection), decimals)
   if (centsPerDay)
     return calculated(
       units,
-      listed,
-      sql`round(u.measure * ${centsPerDay}::numeric / 100, ${decimals}::int)`,
+      sql`round(u.measure * ${centsPerDay}::numeric * 0.01, ${decimals}::int)`,
     )
   const value = await unitValue(handle, stored)
   return calculated(
     units,
-    listed,
     sql`round(round(u.measure * ${value}::numeric * ${percentPerAnnum}::numeric, 40) / 36500,
       ${decimals}::int)`,
   )
 }
 
-function refuseMoreThan(total: string, { preCalculated: listed }: Selection) {
-  const sum = sumDecimals(listed.map(({ amount }) => amount))
-  if (compareDecimals(sum, total) > 0)
+/** What there is to share, in cents: what was worked out elsewhere comes off the top. */
+function poolOf(total: string, decimals: number, { preCalculated: listed }: Selection): bigint {
+  const cents = (amount: string) => wholeUnits(amount, decimals)
+  const pool = listed.reduce((left, { amount }) => left - cents(amount), cents(total))
+  if (pool < 0n)
     throw invalid(
       'too_much',
-      `The pre-calculated amounts come to ${sum}, more than the total of ${total}.`,
+      `The pre-calculated amounts come to more than the total of ${total}.`,
       'preCalculatedAccounts',
     )
+  return pool
 }
 
-const preCalculated = ({ preCalculated: listed }: Selection) => sql`
-  select * from unnest(${listed.map(({ accountID }) => accountID)}::int[],
-    ${listed.map(({ amount }) => amount)}::numeric[]) l (account_id, amount)`
+/** With the amounts that were worked out elsewhere, which take the place of ours. */
+const withListed = (units: Fragment, { preCalculated: listed }: Selection, decimals: number) =>
+  listed.length === 0
+    ? sql`select u.*, null::numeric as amount from (${units}) u`
+    : sql`
+      select coalesce(u.account_id, l.account_id) as account_id, coalesce(u.units, 0) as units,
+        coalesce(u.measure, 0) as measure, round(l.amount, ${decimals}::int) as amount
+      from (${units}) u
+      full join unnest(${listed.map(({ accountID }) => accountID)}::int[],
+        ${listed.map(({ amount }) => amount)}::numeric[]) l (account_id, amount)
+        on l.account_id = u.account_id`
 
-/** Each account by itself; an amount that was worked out elsewhere takes the place of ours. */
-const calculated = (units: Fragment, listed: Fragment, formula: Fragment) => sql`
-  select coalesce(u.account_id, l.account_id) as account_id, coalesce(u.units, 0) as units,
-    coalesce(l.amount, ${formula}) as gross
-  from (${units}) u full join (${listed}) l on l.account_id = u.account_id`
+/** Each account by itself. */
+const calculated = (units: Fragment, formula: Fragment) => sql`
+  select u.account_id, u.units, coalesce(u.amount, ${formula}) as gross from (${units}) u`
 
 /**
  * One amount for all, shared by units to the last cent: every share is rounded down, and the cents
- * that are left go to the largest remainders, the lowest account first among equals. What was worked
- * out elsewhere comes off the top.
+ * that are left go to the largest remainders, the lowest account first among equals. All in whole
+ * cents and remainders of whole divisions, which are exact.
  */
-const shared = (units: Fragment, listed: Fragment, total: string, decimals: number) => sql`
-  select account_id, units, case when amount is not null then amount
-    else floor_share + case when place <= left_over then cent else 0 end end as gross
+const shared = (units: Fragment, pool: bigint, decimals: number) => sql`
+  select account_id, units, coalesce(amount, round(
+    (cents + (place <= ${String(pool)}::numeric - dealt)::int) * ${centOf(decimals)}::numeric,
+    ${decimals}::int)) as gross
   from (
-    select s.*, row_number() over (partition by amount is null
-        order by exact_share - floor_share desc, account_id) as place,
-      round((pool - sum(floor_share) filter (where amount is null) over ()) / cent) as left_over
+    select d.*,
+      sum(cents) filter (where amount is null) over () as dealt,
+      row_number() over (partition by amount is null order by remainder desc, account_id) as place
     from (
-      select b.*, trunc(exact_share, ${decimals}::int) as floor_share
+      select s.*, part - cents * measured as remainder
       from (
-        select m.*,
-          case when amount is null and measured > 0
-            then round(pool * measure, 40) / measured else 0 end as exact_share
+        select m.*, div(part, nullif(measured, 0)) as cents
         from (
-          select coalesce(u.account_id, l.account_id) as account_id, coalesce(u.units, 0) as units,
-            coalesce(u.measure, 0) as measure, l.amount,
-            power(10::numeric, -${decimals}::int) as cent,
-            ${total}::numeric - coalesce(sum(l.amount) over (), 0) as pool,
-            sum(u.measure) filter (where l.amount is null) over () as measured
-          from (${units}) u full join (${listed}) l on l.account_id = u.account_id) m) b) s) r`
+          select u.*, u.measure * ${String(pool)}::numeric as part,
+            sum(u.measure) filter (where u.amount is null) over () as measured
+          from (${units}) u) m) s) d) r`
+
+const centOf = (decimals: number) => (decimals === 0 ? '1' : `0.${'1'.padStart(decimals, '0')}`)
 
 /**
  * The accounts with a holding that counts: their units at the end of the record date, and what they
@@ -144,36 +144,35 @@ const shared = (units: Fragment, listed: Fragment, total: string, decimals: numb
  */
 const eligible = (stored: Stored, { include, exclude }: Selection, period: boolean): Fragment => {
   const { productID, investmentID, recordDate, startDate, endDate } = stored
-  const asAt = (date: Fragment, test: string) => sql`
-    select b.closing_quantity as units from biz_transaction b
-    where b.product_id = ${productID} and b.account_id = h.account_id
-      and b.investment_id = ${investmentID} and b.transaction_date ${raw(test)} ${date}
-      and b.biz_transaction_status_id <> 3
-    order by b.transaction_date desc, b.biz_transaction_id desc limit 1`
+  const own = sql`b.product_id = ${productID} and b.account_id = h.account_id
+    and b.investment_id = ${investmentID} and b.biz_transaction_status_id <> 3`
+  const asAt = (test: Fragment) => sql`coalesce((
+    select b.closing_quantity from biz_transaction b where ${own} and b.transaction_date ${test}
+    order by b.transaction_date desc, b.biz_transaction_id desc limit 1), 0)`
+  const units = sql`
+    case when l.last_date <= ${recordDate}::date then h.quantity
+      else ${asAt(sql`<= ${recordDate}::date`)} end`
+  const days = sql`(${endDate}::date - ${startDate}::date + 1)`
   const unitDays = sql`
-    select coalesce(o.units, 0) * (${endDate}::date - ${startDate}::date + 1) + coalesce(m.days, 0)
-      as measure
-    from (select) one
-    left join lateral (${asAt(sql`${startDate}::date`, '<')}) o on true
-    left join lateral (
-      select sum(b.quantity * (${endDate}::date - b.transaction_date + 1)) as days
-      from biz_transaction b
-      where b.product_id = ${productID} and b.account_id = h.account_id
-        and b.investment_id = ${investmentID} and b.biz_transaction_status_id <> 3
-        and b.transaction_date between ${startDate}::date and ${endDate}::date) m on true`
+    case when l.last_date < ${startDate}::date then h.quantity * ${days}
+      else ${asAt(sql`< ${startDate}::date`)} * ${days} + coalesce((
+        select sum(b.quantity * (${endDate}::date - b.transaction_date + 1))
+        from biz_transaction b
+        where ${own} and b.transaction_date between ${startDate}::date and ${endDate}::date), 0) end`
   return sql`
     select h.account_id, u.units, ${period ? sql`d.measure` : sql`u.units`} as measure
     from holding h
-    join ledger_account a on a.product_id = h.product_id and a.account_id = h.account_id
-    cross join lateral (
-      select case when a.last_date <= ${recordDate}::date then h.quantity
-        else coalesce((${asAt(sql`${recordDate}::date`, '<=')}), 0) end as units) u
-    ${period ? sql`cross join lateral (${unitDays}) d` : sql``}
+    join ledger_account l on l.product_id = h.product_id and l.account_id = h.account_id
+    cross join lateral (select ${units} as units) u
+    ${period ? sql`cross join lateral (select ${unitDays} as measure) d` : sql``}
     where h.product_id = ${productID} and h.investment_id = ${investmentID}
-      and ${include ? sql`h.account_id = any(${include}::int[])` : sql`true`}
-      and ${exclude.length > 0 ? sql`h.account_id <> all(${exclude}::int[])` : sql`true`}
+      and ${include ? sql`h.account_id in (${among(include)})` : sql`true`}
+      and ${exclude.length > 0 ? sql`h.account_id not in (${among(exclude)})` : sql`true`}
       and ${period ? sql`d.measure > 0` : sql`u.units > 0`}`
 }
+
+// Not "= any": a plan that knows no values would compare every holding with the whole list.
+const among = (accountIDs: number[]) => sql`select unnest(${accountIDs}::int[])`
 
 /** What a unit is worth for a rate per annum, by the method; there must be something to go by. */
 async function unitValue(handle: Sql, stored: Stored): Promise<string> {

@@ -1,6 +1,6 @@
 import sql from 'sql-template-tag'
 import type { Actor } from '../actor.ts'
-import { postSet } from '../biz-transaction/post-set.ts'
+import { lockSet, postSet } from '../biz-transaction/post-set.ts'
 import { lookups } from '../lookup/lookups.ts'
 import type { Tx } from '../sql/handle.ts'
 import type { Written } from '../sql/unit-of-work.ts'
@@ -19,6 +19,11 @@ export async function payDistribution(tx: Tx, actor: Actor, payment: Payment): P
   await workOnWholeTables(tx)
   const { productID, id } = which
   const own = sql`e.product_id = ${productID} and e.corporate_action_id = ${id}`
+  const locked = await lockSet(
+    tx,
+    productID,
+    sql`select e.account_id from entitlement e where ${own} and e.cash_amount > 0`,
+  )
   // The bank account is the one for distributions, the default first, as it is at payment.
   await tx.query(sql`
     update entitlement e set payment_detail_id = d.payment_detail_id,
@@ -30,18 +35,18 @@ export async function payDistribution(tx: Tx, actor: Actor, payment: Payment): P
       order by biz_entity_id, is_default desc, payment_detail_id) d
       on d.biz_entity_id = a.biz_entity_id
     where ${own} and e.cash_amount > 0 and a.account_id = e.account_id`)
-  await postSet(
-    tx,
-    productID,
-    sql`
+  const date = stored.paymentDate!
+  await postSet(tx, productID, locked, {
+    date,
+    postings: sql`
       select null::int as place, e.payment_transaction_id as id, null::bigint as parent_id,
         ${type}::smallint as type_id, e.account_id, e.investment_id,
-        ${stored.paymentDate}::date as transaction_date, null::numeric as investment_price,
+        ${date}::date as transaction_date, null::numeric as investment_price,
         e.cash_amount as amount, 0::numeric as quantity, 0::numeric as entry_fee_amount,
         null::text as external_id, null::text as comment, e.corporate_action_id,
         null::bigint as biz_event_id
       from entitlement e where ${own} and e.payment_transaction_id is not null`,
-  )
+  })
   const [done] = await tx.query<{ accounts: number; total: string }>(sql`
     select count(*)::int as accounts, trim_scale(coalesce(sum(cash_amount), 0))::text as total
     from entitlement e where ${own} and cash_amount > 0`)

@@ -5,7 +5,7 @@ import { decimal } from '../http/fields.ts'
 import type { Sql } from '../sql/handle.ts'
 import { defaultPageSize } from '../sql/paging.ts'
 import { type Answer, many, renderOne } from '../sql/render.ts'
-import { refuseUndeclarable, selectionOf } from './declare.ts'
+import { refuseUndeclarable, refuseUnshared, selectionOf } from './declare.ts'
 import { selectEntitlements } from './entitlement.ts'
 import { type Declaration, EntitledAccount } from './schema.ts'
 import { identifyDistribution, readDistribution, selectEntitled } from './sql.ts'
@@ -69,5 +69,9 @@ export async function previewDistribution(
         ${many(selectEntitled(firstPage))} as accounts
       from entitled`,
   )
+  refuseUnshared(stored, grossOf(answer!.json))
   return answer!
 }
+
+/** Not parsed: a page of accounts is long, and a number in it may be longer than a double. */
+const grossOf = (json: string) => /"grossAmount":([^,]*)/.exec(json)![1]!

@@ -1,12 +1,17 @@
 import sql from 'sql-template-tag'
 import type { Actor } from '../actor.ts'
-import { postSet } from '../biz-transaction/post-set.ts'
+import { lockSet, postSet } from '../biz-transaction/post-set.ts'
 import { lookups } from '../lookup/lookups.ts'
 import { conflict } from '../refusal.ts'
 import type { Tx } from '../sql/handle.ts'
 import type { Written } from '../sql/unit-of-work.ts'
 import type { DrpAllotment } from './schema.ts'
-import { identifyDistribution, lockDistribution, renderDistributionList } from './sql.ts'
+import {
+  identifyDistribution,
+  lockDistribution,
+  renderDistributionList,
+  type Stored,
+} from './sql.ts'
 import { moveOn, refuseOtherStage, workOnWholeTables } from './stage.ts'
 
 const { Paid, Completed } = lookups.DistributionStatus
@@ -25,10 +30,17 @@ export async function reinvest(tx: Tx, actor: Actor, allotment: DrpAllotment): P
   const price = allotment.drpPrice ?? stored.drpPrice
   if (!price)
     throw conflict('no_drp_price', 'The DRP price is not known: give drpPrice.', 'drpPrice')
+  await refuseInactive(tx, stored)
   const date = allotment.drpAllotmentDate ?? stored.drpAllotmentDate ?? stored.paymentDate!
   await workOnWholeTables(tx)
   const { productID, id } = which
   const own = sql`e.product_id = ${productID} and e.corporate_action_id = ${id}`
+  // Two distributions of one investment may be at this stage: the residuals are read under the lock.
+  const locked = await lockSet(
+    tx,
+    productID,
+    sql`select e.account_id from entitlement e where ${own} and e.drp_amount > 0`,
+  )
   await tx.query(sql`
     update entitlement e set residual_before = w.residual, drp_units = w.units, drp_cost = w.cost,
       drp_residual = w.available - w.cost,
@@ -49,10 +61,9 @@ export async function reinvest(tx: Tx, actor: Actor, allotment: DrpAllotment): P
         select trunc(round(b.available, 40) / ${price}::numeric, i.unit_decimals) as units) q
       where i.investment_id = ${stored.drpInvestmentID}) w
     where ${own} and e.account_id = w.account_id`)
-  await postSet(
-    tx,
-    productID,
-    sql`
+  await postSet(tx, productID, locked, {
+    date,
+    postings: sql`
       select null::int as place, e.drp_transaction_id as id, null::bigint as parent_id,
         ${type}::smallint as type_id, e.account_id, ${stored.drpInvestmentID}::int as investment_id,
         ${date}::date as transaction_date, ${price}::numeric as investment_price,
@@ -60,7 +71,7 @@ export async function reinvest(tx: Tx, actor: Actor, allotment: DrpAllotment): P
         null::text as external_id, null::text as comment, e.corporate_action_id,
         null::bigint as biz_event_id
       from entitlement e where ${own} and e.drp_transaction_id is not null`,
-  )
+  })
   const [done] = await tx.query<{ accounts: number; units: string; total: string }>(sql`
     with carried as (
       insert into drp_residual (product_id, account_id, investment_id, amount)
@@ -71,11 +82,12 @@ export async function reinvest(tx: Tx, actor: Actor, allotment: DrpAllotment): P
       trim_scale(coalesce(sum(drp_cost), 0))::text as total
     from entitlement e where ${own} and e.drp_transaction_id is not null`)
   const { accounts, units, total } = done!
+  // The clock's time, which under the locks tells which of two allotments came first.
   await moveOn(
     tx,
     which,
     Completed,
-    sql`reinvested_amount = ${total}, completed_date = now(), drp_price = ${price},
+    sql`reinvested_amount = ${total}, completed_date = clock_timestamp(), drp_price = ${price},
       drp_allotment_date = ${date}`,
   )
   return {
@@ -85,4 +97,12 @@ export async function reinvest(tx: Tx, actor: Actor, allotment: DrpAllotment): P
     productID,
     changes: { accounts, units, total, drpPrice: price, drpAllotmentDate: date },
   }
+}
+
+/** As for any allotment. The money stays held; the stage can be called once the target is active. */
+async function refuseInactive(tx: Tx, { drpInvestmentID }: Stored) {
+  const inactive = await tx.query(sql`
+    select from investment where investment_id = ${drpInvestmentID} and not is_active`)
+  if (inactive.length > 0)
+    throw conflict('investment_inactive', 'The DRP target takes no new money.', 'drpInvestmentID')
 }

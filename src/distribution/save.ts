@@ -4,10 +4,11 @@ import { compareDecimals, sumDecimals } from '../http/decimal.ts'
 import { changesBetween, recordOf } from '../http/mask.ts'
 import { investmentReference } from '../investment/schema.ts'
 import { lookups } from '../lookup/lookups.ts'
+import { productReference } from '../product/schema.ts'
 import { identifyProduct } from '../product/sql.ts'
-import { conflict, invalid, notFound, type Problem, refuseAll } from '../refusal.ts'
+import { conflict, invalid, type Problem, refuseAll } from '../refusal.ts'
 import type { Fragment, Tx } from '../sql/handle.ts'
-import { locateAll, namesAny, type Reference } from '../sql/identify.ts'
+import { locateAll, namesAny, noSuch, type Reference } from '../sql/identify.ts'
 import { nothingLeft } from '../sql/render.ts'
 import type { Written } from '../sql/unit-of-work.ts'
 import {
@@ -16,6 +17,7 @@ import {
   type DistributionKey,
   type DistributionUpdate,
   distributionParameter,
+  distributionReference,
   drpInvestmentReference,
 } from './schema.ts'
 import {
@@ -31,8 +33,11 @@ const { Configured } = lookups.DistributionStatus
 /** 0 means "not given", as in null. */
 const given = (rate: string | undefined) => (rate === '0' ? undefined : rate)
 
-function refuseInvalid(input: DistributionInput) {
-  const problems: Problem[] = []
+/** Everything wrong with a body whatever the database holds, what it does not name included. */
+function refuseInvalid(input: DistributionInput, needed: Reference[]) {
+  const problems: Problem[] = needed.flatMap((how) =>
+    namesAny(how, input) ? [] : noSuch(how, input).problems,
+  )
   const rates = [
     input.distributionAmountPerUnit,
     input.distributionAmountTotal,
@@ -65,44 +70,51 @@ function refuseInvalid(input: DistributionInput) {
 }
 
 /** The words for an investment that is not there are the specification's (7.6). */
-async function findInvestment(
+const notThere = (how: Reference, productID: number): Problem => ({
+  code: 'not_found',
+  field: how.fields[0]!,
+  message:
+    how === drpInvestmentReference
+      ? "Can't find any record with the provided DrpInvestmentID, DrpExternalInvestmentId or " +
+        'DrpSecurityCode.'
+      : 'No record was found for the provided InvestmentID, ExternalInvestmentId or SecurityCode ' +
+        `in ProductID (${productID}).`,
+})
+
+async function investmentsOf(
   tx: Tx,
   actor: Actor,
   productID: number,
   input: DistributionInput,
-  how: Reference,
-): Promise<number> {
+): Promise<Investments> {
+  const named = [investmentReference, drpInvestmentReference].filter((how) => namesAny(how, input))
   const visible = inScope(actor, 'r.product_id')
-  const [found] = await locateAll(tx, how, [input], { visible, productIDs: [productID] })
-  if (found && 'id' in found) return found.id
-  if (found!.status === 400)
-    throw invalid(found!.problem.code, found!.problem.message, how.fields[0])
-  throw how === drpInvestmentReference
-    ? notFound(
-        'not_found',
-        "Can't find any record with the provided DrpInvestmentID, DrpExternalInvestmentId or " +
-          'DrpSecurityCode.',
-        how.fields[0],
-      )
-    : notFound(
-        'not_found',
-        'No record was found for the provided InvestmentID, ExternalInvestmentId or SecurityCode ' +
-          `in ProductID (${productID}).`,
-        how.fields[0],
-      )
-}
-
-async function investmentsOf(tx: Tx, actor: Actor, productID: number, input: DistributionInput) {
-  const find = (how: Reference) => findInvestment(tx, actor, productID, input, how)
-  return {
-    investmentID: await find(investmentReference),
-    drpInvestmentID: namesAny(drpInvestmentReference, input)
-      ? await find(drpInvestmentReference)
-      : undefined,
+  const ids: (number | undefined)[] = []
+  const problems: Problem[] = []
+  for (const how of named) {
+    const [found] = await locateAll(tx, how, [input], { visible, productIDs: [productID] })
+    if ('id' in found!) ids.push(found.id)
+    else problems.push(notThere(how, productID))
   }
+  refuseAll(404, problems)
+  const [investmentID, drpInvestmentID] = ids
+  await refuseOtherCurrency(tx, ids)
+  return { investmentID: investmentID!, drpInvestmentID }
 }
 
 type Investments = { investmentID: number; drpInvestmentID: number | undefined }
+
+/** Money does not change its currency on its way into units, and no rate is known here. */
+async function refuseOtherCurrency(tx: Tx, investmentIDs: (number | undefined)[]) {
+  const currencies = await tx.query(sql`
+    select distinct currency_id from investment where investment_id = any(${investmentIDs}::int[])`)
+  if (currencies.length > 1)
+    throw invalid(
+      'other_currency',
+      'The DRP target must be in the currency of the investment.',
+      'drpInvestmentID',
+    )
+}
 
 /** The columns of a distribution with their values, for insert and update alike. */
 const assignments = (input: DistributionInput, investments: Investments): [string, unknown][] => [
@@ -137,7 +149,7 @@ export async function createDistribution(
   actor: Actor,
   input: DistributionInput,
 ): Promise<Written> {
-  refuseInvalid(input)
+  refuseInvalid(input, [productReference, investmentReference])
   const productID = await identifyProduct(tx, actor, input)
   const columns = assignments(input, await investmentsOf(tx, actor, productID, input))
   const [row] = await tx.query<{ id: number }>(sql`
@@ -173,7 +185,7 @@ export async function updateDistribution(
   actor: Actor,
   input: DistributionUpdate,
 ): Promise<Written> {
-  refuseInvalid(input)
+  refuseInvalid(input, [distributionReference, investmentReference])
   const which = await identifyDistribution(tx, actor, input)
   refuseSettled(await lockDistribution(tx, which))
   const before = await renderDistribution(tx, which)

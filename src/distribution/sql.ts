@@ -5,7 +5,7 @@ import { identifyProduct, ledgerProducts } from '../product/sql.ts'
 import { conflict } from '../refusal.ts'
 import { asksFor, conditions } from '../sql/filters.ts'
 import { codeOf, type Fragment, type Sql, type Tx } from '../sql/handle.ts'
-import { identify, namesAny, type Reference } from '../sql/identify.ts'
+import { identify, namesAny, noSuch, type Reference } from '../sql/identify.ts'
 import { page, pageBy } from '../sql/paging.ts'
 import { type Answer, columns, render, renderOne } from '../sql/render.ts'
 import {
@@ -45,18 +45,17 @@ const selectDistributions = (selection: Fragment) => sql`
   left join investment r on r.investment_id = t.drp_investment_id
   order by t.corporate_action_id`
 
-/** The product is asked for (4.18); one that is not there is told, as everywhere. */
+/** The product must be named (4.18); one that is not there has none, as in every list. */
 export async function readDistributions(handle: Sql, actor: Actor, query: DistributionQuery) {
-  const productID = await identifyProduct(handle, actor, query, productParameter)
+  if (!namesAny(productParameter, query)) throw noSuch(productParameter, query)
   const asked = [
-    sql`t.product_id = ${productID}`,
+    ledgerProducts(actor, query, 't.product_id'),
     conditions(distributionFilters, query),
     ...(asksFor(distributionInvestmentFilters, query)
       ? [
-          sql`t.investment_id in (
-            select i.investment_id from investment i
-            where i.product_id = ${productID}
-              and ${conditions(distributionInvestmentFilters, query)})`,
+          sql`(t.product_id, t.investment_id) in (
+            select i.product_id, i.investment_id from investment i
+            where ${conditions(distributionInvestmentFilters, query)})`,
         ]
       : []),
   ]
@@ -142,11 +141,13 @@ export async function identifyDistribution(
 
 /** Locks a distribution for a stage. Whoever else is at it now will have moved it on. */
 export async function lockDistribution(tx: Tx, which: DistributionID): Promise<Stored> {
-  await tx.query(sql`${one(which)} for update nowait`).catch((error) => {
+  const locked = await tx.query(sql`${one(which)} for update nowait`).catch((error) => {
     throw codeOf(error) === '55P03'
       ? conflict('in_progress', 'Another request is working on this distribution.')
       : error
   })
+  // Deleted since it was looked up.
+  if (locked.length === 0) throw noSuch(distributionReference, { corporateActionID: which.id })
   return readDistribution(tx, which)
 }
 
@@ -175,7 +176,7 @@ export const selectEntitled = (selection: Fragment) => sql`
   join product p on p.product_id = t.product_id
   join account a on a.account_id = t.account_id
   join biz_entity e on e.biz_entity_id = a.biz_entity_id
-  order by t.corporate_action_id, t.account_id`
+  order by t.product_id, t.corporate_action_id, t.account_id`
 
 export function readEntitled(handle: Sql, actor: Actor, query: EntitledQuery) {
   const asked = [

@@ -39,7 +39,7 @@ const holdingColumns = columns(Holding, 'h', {
   realisedGain: 'h.gain',
   distributionEntitlement: 'x.declared',
   distributionsPaid: 'x.paid',
-  drpResidual: 'coalesce(r.amount, 0)',
+  drpResidual: 'x.residual',
 })
 
 /** The positions of a page as they are now: the totals on hand. */
@@ -83,19 +83,22 @@ export function readHoldings(handle: Sql, actor: Actor, query: HoldingQuery) {
         where investment_id = h.investment_id and price_date <= d.date
         order by price_date desc limit 1) v on true
       cross join lateral (${distributionsOf}) x
-      left join drp_residual r on r.product_id = h.product_id and r.account_id = h.account_id
-        and r.investment_id = h.investment_id
       order by h.product_id, h.account_id, h.investment_id`,
   )
 }
 
-/** Of a position: what is declared and not yet paid, and what was paid by the day, DRP included. */
+/**
+ * Of a position at the end of the day: what is declared and not yet paid, what was paid, DRP
+ * included, and what the last DRP allotment left.
+ */
 const distributionsOf = sql`
   select
+    coalesce(sum(e.gross_amount) filter (where c.record_date <= d.date
+      and (c.distribution_status_id = 2 or c.payment_date > d.date)), 0) as declared,
     coalesce(sum(e.gross_amount) filter (
-      where c.distribution_status_id = 2 and c.record_date <= d.date), 0) as declared,
-    coalesce(sum(e.gross_amount) filter (
-      where c.distribution_status_id > 2 and c.payment_date <= d.date), 0) as paid
+      where c.distribution_status_id > 2 and c.payment_date <= d.date), 0) as paid,
+    coalesce((array_agg(e.drp_residual order by c.completed_date desc) filter (
+      where e.drp_residual is not null and c.drp_allotment_date <= d.date))[1], 0) as residual
   from entitlement e
   join distribution c on c.product_id = e.product_id
     and c.corporate_action_id = e.corporate_action_id

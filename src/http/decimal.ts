@@ -46,3 +46,10 @@ export function sumDecimals(decimals: readonly string[]): string {
   const fraction = digits.slice(-decimalDigits).replace(/0+$/, '')
   return `${total < 0n ? '-' : ''}${digits.slice(0, -decimalDigits)}${fraction && `.${fraction}`}`
 }
+
+/** A plain decimal in whole units of a decimal place (12.345 to 2 places: 1235), half away from 0. */
+export function wholeUnits(plain: string, decimals: number): bigint {
+  const unit = 10n ** BigInt(decimalDigits - decimals)
+  const exact = scaled(plain)
+  return (exact + (exact < 0n ? -unit : unit) / 2n) / unit
+}

@@ -1,5 +1,6 @@
 import pg from 'pg'
 import { type Check, checks } from './checks.ts'
+import { distributionChecks } from './distribution-checks.ts'
 
 /** What one check looked at and found; a few of the rows it found, as an operator can read them. */
 export type Verified = { name: string; rows: number; found: number; examples: string[] }
@@ -24,7 +25,7 @@ export async function verify(
     await client.query(settings)
     await client.query('begin isolation level repeatable read read only')
     const done: Verified[] = []
-    for (const check of checks) {
+    for (const check of [...checks, ...distributionChecks]) {
       done.push(await run(client, check))
       onChecked(done.at(-1)!)
     }

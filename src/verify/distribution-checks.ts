@@ -1,0 +1,205 @@
+import type { Check } from './checks.ts'
+
+/**
+ * The checks of distributions. The numbers are those of the lookups: status 1 is Configured, 2
+ * Declared, 3 Paid, 4 Completed; types 10 and 11 are the payment and the DRP allotment.
+ */
+
+/** Entitlements with their distribution and the decimals of its money. */
+const entitled = `
+  select e.*, d.distribution_status_id as status_id, d.payment_date, d.drp_price,
+    d.drp_allotment_date, d.drp_investment_id, d.completed_date, minor_units(i.currency_id) as cents
+  from entitlement e
+  left join distribution d on d.product_id = e.product_id
+    and d.corporate_action_id = e.corporate_action_id
+  left join investment i on i.investment_id = e.investment_id`
+
+const key = 'e.product_id, e.corporate_action_id, e.account_id'
+
+/** An entitlement and the transaction made for it name each other and agree. */
+const linked = (type: number, id: string, broken: string) => `
+  select coalesce(e.product_id, t.product_id) as product_id,
+    coalesce(e.corporate_action_id, t.corporate_action_id) as corporate_action_id,
+    coalesce(e.account_id, t.account_id) as account_id, e.${id}, t.biz_transaction_id, t.amount,
+    t.quantity
+  from (select * from (${entitled}) e where ${id} is not null) e
+  full join (select * from biz_transaction where biz_transaction_type_id = ${type}) t
+    on t.product_id = e.product_id and t.biz_transaction_id = e.${id}
+  where e.account_id is null or t.biz_transaction_id is null or e.account_id <> t.account_id
+    or e.corporate_action_id is distinct from t.corporate_action_id
+    or t.biz_transaction_status_id <> 1 or ${broken}`
+
+export const distributionChecks: Check[] = [
+  {
+    name: 'the totals of a distribution are the sums of its entitlements',
+    of: 'distribution',
+    violations: `
+      select d.product_id, d.corporate_action_id, d.distribution_status_id, d.declared_amount,
+        e.gross, d.paid_amount, e.cash, d.reinvested_amount, e.cost
+      from distribution d
+      left join (
+        select product_id, corporate_action_id, sum(gross_amount) as gross,
+          sum(cash_amount) as cash, sum(drp_cost) as cost
+        from entitlement group by product_id, corporate_action_id) e
+        on e.product_id = d.product_id and e.corporate_action_id = d.corporate_action_id
+      where d.declared_amount is distinct from
+          case when d.distribution_status_id >= 2 then coalesce(e.gross, 0) end
+        or d.paid_amount is distinct from
+          case when d.distribution_status_id >= 3 then coalesce(e.cash, 0) end
+        or d.reinvested_amount is distinct from
+          case when d.distribution_status_id = 4 then coalesce(e.cost, 0) end`,
+  },
+  {
+    name: 'a total that was to be shared is declared to the cent',
+    of: 'distribution',
+    violations: `
+      select d.product_id, d.corporate_action_id, d.distribution_amount_total, d.declared_amount
+      from distribution d join investment i on i.investment_id = d.investment_id
+      where d.distribution_status_id >= 2 and d.distribution_amount_per_unit is null
+        and d.declared_amount
+          <> round(d.distribution_amount_total, minor_units(i.currency_id))`,
+  },
+  {
+    name: 'the tax components of a distribution total 100',
+    of: 'distribution',
+    violations: `
+      select d.product_id, d.corporate_action_id, sum(c.percentage) as total
+      from distribution d
+      left join distribution_component c on c.product_id = d.product_id
+        and c.corporate_action_id = d.corporate_action_id
+      group by d.product_id, d.corporate_action_id
+      having sum(c.percentage) is distinct from 100 or max(c.ordinal) <> count(*)`,
+  },
+  {
+    name: 'the components of an entitlement add up to it, each within a cent of its share',
+    of: 'entitlement',
+    violations: `
+      select ${key}, e.gross_amount, e.component_amounts
+      from (${entitled}) e
+      cross join lateral (
+        select count(*) as parts, sum(p.amount) as total,
+          bool_and(p.amount >= 0 and scale(trim_scale(p.amount)) <= e.cents and c.ordinal is not null
+            and abs(p.amount - e.gross_amount * c.percentage / 100)
+              < power(10::numeric, -e.cents)) as fair
+        from unnest(e.component_amounts) with ordinality p (amount, ordinal)
+        left join distribution_component c on c.product_id = e.product_id
+          and c.corporate_action_id = e.corporate_action_id and c.ordinal = p.ordinal) s
+      where s.total is distinct from e.gross_amount or s.fair is not true
+        or s.parts <> (
+          select count(*) from distribution_component c
+          where c.product_id = e.product_id and c.corporate_action_id = e.corporate_action_id)`,
+  },
+  {
+    name: 'an entitlement is its cash and its DRP part, all in whole cents and none negative',
+    of: 'entitlement',
+    violations: `
+      select ${key}, e.gross_amount, e.cash_amount, e.drp_amount, e.drp_cost, e.drp_residual
+      from (${entitled}) e
+      where e.gross_amount <> e.cash_amount + e.drp_amount
+        or least(e.units, e.cash_amount, e.drp_amount, e.drp_units, e.drp_cost, e.drp_residual,
+          e.residual_before) < 0
+        or greatest(scale(trim_scale(e.gross_amount)), scale(trim_scale(e.cash_amount)),
+          scale(trim_scale(e.drp_cost)), scale(trim_scale(e.drp_residual))) > e.cents`,
+  },
+  {
+    name: 'what was reinvested and left from before is what the units cost and what is left now',
+    of: 'entitlement',
+    violations: `
+      select ${key}, e.drp_amount, e.residual_before, e.drp_units, e.drp_cost, e.drp_residual
+      from (${entitled}) e left join investment i on i.investment_id = e.drp_investment_id
+      where e.drp_residual is not null
+        and (e.drp_amount + e.residual_before
+            is distinct from e.drp_cost + e.drp_residual
+          or e.drp_cost is distinct from round(e.drp_units * e.drp_price, e.cents)
+          -- as many units as the money buys: not one more, not one less
+          or e.drp_units * e.drp_price > e.drp_amount + e.residual_before
+          or (e.drp_units + power(10::numeric, -i.unit_decimals)) * e.drp_price
+            <= e.drp_amount + e.residual_before
+          or scale(trim_scale(e.drp_units)) > i.unit_decimals)`,
+  },
+  {
+    name: 'an entitlement has what its stage gives it, and nothing of a later stage',
+    of: 'entitlement',
+    violations: `
+      select ${key}, e.status_id, e.cash_amount, e.payment_transaction_id, e.drp_amount, e.drp_units,
+        e.drp_transaction_id
+      from (${entitled}) e
+      where e.status_id is null or e.status_id < 2
+        or (e.payment_transaction_id is not null) <> (e.status_id >= 3 and e.cash_amount > 0)
+        or (e.payment_detail_id is not null and e.payment_transaction_id is null)
+        or num_nonnulls(e.residual_before, e.drp_units, e.drp_cost, e.drp_residual)
+          <> case when e.status_id = 4 and e.drp_amount > 0 then 4 else 0 end
+        or (e.drp_transaction_id is not null) <> (coalesce(e.drp_units, 0) > 0)`,
+  },
+  {
+    name: 'account and investment of an entitlement are those of its product and distribution',
+    of: 'entitlement',
+    violations: `
+      select ${key}, e.investment_id, d.investment_id as should_be
+      from entitlement e
+      left join distribution d on d.product_id = e.product_id
+        and d.corporate_action_id = e.corporate_action_id
+      left join ledger_account a on a.product_id = e.product_id and a.account_id = e.account_id
+      where d.investment_id is distinct from e.investment_id or a.account_id is null`,
+  },
+  {
+    name: 'every payment is that of one entitlement: same account, investment, day and cash',
+    of: 'biz_transaction',
+    violations: linked(
+      10,
+      'payment_transaction_id',
+      `e.investment_id <> t.investment_id or e.cash_amount <> t.amount or t.quantity <> 0
+        or e.payment_date is distinct from t.transaction_date`,
+    ),
+  },
+  {
+    name: 'every DRP allotment is that of one entitlement: same account, units, cost, day and target',
+    of: 'biz_transaction',
+    violations: linked(
+      11,
+      'drp_transaction_id',
+      `e.drp_investment_id is distinct from t.investment_id or e.drp_cost <> t.amount
+        or e.drp_units <> t.quantity or e.drp_price is distinct from t.investment_price
+        or e.drp_allotment_date is distinct from t.transaction_date`,
+    ),
+  },
+  {
+    name: 'no account is paid, or allotted units, twice for one distribution',
+    of: 'biz_transaction',
+    violations: `
+      select product_id, corporate_action_id, account_id, biz_transaction_type_id, count(*)
+      from biz_transaction
+      where biz_transaction_type_id in (10, 11) or corporate_action_id is not null
+      group by product_id, corporate_action_id, account_id, biz_transaction_type_id
+      having count(*) > 1 or biz_transaction_type_id not in (10, 11)
+        or corporate_action_id is null`,
+  },
+  {
+    name: 'what is left of reinvested money is what the newest DRP allotment left',
+    of: 'drp_residual',
+    violations: `
+      select coalesce(r.product_id, n.product_id) as product_id,
+        coalesce(r.account_id, n.account_id) as account_id,
+        coalesce(r.investment_id, n.investment_id) as investment_id, r.amount,
+        n.drp_residual as should_be
+      from drp_residual r
+      full join (
+        select distinct on (product_id, account_id, investment_id) *
+        from (${entitled}) e where drp_residual is not null
+        order by product_id, account_id, investment_id, completed_date desc) n
+        on n.product_id = r.product_id and n.account_id = r.account_id
+          and n.investment_id = r.investment_id
+      where r.amount is distinct from n.drp_residual`,
+  },
+  {
+    name: 'a DRP allotment starts from what the one before it left',
+    of: 'entitlement',
+    violations: `
+      select ${key}, e.residual_before, e.before as should_be
+      from (
+        select *, coalesce(lag(drp_residual) over (
+          partition by product_id, account_id, investment_id order by completed_date), 0) as before
+        from (${entitled}) e where drp_residual is not null) e
+      where e.residual_before <> e.before`,
+  },
+]

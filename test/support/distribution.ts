@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict'
+import type { Client } from './client.ts'
+import { rowsOf } from './database.ts'
+import { all, type Fund, newFund, only, poster } from './ledger.ts'
+import type { Service } from './service.ts'
+
+/** The whole of it in one tax component. */
+export const oneComponent = [{ taxComponentName: 'CapitalGains', percentage: 100 }]
+
+/** A fund whose accounts hold these units from a day on, bought at 1. */
+export async function fundOf(
+  service: Service,
+  units: (number | string)[],
+  options: { investments?: object[]; from?: string } = {},
+): Promise<Fund> {
+  const { investments = [{}], from = '2024-01-01' } = options
+  const fund = await newFund(service, { accounts: units.length, investments })
+  const holding = units.flatMap((quantity, i) =>
+    Number(quantity) > 0 ? [{ accountID: fund.accounts[i]!.accountID, quantity }] : [],
+  )
+  if (holding.length > 0) await allot(service, fund, holding, from)
+  return fund
+}
+
+export const allot = async (service: Service, fund: Fund, items: object[], date: string) =>
+  all(
+    await poster(() => service.admin)(
+      'Allotment',
+      items.map((item) => ({ investmentID: fund.investmentID, transactionDate: date, ...item })),
+    ),
+  )
+
+export const account = (fund: Fund, i: number) => fund.accounts[i]!.accountID
+
+/** How an account takes part in the DRP: 1 none, 2 full, 3 percentage, 4 units. */
+export const choose = (
+  service: Service,
+  accountID: number,
+  type: number,
+  value?: number | string,
+) =>
+  rowsOf(
+    service.connection,
+    'update account set drp_type_id = $2, drp_value = $3 where account_id = $1',
+    [accountID, type, value ?? null],
+  )
+
+/** A bank account of an account's entity. */
+export async function newPaymentDetail(
+  { connection }: Service,
+  accountID: number,
+  how: { isForDistribution?: boolean; isDefault?: boolean } = {},
+): Promise<number> {
+  const { isForDistribution = true, isDefault = false } = how
+  const [row] = await rowsOf(
+    connection,
+    `insert into payment_detail (biz_entity_id, payment_type_id, bsb, account_number, account_name,
+      is_for_deposit, is_for_distribution, is_for_redemption, is_for_other, is_default)
+    select biz_entity_id, 1, '062000', '12345678', 'Holder', true, $2, false, false, $3
+    from account where account_id = $1 returning payment_detail_id as id`,
+    [accountID, isForDistribution, isDefault],
+  )
+  return row.id
+}
+
+export type Distribution = { productID: number; corporateActionID: number }
+
+/** A distribution that is complete, on record 2025-06-30 and paid on 2025-07-15. */
+export async function configure(service: Service, fund: Fund, more: object) {
+  const reply = await service.admin.post('/Distribution', {
+    productID: fund.productID,
+    investmentID: fund.investmentID,
+    recordDate: '2025-06-30',
+    paymentDate: '2025-07-15',
+    taxComponents: oneComponent,
+    ...more,
+  })
+  assert.equal(reply.status, 200, reply.text)
+  return reply.data
+}
+
+export const keyOf = ({ productID, corporateActionID }: Distribution) => ({
+  productID,
+  corporateActionID,
+})
+
+/** A stage that must succeed: the distribution after it. */
+export const stage = async (
+  client: Client,
+  name: 'Declare' | 'Payment' | 'DrpAllotment',
+  distribution: Distribution,
+  more: object = {},
+) => only(await client.post(`/Distribution/${name}`, { ...keyOf(distribution), ...more }))
+
+/** What each account gets, in the order of the accounts. */
+export const entitled = async (client: Client, { productID, corporateActionID }: Distribution) =>
+  all(
+    await client.get(
+      `/Distribution/Account?ProductID=${productID}&CorporateActionID=${corporateActionID}` +
+        '&PageSize=1000',
+    ),
+  )
+
+/** Configures and declares: the gross amounts by account, in the order of the accounts. */
+export async function grossOf(service: Service, fund: Fund, more: object, lists: object = {}) {
+  const distribution = await configure(service, fund, more)
+  await stage(service.admin, 'Declare', distribution, lists)
+  const rows = await entitled(service.admin, distribution)
+  return rows.map(({ grossAmount }: { grossAmount: number }) => grossAmount)
+}
+
+/** Every row of every table but those that a request as such leaves behind, as one hash. */
+export async function fingerprint({ connection }: Pick<Service, 'connection'>): Promise<string> {
+  const tables = await rowsOf(
+    connection,
+    `select table_name as name from information_schema.tables
+    where table_schema = 'public' and table_type = 'BASE TABLE' order by 1`,
+  )
+  const hashes = tables.map(
+    ({ name }) => `select '${name}' as t, coalesce(md5(string_agg(md5(x::text), '' order by
+      md5(x::text))), '') as h from ${name} x`,
+  )
+  const rows = await rowsOf(connection, hashes.join(' union all '))
+  return JSON.stringify(rows)
+}
