@@ -29,6 +29,9 @@ export async function deleteEntity(tx: Tx, actor: Actor, key: BizEntityKey): Pro
   const accountIDs = accounts.map(({ accountID }) => accountID)
   await retireAccountNumbers(tx, accountIDs)
   await removeSettledEvents(tx, accounts)
+  await tx.query(sql`
+    delete from document
+    where biz_entity_id = ${id} and product_id is null and organisation_id is null`)
   await tx.query(sql`delete from biz_entity where biz_entity_id = ${id}`)
   await touch(
     tx,

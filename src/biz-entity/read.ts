@@ -1,10 +1,14 @@
 import sql, { join } from 'sql-template-tag'
 import { Account } from '../account/schema.ts'
 import type { Actor } from '../actor.ts'
-import { selectAddress } from '../address/sql.ts'
-import { selectCommunication } from '../communication/sql.ts'
+import { Address } from '../address/schema.ts'
+import { addressKind } from '../address/sql.ts'
+import { Communication } from '../communication/schema.ts'
+import { communicationKind } from '../communication/sql.ts'
+import { listOf } from '../investor/owned-kind.ts'
 import { selectOrganisation } from '../organisation/sql.ts'
-import { selectPaymentDetail } from '../payment-detail/sql.ts'
+import { PaymentDetail } from '../payment-detail/schema.ts'
+import { paymentDetailKind } from '../payment-detail/sql.ts'
 import { selectPerson } from '../person/sql.ts'
 import type { Fragment, Sql } from '../sql/handle.ts'
 import { page } from '../sql/paging.ts'
@@ -29,6 +33,9 @@ export const entitiesByID = (actor: Actor, ids: readonly number[]) =>
   selectEntities(actor, sql`select * from biz_entity b where b.biz_entity_id = any(${ids}::int[])`)
 
 const entityColumns = columns(BizEntity, 'b')
+const addressesOf = listOf(addressKind.table, Address, 'bizEntity', 'b')
+const communicationsOf = listOf(communicationKind.table, Communication, 'bizEntity', 'b')
+const paymentDetailsOf = listOf(paymentDetailKind.table, PaymentDetail, 'bizEntity', 'b')
 const accountColumns = columns(Account, 'a', {
   externalProductId: 'pr.external_product_id',
   balance: 'coalesce(bal.balance, 0)',
@@ -58,12 +65,8 @@ const selectEntities = (actor: Actor, page: Fragment) => sql`
     group by r."bizEntityID")
   select ${entityColumns},
     coalesce(accounts.list, '[]') as accounts,
-    ${many(selectAddress(sql`t.biz_entity_id = b.biz_entity_id order by t.address_id`))}
-      as addresses,
-    ${many(selectCommunication(sql`t.biz_entity_id = b.biz_entity_id order by t.communication_id`))}
-      as communications,
-    ${many(selectPaymentDetail(sql`t.biz_entity_id = b.biz_entity_id order by t.payment_detail_id`))}
-      as "paymentDetails",
+    ${addressesOf} as addresses, ${communicationsOf} as communications,
+    ${paymentDetailsOf} as "paymentDetails",
     ${many(selectParties)} as "bizEntityParties",
     ${many(
       selectParent(

@@ -3,6 +3,7 @@ import type { TObject } from 'typebox'
 import type { Finding } from '../http/fields.ts'
 import type { Fragment, Sql } from '../sql/handle.ts'
 import { namesAny, type Reference } from '../sql/identify.ts'
+import { columns, many } from '../sql/render.ts'
 import { type Row, rowColumns, type Table } from '../sql/rows.ts'
 import { columnOfOwner, type Owner, type OwnerKind, ownerKinds } from './identities.ts'
 
@@ -46,6 +47,31 @@ export const ownedBy = ({ owners }: NestedKind, owner: Owner): Row =>
 export function ownerOf({ owners }: NestedKind, row: Row): Owner {
   const kind = owners.find((one) => row[columnOfOwner(one)] !== null)!
   return { kind, id: row[columnOfOwner(kind)] as number }
+}
+
+/** Where answers find the owner's external id, when the owner's own row is at hand. */
+const externalIDs = (kind: OwnerKind, owner: string): Record<string, string> =>
+  Object.fromEntries(
+    ownerKinds.map(({ kind: one, reference: { fields, identity } }) => [
+      fields[1],
+      one === kind ? `${owner}.${identity.columns[1]}` : 'null::varchar',
+    ]),
+  )
+
+/**
+ * What an owner has of a kind, for a select of owners under the alias `owner`. It looks up no
+ * owner's name once more: in a page of 1000 entities that would be 4000 look-ups.
+ */
+export function listOf(
+  { name, key }: Table,
+  record: TObject,
+  kind: OwnerKind,
+  owner: string,
+): Fragment {
+  const column = columnOfOwner(kind)
+  return many(sql`
+    select ${columns(record, 't', externalIDs(kind, owner))} from ${raw(name)} t
+    where ${raw(`t.${column} = ${owner}.${column}`)} order by ${raw(`t.${key}`)}`)
 }
 
 /** The rows that these owners have now, oldest first. */

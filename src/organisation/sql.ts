@@ -1,8 +1,11 @@
 import sql from 'sql-template-tag'
 import type { Actor } from '../actor.ts'
-import { selectAddress } from '../address/sql.ts'
-import { selectCommunication } from '../communication/sql.ts'
+import { Address } from '../address/schema.ts'
+import { addressKind } from '../address/sql.ts'
+import { Communication } from '../communication/schema.ts'
+import { communicationKind } from '../communication/sql.ts'
 import { organisationParameter } from '../investor/identities.ts'
+import { listOf } from '../investor/owned-kind.ts'
 import { visibleOrganisation } from '../investor/scope.ts'
 import { selectPerson } from '../person/sql.ts'
 import type { Fragment, Sql } from '../sql/handle.ts'
@@ -32,6 +35,8 @@ export const associationTable = tableOf('organisation_person', 'organisation_id'
 })
 
 const organisationColumns = columns(Organisation, 'o')
+const addressesOf = listOf(addressKind.table, Address, 'organisation', 'o')
+const communicationsOf = listOf(communicationKind.table, Communication, 'organisation', 'o')
 
 const selectAssociated = sql`
   select a.person_id as "personID", ap.external_person_id as "externalPersonId",
@@ -44,10 +49,7 @@ const selectAssociated = sql`
 export const selectOrganisation = (where: Fragment, from = sql`organisation`) => sql`
   select ${organisationColumns},
     ${many(selectAssociated)} as "associatedPersons",
-    ${many(selectAddress(sql`t.organisation_id = o.organisation_id order by t.address_id`))}
-      as addresses,
-    ${many(selectCommunication(sql`t.organisation_id = o.organisation_id order by t.communication_id`))}
-      as communications
+    ${addressesOf} as addresses, ${communicationsOf} as communications
   from ${from} o where ${where}`
 
 export const readOrganisations = (handle: Sql, actor: Actor, query: OrganisationQuery) =>

@@ -1,13 +1,16 @@
 import sql from 'sql-template-tag'
 import type { Actor } from '../actor.ts'
-import { selectAddress } from '../address/sql.ts'
-import { selectCommunication } from '../communication/sql.ts'
+import { Address } from '../address/schema.ts'
+import { addressKind } from '../address/sql.ts'
+import { Communication } from '../communication/schema.ts'
+import { communicationKind } from '../communication/sql.ts'
 import { personParameter } from '../investor/identities.ts'
+import { listOf } from '../investor/owned-kind.ts'
 import { visiblePerson } from '../investor/scope.ts'
 import type { Fragment, Sql } from '../sql/handle.ts'
 import { identified } from '../sql/identify.ts'
 import { page } from '../sql/paging.ts'
-import { columns, many, render } from '../sql/render.ts'
+import { columns, render } from '../sql/render.ts'
 import { tableOf } from '../sql/rows.ts'
 import { Person, type PersonQuery, PersonRecord } from './schema.ts'
 
@@ -20,13 +23,13 @@ export const personTable = tableOf(
 )
 
 const personColumns = columns(Person, 'p')
+const addressesOf = listOf(addressKind.table, Address, 'person', 'p')
+const communicationsOf = listOf(communicationKind.table, Communication, 'person', 'p')
 
 /** Persons with what they own, from the table or from a page of it. */
 export const selectPerson = (where: Fragment, from = sql`person`) => sql`
   select ${personColumns},
-    ${many(selectAddress(sql`t.person_id = p.person_id order by t.address_id`))} as addresses,
-    ${many(selectCommunication(sql`t.person_id = p.person_id order by t.communication_id`))}
-      as communications
+    ${addressesOf} as addresses, ${communicationsOf} as communications
   from ${from} p where ${where}`
 
 export const readPersons = (handle: Sql, actor: Actor, query: PersonQuery) =>
