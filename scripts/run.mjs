@@ -181,7 +181,7 @@ function isAlive(pid) {
 // To the error stream: what a program prints may be read by another.
 const notice = (text) => process.stderr.write(`${text}\n`)
 
-function checkNode() {
+export function checkNode() {
   const [major, minor] = process.versions.node.split('.').map(Number)
   if (major > oldestNode[0] || (major === oldestNode[0] && minor >= oldestNode[1])) return
   throw new Error(`Node ${oldestNode.join('.')} or newer is needed; this is ${process.version}.`)

@@ -3,7 +3,7 @@
 import { spawn } from 'node:child_process'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { install } from './run.mjs'
+import { checkNode, install } from './run.mjs'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const program = (...path) => join(root, 'node_modules', ...path)
@@ -32,6 +32,7 @@ for (const signal of ['SIGINT', 'SIGTERM']) {
 
 /** Every step runs, so that one look shows all that is wrong; node's summary comes last. */
 async function main(given) {
+  checkNode()
   await install()
   const failed = []
   for (const step of given.length > 0 ? [tests(given)] : [...checks, tests([])]) {

@@ -38,6 +38,10 @@ export function connect(config: Config, connection: ClientConfig, log: Log): Dat
 }
 
 export async function prepareSchema(connection: ClientConfig, log: Log) {
-  const applied = await migrate(connection)
+  const applied = await migrate(connection).catch((error) => {
+    throw /^E[A-Z]+$/.test(error.code ?? '')
+      ? new Error(`The database does not answer (${error.message}). See DATABASE_URL.`)
+      : error
+  })
   if (applied.length > 0) log.info({ applied }, 'migrated')
 }

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import pg from 'pg'
 import sql from 'sql-template-tag'
 import { lookupValues } from '../lookup/lookups.ts'
+import { migrateQueue } from './queue.ts'
 
 export const migrationsFolder = new URL('../../migrations/', import.meta.url)
 
@@ -21,14 +22,26 @@ export async function migrate(connection: pg.ClientConfig, folder = migrationsFo
     await client.query(`create table if not exists migration (
       name text primary key, checksum text not null,
       applied_date timestamptz not null default now())`)
+    await refuseLocale(client)
     const applied = await appliedMigrations(client)
     const pending = pendingOf(readMigrations(folder), applied)
     for (const migration of pending) await apply(client, migration)
     await seedLookups(client)
+    await migrateQueue(connection)
     return pending.map(({ name }) => name)
   } finally {
     await client.end()
   }
+}
+
+/** Usernames, email addresses and filters match in any letter case, beyond A to Z too. */
+async function refuseLocale(client: pg.Client) {
+  const { rows } = await client.query(`select lower('Ä') = 'ä' as folds`)
+  if (!rows[0].folds)
+    throw new Error(
+      'The database knows letter case for A to Z only. Create it with a UTF-8 locale such as ' +
+        "C.UTF-8: create database … template template0 encoding 'UTF8' lc_ctype 'C.UTF-8';",
+    )
 }
 
 /** The names of the migrations that a database still lacks; for `cli check`. */
