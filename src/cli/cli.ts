@@ -6,6 +6,7 @@ import { checkCommand } from './check.ts'
 import { createUserCommand } from './create-user.ts'
 import { migrateCommand } from './migrate.ts'
 import { resetPasswordCommand } from './reset-password.ts'
+import { rotateEncryptionKeyCommand } from './rotate-encryption-key.ts'
 import { verifyCommand } from './verify.ts'
 
 /** The operator's commands: a file each, and a line here. */
@@ -14,6 +15,7 @@ const commands = [
   resetPasswordCommand,
   migrateCommand,
   checkCommand,
+  rotateEncryptionKeyCommand,
   verifyCommand,
 ]
 

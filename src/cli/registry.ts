@@ -7,7 +7,7 @@ import { clusterFolder } from '../embedded/cluster.ts'
 import { permissions, type Resource } from '../http/permission.ts'
 import { createLog } from '../log.ts'
 import { connect, reachServer } from '../registry.ts'
-import type { Tx } from '../sql/handle.ts'
+import type { Database, Tx } from '../sql/handle.ts'
 import { pendingMigrations } from '../sql/migrate.ts'
 import { unitOfWork, type Written } from '../sql/unit-of-work.ts'
 
@@ -48,20 +48,31 @@ export async function write(
   resource: Resource,
   work: (tx: Tx) => Promise<Written>,
 ): Promise<void> {
-  const config = readConfig()
+  await withDatabase(readConfig(), (database) =>
+    unitOfWork(database, doorOf(command, resource), work),
+  )
+}
+
+/** How the audit trail knows what a command did. */
+export const doorOf = (command: string, resource: Resource) => ({
+  userID: null,
+  username: operator.username,
+  operation: `cli ${command}`,
+  resource,
+  requestID: randomUUID(),
+})
+
+/** The database under the service's own role, for commands that work beside the service. */
+export async function withDatabase<T>(
+  config: Config,
+  use: (database: Database) => Promise<T>,
+): Promise<T> {
   if (isMissing(config))
     throw new Error(`There is no database in ${config.dataDir} yet. Run the command migrate first.`)
-  await withServer(config, async (connection) => {
+  return withServer(config, async (connection) => {
     await refuseOutdated(connection)
     const database = connect(config, connection, log)
-    const door = {
-      userID: null,
-      username: operator.username,
-      operation: `cli ${command}`,
-      resource,
-      requestID: randomUUID(),
-    }
-    await unitOfWork(database, door, work).finally(() => database.close())
+    return use(database).finally(() => database.close())
   })
 }
 

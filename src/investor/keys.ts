@@ -1,4 +1,4 @@
-import sql, { raw } from 'sql-template-tag'
+import sql, { join, raw } from 'sql-template-tag'
 import type { Database, Sql, Tx } from '../sql/handle.ts'
 import type { Table } from '../sql/rows.ts'
 import { sealedColumns, type Vault } from './vault.ts'
@@ -11,7 +11,8 @@ export async function agreeOnKeys(database: Database, vault: Vault, tables: read
   await database.transaction(async (tx) => {
     const known = await knownKeys(tx)
     const missing = known.filter((id) => !vault.keyIDs.has(id))
-    if (missing.length > 0 && (await anythingSealed(tx, tables))) throw wrongKey(missing, vault)
+    if (missing.length > 0 && (await anySealedWith(tx, tables, missing)))
+      throw wrongKey(missing, vault)
     await forgetKeys(tx, missing)
     await learnKey(tx, vault.keyID)
   })
@@ -33,11 +34,15 @@ export async function forgetKeys(tx: Tx, ids: readonly string[]) {
     await tx.query(sql`delete from encryption_key where key_id = any(${ids}::text[])`)
 }
 
-async function anythingSealed(handle: Sql, tables: readonly Table[]): Promise<boolean> {
+/** Reads everything, and only where a key is not at hand: after a rotation, or by mistake. */
+async function anySealedWith(handle: Sql, tables: readonly Table[], keyIDs: readonly string[]) {
+  const patterns = keyIDs.map((id) => `${id}.%`)
   for (const table of tables) {
-    const some = sealedColumns(table).map(({ name }) => `${name} is not null`)
+    const some = sealedColumns(table).map(
+      ({ name }) => sql`${raw(name)} like any(${patterns}::text[])`,
+    )
     const found = await handle.query(
-      sql`select from ${raw(table.name)} where ${raw(some.join(' or '))} limit 1`,
+      sql`select from ${raw(table.name)} where ${join(some, ' or ')} limit 1`,
     )
     if (found.length > 0) return true
   }
