@@ -108,6 +108,13 @@ create index biz_transaction_holding
 create index biz_transaction_investment
   on biz_transaction (product_id, investment_id, biz_transaction_id);
 create index biz_transaction_date on biz_transaction (product_id, transaction_date);
+create index biz_transaction_type
+  on biz_transaction (product_id, biz_transaction_type_id, biz_transaction_id);
+create index biz_transaction_status
+  on biz_transaction (product_id, biz_transaction_status_id, biz_transaction_id)
+  where biz_transaction_status_id <> 1;
+-- Pages over all products go by the id alone.
+create index biz_transaction_page on biz_transaction (biz_transaction_id);
 create index biz_transaction_parent
   on biz_transaction (product_id, parent_biz_transaction_id)
   where parent_biz_transaction_id is not null;
@@ -172,6 +179,7 @@ create table biz_event (
 );
 create unique index biz_event_external_id_unique on biz_event (product_id, external_transaction_id)
   where external_transaction_id is not null;
+create index biz_event_page on biz_event (biz_event_id);
 create index biz_event_account on biz_event (product_id, account_id, biz_event_id);
 create index biz_event_investment on biz_event (product_id, investment_id);
 create index biz_event_type on biz_event (product_id, biz_event_type_id, biz_event_id);

@@ -4,7 +4,7 @@ import { changesBetween, recordOf } from '../http/mask.ts'
 import { lookups } from '../lookup/lookups.ts'
 import { forbidden } from '../refusal.ts'
 import type { Fragment, Sql, Tx } from '../sql/handle.ts'
-import { identified, identify, noSuch } from '../sql/identify.ts'
+import { identified, identify, namesAny, noSuch } from '../sql/identify.ts'
 import { page } from '../sql/paging.ts'
 import { columns, nothingLeft, render } from '../sql/render.ts'
 import type { Written } from '../sql/unit-of-work.ts'
@@ -33,11 +33,19 @@ export const readProducts = (handle: Sql, actor: Actor, query: ProductQuery) =>
       ${page(query, 'product p', 'p.product_id')}`),
   )
 
-/** The products a read of the ledger is about, as a condition on its leading key column. */
-export const ledgerProducts = (actor: Actor, query: object, column: string): Fragment =>
-  sql`${raw(column)} = any(array(
+/**
+ * The products a read of the ledger is about, as a condition on its leading key column. Where one is
+ * named the condition says that it is one: the rest of an index then is in order, and gives a page
+ * without reading more.
+ */
+export function ledgerProducts(actor: Actor, query: object, column: string): Fragment {
+  const products = sql`
     select p.product_id from product p
-    where ${inScope(actor, 'p.product_id')} and ${identified(productParameter, query, 'p')}))`
+    where ${inScope(actor, 'p.product_id')} and ${identified(productParameter, query, 'p')}`
+  return namesAny(productParameter, query)
+    ? sql`${raw(column)} = (${products})`
+    : sql`${raw(column)} = any(array(${products}))`
+}
 
 /** The id of a product that a request names and the caller may see. */
 export const identifyProduct = (handle: Sql, actor: Actor, given: object, how = productReference) =>

@@ -1,0 +1,72 @@
+import type pg from 'pg'
+import sql from 'sql-template-tag'
+import { serviceRole } from '../../src/registry.ts'
+import { type Database, type Fragment, openDatabase, type Tx } from '../../src/sql/handle.ts'
+
+type Node = {
+  'Node Type': string
+  'Relation Name'?: string
+  'Index Name'?: string
+  'Actual Rows': number
+  'Actual Loops': number
+  'Rows Removed by Filter'?: number
+  'Rows Removed by Index Recheck'?: number
+  Plans?: Node[]
+}
+
+/** What a statement read: how, and how many rows, counting those it threw away. */
+export type Reading = { text: string; table: string; how: string; rows: number }
+
+/** The database as the service opens it. */
+export const openAsService = (connection: pg.ClientConfig): Database =>
+  openDatabase({
+    connection,
+    role: serviceRole,
+    connections: 2,
+    prepareStatements: false,
+    onLostConnection: () => {},
+  })
+
+/** Runs work in a transaction that is undone, and tells what each of its statements read. */
+export async function readingsOf(
+  database: Database,
+  work: (tx: Tx) => Promise<unknown>,
+): Promise<Reading[]> {
+  const readings: Reading[] = []
+  const undone = new Error('undone on purpose')
+  await database
+    .transaction(async (tx) => {
+      await work({ query: (statement) => explained(tx, statement, readings) } as Tx)
+      throw undone
+    })
+    .catch((error) => {
+      if (error !== undone) throw error
+    })
+  return readings
+}
+
+/** Once to see its plan at work, undone, and once for its rows. */
+async function explained<Row extends object>(tx: Tx, statement: Fragment, readings: Reading[]) {
+  if (/^\s*(select|insert|update|delete|with)\b/.test(statement.text)) {
+    await tx.query(sql`savepoint explaining`)
+    const text = `explain (analyze, format json) ${statement.text}`
+    const [row] = await tx.query<{ 'QUERY PLAN': string }>({
+      text,
+      values: statement.values,
+    } as Fragment)
+    await tx.query(sql`rollback to savepoint explaining`)
+    const [{ Plan }] = JSON.parse(row!['QUERY PLAN']) as [{ Plan: Node }]
+    collect(Plan, statement.text, readings)
+  }
+  return tx.query<Row>(statement)
+}
+
+function collect(node: Node, text: string, readings: Reading[]) {
+  const { 'Node Type': how, 'Actual Rows': rows, 'Actual Loops': loops } = node
+  const removed =
+    (node['Rows Removed by Filter'] ?? 0) + (node['Rows Removed by Index Recheck'] ?? 0)
+  const table = node['Relation Name'] ?? node['Index Name']
+  if (table && / Scan$/.test(how))
+    readings.push({ text, table, how, rows: Math.round((rows + removed) * loops) })
+  for (const child of node.Plans ?? []) collect(child, text, readings)
+}
