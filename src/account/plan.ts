@@ -140,6 +140,12 @@ const problem = ({ path }: Given, name: string, code: string, words: string): Pr
   return { code, field, message: `${field} ${words}.` }
 }
 
+const notFound = ({ path }: Given, name: string, value: string | number): Problem => {
+  const field = `${path}.${name}`
+  const message = `No record was found for ${field} ${JSON.stringify(value)}.`
+  return { code: 'not_found', field, message }
+}
+
 /** An id that is not of this entity belongs to another, or to nobody. */
 async function refuseStrangers(tx: Sql, actor: Actor, given: readonly Given[]) {
   const strangers = given.filter(
@@ -162,18 +168,8 @@ async function refuseStrangers(tx: Sql, actor: Actor, given: readonly Given[]) {
       : found.some((row) => row.external === externalAccountId && row.productID === one.productID)
     const name = accountID ? 'accountID' : 'externalAccountId'
     if (isIt) others.push(problem(one, name, 'belongs_to_another', 'belongs to another entity'))
-    else if (accountID)
-      missing.push({
-        code: 'not_found',
-        field: `${one.path}.accountID`,
-        message: `No record was found for ${one.path}.accountID ${accountID}.`,
-      })
-    else if (one.productID === undefined)
-      missing.push({
-        code: 'not_found',
-        field: `${one.path}.externalAccountId`,
-        message: `No record was found for ${one.path}.externalAccountId ${JSON.stringify(externalAccountId)}.`,
-      })
+    else if (accountID) missing.push(notFound(one, name, accountID))
+    else if (one.productID === undefined) missing.push(notFound(one, name, externalAccountId!))
   }
   refuseAll(400, others)
   refuseAll(404, missing)

@@ -30,7 +30,8 @@ export function askedFor(actor: Actor, query: BizEntityQuery): Fragment[] {
 // What is named is looked up first and once, so that the rest is planned with one id in hand.
 
 const ofProduct = (query: BizEntityQuery) => sql`
-  b.product_id = (select p.product_id from product p where ${identified(productParameter, query, 'p')})`
+  b.product_id = (
+    select p.product_id from product p where ${identified(productParameter, query, 'p')})`
 
 /**
  * A holding is there for each account and investment that ever had a transaction. A native id is

@@ -36,7 +36,8 @@ import { lockParents, ownParent, parentTable, refuseCycles, selectParent } from 
 export function readParents(handle: Sql, actor: Actor, query: ParentQuery) {
   const named = (how: Reference, column: Fragment) =>
     namesAny(how, query)
-      ? sql`${column} in (select e.biz_entity_id from biz_entity e where ${identified(how, query, 'e')})`
+      ? sql`${column} = (
+          select e.biz_entity_id from biz_entity e where ${identified(how, query, 'e')})`
       : sql`true`
   return render(
     handle,

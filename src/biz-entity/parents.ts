@@ -31,7 +31,7 @@ const parentColumns = columns(BizEntityParent, 'l', {
   externalDealerGroupBizEntityId: 'dg.external_biz_entity_id',
 })
 
-/** Parent links, from the table or from a page of it; those to what the caller cannot see are not. */
+/** Parent links, from the table or from a page of it; none to what the caller cannot see. */
 export const selectParent = (actor: Actor, where: Fragment, from = sql`biz_entity_parent`) => sql`
   select ${parentColumns}
   from ${from} l

@@ -27,8 +27,9 @@ export const bizEntityEndpoints = (vault: Vault): Endpoint[] => [
     access: 'BizEntity.Write',
     summary: 'Create entities with their accounts, parties and all they own, in one step.',
     description:
-      'A party links to a person or organisation by an id of its own, which must exist, or brings ' +
-      'one nested: a known externalPersonId is updated with what is given, a new one created.',
+      'A party links to a person or organisation by an id of its own, which must exist, or ' +
+      'brings one nested: a known externalPersonId is updated with what is given, a new one ' +
+      'created.',
     resource: 'BizEntity',
     body: BizEntityInputs,
     data: arrayOf(BizEntity),

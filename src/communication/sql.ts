@@ -38,7 +38,7 @@ export const communicationKind: OwnedKind = {
     'communication_id',
     NestedCommunication,
     ownerColumns(owners),
-    // Email addresses are unique on the whole platform: requests that bring the same ones meet here.
+    // Email addresses are unique on the platform: requests that bring the same ones meet here.
     { inOrderOf: 'name' },
   ),
   owners,
@@ -54,7 +54,8 @@ export const readCommunications = (handle: Sql, actor: Actor, query: Communicati
     selectCommunication(
       sql`true order by t.communication_id`,
       sql`(select * from communication t
-        where ${identified(communicationParameter, query, 't')} and ${visibleOwned(actor, 't', owners)}
+        where ${identified(communicationParameter, query, 't')}
+          and ${visibleOwned(actor, 't', owners)}
         ${page(query, 'communication t', 't.communication_id')})`,
     ),
   )
