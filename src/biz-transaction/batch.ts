@@ -18,8 +18,8 @@ const mostLists = 1
 const mostLoners = 4
 /** And so they wait in turns: briefly on a connection, then behind those that have not yet. */
 const briefly = '250ms'
-/** As long as any other write waits for a lock. */
-const longestWait = 10_000
+/** In milliseconds; then the caller is told to try again. */
+const longestWait = 30_000
 
 type Job = {
   write: Write
