@@ -6,9 +6,9 @@ import type { Reply } from './support/client.ts'
 import { type Service, startService } from './support/service.ts'
 
 /**
- * Every operation gets requests made from its own entry in the OpenAPI document: mostly right, with
- * here and there something that does not belong. Whatever it is, the answer is an envelope and never
- * a fault of ours. fast-check prints the seed of a failure, and the smallest request that fails.
+ * Every operation gets requests made from its own entry in the OpenAPI document: mostly right,
+ * with here and there something that does not belong. Whatever it is, the answer is an envelope and
+ * never a fault of ours. A failure prints its seed and the smallest request that fails.
  */
 type Schema = {
   $ref?: string

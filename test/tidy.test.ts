@@ -5,10 +5,10 @@ import { describe, it } from 'node:test'
 
 /** Imports point up in this list: a room knows those above it and none below. */
 const rooms = `
-refusal.ts version.ts config.ts log.ts secrets.ts lookup embedded sql actor.ts constraints.ts http password
-files product investment investor address communication payment-detail person organisation account
-biz-entity biz-event biz-transaction holding distribution document report user audit common
-verify maintenance.ts registry.ts app.ts cli worker.ts main.ts`
+refusal.ts version.ts config.ts log.ts secrets.ts lookup embedded sql actor.ts constraints.ts http
+password files product investment investor address communication payment-detail person
+organisation account biz-entity biz-event biz-transaction holding distribution document report
+user audit common verify maintenance.ts registry.ts app.ts cli worker.ts main.ts`
   .trim()
   .split(/\s+/)
 

@@ -47,7 +47,7 @@ export function sumDecimals(decimals: readonly string[]): string {
   return `${total < 0n ? '-' : ''}${digits.slice(0, -decimalDigits)}${fraction && `.${fraction}`}`
 }
 
-/** A plain decimal in whole units of a decimal place (12.345 to 2 places: 1235), half away from 0. */
+/** A plain decimal in units of a decimal place (12.345 to 2 places: 1235), half away from 0. */
 export function wholeUnits(plain: string, decimals: number): bigint {
   const unit = 10n ** BigInt(decimalDigits - decimals)
   const exact = scaled(plain)

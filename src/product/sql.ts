@@ -34,9 +34,9 @@ export const readProducts = (handle: Sql, actor: Actor, query: ProductQuery) =>
   )
 
 /**
- * The products a read of the ledger is about, as a condition on its leading key column. Where one is
- * named the condition says that it is one: the rest of an index then is in order, and gives a page
- * without reading more.
+ * The products a read of the ledger is about, as a condition on its leading key column. Where one
+ * is named the condition says that it is one: the rest of an index then is in order, and gives a
+ * page without reading more.
  */
 export function ledgerProducts(actor: Actor, query: object, column: string): Fragment {
   const products = sql`

@@ -74,9 +74,9 @@ export function openDatabase(options: DatabaseOptions): Database {
 }
 
 // Everything we ask has an index behind it. Without sequential scans a plan made while a table was
-// small stays right while it grows, before anybody has counted its rows. And a plan is made once per
-// connection, not for every new value: planning a complete entity takes 26 ms, reading it 2. The few
-// statements that work on whole tables ask for both again; see distribution/stage.ts.
+// small stays right while it grows, before anybody has counted its rows. And a plan is made once
+// per connection, not for every new value: planning a complete entity takes 26 ms, reading it 2.
+// The few statements that work on whole tables ask for both again; see distribution/stage.ts.
 const settings = [
   'timezone=UTC',
   'statement_timeout=30s',
