@@ -20,6 +20,8 @@ export class WrittenNumber {
 const deepest = 20
 /** Fields of one object; the largest record has fifty. Each costs far more memory than its text. */
 const mostFields = 1000
+/** Values in one body: 10 MiB of the smallest would be five million, and seconds of our time. */
+const mostValues = 1_000_000
 const numberPattern = /-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?/y
 const wordPattern = /true|false|null/y
 const words = { true: true, false: false, null: null }
@@ -37,6 +39,7 @@ const loneSurrogate = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\
  */
 export function parseJson(text: string): unknown {
   let at = 0
+  let values = 0
 
   const value = read(1)
   skipSpace()
@@ -44,6 +47,7 @@ export function parseJson(text: string): unknown {
   return value
 
   function read(depth: number): unknown {
+    if (++values > mostValues) fail(`More than ${mostValues} values`)
     skipSpace()
     const next = text[at]
     if (next === '"') return readString()
