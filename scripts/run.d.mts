@@ -1,0 +1,3 @@
+export function install(): Promise<void>
+export function build(): Promise<void>
+export function checkNode(): void
