@@ -97,17 +97,18 @@ function poolOf(total: string, decimals: number, { preCalculated: listed }: Sele
   return pool
 }
 
-/** With the amounts that were worked out elsewhere, which take the place of ours. */
+/** Those who are measured by something, and those whose amount was worked out elsewhere. */
 const withListed = (units: Fragment, { preCalculated: listed }: Selection, decimals: number) =>
   listed.length === 0
-    ? sql`select u.*, null::numeric as amount from (${units}) u`
+    ? sql`select u.*, null::numeric as amount from (${units}) u where u.measure > 0`
     : sql`
       select coalesce(u.account_id, l.account_id) as account_id, coalesce(u.units, 0) as units,
         coalesce(u.measure, 0) as measure, round(l.amount, ${decimals}::int) as amount
       from (${units}) u
       full join unnest(${listed.map(({ accountID }) => accountID)}::int[],
         ${listed.map(({ amount }) => amount)}::numeric[]) l (account_id, amount)
-        on l.account_id = u.account_id`
+        on l.account_id = u.account_id
+      where u.measure > 0 or l.amount is not null`
 
 /** Each account by itself. */
 const calculated = (units: Fragment, formula: Fragment) => sql`
@@ -138,7 +139,7 @@ const shared = (units: Fragment, pool: bigint, decimals: number) => sql`
 const centOf = (decimals: number) => (decimals === 0 ? '1' : `0.${'1'.padStart(decimals, '0')}`)
 
 /**
- * The accounts with a holding that counts: their units at the end of the record date, and what they
+ * The accounts that ever held the investment: their units at the end of the record date, and what they
  * are measured by, which is those units or, over a period, the sum of the units at the end of each
  * of its days. An account that has had no transaction since needs no look into its history.
  */
@@ -167,8 +168,7 @@ const eligible = (stored: Stored, { include, exclude }: Selection, period: boole
     ${period ? sql`cross join lateral (select ${unitDays} as measure) d` : sql``}
     where h.product_id = ${productID} and h.investment_id = ${investmentID}
       and ${include ? sql`h.account_id in (${among(include)})` : sql`true`}
-      and ${exclude.length > 0 ? sql`h.account_id not in (${among(exclude)})` : sql`true`}
-      and ${period ? sql`d.measure > 0` : sql`u.units > 0`}`
+      and ${exclude.length > 0 ? sql`h.account_id not in (${among(exclude)})` : sql`true`}`
 }
 
 // Not "= any": a plan that knows no values would compare every holding with the whole list.
