@@ -10,6 +10,8 @@ import { commonEndpoints } from './common/routes.ts'
 import { communicationEndpoints } from './communication/routes.ts'
 import type { Config } from './config.ts'
 import { distributionEndpoints } from './distribution/routes.ts'
+import { documentEndpoints } from './document/routes.ts'
+import { openFiles } from './files/open.ts'
 import { holdingEndpoints } from './holding/routes.ts'
 import { type Endpoint, methodOf, pathOf } from './http/endpoint.ts'
 import { serveMetrics } from './http/metrics.ts'
@@ -40,6 +42,7 @@ export async function buildApp(config: Config, database: Database, logger: Fasti
   const tokens = tokensWith(tokenKey)
   const vault = vaultOf(readEncryptionKeys(config))
   await agreeOnKeys(database, vault, [personTable, organisationTable])
+  const { files } = await openFiles(config, database.transaction)
   const endpoints: Endpoint[] = [
     ...userEndpoints(tokens, nameKey),
     ...commonEndpoints(version),
@@ -55,6 +58,7 @@ export async function buildApp(config: Config, database: Database, logger: Fasti
     ...addressEndpoints,
     ...communicationEndpoints,
     ...paymentDetailEndpoints,
+    ...documentEndpoints(database, files, nameKey),
     ...auditEndpoints,
   ]
   const { maxBodyBytes, maxPageSize, behindProxy, tls, metricsToken, rateLimit: perMinute } = config

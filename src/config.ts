@@ -19,12 +19,27 @@ export type Config = {
   previousEncryptionKeys: string[]
   maxPageSize: number
   maxBodyBytes: number
+  maxFileBytes: number
+  /** Where files lie; absent: in dataDir. */
+  s3: Bucket | undefined
+  /** Whether this process makes reports. */
+  worker: boolean
   logLevel: string
   /** Requests a minute and user; 0: no limit. */
   rateLimit: number
   metricsToken: string | undefined
   behindProxy: boolean
   tls: { cert: Buffer; key: Buffer } | undefined
+}
+
+/** An S3-compatible bucket. */
+export type Bucket = {
+  bucket: string
+  /** Absent: Amazon's own. */
+  endpoint: string | undefined
+  region: string
+  /** Absent: what the machine itself is given (its role, AWS_… variables). */
+  credentials: { accessKeyId: string; secretAccessKey: string } | undefined
 }
 
 type Environment = Record<string, string | undefined>
@@ -85,6 +100,25 @@ export function readConfig(env: Environment = process.env): Config {
     return given
   }
 
+  const s3 = (): Bucket | undefined => {
+    const bucket = text('REGISTRY_S3_BUCKET')
+    const endpoint = text('REGISTRY_S3_ENDPOINT')
+    const region = text('REGISTRY_S3_REGION') ?? 'us-east-1'
+    const accessKeyId = text('REGISTRY_S3_ACCESS_KEY_ID')
+    const secretAccessKey = text('REGISTRY_S3_SECRET_ACCESS_KEY')
+    if (endpoint !== undefined && !/^https?:\/\/\S+$/.test(endpoint))
+      problem('REGISTRY_S3_ENDPOINT', 'must begin with http:// or https://')
+    if (Boolean(accessKeyId) !== Boolean(secretAccessKey))
+      problem('REGISTRY_S3_ACCESS_KEY_ID', 'and REGISTRY_S3_SECRET_ACCESS_KEY are needed together')
+    if (bucket === undefined) {
+      if (endpoint ?? accessKeyId) problem('REGISTRY_S3_BUCKET', 'is needed with the S3 settings')
+      return undefined
+    }
+    const credentials =
+      accessKeyId && secretAccessKey ? { accessKeyId, secretAccessKey } : undefined
+    return { bucket, endpoint, region, credentials }
+  }
+
   const host = text('HOST') ?? '127.0.0.1'
   const behindProxy = flag('REGISTRY_BEHIND_PROXY', false)
   const cert = file('REGISTRY_TLS_CERT')
@@ -122,6 +156,9 @@ export function readConfig(env: Environment = process.env): Config {
     previousEncryptionKeys: encryptionKeys('REGISTRY_PREVIOUS_ENCRYPTION_KEYS'),
     maxPageSize: integer('REGISTRY_MAX_PAGE_SIZE', 1000, 1, 100_000),
     maxBodyBytes: integer('REGISTRY_MAX_BODY_BYTES', 10 * 2 ** 20, 1024, 2 ** 30),
+    maxFileBytes: integer('REGISTRY_MAX_FILE_BYTES', 25 * 2 ** 20, 1024, 2 ** 32),
+    s3: s3(),
+    worker: flag('REGISTRY_WORKER', true),
     logLevel: oneOf('REGISTRY_LOG_LEVEL', 'info', [
       'fatal',
       'error',

@@ -23,6 +23,37 @@ export const constraints: Record<string, Problem & { status: 400 | 409 }> = {
     code: 'in_use',
     message: 'The product has investments; delete them first.',
   },
+  product_has_documents: {
+    status: 409,
+    code: 'in_use',
+    message: 'The product has documents; delete them first.',
+  },
+  product_has_reports: {
+    status: 409,
+    code: 'in_use',
+    message: 'The product has reports; delete them first.',
+  },
+  organisation_has_documents: {
+    status: 409,
+    code: 'in_use',
+    message: 'The organisation has documents; delete them first.',
+  },
+  document_external_id_unique: {
+    status: 409,
+    code: 'duplicate',
+    field: 'externalDocumentId',
+    message: 'Another document of this product has this externalDocumentId.',
+  },
+  document_belongs: {
+    status: 409,
+    code: 'in_use',
+    message: 'A document was added to the entity at this moment; try again.',
+  },
+  document_stored_file: {
+    status: 409,
+    code: 'conflict',
+    message: 'The same content was deleted at this moment; send the file again.',
+  },
   investment_external_id_unique: {
     status: 409,
     code: 'duplicate',

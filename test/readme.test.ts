@@ -16,10 +16,10 @@ describe('The README', () => {
   after(() => service.stop())
 
   it('has every setting in its table, and no others', () => {
-    const inCode = readFileSync('src/config.ts', 'utf8').match(/'[A-Z][A-Z_]{3,}'/g) ?? []
+    const inCode = readFileSync('src/config.ts', 'utf8').match(/'[A-Z][A-Z0-9_]{3,}'/g) ?? []
     const inTable = readme.match(/^\| `[A-Z].*?\|/gm)?.join() ?? ''
     assert.deepEqual(
-      [...new Set(inTable.match(/[A-Z_]{4,}/g))].sort(),
+      [...new Set(inTable.match(/[A-Z][A-Z0-9_]{3,}/g))].sort(),
       [...new Set(inCode.map((name) => name.slice(1, -1)))].sort(),
     )
   })

@@ -38,6 +38,8 @@ const identity = [
   'payment_detail',
   'investment',
   'investment_price',
+  'stored_file',
+  'document',
 ]
 const local = [
   'migration',
@@ -49,6 +51,7 @@ const local = [
   'idempotency',
   'audit',
   'encryption_key',
+  'report',
 ]
 
 /** Constraints that no request can break, so that they need no words in constraints.ts. */
@@ -61,6 +64,8 @@ const unbreakable = [
   // Rows of the ledger are written together, and none is ever deleted.
   'holding_account',
   'version_of_transaction',
+  // A content goes only when nothing refers to it, and is stored anew for who comes then.
+  'report_stored_file',
 ]
 
 type Key = { table: string; name: string; primary: boolean; columns: string[] }

@@ -4,7 +4,9 @@ import type { Actor } from '../actor.ts'
 import type { Fragment, Sql, Tx } from '../sql/handle.ts'
 import type { Answer } from '../sql/render.ts'
 import type { Outcome, Write, Written } from '../sql/unit-of-work.ts'
+import type { Download } from './download.ts'
 import type { Access, Resource } from './permission.ts'
+import type { FileDoor, KeptFile } from './upload.ts'
 
 /**
  * One declaration per endpoint: it is the route, the validation, the permission, the entry in the
@@ -32,6 +34,8 @@ type Declaration<Q extends TObject, B extends TSchema> = {
   data: TSchema
   /** The Version header is not asked for. */
   anyVersion?: boolean
+  /** A public endpoint that yet wants to know who asks, where they say so. */
+  recognises?: boolean
   /** Fields of the data that also stand at the top level, beside the envelope's. */
   beside?: readonly string[]
 }
@@ -46,7 +50,7 @@ type StreamEndpoint<Q extends TObject> = Declaration<Q, TSchema> & {
   select: (request: Request<Static<Q>, never>) => Fragment
 }
 
-type InTurn = <T>(work: () => Promise<T>) => Promise<T>
+type InTurn = <T>(work: () => Promise<T>, request: Request<unknown, unknown>) => Promise<T>
 
 type WriteEndpoint<Q extends TObject, B extends TSchema> = Declaration<Q, B> & {
   /** What the audit record is about. */
@@ -61,6 +65,21 @@ type WriteEndpoint<Q extends TObject, B extends TSchema> = Declaration<Q, B> & {
     | { through: (request: Request<Static<Q>, Static<B>>, write: Write) => Promise<Outcome> }
   )
 
+/** A write whose body brings a file, as JSON with the content in base64 or as a form. */
+type UploadEndpoint<Q extends TObject, B extends TObject> = Declaration<Q, B> & {
+  resource: Resource
+  upload: FileDoor
+  write: (
+    request: Request<Static<Q>, Omit<Static<B>, 'content'> & KeptFile>,
+    tx: Tx,
+  ) => Promise<Written>
+}
+
+/** A read that hands out a file: its query has rawParameter. */
+type DownloadEndpoint<Q extends TObject> = Declaration<Q, TSchema> & {
+  download: (request: Request<Static<Q>, never>) => Promise<Download>
+}
+
 /** An endpoint with its types forgotten: what the server mounts and the document lists. */
 export type Endpoint = Declaration<TObject, TSchema> & {
   resource?: Resource
@@ -70,6 +89,8 @@ export type Endpoint = Declaration<TObject, TSchema> & {
   select?: (request: Request<unknown, unknown>) => Fragment
   write?: (request: Request<unknown, unknown>, tx: Tx) => Promise<Written>
   through?: (request: Request<unknown, unknown>, write: Write) => Promise<Outcome>
+  upload?: FileDoor
+  download?: (request: Request<unknown, unknown>) => Promise<Download>
 }
 
 export const reading = <Q extends TObject, B extends TSchema>(endpoint: ReadEndpoint<Q, B>) =>
@@ -77,6 +98,11 @@ export const reading = <Q extends TObject, B extends TSchema>(endpoint: ReadEndp
 export const streaming = <Q extends TObject>(endpoint: StreamEndpoint<Q>) =>
   endpoint as unknown as Endpoint
 export const writing = <Q extends TObject, B extends TSchema>(endpoint: WriteEndpoint<Q, B>) =>
+  endpoint as unknown as Endpoint
+
+export const uploading = <Q extends TObject, B extends TObject>(endpoint: UploadEndpoint<Q, B>) =>
+  endpoint as unknown as Endpoint
+export const downloading = <Q extends TObject>(endpoint: DownloadEndpoint<Q>) =>
   endpoint as unknown as Endpoint
 
 export const methodOf = ({ operation }: Endpoint) => operation.split(' ')[0] as Method

@@ -5,12 +5,15 @@ import type { Actor } from '../actor.ts'
 import { forbidden, invalid } from '../refusal.ts'
 import type { Database } from '../sql/handle.ts'
 import { type RetryKey, unitOfWork } from '../sql/unit-of-work.ts'
-import { type Endpoint, methodOf, pathOf } from './endpoint.ts'
+import { answerFile, wantsBytes } from './download.ts'
+import { type Endpoint, methodOf, pathOf, type Request } from './endpoint.ts'
 import { successBody } from './envelope.ts'
 import { bodyReader, queryReader } from './input.ts'
 import type { Access } from './permission.ts'
 import { answerSuccess } from './server.ts'
 import { answerRows } from './stream.ts'
+import { receive, takeFiles } from './upload.ts'
+import { checkVersion } from './version.ts'
 
 export type Seal = { seal: (text: string) => string; unseal: (text: string) => string }
 
@@ -34,11 +37,17 @@ declare module 'fastify' {
 
 export function mount(app: FastifyInstance, endpoints: Endpoint[], options: MountOptions) {
   app.decorateRequest('actor', null)
-  for (const endpoint of endpoints) mountEndpoint(app, endpoint, options)
+  for (const endpoint of endpoints.filter(({ upload }) => !upload))
+    mountEndpoint(app, endpoint, options)
+  app.register(async (scope) => {
+    await takeFiles(scope)
+    for (const endpoint of endpoints.filter(({ upload }) => upload))
+      mountEndpoint(scope, endpoint, options)
+  })
 }
 
 function mountEndpoint(app: FastifyInstance, endpoint: Endpoint, options: MountOptions) {
-  const { access, operation, anyVersion } = endpoint
+  const { access, operation, anyVersion, recognises } = endpoint
   if (!access) throw new Error(`${operation} declares no permission.`)
   app.route({
     method: methodOf(endpoint),
@@ -47,6 +56,8 @@ function mountEndpoint(app: FastifyInstance, endpoint: Endpoint, options: MountO
     onRequest: async (request) => {
       if (!anyVersion) checkVersion(request)
       if (access !== 'public') request.actor = await admit(request, access, options)
+      else if (recognises && request.headers.authorization !== undefined)
+        request.actor = await options.authenticate(request.headers.authorization)
     },
     handler: handlerOf(endpoint, options),
   })
@@ -55,13 +66,6 @@ function mountEndpoint(app: FastifyInstance, endpoint: Endpoint, options: MountO
 /** What a caller who has not signed in may make us read: room for a username and a password. */
 const strangersBytes = 65_536
 
-const apiVersion = '2.0'
-
-function checkVersion({ headers }: FastifyRequest) {
-  if (headers.version !== apiVersion)
-    throw invalid('version', `Send the header Version: ${apiVersion}.`, 'Version')
-}
-
 async function admit({ headers }: FastifyRequest, access: Access, { authenticate }: MountOptions) {
   const actor = await authenticate(headers.authorization)
   if (access !== 'signed-in' && !actor.permissions.has(access))
@@ -69,15 +73,16 @@ async function admit({ headers }: FastifyRequest, access: Access, { authenticate
   return actor
 }
 
+type Taken = Request<unknown, unknown>
 type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
 
 function handlerOf(endpoint: Endpoint, options: MountOptions): Handler {
-  const { read, select, write, through, body } = endpoint
+  const { read, select, write, through, download, body } = endpoint
   const query = queryReader(limitPages(endpoint.query ?? noParameters, options.maxPageSize))
   const readBody = body ? bodyReader(body) : () => undefined
   const take = (request: FastifyRequest) => ({
     query: query(parametersOf(request)),
-    body: readBody(request.body),
+    body: endpoint.upload ? undefined : readBody(request.body),
     actor: request.actor as Actor,
     headers: request.headers,
   })
@@ -86,18 +91,34 @@ function handlerOf(endpoint: Endpoint, options: MountOptions): Handler {
       answerSuccess(reply, successBody(await read(take(request), options.database)))
   if (select)
     return async (request, reply) => answerRows(reply, options.database, select(take(request)))
+  if (download)
+    return async (request, reply) => {
+      const taken = take(request)
+      const { Raw = wantsBytes(request.headers.accept) } = taken.query as { Raw?: boolean }
+      return answerFile(reply, await download(taken), Raw)
+    }
   const inTurn = endpoint.inTurn ?? ((work) => work())
-  return async (request, reply) => {
-    const taken = take(request)
+  const perform = async (request: FastifyRequest, reply: FastifyReply, taken: Taken) => {
     const retry = retryKey(request, taken, endpoint, options)
     const door = { ...writeOf(request, endpoint), retry }
-    const { answer, replayed } = await inTurn(() =>
-      through
-        ? through(taken, door)
-        : unitOfWork(options.database, door, (tx) => write!(taken, tx)),
-    )
+    const work = () =>
+      through ? through(taken, door) : unitOfWork(options.database, door, (tx) => write!(taken, tx))
+    const { answer, replayed } = await inTurn(work, taken)
     if (replayed) reply.header('idempotency-replayed', 'true')
     return answerSuccess(reply, successBody(answer, endpoint.beside))
+  }
+  const { upload } = endpoint
+  if (!upload) return async (request, reply) => perform(request, reply, take(request))
+  return async (request, reply) => {
+    const taken = take(request)
+    const { body: given, file } = await receive(request, body as TObject, upload)
+    try {
+      const { content: _content, ...told } = readBody(given) as { content: string }
+      const kept = await upload.keep(file!, told)
+      return await perform(request, reply, { ...taken, body: { ...told, ...kept } })
+    } finally {
+      await file?.discard()
+    }
   }
 }
 

@@ -60,10 +60,13 @@ function operationOf(endpoint: Endpoint, show: Show, maxPageSize: number) {
     ...(body && {
       requestBody: {
         required: true,
-        content: { 'application/json': { schema: bodySchema(body, show) } },
+        content: {
+          'application/json': { schema: bodySchema(body, show) },
+          ...(endpoint.upload && { 'multipart/form-data': { schema: formSchema(body, show) } }),
+        },
       },
     }),
-    responses: responsesOf(access !== 'public', envelope(show(data), repeated(data, beside))),
+    responses: responsesOf(endpoint, envelope(show(data), repeated(data, beside))),
   }
 }
 
@@ -75,6 +78,17 @@ const needs = (access: Endpoint['access']) => {
 const bodySchema = (body: TSchema, show: Show) => {
   const { lone, items } = body as { lone?: boolean; items?: TSchema }
   return lone ? { oneOf: [show(items!), show(body)] } : show(body)
+}
+
+/** The same as a form, where the file itself stands in a field of its own. */
+const formSchema = (body: TSchema, show: Show) => {
+  const { content: _content, ...fields } = (body as TObject).properties
+  const shown = Object.entries(fields).map(([name, field]) => [name, show(field as TSchema)])
+  return {
+    type: 'object',
+    required: ['file'],
+    properties: { ...Object.fromEntries(shown), file: bytesSchema },
+  }
 }
 
 const isRetried = ({ write, through, operation }: Endpoint) =>
@@ -167,11 +181,19 @@ const failures: Record<string, string> = {
   503: 'Not ready or overloaded; see Retry-After.',
 }
 
-const responsesOf = (protectedRoute: boolean, success: unknown) => ({
-  200: { description: 'Done.', content: { 'application/json': { schema: success } } },
+const bytesSchema = { type: 'string', contentMediaType: 'application/octet-stream' }
+
+const responsesOf = ({ access, recognises, download }: Endpoint, success: unknown) => ({
+  200: {
+    description: 'Done.',
+    content: {
+      'application/json': { schema: success },
+      ...(download && { 'application/octet-stream': { schema: bytesSchema } }),
+    },
+  },
   ...Object.fromEntries(
     Object.entries(failures)
-      .filter(([status]) => protectedRoute || status !== '403')
+      .filter(([status]) => access !== 'public' || recognises || status !== '403')
       .map(([status, description]) => [
         status,
         {

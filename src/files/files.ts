@@ -1,0 +1,151 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { mkdirSync } from 'node:fs'
+import { open, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Readable } from 'node:stream'
+import sql, { raw } from 'sql-template-tag'
+import { type Arrived, type FileDoor, type KeptFile, tooLarge } from '../http/upload.ts'
+import { invalid, tryLater } from '../refusal.ts'
+import type { Tx } from '../sql/handle.ts'
+import { typeOf } from './kinds.ts'
+import { safeName } from './name.ts'
+import type { Store } from './store.ts'
+
+export type Transaction = <T>(work: (tx: Tx) => Promise<T>) => Promise<T>
+
+/** The files of documents and reports: how they come in, where they stay, how they go out. */
+export type Files = FileDoor & {
+  /** A file of our own making: what is written to it, measured and kept. */
+  make: (write: (path: string) => Promise<void>) => Promise<{ sha256: string; size: number }>
+  open: (sha256: string) => Promise<Readable>
+}
+
+export type FilesOptions = {
+  store: Store
+  /** Where files are while they arrive. */
+  draftFolder: string
+  maxBytes: number
+  transaction: Transaction
+}
+
+/** Enough to know any kind by. */
+const headBytes = 4096
+
+export function filesOf({ store, draftFolder, maxBytes, transaction }: FilesOptions): Files {
+  mkdirSync(draftFolder, { recursive: true, mode: 0o700 })
+  const newDraft = () => join(draftFolder, randomUUID())
+  /** First the row, then the content; a reference to it comes last. See collect.ts. */
+  const publish = async (sha256: string, size: number, path: string) => {
+    await transaction((tx) => claim(tx, sha256, size))
+    await store.put(sha256, path, size).catch(unavailable)
+  }
+  return {
+    maxBytes,
+    arrive: async (content) => {
+      const path = newDraft()
+      const file = await write(path, content, maxBytes)
+      return Object.assign(file, { path })
+    },
+    keep: async (file, told): Promise<KeptFile> => {
+      const { sha256, size, head, path } = file as Arrived & { path: string }
+      if (size === 0) throw invalid('invalid_value', 'The file is empty.', 'content')
+      const fileName = safeName(told.fileName)
+      const contentType = typeOf(head, fileName, told.contentType)
+      await publish(sha256, size, path)
+      return { sha256, size, fileName, contentType }
+    },
+    make: async (make) => {
+      const path = newDraft()
+      try {
+        await make(path)
+        const { sha256, size } = await measure(path)
+        await publish(sha256, size, path)
+        return { sha256, size }
+      } finally {
+        await rm(path, { force: true })
+      }
+    },
+    open: (sha256) => store.open(sha256).catch(unavailable),
+  }
+}
+
+/** Writes what arrives to a draft, to the disk itself, and measures it on the way. */
+async function write(
+  path: string,
+  content: AsyncIterable<Buffer>,
+  maxBytes: number,
+): Promise<Arrived> {
+  const discard = () => rm(path, { force: true })
+  const hash = createHash('sha256')
+  const draft = await open(path, 'wx', 0o600)
+  let size = 0
+  let head = Buffer.alloc(0)
+  try {
+    for await (const piece of content) {
+      size += piece.length
+      if (size > maxBytes) throw tooLarge(maxBytes)
+      if (head.length < headBytes) head = Buffer.concat([head, piece.subarray(0, headBytes)])
+      hash.update(piece)
+      await draft.writeFile(piece)
+    }
+    await draft.sync()
+  } catch (error) {
+    await draft.close()
+    await discard()
+    throw error
+  }
+  await draft.close()
+  return { sha256: hash.digest('hex'), size, head, discard }
+}
+
+async function measure(path: string) {
+  const hash = createHash('sha256')
+  const file = await open(path, 'r+')
+  try {
+    await file.sync()
+    const { size } = await file.stat()
+    for await (const piece of file.createReadStream({ autoClose: false })) hash.update(piece)
+    return { sha256: hash.digest('hex'), size }
+  } finally {
+    await file.close()
+  }
+}
+
+const claim = (tx: Tx, sha256: string, size: number) =>
+  tx.query(sql`
+    insert into stored_file (sha256, size, claimed_date)
+    values (${sha256}, ${size}, clock_timestamp())
+    on conflict (sha256) do update set claimed_date = clock_timestamp()`)
+
+/**
+ * Lets go of a content that its last reference leaves: the next collection takes it, unless
+ * somebody stores the same again meanwhile. `since` is when the reference was made.
+ */
+export const release = (tx: Tx, sha256: string, since: string) =>
+  tx.query(sql`
+    update stored_file set claimed_date = '-infinity'
+    where sha256 = ${sha256} and claimed_date <= ${since}`)
+
+/** Places that refer to contents; what none of them names may go. */
+const references = ['document', 'report']
+
+/** Contents that nobody refers to and nobody is storing, taken out of the list. */
+export const takeUnused = (tx: Tx, most: number) =>
+  tx.query<{ sha256: string }>(sql`
+    delete from stored_file where sha256 in (
+      select f.sha256 from stored_file f
+      where f.claimed_date < now() - interval '1 day'
+        and ${raw(
+          references
+            .map((table) => `not exists (select from ${table} where file_sha256 = f.sha256)`)
+            .join(' and '),
+        )}
+      order by f.claimed_date limit ${most} for update skip locked)
+    returning sha256`)
+
+const unavailable = (cause: unknown): never => {
+  throw Object.assign(
+    tryLater(503, 'storage_unavailable', 'The storage of files does not answer; try again.', 5),
+    { cause },
+  )
+}

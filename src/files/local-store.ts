@@ -1,0 +1,29 @@
+import { createReadStream } from 'node:fs'
+import { mkdir, open, rename, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import type { Readable } from 'node:stream'
+import { pathOf, type Store } from './store.ts'
+
+/** Contents in a folder: each written elsewhere first, and there whole or not at all. */
+export function localStore(folder: string): Store {
+  const place = (sha256: string) => join(folder, pathOf(sha256))
+  return {
+    put: async (sha256, path) => {
+      const target = place(sha256)
+      await mkdir(dirname(target), { recursive: true, mode: 0o700 })
+      await rename(path, target)
+      // The name is durable when its folder is; so are the folders above it.
+      for (const above of [dirname(target), dirname(dirname(target)), folder]) await sync(above)
+    },
+    open: async (sha256): Promise<Readable> => {
+      const file = await open(place(sha256))
+      return createReadStream('', { fd: file })
+    },
+    remove: (sha256) => rm(place(sha256), { force: true }),
+  }
+}
+
+async function sync(folder: string) {
+  const handle = await open(folder)
+  await handle.sync().finally(() => handle.close())
+}

@@ -1,0 +1,19 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Config } from '../config.ts'
+import { type FilesOptions, filesOf, type Transaction } from './files.ts'
+import { localStore } from './local-store.ts'
+import { s3Store } from './s3-store.ts'
+
+/** The files as configured: in the data folder, or in a bucket. */
+export async function openFiles(config: Config, transaction: Transaction) {
+  const folder = join(config.dataDir, 'files')
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  const options: FilesOptions = {
+    store: config.s3 ? await s3Store(config.s3) : localStore(folder),
+    draftFolder: join(folder, 'drafts'),
+    maxBytes: config.maxFileBytes,
+    transaction,
+  }
+  return { options, files: filesOf(options) }
+}

@@ -1,0 +1,71 @@
+import { Readable } from 'node:stream'
+import type { FastifyReply } from 'fastify'
+import { Type } from 'typebox'
+import { asBase64, base64Length } from './base64.ts'
+import { optional } from './fields.ts'
+import { answerSuccess } from './server.ts'
+
+/** A file to hand out. */
+export type Download = {
+  /** What the JSON form tells beside the content. */
+  record: object
+  fileName: string
+  contentType: string
+  size: number
+  open: () => Promise<Readable>
+}
+
+export const rawParameter = {
+  Raw: optional(
+    Type.Boolean({
+      description: 'The bytes themselves; so does Accept: application/octet-stream.',
+    }),
+  ),
+}
+
+/** The bytes themselves, or the envelope with them in base64; either way as they are read. */
+export async function answerFile(reply: FastifyReply, file: Download, raw: boolean) {
+  const content = await file.open()
+  // A client that hangs up must not leave the file open.
+  reply.raw.once('close', () => content.destroy())
+  return raw ? answerBytes(reply, file, content) : answerJson(reply, file, content)
+}
+
+const answerBytes = (reply: FastifyReply, file: Download, content: Readable) =>
+  reply
+    .type(file.contentType)
+    .headers({
+      'content-length': file.size,
+      'content-disposition': disposition(file.fileName),
+      'x-content-type-options': 'nosniff',
+      'content-security-policy': "sandbox; default-src 'none'",
+      'cache-control': 'no-store',
+    })
+    .send(content)
+
+/** With its length: an answer that was cut off does not look like a whole one. */
+function answerJson(reply: FastifyReply, { record, size }: Download, content: Readable) {
+  const told = JSON.stringify(record).slice(0, -1)
+  const head = `{"result":true,"message":null,"recordCount":1,"data":${told},"content":"`
+  const tail = '"}}'
+  async function* body() {
+    yield head
+    yield* asBase64(content)
+    yield tail
+  }
+  reply.header('content-length', Buffer.byteLength(head) + base64Length(size) + tail.length)
+  return answerSuccess(reply, Readable.from(body(), { objectMode: false }))
+}
+
+/** RFC 6266: a name any client can read, and the real one beside it. */
+function disposition(fileName: string): string {
+  const plain = fileName.replaceAll(/[^\w.() -]/g, '_')
+  const encoded = encodeURIComponent(fileName).replaceAll(
+    /['()*]/g,
+    (letter) => `%${letter.charCodeAt(0).toString(16).toUpperCase()}`,
+  )
+  return `attachment; filename="${plain}"; filename*=UTF-8''${encoded}`
+}
+
+export const wantsBytes = (accept: string | undefined) =>
+  /(^|,)\s*application\/octet-stream\b/i.test(accept ?? '')

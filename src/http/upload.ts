@@ -1,0 +1,143 @@
+import type { Readable } from 'node:stream'
+import multipart from '@fastify/multipart'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { TObject } from 'typebox'
+import { invalid, Refusal } from '../refusal.ts'
+import { parseJson } from './json.ts'
+import { contentSplitter } from './json-content.ts'
+
+/** A file that has arrived and is not kept yet: measured, hashed, in a temporary place. */
+export type Arrived = {
+  sha256: string
+  size: number
+  /** Its first bytes, which tell what it is. */
+  head: Buffer
+  discard: () => Promise<void>
+}
+
+export type KeptFile = { sha256: string; size: number; fileName: string; contentType: string }
+
+/** Where the files of requests go. */
+export type FileDoor = {
+  maxBytes: number
+  arrive: (content: AsyncIterable<Buffer>) => Promise<Arrived>
+  /** Keeps a file for good, once the request around it is known to be right. */
+  keep: (file: Arrived, told: { fileName?: string; contentType?: string }) => Promise<KeptFile>
+}
+
+type Received = { body: unknown; file: Arrived | undefined }
+
+/** On these routes a body is not read beforehand; see receive. */
+export async function takeFiles(scope: FastifyInstance) {
+  scope.removeAllContentTypeParsers()
+  scope.addContentTypeParser('application/json', (_request, payload, done) => done(null, payload))
+  await scope.register(multipart, {
+    limits: { fields: 20, fieldNameSize: 100, fieldSize: 1000, files: 1, parts: 21 },
+    throwFileSizeLimit: false,
+  })
+}
+
+/** Reads the file of a request and what is told about it, as JSON or as multipart/form-data. */
+export async function receive(request: FastifyRequest, schema: TObject, door: FileDoor) {
+  const { headers } = request
+  // Base64 makes four letters of three bytes; the rest is for names, ids and boundaries.
+  const most = Math.ceil(door.maxBytes * 1.4) + 2 ** 17
+  if (Number(headers['content-length'] ?? 0) > most) throw tooLarge(door.maxBytes)
+  if (headers['content-encoding'] !== undefined) throw encoded()
+  try {
+    return request.isMultipart()
+      ? await receiveForm(request, schema, door)
+      : await receiveJson(request.body as Readable | undefined, door)
+  } catch (error) {
+    throw refusalOfUpload(error) ?? error
+  }
+}
+
+async function receiveJson(body: Readable | undefined, door: FileDoor): Promise<Received> {
+  if (!body) return { body: null, file: undefined }
+  const splitter = contentSplitter()
+  async function* content() {
+    for await (const piece of body!) yield* splitter.push(piece)
+  }
+  const file = await door.arrive(content())
+  try {
+    return { body: parseJson(textOf(splitter.rest())), file }
+  } catch (error) {
+    await file.discard()
+    throw error
+  }
+}
+
+function textOf(bytes: Buffer): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    throw invalid('malformed_json', 'The body is not valid UTF-8.')
+  }
+}
+
+async function receiveForm(
+  request: FastifyRequest,
+  schema: TObject,
+  door: FileDoor,
+): Promise<Received> {
+  const fields = new Map<string, unknown>()
+  let file: Arrived | undefined
+  try {
+    // The size is ours to limit: a cut file must not look like a whole one.
+    for await (const part of request.parts({ limits: { fileSize: Number.MAX_SAFE_INTEGER } })) {
+      const name = part.fieldname.toLowerCase()
+      if (fields.has(name)) throw givenTwice(part.fieldname)
+      if (part.type === 'field') {
+        fields.set(name, part.value)
+        continue
+      }
+      if (name !== 'file') throw unknownFile(part.fieldname)
+      file = await door.arrive(part.file)
+      fields.set('file', '')
+      if (part.filename && !fields.has('filename')) fields.set('partname', part.filename)
+      if (part.mimetype && !fields.has('contenttype')) fields.set('parttype', part.mimetype)
+    }
+  } catch (error) {
+    await file?.discard()
+    throw error
+  }
+  return { body: bodyOfForm(schema, fields), file }
+}
+
+/** A form has texts only; a field that is to be a number becomes one. */
+function bodyOfForm({ properties }: TObject, fields: Map<string, unknown>): object {
+  const given = (name: string) => {
+    const value = fields.get(name.toLowerCase())
+    const isNumber = (properties[name] as { type?: string }).type === 'integer'
+    return isNumber && /^\d{1,16}$/.test(String(value)) ? Number(value) : value
+  }
+  return {
+    ...Object.fromEntries(Object.keys(properties).map((name) => [name, given(name)])),
+    fileName: fields.get('filename') ?? fields.get('partname'),
+    contentType: fields.get('contenttype') ?? fields.get('parttype'),
+    content: fields.get('file'),
+  }
+}
+
+/** What the readers of requests throw, in words; the rest is for the error handler. */
+function refusalOfUpload(error: unknown): Refusal | undefined {
+  const { code = '', message } = error as { code?: string; message?: string }
+  if (error instanceof Refusal) return error
+  if (code.startsWith('FST_')) return undefined
+  if (/Unexpected end|Malformed|multipart|boundary|aborted|premature/i.test(`${code} ${message}`))
+    return invalid('malformed_form', 'The body is cut short or is not multipart/form-data.')
+  return undefined
+}
+
+export const tooLarge = (maxBytes: number) =>
+  new Refusal(
+    413,
+    [{ code: 'file_too_large', message: `A file may have at most ${maxBytes} bytes.` }],
+    { Connection: 'close' },
+  )
+const encoded = () =>
+  new Refusal(415, [{ code: 'encoded', message: 'Send the body without a Content-Encoding.' }])
+const givenTwice = (field: string) => invalid('given_twice', `${field} is given twice.`, field)
+const unknownFile = (field: string) =>
+  invalid('invalid_value', 'The file must stand in the field file of the form.', field)

@@ -1,0 +1,102 @@
+import { Logger, type Runner, run, runMigrations } from 'graphile-worker'
+import pg from 'pg'
+import sql from 'sql-template-tag'
+import type { Tx } from './handle.ts'
+
+/**
+ * The job queue. Jobs are added in the transaction that wants them done, and wake a worker within
+ * milliseconds of its commit. The queue only wakes: what is to be done, and how far it is, stands
+ * in tables of our own. Its schema and its workers belong to the owner's login.
+ */
+export async function migrateQueue(connection: pg.ClientConfig) {
+  const pool = openPool(connection)
+  try {
+    await runMigrations({ pgPool: pool, logger: quiet })
+  } finally {
+    await pool.end()
+  }
+}
+
+/** A job under a key that is in the queue already takes its place. */
+export const queueJob = (tx: Tx, task: string, payload: object, key: string) =>
+  tx.query(sql`select queue_job(${task}, ${JSON.stringify(payload)}::json, ${key})`)
+
+export type Task = (payload: unknown, signal: AbortSignal) => Promise<void>
+
+export type QueueOptions = {
+  connection: pg.ClientConfig
+  tasks: Record<string, Task>
+  concurrency: number
+  onTrouble: (message: string) => void
+}
+
+/** How long a task may go on once it is told to stop; then it is told by its signal. */
+const patience = 4_000
+/** Between attempts to work on a database that is away. */
+const pause = 2_000
+
+/** Works on the queue until it is stopped, through restarts of the database. */
+export function startQueue(options: QueueOptions): () => Promise<void> {
+  let stopped = false
+  let runner: Runner | undefined
+  const wake = new AbortController()
+  const work = async () => {
+    while (!stopped) {
+      const pool = openPool(options.connection, options.onTrouble)
+      try {
+        runner = await begin(pool, options)
+        if (stopped) await runner.stop()
+        await runner.promise
+      } catch (error) {
+        if (!stopped) options.onTrouble((error as Error).message)
+      } finally {
+        runner = undefined
+        await pool.end().catch(() => {})
+      }
+      if (!stopped) await rest(wake.signal)
+    }
+  }
+  const done = work()
+  return async () => {
+    stopped = true
+    wake.abort()
+    await runner?.stop().catch(() => {}) // it may have stopped by itself
+    await done
+  }
+}
+
+const begin = (pgPool: pg.Pool, { tasks, concurrency }: QueueOptions) =>
+  run({
+    pgPool,
+    concurrency,
+    noHandleSignals: true,
+    pollInterval: 2_000,
+    logger: quiet,
+    gracefulShutdownAbortTimeout: patience,
+    taskList: Object.fromEntries(
+      Object.entries(tasks).map(([name, task]) => [
+        name,
+        (payload: unknown, { abortSignal }: { abortSignal?: AbortSignal }) =>
+          task(payload, abortSignal ?? new AbortController().signal),
+      ]),
+    ),
+  })
+
+const rest = (signal: AbortSignal) =>
+  new Promise<void>((resolve) => {
+    const timer = setTimeout(resolve, pause)
+    signal.addEventListener('abort', () => {
+      clearTimeout(timer)
+      resolve()
+    })
+  })
+
+function openPool(connection: pg.ClientConfig, onTrouble: (message: string) => void = () => {}) {
+  const pool = new pg.Pool({ ...connection, max: 5, application_name: 'registry-queue' })
+  pool.on('error', ({ message }) => onTrouble(message))
+  pool.on('connect', (client) => client.on('error', () => {}))
+  return pool
+}
+
+// What a task has to say, it says in our own log; the queue's would name every job.
+const quiet = new Logger(() => () => {})
