@@ -7,7 +7,6 @@ import {
   newAccounts,
   newFund,
   newInvestment,
-  newPrice,
   newProduct,
   only,
   poster,

@@ -1,7 +1,7 @@
 import sql from 'sql-template-tag'
 import type { Actor } from '../actor.ts'
 import { completeEvents, takeEvents } from '../biz-event/hand-off.ts'
-import { compareDecimals } from '../http/decimal.ts'
+import { compareDecimals, decimalDigits } from '../http/decimal.ts'
 import { lookups } from '../lookup/lookups.ts'
 import { type Problem, Refusal } from '../refusal.ts'
 import type { Tx } from '../sql/handle.ts'
@@ -172,10 +172,20 @@ function checkFigures({ item, typeID }: Row, { isActive, quantity, amount, fee }
     problem(400, 'too_small', 'quantity', 'This comes to no units at all after rounding.')
   else if (typeID === types.Deposit && compareDecimals(fee, amount) > 0)
     problem(400, 'invalid_value', 'entryFeeAmount', 'The entry fee is more than the amount.')
-  for (const [field, figure] of Object.entries({ quantity, amount }))
-    if (/\d{19}/.test(figure?.split('.')[0] ?? ''))
-      problem(400, 'out_of_range', field, `The ${field} comes to more than 18 digits.`)
+  // What a set quantity posts is known only when its account is locked.
+  if (typeID !== types['Set quantity']) addFlaws(item, 400, tooLarge(item, { quantity, amount }))
 }
+
+const tooLarge = ({ path }: Item, figures: Pick<Figures, 'quantity' | 'amount'>): Problem[] =>
+  (['quantity', 'amount'] as const).flatMap((field) =>
+    /\d{19}/.test(figures[field]?.split('.')[0] ?? '')
+      ? {
+          code: 'out_of_range',
+          field: path ? `${path}.${field}` : field,
+          message: `The ${field} comes to more than ${decimalDigits} digits.`,
+        }
+      : [],
+  )
 
 /** By product, in the order of their ids. */
 async function write(tx: Tx, rows: Row[], refusals: (Refusal | undefined)[], waits: boolean) {
@@ -186,6 +196,10 @@ async function write(tx: Tx, rows: Row[], refusals: (Refusal | undefined)[], wai
     for (const { accountID, item } of own)
       if (!locked.has(accountID)) refusals[item.request] ??= new Contested(409, [])
     await setQuantities(tx, productID, own)
+    for (const { item, figures } of own) {
+      const problems = tooLarge(item, figures!)
+      if (problems.length > 0) refusals[item.request] ??= new Refusal(400, problems)
+    }
     await writeProduct(tx, productID, { rows: own, locked, refusals })
   }
 }

@@ -15,7 +15,7 @@ import {
 } from './schema.ts'
 
 /** The names of a lookup by id, as an array literal: cheaper than a join for every row. */
-const nameArray = (values: Record<string, number>) => {
+export const nameArray = (values: Record<string, number>) => {
   const names = Object.entries(values).sort(([, a], [, b]) => a - b)
   return `(array[${names.map(([name]) => `'${name}'`).join(', ')}])`
 }
