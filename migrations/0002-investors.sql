@@ -296,8 +296,11 @@ create view organisation_link as
 create view person_link as
   select person_id, biz_entity_id from biz_entity_party where person_id is not null
   union all
-  select a.person_id, l.biz_entity_id
-  from organisation_person a join organisation_link l using (organisation_id)
+  select a.person_id, p.biz_entity_id
+  from organisation_person a join biz_entity_party p using (organisation_id)
+  union all
+  select a.person_id, e.biz_entity_id
+  from organisation_person a join biz_entity e on e.margin_lender_organisation_id = a.organisation_id
   union all
   select authorized_nominee_person_id, biz_entity_id from biz_entity
   where authorized_nominee_person_id is not null

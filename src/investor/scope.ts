@@ -22,10 +22,11 @@ export const visibleOrganisation = (actor: Actor, id: string) =>
 function visibleThrough(actor: Actor, links: string, column: string, id: string): Fragment {
   if (actor.productIDs === null) return sql`true`
   const own = raw(`l.${column} = ${id}`)
+  // offset 0: one record's few links are looked up, not all links there are gathered first.
   return sql`(
     exists (select from ${raw(links)} l join biz_entity e using (biz_entity_id)
-      where ${own} and ${visibleEntity(actor, 'e')})
-    or not exists (select from ${raw(links)} l where ${own}))`
+      where ${own} and ${visibleEntity(actor, 'e')} offset 0)
+    or not exists (select from ${raw(links)} l where ${own} offset 0))`
 }
 
 /** `record` is an alias of a table whose rows have one owner each. */
