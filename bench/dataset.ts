@@ -44,7 +44,8 @@ const productsAndInvestments = `
   values ('BENCH', 'Bench Fund', 1, true);
   insert into investment (product_id, external_investment_id, security_code, name, is_active,
     currency_id, unit_decimals, issue_price)
-  select 1, 'I' || n, 'SEC' || n, 'Class ' || n, true, 1, 4, 1 from generate_series(1, ${investments}) n`
+  select 1, 'I' || n, 'SEC' || n, 'Class ' || n, true, 1, 4, 1
+  from generate_series(1, ${investments}) n`
 
 const prices = `
   insert into investment_price (investment_id, price_date, price)

@@ -8,7 +8,7 @@ import type { Service } from './service.ts'
 
 export type Load = { perSecond: number; p50: number }
 
-/** What one request of a load is, in Lua: `n` is a random whole number up to the register's size. */
+/** What one request of a load is, in Lua: `n` is a random number up to the register's size. */
 export type Call = { method: string; path: string; body?: string }
 
 /**
@@ -64,7 +64,7 @@ export function pgbench(
   return { perSecond: Number(rate), p50: Number(latency) }
 }
 
-/** A statement run again and again by psql, its rows thrown away: milliseconds of the median run. */
+/** A statement run again and again by psql, its rows thrown away: the median in milliseconds. */
 export function psql(connection: Connection, text: string, runs: number): number {
   const script = `\\timing on\n${settings}\n${`${text};\n`.repeat(runs)}`
   const output = withFile('script.sql', script, (file) =>

@@ -45,5 +45,15 @@ try {
 function lineOf({ number, work, baseline, subject, against, unit, ratio, reach, reached }: Result) {
   const shown = (figure: number) => `${figure.toFixed(figure < 100 ? 1 : 0)} ${unit}`
   const mark = reached ? 'reached' : 'not reached'
-  return `| ${number} | ${work} | ${baseline} | ${shown(subject)} | ${shown(against)} | ${ratio.toFixed(2)} | ${reach} | ${mark} |`
+  const cells = [
+    number,
+    work,
+    baseline,
+    shown(subject),
+    shown(against),
+    ratio.toFixed(2),
+    reach,
+    mark,
+  ]
+  return `| ${cells.join(' | ')} |`
 }

@@ -74,7 +74,8 @@ const entityRead: Workload = async ({ service, size, rounds }) => {
   const statement = await statementOf((handle) =>
     readEntities(handle, everybody, { BizEntityID: marker }),
   )
-  const script = `\\set id random(1, ${size.entities})\n${scriptOf(statement, { [marker]: ':id' })};\n`
+  const read = scriptOf(statement, { [marker]: ':id' })
+  const script = `\\set id random(1, ${size.entities})\n${read};\n`
   const call = { method: 'GET', path: '"/BizEntity?BizEntityID=" .. n' }
   const figures = await inTurns(
     rounds,

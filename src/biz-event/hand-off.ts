@@ -143,7 +143,7 @@ function flawOf({ kind, path, body }: Taker, family: EventRow[], first: Taker | 
   return undefined
 }
 
-/** Fields a notice offers together; none is taken when the posting gives one of them, or of these. */
+/** Fields a notice offers together; none is taken where the posting gives any, or one of these. */
 type Offer = { fields: Record<string, unknown>; unless?: string[] }
 
 /** The fields left out come from the notice. */

@@ -59,7 +59,8 @@ export const workOutFigures = (tx: Tx, legs: Unpriced[]): Promise<Figures[]> =>
         where p.investment_id = g.investment_id and p.price_date <= g.transaction_date
         order by p.price_date desc limit 1) v on true),
     charged as (
-      select *, coalesce(round(fee, cents), round(amount * fee_percentage * 0.01, cents), 0) as charge
+      select *,
+        coalesce(round(fee, cents), round(amount * fee_percentage * 0.01, cents), 0) as charge
       from known),
     single as (
       select *,

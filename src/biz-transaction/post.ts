@@ -165,8 +165,8 @@ function checkFigures({ item, typeID }: Row, { isActive, quantity, amount, fee }
       400,
       'no_price',
       'investmentPrice',
-      `There is no price on or before ${item.body.transactionDate}: give investmentPrice, or both ` +
-        'amount and quantity.',
+      `There is no price on or before ${item.body.transactionDate}: give investmentPrice, or ` +
+        'both amount and quantity.',
     )
   else if (Number(quantity) === 0 && typeID !== types['Set quantity'])
     problem(400, 'too_small', 'quantity', 'This comes to no units at all after rounding.')

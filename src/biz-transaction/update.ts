@@ -54,9 +54,11 @@ const productsOf = (rows: Stored[]) =>
 const readFamilies = (tx: Tx, actor: Actor, ids: number[], lock: boolean) =>
   tx.query<Stored>(sql`
     with root as (
-      select distinct t.product_id, coalesce(t.parent_biz_transaction_id, t.biz_transaction_id) as id
+      select distinct t.product_id,
+        coalesce(t.parent_biz_transaction_id, t.biz_transaction_id) as id
       from biz_transaction t
-      where ${inLedgerScope(actor, 't.product_id')} and t.biz_transaction_id = any(${ids}::bigint[]))
+      where ${inLedgerScope(actor, 't.product_id')}
+        and t.biz_transaction_id = any(${ids}::bigint[]))
     select t.biz_transaction_id as id, t.product_id as "productID", t.account_id as "accountID",
       t.biz_transaction_type_id as "typeID", t.biz_transaction_status_id as "statusID",
       t.corporate_action_id as "corporateActionID", t.transaction_date as date
@@ -186,7 +188,7 @@ function refuseBadFigures({ typeID }: Stored, update: TransactionUpdate) {
   }
 }
 
-/** The named leg takes everything; the other leg of a transfer mirrors it, of a conversion its day. */
+/** The named leg takes all; the other leg of a transfer mirrors it, of a conversion its day. */
 const applyUpdate = (tx: Tx, own: Stored, changed: Stored[], update: TransactionUpdate) => {
   const { comment, externalBizTransactionId, transactionDate, amount, quantity } = update
   const isTransfer = own.typeID === types['Transfer out'] || own.typeID === types['Transfer in']

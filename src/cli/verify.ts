@@ -19,7 +19,8 @@ export const verifyCommand = new Command('verify')
 
 function tell({ name, rows, found, examples }: Verified) {
   say(
-    `${found > 0 ? 'WRONG' : 'ok   '}  ${name} (${rows} rows${found > 0 ? `, ${found} wrong` : ''})`,
+    `${found > 0 ? 'WRONG' : 'ok   '}  ${name} (${rows} rows` +
+      `${found > 0 ? `, ${found} wrong` : ''})`,
   )
   for (const example of examples) say(`         ${example}`)
   if (found > examples.length) say(`         and ${found - examples.length} more`)

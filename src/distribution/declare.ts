@@ -42,7 +42,8 @@ export async function declareDistribution(
       -- An account that is entitled cannot be deleted any more, also one that never held a unit.
       insert into ledger_account (product_id, account_id)
       select ${which.productID}::int, l.account_id
-      from unnest(${selection.preCalculated.map(({ accountID }) => accountID)}::int[]) l (account_id)
+      from unnest(${selection.preCalculated.map(({ accountID }) => accountID)}::int[])
+        l (account_id)
       on conflict do nothing)
     select count(*)::int as accounts, trim_scale(coalesce(sum(gross_amount), 0))::text as total
     from entitled`)

@@ -65,7 +65,8 @@ export async function previewDistribution(
         trim_scale(coalesce(sum(drp_amount), 0)) as "drpAmount",
         trim_scale(coalesce(sum(cash_amount), 0)) as "cashAmount",
         (select count(*)::int from exceptional) as "exceptionCount",
-        ${many(sql`select * from exceptional order by 1, 3 limit ${defaultPageSize}`)} as exceptions,
+        ${many(sql`
+          select * from exceptional order by 1, 3 limit ${defaultPageSize}`)} as exceptions,
         ${many(selectEntitled(firstPage))} as accounts
       from entitled`,
   )

@@ -35,7 +35,7 @@ export async function reinvest(tx: Tx, actor: Actor, allotment: DrpAllotment): P
   await workOnWholeTables(tx)
   const { productID, id } = which
   const own = sql`e.product_id = ${productID} and e.corporate_action_id = ${id}`
-  // Two distributions of one investment may be at this stage: the residuals are read under the lock.
+  // Two distributions of one investment may be at this stage: residuals are read under the lock.
   const locked = await lockSet(
     tx,
     productID,
@@ -99,7 +99,7 @@ export async function reinvest(tx: Tx, actor: Actor, allotment: DrpAllotment): P
   }
 }
 
-/** As for any allotment. The money stays held; the stage can be called once the target is active. */
+/** As for any allotment. The money stays held, and the stage waits for the target to be active. */
 async function refuseInactive(tx: Tx, { drpInvestmentID }: Stored) {
   const inactive = await tx.query(sql`
     select from investment where investment_id = ${drpInvestmentID} and not is_active`)

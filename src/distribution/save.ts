@@ -153,7 +153,8 @@ export async function createDistribution(
   const productID = await identifyProduct(tx, actor, input)
   const columns = assignments(input, await investmentsOf(tx, actor, productID, input))
   const [row] = await tx.query<{ id: number }>(sql`
-    insert into distribution (product_id, ${names(columns)}) values (${productID}, ${values(columns)})
+    insert into distribution (product_id, ${names(columns)})
+    values (${productID}, ${values(columns)})
     returning corporate_action_id as id`)
   const which = { productID, id: row!.id }
   await writeComponents(tx, which, input)

@@ -27,7 +27,7 @@ export const moveOn = (
     update distribution set distribution_status_id = ${statusID}, updated_date = now(), ${also}
     where product_id = ${productID} and corporate_action_id = ${id}`)
 
-/** A stage reads and writes a million rows at once: no limit on its time, scans and room to sort. */
+/** A stage works on a million rows at once: no limit on its time, whole scans, room to sort. */
 export async function workOnWholeTables(tx: Tx) {
   await tx.query(sql`
     select set_config('statement_timeout', '0', true), set_config('enable_seqscan', 'on', true),

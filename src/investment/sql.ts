@@ -142,7 +142,7 @@ function refuseOtherCombinations(key: InvestmentKey) {
   if (InvestmentID && !ProductID && ExternalProductId !== undefined)
     throw invalid(
       'combination',
-      'InvestmentID goes alone or with ProductID; ExternalProductId goes with ExternalInvestmentId.',
+      'InvestmentID goes alone or with ProductID; ExternalProductId with ExternalInvestmentId.',
       'ExternalProductId',
     )
 }
