@@ -1,4 +1,5 @@
 import sql, { join } from 'sql-template-tag'
+import { accountNames } from '../account/names.ts'
 import type { Actor } from '../actor.ts'
 import { ledgerProducts } from '../product/sql.ts'
 import { conditions, related } from '../sql/filters.ts'
@@ -13,15 +14,14 @@ const eventColumns = columns(BizEvent, 't', {
   securityCode: 'i.security_code',
   externalAccountId: 'a.external_account_id',
   accountNumber: 'a.account_number',
-  bizEntityName: 'e.name',
+  bizEntityName: 'a.biz_entity_name',
 })
 
 /** Notices as the API shows them, from a selection of rows called t. */
 const selectEvents = (selection: Fragment) => sql`
   select ${eventColumns} from (${selection}) t
   join product p on p.product_id = t.product_id
-  join account a on a.account_id = t.account_id
-  join biz_entity e on e.biz_entity_id = a.biz_entity_id
+  ${accountNames('t')}
   join investment i on i.investment_id = t.investment_id
   order by t.biz_event_id`
 

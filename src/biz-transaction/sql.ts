@@ -1,4 +1,5 @@
 import sql, { join, raw } from 'sql-template-tag'
+import { accountNames } from '../account/names.ts'
 import type { Actor } from '../actor.ts'
 import { lookups } from '../lookup/lookups.ts'
 import { ledgerProducts } from '../product/sql.ts'
@@ -29,7 +30,7 @@ const transactionColumns = (showClosing: boolean) =>
     externalProductId: 'p.external_product_id',
     externalAccountId: 'a.external_account_id',
     accountNumber: 'a.account_number',
-    bizEntityName: 'e.name',
+    bizEntityName: 'a.biz_entity_name',
     externalInvestmentId: 'i.external_investment_id',
     securityCode: 'i.security_code',
     investmentName: 'i.name',
@@ -47,8 +48,7 @@ const withoutClosing = transactionColumns(false)
 /** What a transaction shows of the records it belongs to. */
 const withNames = sql`
   join product p on p.product_id = t.product_id
-  join account a on a.account_id = t.account_id
-  join biz_entity e on e.biz_entity_id = a.biz_entity_id
+  ${accountNames('t')}
   join investment i on i.investment_id = t.investment_id
   left join distribution d on d.product_id = t.product_id
     and d.corporate_action_id = t.corporate_action_id`

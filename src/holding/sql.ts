@@ -1,4 +1,5 @@
 import sql, { join } from 'sql-template-tag'
+import { accountNames } from '../account/names.ts'
 import type { Actor } from '../actor.ts'
 import { ledgerProducts } from '../product/sql.ts'
 import { asksFor, conditions } from '../sql/filters.ts'
@@ -19,9 +20,9 @@ const value = `case when v.price is null then h.invested
 const gain = `case when v.price is not null then ${value} - h.cost end`
 
 const holdingColumns = columns(Holding, 'h', {
-  bizEntityID: 'e.biz_entity_id',
-  externalBizEntityId: 'e.external_biz_entity_id',
-  bizEntityName: 'e.name',
+  bizEntityID: 'a.biz_entity_id',
+  externalBizEntityId: 'a.external_biz_entity_id',
+  bizEntityName: 'a.biz_entity_name',
   externalAccountId: 'a.external_account_id',
   accountNumber: 'a.account_number',
   externalProductId: 'p.external_product_id',
@@ -49,7 +50,7 @@ const positionsNow = sql`
   from holding h where h.quantity > 0`
 
 /** As they were at the end of a day: the closing figures of the last transaction up to it. */
-const positionsAsAt = (date: string) => sql`
+export const positionsAsAt = (date: string) => sql`
   select h.product_id, h.account_id, h.investment_id, s.quantity, s.invested, s.cost, s.gain
   from holding h
   cross join lateral (
@@ -75,8 +76,7 @@ export function readHoldings(handle: Sql, actor: Actor, query: HoldingQuery) {
       from (${selection}) h
       cross join (select coalesce(${date ?? null}::date, current_date) as date) d
       join product p on p.product_id = h.product_id
-      join account a on a.account_id = h.account_id
-      join biz_entity e on e.biz_entity_id = a.biz_entity_id
+      ${accountNames('h')}
       join investment i on i.investment_id = h.investment_id
       left join lateral (
         select price, price_date from investment_price

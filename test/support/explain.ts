@@ -1,4 +1,6 @@
-import type pg from 'pg'
+import pg from 'pg'
+// @ts-expect-error: not in the driver's types; how it writes a value is what we need to write it too
+import { prepareValue } from 'pg/lib/utils.js'
 import sql from 'sql-template-tag'
 import { serviceRole } from '../../src/registry.ts'
 import { type Database, type Fragment, openDatabase, type Tx } from '../../src/sql/handle.ts'
@@ -47,18 +49,32 @@ export async function readingsOf(
 
 /** Once to see its plan at work, undone, and once for its rows. */
 async function explained<Row extends object>(tx: Tx, statement: Fragment, readings: Reading[]) {
-  if (/^\s*(select|insert|update|delete|with)\b/.test(statement.text)) {
-    await tx.query(sql`savepoint explaining`)
-    const text = `explain (analyze, format json) ${statement.text}`
-    const [row] = await tx.query<{ 'QUERY PLAN': string }>({
-      text,
-      values: statement.values,
-    } as Fragment)
-    await tx.query(sql`rollback to savepoint explaining`)
-    const [{ Plan }] = JSON.parse(row!['QUERY PLAN']) as [{ Plan: Node }]
-    collect(Plan, statement.text, readings)
-  }
+  if (/^\s*(select|insert|update|delete|with)\b/.test(statement.text))
+    for (const mode of ['force_custom_plan', 'force_generic_plan']) {
+      await tx.query(sql`savepoint explaining`)
+      for (const reading of await planOf(tx, statement, mode)) readings.push(reading)
+      await tx.query(sql`rollback to savepoint explaining`)
+    }
   return tx.query<Row>(statement)
+}
+
+/** The plan for these values, or the one for any values: a prepared statement gets either. */
+async function planOf(tx: Tx, { text, values }: Fragment, mode: string): Promise<Reading[]> {
+  const readings: Reading[] = []
+  const run = (words: string) =>
+    tx.query<{ 'QUERY PLAN': string }>({ text: words, values: [] as unknown[] } as Fragment)
+  await run(`set local plan_cache_mode = ${mode}`)
+  await run(`prepare explained as ${text}`)
+  const literals = values.map((value) => {
+    const plain = prepareValue(value)
+    return plain === null ? 'null' : pg.escapeLiteral(String(plain))
+  })
+  const given = literals.length > 0 ? `(${literals.join(', ')})` : ''
+  const [row] = await run(`explain (analyze, format json) execute explained${given}`)
+  await run('deallocate explained')
+  const [{ Plan }] = JSON.parse(row!['QUERY PLAN']) as [{ Plan: Node }]
+  collect(Plan, `${mode} ${text}`, readings)
+  return readings
 }
 
 function collect(node: Node, text: string, readings: Reading[]) {
