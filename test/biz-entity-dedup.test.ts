@@ -22,7 +22,7 @@ const persons = async (externalPersonId: string) =>
   (await service.admin.get(`/Person?ExternalPersonId=${externalPersonId}`)).data
 
 describe('A party', () => {
-  it('that names an existing person or organisation links it, and the nested object is never reached', async () => {
+  it('that names whom we know links them, and reaches nothing nested', async () => {
     const externalPersonId = unique('P')
     const person = only(
       await service.admin.post('/Person', { externalPersonId, firstName: 'Stored' }),
@@ -91,7 +91,7 @@ describe('Persons and organisations in one request', () => {
     assert.equal(fifth.organisation.name, 'Org')
   })
 
-  it('are one across the entities of an array, and across parties and associated persons', async () => {
+  it('are one across entities, parties and associated persons', async () => {
     const [p, q, o] = [unique('P'), unique('Q'), unique('O')]
     const reply = await post([
       entityOf(productID, {

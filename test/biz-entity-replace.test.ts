@@ -269,7 +269,7 @@ describe('updatedDate and updatedDateFull', () => {
     }
   })
 
-  it('of all entities that show a person move when the person changes through one of them', async () => {
+  it('of all entities that show a person move when one of them changes the person', async () => {
     const first = await full()
     const { externalPersonId } = first.bizEntityParties[0]
     const second = await create({ bizEntityParties: [{ externalPersonId }] })

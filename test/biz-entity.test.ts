@@ -32,7 +32,7 @@ const arrays =
   'accounts addresses communications paymentDetails bizEntityParties bizEntityParents'.split(' ')
 
 describe('POST /BizEntity', () => {
-  it('answers with the 35 scalars and the six arrays, in the order of the specification', async () => {
+  it('answers with the 35 scalars and the six arrays, in their order', async () => {
     const entity = await create()
     assert.equal(scalars.length, 35)
     assert.deepEqual(Object.keys(entity), [...scalars, ...arrays])
@@ -258,6 +258,41 @@ describe('The balance of an account', () => {
       409,
       'has_transactions',
     )
+  })
+})
+
+describe('Notices and entitlements', () => {
+  it('keep an account from being removed, and its entity while they are open', async () => {
+    const fund = await newProduct(service)
+    const { investmentID } = await newInvestment(service, fund.productID)
+    const entity = only(await post(entityOf(fund.productID)))
+    const { bizEntityID } = entity
+    const [{ accountID }] = entity.accounts
+    const notice = { productID: fund.productID, accountID, investmentID, amount: 5 }
+    const event = only(
+      await service.admin.post('/BizEvent/NoticeOfDeposit', {
+        ...notice,
+        transactionDate: '2026-01-01',
+      }),
+    )
+    const without = { ...entity, accounts: [{ productID: fund.productID }] }
+    refused(await put(without), 409, 'has_events')
+    const remove = () => service.admin.delete(`/BizEntity?BizEntityID=${bizEntityID}`)
+    refused(await remove(), 409, 'has_events')
+    const { bizEventID } = event
+    assert.equal((await service.admin.put('/BizEvent/Cancel', { bizEventID })).status, 200)
+    refused(await put(without), 409, 'has_events')
+    await rowsOf(
+      service.connection,
+      `insert into entitlement (product_id, corporate_action_id, account_id, investment_id, units,
+         gross_amount, component_amounts, drp_amount, cash_amount)
+       values ($1, 1, $2, $3, 0, 0, '{}', 0, 0)`,
+      [fund.productID, accountID, investmentID],
+    )
+    refused(await put(without), 409, 'has_entitlements')
+    refused(await remove(), 409, 'has_entitlements')
+    await rowsOf(service.connection, 'delete from entitlement')
+    assert.equal((await remove()).status, 200)
   })
 })
 

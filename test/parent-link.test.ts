@@ -34,7 +34,7 @@ const parentsOf = async ({ bizEntityID }: Entity) =>
   only(await service.admin.get(`/BizEntity?BizEntityID=${bizEntityID}`)).bizEntityParents
 
 describe('A parent link', () => {
-  it('is created by native or external ids, with a dealer group, and shows in the child', async () => {
+  it('is created by either ids, with a dealer group, and shows in the child', async () => {
     const [child, parent, dealer] = (await entities(3)) as [Entity, Entity, Entity]
     const created = only(
       await post({
@@ -80,7 +80,7 @@ describe('A parent link', () => {
     assert.deepEqual(await parentsOf(child), [])
   })
 
-  it('is refused without a day, to itself, to nobody, and for a period that ends too soon', async () => {
+  it('is refused without a day, to itself, to nobody, and if it ends too soon', async () => {
     const [child, parent] = (await entities(2)) as [Entity, Entity]
     const before = await stateOf(service)
     refused(await post({ ...link(child, parent), activeFrom: null }), 400, 'required')
@@ -124,7 +124,7 @@ describe('A circle of parents', () => {
 })
 
 describe('Parent links inside an entity', () => {
-  it('are created, replaced and removed with it, and may name an entity of the same request', async () => {
+  it('are written with it, and may name an entity of the same request', async () => {
     const parent = await newEntity()
     const external = unique('E')
     const reply = await service.admin.post('/BizEntity', [

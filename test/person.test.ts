@@ -200,7 +200,7 @@ describe('PUT /Person', () => {
     refused(await put({ personID, externalPersonId: other.externalPersonId }), 409, 'duplicate')
   })
 
-  it('is refused for a person of an entity with transactions, alone or through an organisation', async () => {
+  it('is refused for a person of an entity with transactions, or of its organisation', async () => {
     const fund = await newFund(service, { accounts: 0 })
     const entity = only(
       await service.admin.post(
@@ -242,7 +242,7 @@ describe('PUT /Person', () => {
 })
 
 describe('DELETE /Person', () => {
-  it('is refused while linked to an entity or an organisation, and removes what the person owns', async () => {
+  it('is refused while linked, and removes what the person owns', async () => {
     const remove = (personID: number) => service.admin.delete(`/Person?PersonID=${personID}`)
     const [party, associated, nominee, free] = await Promise.all([1, 2, 3, 4].map(() => create()))
     only(

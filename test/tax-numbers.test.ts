@@ -81,7 +81,7 @@ describe('A masked number', () => {
     assert.equal(tin, null)
   })
 
-  it('hides a change that leaves it the same, which the audit trail tells without the number', async () => {
+  it('hides a change that the audit trail tells, without the number', async () => {
     const person = await create({ taxationFileNumber: '123456782' })
     only(await put({ ...person, taxationFileNumber: '999999782' }))
     const { data } = await service.admin.get(
@@ -210,7 +210,7 @@ describe('The encryption key', () => {
     }),
   })
 
-  it('can be changed while the service runs; a start without the right one is refused', async () => {
+  it('changes while the service runs; a start without the right one is refused', async () => {
     const connection = await freshDatabase()
     const database = { DATABASE_URL: urlOf(connection), REGISTRY_DATA_DIR: temporaryFolder() }
     const sealedWith = async () => {
@@ -270,7 +270,7 @@ describe('The encryption key', () => {
     assert.equal(await old.exited, 1)
   })
 
-  it('in the key file is replaced by the command itself, which keeps the old one beside it', async () => {
+  it('in the key file is replaced by the command, which keeps the old one', async () => {
     const dataDir = temporaryFolder()
     const own = {
       REGISTRY_DATA_DIR: dataDir,

@@ -235,23 +235,33 @@ async function refuseWithHistory(tx: Tx, removed: readonly Row[], recounted: rea
   const ids = accounts.map((row) => row.account_id)
   await tx.query(sql`
     select from account where account_id = any(${ids}::int[]) order by account_id for update`)
-  const history = await tx.query<{ id: number; transactions: boolean; events: boolean }>(sql`
+  const history = await tx.query<History>(sql`
     select g.account_id as id,
       exists (select from biz_transaction t
         where t.product_id = g.product_id and t.account_id = g.account_id) as transactions,
-      exists (select from biz_event e
-        where e.product_id = g.product_id and e.account_id = g.account_id) as events
+      exists (select from entitlement t
+        where t.product_id = g.product_id and t.account_id = g.account_id) as entitlements,
+      exists (select from biz_event t
+        where t.product_id = g.product_id and t.account_id = g.account_id) as events
     from unnest(${productIDs}::int[], ${ids}::int[]) g (product_id, account_id)`)
   const gone = new Set(removed.map((row) => row.account_id))
-  const problems = history.flatMap(({ id, transactions, events }): Problem[] => {
-    if (gone.has(id) && (transactions || events)) {
-      const what = transactions ? 'transactions' : 'event notices'
-      const message = `The account ${id} has ${what} and cannot be removed.`
-      return [{ code: transactions ? 'has_transactions' : 'has_events', message }]
-    }
-    if (gone.has(id) || !transactions) return []
-    const message = `The account ${id} has transactions: its currency cannot change.`
-    return [{ code: 'has_transactions', message }]
+  const problems = history.flatMap((one) => {
+    const what = historyOf(one)
+    if (gone.has(one.id)) return what ? [kept(one.id, what, 'it cannot be removed')] : []
+    return one.transactions ? [kept(one.id, what!, 'its currency cannot change')] : []
   })
   if (problems.length > 0) throw new Refusal(409, problems)
 }
+
+type History = { id: number; transactions: boolean; entitlements: boolean; events: boolean }
+
+function historyOf({ transactions, entitlements, events }: History): string | undefined {
+  if (transactions) return 'transactions'
+  if (entitlements) return 'entitlements'
+  return events ? 'events' : undefined
+}
+
+const kept = (id: number, what: string, words: string): Problem => ({
+  code: `has_${what}`,
+  message: `The account ${id} has ${what}: ${words}.`,
+})

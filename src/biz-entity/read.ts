@@ -46,9 +46,12 @@ const partyColumns = columns(BizEntityParty, 'y', {
 })
 
 /**
- * Complete entities: first the page, then what is nested in it. A balance comes from the ledger,
- * which may live on other machines: those of the page's accounts are added up in one join, never
- * one by one.
+ * Complete entities: first the page, then what is nested in it. To look up what each entity has
+ * costs as much as to gather all of it first and join (a page of 1000: 5.5 MB of JSON in 230 and
+ * 260 ms on a busy machine of two cores, nearly all of it spent on writing JSON), and cannot go
+ * wrong by a bad guess of the planner's: so each list is a look-up of its own. A balance comes
+ * from the ledger, which may live on other machines: those of the page's accounts are added up in
+ * one join, never one by one.
  */
 const selectEntities = (actor: Actor, page: Fragment) => sql`
   with page as materialized (${page}),

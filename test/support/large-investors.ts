@@ -31,7 +31,8 @@ const statements = (count: number) => `
       biz_entity_status_id, name, communication_preference_copy_parent_biz_entity,
       is_director_interest, is_executive_interest, created_date, updated_date, updated_date_full)
     select n % 20 + 1, 'ENT' || n, n % 5 + 1, 1, 'N' || n, false, false, false, d, d, d
-    from generate_series(1, ${count}) n, lateral (select '2026-01-01'::timestamptz + n * interval '1 s' d) t;
+    from generate_series(1, ${count}) n,
+      lateral (select '2026-01-01'::timestamptz + n * interval '1 s' as d) t;
   insert into account (biz_entity_id, product_id, external_account_id, account_number, currency_id,
       drp_type_id, account_status_id)
     select n, n % 20 + 1, 'ACC' || n, (5000000 + n)::text, 1, 1, 1
