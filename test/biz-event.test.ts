@@ -224,7 +224,7 @@ describe('A posting that names a notice', () => {
     refused(await settle('Deposit', { externalTransactionId: 'N' }), 400, 'required')
   })
 
-  it('settles redemptions by units or money, an allotment for a deposit, conversions whole', async () => {
+  it('settles redemptions by units or money, and conversions whole', async () => {
     const { own, conversion } = await fresh({ price: 2 })
     const wanted = only(await notice('Deposit', { ...own, amount: 100 }))
     const allotted = only(

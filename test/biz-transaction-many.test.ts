@@ -224,7 +224,7 @@ describe('POST /BizTransaction/Transfer', () => {
     ])
   })
 
-  it('is refused to the same account, to another product, without units, or beyond them', async () => {
+  it('is refused to itself, to another product, without units, or beyond them', async () => {
     const fund = await fresh({ accounts: 2 })
     const foreign = await fresh()
     const [from, to] = fund.ids
@@ -336,7 +336,7 @@ describe('POST /BizTransaction/Conversion', () => {
     refused(await convert({ quantity: 1, ...both }), 409, 'duplicate')
   })
 
-  it('is refused without a figure, a factor, two investments of one currency, or units', async () => {
+  it('is refused without figure, factor, units, two investments, or one currency', async () => {
     const { fund, from, convert } = await two()
     refused(await convert({}), 400, 'required')
     refused(await convert({ quantity: 1, conversionMethod: 'Factor' }), 400, 'required')

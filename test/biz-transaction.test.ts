@@ -311,7 +311,7 @@ describe('POST /BizTransaction/Deposit', () => {
     assert.equal(await quantity({ entryFeePercentage: 3, quantity: 150 }), 150)
   })
 
-  it('refuses a fee above the amount, a percentage above 100, and no or no positive amount', async () => {
+  it('refuses a fee above the amount, 100.01 percent, and no positive amount', async () => {
     const deposit = (body: object) => post('Deposit', { ...own, ...body })
     refused(await deposit({ amount: 10, entryFeeAmount: 11 }), 400, 'invalid_value')
     refused(await deposit({ amount: 10, entryFeeAmount: 11, quantity: 1 }), 400, 'invalid_value')
@@ -326,7 +326,7 @@ describe('POST /BizTransaction/Deposit', () => {
 })
 
 describe('POST /BizTransaction/Redemption', () => {
-  it('takes units out to the last, and names day and shortfall where there are too few', async () => {
+  it('takes units out to the last, and names day and shortfall beyond', async () => {
     const { own: few, accounts } = await fresh()
     only(await post('Deposit', { ...few, amount: 10 }))
     only(await post('Redemption', { ...few, quantity: 4, transactionDate: '2026-01-15' }))

@@ -111,7 +111,7 @@ describe('GET /BizEntity/Account/Holdings', () => {
     assert.deepEqual(await figures('05'), [[1, 10, 10, 10]])
   })
 
-  it('shows no price and no gain where there is none, and the net invested amount as value', async () => {
+  it('without a price shows no gain, and the net invested amount as value', async () => {
     const fund = await fresh({ price: null })
     only(await post('Allotment', { ...fund.own, quantity: 10, amount: 50 }))
     only(await post('Redemption', { ...fund.own, quantity: 4, amount: 30 }))

@@ -153,7 +153,7 @@ describe('PUT /Investment', () => {
 })
 
 describe('An inactive investment', () => {
-  it('takes no notices, deposits or allotments, and lets go by redemption and transfer', async () => {
+  it('takes no notices, deposits or allotments; redemption and transfer still work', async () => {
     const { productID, investmentIDs, accounts } = await newFund(service, {
       accounts: 2,
       investments: [{}, {}],
@@ -186,7 +186,7 @@ describe('An inactive investment', () => {
 })
 
 describe('DELETE /Investment', () => {
-  it('takes InvestmentID alone, with its ProductID, or ExternalInvestmentId in a product', async () => {
+  it('takes InvestmentID alone or in a product, ExternalInvestmentId in a product', async () => {
     const { productID, externalProductId } = await newProduct(service)
     const keys = [
       ({ investmentID }: Made) => `InvestmentID=${investmentID}`,

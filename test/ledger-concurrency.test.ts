@@ -142,7 +142,7 @@ describe('Many clients on few holdings, over two nodes', () => {
     assert.equal(await total(fund), 400)
   })
 
-  it('set, convert, update and roll back among postings: never negative, never a fault', async () => {
+  it('set, convert, update and roll back among postings, never negative', async () => {
     const fund = await newFund(first, { accounts: 3, investments: [{}, {}] })
     const [a, b] = fund.investmentIDs as [number, number]
     const ids = fund.accounts.map(({ accountID }) => accountID)
@@ -188,7 +188,8 @@ describe('Many clients on few holdings, over two nodes', () => {
     })
     noFaults(replies)
     const [{ n }] = await rows(
-      'select count(*)::int as n from biz_transaction where product_id = $1 and closing_quantity < 0',
+      `select count(*)::int as n from biz_transaction
+      where product_id = $1 and closing_quantity < 0`,
       [fund.productID],
     )
     assert.equal(n, 0)
@@ -196,7 +197,7 @@ describe('Many clients on few holdings, over two nodes', () => {
 })
 
 describe('The same posting sent many times at once', () => {
-  it('is posted once by its external id, wherever it is sent, and the others are told', async () => {
+  it('is posted once by its external id, and the others are told', async () => {
     const fund = await newFund(first, { accounts: 4 })
     const replies = await times(40, (n) =>
       onBoth(n)('Deposit', {
@@ -332,5 +333,26 @@ describe('Postings that arrive together', () => {
     await letGo()
     for (const reply of await Promise.all(stuck)) only(reply)
     assert.equal(await holding(fund.accounts[0]!.accountID, fund.investmentID), 9)
+  })
+})
+
+describe('Changes of transactions that wait for an account somebody else holds', () => {
+  it('leave everybody else their connections', async () => {
+    const fund = await newFund(first, { accounts: 2 })
+    const [a, b] = fund.accounts.map(({ accountID }) => accountID)
+    const own = { accountID: a, investmentID: fund.investmentID, amount: 1 }
+    const { bizTransactionID } = only(await onFirst('Deposit', own))
+    const letGo = await holdAccount(a!)
+    let ended = 0
+    const stuck = Array.from({ length: 12 }, async () => {
+      const reply = await first.admin.put('/BizTransaction', { bizTransactionID, amount: 2 })
+      ended++
+      return reply
+    })
+    for (let n = 0; n < 5; n++) only(await onFirst('Deposit', { ...own, accountID: b }))
+    only(await first.admin.post('/Product', { name: 'Meanwhile' }))
+    assert.equal(ended, 0, 'the account is still held')
+    await letGo()
+    for (const reply of await Promise.all(stuck)) assert.equal(reply.status, 200, reply.text)
   })
 })

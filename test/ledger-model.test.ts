@@ -210,7 +210,7 @@ async function play(history: Operation[]) {
 
 type Game = Awaited<ReturnType<typeof play>>
 
-/** The accounts of several histories as a whole: every closing figure, every holding on every day. */
+/** The accounts of several histories as a whole: every closing, every holding on every day. */
 async function compareEnds(games: Game[]) {
   const ids = games.flatMap(({ accounts }) => accounts.map(({ accountID }) => accountID))
   const query = `AccountID.in=${ids}&PageSize=1000`

@@ -174,7 +174,7 @@ describe('GET /BizTransaction', () => {
     refused(await admin.get('/BizTransaction?AccountID=1&AccountID=2'), 400, 'given_twice')
   })
 
-  it('shows closing figures when asked: of the holding, and of the account over its holdings', async () => {
+  it('shows closings when asked, of the holding and of the whole account', async () => {
     const closing = (row: Record<string, number>) => [
       row.transactionClosingQuantity,
       row.transactionClosingAmount,

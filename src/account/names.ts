@@ -1,9 +1,9 @@
 import { raw } from 'sql-template-tag'
 
 /**
- * What answers about the ledger show of an account and its investor, for rows under an alias. Looked
- * up row by row: how long a page is stands in a parameter, and a planner that cannot know it might
- * read all the accounts there are.
+ * What answers about the ledger show of an account and its investor, for rows under an alias.
+ * Looked up row by row: how long a page is stands in a parameter, and a planner that cannot know it
+ * might read all the accounts there are.
  */
 export const accountNames = (alias: string) =>
   raw(`cross join lateral (

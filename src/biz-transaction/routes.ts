@@ -1,6 +1,7 @@
 import type { TSchema } from 'typebox'
 import { pathOfItem } from '../http/conform.ts'
 import { arrayOf, type Endpoint, reading, writing } from '../http/endpoint.ts'
+import { turns } from '../http/turns.ts'
 import type { PostingDoor } from './batch.ts'
 import type { Body, Kind } from './legs.ts'
 import {
@@ -34,6 +35,13 @@ const posting = (door: PostingDoor, kind: Kind, summary: string, body: TSchema):
     },
   })
 
+/** They may wait for an account; the connections for everything else must not wait with them. */
+const inTurn = turns({
+  most: 4,
+  longestQueue: 500,
+  full: 'Too many changes of transactions are waiting; try again shortly.',
+})
+
 export const bizTransactionEndpoints = (door: PostingDoor): Endpoint[] => [
   reading({
     operation: 'GET /BizTransaction',
@@ -60,6 +68,7 @@ export const bizTransactionEndpoints = (door: PostingDoor): Endpoint[] => [
     access: 'BizTransaction.Write',
     summary: 'Change a settled transaction; the version it replaces is kept.',
     resource: 'BizTransaction',
+    inTurn,
     body: TransactionUpdate,
     data: arrayOf(BizTransaction),
     write: ({ body, actor }, tx) => updateTransaction(tx, actor, body),
@@ -69,6 +78,7 @@ export const bizTransactionEndpoints = (door: PostingDoor): Endpoint[] => [
     access: 'BizTransaction.Write',
     summary: 'Reverse transactions, with the other legs of transfers and conversions.',
     resource: 'BizTransaction',
+    inTurn,
     body: Rollback,
     data: arrayOf(BizTransaction),
     write: ({ body, actor }, tx) => rollBack(tx, actor, body),

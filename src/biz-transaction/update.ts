@@ -36,8 +36,13 @@ type Stored = {
   date: string
 }
 
-/** Transactions with the other legs of theirs, their accounts locked first, then themselves. */
+/**
+ * Transactions with the other legs of theirs, their accounts locked first, then themselves. Each of
+ * the unit of work's tries waits for a while only, so that one locked account does not hold up the
+ * changes of others for long.
+ */
 async function lockFamilies(tx: Tx, actor: Actor, ids: number[]): Promise<Stored[]> {
+  await tx.query(sql`select set_config('lock_timeout', '2s', true)`)
   const seen = await readFamilies(tx, actor, ids, false)
   for (const productID of productsOf(seen))
     await lockAccounts(

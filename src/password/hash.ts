@@ -1,30 +1,17 @@
 import { randomBytes } from 'node:crypto'
 import { hash, verify } from '@node-rs/argon2'
-import { tryLater } from '../refusal.ts'
+import { turns } from '../http/turns.ts'
 
 // Argon2id by OWASP's figures. 19 MiB and about 35 ms of a core each, so few run at once: a flood
 // of sign-ins must not take the machine from everybody else.
 const cost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
-const slots = 2
-const longestQueue = 200
-
-let running = 0
-const queue: (() => void)[] = []
 
 /** Runs password work in one of the few slots, in the order asked. */
-export async function inPasswordSlot<T>(work: () => Promise<T>): Promise<T> {
-  if (queue.length >= longestQueue)
-    throw tryLater(503, 'busy', 'Too many people are signing in at this moment.', 2)
-  if (running >= slots) await new Promise<void>((resolve) => queue.push(resolve))
-  else running++
-  try {
-    return await work()
-  } finally {
-    const next = queue.shift()
-    if (next) next()
-    else running--
-  }
-}
+export const inPasswordSlot = turns({
+  most: 2,
+  longestQueue: 200,
+  full: 'Too many people are signing in at this moment.',
+})
 
 const normal = (password: string) => password.normalize('NFKC')
 

@@ -1,5 +1,5 @@
 import pg from 'pg'
-// @ts-expect-error: not in the driver's types; how it writes a value is what we need to write it too
+// @ts-expect-error: not in the driver's types; it is how the driver writes a value
 import { prepareValue } from 'pg/lib/utils.js'
 import sql from 'sql-template-tag'
 import { serviceRole } from '../../src/registry.ts'
