@@ -62,7 +62,6 @@ const unbreakable = [
   'biz_entity_parent_biz_entity_parent_id_key',
   'investment_in_product',
   // Rows of the ledger are written together, and none is ever deleted.
-  'holding_account',
   'version_of_transaction',
   // A content goes only when nothing refers to it, and is stored anew for who comes then.
   'report_stored_file',

@@ -24,17 +24,17 @@ export async function payDistribution(tx: Tx, actor: Actor, payment: Payment): P
     productID,
     sql`select e.account_id from entitlement e where ${own} and e.cash_amount > 0`,
   )
-  // The bank account is the one for distributions, the default first, as it is at payment.
+  // The bank account is the one for distributions, the default first, as it is at payment. Looked up
+  // row by row: nobody has counted these rows yet, and a join might compare each with every other.
   await tx.query(sql`
-    update entitlement e set payment_detail_id = d.payment_detail_id,
-      payment_transaction_id = nextval('biz_transaction_biz_transaction_id_seq')
-    from account a
-    left join (
-      select distinct on (biz_entity_id) biz_entity_id, payment_detail_id from payment_detail
-      where is_for_distribution
-      order by biz_entity_id, is_default desc, payment_detail_id) d
-      on d.biz_entity_id = a.biz_entity_id
-    where ${own} and e.cash_amount > 0 and a.account_id = e.account_id`)
+    update entitlement e set
+      payment_transaction_id = nextval('biz_transaction_biz_transaction_id_seq'),
+      payment_detail_id = (
+        select d.payment_detail_id
+        from account a join payment_detail d on d.biz_entity_id = a.biz_entity_id
+        where a.account_id = e.account_id and d.is_for_distribution
+        order by d.is_default desc, d.payment_detail_id limit 1)
+    where ${own} and e.cash_amount > 0`)
   const date = stored.paymentDate!
   await postSet(tx, productID, locked, {
     date,

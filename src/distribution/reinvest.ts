@@ -30,7 +30,7 @@ export async function reinvest(tx: Tx, actor: Actor, allotment: DrpAllotment): P
   const price = allotment.drpPrice ?? stored.drpPrice
   if (!price)
     throw conflict('no_drp_price', 'The DRP price is not known: give drpPrice.', 'drpPrice')
-  await refuseInactive(tx, stored)
+  const { unitDecimals } = await activeTarget(tx, stored)
   const date = allotment.drpAllotmentDate ?? stored.drpAllotmentDate ?? stored.paymentDate!
   await workOnWholeTables(tx)
   const { productID, id } = which
@@ -42,25 +42,21 @@ export async function reinvest(tx: Tx, actor: Actor, allotment: DrpAllotment): P
     sql`select e.account_id from entitlement e where ${own} and e.drp_amount > 0`,
   )
   await tx.query(sql`
-    update entitlement e set residual_before = w.residual, drp_units = w.units, drp_cost = w.cost,
-      drp_residual = w.available - w.cost,
-      drp_transaction_id =
-        case when w.units > 0 then nextval('biz_transaction_biz_transaction_id_seq') end
-    from (
-      select b.account_id, b.residual, b.available, q.units, round(q.units * ${price}::numeric,
-        ${stored.decimals}::int) as cost
-      from (
-        select e.account_id, coalesce(r.amount, 0) as residual,
-          e.drp_amount + coalesce(r.amount, 0) as available
-        from entitlement e
-        left join drp_residual r on r.product_id = e.product_id and r.account_id = e.account_id
-          and r.investment_id = e.investment_id
-        where ${own} and e.drp_amount > 0) b
-      cross join investment i
-      cross join lateral (
-        select trunc(round(b.available, 40) / ${price}::numeric, i.unit_decimals) as units) q
-      where i.investment_id = ${stored.drpInvestmentID}) w
-    where ${own} and e.account_id = w.account_id`)
+    update entitlement e set
+      (residual_before, drp_units, drp_cost, drp_residual, drp_transaction_id) = (
+        select b.residual, q.units, c.cost, e.drp_amount + b.residual - c.cost,
+          case when q.units > 0 then nextval('biz_transaction_biz_transaction_id_seq') end
+        from (
+          select coalesce((
+            select r.amount from drp_residual r
+            where r.product_id = e.product_id and r.account_id = e.account_id
+              and r.investment_id = e.investment_id), 0) as residual) b
+        cross join lateral (
+          select trunc(round(e.drp_amount + b.residual, 40) / ${price}::numeric,
+            ${unitDecimals}::int) as units) q
+        cross join lateral (
+          select round(q.units * ${price}::numeric, ${stored.decimals}::int) as cost) c)
+    where ${own} and e.drp_amount > 0`)
   await postSet(tx, productID, locked, {
     date,
     postings: sql`
@@ -99,10 +95,12 @@ export async function reinvest(tx: Tx, actor: Actor, allotment: DrpAllotment): P
   }
 }
 
-/** As for any allotment. The money stays held, and the stage waits for the target to be active. */
-async function refuseInactive(tx: Tx, { drpInvestmentID }: Stored) {
-  const inactive = await tx.query(sql`
-    select from investment where investment_id = ${drpInvestmentID} and not is_active`)
-  if (inactive.length > 0)
+/** As for any allotment. The money stays held; the stage can be called once the target is active. */
+async function activeTarget(tx: Tx, { drpInvestmentID }: Stored) {
+  const [target] = await tx.query<{ isActive: boolean; unitDecimals: number }>(sql`
+    select is_active as "isActive", unit_decimals as "unitDecimals"
+    from investment where investment_id = ${drpInvestmentID}`)
+  if (!target!.isActive)
     throw conflict('investment_inactive', 'The DRP target takes no new money.', 'drpInvestmentID')
+  return target!
 }
