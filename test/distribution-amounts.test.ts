@@ -41,7 +41,7 @@ describe('Per unit, at the record date', () => {
     assert.deepEqual(await grossOf(service, fund, { distributionAmountPerUnit: 1 }), [101, 100])
   })
 
-  it('counts what is back-dated before the declaration, and nothing that is rolled back', async () => {
+  it('counts what is back-dated before the declaration, nothing that is rolled back', async () => {
     const fund = await fundOf(service, [100, 100])
     await allot(service, fund, [{ accountID: account(fund, 0), quantity: 7 }], '2025-12-01')
     await allot(service, fund, [{ accountID: account(fund, 0), quantity: 5 }], '2025-06-01')
@@ -141,7 +141,7 @@ describe('Cents per unit per day', () => {
 
   it('takes each day’s closing units, also of those who hold none at the record date', async () => {
     const fund = await fundOf(service, [100, 0, 100, 100])
-    // The second holds 50 for the last 10 days; the third leaves after 30; the fourth changes twice.
+    // The second holds 50 for the last 10 days; the third leaves after 30; the last changes twice.
     await allot(service, fund, [{ accountID: account(fund, 1), quantity: 50 }], '2025-03-22')
     const of = (i: number) => ({ accountID: account(fund, i), investmentID: fund.investmentID })
     only(await post('Redemption', { ...of(2), quantity: 100, transactionDate: '2025-01-31' }))
@@ -179,7 +179,7 @@ describe('Percent per annum', () => {
     assert.deepEqual(await grossOf(service, fund, named), [295.89])
   })
 
-  it('goes by what deposits and allotments of the period cost on average, else the price', async () => {
+  it('goes by what deposits and allotments of the period cost, else the price', async () => {
     const fund = await fundOf(service, [10_000, 0, 0])
     await newPrice(service, fund.investmentID, '2025-06-30', 1.5)
     const vwap = { ...rate, unitValuationMethod: 'VWAP', ...in2025 }
@@ -220,7 +220,7 @@ describe('Percent per annum', () => {
 })
 
 describe('Tax components', () => {
-  it('add up to each account’s amount, the cents left going to the largest remainders', async () => {
+  it('add up to each account’s amount, cents left going to the largest remainders', async () => {
     const fund = await fundOf(service, [1, 100, 12_345])
     const distribution = await configure(service, fund, {
       distributionAmountPerUnit: 0.01,

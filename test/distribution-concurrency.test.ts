@@ -86,7 +86,7 @@ describe('A stage called from two nodes at once', () => {
     await assertVerified(service)
   })
 
-  it('goes through while its accounts are posted to, and nothing is lost or out of order', async () => {
+  it('goes through while its accounts are posted to; nothing is lost or out of order', async () => {
     const fund = await fundOf(service, Array(50).fill(10), twoClasses)
     await rowsOf(
       service.connection,

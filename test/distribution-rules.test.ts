@@ -198,7 +198,7 @@ describe('GET /Distribution', () => {
 })
 
 describe('GET /Distribution/Account', () => {
-  it('filters by distribution, account and investment, in the order of both, page by page', async () => {
+  it('filters by distribution, account and investment, in their order, page by page', async () => {
     const own = await fundOf(service, [1, 2, 3], { investments: [{}, {}] })
     const name = { externalCorporateActionId: 'First' }
     const one = await configure(service, own, { ...perUnit, ...name })
@@ -222,7 +222,7 @@ describe('GET /Distribution/Account', () => {
       [`CorporateActionID=${two.corporateActionID}`, everything.slice(3)],
       [`${product}&ExternalCorporateActionId=First`, everything.slice(0, 3)],
       [
-        `AccountID.in=${first!.accountID},${third!.accountID}&CorporateActionID=${one.corporateActionID}`,
+        `${product}&AccountID.in=${first!.accountID},${third!.accountID}&PageSize=2`,
         [
           [1, 0],
           [1, 2],

@@ -106,7 +106,7 @@ describe('POST /Distribution', () => {
     })
   })
 
-  it('finds product, investment and DRP target by any of their names; the first given wins', async () => {
+  it('finds product, investment and DRP target by any name; the first given wins', async () => {
     const { externalProductId } = fund
     const { productID: _p, investmentID: _i, ...rest } = minimal()
     const [from, to] = [codes[0]!, codes[1]!]
@@ -129,7 +129,7 @@ describe('POST /Distribution', () => {
     }
   })
 
-  it('names an investment that is not in the product in the words of the specification', async () => {
+  it('names an investment not in the product in the words of the specification', async () => {
     const foreign = await fundOf(service, [])
     for (const names of [
       { investmentID: foreign.investmentID },

@@ -7,8 +7,8 @@ export type LockedSet = { newest: string | null }
 
 /**
  * Locks the accounts that a select yields, in the order of their ids. It comes before anything that
- * the postings are made from is read or numbered: ids that were taken before the lock could be lower
- * than those of transactions of the same day that are already counted.
+ * the postings are made from is read or numbered: ids that were taken before the lock could be
+ * lower than those of transactions of the same day that are already counted.
  */
 export async function lockSet(tx: Tx, productID: number, accounts: Fragment): Promise<LockedSet> {
   const [locked] = await tx.query<LockedSet>(sql`

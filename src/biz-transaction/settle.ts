@@ -173,8 +173,8 @@ export const append = (tx: Tx, productID: number, postings: Fragment): Promise<S
 
 /**
  * As `append`, for a set of any size with one posting for each of its accounts, none of which takes
- * units out: there is no order among them to find and nothing that could be short. A million of them
- * through `append` spend more on its windows than on being written.
+ * units out: there is no order among them to find and nothing that could be short. A million of
+ * them through `append` spend more on its windows than on being written.
  */
 export const appendEach = (tx: Tx, productID: number, postings: Fragment) =>
   tx.query(sql`
@@ -200,8 +200,8 @@ export const appendEach = (tx: Tx, productID: number, postings: Fragment) =>
     held as (
       insert into holding (product_id, account_id, investment_id, quantity, invested_amount,
         cost_amount, realised_gain)
-      select ${productID}, account_id, investment_id, closing_quantity, closing_amount, closing_cost,
-        closing_gain
+      select ${productID}, account_id, investment_id, closing_quantity, closing_amount,
+        closing_cost, closing_gain
       from written w
       where w.quantity > 0 or not exists (
         select from holding h where h.product_id = ${productID} and h.account_id = w.account_id

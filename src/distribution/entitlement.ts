@@ -31,9 +31,9 @@ export function missingOf(stored: Stored): string[] {
 
 /**
  * Who gets what, as rows ready for the entitlement table: one statement for any number of accounts.
- * Declare inserts it, Preview reads it. Its parts, from the inside: the units (at the record date, or
- * unit-days of a period), the gross amount by the method, the split into DRP and cash, the shares of
- * the tax components.
+ * Declare inserts it, Preview reads it. Its parts, from the inside: the units (at the record date,
+ * or unit-days of a period), the gross amount by the method, the split into DRP and cash, the
+ * shares of the tax components.
  */
 export async function selectEntitlements(
   handle: Sql,
@@ -43,12 +43,15 @@ export async function selectEntitlements(
   const { productID, id, investmentID, decimals } = stored
   const gross = await grossSelect(handle, stored, selection)
   const offered = stored.drpIndicatorID === lookups.DRPIndicator.Offered
+  const parts = offered
+    ? split(gross, decimals)
+    : sql`select g.*, 0::numeric as drp from (${gross}) g`
   return sql`
     select ${productID}::int as product_id, ${id}::int as corporate_action_id, g.account_id,
       ${investmentID}::int as investment_id, g.units, g.gross as gross_amount,
       allocate(g.gross, c.percentages, ${decimals}::int) as component_amounts,
       g.drp as drp_amount, g.gross - g.drp as cash_amount
-    from (${offered ? split(gross, decimals) : sql`select *, 0::numeric as drp from (${gross}) g`}) g
+    from (${parts}) g
     cross join (
       select array_agg(percentage order by ordinal) as percentages from distribution_component
       where product_id = ${productID} and corporate_action_id = ${id}) c
@@ -139,9 +142,9 @@ const shared = (units: Fragment, pool: bigint, decimals: number) => sql`
 const centOf = (decimals: number) => (decimals === 0 ? '1' : `0.${'1'.padStart(decimals, '0')}`)
 
 /**
- * The accounts that ever held the investment: their units at the end of the record date, and what they
- * are measured by, which is those units or, over a period, the sum of the units at the end of each
- * of its days. An account that has had no transaction since needs no look into its history.
+ * The accounts that ever held the investment: their units at the end of the record date, and what
+ * they are measured by, which is those units or, over a period, the sum of the units at the end of
+ * each of its days. An account that has had no transaction since needs no look into its history.
  */
 const eligible = (stored: Stored, { include, exclude }: Selection, period: boolean): Fragment => {
   const { productID, investmentID, recordDate, startDate, endDate } = stored
@@ -159,7 +162,8 @@ const eligible = (stored: Stored, { include, exclude }: Selection, period: boole
       else ${asAt(sql`< ${startDate}::date`)} * ${days} + coalesce((
         select sum(b.quantity * (${endDate}::date - b.transaction_date + 1))
         from biz_transaction b
-        where ${own} and b.transaction_date between ${startDate}::date and ${endDate}::date), 0) end`
+        where ${own} and b.transaction_date between ${startDate}::date and ${endDate}::date), 0)
+      end`
   return sql`
     select h.account_id, u.units, ${period ? sql`d.measure` : sql`u.units`} as measure
     from holding h

@@ -24,8 +24,9 @@ export async function payDistribution(tx: Tx, actor: Actor, payment: Payment): P
     productID,
     sql`select e.account_id from entitlement e where ${own} and e.cash_amount > 0`,
   )
-  // The bank account is the one for distributions, the default first, as it is at payment. Looked up
-  // row by row: nobody has counted these rows yet, and a join might compare each with every other.
+  // The bank account is the one for distributions, the default first, as it is at payment. Looked
+  // up row by row: nobody has counted these rows yet, and a join might compare each with all the
+  // others.
   await tx.query(sql`
     update entitlement e set
       payment_transaction_id = nextval('biz_transaction_biz_transaction_id_seq'),

@@ -18,8 +18,9 @@ const { Paid, Completed } = lookups.DistributionStatus
 const type = lookups.BizTransactionType['DRP allotment']
 
 /**
- * Turns the money that was held into units of the target investment: as many as it and what was left
- * last time buy, rounded down. What they cost is posted to the cent; what is left is carried on.
+ * Turns the money that was held into units of the target investment: as many as it and what was
+ * left last time buy, rounded down. What they cost is posted to the cent; what is left is carried
+ * on.
  */
 export async function reinvest(tx: Tx, actor: Actor, allotment: DrpAllotment): Promise<Written> {
   const which = await identifyDistribution(tx, actor, allotment)
@@ -95,7 +96,7 @@ export async function reinvest(tx: Tx, actor: Actor, allotment: DrpAllotment): P
   }
 }
 
-/** As for any allotment. The money stays held; the stage can be called once the target is active. */
+/** As for any allotment. The money stays held; the stage is called again with an active target. */
 async function activeTarget(tx: Tx, { drpInvestmentID }: Stored) {
   const [target] = await tx.query<{ isActive: boolean; unitDecimals: number }>(sql`
     select is_active as "isActive", unit_decimals as "unitDecimals"

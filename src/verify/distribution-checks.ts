@@ -78,8 +78,8 @@ export const distributionChecks: Check[] = [
       from (${entitled}) e
       cross join lateral (
         select count(*) as parts, sum(p.amount) as total,
-          bool_and(p.amount >= 0 and scale(trim_scale(p.amount)) <= e.cents and c.ordinal is not null
-            and abs(p.amount - e.gross_amount * c.percentage / 100)
+          bool_and(p.amount >= 0 and scale(trim_scale(p.amount)) <= e.cents
+            and c.ordinal is not null and abs(p.amount - e.gross_amount * c.percentage / 100)
               < power(10::numeric, -e.cents)) as fair
         from unnest(e.component_amounts) with ordinality p (amount, ordinal)
         left join distribution_component c on c.product_id = e.product_id
@@ -121,8 +121,8 @@ export const distributionChecks: Check[] = [
     name: 'an entitlement has what its stage gives it, and nothing of a later stage',
     of: 'entitlement',
     violations: `
-      select ${key}, e.status_id, e.cash_amount, e.payment_transaction_id, e.drp_amount, e.drp_units,
-        e.drp_transaction_id
+      select ${key}, e.status_id, e.cash_amount, e.payment_transaction_id, e.drp_amount,
+        e.drp_units, e.drp_transaction_id
       from (${entitled}) e
       where e.status_id is null or e.status_id < 2
         or (e.payment_transaction_id is not null) <> (e.status_id >= 3 and e.cash_amount > 0)
@@ -153,7 +153,7 @@ export const distributionChecks: Check[] = [
     ),
   },
   {
-    name: 'every DRP allotment is that of one entitlement: same account, units, cost, day and target',
+    name: 'every DRP allotment is that of one entitlement: same account, target, units, cost',
     of: 'biz_transaction',
     violations: linked(
       11,
