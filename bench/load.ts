@@ -90,7 +90,7 @@ const environment = ({ host, port, user, password }: Connection) => ({
   PGPORT: String(port),
   PGUSER: user,
   PGPASSWORD: password,
-  PGOPTIONS: '-c enable_seqscan=off -c jit=off -c plan_cache_mode=force_generic_plan',
+  PGOPTIONS: '-c enable_seqscan=off -c jit=off',
 })
 
 /** A statement of ours as a script of pgbench or psql, with its parameters written in. */

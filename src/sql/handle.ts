@@ -19,8 +19,15 @@ export interface Tx extends Sql {
   readonly [insideTransaction]: true
 }
 
+/** Reads of one moment, however long they take and however many rows they have. */
+export interface Snapshot extends Sql {
+  stream<Row extends object>(statement: Fragment, batch: number): AsyncGenerator<Row[]>
+}
+
 /** Only routes and the unit of work hold this. */
 export interface Database extends Sql {
+  /** Breaks off when the signal says so, also in the middle of a statement. */
+  snapshot<T>(work: (snapshot: Snapshot) => Promise<T>, signal?: AbortSignal): Promise<T>
   /** Runs the work in one transaction, again from the start when PostgreSQL asks for it. */
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>
   /** Rows of a read as they come, in batches: memory stays flat whatever their number. */
@@ -62,6 +69,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     transaction: (work) =>
       withRetries(() => withClient(writes, (c) => inTransaction(c, run, work))),
     stream: (statement, batch) => streamed(reads, statement, batch),
+    snapshot: (work, signal) => withClient(reads, (c) => inSnapshot(c, run, work, signal)),
     counts: () => ({
       total: reads.totalCount + writes.totalCount,
       idle: reads.idleCount + writes.idleCount,
@@ -74,15 +82,15 @@ export function openDatabase(options: DatabaseOptions): Database {
 }
 
 // Everything we ask has an index behind it. Without sequential scans a plan made while a table was
-// small stays right while it grows, before anybody has counted its rows. And a plan is made once
-// per connection, not for every new value: planning a complete entity takes 26 ms, reading it 2.
-// The few statements that work on whole tables ask for both again; see distribution/stage.ts.
+// small stays right while it grows, before anybody has counted its rows; the few statements that
+// work on whole tables turn them on for themselves. Plans for any values are left to PostgreSQL's
+// own judgement: forced, they would suit point reads (planning a complete entity takes 26 ms,
+// reading it 2) but walk whole tables for a page whose length they do not know.
 const settings = [
   'timezone=UTC',
   'statement_timeout=30s',
   'lock_timeout=10s',
   'enable_seqscan=off',
-  'plan_cache_mode=force_generic_plan',
   'jit=off',
 ]
   .map((setting) => `-c ${setting}`)
@@ -163,6 +171,53 @@ async function commit(client: pg.PoolClient) {
   if (unreplicated) throw outcomeUnknown(new Error('The wait for the standby was cancelled.'))
   // A statement failed and whoever sent it took no notice: PostgreSQL has undone everything.
   if (command !== 'COMMIT') throw new Error('The transaction had failed before its commit.')
+}
+
+// Whole products are read here, so that the planner may scan and has room to sort.
+const beginSnapshot = `begin isolation level repeatable read read only;
+  set local statement_timeout = '10min'; set local enable_seqscan = on; set local work_mem = '64MB'`
+
+async function inSnapshot<T>(
+  client: pg.PoolClient,
+  run: Run,
+  work: (snapshot: Snapshot) => Promise<T>,
+  signal: AbortSignal = new AbortController().signal,
+) {
+  const breakOff = () => void client.end().catch(() => {})
+  signal.addEventListener('abort', breakOff)
+  try {
+    await client.query(beginSnapshot)
+    return await work({
+      query: (statement) => run(client, statement),
+      stream: (statement, batch) => fetched(client, statement, batch, signal),
+    })
+  } finally {
+    signal.removeEventListener('abort', breakOff)
+    if (!signal.aborted) await client.query('rollback').catch(() => {})
+  }
+}
+
+async function* fetched<Row extends object>(
+  client: pg.PoolClient,
+  { text, values }: Fragment,
+  batch: number,
+  signal: AbortSignal,
+): AsyncGenerator<Row[]> {
+  const cursor = client.query(new Cursor<Row>(text, values, { types }))
+  let lost = false
+  try {
+    for (;;) {
+      const rows = await cursor.read(batch).catch((error) => {
+        lost = isLostConnection(error)
+        throw error
+      })
+      if (rows.length === 0) return
+      yield rows
+    }
+  } finally {
+    // A cursor on a lost connection never answers that it is closed.
+    if (!lost && !signal.aborted) await cursor.close().catch(() => {})
+  }
 }
 
 async function* streamed<Row extends object>(

@@ -29,16 +29,22 @@ export const openAsService = (connection: pg.ClientConfig): Database =>
     onLostConnection: () => {},
   })
 
-/** Runs work in a transaction that is undone, and tells what each of its statements read. */
+type Mode = 'force_custom_plan' | 'force_generic_plan'
+
+/**
+ * Runs work in a transaction that is undone, and tells what each of its statements read: by the plan
+ * for its values, and by the one for any values.
+ */
 export async function readingsOf(
   database: Database,
   work: (tx: Tx) => Promise<unknown>,
+  modes: readonly Mode[] = ['force_custom_plan', 'force_generic_plan'],
 ): Promise<Reading[]> {
   const readings: Reading[] = []
   const undone = new Error('undone on purpose')
   await database
     .transaction(async (tx) => {
-      await work({ query: (statement) => explained(tx, statement, readings) } as Tx)
+      await work({ query: (statement) => explained(tx, statement, readings, modes) } as Tx)
       throw undone
     })
     .catch((error) => {
@@ -48,9 +54,14 @@ export async function readingsOf(
 }
 
 /** Once to see its plan at work, undone, and once for its rows. */
-async function explained<Row extends object>(tx: Tx, statement: Fragment, readings: Reading[]) {
+async function explained<Row extends object>(
+  tx: Tx,
+  statement: Fragment,
+  readings: Reading[],
+  modes: readonly Mode[],
+) {
   if (/^\s*(select|insert|update|delete|with)\b/.test(statement.text))
-    for (const mode of ['force_custom_plan', 'force_generic_plan']) {
+    for (const mode of modes) {
       await tx.query(sql`savepoint explaining`)
       for (const reading of await planOf(tx, statement, mode)) readings.push(reading)
       await tx.query(sql`rollback to savepoint explaining`)
