@@ -158,7 +158,7 @@ describe('GET /Document', () => {
     refused(await service.anyone.get('/Document'), 400, 'required')
   })
 
-  it('finds by the external id in the product, and asks which where there are several', async () => {
+  it('finds by the external id in the product, and asks which of several is meant', async () => {
     const other = await newProduct(service)
     const externalDocumentId = unique()
     const one = await create({ externalDocumentId })

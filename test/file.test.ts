@@ -91,7 +91,7 @@ describe('A file', () => {
     assert.equal((await getBytes(admin, pathOf(documentID))).bytes.toString(), 'other')
   })
 
-  it('may stand anywhere in its JSON, with escapes and line breaks, under any letter case', async () => {
+  it('may stand anywhere in its JSON, escaped, broken into lines, in any letter case', async () => {
     const bytes = Buffer.from([...Array(256).keys()])
     const base64 = bytes.toString('base64')
     const written = [
@@ -124,7 +124,7 @@ describe('A file', () => {
     refused(await admin.get(pathOf(documentID)), 404, 'no_file')
   })
 
-  it('that is cut off, or a form that is none, leaves nothing and is no fault of ours', async () => {
+  it('that is cut off, or a form that is none, leaves nothing and is no fault', async () => {
     const { documentID } = await create()
     for (const [type, body] of [
       ['application/json', `{"documentID":${documentID},"content":"aGVsbG8`],
@@ -311,7 +311,8 @@ describe('The name of a file', () => {
       'Content-Type: text/plain\r\n\r\nhello\r\n--b--\r\n'
     const reply = await sendRaw(
       service.url,
-      `POST /Document/File HTTP/1.1\r\nHost: x\r\nVersion: 2.0\r\nAuthorization: ${admin.token}\r\n` +
+      'POST /Document/File HTTP/1.1\r\nHost: x\r\nVersion: 2.0\r\n' +
+        `Authorization: ${admin.token}\r\n` +
         `Content-Type: multipart/form-data; boundary=b\r\nContent-Length: ${body.length}\r\n` +
         `Connection: close\r\n\r\n${body}`,
     )
@@ -341,7 +342,7 @@ describe('The password of a document', () => {
     }
   })
 
-  it('can be tried ten times, then not for a while; another document is not concerned', async () => {
+  it('can be tried ten times, then not for a while; no other document is concerned', async () => {
     const path = await protectedBy('right')
     const tries = await Promise.all(
       Array.from({ length: 14 }, () => admin.get(path, { 'X-Document-Password': 'wrong' })),

@@ -279,12 +279,13 @@ export const recount = (tx: Tx, productID: number, touched: Fragment): Promise<S
 
 /**
  * The line of one account t from its first day touched: for each holding its state before that day
- * (under the id 0), then every transaction that counts, with the states after it. An account has few
- * holdings, so this is a handful of index look-ups and one walk along the index.
+ * (under the id 0), then every transaction that counts, with the states after it. An account has
+ * few holdings, so this is a handful of index look-ups and one walk along the index.
  */
 const accountLine = (productID: number) => sql`
   with start as materialized (
-    select h.investment_id, minor_units(i.currency_id) as decimals, coalesce(s.state, ${zero}) as state
+    select h.investment_id, minor_units(i.currency_id) as decimals,
+      coalesce(s.state, ${zero}) as state
     from holding h
     join investment i on i.investment_id = h.investment_id
     left join lateral (
@@ -297,7 +298,8 @@ const accountLine = (productID: number) => sql`
       order by b.transaction_date desc, b.biz_transaction_id desc limit 1) s on true
     where h.product_id = ${productID} and h.account_id = t.account_id),
   line as (
-    select 0 as id, investment_id, '-infinity'::date as transaction_date, 0 as quantity, 0 as amount,
+    select 0 as id, investment_id, '-infinity'::date as transaction_date, 0 as quantity,
+      0 as amount,
       state, decimals, (state).quantity as moved, (state).invested as invested
     from start
     union all

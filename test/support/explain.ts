@@ -32,8 +32,8 @@ export const openAsService = (connection: pg.ClientConfig): Database =>
 type Mode = 'force_custom_plan' | 'force_generic_plan'
 
 /**
- * Runs work in a transaction that is undone, and tells what each of its statements read: by the plan
- * for its values, and by the one for any values.
+ * Runs work in a transaction that is undone, and tells what each of its statements read: by the
+ * plan for its values, and by the one for any values.
  */
 export async function readingsOf(
   database: Database,
