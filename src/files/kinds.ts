@@ -69,11 +69,10 @@ const synonyms: Record<string, string> = {
   'text/json': 'application/json',
 }
 
-const runs = new Set(
-  'html htm xhtml xht shtml svg svgz js mjs cjs xml xsl hta exe dll com bat cmd msi ps1 vbs jar sh'.split(
-    ' ',
-  ),
-)
+const runs = new Set([
+  ...'html htm xhtml xht shtml svg svgz js mjs cjs xml xsl hta'.split(' '),
+  ...'exe dll com bat cmd msi ps1 vbs jar sh'.split(' '),
+])
 
 /** The type a file is stored under; refuses one that is not what it says it is. */
 export function typeOf(head: Buffer, fileName: string, declared: string | undefined): string {
