@@ -29,6 +29,7 @@ import { personEndpoints } from './person/routes.ts'
 import { personTable } from './person/sql.ts'
 import { productEndpoints } from './product/routes.ts'
 import { tryLater } from './refusal.ts'
+import { reportEndpoints } from './report/routes.ts'
 import { readEncryptionKeys, readSecrets, seal, unseal } from './secrets.ts'
 import type { Database } from './sql/handle.ts'
 import { userEndpoints } from './user/routes.ts'
@@ -59,6 +60,7 @@ export async function buildApp(config: Config, database: Database, logger: Fasti
     ...communicationEndpoints,
     ...paymentDetailEndpoints,
     ...documentEndpoints(database, files, nameKey),
+    ...reportEndpoints(database, files),
     ...auditEndpoints,
   ]
   const { maxBodyBytes, maxPageSize, behindProxy, tls, metricsToken, rateLimit: perMinute } = config

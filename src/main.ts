@@ -3,7 +3,9 @@ import { ConfigError, readConfig } from './config.ts'
 import { createLog } from './log.ts'
 import { startMaintenance } from './maintenance.ts'
 import { connect, prepareSchema, startServer } from './registry.ts'
+import { startWorker } from './report/worker.ts'
 import { createFirstUser, type FirstUser } from './user/first-user.ts'
+import { readAbsent } from './user/session.ts'
 import { version } from './version.ts'
 
 /** How long requests in flight may take to finish once we are told to stop. */
@@ -23,7 +25,18 @@ async function start() {
       password: config.adminPassword,
     })
     const app = await buildApp(config, database, log)
-    stopping.unshift(startMaintenance(database, log), () => app.close())
+    const stopWorker = config.worker
+      ? await startWorker({
+          config,
+          connection: server.connection,
+          database,
+          actorOf: (userID) => readAbsent(database, userID),
+          log,
+        })
+      : () => {}
+    stopping.unshift(startMaintenance(database, log), () =>
+      Promise.all([app.close(), stopWorker()]),
+    )
     const address = await app.listen({ host: config.host, port: config.port })
     tell(address, firstUser)
   } catch (error) {

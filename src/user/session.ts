@@ -2,7 +2,7 @@ import sql from 'sql-template-tag'
 import type { Actor } from '../actor.ts'
 import { type Permission, type Role, roles } from '../http/permission.ts'
 import { unauthenticated } from '../refusal.ts'
-import type { Sql } from '../sql/handle.ts'
+import type { Fragment, Sql } from '../sql/handle.ts'
 import type { Tokens } from './token.ts'
 
 /**
@@ -48,13 +48,28 @@ type UserRow = {
   productIDs: number[] | null
 }
 
-async function readActor(handle: Sql, sessionID: string): Promise<Actor | undefined> {
+const readActor = (handle: Sql, sessionID: string) =>
+  readUser(
+    handle,
+    sessionID,
+    sql`from session s join app_user u using (user_id)
+      where s.session_id = ${sessionID} and s.revoked_date is null and u.is_active`,
+  )
+
+/** A user as they are now, for work that is done for them while they are away. */
+export const readAbsent = (handle: Sql, userID: number) =>
+  readUser(handle, 'away', sql`from app_user u where u.user_id = ${userID} and u.is_active`)
+
+async function readUser(
+  handle: Sql,
+  sessionID: string,
+  from: Fragment,
+): Promise<Actor | undefined> {
   const [row] = await handle.query<UserRow>(sql`
     select u.user_id as "userID", u.username, u.role, u.permissions,
       case when not u.all_products then array(
         select p.product_id from app_user_product p where p.user_id = u.user_id) end as "productIDs"
-    from session s join app_user u using (user_id)
-    where s.session_id = ${sessionID} and s.revoked_date is null and u.is_active`)
+    ${from}`)
   if (!row) return undefined
   const { userID, username, productIDs } = row
   return { userID, username, productIDs, sessionID, permissions: new Set(permissionsOf(row)) }

@@ -1,0 +1,36 @@
+import { createWriteStream } from 'node:fs'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import type { Column, Row, Table } from './table.ts'
+
+/** One object: what the report is, its columns, its rows by column, and the totals. */
+export async function writeJson(path: string, table: Table, rows: AsyncIterable<Row[]>) {
+  await pipeline(Readable.from(pieces(table, rows)), createWriteStream(path))
+}
+
+async function* pieces(table: Table, rows: AsyncIterable<Row[]>) {
+  const { title, about, columns, totals, count, chart } = table
+  const listed = columns.map(({ key, title: name, kind }) => ({ key, title: name, kind }))
+  const head = JSON.stringify({ title, about: Object.fromEntries(about), columns: listed })
+  yield `${head.slice(0, -1)},"rows":[`
+  let first = true
+  for await (const batch of rows) {
+    yield `${first ? '' : ','}\n${batch.map((row) => objectOf(columns, row)).join(',\n')}`
+    first = false
+  }
+  yield `],"totals":${totals ? objectOf(columns, totals) : 'null'},"rowCount":${count}`
+  if (chart) yield `,"chart":[${chart.points.map(pointOf).join(',')}]`
+  yield '}'
+}
+
+/** Figures digit for digit: no JavaScript number holds them on the way. */
+const objectOf = (columns: readonly Column[], row: Row) =>
+  `{${columns.map(({ key, kind }) => `"${key}":${written(kind, row[key])}`).join(',')}}`
+
+function written(kind: Column['kind'], value: string | null | undefined): string {
+  if (value === null || value === undefined) return 'null'
+  return kind === 'number' ? String(value) : JSON.stringify(value)
+}
+
+const pointOf = ({ date, value }: { date: string; value: string }) =>
+  `{"date":"${date}","value":${value}}`

@@ -1,0 +1,210 @@
+import type { Layout, Sheet } from './pdf.ts'
+import type { Chart, Column, Row, Table } from './table.ts'
+
+const ink = '#1b2733'
+const faint = '#6b7885'
+const accent = '#1f4e79'
+const rule = '#c3ccd5'
+const band = '#f3f6f9'
+
+/** The title in large on the first page; on the others a line that says what this is part of. */
+export function drawTitle(doc: Sheet, layout: Layout, table: Table, isFirst: boolean, dry = false) {
+  const { left, right } = layout
+  if (!isFirst) {
+    if (!dry) {
+      const [, name = ''] = table.about[0] ?? []
+      doc.font('plain').fontSize(8).fillColor(faint)
+      put(doc, fitted(doc, `${table.title} – ${name}`, right - left), left, 34)
+    }
+    return 50
+  }
+  doc.font('bold').fontSize(18).fillColor(accent)
+  put(doc, fitted(doc, table.title, right - left), left, 36)
+  doc.moveTo(left, 62).lineTo(right, 62).lineWidth(1.2).strokeColor(accent).stroke()
+  return 72
+}
+
+/** What the report is about, in two columns of labels and values. */
+export function drawAbout(doc: Sheet, layout: Layout, { about }: Table, top: number): number {
+  const half = (layout.right - layout.left) / 2
+  const perSide = Math.ceil(about.length / 2)
+  for (const [i, [label, value]] of about.entries()) {
+    const x = layout.left + (i < perSide ? 0 : half)
+    const y = top + (i % perSide) * 14
+    doc.font('plain').fontSize(8.5).fillColor(faint)
+    put(doc, label, x, y)
+    doc.font('bold').fillColor(ink)
+    put(doc, fitted(doc, value, half - 100), x + 90, y)
+  }
+  return top + perSide * 14 + 10
+}
+
+/** The names of the columns, over figures to the right as these are. */
+export function drawHead(doc: Sheet, layout: Layout, top: number): number {
+  const { left, right, headHeight, fontSize } = layout
+  doc.rect(left, top, right - left, headHeight).fill('#e6ecf2')
+  doc.font('bold').fontSize(fontSize).fillColor(accent)
+  for (const { column, x, width } of layout.columns) {
+    const lines = wrapped(doc, column.title, width - 2 * gap, 3)
+    const first = top + headHeight - 3 - lines.length * fontSize * 1.2
+    for (const [i, text] of lines.entries())
+      putIn(doc, text, column, x, width, first + i * fontSize * 1.2)
+  }
+  return top + headHeight
+}
+
+/** Between the text of two columns, on either side. */
+const gap = 3
+
+export function drawRow(doc: Sheet, layout: Layout, row: Row, y: number, isBanded: boolean) {
+  const { left, right, rowHeight } = layout
+  if (isBanded) doc.rect(left, y, right - left, rowHeight).fill(band)
+  doc.font('plain').fillColor(ink)
+  drawCells(doc, layout, row, y)
+}
+
+export function drawTotals(doc: Sheet, layout: Layout, totals: Row, y: number) {
+  const { left, right, rowHeight, columns } = layout
+  doc.lineWidth(0.8).strokeColor(ink)
+  doc
+    .moveTo(left, y + 0.5)
+    .lineTo(right, y + 0.5)
+    .stroke()
+  doc
+    .moveTo(left, y + rowHeight)
+    .lineTo(right, y + rowHeight)
+    .stroke()
+  doc.font('bold').fillColor(ink)
+  const { key } = columns[0]!.column
+  drawCells(doc, layout, { ...totals, [key]: 'Total' }, y, 0)
+}
+
+function drawCells(doc: Sheet, layout: Layout, row: Row, y: number, textAt = -1) {
+  const { fontSize, rowHeight } = layout
+  doc.fontSize(fontSize)
+  const at = y + (rowHeight - fontSize * 1.17) / 2
+  for (const [i, { column, x, width }] of layout.columns.entries()) {
+    const value = row[column.key]
+    if (value === null || value === undefined) continue
+    const asText: Column = i === textAt ? { ...column, kind: 'text' } : column
+    const text = fitted(doc, shownIn(asText, String(value)), width - 2 * gap)
+    putIn(doc, text, asText, x, width, at)
+  }
+}
+
+function putIn(doc: Sheet, text: string, { kind }: Column, x: number, width: number, y: number) {
+  const at = kind === 'number' ? x + width - gap - doc.widthOfString(text) : x + gap
+  put(doc, text, at, y)
+}
+
+const put = (doc: Sheet, text: string, x: number, y: number) =>
+  doc.text(text, x, y, { lineBreak: false })
+
+function shownIn({ kind }: Column, value: string): string {
+  if (kind === 'number') return grouped(value)
+  return kind === 'date' ? shortDate(value) : value.replaceAll(/\s+/g, ' ')
+}
+
+/** 1234567.8900 → 1,234,567.8900; the digits stay as they are. */
+const grouped = (digits: string) => digits.replace(/\d(?=(\d{3})+(\.|$))(?<!\.\d*)/g, '$&,')
+
+const months = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ')
+function shortDate(date: string): string {
+  const [year, month, day] = date.split('-')
+  return `${day} ${months[Number(month) - 1]} ${year}`
+}
+
+/** As much of a text as there is room for. */
+function fitted(doc: Sheet, text: string, width: number): string {
+  if (doc.widthOfString(text) <= width) return text
+  const letters = [...text.slice(0, 500)]
+  let [fits, over] = [0, letters.length]
+  while (over - fits > 1) {
+    const middle = (fits + over) >> 1
+    if (doc.widthOfString(`${letters.slice(0, middle).join('')}…`) <= width) fits = middle
+    else over = middle
+  }
+  return `${letters.slice(0, fits).join('').trimEnd()}…`
+}
+
+function wrapped(doc: Sheet, text: string, width: number, most: number): string[] {
+  const lines: string[] = []
+  for (const word of text.split(' ')) {
+    const longer = lines.length > 0 ? `${lines.at(-1)} ${word}` : word
+    if (lines.length > 0 && (doc.widthOfString(longer) <= width || lines.length === most))
+      lines[lines.length - 1] = longer
+    else lines.push(word)
+  }
+  return lines.map((line) => fitted(doc, line, width))
+}
+
+export function footer(doc: Sheet, layout: Layout, _table: Table, page: number, pages: number) {
+  const { left, right, height } = layout
+  const y = height - 30
+  doc.lineWidth(0.5).strokeColor(rule)
+  doc
+    .moveTo(left, y - 5)
+    .lineTo(right, y - 5)
+    .stroke()
+  doc.font('plain').fontSize(7).fillColor(faint)
+  const made = `${new Date().toISOString().slice(0, 16).replace('T', ' ')} UTC`
+  put(doc, `Prepared ${made} · Registry Platform`, left, y)
+  const number = `Page ${page} of ${pages}`
+  put(doc, number, right - doc.widthOfString(number), y)
+}
+
+const chartHeight = 120
+
+/** A line of the value over time. It is a picture: here, and only here, figures may be doubles. */
+export function drawChart(doc: Sheet, layout: Layout, chart: Chart, top: number): number {
+  const { left, right } = layout
+  const [x0, x1] = [left + 70, right - 10]
+  const [y0, y1] = [top + 20 + chartHeight, top + 20]
+  const values = chart.points.map(({ value }) => Number(value))
+  const days = chart.points.map(({ date }) => Date.parse(date))
+  const ceiling = niceCeiling(Math.max(...values))
+  const [first, last] = [days[0]!, days.at(-1)!]
+  const x = (day: number) => x0 + ((day - first) / (last - first)) * (x1 - x0)
+  const y = (value: number) => y0 - (Math.max(0, value) / ceiling) * (y0 - y1)
+  doc.font('bold').fontSize(9).fillColor(ink)
+  put(doc, chart.title, left, top)
+  doc.font('plain').fontSize(7)
+  for (let i = 0; i <= 4; i++) {
+    const value = (ceiling * i) / 4
+    const label = grouped(value.toFixed(ceiling < 4 ? 2 : 0))
+    doc.moveTo(x0, y(value)).lineTo(x1, y(value)).lineWidth(0.4).strokeColor(rule).stroke()
+    doc.fillColor(faint)
+    put(doc, label, x0 - 6 - doc.widthOfString(label), y(value) - 4)
+  }
+  trace(
+    doc,
+    values.map((value, i) => [x(days[i]!), y(value)] as const),
+    y0,
+  )
+  for (let i = 0; i <= 4; i++) {
+    const label = shortDate(new Date(first + ((last - first) * i) / 4).toISOString().slice(0, 10))
+    const width = doc.widthOfString(label)
+    doc.fillColor(faint)
+    put(doc, label, Math.min(right - width, x0 + ((x1 - x0) * i) / 4 - width / 2), y0 + 4)
+  }
+  return y0 + 24
+}
+
+function trace(doc: Sheet, points: (readonly [number, number])[], base: number) {
+  const [[startX]] = points as [readonly [number, number]]
+  const [endX] = points.at(-1)!
+  doc.moveTo(startX, base)
+  for (const [x, y] of points) doc.lineTo(x, y)
+  doc.lineTo(endX, base).closePath().fillOpacity(0.12).fill(accent).fillOpacity(1)
+  doc.moveTo(...points[0]!)
+  for (const [x, y] of points.slice(1)) doc.lineTo(x, y)
+  doc.lineWidth(1.3).strokeColor(accent).lineJoin('round').stroke()
+}
+
+/** 1, 2, 4, 6 or 8 times a power of ten, at or above the value: quarters of it read well. */
+function niceCeiling(value: number): number {
+  if (!(value > 0)) return 1
+  const power = 10 ** Math.floor(Math.log10(value))
+  const step = [1, 2, 4, 6, 8, 10].find((one) => one * power >= value)!
+  return step * power
+}

@@ -1,0 +1,47 @@
+import { ConfigError, readConfig } from './config.ts'
+import { findEmbedded } from './embedded/postgres.ts'
+import { createLog } from './log.ts'
+import { connect, prepareSchema } from './registry.ts'
+import { startWorker } from './report/worker.ts'
+import { readAbsent } from './user/session.ts'
+
+/** A process that only makes reports: `npm run worker`. As many as you like, on any machine. */
+async function start() {
+  const config = readConfig()
+  const log = createLog(config.logLevel)
+  const connection = config.databaseUrl
+    ? { connectionString: config.databaseUrl }
+    : await findEmbedded(config.dataDir)
+  if (!connection)
+    throw new Error('there is no DATABASE_URL, and no service runs on this data folder.')
+  if (config.databaseUrl) await prepareSchema(connection, log)
+  const database = connect(config, connection, log)
+  const actorOf = (userID: number) => readAbsent(database, userID)
+  const stopWorker = await startWorker({ config, connection, database, actorOf, log })
+  process.stdout.write('Registry Platform: making reports\n')
+  stopOnSignal(async () => {
+    await stopWorker()
+    await database.close()
+  })
+}
+
+/** Long enough to finish a report or to hand it back. */
+const patience = 8_000
+
+function stopOnSignal(stop: () => Promise<void>) {
+  let begun = false
+  const leave = async () => {
+    if (begun) return
+    begun = true
+    setTimeout(() => process.exit(0), patience).unref()
+    await stop()
+    process.exit(0)
+  }
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, leave)
+}
+
+start().catch((error: Error) => {
+  const words = error instanceof ConfigError ? error.message : `Cannot start: ${error.message}`
+  process.stderr.write(`${words}\n`)
+  process.exit(1)
+})

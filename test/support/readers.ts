@@ -1,0 +1,24 @@
+import { getDocument } from 'pdfjs-dist/legacy/build/pdf.mjs'
+import readXlsx from 'read-excel-file/node'
+
+/** The text of each page of a PDF, as a reader of another make finds it. */
+export async function pagesOf(file: Buffer): Promise<string[]> {
+  const document = await getDocument({ data: new Uint8Array(file), verbosity: 0 }).promise
+  const pages: string[] = []
+  for (let number = 1; number <= document.numPages; number++) {
+    const { items } = await (await document.getPage(number)).getTextContent()
+    const words = items.map((item) => ('str' in item ? item.str : ''))
+    pages.push(words.join(' ').replaceAll(/ +/g, ' '))
+  }
+  await document.destroy()
+  return pages
+}
+
+/** A cell that holds a number, with the digits that stand in the file. */
+export type Digits = { digits: string }
+
+/** The sheets of a workbook, as a reader of another make finds them. */
+export async function sheetsOf(file: Buffer) {
+  const sheets = await readXlsx(file, { parseNumber: (digits): Digits => ({ digits }) })
+  return sheets.map(({ sheet, data }) => ({ name: sheet, rows: data }))
+}

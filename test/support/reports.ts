@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict'
+import { readConfig } from '../../src/config.ts'
+import { createLog } from '../../src/log.ts'
+import { connect } from '../../src/registry.ts'
+import { startWorker } from '../../src/report/worker.ts'
+import { readAbsent } from '../../src/user/session.ts'
+import type { Client } from './client.ts'
+import { getBytes } from './files.ts'
+import { until } from './process.ts'
+import type { Service } from './service.ts'
+
+/** A worker of a test's own, in this process. */
+export async function workFor({ connection }: Service, env: Record<string, string>) {
+  const config = readConfig({ REGISTRY_DATABASE_CONNECTIONS: '5', ...env })
+  const log = createLog(process.env.REGISTRY_TEST_LOG ?? 'silent')
+  const database = connect(config, connection, log)
+  const actorOf = (userID: number) => readAbsent(database, userID)
+  const stop = await startWorker({ config, connection, database, actorOf, log })
+  return async () => {
+    await stop()
+    await database.close()
+  }
+}
+
+/** Orders a report and waits for its end. */
+export async function order(client: Client, body: object) {
+  const reply = await client.post('/Report', body)
+  assert.equal(reply.status, 200, reply.text)
+  assert.equal(reply.data.reportStatusID, 1)
+  return ended(client, reply.data.reportID)
+}
+
+export const ended = (client: Client, reportID: number) =>
+  until(`report ${reportID}`, async () => {
+    const { data } = await client.get(`/Report/Status?ReportID=${reportID}`)
+    return data.reportStatusID > 2 ? data : undefined
+  })
+
+/** The bytes of a report that must be made. */
+export async function fileOf(client: Client, body: object): Promise<Buffer> {
+  const { reportID, reportStatusID, errorMessage } = await order(client, body)
+  assert.equal(reportStatusID, 3, errorMessage)
+  const { status, bytes } = await getBytes(client, `/Report/File?ReportID=${reportID}`)
+  assert.equal(status, 200)
+  return bytes
+}
+
+/** The cells of a CSV, by the rules of RFC 4180. */
+export function cellsOf(csv: Buffer): string[][] {
+  const text = csv.toString()
+  const rows: string[][] = [[]]
+  for (const match of text.matchAll(/(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n|$)/g)) {
+    if (match.index === text.length) break
+    rows.at(-1)!.push(match[1]?.replaceAll('""', '"') ?? match[2]!)
+    if (match[3] === '\r\n') rows.push([])
+  }
+  return rows.filter((row) => row.length > 0)
+}
