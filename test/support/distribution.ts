@@ -66,7 +66,11 @@ export async function newPaymentDetail(
 export type Distribution = { productID: number; corporateActionID: number }
 
 /** A distribution that is complete, on record 2025-06-30 and paid on 2025-07-15. */
-export async function configure(service: Service, fund: Fund, more: object) {
+export async function configure(
+  service: Pick<Service, 'admin'>,
+  fund: Pick<Fund, 'productID' | 'investmentID'>,
+  more: object,
+) {
   const reply = await service.admin.post('/Distribution', {
     productID: fund.productID,
     investmentID: fund.investmentID,

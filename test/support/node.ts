@@ -11,6 +11,8 @@ export type Node = {
   /** Everything it wrote so far: the greeting and the log. */
   output: () => string
   stop: () => Promise<void>
+  /** Ends it without a chance to finish anything. */
+  kill: () => Promise<void>
 }
 
 /** A second node in a process of its own, on the same database and with the same secret. */
@@ -34,13 +36,14 @@ export async function startNode(
     return /API +(https?:\S+)/.exec(program.output())?.[1]
   })
   const anyone = clientOf(url)
-  const stop = async () => {
-    program.kill('SIGTERM')
+  const end = (signal: NodeJS.Signals) => async () => {
+    program.kill(signal)
     await program.exited
   }
+  const [stop, kill] = [end('SIGTERM'), end('SIGKILL')]
   const admin = await anyone.signIn('admin', adminPassword).catch(async (error) => {
     await stop()
     throw error
   })
-  return { url, anyone, admin, output, stop }
+  return { url, anyone, admin, output, stop, kill }
 }
