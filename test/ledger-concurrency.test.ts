@@ -301,6 +301,26 @@ describe('Postings that arrive together', () => {
     assert.equal(await total(fund), 60)
   })
 
+  it('leave an account free to be deleted that they were refused for', async () => {
+    const fund = await newFund(first, { accounts: 40 })
+    const replies = await times(80, (n) => {
+      const own = { accountID: fund.accounts[n % 40]!.accountID, investmentID: fund.investmentID }
+      if (n % 2 === 0) return onFirst('Deposit', { ...own, amount: 1 })
+      if (n % 3 === 0) return onFirst('SetQuantity', { ...own, quantity: 0 })
+      return onFirst('Redemption', { ...own, quantity: 1 })
+    })
+    noFaults(replies)
+    assert.equal(succeeded(replies).length, 40 + 13)
+    const ledgers = await rows(
+      'select account_id from ledger_account where product_id = $1 order by 1',
+      [fund.productID],
+    )
+    assert.deepEqual(
+      ledgers.map((row) => row.account_id),
+      fund.accounts.filter((_, n) => n % 2 === 0).map(({ accountID }) => accountID),
+    )
+  })
+
   it('do not wait for one whose account somebody else holds', async () => {
     const fund = await newFund(first, { accounts: 12 })
     const deposit = (n: number, more: object = {}) =>

@@ -25,6 +25,8 @@ export type Row = Leg & {
   investmentID: number
   productID: number
   figures?: Figures
+  /** The units a set quantity asks for; its figures are those of the difference. */
+  target?: string | null
   /** Given when it is written. */
   id?: number
 }

@@ -1,4 +1,4 @@
-import sql from 'sql-template-tag'
+import sql, { raw } from 'sql-template-tag'
 import type { Actor } from '../actor.ts'
 import { completeEvents, takeEvents } from '../biz-event/hand-off.ts'
 import { compareDecimals, decimalDigits } from '../http/decimal.ts'
@@ -192,18 +192,40 @@ async function write(tx: Tx, rows: Row[], refusals: (Refusal | undefined)[], wai
   const products = [...new Set(rows.map(({ productID }) => productID))].sort((a, b) => a - b)
   for (const productID of products) {
     const own = rows.filter((row) => row.productID === productID)
-    const locked = await lockAccounts(tx, productID, own.map(accountOf), waits)
-    for (const { accountID, item } of own)
-      if (!locked.has(accountID)) refusals[item.request] ??= new Contested(409, [])
-    await setQuantities(tx, productID, own)
-    for (const { item, figures } of own) {
-      const problems = tooLarge(item, figures!)
-      if (problems.length > 0) refusals[item.request] ??= new Refusal(400, problems)
-    }
-    await writeProduct(tx, productID, { rows: own, locked, refusals })
+    while (!(await writeOnce(tx, productID, { rows: own, refusals, waits })));
   }
 }
 
+type Attempt = { rows: Row[]; refusals: (Refusal | undefined)[]; waits: boolean }
+
+/**
+ * An account must not keep the row that it got for a first transaction which then is refused, or
+ * turns out to be none. If that happens everything is undone, and done again without.
+ */
+async function writeOnce(tx: Tx, productID: number, { rows, refusals, waits }: Attempt) {
+  const left = rows.filter((row) => isWritten(row, refusals) || row.target === undefined)
+  const own = left.filter(({ item }) => !refusals[item.request])
+  if (own.length === 0) return true
+  let undo: (() => Promise<unknown>) | undefined
+  const locked = await lockAccounts(tx, productID, own.map(accountOf), waits, async () => {
+    undo = await savepoint(tx, 'accounts')
+  })
+  for (const { accountID, item } of own)
+    if (!locked.has(accountID)) refusals[item.request] ??= new Contested(409, [])
+  await setQuantities(tx, productID, own)
+  for (const { item, figures } of own) {
+    const problems = tooLarge(item, figures!)
+    if (problems.length > 0) refusals[item.request] ??= new Refusal(400, problems)
+  }
+  await writeProduct(tx, productID, { rows: own, locked, refusals })
+  const written = new Set(own.filter((row) => isWritten(row, refusals)).map(accountOf))
+  const isEmpty = [...locked].some(([id, lastDate]) => lastDate === null && !written.has(id))
+  if (undo && isEmpty) await undo()
+  return !(undo && isEmpty)
+}
+
+const isWritten = ({ item, figures }: Row, refusals: (Refusal | undefined)[]) =>
+  !refusals[item.request] && !isNone(figures!.quantity)
 const accountOf = ({ accountID }: Row) => accountID
 
 type Writing = { rows: Row[]; locked: Locked; refusals: (Refusal | undefined)[] }
@@ -211,9 +233,7 @@ type Writing = { rows: Row[]; locked: Locked; refusals: (Refusal | undefined)[] 
 /** Leaves out, again and again, what would make a holding negative; the rest goes in together. */
 async function writeProduct(tx: Tx, productID: number, { rows, locked, refusals }: Writing) {
   for (;;) {
-    const left = rows.filter(
-      ({ item, figures }) => !refusals[item.request] && !isNone(figures!.quantity),
-    )
+    const left = rows.filter((row) => isWritten(row, refusals))
     if (left.length === 0) return
     const shortfalls = await writeRows(tx, productID, left, locked)
     if (shortfalls.length === 0) return
@@ -234,7 +254,7 @@ async function writeRows(tx: Tx, productID: number, rows: Row[], locked: Locked)
   )
   const appended = rows.filter(({ accountID }) => !rewinding.has(accountID))
   const inserted = rows.filter(({ accountID }) => rewinding.has(accountID))
-  const undo = inserted.length > 0 ? await savepoint(tx) : undefined
+  const undo = inserted.length > 0 ? await savepoint(tx, 'posting') : undefined
   const shortfalls = [
     ...(inserted.length > 0 ? await insert(tx, productID, inserted) : []),
     ...(appended.length > 0 ? await append(tx, productID, selectPostings(appended)) : []),
@@ -252,9 +272,9 @@ async function insert(tx: Tx, productID: number, rows: Row[]) {
   return recount(tx, productID, touchedAccounts(touched))
 }
 
-async function savepoint(tx: Tx) {
-  await tx.query(sql`savepoint posting`)
-  return () => tx.query(sql`rollback to savepoint posting`)
+async function savepoint(tx: Tx, name: 'accounts' | 'posting') {
+  await tx.query(sql`savepoint ${raw(name)}`)
+  return () => tx.query(sql`rollback to savepoint ${raw(name)}`)
 }
 
 const selectPostings = (rows: Row[]) => {
@@ -330,9 +350,7 @@ async function answer(
   rows: Row[],
   refusals: (Refusal | undefined)[],
 ): Promise<(Written | Refusal)[]> {
-  const written = rows.filter(
-    ({ item, figures }) => !refusals[item.request] && !isNone(figures!.quantity),
-  )
+  const written = rows.filter((row) => isWritten(row, refusals))
   const rendered = await renderPerRequest(
     tx,
     written.map(({ item, productID, id }) => ({ request: item.request, productID, id: id! })),

@@ -14,11 +14,12 @@ const type = lookups.BizTransactionType['Set quantity']
 export async function setQuantities(tx: Tx, productID: number, rows: Row[]) {
   const setting = rows.filter(({ typeID }) => typeID === type)
   if (setting.length === 0) return
-  const targets = setting.map(({ accountID, investmentID, figures, item }) => ({
+  for (const row of setting) row.target ??= row.figures!.quantity
+  const targets = setting.map(({ accountID, investmentID, target, item }) => ({
     account_id: accountID,
     investment_id: investmentID,
     transaction_date: item.body.transactionDate,
-    quantity: figures!.quantity,
+    quantity: target,
     price: item.body.investmentPrice,
   }))
   const differences = await tx.query<{

@@ -82,8 +82,17 @@ function refuseUnchangeable(rows: Stored[]) {
   }
 }
 
+/**
+ * The moment of a change, read once its accounts are locked: `now()` is that of the transaction's
+ * beginning, and one that began earlier may get the lock later.
+ */
+async function momentOfChange(tx: Tx): Promise<string> {
+  const [row] = await tx.query<{ moment: string }>(sql`select clock_timestamp()::text as moment`)
+  return row!.moment
+}
+
 /** The version that is about to be replaced, with its time and who replaces it. */
-const keepVersions = (tx: Tx, actor: Actor, rows: Stored[]) =>
+const keepVersions = (tx: Tx, actor: Actor, rows: Stored[], moment: string) =>
   tx.query(sql`
     insert into biz_transaction_version (product_id, biz_transaction_id, version,
       external_biz_transaction_id, biz_transaction_status_id, transaction_date, investment_price,
@@ -93,7 +102,7 @@ const keepVersions = (tx: Tx, actor: Actor, rows: Stored[]) =>
         where v.product_id = t.product_id and v.biz_transaction_id = t.biz_transaction_id),
       t.external_biz_transaction_id, t.biz_transaction_status_id, t.transaction_date,
       t.investment_price, t.amount, t.quantity, t.comment,
-      coalesce(t.updated_date, t.created_date), now(), ${actor.userID}
+      coalesce(t.updated_date, t.created_date), ${moment}::timestamptz, ${actor.userID}
     from biz_transaction t where ${among(rows)}`)
 
 const among = (rows: Stored[]) => sql`
@@ -136,8 +145,9 @@ export async function updateTransaction(
   refuseUnchangeable(family)
   refuseBadFigures(own[0]!, update)
   const before = await renderAll(tx, own)
-  await keepVersions(tx, actor, changed)
-  refuseNoUnits(await applyUpdate(tx, own[0]!, changed, update))
+  const moment = await momentOfChange(tx)
+  await keepVersions(tx, actor, changed, moment)
+  refuseNoUnits(await applyUpdate(tx, own[0]!, { changed, update, moment }))
   await countAnew(tx, changed, update.transactionDate)
   const changes = changesBetween(BizTransaction, before, await renderAll(tx, own))
   return {
@@ -193,8 +203,10 @@ function refuseBadFigures({ typeID }: Stored, update: TransactionUpdate) {
   }
 }
 
+type Change = { changed: Stored[]; update: TransactionUpdate; moment: string }
+
 /** The named leg takes all; the other leg of a transfer mirrors it, of a conversion its day. */
-const applyUpdate = (tx: Tx, own: Stored, changed: Stored[], update: TransactionUpdate) => {
+const applyUpdate = (tx: Tx, own: Stored, { changed, update, moment }: Change) => {
   const { comment, externalBizTransactionId, transactionDate, amount, quantity } = update
   const isTransfer = own.typeID === types['Transfer out'] || own.typeID === types['Transfer in']
   const mine = sql`t.biz_transaction_id = ${own.id}`
@@ -210,7 +222,7 @@ const applyUpdate = (tx: Tx, own: Stored, changed: Stored[], update: Transaction
   return tx.query<Updated>(sql`
     update biz_transaction t set
       biz_transaction_status_id = ${statuses.Updated},
-      updated_date = now(),
+      updated_date = ${moment},
       transaction_date = coalesce(${transactionDate}, t.transaction_date),
       comment = case when ${mine} then ${comment} else t.comment end,
       external_biz_transaction_id = case when ${mine} then ${externalBizTransactionId}
@@ -247,10 +259,11 @@ export async function rollBack(tx: Tx, actor: Actor, asked: Rollback): Promise<W
   )
   const family = await lockFamilies(tx, actor, ids)
   refuseUnchangeable(family)
-  await keepVersions(tx, actor, family)
+  const moment = await momentOfChange(tx)
+  await keepVersions(tx, actor, family, moment)
   await tx.query(sql`
     update biz_transaction t set biz_transaction_status_id = ${statuses.RolledBack},
-      updated_date = now(), closing_quantity = null, closing_amount = null, closing_cost = null,
+      updated_date = ${moment}, closing_quantity = null, closing_amount = null, closing_cost = null,
       closing_gain = null, account_closing_quantity = null, account_closing_amount = null
     where ${among(family)}`)
   await countAnew(tx, family)
