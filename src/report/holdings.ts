@@ -7,6 +7,7 @@ import {
   marketValue,
   positionsOf,
   priceAsAt,
+  shownPrice,
   withOwners,
 } from './positions.ts'
 import type { Subject } from './subject.ts'
@@ -33,7 +34,8 @@ export const holdingsSketch = async (snapshot: Snapshot, subject: Subject): Prom
   select: sql`
     select e.name, a.account_number as "accountNumber", ${className} as class,
       round(h.quantity, i.unit_decimals) as units,
-      round(h.cost, minor_units(i.currency_id)) as cost, v.price, v.price_date as "priceDate",
+      round(h.cost, minor_units(i.currency_id)) as cost, ${shownPrice('v.price')} as price,
+      v.price_date as "priceDate",
       ${marketValue} as value,
       case when v.price is not null then ${marketValue} - h.cost end as gain,
       ${currency} as currency

@@ -28,15 +28,29 @@ export function drawTitle(doc: Sheet, layout: Layout, table: Table, isFirst: boo
 export function drawAbout(doc: Sheet, layout: Layout, { about }: Table, top: number): number {
   const half = (layout.right - layout.left) / 2
   const perSide = Math.ceil(about.length / 2)
+  const bottoms = [top, top]
   for (const [i, [label, value]] of about.entries()) {
-    const x = layout.left + (i < perSide ? 0 : half)
-    const y = top + (i % perSide) * 14
+    const side = i < perSide ? 0 : 1
+    const x = layout.left + side * half
     doc.font('plain').fontSize(8.5).fillColor(faint)
-    put(doc, label, x, y)
+    put(doc, label, x, bottoms[side]!)
     doc.font('bold').fillColor(ink)
-    put(doc, fitted(doc, value, half - 100), x + 90, y)
+    for (const line of wrapped(doc, value, half - 95, 3)) {
+      put(doc, line, x + 85, bottoms[side]!)
+      bottoms[side]! += 12
+    }
+    bottoms[side]! += 2
   }
-  return top + perSide * 14 + 10
+  return Math.max(...bottoms) + 10
+}
+
+/** The height of the table's head: as many lines as the longest of its names takes. */
+export function measureHead(doc: Sheet, { columns, fontSize }: Layout): number {
+  doc.font('bold').fontSize(fontSize)
+  const lines = columns.map(
+    ({ column, width }) => wrapped(doc, column.title, width - 2 * gap, 3).length,
+  )
+  return Math.max(...lines) * fontSize * 1.2 + 8
 }
 
 /** The names of the columns, over figures to the right as these are. */
@@ -46,7 +60,7 @@ export function drawHead(doc: Sheet, layout: Layout, top: number): number {
   doc.font('bold').fontSize(fontSize).fillColor(accent)
   for (const { column, x, width } of layout.columns) {
     const lines = wrapped(doc, column.title, width - 2 * gap, 3)
-    const first = top + headHeight - 3 - lines.length * fontSize * 1.2
+    const first = top + headHeight - 4 - lines.length * fontSize * 1.2
     for (const [i, text] of lines.entries())
       putIn(doc, text, column, x, width, first + i * fontSize * 1.2)
   }
@@ -54,7 +68,7 @@ export function drawHead(doc: Sheet, layout: Layout, top: number): number {
 }
 
 /** Between the text of two columns, on either side. */
-const gap = 3
+const gap = 4
 
 export function drawRow(doc: Sheet, layout: Layout, row: Row, y: number, isBanded: boolean) {
   const { left, right, rowHeight } = layout

@@ -13,6 +13,7 @@ import {
   drawTitle,
   drawTotals,
   footer,
+  measureHead,
 } from './pdf-page.ts'
 import type { Column, Row, Table } from './table.ts'
 
@@ -60,7 +61,7 @@ function layoutOf({ columns, landscape }: Table): Layout {
     right: width - margin,
     columns: places,
     rowHeight: fontSize * 1.75,
-    headHeight: fontSize * 4,
+    headHeight: 0, // see measureHead
     fontSize,
     bottom: height - margin - 16,
   }
@@ -75,8 +76,9 @@ export async function writePdf(path: string, table: Table, rows: AsyncIterable<R
         message: `The report has ${table.count} rows, too many for a PDF; order it as CSV or XLSX.`,
       },
     ])
-  const layout = layoutOf(table)
   const doc = newDocument(table)
+  const plan = layoutOf(table)
+  const layout = { ...plan, headHeight: measureHead(doc, plan) }
   const file = createWriteStream(path)
   doc.pipe(file)
   try {

@@ -24,6 +24,10 @@ export const withOwners = sql`
 export const className = raw('coalesce(i.security_code, i.name, i.external_investment_id)')
 export const currency = raw(`${nameArray(lookups.Currency)}[i.currency_id]`)
 
+/** At least four places, so that prices stand under each other; more where a price has more. */
+export const shownPrice = (column: string) =>
+  raw(`round(${column}, greatest(4, scale(trim_scale(${column}))))`)
+
 /** The price of a day, or the last before it. */
 export const priceAsAt = (date: Fragment) => sql`
   left join lateral (

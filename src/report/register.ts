@@ -17,8 +17,8 @@ const columns: Column[] = [
 
 const { Postal, Physical } = lookups.AddressType
 
-/** An entity's own address, else that of one of its parties; a postal one first. */
-const address = sql`
+/** Of the entity e: its own address, else that of one of its parties; a postal one first. */
+export const addressOfEntity = sql`
   select concat_ws(', ', nullif(x.above_address_line, ''), nullif(x.address_line, ''),
     nullif(concat_ws(' ', x.suburb, x.state_code, x.postcode), ''), nullif(x.country_code, ''))
     as address
@@ -60,7 +60,7 @@ export const registerSketch = async (snapshot: Snapshot, subject: Subject): Prom
       ${className} as class, round(h.quantity, i.unit_decimals) as units,
       a.account_id as "accountID"
     from ${positionsOf(subject)} ${withOwners}
-    left join lateral (${address}) x on true
+    left join lateral (${addressOfEntity}) x on true
     ${entered(subject)}`,
   order: sql`lower(e.name), a.account_id, i.investment_id`,
 })

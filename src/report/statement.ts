@@ -1,7 +1,8 @@
 import sql from 'sql-template-tag'
 import type { Snapshot } from '../sql/handle.ts'
 import { aboutProduct, inPeriod, type Label } from './about.ts'
-import { className, currency } from './positions.ts'
+import { className, currency, shownPrice } from './positions.ts'
+import { addressOfEntity } from './register.ts'
 import type { Subject } from './subject.ts'
 import type { Chart, Column, Sketch } from './table.ts'
 import { countedIn, typeName } from './transactions.ts'
@@ -63,14 +64,16 @@ export async function statementSketch(snapshot: Snapshot, subject: Subject): Pro
     from (${held(subject)}) o ${stateAt(before)}
     union all
     select ${head}, 2, b.transaction_date, b.biz_transaction_id, ${typeName},
-      case when b.quantity <> 0 then round(b.quantity, o.unit_decimals) end, b.investment_price,
+      case when b.quantity <> 0 then round(b.quantity, o.unit_decimals) end,
+      ${shownPrice('b.investment_price')},
       round(b.amount, o.decimals), round(b.closing_quantity, o.unit_decimals), null, o.currency
     from (${held(subject)}) o
     join biz_transaction b on b.product_id = o.product_id and b.account_id = o.account_id
       and b.investment_id = o.investment_id
     where ${countedIn({ ...period, bizEntityID: null })}
     union all
-    select ${head}, 3, ${toDate}::date, 0, 'Closing balance', null, v.price, null,
+    select ${head}, 3, ${toDate}::date, 0, 'Closing balance', null, ${shownPrice('v.price')},
+      null,
       round(coalesce(s.quantity, 0), o.unit_decimals), ${worth}, o.currency
     from (${held(subject)}) o ${stateAt(sql`${toDate}::date`)}`
   const chart = await chartOf(snapshot, subject, first && first > fromDate ? first : fromDate)
@@ -98,9 +101,11 @@ async function firstDay(snapshot: Snapshot, subject: Subject): Promise<string | 
 }
 
 async function aboutHolder(snapshot: Snapshot, { bizEntityID }: Subject): Promise<Label[]> {
-  const [row] = await snapshot.query<{ name: string }>(sql`
-    select name from biz_entity where biz_entity_id = ${bizEntityID}`)
-  return [['Holder', row!.name]]
+  const [row] = await snapshot.query<{ name: string; address: string | null }>(sql`
+    select e.name, (${addressOfEntity}) as address
+    from biz_entity e where e.biz_entity_id = ${bizEntityID}`)
+  const { name, address } = row!
+  return [['Holder', name], ...(address ? [['Address', address] as const] : [])]
 }
 
 /** Points of the chart, at most. */

@@ -35,19 +35,19 @@ export type Table = {
 export type Sketch = Omit<Table, 'count' | 'totals' | 'landscape'> & {
   /** Where a sum of the column would be wrong (a percentage of rounded ones). */
   totals?: Fragment
-  /** There is nothing to add up. */
-  totalled?: boolean
 }
 
 /** Counts the rows of a report and adds them up, in the snapshot they will be read from. */
 export async function tableOf(snapshot: Snapshot, sketch: Sketch): Promise<Table> {
-  const { columns, select, totals: own, totalled = true, ...rest } = sketch
+  const { columns, select, totals: own, ...rest } = sketch
   const sums = columns.flatMap(({ key, total }) => (total ? [sumOf(key, total)] : []))
   const [row] = await snapshot.query<Row & { rows: number }>(sql`
     select ${join([sql`count(*)::int as rows`, ...sums])} from (${select}) r`)
   const { rows, ...summed } = row!
   const [replaced] = own ? await snapshot.query<Row>(own) : []
-  const totals = totalled && rows > 0 ? { ...summed, ...replaced } : undefined
+  const added = { ...summed, ...replaced }
+  const isAny = rows > 0 && Object.values(added).some((value) => value !== null)
+  const totals = isAny ? added : undefined
   const landscape = columns.reduce((width, column) => width + column.width, 0) > 60
   return { ...rest, columns, select, count: rows, totals, landscape }
 }

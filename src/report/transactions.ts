@@ -3,7 +3,7 @@ import { nameArray } from '../biz-transaction/sql.ts'
 import { lookups } from '../lookup/lookups.ts'
 import type { Snapshot } from '../sql/handle.ts'
 import { aboutProduct, inPeriod } from './about.ts'
-import { className, currency } from './positions.ts'
+import { className, currency, shownPrice } from './positions.ts'
 import type { Subject } from './subject.ts'
 import type { Column, Sketch } from './table.ts'
 
@@ -46,7 +46,7 @@ export const transactionsSketch = async (
     select b.transaction_date as date, b.biz_transaction_id::text as "transactionID",
       b.external_biz_transaction_id as reference, ${typeName} as type,
       a.account_number as "accountNumber", e.name, ${className} as class,
-      round(b.quantity, i.unit_decimals) as units, b.investment_price as price,
+      round(b.quantity, i.unit_decimals) as units, ${shownPrice('b.investment_price')} as price,
       round(b.amount, minor_units(i.currency_id)) as amount,
       round(b.closing_quantity, i.unit_decimals) as balance, ${currency} as currency
     from biz_transaction b
