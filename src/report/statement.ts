@@ -31,6 +31,19 @@ const held = ({ productID, investmentID, bizEntityID, accountID }: Subject) => s
     ${accountID ? sql`and a.account_id = ${accountID}` : sql``}
     ${investmentID ? sql`and h.investment_id = ${investmentID}` : sql``}`
 
+/** Those of them that had units when the period began, or saw something in it. */
+const heldIn = (subject: Subject, fromDate: string) => {
+  const counts = sql`b.product_id = o.product_id and b.account_id = o.account_id
+    and b.investment_id = o.investment_id and b.biz_transaction_status_id <> 3`
+  return sql`
+    select o.* from (${held(subject)}) o
+    where exists (select from biz_transaction b
+        where ${counts} and b.transaction_date between ${fromDate} and ${subject.toDate})
+      or (select b.closing_quantity from biz_transaction b
+        where ${counts} and b.transaction_date < ${fromDate}
+        order by b.transaction_date desc, b.biz_transaction_id desc limit 1) > 0`
+}
+
 /** A holding's state at the end of a day, and what it was worth then. */
 const stateAt = (day: ReturnType<typeof sql>) => sql`
   left join lateral (
@@ -44,7 +57,7 @@ const stateAt = (day: ReturnType<typeof sql>) => sql`
     where v.investment_id = o.investment_id and v.price_date <= ${day}
     order by v.price_date desc limit 1) v on true`
 
-const worth = sql`case when v.price is null then coalesce(s.invested, 0)
+const worth = sql`case when v.price is null then round(coalesce(s.invested, 0), o.decimals)
   else round(coalesce(s.quantity, 0) * v.price, o.decimals) end`
 
 /** Opening balance, what happened, closing balance with its value: for every holding. */
@@ -56,18 +69,19 @@ export async function statementSketch(snapshot: Snapshot, subject: Subject): Pro
   const before = sql`(${fromDate}::date - 1)`
   const head = sql`o.account_id as "accountID", o.investment_id as "investmentID",
     o.account_number as "accountNumber", o.class`
+  const shownHere = heldIn(subject, fromDate)
   const lines = sql`
     select ${head}, 1 as part, ${fromDate}::date as date, 0::bigint as id,
       'Opening balance' as description, null::numeric as units, null::numeric as price,
       null::numeric as amount, round(coalesce(s.quantity, 0), o.unit_decimals) as balance,
       null::numeric as value, o.currency
-    from (${held(subject)}) o ${stateAt(before)}
+    from (${shownHere}) o ${stateAt(before)}
     union all
     select ${head}, 2, b.transaction_date, b.biz_transaction_id, ${typeName},
       case when b.quantity <> 0 then round(b.quantity, o.unit_decimals) end,
       ${shownPrice('b.investment_price')},
       round(b.amount, o.decimals), round(b.closing_quantity, o.unit_decimals), null, o.currency
-    from (${held(subject)}) o
+    from (${shownHere}) o
     join biz_transaction b on b.product_id = o.product_id and b.account_id = o.account_id
       and b.investment_id = o.investment_id
     where ${countedIn({ ...period, bizEntityID: null })}
@@ -75,7 +89,7 @@ export async function statementSketch(snapshot: Snapshot, subject: Subject): Pro
     select ${head}, 3, ${toDate}::date, 0, 'Closing balance', null, ${shownPrice('v.price')},
       null,
       round(coalesce(s.quantity, 0), o.unit_decimals), ${worth}, o.currency
-    from (${held(subject)}) o ${stateAt(sql`${toDate}::date`)}`
+    from (${shownHere}) o ${stateAt(sql`${toDate}::date`)}`
   const chart = await chartOf(snapshot, subject, first && first > fromDate ? first : fromDate)
   return {
     title: 'Holding statement',
