@@ -33,7 +33,8 @@ export function missingOf(stored: Stored): string[] {
  * Who gets what, as rows ready for the entitlement table: one statement for any number of accounts.
  * Declare inserts it, Preview reads it. Its parts, from the inside: the units (at the record date,
  * or unit-days of a period), the gross amount by the method, the split into DRP and cash, the
- * shares of the tax components.
+ * shares of the tax components. "offset 0" is a fence between two parts: without it the planner
+ * would put each formula in every place that mentions it, and work it out as often.
  */
 export async function selectEntitlements(
   handle: Sql,
@@ -66,7 +67,8 @@ const split = (gross: Fragment, decimals: number) => sql`
     when 4 then coalesce(round(round(g.gross * least(coalesce(a.drp_value, 0), g.units), 40)
       / nullif(g.units, 0), ${decimals}::int), 0)
     else 0 end as drp
-  from (${gross}) g join account a on a.account_id = g.account_id`
+  from (${gross}) g join account a on a.account_id = g.account_id
+  offset 0`
 
 async function grossSelect(handle: Sql, stored: Stored, selection: Selection): Promise<Fragment> {
   const { perUnit, total, centsPerDay, percentPerAnnum, decimals } = stored
@@ -115,7 +117,7 @@ const withListed = (units: Fragment, { preCalculated: listed }: Selection, decim
 
 /** Each account by itself. */
 const calculated = (units: Fragment, formula: Fragment) => sql`
-  select u.account_id, u.units, coalesce(u.amount, ${formula}) as gross from (${units}) u`
+  select u.account_id, u.units, coalesce(u.amount, ${formula}) as gross from (${units}) u offset 0`
 
 /**
  * One amount for all, shared by units to the last cent: every share is rounded down, and the cents
@@ -168,8 +170,8 @@ const eligible = (stored: Stored, { include, exclude }: Selection, period: boole
     select h.account_id, u.units, ${period ? sql`d.measure` : sql`u.units`} as measure
     from holding h
     join ledger_account l on l.product_id = h.product_id and l.account_id = h.account_id
-    cross join lateral (select ${units} as units) u
-    ${period ? sql`cross join lateral (select ${unitDays} as measure) d` : sql``}
+    cross join lateral (select ${units} as units offset 0) u
+    ${period ? sql`cross join lateral (select ${unitDays} as measure offset 0) d` : sql``}
     where h.product_id = ${productID} and h.investment_id = ${investmentID}
       and ${include ? sql`h.account_id in (${among(include)})` : sql`true`}
       and ${exclude.length > 0 ? sql`h.account_id not in (${among(exclude)})` : sql`true`}`

@@ -51,12 +51,13 @@ export async function reinvest(tx: Tx, actor: Actor, allotment: DrpAllotment): P
           select coalesce((
             select r.amount from drp_residual r
             where r.product_id = e.product_id and r.account_id = e.account_id
-              and r.investment_id = e.investment_id), 0) as residual) b
+              and r.investment_id = e.investment_id), 0) as residual
+          offset 0) b -- a fence: else each mention of a figure works it out anew
         cross join lateral (
           select trunc(round(e.drp_amount + b.residual, 40) / ${price}::numeric,
-            ${unitDecimals}::int) as units) q
+            ${unitDecimals}::int) as units offset 0) q
         cross join lateral (
-          select round(q.units * ${price}::numeric, ${stored.decimals}::int) as cost) c)
+          select round(q.units * ${price}::numeric, ${stored.decimals}::int) as cost offset 0) c)
     where ${own} and e.drp_amount > 0`)
   await postSet(tx, productID, locked, {
     date,
@@ -73,7 +74,7 @@ export async function reinvest(tx: Tx, actor: Actor, allotment: DrpAllotment): P
     with carried as (
       insert into drp_residual (product_id, account_id, investment_id, amount)
       select e.product_id, e.account_id, e.investment_id, e.drp_residual
-      from entitlement e where ${own} and e.drp_residual is not null
+      from entitlement e where ${own} and e.drp_residual <> e.residual_before
       on conflict (product_id, account_id, investment_id) do update set amount = excluded.amount)
     select count(*)::int as accounts, trim_scale(coalesce(sum(drp_units), 0))::text as units,
       trim_scale(coalesce(sum(drp_cost), 0))::text as total

@@ -189,7 +189,7 @@ export const distributionChecks: Check[] = [
         order by product_id, account_id, investment_id, completed_date desc) n
         on n.product_id = r.product_id and n.account_id = r.account_id
           and n.investment_id = r.investment_id
-      where r.amount is distinct from n.drp_residual`,
+      where coalesce(r.amount, 0) <> coalesce(n.drp_residual, 0)`,
   },
   {
     name: 'a DRP allotment starts from what the one before it left',
