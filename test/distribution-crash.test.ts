@@ -44,7 +44,8 @@ async function picture() {
   const { rows } = await client.query(`
     select (select json_agg(d) from distribution d) as distributions,
       (select json_build_array(count(*), sum(gross_amount), count(payment_transaction_id),
-        count(payment_detail_id), count(drp_units), sum(drp_residual)) from entitlement) as entitled,
+        count(payment_detail_id), count(drp_units), sum(drp_residual))
+        from entitlement) as entitled,
       (select json_build_array(count(*), sum(amount), sum(quantity), count(corporate_action_id))
         from biz_transaction) as ledger,
       (select json_build_array(count(*), sum(quantity), sum(cost_amount)) from holding) as held,
