@@ -40,15 +40,17 @@ export function startQueue(options: QueueOptions): () => Promise<void> {
   let stopped = false
   let runner: Runner | undefined
   const wake = new AbortController()
+  // The database may well go while we stop; nobody needs to hear of it.
+  const trouble = (message: string) => void (stopped || options.onTrouble(message))
   const work = async () => {
     while (!stopped) {
-      const pool = openPool(options.connection, options.onTrouble)
+      const pool = openPool(options.connection, trouble)
       try {
         runner = await begin(pool, options)
         if (stopped) await runner.stop()
         await runner.promise
       } catch (error) {
-        if (!stopped) options.onTrouble((error as Error).message)
+        trouble((error as Error).message)
       } finally {
         runner = undefined
         await pool.end().catch(() => {})
