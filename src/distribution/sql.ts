@@ -3,7 +3,7 @@ import { type Actor, inLedgerScope } from '../actor.ts'
 import { productParameter, productReference } from '../product/schema.ts'
 import { identifyProduct, ledgerProducts } from '../product/sql.ts'
 import { conflict } from '../refusal.ts'
-import { asksFor, conditions } from '../sql/filters.ts'
+import { conditions, related } from '../sql/filters.ts'
 import { codeOf, type Fragment, type Sql, type Tx } from '../sql/handle.ts'
 import { identify, namesAny, noSuch, type Reference } from '../sql/identify.ts'
 import { page, pageBy } from '../sql/paging.ts'
@@ -51,13 +51,12 @@ export async function readDistributions(handle: Sql, actor: Actor, query: Distri
   const asked = [
     ledgerProducts(actor, query, 't.product_id'),
     conditions(distributionFilters, query),
-    ...(asksFor(distributionInvestmentFilters, query)
-      ? [
-          sql`(t.product_id, t.investment_id) in (
-            select i.product_id, i.investment_id from investment i
-            where ${conditions(distributionInvestmentFilters, query)})`,
-        ]
-      : []),
+    ...related(
+      distributionInvestmentFilters,
+      query,
+      't.product_id, t.investment_id',
+      'i.product_id, i.investment_id from investment i',
+    ),
   ]
   const selection = sql`
     select t.* from distribution t
@@ -182,20 +181,18 @@ export function readEntitled(handle: Sql, actor: Actor, query: EntitledQuery) {
   const asked = [
     ledgerProducts(actor, query, 't.product_id'),
     conditions(accountFilters, query),
-    ...(asksFor(entitledDistributionFilters, query)
-      ? [
-          sql`(t.product_id, t.corporate_action_id) in (
-            select d.product_id, d.corporate_action_id from distribution d
-            where ${conditions(entitledDistributionFilters, query)})`,
-        ]
-      : []),
-    ...(asksFor(entitledAccountFilters, query)
-      ? [
-          sql`(t.product_id, t.account_id) in (
-            select a.product_id, a.account_id from account a
-            where ${conditions(entitledAccountFilters, query)})`,
-        ]
-      : []),
+    ...related(
+      entitledDistributionFilters,
+      query,
+      't.product_id, t.corporate_action_id',
+      'd.product_id, d.corporate_action_id from distribution d',
+    ),
+    ...related(
+      entitledAccountFilters,
+      query,
+      't.product_id, t.account_id',
+      'a.product_id, a.account_id from account a',
+    ),
   ]
   const order = 't.product_id, t.corporate_action_id, t.account_id'
   return render(

@@ -2,7 +2,7 @@ import sql, { join } from 'sql-template-tag'
 import { accountNames } from '../account/names.ts'
 import type { Actor } from '../actor.ts'
 import { ledgerProducts } from '../product/sql.ts'
-import { asksFor, conditions } from '../sql/filters.ts'
+import { conditions, related } from '../sql/filters.ts'
 import type { Fragment, Sql } from '../sql/handle.ts'
 import { pageBy } from '../sql/paging.ts'
 import { columns, render } from '../sql/render.ts'
@@ -111,18 +111,16 @@ const mostHoldings = `(select max(account_id)::bigint from account)
 const askedOf = (actor: Actor, query: HoldingQuery): Fragment[] => [
   ledgerProducts(actor, query, 'h.product_id'),
   conditions(holdingFilters, query),
-  ...(asksFor(holdingAccountFilters, query)
-    ? [
-        sql`(h.product_id, h.account_id) in (
-          select a.product_id, a.account_id from account a
-          where ${conditions(holdingAccountFilters, query)})`,
-      ]
-    : []),
-  ...(asksFor(holdingInvestmentFilters, query)
-    ? [
-        sql`(h.product_id, h.investment_id) in (
-          select i.product_id, i.investment_id from investment i
-          where ${conditions(holdingInvestmentFilters, query)})`,
-      ]
-    : []),
+  ...related(
+    holdingAccountFilters,
+    query,
+    'h.product_id, h.account_id',
+    'a.product_id, a.account_id from account a',
+  ),
+  ...related(
+    holdingInvestmentFilters,
+    query,
+    'h.product_id, h.investment_id',
+    'i.product_id, i.investment_id from investment i',
+  ),
 ]
