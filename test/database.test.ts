@@ -5,8 +5,11 @@ import sql from 'sql-template-tag'
 import { startEmbedded } from '../src/embedded/postgres.ts'
 import { Refusal } from '../src/refusal.ts'
 import { type Database, openDatabase, type Tx } from '../src/sql/handle.ts'
+import { migrate } from '../src/sql/migrate.ts'
 import { statementName } from '../src/sql/statements.ts'
+import type { Reply } from './support/client.ts'
 import { freshDatabase, rowsOf } from './support/database.ts'
+import { newFund } from './support/ledger.ts'
 import { temporaryFolder, until } from './support/process.ts'
 import { refused } from './support/refused.ts'
 import { withService } from './support/service.ts'
@@ -126,6 +129,17 @@ describe('A transaction', () => {
     assert.equal(await valueAt(5), 'x')
   })
 
+  it('on a server that leads no more answers 503, and the next goes elsewhere', async () => {
+    const demoted = database.transaction(async (tx) => {
+      await tx.query(sql`set transaction read only`)
+      await set(tx, 9, 'late')
+    })
+    await assert.rejects(demoted, unavailable)
+    assert.equal(database.counts().idle, database.counts().total)
+    await database.transaction((tx) => set(tx, 9, 'there'))
+    assert.equal(await valueAt(9), 'there')
+  })
+
   it('in which a failure was overlooked is no success', async () => {
     const overlooked = database.transaction(async (tx) => {
       await set(tx, 6, 'gone')
@@ -233,30 +247,74 @@ describe('The service without its database', () => {
     }))
 })
 
-describe('A commit that the standby does not have', () => {
-  it('is not told as a success', async () => {
-    const server = await startEmbedded({ dataDir: temporaryFolder(), onEvent: () => {} })
-    const own = open(server.connection)
-    try {
-      await rowsOf(server.connection, 'create table scratch (id int)')
-      await rowsOf(server.connection, `alter system set synchronous_standby_names = 'nobody'`)
-      await rowsOf(server.connection, 'select pg_reload_conf()')
-      await until('the setting', async () => {
-        const [row] = await rowsOf(server.connection, 'show synchronous_standby_names')
-        return row.synchronous_standby_names === 'nobody'
-      })
-      const write = own.transaction((tx) => tx.query(sql`insert into scratch values (1)`))
-      const cancelled = until('the wait to be cancelled', async () => {
-        const rows = await rowsOf(
-          server.connection,
-          `select pg_cancel_backend(pid) from pg_stat_activity where wait_event = 'SyncRep'`,
-        )
-        return rows.length > 0
-      })
-      await Promise.all([assert.rejects(write, unknown), cancelled])
-    } finally {
-      await own.close()
-      await server.stop()
-    }
+describe('A commit that the standby does not have', { concurrency: false }, () => {
+  let server: Awaited<ReturnType<typeof startEmbedded>>
+  const rows = (text: string) => rowsOf(server.connection, text)
+  before(async () => {
+    server = await startEmbedded({ dataDir: temporaryFolder(), onEvent: () => {} })
+    await migrate(server.connection)
+    await rows('create table scratch (id int)')
   })
+  after(() => server.stop())
+
+  /** While commits wait for a standby that there is not. */
+  async function withoutStandby(work: () => Promise<void>) {
+    const name = async (value: string) => {
+      await rows(`alter system set synchronous_standby_names = '${value}'`)
+      await rows('select pg_reload_conf()')
+      await until('the setting', async () => {
+        const [row] = await rows('show synchronous_standby_names')
+        return row.synchronous_standby_names === value
+      })
+    }
+    await name('nobody')
+    await work().finally(() => name(''))
+  }
+  const waitersAre = (what: 'cancelled' | 'terminated') =>
+    rows(
+      `select pg_${what === 'cancelled' ? 'cancel' : 'terminate'}_backend(pid)
+       from pg_stat_activity where wait_event = 'SyncRep'`,
+    )
+  const writeTo = (own: Database) =>
+    own.transaction((tx) => tx.query(sql`insert into scratch values (1)`))
+
+  it('is not told as a success', async () => {
+    const own = open(server.connection)
+    await withoutStandby(async () => {
+      const write = writeTo(own)
+      const end = until('the wait', async () => (await waitersAre('cancelled')).length > 0)
+      await Promise.all([assert.rejects(write, unknown), end])
+    }).finally(() => own.close())
+  })
+
+  it('is not waited for without end', async () => {
+    const own = open(server.connection, 1)
+    await withoutStandby(() => assert.rejects(writeTo(own), unknown))
+    await writeTo(own).finally(() => own.close())
+  })
+
+  it('is not made again for the postings that shared it', () =>
+    withService(
+      {},
+      async (service) => {
+        const { productID, investmentID, accounts } = await newFund(service, { accounts: 10 })
+        const replies: Promise<Reply>[] = []
+        await withoutStandby(async () => {
+          let answered = 0
+          for (const { accountID } of accounts) {
+            const body = { productID, investmentID, accountID, transactionDate: '2026-01-10' }
+            const reply = service.admin.post('/BizTransaction/Deposit', { ...body, amount: 1 })
+            replies.push(reply.finally(() => answered++))
+          }
+          await until('all answers', async () => {
+            await waitersAre('terminated')
+            return answered === accounts.length
+          })
+        })
+        for (const reply of await Promise.all(replies)) refused(reply, 503, 'outcome_unknown')
+        const posted = await rows('select count(*)::int as n from biz_transaction')
+        assert.deepEqual(posted, [{ n: accounts.length }])
+      },
+      server.connection,
+    ))
 })

@@ -1,7 +1,7 @@
 import sql from 'sql-template-tag'
 import type { Actor } from '../actor.ts'
 import { Refusal, tryLater } from '../refusal.ts'
-import { codeOf, type Database, type Tx } from '../sql/handle.ts'
+import { codeOf, type Database, isAway, type Tx } from '../sql/handle.ts'
 import { type Outcome, unitsOfWork, type Write } from '../sql/unit-of-work.ts'
 import { Contested, type PostingRequest, post } from './post.ts'
 
@@ -122,8 +122,10 @@ async function runTogether(database: Database, jobs: Job[], waits: boolean): Pro
     )
     return jobs.filter((job, i) => !told(job, ends[i]!))
   } catch (error) {
-    if (jobs.length > 1 || error instanceof Contested) return jobs
-    jobs[0]!.reject(error)
+    // A list whose commit may have happened must not be done again: not all have a key.
+    const isTheirOwn = jobs.length > 1 && !isAway(error)
+    if (isTheirOwn || error instanceof Contested) return jobs
+    for (const job of jobs) job.reject(error)
     return []
   }
 }

@@ -1,7 +1,7 @@
 import pg from 'pg'
 import Cursor from 'pg-cursor'
 import type { Sql as Statement } from 'sql-template-tag'
-import { tryLater } from '../refusal.ts'
+import { Refusal, tryLater } from '../refusal.ts'
 import { statementName } from './statements.ts'
 
 /** A statement or a part of one; parts nest, values become parameters. */
@@ -63,9 +63,10 @@ export function openDatabase(options: DatabaseOptions): Database {
   const reads = openPool(options, '-c default_transaction_read_only=on')
   const writes = openPool(options, '')
   const run = runner(options.prepareStatements)
+  const read = runner(options.prepareStatements, patience.read)
 
   return {
-    query: (statement) => withRetries(() => withClient(reads, (c) => run(c, statement))),
+    query: (statement) => withRetries(() => withClient(reads, (c) => read(c, statement))),
     transaction: (work) =>
       withRetries(() => withClient(writes, (c) => inTransaction(c, run, work))),
     stream: (statement, batch) => streamed(reads, statement, batch),
@@ -96,6 +97,13 @@ const settings = [
   .map((setting) => `-c ${setting}`)
   .join(' ')
 
+/**
+ * How long we wait for an answer, in milliseconds. A server that is frozen takes what we send and
+ * says nothing, and one that has lost its standby waits for it without end; its own limits do not
+ * help then. Statements inside a transaction may take long, and have PostgreSQL's limit only.
+ */
+const patience = { begin: 5_000, read: 35_000, commit: 15_000 }
+
 /** Reads have connections of their own on which PostgreSQL itself refuses to write. */
 function openPool(options: DatabaseOptions, more: string): pg.Pool {
   const role = options.role ? `-c role=${options.role}` : ''
@@ -118,11 +126,16 @@ function openPool(options: DatabaseOptions, more: string): pg.Pool {
 type Run = <Row extends object>(client: pg.PoolClient, statement: Fragment) => Promise<Row[]>
 
 const runner =
-  (prepare: boolean): Run =>
+  (prepare: boolean, limit?: number): Run =>
   async <Row extends object>(client: pg.PoolClient, statement: Fragment) => {
     const { text, values } = statement
     const name = prepare ? statementName(text) : undefined
-    const { rows } = await client.query<Row>({ text, values, ...(name && { name }) })
+    const { rows } = await client.query<Row>({
+      text,
+      values,
+      ...(name && { name }),
+      ...(limit && { query_timeout: limit }),
+    })
     return rows
   }
 
@@ -133,7 +146,7 @@ async function withClient<T>(pool: pg.Pool, use: (client: pg.PoolClient) => Prom
   try {
     return await use(client)
   } catch (error) {
-    spoilt = isLostConnection(error) || isStalePlan(error)
+    spoilt = isLostConnection(error) || isAway(error) || isStalePlan(error)
     throw isLostConnection(error) ? unreachable(error) : error
   } finally {
     client.release(spoilt)
@@ -142,17 +155,22 @@ async function withClient<T>(pool: pg.Pool, use: (client: pg.PoolClient) => Prom
 
 async function inTransaction<T>(client: pg.PoolClient, run: Run, work: (tx: Tx) => Promise<T>) {
   const tx = { query: (statement: Fragment) => run(client, statement) } as Tx
-  await client.query('begin')
+  await client.query(timed('begin', patience.begin))
   try {
     const result = await work(tx)
     await commit(client)
     return result
   } catch (error) {
-    // A connection that cannot even roll back is dropped by withClient or by the pool.
+    // The server leads no more, and this connection is from when it did.
+    if (codeOf(error) === readOnly) throw unreachable(error)
+    // What is lost has rolled back by itself, and one that hangs would not answer this either.
+    if (isLostConnection(error) || isAway(error)) throw error
     await client.query('rollback').catch(() => {})
     throw error
   }
 }
+
+const timed = (text: string, limit: number) => ({ text, query_timeout: limit })
 
 /** Success is told only of what is committed, here and on the standby that must have it. */
 async function commit(client: pg.PoolClient) {
@@ -163,7 +181,7 @@ async function commit(client: pg.PoolClient) {
   }
   client.on('notice', hear)
   const { command } = await client
-    .query('commit')
+    .query(timed('commit', patience.commit))
     .catch((error) => {
       throw isLostConnection(error) ? outcomeUnknown(error) : error
     })
@@ -274,18 +292,28 @@ const isStalePlan = (error: unknown) =>
 const isLostConnection = (error: unknown) =>
   /^(08|57P0|25P0[34])/.test(codeOf(error)) ||
   /^E(CONN|PIPE|TIMEDOUT|NOENT|HOSTUNREACH|AI_AGAIN)/.test(codeOf(error)) ||
-  /Connection terminated|Client has encountered a connection error/.test((error as Error).message)
+  /Connection terminated|Client has encountered a connection error|Query read timeout/.test(
+    (error as Error).message,
+  )
+
+const readOnly = '25006'
+
+const gone = 'database_unavailable'
+const unknown = 'outcome_unknown'
+
+/** Not the request is at fault but the database is out of reach, or was at the last moment. */
+export const isAway = (error: unknown) =>
+  error instanceof Refusal && [gone, unknown].includes(error.problems[0]?.code ?? '')
 
 const unreachable = (cause: unknown) =>
-  Object.assign(
-    tryLater(503, 'database_unavailable', 'The database does not answer; try again shortly.', 1),
-    { cause },
-  )
+  Object.assign(tryLater(503, gone, 'The database does not answer; try again shortly.', 1), {
+    cause,
+  })
 const outcomeUnknown = (cause: unknown) =>
   Object.assign(
     tryLater(
       503,
-      'outcome_unknown',
+      unknown,
       'The connection to the database was lost at the last moment, and the request may have been ' +
         'done. Send it again with the same Idempotency-Key, or look before you repeat it.',
       1,

@@ -1,0 +1,269 @@
+import { randomBytes } from 'node:crypto'
+import {
+  chmodSync,
+  chownSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import {
+  endAll,
+  findProgram,
+  freePort,
+  type Owner,
+  ownerOfServers,
+  postgresOf,
+  type Started,
+  signalPid,
+  start,
+  until,
+} from './processes.ts'
+
+/** PostgreSQL three times under Patroni, with etcd to agree on a leader and HAProxy to find it. */
+export type Cluster = {
+  folder: string
+  /** Through HAProxy, to whoever leads. */
+  connection: { host: string; port: number; user: string; password: string; database: string }
+  leader: () => Promise<Node | undefined>
+  /** One leads, one is its synchronous standby, and the third follows too. */
+  whole: () => Promise<void>
+  stop: () => void
+}
+
+export type Node = {
+  name: string
+  patroniPid: () => number
+  postgresPids: () => number[]
+  /** Patroni, which then sees to PostgreSQL. */
+  start: () => void
+}
+
+type Place = { name: string; folder: string; data: string; port: number; rest: number }
+type Programs = { etcd: string; patroni: string; haproxy: string; postgres: string }
+type Login = { username: string; password: string }
+type Logins = { superuser: Login; replication: Login; rewind: Login }
+
+/** What is installed, or the names of what is not. */
+export function findPrograms(): Programs | string[] {
+  const found = {
+    etcd: findProgram('etcd'),
+    patroni: findProgram('patroni'),
+    haproxy: findProgram('haproxy'),
+    postgres: findPostgres(),
+  }
+  const missing = Object.entries(found).flatMap(([name, file]) => (file ? [] : [name]))
+  return missing.length > 0 ? missing : (found as Programs)
+}
+
+/** The folder of the newest PostgreSQL, where Debian puts it; 15 is the oldest that we run on. */
+function findPostgres(): string | undefined {
+  const root = '/usr/lib/postgresql'
+  const versions = findProgram('psql') || findProgram('pg_ctlcluster') ? readdirSync(root) : []
+  const newest = Math.max(...versions.map(Number).filter((version) => version >= 15))
+  return Number.isFinite(newest) ? join(root, String(newest), 'bin') : undefined
+}
+
+export async function startCluster(programs: Programs, synchronous: boolean): Promise<Cluster> {
+  const owner = ownerOfServers()
+  const folder = mkdtempSync(join(tmpdir(), 'registry-failover-'))
+  own(folder, owner)
+  const logins: Logins = {
+    superuser: { username: 'postgres', password: secret() },
+    replication: { username: 'replicator', password: secret() },
+    rewind: { username: 'rewinder', password: secret() },
+  }
+  const etcdPort = await startEtcd(programs, folder, owner)
+  const places: Place[] = []
+  for (const name of ['one', 'two', 'three']) {
+    const place = join(folder, name)
+    mkdirSync(place)
+    own(place, owner)
+    places.push({
+      name,
+      folder: place,
+      data: join(place, 'data'),
+      port: await freePort(),
+      rest: await freePort(),
+    })
+  }
+  const nodes = places.map((place) =>
+    nodeOf(
+      programs,
+      place,
+      owner,
+      patroniSettings(place, { programs, etcdPort, logins, synchronous }),
+    ),
+  )
+  const stop = () => {
+    // Patroni first, else it would start PostgreSQL again.
+    endAll()
+    for (const node of nodes) for (const pid of node.postgresPids()) signalPid(pid, 'SIGKILL')
+    rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 })
+  }
+  try {
+    for (const node of nodes) node.start()
+    const port = await startProxy(programs, folder, places)
+    const { username: user, password } = logins.superuser
+    const cluster = {
+      folder,
+      connection: { host: '127.0.0.1', port, user, password, database: 'postgres' },
+      leader: async () => {
+        const name = (await membersOf(places)).find(({ role }) => role === 'leader')?.name
+        return nodes.find((node) => node.name === name)
+      },
+      whole: async () => {
+        const wanted = synchronous ? 'leader,replica,sync_standby' : 'leader,replica,replica'
+        await until('a leader, its standby and a replica', async () => {
+          const up = (await membersOf(places)).filter(({ state }) => isUp.has(state))
+          return String(up.map(({ role }) => role).sort()) === wanted
+        })
+      },
+      stop,
+    }
+    await cluster.whole()
+    return cluster
+  } catch (error) {
+    stop()
+    throw error
+  }
+}
+
+const isUp = new Set(['running', 'streaming'])
+const secret = () => randomBytes(16).toString('hex')
+
+function own(folder: string, owner: Owner) {
+  chmodSync(folder, 0o700)
+  if (owner) chownSync(folder, owner.uid, owner.gid)
+}
+
+function nodeOf({ patroni }: Programs, place: Place, owner: Owner, settings: object): Node {
+  // JSON is YAML, too.
+  const file = join(place.folder, 'patroni.yml')
+  writeFileSync(file, JSON.stringify(settings, null, 2), { mode: 0o600 })
+  if (owner) chownSync(file, owner.uid, owner.gid)
+  let process: Started | undefined
+  return {
+    name: place.name,
+    patroniPid: () => process?.pid ?? 0,
+    postgresPids: () => postgresOf(place.data),
+    start: () => {
+      process = start({
+        file: patroni,
+        args: [file],
+        log: join(place.folder, 'patroni.log'),
+        env: { HOME: place.folder, LC_ALL: 'C.UTF-8' },
+        owner,
+      })
+    },
+  }
+}
+
+type Settings = { programs: Programs; etcdPort: number; logins: Logins; synchronous: boolean }
+
+/** As docs/SCALING.md tells operators, but for the ports and the folders. */
+const patroniSettings = (place: Place, { programs, etcdPort, logins, synchronous }: Settings) => ({
+  scope: 'registry',
+  name: place.name,
+  restapi: { listen: `127.0.0.1:${place.rest}`, connect_address: `127.0.0.1:${place.rest}` },
+  etcd3: { host: `127.0.0.1:${etcdPort}` },
+  bootstrap: {
+    dcs: {
+      ttl: 20,
+      loop_wait: 5,
+      retry_timeout: 5,
+      synchronous_mode: synchronous,
+      synchronous_mode_strict: synchronous,
+      postgresql: {
+        use_pg_rewind: true,
+        parameters: {
+          max_connections: 200,
+          password_encryption: 'scram-sha-256',
+          ...(!synchronous && { synchronous_commit: 'off', wal_writer_delay: '10s' }),
+        },
+      },
+    },
+    initdb: [{ encoding: 'UTF8' }, { locale: 'C.UTF-8' }, 'data-checksums'],
+  },
+  postgresql: {
+    listen: `127.0.0.1:${place.port}`,
+    connect_address: `127.0.0.1:${place.port}`,
+    data_dir: place.data,
+    bin_dir: programs.postgres,
+    pgpass: join(place.folder, 'pgpass'),
+    authentication: logins,
+    parameters: { unix_socket_directories: place.folder },
+    pg_hba: [
+      'host all all 127.0.0.1/32 scram-sha-256',
+      'host replication replicator 127.0.0.1/32 scram-sha-256',
+    ],
+  },
+})
+
+async function startEtcd({ etcd }: Programs, folder: string, owner: Owner): Promise<number> {
+  const [client, peer] = [await freePort(), await freePort()]
+  const [clientURL, peerURL] = [`http://127.0.0.1:${client}`, `http://127.0.0.1:${peer}`]
+  start({
+    file: etcd,
+    args: [
+      ['--name', 'agreement', '--data-dir', join(folder, 'etcd')],
+      ['--listen-client-urls', clientURL, '--advertise-client-urls', clientURL],
+      ['--listen-peer-urls', peerURL, '--initial-advertise-peer-urls', peerURL],
+      ['--initial-cluster', `agreement=${peerURL}`],
+    ].flat(),
+    log: join(folder, 'etcd.log'),
+    env: process.arch === 'arm64' ? { ETCD_UNSUPPORTED_ARCH: 'arm64' } : {},
+    owner,
+  })
+  await until('etcd', async () => (await ask(`${clientURL}/health`))?.health === 'true')
+  return client
+}
+
+/** Sessions with one who leads no more are ended: what they would say is of no worth. */
+const proxySettings = (port: number, places: Place[]) => `
+global
+  maxconn 2000
+defaults
+  mode tcp
+  timeout connect 2s
+  timeout client 1h
+  timeout server 1h
+  timeout check 2s
+listen leader
+  bind 127.0.0.1:${port}
+  option httpchk GET /primary
+  http-check expect status 200
+  default-server inter 1s fall 2 rise 1 on-marked-down shutdown-sessions
+${places.map(({ name, port, rest }) => `  server ${name} 127.0.0.1:${port} check port ${rest}`).join('\n')}
+`
+
+async function startProxy({ haproxy }: Programs, folder: string, places: Place[]): Promise<number> {
+  const port = await freePort()
+  const file = join(folder, 'haproxy.cfg')
+  writeFileSync(file, proxySettings(port, places))
+  start({ file: haproxy, args: ['-f', file, '-db'], log: join(folder, 'haproxy.log') })
+  return port
+}
+
+type Member = { name: string; role: string; state: string }
+
+/** What the members know of each other, from whoever answers and knows of a leader. */
+async function membersOf(places: Place[]): Promise<Member[]> {
+  for (const { rest } of places) {
+    const members: Member[] = (await ask(`http://127.0.0.1:${rest}/cluster`))?.members ?? []
+    if (members.some(({ role }) => role === 'leader')) return members
+  }
+  return []
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: answers of other programs
+async function ask(url: string): Promise<any> {
+  try {
+    return await (await fetch(url, { signal: AbortSignal.timeout(1_000) })).json()
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,101 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { appendFileSync, existsSync, readdirSync, readFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { delimiter, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+/** Everything is ended by the number of a process that we started, or that such a one did. */
+export type Started = { pid: number; isUp: () => boolean; signal: (name: NodeJS.Signals) => void }
+
+export type Owner = { uid: number; gid: number } | undefined
+
+/** PostgreSQL refuses to run as root, so then it runs as the user that its package made. */
+export function ownerOfServers(): Owner {
+  if (process.getuid?.() !== 0) return undefined
+  const idOf = (flag: string) => Number(spawnSync('id', [flag, 'postgres']).stdout.toString())
+  return { uid: idOf('-u'), gid: idOf('-g') }
+}
+
+type Program = { file: string; args: string[]; log: string; env?: NodeJS.ProcessEnv; owner?: Owner }
+
+const running = new Set<ChildProcess>()
+
+export function start({ file, args, log, env, owner }: Program): Started {
+  const { PATH, HOME } = process.env
+  const child = spawn(file, args, {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { PATH, HOME, ...env },
+    // A Ctrl-C in the terminal is for us alone: we end the others in order.
+    detached: true,
+    ...owner,
+  })
+  child.on('error', (error) => appendFileSync(log, `${error.message}\n`))
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (text) => appendFileSync(log, text))
+  running.add(child)
+  child.on('exit', () => running.delete(child))
+  return {
+    pid: child.pid ?? 0,
+    isUp: () => running.has(child),
+    signal: (name) => void child.kill(name),
+  }
+}
+
+/** Those that still run, the last one first. */
+export function endAll() {
+  for (const child of [...running].reverse()) child.kill('SIGKILL')
+}
+
+export const signalPid = (pid: number, name: NodeJS.Signals) => {
+  try {
+    process.kill(pid, name)
+  } catch {
+    // It is gone already.
+  }
+}
+
+/** The postmaster of a data folder and its children: backends have sessions of their own. */
+export function postgresOf(dataFolder: string): number[] {
+  const file = join(dataFolder, 'postmaster.pid')
+  if (!existsSync(file)) return []
+  const pid = Number(readFileSync(file, 'utf8').split('\n')[0])
+  // The number may be of one long dead, and somebody else's by now.
+  if (!read(`/proc/${pid}/cmdline`).includes(dataFolder)) return []
+  const children = readdirSync('/proc').filter(
+    (name) => /^\d+$/.test(name) && parentOf(name) === pid,
+  )
+  return [pid, ...children.map(Number)]
+}
+
+const parentOf = (pid: string) => Number(/^PPid:\s+(\d+)/m.exec(read(`/proc/${pid}/status`))?.[1])
+
+function read(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    return ''
+  }
+}
+
+/** Where a program is, if it is installed. */
+export const findProgram = (name: string): string | undefined =>
+  [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin']
+    .map((folder) => join(folder, name))
+    .find((file) => existsSync(file))
+
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  const { port } = server.address() as { port: number }
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
+
+/** Waits for what must happen; a run on a slow machine may take its time. */
+export async function until<T>(what: string, look: () => T | Promise<T>): Promise<NonNullable<T>> {
+  for (const begun = Date.now(); Date.now() - begun < 180_000; await sleep(100)) {
+    const seen = await look()
+    if (seen) return seen
+  }
+  throw new Error(`Waited in vain for ${what}.`)
+}
