@@ -67,7 +67,10 @@ function findPostgres(): string | undefined {
   return Number.isFinite(newest) ? join(root, String(newest), 'bin') : undefined
 }
 
-export async function startCluster(programs: Programs, synchronous: boolean): Promise<Cluster> {
+export async function startCluster(
+  programs: Programs,
+  { synchronous, keep }: { synchronous: boolean; keep: boolean },
+): Promise<Cluster> {
   const owner = ownerOfServers()
   const folder = mkdtempSync(join(tmpdir(), 'registry-failover-'))
   own(folder, owner)
@@ -102,7 +105,7 @@ export async function startCluster(programs: Programs, synchronous: boolean): Pr
     // Patroni first, else it would start PostgreSQL again.
     endAll()
     for (const node of nodes) for (const pid of node.postgresPids()) signalPid(pid, 'SIGKILL')
-    rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 })
+    if (!keep) rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 })
   }
   try {
     for (const node of nodes) node.start()

@@ -11,8 +11,10 @@ export type Load = {
   inDoubt: Posting[]
   /** Answers that nobody may get because a database server was lost. */
   odd: string[]
-  /** Of the last acknowledgement, and of the first one after a given moment. */
+  /** The moment of the last acknowledgement. */
   lastAt: () => number
+  /** Milliseconds that the slowest answer took, whatever it was. */
+  slowest: () => number
   stop: () => Promise<void>
 }
 
@@ -26,13 +28,15 @@ const pause = 250
 /** Postings from many senders to all nodes in turn, each under a fresh key, until it is stopped. */
 export function startLoad(clients: Client[], fund: Fund): Load {
   const load = { acknowledged: new Set<string>(), inDoubt: [] as Posting[], odd: [] as string[] }
-  let [stopped, lastAt, sent] = [false, 0, 0]
+  let [stopped, lastAt, sent, slowest] = [false, 0, 0, 0]
   const send = async () => {
     while (!stopped) {
       const number = sent++
       const accountID = fund.accountIDs[number % fund.accountIDs.length]!
       const posting = { key: randomUUID(), accountID }
+      const begun = Date.now()
       const end = await post(clients[number % clients.length]!, fund, posting)
+      slowest = Math.max(slowest, Date.now() - begun)
       if (end === 'done') {
         load.acknowledged.add(posting.key)
         lastAt = Date.now()
@@ -47,6 +51,7 @@ export function startLoad(clients: Client[], fund: Fund): Load {
   return {
     ...load,
     lastAt: () => lastAt,
+    slowest: () => slowest,
     stop: async () => {
       stopped = true
       await all

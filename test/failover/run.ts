@@ -15,12 +15,14 @@ import { signalPid, start, until } from './processes.ts'
  *   --rounds 2              of each kind
  *   --kinds node,postgres,freeze
  *   --unsafe                without synchronous replication: must find losses, or it proves nothing
+ *   --keep                  leaves the folder with the logs of all servers
  */
 const { values: given } = parseArgs({
   options: {
     rounds: { type: 'string', default: '2' },
     kinds: { type: 'string', default: 'node,postgres,freeze' },
     unsafe: { type: 'boolean', default: false },
+    keep: { type: 'boolean', default: false },
   },
 })
 
@@ -37,7 +39,10 @@ type Round = {
   lost: number
   doubled: number
   odd: number
+  /** Without anybody who takes writes. */
   seconds: number
+  /** Until the slowest answer. */
+  slowest: number
 }
 
 /** How the leader is lost, and how it comes back once another leads. */
@@ -68,7 +73,8 @@ async function main(): Promise<number> {
     return 0
   }
   await build()
-  const cluster = await startCluster(programs, !given.unsafe)
+  const cluster = await startCluster(programs, { synchronous: !given.unsafe, keep: given.keep })
+  if (given.keep) say(cluster.folder)
   stopOnSignals(cluster)
   try {
     return await drill(cluster)
@@ -139,6 +145,7 @@ async function oneRound(cluster: Cluster, { kind, urls, fund, database }: Drill)
     ...(await counted(database, keys)),
     odd: load.odd.length,
     seconds,
+    slowest: load.slowest() / 1_000,
   }
 }
 
@@ -182,12 +189,19 @@ const addedUp = (sum: Round, one: Round): Round => ({
   doubled: sum.doubled + one.doubled,
   odd: sum.odd + one.odd,
   seconds: Math.max(sum.seconds, one.seconds),
+  slowest: Math.max(sum.slowest, one.slowest),
 })
 
-const lineOf = ({ kind, acknowledged, inDoubt, committed, lost, doubled, odd, seconds }: Round) =>
-  `${kind.padEnd(9)} acknowledged ${acknowledged}, in doubt ${inDoubt} (${committed} committed), ` +
-  `lost ${lost}, doubled ${doubled}, odd answers ${odd}, ` +
-  `${kind === 'in all' ? 'at most ' : ''}${seconds.toFixed(1)} s without a leader`
+const lineOf = (round: Round) =>
+  [
+    `${round.kind.padEnd(9)} acknowledged ${round.acknowledged}`,
+    `in doubt ${round.inDoubt} (${round.committed} committed)`,
+    `lost ${round.lost}`,
+    `doubled ${round.doubled}`,
+    `odd answers ${round.odd}`,
+    `${round.seconds.toFixed(1)} s without a leader`,
+    `slowest answer ${round.slowest.toFixed(1)} s`,
+  ].join(', ')
 
 /** A node of the service as it is run, on whatever leads. */
 async function startService({ folder, connection }: Cluster, number: number): Promise<string> {
