@@ -39,6 +39,14 @@ export function readEncryptionKeys(config: Config): { current: Buffer; previous:
   return { current: fromBase64(current), previous: previous.map(fromBase64) }
 }
 
+/** The keys there are, without making one where there is none. */
+export function presentEncryptionKeys(config: Config): Buffer[] {
+  const isThere = config.encryptionKey || existsSync(join(config.dataDir, 'keys', keyName))
+  if (!isThere) return config.previousEncryptionKeys.map(fromBase64)
+  const { current, previous } = readEncryptionKeys(config)
+  return [current, ...previous]
+}
+
 /** A new key in the key file; the old one stays beside it for what it has sealed. */
 export function replaceEncryptionKey({ dataDir }: Config) {
   const path = join(dataDir, 'keys', keyName)

@@ -2,10 +2,13 @@ import { Command } from 'commander'
 import { ConfigError } from '../config.ts'
 import { refusalOf } from '../http/failure.ts'
 import { version } from '../version.ts'
+import { backupCommand } from './backup.ts'
 import { checkCommand } from './check.ts'
 import { createUserCommand } from './create-user.ts'
+import { distributeCommand } from './distribute.ts'
 import { migrateCommand } from './migrate.ts'
 import { resetPasswordCommand } from './reset-password.ts'
+import { restoreCommand } from './restore.ts'
 import { rotateEncryptionKeyCommand } from './rotate-encryption-key.ts'
 import { verifyCommand } from './verify.ts'
 
@@ -17,6 +20,9 @@ const commands = [
   checkCommand,
   rotateEncryptionKeyCommand,
   verifyCommand,
+  distributeCommand,
+  backupCommand,
+  restoreCommand,
 ]
 
 const program = new Command('registry')

@@ -71,9 +71,17 @@ export async function withDatabase<T>(
     throw new Error(`There is no database in ${config.dataDir} yet. Run the command migrate first.`)
   return withServer(config, async (connection) => {
     await refuseOutdated(connection)
-    const database = connect(config, connection, log)
-    return use(database).finally(() => database.close())
+    return onDatabase(config, connection, use)
   })
+}
+
+export async function onDatabase<T>(
+  config: Config,
+  connection: ClientConfig,
+  use: (database: Database) => Promise<T>,
+): Promise<T> {
+  const database = connect(config, connection, log)
+  return use(database).finally(() => database.close())
 }
 
 /** A command does not migrate behind the back of a service that runs. */

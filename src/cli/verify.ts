@@ -1,4 +1,5 @@
 import { Command } from 'commander'
+import type { ClientConfig } from 'pg'
 import { readConfig } from '../config.ts'
 import { type Verified, verify } from '../verify/verify.ts'
 import { isMissing, refuseOutdated, say, withServer } from './registry.ts'
@@ -8,14 +9,20 @@ export const verifyCommand = new Command('verify')
   .action(async () => {
     const config = readConfig()
     if (isMissing(config)) throw new Error(`There is no database in ${config.dataDir} yet.`)
-    const done = await withServer(config, async (connection) => {
+    const found = await withServer(config, async (connection) => {
       await refuseOutdated(connection)
-      return verify(connection, tell)
+      return verifyAndTell(connection)
     })
-    const found = done.reduce((sum, one) => sum + one.found, 0)
-    say(`${done.length} checks, ${found === 0 ? 'nothing found.' : `${found} rows found.`}`)
     if (found > 0) process.exitCode = 1
   })
+
+/** Says what each check found, and gives back how many rows that are. */
+export async function verifyAndTell(connection: ClientConfig): Promise<number> {
+  const done = await verify(connection, tell)
+  const found = done.reduce((sum, one) => sum + one.found, 0)
+  say(`${done.length} checks, ${found === 0 ? 'nothing found.' : `${found} rows found.`}`)
+  return found
+}
 
 function tell({ name, rows, found, examples }: Verified) {
   say(

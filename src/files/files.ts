@@ -1,5 +1,4 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { mkdirSync } from 'node:fs'
 import { open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
@@ -32,7 +31,6 @@ export type FilesOptions = {
 const headBytes = 4096
 
 export function filesOf({ store, draftFolder, maxBytes, transaction }: FilesOptions): Files {
-  mkdirSync(draftFolder, { recursive: true, mode: 0o700 })
   const newDraft = () => join(draftFolder, randomUUID())
   /** First the row, then the content; a reference to it comes last. See collect.ts. */
   const publish = async (sha256: string, size: number, path: string) => {
@@ -128,6 +126,14 @@ export const release = (tx: Tx, sha256: string, since: string) =>
 
 /** Places that refer to contents; what none of them names may go. */
 const references = ['document', 'report']
+
+/** Contents that something refers to, for a copy of them all. */
+export const contentsInUse = `select sha256, size from stored_file f where ${references
+  .map((table) => `exists (select from ${table} where file_sha256 = f.sha256)`)
+  .join(' or ')}`
+
+/** While anyone holds this lock as a sharer, no content goes: see collect.ts. */
+export const contentsLock = 7_215_002
 
 /** Contents that nobody refers to and nobody is storing, taken out of the list. */
 export const takeUnused = (tx: Tx, most: number) =>

@@ -49,6 +49,19 @@ async function anySealedWith(handle: Sql, tables: readonly Table[], keyIDs: read
   return false
 }
 
+/** The ids of the keys that values are sealed with now: a statement that reads all of them. */
+export const keysInUse = (tables: readonly Table[]) =>
+  join(
+    tables.flatMap((table) =>
+      sealedColumns(table).map(
+        ({ name }) => sql`
+          select split_part(${raw(name)}, '.', 1) as id from ${raw(table.name)}
+          where ${raw(name)} is not null`,
+      ),
+    ),
+    ' union ',
+  )
+
 const wrongKey = (missing: readonly string[], { keyID }: Vault) =>
   new Error(
     `tax numbers in this database are sealed with the encryption key ${missing.join(', ')}, ` +

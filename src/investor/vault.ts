@@ -25,8 +25,8 @@ const nonceBytes = 12
 const tagBytes = 16
 
 export function vaultOf({ current, previous }: EncryptionKeys): Vault {
-  const keys = new Map([current, ...previous].map((key) => [idOf(key), key]))
-  const keyID = idOf(current)
+  const keys = new Map([current, ...previous].map((key) => [keyIDOf(key), key]))
+  const keyID = keyIDOf(current)
   return {
     keyID,
     keyIDs: new Set(keys.keys()),
@@ -42,7 +42,7 @@ export function vaultOf({ current, previous }: EncryptionKeys): Vault {
 export const keyOf = (sealed: string) => sealed.slice(0, sealed.indexOf('.'))
 
 /** Tells keys apart and nothing about them. */
-const idOf = (key: Buffer) =>
+export const keyIDOf = (key: Buffer) =>
   createHash('sha256').update('registry key id').update(key).digest('hex').slice(0, 16)
 
 function sealed(key: Buffer, place: string, text: string): Buffer {

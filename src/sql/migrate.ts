@@ -12,8 +12,15 @@ const migrationLock = 7_215_001
 
 type Migration = { name: string; checksum: string; text: string }
 
-/** Brings the schema up to date. Forward only; what was applied once must still be what it was. */
-export async function migrate(connection: pg.ClientConfig, folder = migrationsFolder) {
+/**
+ * Brings the schema up to date, or as far as the migration named `last`. Forward only; what was
+ * applied once must still be what it was.
+ */
+export async function migrate(
+  connection: pg.ClientConfig,
+  folder = migrationsFolder,
+  last?: string,
+) {
   const client = new pg.Client(connection)
   await client.connect()
   try {
@@ -24,7 +31,10 @@ export async function migrate(connection: pg.ClientConfig, folder = migrationsFo
       applied_date timestamptz not null default now())`)
     await refuseLocale(client)
     const applied = await appliedMigrations(client)
-    const pending = pendingOf(readMigrations(folder), applied)
+    const wanted = readMigrations(folder).filter(
+      ({ name }) => last === undefined || name <= last || applied.has(name),
+    )
+    const pending = pendingOf(wanted, applied)
     for (const migration of pending) await apply(client, migration)
     await seedLookups(client)
     await migrateQueue(connection)
@@ -67,10 +77,15 @@ function readMigrations(folder: URL): Migration[] {
     })
 }
 
-async function appliedMigrations(client: pg.Client): Promise<Map<string, string>> {
+/** What a database was migrated with, by name and checksum. */
+export async function appliedMigrations(client: pg.Client): Promise<Map<string, string>> {
   const { rows } = await client.query('select name, checksum from migration')
   return new Map(rows.map(({ name, checksum }) => [name, checksum]))
 }
+
+/** Whether this version has every one of these migrations, as it is; else it refuses. */
+export const refuseUnknown = (applied: Map<string, string>, folder = migrationsFolder) =>
+  void pendingOf(readMigrations(folder), applied)
 
 function pendingOf(migrations: Migration[], applied: Map<string, string>): Migration[] {
   const known = new Map(migrations.map(({ name, checksum }) => [name, checksum]))

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 type Server = {
   run: () => Promise<{ port: number }>
   close: () => Promise<void>
+  httpServer: { closeAllConnections: () => void }
 }
 type Options = { port: number; address: string; silent: boolean; directory: string }
 const S3rver = createRequire(import.meta.url)('s3rver') as new (
@@ -35,6 +36,7 @@ export async function startBucket() {
         (name) => name.includes(sha256) && name.includes('_object') && !name.includes('metadata'),
       ),
     stop: async () => {
+      server.httpServer.closeAllConnections() // clients keep theirs for a minute
       await server.close()
       rmSync(directory, { recursive: true, force: true })
     },
