@@ -36,3 +36,16 @@ export const createLog = (level: string, destination?: DestinationStream) =>
   )
 
 export type Log = ReturnType<typeof createLog>
+
+/**
+ * An error for the log. PostgreSQL's detail and parameters quote the row, so they stay out; so do
+ * its words about a value that it could not read (class 22) or that somebody's trigger refused.
+ */
+export function errorForLog(error: unknown) {
+  if (!(error instanceof Error)) return undefined
+  const { name, message, stack, code, constraint, table } = error as Error & Record<string, unknown>
+  if (!/^(22...|P0001)$/.test(String(code)))
+    return { type: name, message, stack, code, constraint, table }
+  const told = 'PostgreSQL refused a value; its words are left out, as they may quote it'
+  return { type: name, message: told, stack: stack?.replace(message, told), code, table }
+}

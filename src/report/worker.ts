@@ -3,7 +3,7 @@ import type { Actor } from '../actor.ts'
 import type { Config } from '../config.ts'
 import { collectFiles } from '../files/collect.ts'
 import { openFiles } from '../files/open.ts'
-import type { Log } from '../log.ts'
+import { errorForLog, type Log } from '../log.ts'
 import type { Database } from '../sql/handle.ts'
 import { startQueue } from '../sql/queue.ts'
 import { type Makers, makeReport, reviveReports } from './make.ts'
@@ -30,7 +30,8 @@ export async function startWorker(options: WorkerOptions): Promise<() => Promise
     snapshot: database.snapshot,
     files,
     actorOf,
-    onFault: (reportID, error) => log.error({ reportID, ...plain(error) }, 'a report failed'),
+    onFault: (reportID, error) =>
+      log.error({ reportID, err: errorForLog(error) }, 'a report failed'),
   }
   const stopQueue = startQueue({
     connection,
@@ -42,7 +43,8 @@ export async function startWorker(options: WorkerOptions): Promise<() => Promise
     },
     onTrouble: (message) => log.warn({ message }, 'the worker lost the database'),
   })
-  const warn = (error: Error) => log.warn(plain(error), 'the worker could not tidy up')
+  const warn = (error: Error) =>
+    log.warn({ err: errorForLog(error) }, 'the worker could not tidy up')
   const timers = [
     setInterval(() => void reviveReports(makers).catch(warn), reviveInterval),
     setInterval(() => void collectFiles(own).catch(warn), collectInterval),
@@ -51,10 +53,4 @@ export async function startWorker(options: WorkerOptions): Promise<() => Promise
     for (const timer of timers) clearInterval(timer)
     await stopQueue()
   }
-}
-
-/** PostgreSQL's detail quotes the row, so it stays out of the log. */
-function plain(error: unknown) {
-  const { name, message, stack, code } = error as Error & { code?: string }
-  return { err: { type: name, message, stack, code } }
 }

@@ -15,14 +15,14 @@ export type Node = {
   kill: () => Promise<void>
 }
 
-/** A second node in a process of its own, on the same database and with the same secret. */
+/** A node in a process of its own: on this database, with the secret all share, or on its own. */
 export async function startNode(
-  connection: pg.ClientConfig,
+  connection: pg.ClientConfig | undefined,
   env: Record<string, string> = {},
 ): Promise<Node> {
   const program = start(['--import', 'tsx', 'src/main.ts'], {
     PORT: '0',
-    DATABASE_URL: urlOf(connection),
+    ...(connection && { DATABASE_URL: urlOf(connection) }),
     REGISTRY_DATA_DIR: temporaryFolder(),
     REGISTRY_JWT_SECRET: 'a secret that all nodes of a test share',
     REGISTRY_LOG_LEVEL: 'silent',
@@ -41,7 +41,8 @@ export async function startNode(
     await program.exited
   }
   const [stop, kill] = [end('SIGTERM'), end('SIGKILL')]
-  const admin = await anyone.signIn('admin', adminPassword).catch(async (error) => {
+  const password = env.REGISTRY_ADMIN_PASSWORD ?? adminPassword
+  const admin = await anyone.signIn('admin', password).catch(async (error) => {
     await stop()
     throw error
   })
