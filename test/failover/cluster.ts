@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import {
   chmodSync,
@@ -79,7 +80,9 @@ export async function startCluster(
     replication: { username: 'replicator', password: secret() },
     rewind: { username: 'rewinder', password: secret() },
   }
-  const etcdPort = await startEtcd(programs, folder, owner)
+  const section = etcdSection(programs)
+  const etcdPort = await startEtcd(programs, folder, owner, section === 'etcd')
+  const agreement = { [section]: { host: `127.0.0.1:${etcdPort}` } }
   const places: Place[] = []
   for (const name of ['one', 'two', 'three']) {
     const place = join(folder, name)
@@ -98,7 +101,7 @@ export async function startCluster(
       programs,
       place,
       owner,
-      patroniSettings(place, { programs, etcdPort, logins, synchronous }),
+      patroniSettings(place, { programs, agreement, logins, synchronous }),
     ),
   )
   const stop = () => {
@@ -165,14 +168,28 @@ function nodeOf({ patroni }: Programs, place: Place, owner: Owner, settings: obj
   }
 }
 
-type Settings = { programs: Programs; etcdPort: number; logins: Logins; synchronous: boolean }
+type Settings = { programs: Programs; agreement: object; logins: Logins; synchronous: boolean }
+
+/**
+ * Patroni before 3.0.3 writes the leader's key in etcd 3 without looking whose it is by then: one
+ * that was frozen and wakes up takes the lead back, and what was acknowledged meanwhile is lost. We
+ * saw it happen. Through the older protocol of etcd it looks.
+ */
+function etcdSection({ patroni }: Programs): 'etcd' | 'etcd3' {
+  const said = spawnSync(patroni, ['--version']).stdout.toString()
+  const [major = 0, minor = 0, patch = 0] = (/\d+(\.\d+)*/.exec(said)?.[0] ?? '')
+    .split('.')
+    .map(Number)
+  const isOld = major < 3 || (major === 3 && minor === 0 && patch < 3)
+  return isOld ? 'etcd' : 'etcd3'
+}
 
 /** As docs/SCALING.md tells operators, but for the ports and the folders. */
-const patroniSettings = (place: Place, { programs, etcdPort, logins, synchronous }: Settings) => ({
+const patroniSettings = (place: Place, { programs, agreement, logins, synchronous }: Settings) => ({
   scope: 'registry',
   name: place.name,
   restapi: { listen: `127.0.0.1:${place.rest}`, connect_address: `127.0.0.1:${place.rest}` },
-  etcd3: { host: `127.0.0.1:${etcdPort}` },
+  ...agreement,
   bootstrap: {
     dcs: {
       ttl: 20,
@@ -206,7 +223,7 @@ const patroniSettings = (place: Place, { programs, etcdPort, logins, synchronous
   },
 })
 
-async function startEtcd({ etcd }: Programs, folder: string, owner: Owner): Promise<number> {
+async function startEtcd({ etcd }: Programs, folder: string, owner: Owner, speaksOld: boolean) {
   const [client, peer] = [await freePort(), await freePort()]
   const [clientURL, peerURL] = [`http://127.0.0.1:${client}`, `http://127.0.0.1:${peer}`]
   start({
@@ -216,6 +233,7 @@ async function startEtcd({ etcd }: Programs, folder: string, owner: Owner): Prom
       ['--listen-client-urls', clientURL, '--advertise-client-urls', clientURL],
       ['--listen-peer-urls', peerURL, '--initial-advertise-peer-urls', peerURL],
       ['--initial-cluster', `agreement=${peerURL}`],
+      speaksOld ? ['--enable-v2'] : [],
     ].flat(),
     log: join(folder, 'etcd.log'),
     env: process.arch === 'arm64' ? { ETCD_UNSUPPORTED_ARCH: 'arm64' } : {},

@@ -132,7 +132,7 @@ async function oneRound(cluster: Cluster, { kind, urls, fund, database }: Drill)
   fault.mend(leader)
   await sleep(3_000)
   await load.stop()
-  await cluster.whole()
+  await until('a leader', () => cluster.leader())
   const committed = (await postedOnce(database, load.inDoubt)).size
   await replay(clients, fund, load.inDoubt)
   for (const odd of new Set(load.odd)) say(`  odd: ${odd.slice(0, 200)}`)
