@@ -1,4 +1,5 @@
 import sql from 'sql-template-tag'
+import { accountReference, fromAccountReference, toAccountReference } from '../account/reference.ts'
 import type { Actor } from '../actor.ts'
 import { Refusal, tryLater } from '../refusal.ts'
 import { codeOf, type Database, isAway, type Tx } from '../sql/handle.ts'
@@ -12,8 +13,11 @@ import { Contested, type PostingRequest, post } from './post.ts'
  * other down with it.
  */
 const mostTogether = 200
-/** One list at a time: two would find each other's accounts locked, and lists do not wait. */
-const mostLists = 1
+/**
+ * Two lists at a time, so that one is worked out while PostgreSQL writes the other; not with an
+ * account in both, since one of them would find it locked, and lists do not wait.
+ */
+const mostLists = 2
 /** Those that go alone may wait for a lock; they must not use up the connections while they do. */
 const mostLoners = 4
 /** And so they wait in turns: briefly on a connection, then behind those that have not yet. */
@@ -35,6 +39,7 @@ export type PostingDoor = (write: Write, actor: Actor, request: PostingRequest) 
 
 export function postingDoor(database: Database): PostingDoor {
   const waiting: Job[] = []
+  const underway = new Set<string>()
   const alone: Job[] = []
   let lists = 0
   let loners = 0
@@ -49,9 +54,19 @@ export function postingDoor(database: Database): PostingDoor {
 
   async function workOff() {
     lists++
-    while (waiting.length > 0)
-      (await runTogether(database, takeTogether(waiting), false)).map(goAlone)
+    for (let jobs = next(); jobs.length > 0; jobs = next()) {
+      const accounts = jobs.flatMap(accountsOf)
+      for (const account of accounts) underway.add(account)
+      const left = await runTogether(database, jobs, false)
+      for (const account of accounts) underway.delete(account)
+      left.map(goAlone)
+    }
     lists--
+  }
+
+  /** What waits for an account of the other list is taken when that one is done. */
+  function next() {
+    return takeTogether(waiting, (job) => !accountsOf(job).some((name) => underway.has(name)))
   }
 
   function goAlone(job: Job) {
@@ -87,12 +102,13 @@ function takeNext(alone: Job[]): Job | undefined {
 }
 
 /** The next jobs that can share a transaction: same products seen, no idempotency key twice. */
-function takeTogether(waiting: Job[]): Job[] {
-  const first = waiting[0]!
+function takeTogether(waiting: Job[], isFree: (job: Job) => boolean): Job[] {
+  const first = waiting.find(isFree)
+  if (!first) return []
   const keys = new Set<string>()
   const fits = (job: Job) => {
     const key = keyOf(job)
-    if (scopeOf(job) !== scopeOf(first) || (key && keys.has(key))) return false
+    if (scopeOf(job) !== scopeOf(first) || (key && keys.has(key)) || !isFree(job)) return false
     if (key) keys.add(key)
     return true
   }
@@ -104,6 +120,17 @@ function takeTogether(waiting: Job[]): Job[] {
 
 /** What a set quantity posts depends on what is there, so it goes alone, and so does an array. */
 const joins = ({ request }: Job) => request.bodies.length === 1 && request.kind !== 'SetQuantity'
+/** An account by whatever name the request gives it; under two names it is locked, and no harm. */
+const accountsOf = ({ request }: Job) =>
+  request.bodies.flatMap((body) =>
+    accountFields.flatMap((field) => {
+      const name = body[field as keyof typeof body]
+      return name === undefined ? [] : [`${name}`]
+    }),
+  )
+const accountFields = [accountReference, fromAccountReference, toAccountReference].flatMap(
+  ({ fields }) => fields,
+)
 const scopeOf = ({ actor }: Job) => String(actor.productIDs)
 const keyOf = ({ write }: Job) => write.retry && `${write.userID} ${write.retry.key}`
 

@@ -41,6 +41,14 @@ export const workOutFigures = (tx: Tx, legs: Unpriced[]): Promise<Figures[]> =>
         type_id int, investment_id int, transaction_date date, quantity numeric, amount numeric,
         price numeric, fee numeric, fee_override numeric, fee_percentage numeric,
         fee_discount numeric, factor numeric)),
+    -- A thousand postings ask for the prices of a few investments on a few days.
+    asked as materialized (select distinct investment_id, transaction_date from given),
+    priced as materialized (
+      select a.*, v.* from asked a
+      cross join lateral (
+        select price, application_price, redemption_price from investment_price p
+        where p.investment_id = a.investment_id and p.price_date <= a.transaction_date
+        order by p.price_date desc limit 1) v),
     known as (
       select g.place, g.item, g.type_id, g.factor, i.is_active, i.currency_id,
         i.unit_decimals as units, minor_units(i.currency_id) as cents,
@@ -54,10 +62,8 @@ export const workOutFigures = (tx: Tx, legs: Unpriced[]): Promise<Figures[]> =>
           else coalesce(v.application_price, v.price) end) as price
       from given g
       join investment i on i.investment_id = g.investment_id
-      left join lateral (
-        select price, application_price, redemption_price from investment_price p
-        where p.investment_id = g.investment_id and p.price_date <= g.transaction_date
-        order by p.price_date desc limit 1) v on true),
+      left join priced v
+        on v.investment_id = g.investment_id and v.transaction_date = g.transaction_date),
     charged as (
       select *,
         coalesce(round(fee, cents), round(amount * fee_percentage * 0.01, cents), 0) as charge

@@ -13,6 +13,7 @@ import { resolve } from './resolve.ts'
 import { setQuantities } from './set-quantity.ts'
 import {
   append,
+  appendEach,
   insertUncounted,
   type Locked,
   lockAccounts,
@@ -257,11 +258,32 @@ async function writeRows(tx: Tx, productID: number, rows: Row[], locked: Locked)
   const undo = inserted.length > 0 ? await savepoint(tx, 'posting') : undefined
   const shortfalls = [
     ...(inserted.length > 0 ? await insert(tx, productID, inserted) : []),
-    ...(appended.length > 0 ? await append(tx, productID, selectPostings(appended)) : []),
+    ...(appended.length > 0 ? await appendRows(tx, productID, appended) : []),
   ]
   if (shortfalls.length > 0) await undo?.()
   return shortfalls
 }
+
+/**
+ * Most postings are alone for their account and add units, which is half the work. Those with
+ * external ids stay together: in two statements they would not be written in one order.
+ */
+async function appendRows(tx: Tx, productID: number, rows: Row[]) {
+  const count = new Map<number, number>()
+  for (const { accountID } of rows) count.set(accountID, (count.get(accountID) ?? 0) + 1)
+  const isSimple = ({ accountID, figures }: Row) =>
+    count.get(accountID) === 1 && !figures!.quantity!.startsWith('-')
+  const simple = rows.filter(isSimple)
+  const together = simple.length === rows.length || rows.every(({ externalID }) => !externalID)
+  const [each, others] = together ? [simple, rows.filter((row) => !isSimple(row))] : [[], rows]
+  const shortfalls = others.length > 0 ? await append(tx, productID, selectPostings(others)) : []
+  if (each.length > 0 && shortfalls.length === 0)
+    await appendEach(tx, productID, selectPostings(byExternalID(each)))
+  return shortfalls
+}
+
+const byExternalID = (rows: Row[]) =>
+  rows.toSorted(({ externalID: a = '' }, { externalID: b = '' }) => (a < b ? -1 : a > b ? 1 : 0))
 
 async function insert(tx: Tx, productID: number, rows: Row[]) {
   await insertUncounted(tx, productID, selectPostings(rows))

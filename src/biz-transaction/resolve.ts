@@ -9,11 +9,12 @@ type Found = Exclude<Located, { problem: unknown }>
 
 /** Finds product, account and investment of every leg; what is not found is its item's flaw. */
 export async function resolve(tx: Tx, actor: Actor, items: Item[]): Promise<Row[]> {
-  const rows = items.flatMap((item) => {
+  const pairs = items.map((item) => {
     const legs = legsOf(item.kind, item.body).map((asked, leg) => ({ ...asked, item, leg }) as Row)
     for (const row of legs) row.first = legs[0]!
     return legs
   })
+  const rows = pairs.flat()
   const naming = rows.filter(({ item }) => namesAny(productReference, item.body))
   const locate = locator(tx, actor)
   await locate(
@@ -31,7 +32,6 @@ export async function resolve(tx: Tx, actor: Actor, items: Item[]): Promise<Row[
       row.productID = productID!
     },
   )
-  const pairs = items.map((item) => rows.filter((row) => row.item === item))
   for (const pair of pairs) refuseOtherProduct(pair)
   await locate(
     rows,

@@ -174,7 +174,8 @@ export const append = (tx: Tx, productID: number, postings: Fragment): Promise<S
 /**
  * As `append`, for a set of any size with one posting for each of its accounts, none of which takes
  * units out: there is no order among them to find and nothing that could be short. A million of
- * them through `append` spend more on its windows than on being written.
+ * them through `append` spend more on its windows than on being written. The postings come in the
+ * order of their external ids, if they have any.
  */
 export const appendEach = (tx: Tx, productID: number, postings: Fragment) =>
   tx.query(sql`

@@ -26,10 +26,8 @@ const transactionReference = reference(
 
 const { BizTransactionType: types, BizTransactionStatus: statuses } = lookups
 
-type Stored = {
-  id: number
-  productID: number
-  accountID: number
+type Found = { id: number; productID: number; accountID: number }
+type Stored = Found & {
   typeID: number
   statusID: number
   corporateActionID: number | null
@@ -43,35 +41,47 @@ type Stored = {
  */
 async function lockFamilies(tx: Tx, actor: Actor, ids: number[]): Promise<Stored[]> {
   await tx.query(sql`select set_config('lock_timeout', '2s', true)`)
-  const seen = await readFamilies(tx, actor, ids, false)
-  for (const productID of productsOf(seen))
+  const seen = await findFamilies(tx, actor, ids)
+  const products = productsOf(seen)
+  const own = (id: number) => seen.filter(({ productID }) => productID === id)
+  for (const id of products)
     await lockAccounts(
       tx,
-      productID,
-      seen.filter((one) => one.productID === productID).map(({ accountID }) => accountID),
+      id,
+      own(id).map(({ accountID }) => accountID),
     )
-  return readFamilies(tx, actor, ids, true)
+  const locked: Stored[] = []
+  for (const id of products) locked.push(...(await lockTransactions(tx, id, own(id))))
+  return locked
 }
 
-const productsOf = (rows: Stored[]) =>
+const productsOf = (rows: Found[]) =>
   [...new Set(rows.map(({ productID }) => productID))].sort((a, b) => a - b)
 
-const readFamilies = (tx: Tx, actor: Actor, ids: number[], lock: boolean) =>
-  tx.query<Stored>(sql`
+/** Who belongs to a family is settled when it is written. */
+const findFamilies = (tx: Tx, actor: Actor, ids: number[]) =>
+  tx.query<Found>(sql`
     with root as (
       select distinct t.product_id,
         coalesce(t.parent_biz_transaction_id, t.biz_transaction_id) as id
       from biz_transaction t
       where ${inLedgerScope(actor, 't.product_id')}
         and t.biz_transaction_id = any(${ids}::bigint[]))
+    select t.biz_transaction_id as id, t.product_id as "productID", t.account_id as "accountID"
+    from root r
+    join biz_transaction t on t.product_id = r.product_id
+      and (t.biz_transaction_id = r.id or t.parent_biz_transaction_id = r.id)`)
+
+/** Of one product at a time, in the order of ids. */
+const lockTransactions = (tx: Tx, productID: number, found: Found[]) =>
+  tx.query<Stored>(sql`
     select t.biz_transaction_id as id, t.product_id as "productID", t.account_id as "accountID",
       t.biz_transaction_type_id as "typeID", t.biz_transaction_status_id as "statusID",
       t.corporate_action_id as "corporateActionID", t.transaction_date as date
-    from root r
-    join biz_transaction t on t.product_id = r.product_id
-      and (t.biz_transaction_id = r.id or t.parent_biz_transaction_id = r.id)
-    order by t.product_id, t.biz_transaction_id
-    ${lock ? sql`for update of t` : sql``}`)
+    from biz_transaction t
+    where t.product_id = ${productID}
+      and t.biz_transaction_id = any(${found.map(({ id }) => id)}::bigint[])
+    order by t.biz_transaction_id for update`)
 
 function refuseUnchangeable(rows: Stored[]) {
   for (const { id, statusID, corporateActionID } of rows) {

@@ -35,7 +35,7 @@ const Health = Type.Object(
 )
 
 /** What anyone may ask without signing in. */
-export const commonEndpoints = (version: string): Endpoint[] => [
+export const commonEndpoints = (version: string, stopping: AbortSignal): Endpoint[] => [
   reading({
     operation: 'GET /Common/Lookup',
     access: 'public',
@@ -49,9 +49,9 @@ export const commonEndpoints = (version: string): Endpoint[] => [
     operation: 'GET /Common/HealthCheck',
     access: 'public',
     anyVersion: true,
-    summary: 'Whether the service and its database answer.',
+    summary: 'Whether the service and its database answer, and it is not about to stop.',
     data: Health,
-    read: (_request, handle) => readHealth(handle, version),
+    read: (_request, handle) => readHealth(handle, version, stopping),
   }),
 ]
 
@@ -66,15 +66,18 @@ const readLookups = (handle: Sql, { Category: category }: Static<typeof LookupQu
 
 const patience = 2_000
 
-async function readHealth(handle: Sql, version: string): Promise<Answer> {
+async function readHealth(handle: Sql, version: string, stopping: AbortSignal): Promise<Answer> {
+  if (stopping.aborted) throw aboutToStop()
+  let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
-    setTimeout(() => reject(databaseSilent()), patience).unref()
+    timer = setTimeout(() => reject(databaseSilent()), patience)
   })
-  await Promise.race([handle.query(sql`select 1`), late])
+  await Promise.race([handle.query(sql`select 1`), late]).finally(() => clearTimeout(timer))
   const uptimeSeconds = Math.floor(process.uptime())
   const data = { status: 'ok', version, database: 'ok', uptimeSeconds }
   return { json: JSON.stringify(data), recordCount: 1 }
 }
 
+const aboutToStop = () => tryLater(503, 'stopping', 'This node is about to stop; ask another.', 1)
 const databaseSilent = () =>
   tryLater(503, 'database_unavailable', 'The database does not answer.', 1)

@@ -30,6 +30,9 @@ function sourceOf(value: unknown): string {
 
 /** Negative, zero or positive as a is below, equal to or above b, both plain decimals. */
 export function compareDecimals(a: string, b: string): number {
+  if (a === b) return 0
+  if (a === '0') return b.startsWith('-') ? 1 : -1
+  if (b === '0') return a.startsWith('-') ? -1 : 1
   const difference = scaled(a) - scaled(b)
   return difference < 0n ? -1 : difference > 0n ? 1 : 0
 }

@@ -1,8 +1,9 @@
 import { createHmac } from 'node:crypto'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { IncomingHttpHeaders } from 'node:http'
+import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify'
 import type { TObject } from 'typebox'
 import type { Actor } from '../actor.ts'
-import { forbidden, invalid } from '../refusal.ts'
+import { forbidden, invalid, type Refusal } from '../refusal.ts'
 import type { Database } from '../sql/handle.ts'
 import { type RetryKey, unitOfWork } from '../sql/unit-of-work.ts'
 import { answerFile, wantsBytes } from './download.ts'
@@ -12,6 +13,7 @@ import { bodyReader, queryReader } from './input.ts'
 import type { Access } from './permission.ts'
 import { answerSuccess } from './server.ts'
 import { answerRows } from './stream.ts'
+import { turns } from './turns.ts'
 import { receive, takeFiles } from './upload.ts'
 import { checkVersion } from './version.ts'
 
@@ -20,7 +22,7 @@ export type Seal = { seal: (text: string) => string; unseal: (text: string) => s
 export type MountOptions = {
   database: Database
   /** Who the Authorization header speaks for; refuses with 401. */
-  authenticate: (authorization: string | undefined) => Promise<Actor>
+  authenticate: (authorization: string | undefined) => Actor | Promise<Actor>
   maxPageSize: number
   maxBodyBytes: number
   /** Keys the fingerprints of requests, so that they tell nothing about what was sent. */
@@ -37,28 +39,34 @@ declare module 'fastify' {
 
 export function mount(app: FastifyInstance, endpoints: Endpoint[], options: MountOptions) {
   app.decorateRequest('actor', null)
+  const inTurn = ordinaryTurns(options.database.connections)
   for (const endpoint of endpoints.filter(({ upload }) => !upload))
-    mountEndpoint(app, endpoint, options)
+    mountEndpoint(app, endpoint, { ...options, inTurn })
   app.register(async (scope) => {
     await takeFiles(scope)
     for (const endpoint of endpoints.filter(({ upload }) => upload))
-      mountEndpoint(scope, endpoint, options)
+      mountEndpoint(scope, endpoint, { ...options, inTurn })
   })
 }
 
-function mountEndpoint(app: FastifyInstance, endpoint: Endpoint, options: MountOptions) {
-  const { access, operation, anyVersion, recognises } = endpoint
+type Mounted = MountOptions & { inTurn: ReturnType<typeof turns> }
+
+/** Writes may all wait for one locked record; some connections are left for the ledger's. */
+const ordinaryTurns = (connections: number) =>
+  turns({
+    most: Math.max(2, connections - 4),
+    longestQueue: 500,
+    full: 'Too many changes are waiting for their turn; try again shortly.',
+  })
+
+function mountEndpoint(app: FastifyInstance, endpoint: Endpoint, options: Mounted) {
+  const { access, operation } = endpoint
   if (!access) throw new Error(`${operation} declares no permission.`)
   app.route({
     method: methodOf(endpoint),
     url: pathOf(endpoint),
     ...(access === 'public' && { bodyLimit: Math.min(options.maxBodyBytes, strangersBytes) }),
-    onRequest: async (request) => {
-      if (!anyVersion) checkVersion(request)
-      if (access !== 'public') request.actor = await admit(request, access, options)
-      else if (recognises && request.headers.authorization !== undefined)
-        request.actor = await options.authenticate(request.headers.authorization)
-    },
+    onRequest: gateOf(endpoint, options),
     handler: handlerOf(endpoint, options),
   })
 }
@@ -66,17 +74,34 @@ function mountEndpoint(app: FastifyInstance, endpoint: Endpoint, options: MountO
 /** What a caller who has not signed in may make us read: room for a username and a password. */
 const strangersBytes = 65_536
 
-async function admit({ headers }: FastifyRequest, access: Access, { authenticate }: MountOptions) {
-  const actor = await authenticate(headers.authorization)
-  if (access !== 'signed-in' && !actor.permissions.has(access))
-    throw forbidden('permission_missing', `This needs the permission ${access}.`)
-  return actor
+/**
+ * Lets in who may call. Callers who were met just now are known at once, and their requests go on
+ * without a turn of the event loop.
+ */
+function gateOf(endpoint: Endpoint, { authenticate }: MountOptions): onRequestHookHandler {
+  const { access, anyVersion, recognises } = endpoint
+  const isOpen = ({ authorization }: IncomingHttpHeaders) =>
+    access === 'public' && !(recognises && authorization !== undefined)
+  return (request, _reply, done) => {
+    if (!anyVersion) checkVersion(request)
+    if (isOpen(request.headers)) return done()
+    const caller = authenticate(request.headers.authorization)
+    if (!(caller instanceof Promise)) return done(refusalFor(request, caller, access))
+    caller.then((actor) => done(refusalFor(request, actor, access)), done)
+  }
+}
+
+function refusalFor(request: FastifyRequest, actor: Actor, access: Access): Refusal | undefined {
+  request.actor = actor
+  return access === 'public' || access === 'signed-in' || actor.permissions.has(access)
+    ? undefined
+    : forbidden('permission_missing', `This needs the permission ${access}.`)
 }
 
 type Taken = Request<unknown, unknown>
 type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
 
-function handlerOf(endpoint: Endpoint, options: MountOptions): Handler {
+function handlerOf(endpoint: Endpoint, options: Mounted): Handler {
   const { read, select, write, through, download, body } = endpoint
   const query = queryReader(limitPages(endpoint.query ?? noParameters, options.maxPageSize))
   const readBody = body ? bodyReader(body) : () => undefined
@@ -97,7 +122,7 @@ function handlerOf(endpoint: Endpoint, options: MountOptions): Handler {
       const { Raw = wantsBytes(request.headers.accept) } = taken.query as { Raw?: boolean }
       return answerFile(reply, await download(taken), Raw)
     }
-  const inTurn = endpoint.inTurn ?? ((work) => work())
+  const inTurn = endpoint.inTurn ?? (through ? (work) => work() : options.inTurn)
   const perform = async (request: FastifyRequest, reply: FastifyReply, taken: Taken) => {
     const retry = retryKey(request, taken, endpoint, options)
     const door = { ...writeOf(request, endpoint), retry }

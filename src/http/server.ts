@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Readable } from 'node:stream'
-import helmet from '@fastify/helmet'
 import Fastify, {
   type FastifyBaseLogger,
   type FastifyInstance,
@@ -10,9 +9,11 @@ import Fastify, {
   type FastifyRequest,
   LogController,
 } from 'fastify'
+import { errorForLog } from '../log.ts'
 import { invalid, Refusal } from '../refusal.ts'
 import { failureBody, internalFailure, refusalOf } from './failure.ts'
 import { parseJson } from './json.ts'
+import { dropStalledReaders, hasItsOwnTime } from './slow.ts'
 
 export type ServerOptions = {
   logger: FastifyBaseLogger
@@ -20,6 +21,8 @@ export type ServerOptions = {
   /** The caller's address is the one the proxy saw, not the proxy's. */
   behindProxy: boolean
   tls?: { cert: Buffer; key: Buffer } | undefined
+  /** Aborted when we are about to stop. */
+  stopping: AbortSignal
 }
 
 const limits = {
@@ -59,48 +62,68 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
       ignoreTrailingSlash: true,
       querystringParser: () => ({}),
     },
+    // A logger per request costs more than all that we log of one; so it is one for all.
+    childLoggerFactory: (logger: FastifyBaseLogger) => logger,
     clientErrorHandler: answerBrokenRequest(options.logger),
     frameworkErrors: (error: unknown, _request: unknown, reply: FastifyReply) =>
       answerFailure(reply, error),
   } as object) as unknown as FastifyInstance
 
-  await app.register(helmet, { hsts: Boolean(tls), contentSecurityPolicy: false })
   readJsonBodies(app)
   // An expectation we do not know is not worth refusing; Node would do so without the envelope.
   app.server.on('checkExpectation', (request, response) => {
     app.server.emit('request', request, response)
   })
-  app.addHook('onRequest', async (request, reply) => {
-    reply.header('x-request-id', request.id)
-    checkHost(request)
+  const headers = tls ? { ...answerHeaders, ...httpsOnly } : answerHeaders
+  // Hooks that answer at once rather than by a promise: every request goes through them.
+  app.addHook('onRequest', (request, reply, done) => {
+    reply.headers(headers).header('x-request-id', request.id)
+    done(hostMissing(request))
   })
-  app.addHook('onResponse', async (request, reply) => {
-    const { method, routeOptions } = request
-    // The route, not the URL: query strings hold names, external ids and account numbers.
-    const route = routeOptions.url ?? '(no route)'
-    const milliseconds = Math.round(reply.elapsedTime)
-    request.log.info({ method, route, status: reply.statusCode, milliseconds }, 'answered')
-  })
+  logAnswers(app, options.logger)
   app.setErrorHandler((error, _request, reply) => answerFailure(reply, error))
-  letGoWhenClosing(app)
+  letGoWhenClosing(app, options.stopping)
+  dropStalledReaders(app.server)
   return app
 }
 
+/** For browsers that get hold of an answer: it is data, not a page, and nobody else's business. */
+const answerHeaders = {
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-resource-policy': 'same-origin',
+}
+const httpsOnly = { 'strict-transport-security': 'max-age=31536000; includeSubDomains' }
+
+/** One line per answer. It holds nothing a caller wrote, so there is nothing in it to blot out. */
+function logAnswers(app: FastifyInstance, logger: FastifyBaseLogger) {
+  const log = logger.child({}, { redact: [] } as object)
+  app.addHook('onResponse', ({ method, routeOptions, id }, reply, done) => {
+    // The route, not the URL: query strings hold names, external ids and account numbers.
+    const route = routeOptions.url ?? '(no route)'
+    const milliseconds = Math.round(reply.elapsedTime)
+    log.info({ requestID: id, method, route, status: reply.statusCode, milliseconds }, 'answered')
+    done()
+  })
+}
+
 /** A connection that is kept alive would hold up a server that stops: its answer is its last. */
-function letGoWhenClosing(app: FastifyInstance) {
+function letGoWhenClosing(app: FastifyInstance, stopping: AbortSignal) {
   let closing = false
   app.addHook('preClose', async () => {
     closing = true
   })
-  app.addHook('onSend', async (_request, reply) => {
-    if (closing) reply.header('connection', 'close')
+  app.addHook('onSend', (_request, reply, payload, done) => {
+    if (closing || stopping.aborted) reply.header('connection', 'close')
+    done(null, payload)
   })
 }
 
-function checkHost({ headers, raw: { httpVersion } }: FastifyRequest) {
-  if (headers.host === undefined && httpVersion === '1.1')
-    throw invalid('bad_request', 'A request needs the header Host.', 'Host')
-}
+const hostMissing = ({ headers, raw: { httpVersion } }: FastifyRequest) =>
+  headers.host === undefined && httpVersion === '1.1'
+    ? invalid('bad_request', 'A request needs the header Host.', 'Host')
+    : undefined
 
 const requestID = (given: unknown) =>
   typeof given === 'string' && /^[\w.-]{1,64}$/.test(given) ? given : randomUUID()
@@ -134,9 +157,11 @@ function decodeWith(decoder: TextDecoder, body: Buffer): string {
 
 export function answerFailure(reply: FastifyReply, error: unknown): FastifyReply {
   const refusal = refusalOf(error)
-  if (!refusal) reply.log.error({ err: withoutData(error) }, 'failed')
-  else if (refusal.status >= 500) reply.log.warn({ err: withoutData(refusal.cause) }, 'unavailable')
-  reply.type(jsonType).headers({ 'cache-control': 'no-store', 'x-request-id': reply.request.id })
+  const requestID = reply.request.id
+  if (!refusal) reply.log.error({ requestID, err: errorForLog(error) }, 'failed')
+  else if (refusal.status >= 500)
+    reply.log.warn({ requestID, err: errorForLog(refusal.cause) }, 'unavailable')
+  reply.type(jsonType).headers({ 'cache-control': 'no-store', 'x-request-id': requestID })
   if (!refusal) return reply.code(500).send(internalFailure())
   return reply
     .code(refusal.status)
@@ -147,16 +172,10 @@ export function answerFailure(reply: FastifyReply, error: unknown): FastifyReply
 export const answerSuccess = (reply: FastifyReply, body: string | Readable): FastifyReply =>
   reply.type(jsonType).header('cache-control', 'no-store').send(body)
 
-/** An error for the log. PostgreSQL's detail and parameters quote the row, so they stay out. */
-function withoutData(error: unknown) {
-  if (!(error instanceof Error)) return undefined
-  const { name, message, stack, code, constraint, table } = error as Error & Record<string, unknown>
-  return { type: name, message, stack, code, constraint, table }
-}
-
 /** What is not HTTP has no request and no reply: the envelope goes straight to the socket. */
 const answerBrokenRequest =
   (log: FastifyBaseLogger) => (error: Error & { code?: string }, socket: Socket) => {
+    if (hasItsOwnTime(error, socket)) return
     if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
     const [status, problem] = brokenRequests[error.code ?? ''] ?? ['400 Bad Request', notHttp]
     const body = failureBody(problem.message, [problem])
@@ -166,6 +185,8 @@ const answerBrokenRequest =
       `HTTP/1.1 ${status}\r\nContent-Type: ${jsonType}\r\nX-Request-Id: ${requestID}\r\n` +
         `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
     )
+    // A moment to read this in; who does not hang up then is hung up on.
+    setTimeout(() => socket.destroy(), 1_000).unref()
   }
 
 const notHttp = { code: 'bad_request', message: 'This is not a valid HTTP request.' }
@@ -185,13 +206,14 @@ export function answerUnknownPaths(app: FastifyInstance, methods: Map<string, st
   app.setNotFoundHandler((request, reply) => {
     const [path = ''] = request.url.split('?')
     const allowed = methods.get(path.toLowerCase().replace(/(?<=.)\/$/, ''))
-    return answerFailure(reply, allowed ? wrongMethod(allowed) : noSuchPath(path))
+    return answerFailure(reply, allowed ? wrongMethod(allowed) : noSuchPath())
   })
 }
 
-const noSuchPath = (path: string) =>
+/** The path is not repeated: people put numbers into it that belong into a query. */
+const noSuchPath = () =>
   new Refusal(404, [
-    { code: 'no_such_path', message: `There is nothing at ${path.slice(0, 200)}.` },
+    { code: 'no_such_path', message: 'There is nothing at this path; /docs lists all there is.' },
   ])
 const wrongMethod = (allowed: string[]) =>
   new Refusal(

@@ -3,6 +3,7 @@ import type { FastifyReply } from 'fastify'
 import sql from 'sql-template-tag'
 import type { Database, Fragment } from '../sql/handle.ts'
 import { answerSuccess } from './server.ts'
+import { turns } from './turns.ts'
 
 type Rows = { json: string }[]
 
@@ -10,11 +11,31 @@ type Rows = { json: string }[]
 const batchSize = 500
 
 /**
+ * Each of these answers holds a connection for as long as its reader takes. Readers may be slow,
+ * so that a few of them must not take the connections of everybody.
+ */
+const inTurn = turns({
+  most: 3,
+  longestQueue: 50,
+  full: 'Too many long answers are being read at this moment; try again shortly.',
+})
+
+/**
  * Answers with all rows of a select as they come. PostgreSQL is asked for the next batch when the
  * client has taken the last one. An error in the middle breaks the connection off: half an answer
  * never looks like a whole one.
  */
-export async function answerRows(reply: FastifyReply, database: Database, select: Fragment) {
+export const answerRows = (reply: FastifyReply, database: Database, select: Fragment) =>
+  new Promise<FastifyReply>((resolve, reject) => {
+    const over = new Promise<void>((end) => reply.raw.once('close', () => end()))
+    inTurn(async () => {
+      if (reply.raw.destroyed) return
+      resolve(await answer(reply, database, select))
+      await over
+    }).catch(reject)
+  })
+
+async function answer(reply: FastifyReply, database: Database, select: Fragment) {
   const batches = database.stream<{ json: string }>(
     sql`select to_json(r)::text as json from (${select}) r`,
     batchSize,

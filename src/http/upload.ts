@@ -5,6 +5,7 @@ import type { TObject } from 'typebox'
 import { invalid, Refusal } from '../refusal.ts'
 import { parseJson } from './json.ts'
 import { contentSplitter } from './json-content.ts'
+import { atItsPace } from './slow.ts'
 
 /** A file that has arrived and is not kept yet: measured, hashed, in a temporary place. */
 export type Arrived = {
@@ -45,9 +46,11 @@ export async function receive(request: FastifyRequest, schema: TObject, door: Fi
   if (Number(headers['content-length'] ?? 0) > most) throw tooLarge(door.maxBytes)
   if (headers['content-encoding'] !== undefined) throw encoded()
   try {
-    return request.isMultipart()
-      ? await receiveForm(request, schema, door)
-      : await receiveJson(request.body as Readable | undefined, door)
+    return await atItsPace(request, () =>
+      request.isMultipart()
+        ? receiveForm(request, schema, door)
+        : receiveJson(request.body as Readable | undefined, door),
+    )
   } catch (error) {
     throw refusalOfUpload(error) ?? error
   }

@@ -75,7 +75,7 @@ export const userEndpoints = (tokens: TokenMaker, nameKey: Buffer): Endpoint[] =
     body: UserUpdate,
     data: arrayOf(User),
     inTurn: inPasswordSlot,
-    write: ({ body, actor }, tx) => updateUser(tx, actor, body),
+    write: ({ body, actor }, tx) => updateUser(tx, actor, nameKey, body),
   }),
   writing({
     operation: 'PUT /User/Password',

@@ -3,6 +3,7 @@ import type { Actor } from '../actor.ts'
 import { changesBetween, masked } from '../http/mask.ts'
 import { roles } from '../http/permission.ts'
 import { hashPassword } from '../password/hash.ts'
+import { forgetFailures, nameHash } from '../password/throttle.ts'
 import { productReference } from '../product/schema.ts'
 import { conflict, forbidden, invalid } from '../refusal.ts'
 import type { Tx } from '../sql/handle.ts'
@@ -32,7 +33,12 @@ export async function createUser(tx: Tx, actor: Actor, input: UserInput): Promis
 /** Any two numbers of our own; sign-in has its turns in the one-number space. */
 const userTurn = { space: 7215, key: 1 }
 
-export async function updateUser(tx: Tx, actor: Actor, input: UserUpdate): Promise<Written> {
+export async function updateUser(
+  tx: Tx,
+  actor: Actor,
+  nameKey: Buffer,
+  input: UserUpdate,
+): Promise<Written> {
   // Turns for all who change users: two at once could each leave the other as the last.
   await tx.query(sql`select pg_advisory_xact_lock(${userTurn.space}::int, ${userTurn.key}::int)`)
   const user = await lockUser(tx, actor, input)
@@ -47,7 +53,7 @@ export async function updateUser(tx: Tx, actor: Actor, input: UserUpdate): Promi
       is_active = ${isActive}
     where user_id = ${userID}`)
   await setProducts(tx, userID, productIDs ?? [])
-  if (password !== undefined) await setPassword(tx, userID, password)
+  if (password !== undefined) await setPassword(tx, nameKey, userID, password)
   // Made active again, a user signs in again: old tokens do not come back to life.
   if (!isActive) await revokeAllSessions(tx, userID)
   await refuseWithoutAdministrator(tx)
@@ -101,9 +107,12 @@ async function refuseWithoutAdministrator(tx: Tx) {
     throw conflict('last_administrator', 'This is the last active user with every permission.')
 }
 
-async function setPassword(tx: Tx, userID: number, password: string) {
-  await tx.query(sql`
-    update app_user set password_hash = ${await hashPassword(password)} where user_id = ${userID}`)
+/** All sessions end; and who was locked out by the old password may try the new one at once. */
+async function setPassword(tx: Tx, nameKey: Buffer, userID: number, password: string) {
+  const [user] = await tx.query<{ name: string }>(sql`
+    update app_user set password_hash = ${await hashPassword(password)} where user_id = ${userID}
+    returning lower(username) as name`)
+  await forgetFailures(tx, nameHash(nameKey, user!.name))
   await revokeAllSessions(tx, userID)
 }
 
@@ -115,12 +124,12 @@ export async function changePassword(
   change: PasswordChange,
 ): Promise<Written> {
   const { userID } = await passwordOwner(tx, actor, change)
-  if (userID !== actor.userID) return resetPassword(tx, actor, userID, change)
+  if (userID !== actor.userID) return resetPassword(tx, actor, nameKey, userID, change)
   const { currentPassword } = change
   if (currentPassword === undefined)
     throw invalid('required', 'currentPassword is required.', 'currentPassword')
   return checkPassword(tx, nameKey, actor.username, currentPassword, () =>
-    replacePassword(tx, actor.userID, change),
+    replacePassword(tx, nameKey, actor.userID, change),
   )
 }
 
@@ -139,13 +148,24 @@ function requireUserWrite({ permissions }: Actor) {
     throw forbidden('permission_missing', 'This needs the permission User.Write.')
 }
 
-export async function resetPassword(tx: Tx, actor: Actor, userID: number, change: PasswordChange) {
+export async function resetPassword(
+  tx: Tx,
+  actor: Actor,
+  nameKey: Buffer,
+  userID: number,
+  change: PasswordChange,
+) {
   requireUserWrite(actor)
-  return replacePassword(tx, userID, change)
+  return replacePassword(tx, nameKey, userID, change)
 }
 
-async function replacePassword(tx: Tx, userID: number, { newPassword }: PasswordChange) {
-  await setPassword(tx, userID, newPassword)
+async function replacePassword(
+  tx: Tx,
+  nameKey: Buffer,
+  userID: number,
+  { newPassword }: PasswordChange,
+) {
+  await setPassword(tx, nameKey, userID, newPassword)
   const message = 'The password is changed; sign in again with the new one.'
   return { ...nothingLeft, ids: [userID], message, changes: { password: '***' } }
 }

@@ -7,35 +7,35 @@ import type { Tokens } from './token.ts'
 
 /**
  * Who a token speaks for, as the database knows them now. The answer is kept for half a second, so
- * that a change of a user reaches every node within a second, and a busy caller costs two look-ups
- * a second rather than one per request.
+ * that a change of a user reaches every node within a second, and a busy caller costs two looks at
+ * the token and at the database a second rather than one per request.
  */
 const keptFor = 500
 const mostKept = 10_000
 
-type Kept = { until: number; actor: Promise<Actor | undefined> }
+type Kept = { until: number; actor: Actor | Promise<Actor> }
 
 export function sessionsOf(handle: Sql, tokens: Tokens) {
-  const kept = new Map<string, Kept>()
+  const kept = new Map<string | undefined, Kept>()
 
-  return async (authorization: string | undefined): Promise<Actor> => {
-    const { sid } = tokens.claims(authorization)
-    const actor = await (fresh(sid) ?? load(sid))
-    if (!actor) throw unauthenticated('session_ended', 'The session has ended; sign in again.')
-    return actor
+  return (authorization: string | undefined): Actor | Promise<Actor> => {
+    const found = kept.get(authorization)
+    return found && found.until > Date.now() ? found.actor : load(authorization)
   }
 
-  function fresh(sid: string) {
-    const found = kept.get(sid)
-    return found && found.until > Date.now() ? found.actor : undefined
-  }
-
-  function load(sid: string) {
+  function load(authorization: string | undefined) {
+    const { sid, exp } = tokens.claims(authorization)
     if (kept.size >= mostKept) kept.clear()
     const actor = readActor(handle, sid)
-    kept.set(sid, { until: Date.now() + keptFor, actor })
-    // A failed look-up is not an answer: the next request asks again.
-    actor.catch(() => kept.delete(sid))
+    const entry: Kept = { until: Math.min(Date.now() + keptFor, exp * 1000), actor }
+    kept.set(authorization, entry)
+    actor.then(
+      (known) => {
+        entry.actor = known
+      },
+      // A failed look-up is not an answer: the next request asks again.
+      () => kept.delete(authorization),
+    )
     return actor
   }
 }
@@ -48,13 +48,16 @@ type UserRow = {
   productIDs: number[] | null
 }
 
-const readActor = (handle: Sql, sessionID: string) =>
-  readUser(
+async function readActor(handle: Sql, sessionID: string): Promise<Actor> {
+  const actor = await readUser(
     handle,
     sessionID,
     sql`from session s join app_user u using (user_id)
       where s.session_id = ${sessionID} and s.revoked_date is null and u.is_active`,
   )
+  if (!actor) throw unauthenticated('session_ended', 'The session has ended; sign in again.')
+  return actor
+}
 
 /** A user as they are now, for work that is done for them while they are away. */
 export const readAbsent = (handle: Sql, userID: number) =>
