@@ -100,14 +100,25 @@ async function locateEvents(tx: Tx, actor: Actor, naming: Taker[]) {
   })
 }
 
-/** The notices named, each with the other half of its conversion, locked in the order of ids. */
-export const lockEvents = (tx: Tx, actor: Actor, ids: number[]): Promise<EventRow[]> =>
+/** The notices named, each with the other half of its conversion, locked product by product. */
+export async function lockEvents(tx: Tx, actor: Actor, ids: number[]): Promise<EventRow[]> {
+  // Which halves belong together is settled when they are written.
+  const families = await tx.query<{ productID: number; roots: string[] }>(sql`
+    select product_id as "productID",
+      array_agg(distinct coalesce(parent_biz_event_id, biz_event_id)::text) as roots
+    from biz_event e
+    where ${inLedgerScope(actor, 'e.product_id')} and e.biz_event_id = any(${ids}::bigint[])
+    group by product_id order by product_id`)
+  const locked: EventRow[] = []
+  for (const { productID, roots } of families)
+    locked.push(...(await lockFamilies(tx, productID, roots)))
+  return locked
+}
+
+const lockFamilies = (tx: Tx, productID: number, roots: string[]) =>
   tx.query<EventRow>(sql`
-    with named as (
-      select distinct product_id, coalesce(parent_biz_event_id, biz_event_id) as root
-      from biz_event e
-      where ${inLedgerScope(actor, 'e.product_id')} and e.biz_event_id = any(${ids}::bigint[]))
-    select n.root, e.biz_event_id as "bizEventID", e.product_id as "productID",
+    select coalesce(e.parent_biz_event_id, e.biz_event_id) as root,
+      e.biz_event_id as "bizEventID", e.product_id as "productID",
       e.biz_event_type_id as "typeID", e.biz_event_status_id as "statusID",
       e.account_id as "accountID", e.investment_id as "investmentID", e.biz_event_date as date,
       e.amount, e.quantity, e.comment, e.conversion_method_id as "methodID",
@@ -116,11 +127,11 @@ export const lockEvents = (tx: Tx, actor: Actor, ids: number[]): Promise<EventRo
       e.entry_fee_discount_percentage as "entryFeeDiscountPercentage",
       e.entry_fee_override_percentage as "entryFeeOverridePercentage",
       e.entry_fee_percentage as "entryFeePercentage"
-    from named n
-    join biz_event e on e.product_id = n.product_id
-      and (e.biz_event_id = n.root or e.parent_biz_event_id = n.root)
-    order by e.product_id, e.biz_event_id
-    for update of e`)
+    from biz_event e
+    where e.product_id = ${productID}
+      and (e.biz_event_id = any(${roots}::bigint[])
+        or e.parent_biz_event_id = any(${roots}::bigint[]))
+    order by e.biz_event_id for update`)
 
 const settledBy: Record<string, (family: EventRow[]) => boolean> = {
   Deposit: (family) => family.length === 1 && family[0]!.typeID === types.Deposit,
