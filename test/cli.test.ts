@@ -93,8 +93,11 @@ describe('the commands on a data folder of their own', { concurrency: false }, (
     assert.equal((await admin.get('/User')).recordCount, 2)
   })
 
-  it('reset-password ends the sessions of the user, and no others', async () => {
+  it('reset-password ends the sessions of the user, and no others, and a lock-out', async () => {
     const before = await anyone.signIn('ann', await resetTo(password))
+    const wrong = { username: 'ann', password: 'a wrong password' }
+    for (let i = 0; i < 10; i++) await anyone.post('/User/Login', wrong)
+    assert.equal((await anyone.post('/User/Login', wrong)).status, 429)
     const { code } = await cli(['reset-password', '--username', 'Ann'], 'another long password')
     assert.equal(code, 0)
     await until('the session to end', async () => (await before.get('/Product')).status === 401)
@@ -144,6 +147,14 @@ describe('check finds what is wrong', () => {
     const output = await checked({ DATABASE_URL: urlOf(connection) })
     assert.match(output, /^WRONG +synchronous_commit +off, and must be on or remote_apply$/m)
     assert.match(output, /^ok +migrations +up to date$/m)
+  })
+
+  it('with a server that writes what it is sent into its log', async () => {
+    const connection = await freshDatabase()
+    for (const setting of ['log_min_duration_statement = 0', 'log_parameter_max_length = -1'])
+      await rowsOf(connection, `alter database ${connection.database} set ${setting}`)
+    const output = await checked({ DATABASE_URL: urlOf(connection) })
+    assert.match(output, /^WRONG +log +statements with their values/m)
   })
 
   it('with a database that does not know the letter case of all letters', async () => {

@@ -128,6 +128,21 @@ describe('Failed sign-ins', () => {
     assert.equal((await login(username)).status, 200)
   })
 
+  it('are forgotten with a new password, which works at once', async () => {
+    const { username, userID } = await newUser()
+    const lockOut = async () => {
+      for (let i = 0; i < 10; i++) refused(await login(username, 'a wrong password'), 401)
+      refused(await login(username), 429)
+    }
+    await lockOut()
+    const reset = await service.admin.put('/User/Password', { userID, newPassword: password })
+    assert.equal(reset.status, 200, reset.text)
+    assert.equal((await login(username)).status, 200)
+    await lockOut()
+    await service.admin.put('/User', { userID, role: 'ReadOnly', isActive: true, password })
+    assert.equal((await login(username)).status, 200)
+  })
+
   it('count when an own password is changed, too', async () => {
     const { username } = await newUser()
     const client = await service.anyone.signIn(username, password)

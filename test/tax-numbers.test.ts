@@ -1,28 +1,19 @@
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
-import { randomInt } from 'node:crypto'
-import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { mask, vaultOf } from '../src/investor/vault.ts'
-import { type Client, clientOf } from './support/client.ts'
+import { clientOf } from './support/client.ts'
 import { freshDatabase, rowsOf, urlOf } from './support/database.ts'
-import { entityOf, unique } from './support/investors.ts'
+import { entityOf } from './support/investors.ts'
 import { newProduct, only } from './support/ledger.ts'
 import { runCli, startProgram, startRegistry, temporaryFolder } from './support/process.ts'
 import { fieldsOf, refused } from './support/refused.ts'
 import { type Service, startService, withService } from './support/service.ts'
 
 const key = (fill: number) => Buffer.alloc(32, fill)
-const fields = [
-  'taxationFileNumber',
-  'tin',
-  'taxationCountryTIN',
-  'taxationCountryTIN2',
-  'taxationCountryTIN3',
-]
-const digits = () => String(randomInt(100_000_000, 999_999_999))
 
+/** That no number stands anywhere in clear is for secrets.test.ts, with every other secret. */
 let service: Service
 before(async () => {
   service = await startService()
@@ -113,93 +104,6 @@ describe('A sealed number', () => {
   })
 })
 
-describe('Tax numbers', () => {
-  it('are nowhere in clear: not in the data folder, the log, or any answer', async () => {
-    const dataDir = temporaryFolder()
-    const env = {
-      REGISTRY_DATA_DIR: dataDir,
-      REGISTRY_LOG_LEVEL: 'trace',
-      REGISTRY_ADMIN_USERNAME: 'admin',
-      REGISTRY_ADMIN_PASSWORD: 'a password for tests',
-    }
-    const registry = await startRegistry(env)
-    const keys = join(dataDir, 'keys')
-    assert.equal(statSync(join(keys, 'encryption-key')).mode & 0o777, 0o600)
-    const admin = await clientOf(registry.url).signIn('admin', env.REGISTRY_ADMIN_PASSWORD)
-    const { numbers, answers } = await useEverywhere(admin)
-    const seen = [registry.output(), registry.errors(), ...answers]
-    for (const number of numbers)
-      for (const text of seen) assert.ok(!text.includes(number), `${number} in ${text}`)
-    registry.kill('SIGTERM')
-    await registry.exited
-    const files = readdirSync(dataDir, { recursive: true, encoding: 'utf8' })
-    assert.ok(files.length > 100)
-    const patterns = numbers.flatMap((number) => ['-e', number])
-    const found = spawnSync('grep', ['-rlaF', ...patterns, dataDir])
-    assert.equal(found.stdout.toString(), '')
-    assert.equal(found.status, 1)
-  })
-
-  it('are in no row of any table, as a dump would show them', async () => {
-    await withService({}, async ({ admin, connection }) => {
-      const { numbers } = await useEverywhere(admin)
-      const tables = await rowsOf(
-        connection,
-        `select format('%I.%I', schemaname, tablename) as name from pg_tables
-         where schemaname <> 'information_schema'`,
-      )
-      assert.ok(tables.length > 30)
-      for (const { name } of tables) {
-        const [{ text }] = await rowsOf(
-          connection,
-          `select coalesce(string_agg(r::text, ' '), '') as text from ${name} r`,
-        )
-        for (const number of numbers) assert.ok(!text.includes(number), `${number} in ${name}`)
-      }
-    })
-  })
-
-  /** Brings numbers in on every way, good and bad, and gathers every answer. */
-  async function useEverywhere(admin: Client) {
-    const numbers: string[] = []
-    const answers: string[] = []
-    const fresh = () => {
-      const given = Object.fromEntries(fields.map((field) => [field, digits()]))
-      numbers.push(...Object.values(given))
-      return given
-    }
-    const organisation = () => {
-      const { taxationFileNumber, tin } = fresh()
-      return { taxationFileNumber, tin }
-    }
-    const call = async (method: string, path: string, body?: object) => {
-      const reply = await admin.call(method, path, body, { 'Idempotency-Key': unique('K') })
-      answers.push(reply.text, JSON.stringify([...reply.headers]))
-      return reply
-    }
-    const { productID } = (await call('POST', '/Product', { name: 'P' })).data[0]
-    const person = (await call('POST', '/Person', { externalPersonId: 'P', ...fresh() })).data[0]
-    await call('PUT', '/Person', { ...person, ...fresh() })
-    const made = (await call('POST', '/Organisation', organisation())).data[0]
-    await call('PUT', '/Organisation', { ...made, ...organisation() })
-    const parties = () => [{ person: fresh() }, { organisation: organisation() }]
-    const entity = entityOf(productID, { bizEntityParties: parties() })
-    const created = (await call('POST', '/BizEntity', entity)).data[0]
-    await call('PUT', '/BizEntity', { ...created, bizEntityParties: parties() })
-    // Refused, and broken off inside the database.
-    await call('POST', '/Person', { ...fresh(), gender: 'Q', taxationFileNumber: `${digits()}0` })
-    await call('POST', '/Person', { ...fresh(), externalPersonId: 'P' })
-    const communications = [{ communicationTypeID: 1, name: 'same@example.com' }]
-    await call('POST', '/Person', { ...fresh(), communications })
-    await call('POST', '/Person', { ...fresh(), communications })
-    await call('GET', `/Person?PersonID=${numbers[0]}`)
-    answers.pop() // that one has its own question in it, as an id that it never was
-    for (const path of ['/Person', '/Organisation', '/BizEntity', '/Audit?PageSize=1000'])
-      await call('GET', path)
-    return { numbers, answers }
-  }
-})
-
 describe('The encryption key', () => {
   const env = (current: number, ...previous: number[]) => ({
     REGISTRY_ENCRYPTION_KEY: key(current).toString('base64'),
@@ -281,6 +185,7 @@ describe('The encryption key', () => {
     const admin = await clientOf(first.url).signIn('admin', own.REGISTRY_ADMIN_PASSWORD)
     const person = only(await admin.post('/Person', { taxationFileNumber: '123456782' }))
     const file = join(dataDir, 'keys', 'encryption-key')
+    assert.equal(statSync(file).mode & 0o777, 0o600)
     const before = readFileSync(file, 'utf8')
     const rotated = await runCli(['rotate-encryption-key', '--generate'], own)
     assert.match(rotated.output, /^Sealed 1 tax numbers/, rotated.errors)

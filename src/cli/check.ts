@@ -66,6 +66,7 @@ type Seen = {
   fullPageWrites: string
   synchronousCommit: string
   checksums: string
+  logsValues: boolean
   roleThere: boolean
   roleOurs: boolean
   /** What the service's role may do to the audit trail beyond adding to it. */
@@ -83,6 +84,9 @@ const whatWeLookAt = sql`
     current_setting('full_page_writes') as "fullPageWrites",
     current_setting('synchronous_commit') as "synchronousCommit",
     current_setting('data_checksums') as checksums,
+    (current_setting('log_statement') <> 'none'
+      or current_setting('log_min_duration_statement') <> '-1')
+      and current_setting('log_parameter_max_length') <> '0' as "logsValues",
     r.oid is not null as "roleThere",
     coalesce(pg_has_role(r.oid, 'member'), false) as "roleOurs",
     array(
@@ -120,6 +124,13 @@ function serverChecks(seen: Seen): Check[] {
     mustBe('full_page_writes', seen.fullPageWrites, ['on']),
     mustBe('synchronous_commit', seen.synchronousCommit, ['on', 'remote_apply']),
     mustBe('data_checksums', seen.checksums, ['on']),
+    {
+      name: 'log',
+      wrong: seen.logsValues,
+      seen: seen.logsValues
+        ? 'statements with their values, bank accounts too: set log_parameter_max_length to 0'
+        : 'no values',
+    },
   ]
 }
 

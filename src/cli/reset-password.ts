@@ -1,5 +1,7 @@
 import { Command } from 'commander'
+import { readConfig } from '../config.ts'
 import { bodyReader } from '../http/input.ts'
+import { readSecrets } from '../secrets.ts'
 import { resetPassword } from '../user/save.ts'
 import { PasswordChange } from '../user/schema.ts'
 import { lockUser } from '../user/sql.ts'
@@ -18,9 +20,10 @@ export const resetPasswordCommand = new Command('reset-password')
     const { username, generate } = options
     const newPassword = await takePassword(options)
     const change = readChange({ username, newPassword }) as PasswordChange
+    const { nameKey } = readSecrets(readConfig())
     await write('reset-password', 'User', async (tx) => {
       const { userID } = await lockUser(tx, operator, change)
-      return resetPassword(tx, operator, userID, change)
+      return resetPassword(tx, operator, nameKey, userID, change)
     })
     say(`The password of ${username} is changed, and all of their sessions have ended.`)
     if (generate) say(`Password: ${newPassword}`)

@@ -150,7 +150,8 @@ function* investors(carried: Carried, { productID }: Fund): Asking<Entities> {
     made.push(one(yield ask('POST /BizEntity', entityOf(id))))
   const [holder, other, gone] = made
   const { bizEntityID } = holder
-  yield ask('PUT /BizEntity', { ...holder, paymentDetails: entityOf('HOLDER').paymentDetails })
+  const { paymentDetails, bizEntityParties } = entityOf('HOLDER')
+  yield ask('PUT /BizEntity', { ...holder, paymentDetails, bizEntityParties })
   yield find('GET /BizEntity', { BizEntityID: bizEntityID })
   yield find('DELETE /BizEntity', { BizEntityID: gone.bizEntityID })
   const link = { bizEntityID: other.bizEntityID, parentBizEntityID: bizEntityID }
