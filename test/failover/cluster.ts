@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import {
   chmodSync,
   chownSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -12,6 +13,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import {
+  atEnd,
   endAll,
   findProgram,
   freePort,
@@ -32,7 +34,6 @@ export type Cluster = {
   leader: () => Promise<Node | undefined>
   /** One leads, one is its synchronous standby, and the third follows too. */
   whole: () => Promise<void>
-  stop: () => void
 }
 
 export type Node = {
@@ -63,7 +64,7 @@ export function findPrograms(): Programs | string[] {
 /** The folder of the newest PostgreSQL, where Debian puts it; 15 is the oldest that we run on. */
 function findPostgres(): string | undefined {
   const root = '/usr/lib/postgresql'
-  const versions = findProgram('psql') || findProgram('pg_ctlcluster') ? readdirSync(root) : []
+  const versions = existsSync(root) ? readdirSync(root) : []
   const newest = Math.max(...versions.map(Number).filter((version) => version >= 15))
   return Number.isFinite(newest) ? join(root, String(newest), 'bin') : undefined
 }
@@ -74,6 +75,13 @@ export async function startCluster(
 ): Promise<Cluster> {
   const owner = ownerOfServers()
   const folder = mkdtempSync(join(tmpdir(), 'registry-failover-'))
+  const nodes: Node[] = []
+  atEnd(() => {
+    // Patroni first, else it would start PostgreSQL again.
+    endAll()
+    for (const node of nodes) for (const pid of node.postgresPids()) signalPid(pid, 'SIGKILL')
+    if (!keep) rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 })
+  })
   own(folder, owner)
   const logins: Logins = {
     superuser: { username: 'postgres', password: secret() },
@@ -96,46 +104,30 @@ export async function startCluster(
       rest: await freePort(),
     })
   }
-  const nodes = places.map((place) =>
-    nodeOf(
-      programs,
-      place,
-      owner,
-      patroniSettings(place, { programs, agreement, logins, synchronous }),
-    ),
-  )
-  const stop = () => {
-    // Patroni first, else it would start PostgreSQL again.
-    endAll()
-    for (const node of nodes) for (const pid of node.postgresPids()) signalPid(pid, 'SIGKILL')
-    if (!keep) rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 })
+  for (const place of places) {
+    const settings = patroniSettings(place, { programs, agreement, logins, synchronous })
+    nodes.push(nodeOf(programs, place, owner, settings))
   }
-  try {
-    for (const node of nodes) node.start()
-    const port = await startProxy(programs, folder, places)
-    const { username: user, password } = logins.superuser
-    const cluster = {
-      folder,
-      connection: { host: '127.0.0.1', port, user, password, database: 'postgres' },
-      leader: async () => {
-        const name = (await membersOf(places)).find(({ role }) => role === 'leader')?.name
-        return nodes.find((node) => node.name === name)
-      },
-      whole: async () => {
-        const wanted = synchronous ? 'leader,replica,sync_standby' : 'leader,replica,replica'
-        await until('a leader, its standby and a replica', async () => {
-          const up = (await membersOf(places)).filter(({ state }) => isUp.has(state))
-          return String(up.map(({ role }) => role).sort()) === wanted
-        })
-      },
-      stop,
-    }
-    await cluster.whole()
-    return cluster
-  } catch (error) {
-    stop()
-    throw error
+  for (const node of nodes) node.start()
+  const port = await startProxy(programs, folder, places)
+  const { username: user, password } = logins.superuser
+  const cluster = {
+    folder,
+    connection: { host: '127.0.0.1', port, user, password, database: 'postgres' },
+    leader: async () => {
+      const name = (await membersOf(places)).find(({ role }) => role === 'leader')?.name
+      return nodes.find((node) => node.name === name)
+    },
+    whole: async () => {
+      const wanted = synchronous ? 'leader,replica,sync_standby' : 'leader,replica,replica'
+      await until('a leader, its standby and a replica', async () => {
+        const up = (await membersOf(places)).filter(({ state }) => isUp.has(state))
+        return String(up.map(({ role }) => role).sort()) === wanted
+      })
+    },
   }
+  await cluster.whole()
+  return cluster
 }
 
 const isUp = new Set(['running', 'streaming'])

@@ -41,6 +41,13 @@ export function start({ file, args, log, env, owner }: Program): Started {
   }
 }
 
+/** Whatever becomes of us, what we started is ended. */
+export function atEnd(clear: () => void) {
+  process.once('exit', clear)
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+    process.once(signal, () => process.exit(1))
+}
+
 /** Those that still run, the last one first. */
 export function endAll() {
   for (const child of [...running].reverse()) child.kill('SIGKILL')

@@ -75,20 +75,7 @@ async function main(): Promise<number> {
   await build()
   const cluster = await startCluster(programs, { synchronous: !given.unsafe, keep: given.keep })
   if (given.keep) say(cluster.folder)
-  stopOnSignals(cluster)
-  try {
-    return await drill(cluster)
-  } finally {
-    cluster.stop()
-  }
-}
-
-function stopOnSignals(cluster: Cluster) {
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
-    process.on(signal, () => {
-      cluster.stop()
-      process.exit(1)
-    })
+  return drill(cluster)
 }
 
 async function drill(cluster: Cluster): Promise<number> {
