@@ -67,8 +67,8 @@ export function licencesPage() {
   })
   return `# Licences
 
-Written by \`npm run licences\` from \`package-lock.json\`; \`test/supply-chain.test.ts\` compares them
-and knows which licences we take. The service itself is under the Apache License 2.0.
+Written by \`npm run licences\` from \`package-lock.json\`; \`test/supply-chain.test.ts\` compares
+them, and knows which licences we take. The service itself is under the Apache License 2.0.
 
 ${packages.length} packages come with a production install, of which ${optional} are optional: one
 build each for several platforms, and a machine gets its own. PostgreSQL, inside

@@ -118,6 +118,17 @@ describe('The service', () => {
   })
 })
 
+describe('SECURITY.md', () => {
+  it('names tests that there are', () => {
+    const named = readFileSync('SECURITY.md', 'utf8').match(/[\w-]+\.test\.ts/g) ?? []
+    assert.ok(named.length > 40)
+    assert.deepEqual(
+      named.filter((name) => !existsSync(join('test', name))),
+      [],
+    )
+  })
+})
+
 describe('The bill of materials', () => {
   it('lists every package with its checksum, without a network', async () => {
     const file = join(temporaryFolder(), 'sbom.cdx.json')
