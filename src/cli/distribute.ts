@@ -64,7 +64,7 @@ async function refuseUnready(client: pg.Client) {
 const remedy = (isInstalled: boolean) =>
   (isInstalled
     ? 'Its packages are installed: add citus to shared_preload_libraries, restart, and run '
-    : 'Install its packages on every server, add citus to shared_preload_libraries, restart, run ') +
+    : 'Install its packages everywhere, add citus to shared_preload_libraries, restart, run ') +
   'create extension citus here and on every worker, then citus_set_coordinator_host and ' +
   'citus_add_node here. See docs/SCALING.md.'
 
