@@ -38,7 +38,12 @@ import { tokensWith } from './user/token.ts'
 import { version } from './version.ts'
 
 /** The assembled service: every resource's endpoints on one server. */
-export async function buildApp(config: Config, database: Database, logger: FastifyBaseLogger) {
+export async function buildApp(
+  config: Config,
+  database: Database,
+  logger: FastifyBaseLogger,
+  stopping: AbortSignal = new AbortController().signal,
+) {
   const { tokenKey, fingerprintKey, sealKey, nameKey } = readSecrets(config)
   const tokens = tokensWith(tokenKey)
   const vault = vaultOf(readEncryptionKeys(config))
@@ -46,7 +51,7 @@ export async function buildApp(config: Config, database: Database, logger: Fasti
   const { files } = await openFiles(config, database.transaction)
   const endpoints: Endpoint[] = [
     ...userEndpoints(tokens, nameKey),
-    ...commonEndpoints(version),
+    ...commonEndpoints(version, stopping),
     ...productEndpoints,
     ...investmentEndpoints,
     ...bizEventEndpoints,
@@ -64,7 +69,7 @@ export async function buildApp(config: Config, database: Database, logger: Fasti
     ...auditEndpoints,
   ]
   const { maxBodyBytes, maxPageSize, behindProxy, tls, metricsToken, rateLimit: perMinute } = config
-  const app = await createServer({ logger, maxBodyBytes, behindProxy, tls })
+  const app = await createServer({ logger, maxBodyBytes, behindProxy, tls, stopping })
   serveMetrics(app, { database, token: metricsToken })
   await serveReference(app, openapiDocument(endpoints, version, maxPageSize))
   if (perMinute > 0) await limitRates(app, perMinute)

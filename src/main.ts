@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { buildApp } from './app.ts'
 import { ConfigError, readConfig } from './config.ts'
 import { createLog } from './log.ts'
@@ -10,11 +11,17 @@ import { version } from './version.ts'
 
 /** How long requests in flight may take to finish once we are told to stop. */
 const patience = 8_000
+/**
+ * How long we go on serving then, while the health check sends callers elsewhere and every answer is
+ * the last of its connection. To close the door at once would cut off those who are just entering.
+ */
+const farewell = 1_000
 
 async function start() {
   const config = readConfig()
   const log = createLog(config.logLevel)
   const server = await startServer(config, log)
+  const told = new AbortController()
   const stopping: (() => unknown)[] = [() => server.stop()]
   try {
     await prepareSchema(server.connection, log)
@@ -24,7 +31,7 @@ async function start() {
       username: config.adminUsername,
       password: config.adminPassword,
     })
-    const app = await buildApp(config, database, log)
+    const app = await buildApp(config, database, log, told.signal)
     const stopWorker = config.worker
       ? await startWorker({
           config,
@@ -43,7 +50,7 @@ async function start() {
     for (const stop of stopping) await stop()
     throw error
   }
-  stopOnSignal(stopping)
+  stopOnSignal(told, stopping)
 }
 
 function tell(address: string, firstUser: FirstUser | undefined) {
@@ -62,13 +69,16 @@ function tell(address: string, firstUser: FirstUser | undefined) {
   process.stdout.write(`${lines.join('\n')}\n`)
 }
 
-/** Stops accepting, lets what is in flight finish, and leaves within ten seconds. */
-function stopOnSignal(stopping: (() => unknown)[]) {
-  let begun = false
-  const stop = async () => {
-    if (begun) return
-    begun = true
+/**
+ * Sends callers elsewhere, stops accepting, lets what is in flight finish, and leaves within ten
+ * seconds. Ctrl-C comes from a person, who has no balancer to wait for.
+ */
+function stopOnSignal(told: AbortController, stopping: (() => unknown)[]) {
+  const stop = async (signal: NodeJS.Signals) => {
+    if (told.signal.aborted) return
+    told.abort()
     setTimeout(() => process.exit(0), patience).unref()
+    if (signal === 'SIGTERM') await sleep(farewell)
     for (const step of stopping) await step()
     process.exit(0)
   }

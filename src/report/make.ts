@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import sql from 'sql-template-tag'
+import sql, { raw } from 'sql-template-tag'
 import type { Actor } from '../actor.ts'
 import type { Files, Transaction } from '../files/files.ts'
 import { lookups } from '../lookup/lookups.ts'
@@ -179,15 +179,19 @@ const putBack = async (tx: Tx, order: Order, attempts: number) => {
   return rows.length > 0
 }
 
-/** Reports whose makers died go back into the queue. Any node may do this at any time. */
+/**
+ * Reports whose makers died, at them or on the way to them, go back into the queue; one that still
+ * waits there keeps its place. Any node may do this at any time.
+ */
 export const reviveReports = ({ transaction }: Makers) =>
   transaction(async (tx) => {
     const dead = await tx.query<{ id: number }>(sql`
-      update report set report_status_id = ${Queued}, lease = null
+      update report set report_status_id = ${Queued}, lease = null, lease_date = now()
       where report_id in (
         select report_id from report
-        where lease is not null and lease_date < now() - ${deadAfter}
-        order by report_id limit 100 for update skip locked)
+        where report_status_id in (${raw(`${Queued}, ${Running}`)})
+          and coalesce(lease_date, created_date) < now() - ${deadAfter}
+        order by coalesce(lease_date, created_date) limit 100 for update skip locked)
       returning report_id as id`)
     for (const { id } of dead) await queueReport(tx, id)
     return dead.length

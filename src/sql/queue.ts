@@ -75,6 +75,7 @@ const begin = (pgPool: pg.Pool, { tasks, concurrency }: QueueOptions) =>
     pollInterval: 2_000,
     logger: quiet,
     gracefulShutdownAbortTimeout: patience,
+    preset: { worker: together },
     taskList: Object.fromEntries(
       Object.entries(tasks).map(([name, task]) => [
         name,
@@ -83,6 +84,10 @@ const begin = (pgPool: pg.Pool, { tasks, concurrency }: QueueOptions) =>
       ]),
     ),
   })
+
+// The end of a job is told at once, yet by the queue's path for several: on the path for one it
+// drops the promise, and a database that is away at that moment would end the whole process.
+const together = { completeJobBatchDelay: 0, failJobBatchDelay: 0 }
 
 const rest = (signal: AbortSignal) =>
   new Promise<void>((resolve) => {

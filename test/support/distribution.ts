@@ -34,7 +34,7 @@ export const account = (fund: Fund, i: number) => fund.accounts[i]!.accountID
 
 /** How an account takes part in the DRP: 1 none, 2 full, 3 percentage, 4 units. */
 export const choose = (
-  service: Service,
+  service: Pick<Service, 'connection'>,
   accountID: number,
   type: number,
   value?: number | string,

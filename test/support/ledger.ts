@@ -4,6 +4,9 @@ import type { Client, Reply } from './client.ts'
 import { rowsOf } from './database.ts'
 import type { Service } from './service.ts'
 
+/** A service in this process or in another. */
+export type Reached = Pick<Service, 'admin' | 'connection'>
+
 let made = 0
 const unique = (what: string) => `${what}-${process.pid}-${++made}`
 
@@ -20,10 +23,10 @@ export function all(reply: Reply) {
   return reply.data
 }
 
-export const newProduct = async ({ admin }: Service, more: object = {}) =>
+export const newProduct = async ({ admin }: Reached, more: object = {}) =>
   only(await admin.post('/Product', { name: 'Fund', externalProductId: unique('P'), ...more }))
 
-export const newInvestment = async ({ admin }: Service, productID: number, more: object = {}) =>
+export const newInvestment = async ({ admin }: Reached, productID: number, more: object = {}) =>
   only(
     await admin.post('/Investment', {
       productID,
@@ -35,7 +38,7 @@ export const newInvestment = async ({ admin }: Service, productID: number, more:
   )
 
 export const newPrice = async (
-  { admin }: Service,
+  { admin }: Reached,
   investmentID: number,
   priceDate: string,
   price: number | string,
@@ -51,7 +54,7 @@ export type Account = {
 
 /** Investors with an account each, straight into the database: the ledger is what is tried here. */
 export async function newAccounts(
-  { connection }: Service,
+  { connection }: Reached,
   productID: number,
   count: number,
 ): Promise<Account[]> {
@@ -85,7 +88,7 @@ export type Fund = {
 
 /** A product with investments (priced 1 from the year 2000 on, unless told) and accounts. */
 export async function newFund(
-  service: Service,
+  service: Reached,
   options: { accounts?: number; investments?: object[]; price?: number | string | null } = {},
 ): Promise<Fund> {
   const { accounts = 1, investments = [{}], price = 1 } = options

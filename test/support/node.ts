@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { type Client, clientOf } from './client.ts'
 import { urlOf } from './database.ts'
-import { start, temporaryFolder, until } from './process.ts'
+import { startProgram, temporaryFolder, until } from './process.ts'
 import { adminPassword } from './service.ts'
 
 export type Node = {
@@ -10,9 +10,10 @@ export type Node = {
   admin: Client
   /** Everything it wrote so far: the greeting and the log. */
   output: () => string
-  stop: () => Promise<void>
+  /** Ends as an operator ends it; the exit code. */
+  stop: () => Promise<number | null>
   /** Ends it without a chance to finish anything. */
-  kill: () => Promise<void>
+  kill: () => Promise<number | null>
 }
 
 /** A node in a process of its own: on this database, with the secret all share, or on its own. */
@@ -20,12 +21,10 @@ export async function startNode(
   connection: pg.ClientConfig | undefined,
   env: Record<string, string> = {},
 ): Promise<Node> {
-  const program = start(['--import', 'tsx', 'src/main.ts'], {
-    PORT: '0',
+  const program = startProgram({
     ...(connection && { DATABASE_URL: urlOf(connection) }),
     REGISTRY_DATA_DIR: temporaryFolder(),
     REGISTRY_JWT_SECRET: 'a secret that all nodes of a test share',
-    REGISTRY_LOG_LEVEL: 'silent',
     REGISTRY_ADMIN_USERNAME: 'admin',
     REGISTRY_ADMIN_PASSWORD: adminPassword,
     ...env,
@@ -36,9 +35,9 @@ export async function startNode(
     return /API +(https?:\S+)/.exec(program.output())?.[1]
   })
   const anyone = clientOf(url)
-  const end = (signal: NodeJS.Signals) => async () => {
+  const end = (signal: NodeJS.Signals) => () => {
     program.kill(signal)
-    await program.exited
+    return program.exited
   }
   const [stop, kill] = [end('SIGTERM'), end('SIGKILL')]
   const password = env.REGISTRY_ADMIN_PASSWORD ?? adminPassword

@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict'
+import { describe, it, type TestContext } from 'node:test'
+import { crash, type Options, type Result } from './crash/harness.ts'
+
+/** A few in every run of the tests; `npm run test:crash` has more, and other seeds. */
+const cycles = Number(process.env.REGISTRY_CRASH_CYCLES ?? 6)
+const seed = Number(process.env.REGISTRY_CRASH_SEED ?? Date.now() % 1_000_000)
+
+async function run(t: TestContext, options: Partial<Options>): Promise<Result> {
+  const say = (line: string) => t.diagnostic(line)
+  say(`seed ${seed}`)
+  const result = await crash({ seed, cycles, say, ...options })
+  const { acknowledged, refused, inDoubt, committed, lost, doubled, slowestRecovery } = result
+  say(
+    `${result.cycles} cycles: ${acknowledged} acknowledged, ${refused} refused, ` +
+      `${inDoubt} in doubt of which ${committed} had been done; ` +
+      `${lost.length} lost, ${doubled.length} doubled; slowest recovery ${slowestRecovery} ms`,
+  )
+  return result
+}
+
+describe('A registry whose processes are killed (-9) at random moments', () => {
+  it('has every acknowledged write once, and a retry under its key settles the rest', async (t) => {
+    const { lost, doubled, troubles, ...counts } = await run(t, {})
+    assert.deepEqual({ lost, doubled, troubles }, { lost: [], doubled: [], troubles: [] })
+    assert.equal(counts.cycles, cycles)
+    assert.ok(counts.inDoubt > 0, 'nothing was under way when the fault struck')
+  })
+})
+
+describe('The crash suite', () => {
+  it('sees loss where commits are confirmed too early, and doubles where keys change', async (t) => {
+    const { lost, doubled } = await run(t, {
+      cycles: 1,
+      faults: ['every process of the database'],
+      kinds: ['posting'],
+      careless: true,
+    })
+    assert.ok(lost.length > 0, 'the loss was not seen')
+    assert.ok(doubled.length > 0, 'what was done twice was not seen')
+  })
+})

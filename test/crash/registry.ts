@@ -1,0 +1,90 @@
+import { findEmbedded } from '../../src/embedded/postgres.ts'
+import { type Client, clientOf } from '../support/client.ts'
+import { rowsOf } from '../support/database.ts'
+import { type Program, startRegistry, temporaryFolder, until } from '../support/process.ts'
+import { adminPassword } from '../support/service.ts'
+
+/** The service as `npm start` runs it: one data folder, the database embedded and durable. */
+export type Registry = {
+  dataDir: string
+  program: () => Program
+  client: () => Client
+  connection: () => ReturnType<typeof connectionOf>
+  start: () => Promise<void>
+  stop: () => Promise<void>
+  restart: () => Promise<void>
+  /** Waits until it answers and its database does; starts it where it was killed. */
+  recover: () => Promise<void>
+}
+
+const connectionOf = async (dataDir: string) => {
+  const connection = await findEmbedded(dataDir)
+  if (!connection) throw new Error(`There is no database on ${dataDir}.`)
+  return connection
+}
+
+export function registryOn(dataDir = temporaryFolder()): Registry {
+  let program: Awaited<ReturnType<typeof startRegistry>>
+  let client: Client
+  const start = async () => {
+    program = await startRegistry({
+      REGISTRY_DATA_DIR: dataDir,
+      REGISTRY_ADMIN_USERNAME: 'admin',
+      REGISTRY_ADMIN_PASSWORD: adminPassword,
+    })
+    await signIn()
+  }
+  const stop = async () => {
+    program.kill('SIGINT')
+    await program.exited
+  }
+  const signIn = async () => {
+    client = await clientOf(program.url).signIn('admin', adminPassword)
+  }
+  return {
+    dataDir,
+    program: () => program,
+    client: () => client,
+    connection: () => connectionOf(dataDir),
+    start,
+    stop,
+    restart: () => stop().then(start),
+    recover: async () => {
+      if (!program.isUp()) return start()
+      // A new token each time, so that a run may take longer than one lasts.
+      await until('the service to be well again', async () => {
+        if (!program.isUp()) throw new Error(`The service ended: ${program.errors()}`)
+        const { status } = await client.get('/Common/HealthCheck').catch(() => ({ status: 0 }))
+        return (
+          status === 200 &&
+          signIn().then(
+            () => true,
+            () => false,
+          )
+        )
+      })
+    },
+  }
+}
+
+/** The two moments of a commit, told and done, further apart: faults strike between them. */
+export async function stretchCommits(registry: Registry) {
+  const connection = await registry.connection()
+  await rowsOf(connection, 'alter database registry set commit_siblings = 0')
+  await rowsOf(connection, 'alter database registry set commit_delay = 10000') // microseconds
+  await registry.restart()
+}
+
+/**
+ * For the control: commits are confirmed before they are on disk, and the process that writes them
+ * there sleeps. What our own settings promise cannot be undone by a server's settings, so these are
+ * the database's.
+ */
+export async function weakenCommits(registry: Registry) {
+  const connection = await registry.connection()
+  const run = (text: string) => rowsOf(connection, text)
+  await run('alter database registry set synchronous_commit = off')
+  await run(`alter system set wal_writer_delay = '10s'`)
+  await run(`alter system set wal_writer_flush_after = '1GB'`)
+  await registry.restart()
+}
