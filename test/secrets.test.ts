@@ -4,7 +4,9 @@ import { join } from 'node:path'
 import { before, describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
+import { backUp } from '../src/backup/backup.ts'
 import { findEmbedded } from '../src/embedded/postgres.ts'
+import { localStore } from '../src/files/local-store.ts'
 import { type Canaries, partsOf, searchFolder } from './support/canaries.ts'
 import { type Client, clientOf, type Reply } from './support/client.ts'
 import { rowsOf } from './support/database.ts'
@@ -60,6 +62,9 @@ const canaries: Canaries = new Map(
   ]),
 )
 
+/** What holds the tables once more. */
+const copies = ['database files', 'backup']
+
 /** Where a secret may be found, and why. Nothing else may be found, and all of this must be. */
 const allowed: { kinds: string[]; places: string[]; why: string }[] = [
   {
@@ -82,12 +87,12 @@ const allowed: { kinds: string[]; places: string[]; why: string }[] = [
   },
   {
     kinds: ['bank account', 'IBAN'],
-    places: ['table public.payment_detail', 'table public.idempotency', 'database files'],
+    places: ['table public.payment_detail', 'table public.idempotency', ...copies],
     why: 'decisions 5 seal tax numbers only; an answer is kept 24 hours for its Idempotency-Key',
   },
   {
     kinds: ['cheque account'],
-    places: ['table public.biz_event', 'database files'],
+    places: ['table public.biz_event', ...copies],
     why: 'the same; no answer shows it',
   },
   {
@@ -102,6 +107,7 @@ const expected = allowed.flatMap(({ kinds, places }) =>
 
 const dataDir = temporaryFolder()
 const seenFolder = temporaryFolder()
+const backupFolder = temporaryFolder()
 const seen = new Map<string, (string | Buffer)[]>()
 const walked = new Map<string, Ask>()
 let node: Node
@@ -295,6 +301,7 @@ async function gather() {
     )
     note(`table ${name}`, text)
   }
+  await backUp(connection, localStore(join(dataDir, 'files')), backupFolder)
   await rowsOf(connection, 'checkpoint')
   await node.stop()
   note('log of the service', node.output())
@@ -308,6 +315,7 @@ function search(): Set<string> {
     writeFileSync(join(places, String(i)), joined(seen.get(name)!))
   return new Set([
     ...searchFolder(places, canaries, work, (file) => names[Number(file)]!),
+    ...searchFolder(backupFolder, canaries, work, () => 'backup'),
     ...searchFolder(dataDir, canaries, work, (file) => {
       const [top, ...rest] = file.split('/')
       if (top === 'keys') return `key file ${rest.join('/')}`
@@ -338,7 +346,7 @@ describe('A secret', () => {
     // As CSV, the ranges of holdings are numbers only.
     const named = reports.filter((place) => place !== 'report Report 6.csv')
     const places = [
-      ...[...named, 'stored files', 'database files', 'answer of GET /Audit'],
+      ...[...named, 'stored files', ...copies, 'answer of GET /Audit'],
       ...['person', 'audit', 'biz_entity', 'idempotency'].map((name) => `table public.${name}`),
       ...['POST', 'PUT', 'GET'].map((method) => `answer of ${method} /Person`),
     ].map((place) => `name: ${place}`)
