@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { type Check, Flag, Id, Integer, nullable, optional } from '../http/fields.ts'
+import { type Check, Flag, Id, Integer, optional, shown } from '../http/fields.ts'
 import {
   organisationFields,
   organisationReference,
@@ -50,16 +50,13 @@ export const PartyInput = Type.Object(
   },
   { $id: 'BizEntityPartyInput', conformed: namedOrNested, check: personOrOrganisation },
 )
-export const BizEntityParty = Type.Object(
-  {
-    bizEntityPartyID: Id,
-    ...Object.fromEntries(Object.entries(ids).map(([name, id]) => [name, nullable(id)])),
-    ...roles,
-    person: nullable(Person),
-    organisation: nullable(Organisation),
-  },
-  { $id: 'BizEntityParty' },
-)
+export const BizEntityParty = shown('BizEntityParty', {
+  bizEntityPartyID: Id,
+  ...ids,
+  ...roles,
+  person: Person,
+  organisation: Organisation,
+})
 /** What the party table holds, beside the entity it is of. */
 export const PartyRecord = Type.Object({
   bizEntityPartyID: Id,

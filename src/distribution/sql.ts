@@ -113,8 +113,12 @@ export async function readDistribution(handle: Sql, which: DistributionID): Prom
         as "componentTotal"
     from distribution t join investment i on i.investment_id = t.investment_id
     where t.product_id = ${which.productID} and t.corporate_action_id = ${which.id}`)
-  return row!
+  if (!row) throw gone(which)
+  return row
 }
+
+/** Deleted since it was found. */
+const gone = ({ id }: DistributionID) => noSuch(distributionReference, { corporateActionID: id })
 
 /** The distribution a request names, inside its product where it names one. */
 export async function identifyDistribution(
@@ -135,7 +139,8 @@ export async function identifyDistribution(
   const [row] = await handle.query<{ productID: number }>(sql`
     select product_id as "productID" from distribution
     where ${inLedgerScope(actor, 'product_id')} and corporate_action_id = ${id}`)
-  return { productID: row!.productID, id }
+  if (!row) throw noSuch(how, given)
+  return { productID: row.productID, id }
 }
 
 /** Locks a distribution for a stage. Whoever else is at it now will have moved it on. */
@@ -146,7 +151,7 @@ export async function lockDistribution(tx: Tx, which: DistributionID): Promise<S
       : error
   })
   // Deleted since it was looked up.
-  if (locked.length === 0) throw noSuch(distributionReference, { corporateActionID: which.id })
+  if (locked.length === 0) throw gone(which)
   return readDistribution(tx, which)
 }
 

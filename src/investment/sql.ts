@@ -70,7 +70,8 @@ export async function createInvestment(tx: Tx, actor: Actor, input: InvestmentIn
       ${isActive}, coalesce(${currencyID}, currency_id), ${unitDecimals}, ${issuePrice}
     from product where product_id = ${productID}
     returning investment_id as id`)
-  const { id } = row!
+  if (!row) throw noSuch(productReference, input) // it went meanwhile
+  const { id } = row
   return { ...(await render(tx, byID(id))), ids: [id], productID, changes: input }
 }
 

@@ -6,7 +6,6 @@ import {
   ExternalId,
   Flag,
   Id,
-  nullable,
   oneOrMany,
   optional,
   shown,
@@ -67,10 +66,11 @@ const AssociatedPersonInput = Type.Object(
   { ...personFields, ...relationship, person: optional(PersonUpdate) },
   { $id: 'AssociatedPersonInput', conformed: namedOrNested, check: onePerson },
 )
-const AssociatedPerson = Type.Object(
-  { ...personFields, ...relationship, person: nullable(Person) },
-  { $id: 'AssociatedPerson' },
-)
+const AssociatedPerson = shown('AssociatedPerson', {
+  ...personFields,
+  ...relationship,
+  person: Person,
+})
 const nested = {
   associatedPersons: optional(Type.Array(AssociatedPersonInput)),
   addresses: optional(Type.Array(NestedAddress)),

@@ -107,13 +107,18 @@ export const distributionChecks: Check[] = [
     violations: `
       select ${key}, e.drp_amount, e.residual_before, e.drp_units, e.drp_cost, e.drp_residual
       from (${entitled}) e left join investment i on i.investment_id = e.drp_investment_id
+      -- Its unitDecimals may have grown since: the finest units given tell what they were.
+      left join (
+        select product_id, corporate_action_id, max(scale(trim_scale(drp_units))) as decimals
+        from entitlement group by 1, 2) m
+        on m.product_id = e.product_id and m.corporate_action_id = e.corporate_action_id
       where e.drp_residual is not null
         and (e.drp_amount + e.residual_before
             is distinct from e.drp_cost + e.drp_residual
           or e.drp_cost is distinct from round(e.drp_units * e.drp_price, e.cents)
           -- as many units as the money buys: not one more, not one less
           or e.drp_units * e.drp_price > e.drp_amount + e.residual_before
-          or (e.drp_units + power(10::numeric, -i.unit_decimals)) * e.drp_price
+          or (e.drp_units + power(10::numeric, -m.decimals)) * e.drp_price
             <= e.drp_amount + e.residual_before
           or scale(trim_scale(e.drp_units)) > i.unit_decimals)`,
   },

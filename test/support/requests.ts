@@ -1,0 +1,90 @@
+import { inBody, inQuery, type Names, type Requests } from './request-names.ts'
+import { bankRequests, entityRequests, ownedRequests, partyRequests } from './requests-investors.ts'
+import {
+  distributionRequests,
+  documentRequests,
+  investmentRequests,
+  ledgerRequests,
+  reportRequests,
+} from './requests-ledger.ts'
+import { adminPassword as password } from './service.ts'
+import type { Data, World } from './world.ts'
+
+const newPassword = 'another password for tests'
+
+const productRequests: Requests = {
+  'GET /Product': [({ product }, names) => inQuery(names.product(product))],
+  'POST /Product': [({ fresh }) => inBody({ name: fresh(), externalProductId: fresh('new') })],
+  'PUT /Product': [
+    ({ product, fresh }, { form }) => {
+      const { productID, externalProductId } = product
+      return inBody({ name: fresh(), externalProductId }, form === 'native' ? { productID } : {})
+    },
+  ],
+  'DELETE /Product': [
+    async ({ make, fresh }, names) => {
+      const spare = { name: fresh(), externalProductId: fresh('product') }
+      return inQuery(names.product(await make.post('/Product', spare)))
+    },
+  ],
+}
+
+const rightsIn = ({ productID }: World) => ({
+  permissions: ['Product.Read'],
+  productIDs: [productID],
+})
+
+const newUser = async (world: World) => {
+  const username = world.fresh('user')
+  return world.make.post('/User', { username, password, ...rightsIn(world) })
+}
+const named = ({ userID, username }: Data, { form }: Names) =>
+  form === 'native' ? { userID } : { username }
+
+const userRequests: Requests = {
+  'POST /User/Login': [
+    async (world) => inBody({ username: (await newUser(world)).username, password }),
+  ],
+  'POST /User/RefreshToken': [
+    async (world) => {
+      const { username } = await newUser(world)
+      const { refreshToken } = await world.make.post('/User/Login', { username, password })
+      return inBody({ refreshToken })
+    },
+  ],
+  'POST /User/Logout': [() => ({})],
+  'GET /User': [async (world, names) => inQuery(named(await newUser(world), names))],
+  'POST /User': [(world) => inBody({ username: world.fresh('new'), password, ...rightsIn(world) })],
+  'PUT /User': [
+    async (world, names) =>
+      inBody(named(await newUser(world), names), rightsIn(world), { isActive: true }),
+  ],
+  'PUT /User/Password': [
+    async (world, names) => inBody(named(await newUser(world), names), { newPassword }),
+  ],
+}
+
+/**
+ * How to call each operation rightly about the records of a world: the walk through all operations
+ * and callers (authorization.test.ts) is made from it. Each entry is a list, one request for every
+ * kind of record that the operation can be about.
+ */
+export const requests: Requests = {
+  'GET /Common/Lookup': [() => ({})],
+  'GET /Common/HealthCheck': [() => ({})],
+  ...userRequests,
+  ...productRequests,
+  ...entityRequests,
+  ...partyRequests,
+  ...ownedRequests,
+  ...bankRequests,
+  ...investmentRequests,
+  ...ledgerRequests,
+  ...distributionRequests,
+  ...documentRequests,
+  ...reportRequests,
+  'GET /Audit': [
+    ({ productID }) => inQuery({ resource: 'Product', resourceID: productID }),
+    ({ transaction }) => inQuery({ resourceID: transaction.bizTransactionID }),
+  ],
+}

@@ -1,0 +1,185 @@
+import assert from 'node:assert/strict'
+import type { Client, Reply } from './client.ts'
+import type { Service } from './service.ts'
+
+/**
+ * A product with one of everything that the registry keeps, made through the interface. Every name
+ * and external id in it begins with the name of the world, so that an answer which tells of it can
+ * be known by it; every external id is one that no other world has.
+ */
+export type World = Awaited<ReturnType<typeof newWorld>>
+// biome-ignore lint/suspicious/noExplicitAny: tests look into any answer
+export type Data = any
+
+/** The data of an answer that must be a success: its one record where it is a list of one. */
+export function done(reply: Reply): Data {
+  assert.equal(reply.status, 200, reply.text)
+  const { data } = reply
+  return Array.isArray(data) && data.length === 1 ? data[0] : data
+}
+
+let made = 0
+
+export async function newWorld({ admin }: Service, name: string) {
+  /** A name of this world that nothing else has. */
+  const fresh = (what = 'x') => `${name}-${what}-${++made}`
+  const post = async (path: string, body: object) => done(await admin.post(path, body))
+  const product = await post('/Product', { name: fresh(), externalProductId: fresh('product') })
+  const { productID } = product
+  const investment = async () => {
+    const external = { externalInvestmentId: fresh('class'), securityCode: fresh('code') }
+    const one = await post('/Investment', { productID, name: fresh(), ...external })
+    const price = { investmentID: one.investmentID, priceDate: '2024-01-01', price: 1.25 }
+    const { investmentPriceID } = await post('/Investment/Price', price)
+    return { ...one, investmentPriceID }
+  }
+  const owned = () => ({
+    addresses: [{ externalAddressId: fresh('address'), suburb: fresh() }],
+    communications: [
+      { externalCommunicationId: fresh('contact'), communicationTypeID: 2, name: fresh() },
+    ],
+  })
+  const person = () => ({ externalPersonId: fresh('person'), firstName: fresh(), ...owned() })
+  const organisation = () => ({
+    externalOrganisationId: fresh('organisation'),
+    name: fresh(),
+    associatedPersons: [{ person: person() }],
+    ...owned(),
+  })
+  /** What POST /BizEntity takes, with everything that may be nested in it. */
+  const entityInput = (more: object = {}) => ({
+    name: fresh(),
+    externalBizEntityId: fresh('entity'),
+    bizEntityTypeID: 1,
+    bizEntityStatusID: 1,
+    accounts: [{ productID, externalAccountId: fresh('account'), drpTypeID: 2 }],
+    ...owned(),
+    paymentDetails: [{ externalPaymentDetailId: fresh('bank'), accountName: fresh() }],
+    bizEntityParties: [{ person: person() }, { organisation: organisation() }],
+    ...more,
+  })
+  const entity = (more: object = {}) => post('/BizEntity', entityInput(more))
+
+  const first = await investment()
+  const second = await investment()
+  const parent = await entity()
+  const holder = await entity()
+  const link = {
+    bizEntityID: holder.bizEntityID,
+    parentBizEntityID: parent.bizEntityID,
+    activeFrom: '2024-01-01',
+  }
+  await post('/BizEntity/Parent', link)
+  const [account] = holder.accounts
+  const [otherAccount] = parent.accounts
+
+  const { investmentID } = first
+  const posting = () => ({
+    productID,
+    investmentID,
+    accountID: account.accountID,
+    externalBizTransactionId: fresh('posting'),
+    comment: fresh(),
+    transactionDate: '2024-02-01',
+    quantity: 1000,
+  })
+  const transaction = () => post('/BizTransaction/Allotment', posting())
+  const event = () =>
+    post('/BizEvent/NoticeOfDeposit', { ...posting(), quantity: null, amount: 100 })
+  const distributionInput = () => ({
+    productID,
+    investmentID,
+    externalCorporateActionId: fresh('distribution'),
+    name: fresh(),
+    recordDate: '2024-06-30',
+    paymentDate: '2024-07-15',
+    distributionAmountPerUnit: 0.05,
+    drpIndicatorID: 2,
+    drpPrice: 1.2,
+    drpInvestmentID: investmentID,
+    taxComponents: [{ taxComponentName: 'CapitalGains', percentage: 100 }],
+  })
+  /** A distribution that went through so many of the stages. */
+  const distribution = async (stages = 0) => {
+    const one = await post('/Distribution', distributionInput())
+    const { corporateActionID } = one
+    for (const stage of ['Declare', 'Payment', 'DrpAllotment'].slice(0, stages))
+      await admin.post(`/Distribution/${stage}`, { productID, corporateActionID }).then(done)
+    return one
+  }
+  const documentInput = () => ({
+    externalDocumentId: fresh('document'),
+    documentTypeID: 1,
+    name: fresh(),
+    productID,
+  })
+  const document = async (withFile = true) => {
+    const one = await post('/Document', documentInput())
+    if (withFile) await upload(admin, one.documentID, fresh())
+    return one
+  }
+  const report = (more: object = {}) =>
+    post('/Report', { reportTypeID: 2, name: fresh(), format: 'json', productID, ...more })
+
+  const transfer = await transaction()
+  return {
+    name,
+    fresh,
+    product,
+    productID,
+    first,
+    second,
+    parent,
+    holder,
+    account,
+    otherAccount,
+    link,
+    transaction: transfer,
+    event: await event(),
+    declared: await distribution(1),
+    document: await document(),
+    report: await report(),
+    person: holder.bizEntityParties[0].person,
+    organisation: holder.bizEntityParties[1].organisation,
+    make: {
+      post,
+      investment,
+      person,
+      organisation,
+      entityInput,
+      entity,
+      owned,
+      posting,
+      transaction,
+      event,
+      distributionInput,
+      distribution,
+      documentInput,
+      document,
+      report,
+    },
+  }
+}
+
+const upload = async (client: Client, documentID: number, text: string) =>
+  done(
+    await client.post('/Document/File', {
+      documentID,
+      fileName: 'file.txt',
+      contentType: 'text/plain',
+      content: Buffer.from(text).toString('base64'),
+    }),
+  )
+
+const isTelling = /(id|code|number|username|token)$/
+
+/** Every id, code and name in an answer, with the field that tells it, in small letters. */
+export function* namesIn(value: unknown): Generator<[string, string | number]> {
+  if (typeof value !== 'object' || value === null) return
+  for (const [key, inner] of Object.entries(value)) {
+    const name = key.toLowerCase()
+    if (typeof inner === 'object') yield* namesIn(inner)
+    else if (isTelling.test(name) && (typeof inner === 'string' || typeof inner === 'number'))
+      yield [name, inner]
+  }
+}
