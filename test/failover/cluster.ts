@@ -250,8 +250,11 @@ listen leader
   option httpchk GET /primary
   http-check expect status 200
   default-server inter 1s fall 2 rise 1 on-marked-down shutdown-sessions
-${places.map(({ name, port, rest }) => `  server ${name} 127.0.0.1:${port} check port ${rest}`).join('\n')}
+${places.map(serverLine).join('\n')}
 `
+
+const serverLine = ({ name, port, rest }: Place) =>
+  `  server ${name} 127.0.0.1:${port} check port ${rest}`
 
 async function startProxy({ haproxy }: Programs, folder: string, places: Place[]): Promise<number> {
   const port = await freePort()
