@@ -210,7 +210,7 @@ describe('A backup', { concurrency: false }, () => {
     const former = home.service.admin
     for (const path of paths(fund)) {
       const [then, now] = [await former.get(path), await admin.get(path)]
-      assert.deepEqual(now.data, then.data, path)
+      assert.deepEqual(withoutBalances(now.data), withoutBalances(then.data), path)
     }
     const tess = (await admin.get(`/Person?PersonID=${personID}`)).data[0]
     assert.deepEqual(tess, (await former.get(`/Person?PersonID=${personID}`)).data[0])
@@ -227,6 +227,10 @@ describe('A backup', { concurrency: false }, () => {
     for (const [id, record] of there) assert.deepEqual(record, then.get(id))
     assert.ok(there.size <= then.size)
   }
+
+  /** What is posted after the backup moves these. */
+  const withoutBalances = (data: object) =>
+    JSON.parse(JSON.stringify(data, (name, value) => (name === 'balance' ? undefined : value)))
 
   async function transactionsOf(admin: Client) {
     const found = new Map<number, object>()

@@ -75,7 +75,7 @@ async function write(
 ): Promise<Arrived> {
   const discard = () => rm(path, { force: true })
   const hash = createHash('sha256')
-  const draft = await open(path, 'wx', 0o600)
+  const draft = await open(path, 'wx', 0o600).catch(unavailable)
   let size = 0
   let head = Buffer.alloc(0)
   try {
@@ -84,9 +84,9 @@ async function write(
       if (size > maxBytes) throw tooLarge(maxBytes)
       if (head.length < headBytes) head = Buffer.concat([head, piece.subarray(0, headBytes)])
       hash.update(piece)
-      await draft.writeFile(piece)
+      await draft.writeFile(piece).catch(unavailable)
     }
-    await draft.sync()
+    await draft.sync().catch(unavailable)
   } catch (error) {
     await draft.close()
     await discard()
@@ -150,8 +150,12 @@ export const takeUnused = (tx: Tx, most: number) =>
     returning sha256`)
 
 const unavailable = (cause: unknown): never => {
+  const isFull = fullCodes.has((cause as { code?: string }).code ?? '')
   throw Object.assign(
-    tryLater(503, 'storage_unavailable', 'The storage of files does not answer; try again.', 5),
+    isFull
+      ? tryLater(503, 'storage_full', 'The storage of files is full; try again later.', 30)
+      : tryLater(503, 'storage_unavailable', 'The storage of files does not answer; try again.', 5),
     { cause },
   )
 }
+const fullCodes = new Set(['ENOSPC', 'EDQUOT'])

@@ -60,7 +60,9 @@ async function receiveJson(body: Readable | undefined, door: FileDoor): Promise<
   if (!body) return { body: null, file: undefined }
   const splitter = contentSplitter()
   async function* content() {
-    for await (const piece of body!) yield* splitter.push(piece)
+    // What is left of a refused body still goes by; destroyed, it would take the answer along.
+    for await (const piece of body!.iterator({ destroyOnReturn: false }))
+      yield* splitter.push(piece)
   }
   const file = await door.arrive(content())
   try {

@@ -3,6 +3,7 @@ import Cursor from 'pg-cursor'
 import type { Sql as Statement } from 'sql-template-tag'
 import { Refusal, tryLater } from '../refusal.ts'
 import { statementName } from './statements.ts'
+import { type Watch, watchOver } from './watch.ts'
 
 /** A statement or a part of one; parts nest, values become parameters. */
 export type Fragment = Statement
@@ -32,6 +33,8 @@ export interface Database extends Sql {
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>
   /** Rows of a read as they come, in batches: memory stays flat whatever their number. */
   stream<Row extends object>(statement: Fragment, batch: number): AsyncGenerator<Row[]>
+  /** How many there may be to write with; and as many to read with. */
+  readonly connections: number
   counts(): { total: number; idle: number; waiting: number }
   close(): Promise<void>
 }
@@ -62,15 +65,17 @@ const asText = new Set<number>([DATE, TIMESTAMP, TIMESTAMPTZ, JSON_TYPE, JSONB, 
 export function openDatabase(options: DatabaseOptions): Database {
   const reads = openPool(options, '-c default_transaction_read_only=on')
   const writes = openPool(options, '')
-  const run = runner(options.prepareStatements)
-  const read = runner(options.prepareStatements, patience.read)
+  const watch = watchOver(options.connection)
+  const run = runner(options.prepareStatements, watch)
+  const read = runner(options.prepareStatements, watch, patience.read)
 
   return {
     query: (statement) => withRetries(() => withClient(reads, (c) => read(c, statement))),
     transaction: (work) =>
       withRetries(() => withClient(writes, (c) => inTransaction(c, run, work))),
-    stream: (statement, batch) => streamed(reads, statement, batch),
-    snapshot: (work, signal) => withClient(reads, (c) => inSnapshot(c, run, work, signal)),
+    stream: (statement, batch) => streamed(reads, watch, statement, batch),
+    snapshot: (work, signal) => withClient(reads, (c) => inSnapshot(c, run, watch, work, signal)),
+    connections: options.connections,
     counts: () => ({
       total: reads.totalCount + writes.totalCount,
       idle: reads.idleCount + writes.idleCount,
@@ -93,6 +98,13 @@ const settings = [
   'lock_timeout=10s',
   'enable_seqscan=off',
   'jit=off',
+  // A node that was killed, frozen or cut off must not hold locks for long: what it asked for ends,
+  // and what it left open is undone.
+  'client_connection_check_interval=1s',
+  'idle_in_transaction_session_timeout=60s',
+  'tcp_keepalives_idle=10',
+  'tcp_keepalives_interval=5',
+  'tcp_keepalives_count=3',
 ]
   .map((setting) => `-c ${setting}`)
   .join(' ')
@@ -100,7 +112,7 @@ const settings = [
 /**
  * How long we wait for an answer, in milliseconds. A server that is frozen takes what we send and
  * says nothing, and one that has lost its standby waits for it without end; its own limits do not
- * help then. Statements inside a transaction may take long, and have PostgreSQL's limit only.
+ * help then. Statements inside a transaction may take long: see watch.ts.
  */
 const patience = { begin: 5_000, read: 35_000, commit: 15_000 }
 
@@ -114,6 +126,7 @@ function openPool(options: DatabaseOptions, more: string): pg.Pool {
     connectionTimeoutMillis: 5_000,
     idleTimeoutMillis: 60_000,
     keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
     options: `${settings} ${role} ${more}`,
   })
   pool.on('error', options.onLostConnection)
@@ -126,17 +139,17 @@ function openPool(options: DatabaseOptions, more: string): pg.Pool {
 type Run = <Row extends object>(client: pg.PoolClient, statement: Fragment) => Promise<Row[]>
 
 const runner =
-  (prepare: boolean, limit?: number): Run =>
+  (prepare: boolean, watch: Watch, limit?: number): Run =>
   async <Row extends object>(client: pg.PoolClient, statement: Fragment) => {
     const { text, values } = statement
     const name = prepare ? statementName(text) : undefined
-    const { rows } = await client.query<Row>({
+    const asked = client.query<Row>({
       text,
       values,
       ...(name && { name }),
       ...(limit && { query_timeout: limit }),
     })
-    return rows
+    return (await watch(client, asked)).rows
   }
 
 /** A client whose connection broke, or whose prepared plans went stale, is not used again. */
@@ -165,7 +178,8 @@ async function inTransaction<T>(client: pg.PoolClient, run: Run, work: (tx: Tx) 
     if (codeOf(error) === readOnly) throw unreachable(error)
     // What is lost has rolled back by itself, and one that hangs would not answer this either.
     if (isLostConnection(error) || isAway(error)) throw error
-    await client.query('rollback').catch(() => {})
+    // Who cannot even roll back must not be met again by another.
+    await client.query(timed('rollback', patience.begin)).catch(refuseUnreachable)
     throw error
   }
 }
@@ -198,25 +212,27 @@ const beginSnapshot = `begin isolation level repeatable read read only;
 async function inSnapshot<T>(
   client: pg.PoolClient,
   run: Run,
+  watch: Watch,
   work: (snapshot: Snapshot) => Promise<T>,
   signal: AbortSignal = new AbortController().signal,
 ) {
   const breakOff = () => void client.end().catch(() => {})
   signal.addEventListener('abort', breakOff)
   try {
-    await client.query(beginSnapshot)
+    await watch(client, client.query(beginSnapshot))
     return await work({
       query: (statement) => run(client, statement),
-      stream: (statement, batch) => fetched(client, statement, batch, signal),
+      stream: (statement, batch) => fetched(client, watch, statement, batch, signal),
     })
   } finally {
     signal.removeEventListener('abort', breakOff)
-    if (!signal.aborted) await client.query('rollback').catch(() => {})
+    if (!signal.aborted) await watch(client, client.query('rollback')).catch(() => {})
   }
 }
 
 async function* fetched<Row extends object>(
   client: pg.PoolClient,
+  watch: Watch,
   { text, values }: Fragment,
   batch: number,
   signal: AbortSignal,
@@ -225,7 +241,7 @@ async function* fetched<Row extends object>(
   let lost = false
   try {
     for (;;) {
-      const rows = await cursor.read(batch).catch((error) => {
+      const rows = await watch(client, cursor.read(batch)).catch((error) => {
         lost = isLostConnection(error)
         throw error
       })
@@ -234,12 +250,13 @@ async function* fetched<Row extends object>(
     }
   } finally {
     // A cursor on a lost connection never answers that it is closed.
-    if (!lost && !signal.aborted) await cursor.close().catch(() => {})
+    if (!lost && !signal.aborted) await watch(client, cursor.close()).catch(() => {})
   }
 }
 
 async function* streamed<Row extends object>(
   pool: pg.Pool,
+  watch: Watch,
   statement: Fragment,
   batch: number,
 ): AsyncGenerator<Row[]> {
@@ -252,24 +269,29 @@ async function* streamed<Row extends object>(
   let cursor: Cursor<Row> | undefined
   try {
     // The statement's time runs on while the reader takes its time.
-    await client.query("begin; set local statement_timeout = '10min'").catch(tellLost)
+    const begin = "begin; set local statement_timeout = '10min'"
+    await client.query(timed(begin, patience.begin)).catch(tellLost)
     cursor = client.query(new Cursor<Row>(statement.text, statement.values, { types }))
     for (;;) {
-      const rows = await cursor.read(batch).catch(tellLost)
+      const rows = await watch(client, cursor.read(batch)).catch(tellLost)
       if (rows.length === 0) return
       yield rows
     }
   } finally {
     // A cursor on a lost connection never answers that it is closed.
-    if (!lost) await cursor?.close().catch(() => {})
-    if (!lost) await client.query('rollback').catch(() => {})
+    if (!lost && cursor) await watch(client, cursor.close()).catch(() => {})
+    if (!lost)
+      await client.query(timed('rollback', patience.begin)).catch((error) => {
+        lost = error
+      })
     client.release(Boolean(lost))
   }
 }
 
 const attempts = 5
-// Serialization failure, deadlock, a lock that did not come free in time.
-const retryable = new Set(['40001', '40P01', '55P03'])
+// Serialization failure and deadlock. A lock that did not come free in time is not waited for
+// again: meanwhile others would wait for the connection.
+const retryable = new Set(['40001', '40P01'])
 
 async function withRetries<T>(work: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
