@@ -38,7 +38,7 @@ export function productionPackages() {
 
 function wantedBy({ dependencies, optionalDependencies, peerDependencies, peerDependenciesMeta }) {
   const meta = peerDependenciesMeta || {}
-  const peers = Object.keys(peerDependencies || {}).filter((name) => !(meta[name] || {}).optional)
+  const peers = Object.keys(peerDependencies || {}).filter((name) => !meta[name]?.optional)
   return [...Object.keys({ ...dependencies, ...optionalDependencies }), ...peers]
 }
 
