@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import multipart from '@fastify/multipart'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
@@ -52,15 +53,26 @@ export async function receive(request: FastifyRequest, schema: TObject, door: Fi
         : receiveJson(request.body as Readable | undefined, door),
     )
   } catch (error) {
+    letPass(request.raw)
     throw refusalOfUpload(error) ?? error
   }
+}
+
+/**
+ * The rest of a body that is refused goes by unread: its sender gets to the answer, and the
+ * connection is free again. For a while; then it is cut.
+ */
+function letPass(body: IncomingMessage) {
+  body.resume()
+  const timer = setTimeout(() => body.destroy(), 30_000).unref()
+  body.once('close', () => clearTimeout(timer))
 }
 
 async function receiveJson(body: Readable | undefined, door: FileDoor): Promise<Received> {
   if (!body) return { body: null, file: undefined }
   const splitter = contentSplitter()
   async function* content() {
-    // What is left of a refused body still goes by; destroyed, it would take the answer along.
+    // Not destroyed when it is left early: that would take the connection, and the answer, along.
     for await (const piece of body!.iterator({ destroyOnReturn: false }))
       yield* splitter.push(piece)
   }
