@@ -9,7 +9,7 @@ import { until } from './support/process.ts'
 import { seedHolders } from './support/seed.ts'
 
 /** How many accounts take part; fewer for a quick look, more on a large machine. */
-const accounts = Number(process.env.REGISTRY_CRASH_ACCOUNTS ?? 100_000)
+const accounts = Number(process.env.REGISTRY_CRASH_ACCOUNTS ?? 30_000)
 
 let connection: pg.ClientConfig
 let client: pg.Client

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { rowsOf, urlOf } from './support/database.ts'
 import { getBytes } from './support/files.ts'
@@ -9,7 +10,7 @@ import { cellsOf, ended } from './support/reports.ts'
 import { type Service, startService } from './support/service.ts'
 
 /** Members of the register that the workers are given to write. */
-const members = 200_000
+const members = 100_000
 
 let service: Service
 let fund: Fund
@@ -62,7 +63,7 @@ async function fill() {
 }
 
 async function startWorker(flags: string[] = []): Promise<Program> {
-  const worker = start([...flags, '--import', 'tsx', 'src/worker.ts'], {
+  const worker = start([...flags, join('scripts', 'run.mjs'), 'worker'], {
     DATABASE_URL: urlOf(service.connection),
     REGISTRY_DATA_DIR: dataDir,
     REGISTRY_LOG_LEVEL: 'error',
@@ -134,8 +135,8 @@ describe('A worker', () => {
     assert.equal(await worker.exited, 0)
   })
 
-  it('writes 200,000 rows in little memory', { skip: process.platform !== 'linux' }, async () => {
-    const worker = await startWorker(['--max-old-space-size=96'])
+  it('writes 100,000 rows in little memory', { skip: process.platform !== 'linux' }, async () => {
+    const worker = await startWorker(['--max-old-space-size=72'])
     for (const format of ['csv', 'json', 'xlsx']) await assertWhole(await orderRegister(format))
     const peak = Number(
       /VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${worker.pid}/status`, 'utf8'))?.[1],

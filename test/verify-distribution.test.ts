@@ -163,3 +163,12 @@ describe('verify finds it when it does not hold that', () => {
         assert.ok((await foundAfter(corruption, violations)) > 0, corruption)
     })
 })
+
+describe('The ways to break a distribution', () => {
+  it('are of checks that there are', () => {
+    assert.deepEqual(
+      Object.keys(corruptions),
+      distributionChecks.map(({ name }) => name),
+    )
+  })
+})

@@ -3,6 +3,7 @@ import { after, before, describe, it } from 'node:test'
 import pg from 'pg'
 import { checks } from '../src/verify/checks.ts'
 import { distributionChecks } from '../src/verify/distribution-checks.ts'
+import { verify } from '../src/verify/verify.ts'
 import { rowsOf, urlOf } from './support/database.ts'
 import { all, assertVerified, newFund, only, poster } from './support/ledger.ts'
 import { runCli, temporaryFolder } from './support/process.ts'
@@ -210,13 +211,29 @@ describe('A register that is right', () => {
 })
 
 describe('verify finds it when it does not hold that', () => {
-  const own = checks.filter((check) => !distributionChecks.includes(check))
-  for (const { name, violations } of own)
+  for (const { name, violations } of checks)
     it(name, async () => {
       assert.ok(corruptions[name]?.length, 'the test knows a way to break it')
       for (const corruption of corruptions[name]!)
         assert.ok((await foundAfter(corruption, violations)) > 0, corruption)
     })
+})
+
+describe('The ways to break the register', () => {
+  it('are known for every check that verify makes, here or in verify-distribution.test.ts', async () => {
+    const made = (await verify(service.connection)).map(({ name }) => name)
+    assert.deepEqual(
+      made.filter((name) => !(name in corruptions)),
+      distributionChecks.map(({ name }) => name),
+    )
+  })
+
+  it('are of checks that there are', () => {
+    assert.deepEqual(
+      Object.keys(corruptions),
+      checks.map(({ name }) => name),
+    )
+  })
 })
 
 describe('npm run cli -- verify', () => {

@@ -61,7 +61,7 @@ export async function crash(options: Options): Promise<Result> {
   const sent: Sent[] = []
   const result = emptyResult()
   for (const fault of plan.flat().slice(0, cycles)) {
-    const now = await burdened(registry, next, random.integer(100, 1200), fault)
+    const now = await burdened(registry, next, random.integer(300, 2000), fault)
     sent.push(...now.sent)
     result.slowestRecovery = Math.max(result.slowestRecovery, now.recovery)
     const { inDoubt, committed } = await reckon(registry, sent, result, careless)

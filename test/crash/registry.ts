@@ -71,7 +71,7 @@ export function registryOn(dataDir = temporaryFolder()): Registry {
 export async function stretchCommits(registry: Registry) {
   const connection = await registry.connection()
   await rowsOf(connection, 'alter database registry set commit_siblings = 0')
-  await rowsOf(connection, 'alter database registry set commit_delay = 10000') // microseconds
+  await rowsOf(connection, 'alter database registry set commit_delay = 30000') // microseconds
   await registry.restart()
 }
 

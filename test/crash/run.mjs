@@ -1,0 +1,20 @@
+// `npm run test:crash -- --cycles 50 --seed 7`: the crash suite (test/crash.test.ts) for longer.
+import { spawnSync } from 'node:child_process'
+import { parseArgs } from 'node:util'
+
+const { values } = parseArgs({
+  options: { cycles: { type: 'string', default: '20' }, seed: { type: 'string' } },
+})
+const { status } = spawnSync(
+  process.execPath,
+  ['--import', 'tsx', '--test', '--test-reporter=spec', 'test/crash.test.ts'],
+  {
+    stdio: 'inherit',
+    env: {
+      ...process.env,
+      REGISTRY_CRASH_CYCLES: values.cycles,
+      ...(values.seed && { REGISTRY_CRASH_SEED: values.seed }),
+    },
+  },
+)
+process.exitCode = status ?? 1
