@@ -324,7 +324,7 @@ describe('A backup', { concurrency: false }, () => {
     assert.match(again.errors, /is not empty: a backup needs a folder of its own/)
   })
 
-  it('is restored on a server of one’s own, without superuser or key, less what was lost', async () => {
+  it('is restored on a server of one’s own without superuser, key or what was lost', async () => {
     const lossy = await lossyBackup()
     const owner = `owner_${randomBytes(4).toString('hex')}`
     const connection = await emptyDatabase()

@@ -63,7 +63,8 @@ export async function receive(request: FastifyRequest, schema: TObject, door: Fi
  * connection is free again. For a while; then it is cut.
  */
 function letPass(body: IncomingMessage) {
-  body.resume()
+  // Not at once: who has just stopped reading is still about to pause it.
+  setImmediate(() => body.resume())
   const timer = setTimeout(() => body.destroy(), 30_000).unref()
   body.once('close', () => clearTimeout(timer))
 }
