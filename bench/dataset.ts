@@ -21,17 +21,25 @@ export async function fill(client: pg.Client, size: Size, tell: (step: string) =
     ['persons', persons(size.entities)],
     ['entities', entities(size.entities)],
     ['accounts', accounts],
+    ['organisations', organisations],
     ['parties', parties],
     ['contacts', contacts],
     ['payment details', paymentDetails],
+    ['indexes of the ledger put aside', putIndexesAside],
     ['transactions', transactions(size.transactionsPerEntity)],
     ['account totals', accountTotals],
     ['holdings', holdings],
+    ['indexes of the ledger', putIndexesBack],
+    ['notices', events],
+    ['documents', documents],
+    ['audit', audit],
     ['sequences', sequences],
     ['statistics', 'vacuum analyze'],
   ]
-  await client.query(`set synchronous_commit = off; set work_mem = '512MB'`)
-  await client.query(`set maintenance_work_mem = '1GB'`)
+  // What follows from its numbers refers to what is there; checking ten million rows of it one by
+  // one would take longer than all the rest.
+  await client.query(`set synchronous_commit = off; set session_replication_role = replica`)
+  await client.query(`set work_mem = '512MB'; set maintenance_work_mem = '1GB'`)
   for (const [name, statement] of steps) {
     const start = performance.now()
     await client.query(statement)
@@ -81,6 +89,17 @@ const parties = `
     is_signatory, is_authorised_nominee, is_power_of_attorney, ordinal)
   select biz_entity_id, biz_entity_id, true, true, true, false, false, 1 from biz_entity`
 
+const organisations = `
+  insert into organisation (organisation_id, external_organisation_id, name,
+    is_corporate_trustee, licence_active)
+  select biz_entity_id / 10, 'O' || biz_entity_id / 10, 'Organisation ' || biz_entity_id / 10,
+    false, false
+  from biz_entity where biz_entity_id % 10 = 0;
+  insert into biz_entity_party (biz_entity_id, organisation_id, is_primary_contact,
+    is_income_receiving, is_signatory, is_authorised_nominee, is_power_of_attorney, ordinal)
+  select biz_entity_id, biz_entity_id / 10, false, false, false, false, false, 2
+  from biz_entity where biz_entity_id % 10 = 0`
+
 const contacts = `
   insert into address (external_address_id, address_type_id, address_line, suburb, postcode,
     state_code, country_code, biz_entity_id)
@@ -99,7 +118,23 @@ const paymentDetails = `
     false, true
   from biz_entity`
 
-/** Allotments into two holdings of each account in turn, half a year apart. */
+/** Ten million rows are sorted into an index once, rather than put into it one by one. */
+const putIndexesAside = `
+  create temporary table aside as
+    select i.indexrelid::regclass::text as name, pg_get_indexdef(i.indexrelid) as definition
+    from pg_index i
+    where i.indrelid in ('biz_transaction'::regclass, 'holding'::regclass)
+      and not i.indisprimary;
+  do $$ declare name text; begin
+    for name in select a.name from aside a loop execute 'drop index ' || name; end loop;
+  end $$`
+
+const putIndexesBack = `
+  do $$ declare definition text; begin
+    for definition in select a.definition from aside a loop execute definition; end loop;
+  end $$`
+
+/** Allotments into two holdings of each account in turn, half a year apart; all hold class 1. */
 const transactions = (each: number) => `
   insert into biz_transaction (product_id, biz_transaction_id, external_biz_transaction_id,
     biz_transaction_type_id, account_id, investment_id, transaction_date, investment_price, amount,
@@ -110,7 +145,7 @@ const transactions = (each: number) => `
     sum(quantity) over everything, sum(quantity) over everything
   from (
     select (j - 1) * (select count(*) from account) + a.account_id as id, a.account_id,
-      1 + (a.account_id + (j % 2) * 5) % ${investments} as investment_id,
+      case when j % 2 = 0 then 1 else 2 + a.account_id % ${investments - 1} end as investment_id,
       date '2020-01-01' + j * 180 + a.account_id % 90 as transaction_date,
       100 + ((a.account_id * 7 + j * 13) % 1000)::numeric as quantity
     from account a, generate_series(1, ${each}) j) t
@@ -129,10 +164,32 @@ const holdings = `
   select 1, account_id, investment_id, sum(quantity), sum(amount), sum(amount), 0
   from biz_transaction group by account_id, investment_id order by account_id, investment_id`
 
+const events = `
+  insert into biz_event (product_id, biz_event_type_id, biz_event_status_id, account_id,
+    investment_id, biz_event_date, amount, external_transaction_id)
+  select 1, 1, 1 + account_id % 3, account_id, 1, date '2026-01-01' + account_id % 300, 100,
+    'N' || account_id
+  from account`
+
+const documents = `
+  insert into document (external_document_id, document_type_id, name, product_id, biz_entity_id,
+    show_in_documents_in_portal, is_public)
+  select 'D' || biz_entity_id, 1 + biz_entity_id % 3, 'Document ' || biz_entity_id, 1,
+    biz_entity_id, true, biz_entity_id % 1000 = 0
+  from biz_entity where biz_entity_id % 10 = 1`
+
+const audit = `
+  insert into audit (user_id, username, operation, resource, resource_id, product_id, changes,
+    request_id)
+  select 1, 'bench', 'POST /BizEntity', 'BizEntity', biz_entity_id, 1, '{}', 'bench'
+  from biz_entity`
+
 const sequences = `
   select setval(pg_get_serial_sequence('person', 'person_id'), (select max(person_id) from person)),
     setval(pg_get_serial_sequence('biz_entity', 'biz_entity_id'),
       (select max(biz_entity_id) from biz_entity)),
+    setval(pg_get_serial_sequence('organisation', 'organisation_id'),
+      (select max(organisation_id) from organisation)),
     setval(pg_get_serial_sequence('account', 'account_id'), (select max(account_id) from account)),
     setval(pg_get_serial_sequence('biz_transaction', 'biz_transaction_id'),
       (select max(biz_transaction_id) from biz_transaction))`

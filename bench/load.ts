@@ -2,46 +2,63 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Sql as Statement } from 'sql-template-tag'
 import type { Connection } from '../src/embedded/postgres.ts'
 import type { Service } from './service.ts'
 
 export type Load = { perSecond: number; p50: number }
 
-/** What one request of a load is, in Lua: `n` is a random number up to the register's size. */
+/** A request of a load: {n} is a random number up to the register's size, {i} one up to 12. */
 export type Call = { method: string; path: string; body?: string }
 
+export type LoadOptions = { size: number; connections?: number; seconds?: number }
+
 /**
- * Calls over keep-alive connections for some seconds, by wrk: a process of its own that leaves most
- * of the machine to the server.
+ * Calls over keep-alive connections for some seconds, by a process of its own: wrk, which leaves
+ * most of the machine to the server, or autocannon where wrk is not installed.
  */
-export function load(
-  service: Service,
-  call: Call,
-  size: number,
-  connections = 64,
-  seconds = 5,
-): Load {
+export function load(service: Service, call: Call, options: LoadOptions): Load {
+  const { perSecond, p50, failed } = (isThere('wrk') ? byWrk : byAutocannon)(service, call, {
+    connections: 64,
+    seconds: 5,
+    ...options,
+  })
+  if (failed) throw new Error(`${failed} calls of ${call.method} ${call.path} failed.`)
+  return { perSecond, p50 }
+}
+
+type Measured = Load & { failed: number }
+
+function byWrk(service: Service, call: Call, options: Required<LoadOptions>): Measured {
   const script = `
     math.randomseed(os.time())
     local headers = { Authorization = "${service.token}", Version = "2.0" }
     ${call.body ? 'headers["Content-Type"] = "application/json"' : ''}
     request = function()
-      local n = math.random(1, ${size})
-      return wrk.format("${call.method}", ${call.path}, headers, ${call.body ?? 'nil'})
+      local n = math.random(1, ${options.size})
+      local i = math.random(1, 12)
+      return wrk.format("${call.method}", ${inLua(call.path)}, headers, ${inLua(call.body)})
     end
     done = function(summary, latency)
       local errors = summary.errors
       io.write(string.format("%d %d %d %d", summary.requests, summary.duration,
         latency:percentile(50), errors.status + errors.connect + errors.read + errors.write))
     end`
-  const flags = ['-t1', `-c${connections}`, `-d${seconds}s`]
+  const flags = ['-t1', `-c${options.connections}`, `-d${options.seconds}s`]
   const output = withFile('load.lua', script, (file) =>
     execFileSync('wrk', [...flags, '-s', file, service.url], { encoding: 'utf8' }),
   )
   const [requests, duration, p50, failed] = output.trim().split('\n').at(-1)!.split(' ').map(Number)
-  if (failed) throw new Error(`${failed} of ${requests} calls to ${call.path} failed.`)
-  return { perSecond: requests! / (duration! / 1e6), p50: p50! / 1000 }
+  return { perSecond: requests! / (duration! / 1e6), p50: p50! / 1000, failed: failed! }
+}
+
+/** A text with places as an expression of Lua. */
+const inLua = (text: string | undefined) =>
+  text === undefined ? 'nil' : `'${text.replace(/\{([ni])\}/g, "' .. $1 .. '")}'`
+
+function byAutocannon(service: Service, call: Call, options: Required<LoadOptions>): Measured {
+  const given = JSON.stringify({ url: service.url, token: service.token, call, ...options })
+  const program = join(import.meta.dirname, 'cannon.mjs')
+  return JSON.parse(execFileSync(process.execPath, [program, given], { encoding: 'utf8' }))
 }
 
 /** The same statements straight at the database, by pgbench. */
@@ -77,7 +94,7 @@ export function psql(connection: Connection, text: string, runs: number): number
   return median(times.slice(-runs))
 }
 
-export const settings = 'set enable_seqscan = off; set jit = off; set role registry_service;'
+const settings = 'set enable_seqscan = off; set jit = off; set role registry_service;'
 
 export const median = (numbers: number[]) =>
   [...numbers].sort((a, b) => a - b)[Math.floor(numbers.length / 2)]!
@@ -92,30 +109,6 @@ const environment = ({ host, port, user, password }: Connection) => ({
   PGPASSWORD: password,
   PGOPTIONS: '-c enable_seqscan=off -c jit=off',
 })
-
-/** A statement of ours as a script of pgbench or psql, with its parameters written in. */
-export function scriptOf(
-  { text, values }: Statement,
-  inPlace: Record<string, string> = {},
-): string {
-  return (
-    text
-      .replace(/\$(\d+)/g, (_, place) => {
-        const value = values[Number(place) - 1]
-        return inPlace[String(value)] ?? literal(value)
-      })
-      // pgbench would take these for variables of its own.
-      .replaceAll('HH24:MI:SS', "HH24' || ':' || 'MI' || ':' || 'SS")
-  )
-}
-
-function literal(value: unknown): string {
-  if (value === null || value === undefined) return 'null'
-  if (Array.isArray(value)) return `'{${value.join(',')}}'`
-  return typeof value === 'number' || typeof value === 'boolean'
-    ? String(value)
-    : `'${String(value).replaceAll("'", "''")}'`
-}
 
 function withFile<T>(name: string, text: string, use: (file: string) => T): T {
   const folder = mkdtempSync(join(tmpdir(), 'registry-bench-'))

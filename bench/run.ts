@@ -1,59 +1,57 @@
-import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { build } from '../scripts/run.mjs'
 import { sizes } from './dataset.ts'
 import { isThere } from './load.ts'
-import { prepare, startService } from './service.ts'
-import { type Result, workloads } from './workloads.ts'
+import type { Result } from './measure.ts'
+import { commit, keep, machine, table } from './results.ts'
+import { type Service, startService } from './service.ts'
+import { workloads } from './workloads.ts'
 
-/** `npm run bench -- --size small --only 1,3`: a table of ratios, each measured in this run. */
+/** `npm run bench -- --size small --only 1,3 --cluster 2`: a table of ratios, all of this run. */
 const { values } = parseArgs({
   options: {
     size: { type: 'string', default: 'small' },
-    only: { type: 'string', default: Object.keys(workloads).join(',') },
+    only: { type: 'string', default: [...workloads.keys()].join(',') },
     rounds: { type: 'string', default: '3' },
     port: { type: 'string', default: '3999' },
+    cluster: { type: 'string', default: '1' },
   },
 })
 const size = sizes[values.size]
 if (!size) throw new Error(`--size is one of ${Object.keys(sizes).join(', ')}.`)
-for (const program of ['wrk', 'pgbench', 'psql'])
+for (const program of ['pgbench', 'psql'])
   if (!isThere(program)) throw new Error(`The bench needs ${program} on the path.`)
 
 const say = (line: string) => process.stdout.write(`${line}\n`)
-const folder = join(import.meta.dirname, 'data', size.name)
+const port = Number(values.port)
+const [nodes, rounds] = [Number(values.cluster), Number(values.rounds)]
+const common = { nodes, tell: (step: string) => say(`  ${step}`) }
+const wanted = [...workloads].filter(([name]) => values.only.split(',').includes(name))
+if (wanted.length === 0) throw new Error(`--only takes ${[...workloads.keys()].join(', ')}.`)
+
 await build()
-await prepare(folder, size, (step) => say(`  ${step}`))
-const service = await startService(folder, Number(values.port))
-const idle = service.memory()
+const service = await startService({ ...common, size, port })
+let little: Service | undefined
+const small = async () => {
+  little ??= await startService({ ...common, size: sizes.small!, port: port + 1 })
+  return { service: little, size: sizes.small! }
+}
+const results: Result[] = []
 try {
-  say('| # | Work | Baseline | Subject | Baseline | Ratio | Reach | |')
-  say('|---|---|---|---|---|---|---|---|')
-  for (const name of values.only.split(',')) {
-    const workload = workloads[name]
-    if (!workload) throw new Error(`There is no workload ${name}.`)
-    say(lineOf(await workload({ service, size, rounds: Number(values.rounds) })))
+  const idle = service.memory().now
+  for (const [name, workload] of wanted) {
+    // Flat in size means nothing where there is no other size.
+    if (name === '7' && size.name === 'small') continue
+    say(`  ${name} ...`)
+    const found = await workload({ service, size, rounds, idle, small })
+    results.push(...found)
+    say(table(found).split('\n').slice(2).join('\n'))
   }
-  const mebibytes = (bytes: number) => Math.round(bytes / 2 ** 20)
-  say(
-    `\nMemory of the server: ${mebibytes(idle)} MiB idle, ${mebibytes(service.memory())} MiB now.`,
-  )
 } finally {
+  await little?.stop()
   await service.stop()
 }
-
-function lineOf({ number, work, baseline, subject, against, unit, ratio, reach, reached }: Result) {
-  const shown = (figure: number) => `${figure.toFixed(figure < 100 ? 1 : 0)} ${unit}`
-  const mark = reached ? 'reached' : 'not reached'
-  const cells = [
-    number,
-    work,
-    baseline,
-    shown(subject),
-    shown(against),
-    ratio.toFixed(2),
-    reach,
-    mark,
-  ]
-  return `| ${cells.join(' | ')} |`
-}
+say(`\n${table(results)}`)
+const date = new Date().toISOString().slice(0, 10)
+keep({ size: size.name, nodes, rounds, date, commit: commit(), machine: machine(), results })
+say('\nKept in bench/results.json and bench/RESULTS.md.')

@@ -1,8 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
-import { type Connection, findEmbedded, startEmbedded } from '../src/embedded/postgres.ts'
+import { type Connection, startEmbedded } from '../src/embedded/postgres.ts'
 import { migrate } from '../src/sql/migrate.ts'
 import { fill, type Size } from './dataset.ts'
 
@@ -12,13 +13,13 @@ export type Service = {
   url: string
   token: string
   connection: Connection
-  /** Bytes that the server process holds now. */
-  memory: () => number
+  /** Bytes that the server processes hold now, and the most they ever held. */
+  memory: () => { now: number; peak: number }
   stop: () => Promise<void>
 }
 
 /** The data folder of a size, made and filled the first time and kept. */
-export async function prepare(folder: string, size: Size, tell: (line: string) => void) {
+async function prepare(folder: string, size: Size, tell: (line: string) => void) {
   const done = join(folder, 'filled')
   if (existsSync(done)) return
   const server = await startEmbedded({ dataDir: folder, onEvent: () => {} })
@@ -26,46 +27,104 @@ export async function prepare(folder: string, size: Size, tell: (line: string) =
     await migrate(server.connection)
     const client = new pg.Client(server.connection)
     await client.connect()
-    await fill(client, size, tell)
-    await client.end()
+    await fill(client, size, tell).finally(() => client.end())
     writeFileSync(done, size.name)
   } finally {
     await server.stop()
   }
 }
 
-/** The service as `npm start` runs it, in a process of its own. */
-export async function startService(folder: string, port: number): Promise<Service> {
-  const child = spawn(process.execPath, ['dist/main.js'], {
+export type ServiceOptions = {
+  size: Size
+  port: number
+  /** How many processes share the port. */
+  nodes: number
+  tell: (line: string) => void
+}
+
+/**
+ * The built service on a copy of the register of a size: what a run writes is thrown away, and the
+ * next begins with the same rows. PostgreSQL is the embedded one, with its ordinary settings.
+ */
+export async function startService(options: ServiceOptions): Promise<Service> {
+  const { size, port, nodes, tell } = options
+  const folder = join(import.meta.dirname, 'data', size.name)
+  await prepare(folder, size, tell)
+  const server = await startEmbedded({ dataDir: folder, onEvent: () => {} })
+  try {
+    const connection = { ...server.connection, database: await copyOf(server.connection) }
+    const own = mkdtempSync(join(tmpdir(), 'registry-bench-'))
+    const child = spawnNodes(connection, port, nodes, own)
+    const url = `http://127.0.0.1:${port}`
+    await answering(url, child)
+    return {
+      url,
+      token: await signIn(url),
+      connection,
+      memory: () => residentBytes(child.pid!, nodes),
+      stop: async () => {
+        await stopped(child)
+        await dropCopy(server.connection)
+        await server.stop()
+        rmSync(own, { recursive: true })
+      },
+    }
+  } catch (error) {
+    await server.stop()
+    throw error
+  }
+}
+
+const copy = 'bench_run'
+
+async function copyOf(connection: Connection): Promise<string> {
+  await dropCopy(connection)
+  await administer(
+    connection,
+    `create database ${copy} template ${connection.database} strategy file_copy`,
+  )
+  return copy
+}
+
+const dropCopy = (connection: Connection) =>
+  administer(connection, `drop database if exists ${copy} with (force)`)
+
+async function administer(connection: Connection, statement: string) {
+  const client = new pg.Client({ ...connection, database: 'postgres' })
+  await client.connect()
+  await client.query(statement).finally(() => client.end())
+}
+
+/** One process as `npm start` runs it, or several behind one port. */
+function spawnNodes(connection: Connection, port: number, nodes: number, folder: string) {
+  const { host, port: databasePort, user, database } = connection
+  const login = `${user}:${encodeURIComponent(connection.password)}`
+  const place = `host=${encodeURIComponent(host)}&port=${databasePort}`
+  const flags = process.env.BENCH_NODE_FLAGS?.split(' ') ?? [] // --cpu-prof, say
+  const program =
+    nodes === 1 ? ['dist/main.js'] : [join(import.meta.dirname, 'nodes.mjs'), String(nodes)]
+  return spawn(process.execPath, [...flags, ...program], {
     stdio: ['ignore', 'ignore', 'inherit'],
     env: {
       ...process.env,
       PORT: String(port),
+      DATABASE_URL: `postgres://${login}@/${database}?${place}`,
       REGISTRY_DATA_DIR: folder,
-      REGISTRY_LOG_LEVEL: 'warn',
+      REGISTRY_JWT_SECRET: 'a secret that all nodes of the bench share',
+      REGISTRY_ENCRYPTION_KEY: Buffer.alloc(32, 'bench').toString('base64'),
       REGISTRY_ADMIN_USERNAME: 'bench',
       REGISTRY_ADMIN_PASSWORD: password,
     },
   })
-  const url = `http://127.0.0.1:${port}`
-  await answering(url, child)
-  const connection = await findEmbedded(folder)
-  if (!connection) throw new Error('The service runs without its database.')
-  return {
-    url,
-    token: await signIn(url),
-    connection,
-    memory: () => residentBytes(child.pid!),
-    stop: () => stopped(child),
-  }
 }
 
 async function answering(url: string, child: ChildProcess) {
-  for (let tries = 0; tries < 300 && child.exitCode === null; tries++) {
+  for (let tries = 0; tries < 600 && child.exitCode === null; tries++) {
     const up = await fetch(`${url}/Common/HealthCheck`).catch(() => undefined)
     if (up?.ok) return
     await new Promise((resolve) => setTimeout(resolve, 100))
   }
+  child.kill('SIGTERM')
   throw new Error('The service did not start.')
 }
 
@@ -79,13 +138,21 @@ async function signIn(url: string): Promise<string> {
   return accessToken
 }
 
-function residentBytes(pid: number): number {
-  const [, kilobytes = '0'] =
-    /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
-  return Number(kilobytes) * 1024
+/** Of the process, or of its children where it only shares a port among them. */
+function residentBytes(pid: number, nodes: number) {
+  const children = () => readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ')
+  const pids = nodes === 1 ? [String(pid)] : children()
+  const sum = (name: string) =>
+    pids
+      .map((each) =>
+        new RegExp(`${name}:\\s+(\\d+)`).exec(readFileSync(`/proc/${each}/status`, 'utf8')),
+      )
+      .reduce((total, found) => total + Number(found?.[1] ?? 0) * 1024, 0)
+  return { now: sum('VmRSS'), peak: sum('VmHWM') }
 }
 
 async function stopped(child: ChildProcess) {
+  if (child.exitCode !== null) return
   const gone = new Promise((resolve) => child.once('exit', resolve))
   child.kill('SIGTERM')
   await gone

@@ -18,6 +18,8 @@ const mostTogether = 200
  * account in both, since one of them would find it locked, and lists do not wait.
  */
 const mostLists = 2
+/** The second list is worth its ten statements only when so many wait. */
+const crowd = 32
 /** Those that go alone may wait for a lock; they must not use up the connections while they do. */
 const mostLoners = 4
 /** And so they wait in turns: briefly on a connection, then behind those that have not yet. */
@@ -49,7 +51,7 @@ export function postingDoor(database: Database): PostingDoor {
       const job = { write, actor, request, since: Date.now(), tries: 0, resolve, reject }
       if (!joins(job)) return goAlone(job)
       waiting.push(job)
-      if (lists < mostLists) void workOff()
+      if (lists < mostLists && isWorthIt(lists)) void workOff()
     })
 
   async function workOff() {
@@ -64,8 +66,13 @@ export function postingDoor(database: Database): PostingDoor {
     lists--
   }
 
+  function isWorthIt(others: number) {
+    return others === 0 || waiting.length >= crowd
+  }
+
   /** What waits for an account of the other list is taken when that one is done. */
   function next() {
+    if (!isWorthIt(lists - 1)) return []
     return takeTogether(waiting, (job) => !accountsOf(job).some((name) => underway.has(name)))
   }
 

@@ -1,0 +1,92 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpus, totalmem } from 'node:os'
+import { join } from 'node:path'
+import type { Result } from './measure.ts'
+
+export type Run = {
+  size: string
+  nodes: number
+  date: string
+  commit: string
+  machine: string
+  rounds: number
+  results: Result[]
+}
+
+const folder = import.meta.dirname
+const jsonFile = join(folder, 'results.json')
+
+/** Kept per size and number of nodes; a run of some workloads replaces those alone. */
+export function keep(run: Run) {
+  const known: Run[] = existsSync(jsonFile) ? JSON.parse(readFileSync(jsonFile, 'utf8')) : []
+  const isSame = ({ size, nodes }: Run) => size === run.size && nodes === run.nodes
+  const earlier = known.find(isSame)?.results ?? []
+  const measured = new Set(run.results.map(({ number }) => number))
+  const results = [...earlier.filter(({ number }) => !measured.has(number)), ...run.results]
+  results.sort((a, b) => a.number.localeCompare(b.number, 'en', { numeric: true }))
+  const runs = [...known.filter((one) => !isSame(one)), { ...run, results }]
+  runs.sort((a, b) => a.nodes - b.nodes || a.size.localeCompare(b.size))
+  writeFileSync(jsonFile, `${JSON.stringify(runs, null, 2)}\n`)
+  writeFileSync(join(folder, 'RESULTS.md'), page(runs))
+}
+
+export const machine = () =>
+  `${cpus().length} cores (${cpus()[0]?.model ?? 'unknown'}), ` +
+  `${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.versions.node}, embedded PostgreSQL 18`
+
+/** Of the working tree as it is: a change that is not committed shows. */
+export const commit = () => {
+  const git = (...args: string[]) => execFileSync('git', args, { encoding: 'utf8' }).trim()
+  try {
+    return git('rev-parse', '--short', 'HEAD') + (git('status', '--porcelain', 'src') ? '+' : '')
+  } catch {
+    return 'unknown'
+  }
+}
+
+const page = (runs: Run[]) => `# Results
+
+Made by \`npm run bench\`; the same figures are in results.json. Each ratio is the service against a
+baseline of the same run, in turns with it, the median of several rounds; load generator, service and
+database share the machine. How each is measured is in [README.md](README.md). The bars show how far
+a ratio is from what it is to reach: \`|\` is the mark, more to the right is better.
+
+${runs.map(section).join('\n\n')}
+`
+
+function section(run: Run): string {
+  const { size, nodes, date, commit: of, machine: on, rounds, results } = run
+  const notes = results.flatMap(({ number, note }) => (note ? [`- ${number}: ${note}`] : []))
+  return [
+    `## ${size}${nodes > 1 ? `, ${nodes} nodes behind one port` : ''}`,
+    `${date}, commit ${of}, ${rounds} rounds, ${on}.`,
+    table(results),
+    `\`\`\`text\n${results.map(bar).join('\n')}\n\`\`\``,
+    ...(notes.length > 0 ? [notes.join('\n')] : []),
+  ].join('\n\n')
+}
+
+export const table = (results: Result[]) =>
+  [
+    '| # | Work | Baseline | Service | Baseline | Ratio | Reach | |',
+    '|---|---|---|---:|---:|---:|---|---|',
+    ...results.map(line),
+  ].join('\n')
+
+function line({ number, work, baseline, subject, against, unit, ...rest }: Result): string {
+  const shown = (figure: number) => `${figure.toFixed(figure < 100 ? 1 : 0)} ${unit}`
+  const { ratio, reach, reached } = rest
+  const cells = [number, work, baseline, shown(subject), shown(against), ratio.toFixed(2), reach]
+  return `| ${[...cells, reached ? 'reached' : '**not reached**'].join(' | ')} |`
+}
+
+/** Twice as good as asked for is twice the way to the mark. */
+function bar({ number, ratio, reach }: Result): string {
+  const [, word, limit] = /^at (least|most) ([\d.]+)/.exec(reach) ?? []
+  const wanted = Number(limit)
+  const score = !limit ? (ratio === 0 ? 1 : 0) : word === 'least' ? ratio / wanted : wanted / ratio
+  const length = Math.min(60, Math.round(score * 20))
+  const drawn = '█'.repeat(length).padEnd(60)
+  return `${number.padEnd(4)}${drawn.slice(0, 20)}|${drawn.slice(20)}`.trimEnd()
+}

@@ -1,0 +1,50 @@
+import { call, type Result, type Workload } from '../measure.ts'
+import type { Service } from '../service.ts'
+
+const limit = 150
+
+/** The most memory the server ever held in this run, against what it held before the first call. */
+export const memory: Workload = async ({ service, idle, size }) => {
+  await everyPaymentDetail(service)
+  await largestReport(service)
+  const mebibytes = (bytes: number) => bytes / 2 ** 20
+  const [subject, against] = [mebibytes(service.memory().peak), mebibytes(idle)]
+  const rows = size.entities.toLocaleString('en')
+  const row: Result = {
+    number: '9',
+    work: `peak memory over this run, GET /PaymentDetail of ${rows} records and a report of as many`,
+    baseline: 'idle memory',
+    subject,
+    against,
+    unit: 'MiB',
+    ratio: subject - against,
+    reach: `at most ${limit} MiB more`,
+    reached: subject - against <= limit,
+  }
+  return [row]
+}
+
+/** Read to its end without being kept, as a client would that writes it to a file. */
+async function everyPaymentDetail(service: Service) {
+  const answer = await fetch(`${service.url}/PaymentDetail`, {
+    headers: { Version: '2.0', Authorization: service.token },
+  })
+  if (!answer.ok) throw new Error(`GET /PaymentDetail was answered ${answer.status}.`)
+  for await (const _chunk of answer.body!);
+}
+
+/** Everybody who holds class 1, as CSV. */
+async function largestReport(service: Service) {
+  const wanted = { reportTypeID: 1, productID: 1, format: 'csv' }
+  const { data } = await call(service, 'POST', '/Report', JSON.stringify(wanted))
+  const [{ reportID }] = [data()].flat() as [{ reportID: number }]
+  for (;;) {
+    const read = await call(service, 'GET', `/Report?ReportID=${reportID}`)
+    const [{ reportStatusID, errorMessage }] = read.data() as [
+      { reportStatusID: number; errorMessage: string | null },
+    ]
+    if (reportStatusID === 3) return
+    if (reportStatusID > 3) throw new Error(`The report failed: ${errorMessage}`)
+    await new Promise((resolve) => setTimeout(resolve, 500))
+  }
+}

@@ -1,0 +1,113 @@
+import { load, pgbench } from '../load.ts'
+import { atLeast, type Bench, call, inTurns, result, type Workload } from '../measure.ts'
+import type { Service } from '../service.ts'
+
+/** The rows of one deposit, written by a transaction of its own: what a plain server would do. */
+const plainPosting = (entities: number) => `
+\\set account random(1, ${entities})
+\\set investment random(1, 12)
+begin;
+select a.product_id, i.unit_decimals, i.currency_id, v.price
+  from account a, investment i, investment_price v
+  where a.account_id = :account and i.investment_id = :investment
+    and v.investment_id = i.investment_id and v.price_date = '2024-12-04';
+select quantity, invested_amount from ledger_account
+  where product_id = 1 and account_id = :account for update;
+select quantity, invested_amount, cost_amount from holding
+  where product_id = 1 and account_id = :account and investment_id = :investment;
+insert into biz_transaction (product_id, biz_transaction_type_id, account_id, investment_id,
+  transaction_date, investment_price, amount, quantity, closing_quantity, closing_amount,
+  closing_cost, closing_gain, account_closing_quantity, account_closing_amount)
+  values (1, 1, :account, :investment, '2026-11-01', 1.1, 110, 100, 100, 110, 110, 0, 100, 110);
+insert into holding values (1, :account, :investment, 100, 110, 110, 0)
+  on conflict (product_id, account_id, investment_id) do update
+  set quantity = holding.quantity + 100, invested_amount = holding.invested_amount + 110,
+    cost_amount = holding.cost_amount + 110;
+update ledger_account set quantity = quantity + 100, invested_amount = invested_amount + 110,
+  last_date = '2026-11-01' where product_id = 1 and account_id = :account;
+insert into audit (user_id, username, operation, resource, resource_id, product_id, changes,
+  request_id)
+  values (1, 'bench', 'POST /BizTransaction/Deposit', 'BizTransaction', :account, 1,
+    '{"accountID":1,"investmentID":1,"transactionDate":"2026-11-01","amount":"110"}', 'bench');
+commit;
+`
+
+/** The best of several client counts: the baseline gets the one that suits it. */
+const bestOfPlain = ({ service, size }: Bench) =>
+  Math.max(
+    ...[4, 8, 16].map(
+      (clients) => pgbench(service.connection, plainPosting(size.entities), clients, 4).perSecond,
+    ),
+  )
+
+export const depositCall = {
+  method: 'POST',
+  path: '/BizTransaction/Deposit',
+  body: '{"accountID":{n},"investmentID":{i},"transactionDate":"2026-11-01","amount":110}',
+}
+
+export const deposits: Workload = async (bench) => {
+  const { service, size, rounds } = bench
+  const figures = await inTurns(
+    rounds,
+    () => load(service, depositCall, { size: size.entities }).perSecond,
+    () => bestOfPlain(bench),
+  )
+  return [
+    result(
+      {
+        number: '3',
+        work: 'POST /BizTransaction/Deposit, 64 connections',
+        baseline: 'pgbench, one transaction per posting, best of 4, 8 and 16 clients',
+        unit: 'a second',
+      },
+      figures,
+      atLeast(1),
+    ),
+  ]
+}
+
+export const depositArrays: Workload = async (bench) => {
+  const { service, size, rounds } = bench
+  let made = 0
+  const nextArrays = () => Array.from({ length: 16 }, () => arrayOf(size.entities, made++))
+  const figures = await inTurns(
+    rounds,
+    () => perSecond(service, nextArrays()),
+    () => bestOfPlain(bench),
+  )
+  return [
+    result(
+      {
+        number: '3b',
+        work: 'the same in arrays of 1000, 4 connections',
+        baseline: 'the same pgbench',
+        unit: 'postings a second',
+      },
+      figures,
+      atLeast(5),
+    ),
+  ]
+}
+
+/** Accounts all over the register: a stride that shares no factor with its size. */
+const arrayOf = (entities: number, number: number) =>
+  JSON.stringify(
+    Array.from({ length: 1000 }, (_, i) => ({
+      accountID: 1 + (((number * 1000 + i) * 7919) % entities),
+      investmentID: 1 + (i % 12),
+      transactionDate: '2026-11-01',
+      amount: 110,
+    })),
+  )
+
+async function perSecond(service: Service, bodies: string[]): Promise<number> {
+  const start = performance.now()
+  const left = [...bodies]
+  const poster = async () => {
+    for (let body = left.pop(); body; body = left.pop())
+      await call(service, 'POST', '/BizTransaction/Deposit', body)
+  }
+  await Promise.all(Array.from({ length: 4 }, poster))
+  return (bodies.length * 1000) / ((performance.now() - start) / 1000)
+}
