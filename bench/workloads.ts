@@ -7,15 +7,18 @@ import { memory } from './work/memory.ts'
 import { depositArrays, deposits } from './work/postings.ts'
 import { closingFigures, entityPages, entityRead, pastHoldings } from './work/reads.ts'
 
-/** In the order in which they run: memory last of those it is about, then what disturbs most. */
+/**
+ * In the order in which they run: reads before anything is written, memory after all that it is
+ * about, then those that take other services or every list.
+ */
 export const workloads = new Map<string, Workload>([
   ['1', entityRead],
   ['2', entityPages],
+  ['5', pastHoldings],
+  ['6', closingFigures],
   ['3', deposits],
   ['3b', depositArrays],
   ['4', distributionStages],
-  ['5', pastHoldings],
-  ['6', closingFigures],
   ['8', bulkPersons],
   ['8b', bulkEntities],
   ['9', memory],
