@@ -15,7 +15,7 @@ import { assertAllThere, startLoad, unavailable } from './support/load.ts'
 import { type Node, startNode } from './support/node.ts'
 import { startRegistry, temporaryFolder, until } from './support/process.ts'
 import { refused } from './support/refused.ts'
-import { adminPassword, type Service, withService } from './support/service.ts'
+import { adminPassword, type Service } from './support/service.ts'
 
 const newDocument = async (admin: Client, productID: number) =>
   (await admin.post('/Document', { documentTypeID: 6, productID })).data.documentID as number
@@ -211,10 +211,12 @@ async function withDisk(folder: string, size: string, work: () => Promise<void>)
 describe('A full disk', { skip, concurrency: false }, () => {
   it('for files refuses the file with 503, keeps none of it, and passes', () => {
     const dataDir = temporaryFolder()
-    return withDisk(join(dataDir, 'files'), '1m', () =>
-      withService({ REGISTRY_DATA_DIR: dataDir }, async (service) => {
-        const { admin } = service
-        const { productID } = await newProduct(service)
+    return withDisk(join(dataDir, 'files'), '1m', async () => {
+      const env = { REGISTRY_DATA_DIR: dataDir, REGISTRY_WORKER: 'false' }
+      const node = await startNode(await freshDatabase(), env)
+      try {
+        const { admin } = node
+        const { productID } = await newProduct(node as unknown as Service)
         const documentID = await newDocument(admin, productID)
         const reply = await upload(admin, documentID, randomBytes(3_000_000))
         unavailable(reply)
@@ -226,8 +228,10 @@ describe('A full disk', { skip, concurrency: false }, () => {
         assert.equal((await upload(admin, documentID, small)).status, 200)
         const { bytes } = await getBytes(admin, `/Document/File?DocumentID=${documentID}`)
         assert.ok(bytes.equals(small))
-      }),
-    )
+      } finally {
+        await node.stop()
+      }
+    })
   })
 
   it('for the database refuses writes with 503, loses none, and passes', () => {
