@@ -150,7 +150,7 @@ describe('The service, when its database', { concurrency: false }, () => {
     for (let i = 0; i < 20; i++)
       for (const { accountID } of others) assert.equal((await post(accountID)).status, 200)
     assert.equal((await node.admin.get(`/Product?ProductID=${productID}`)).status, 200)
-    // Those who wait for too long are told so; a statement that is cancelled is, too.
+    // Those who wait for too long are told so.
     await until('the first to give up', () => someOf(renames, refusals.length + 1))
     await holder.query('rollback')
     await holder.end()
