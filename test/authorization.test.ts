@@ -110,7 +110,7 @@ describe('The walk', () => {
     assert.deepEqual(Object.keys(requests).sort(), [...golden.keys()].sort())
   })
 
-  it('is led with a key that makes good tokens, so that the forged ones mean something', async () => {
+  it('has the key that makes good tokens, so that the forged ones mean something', async () => {
     const good = clientOf(service.url, tokenFor(claimsOf(service.admin.token!)))
     succeeded('GET /User', await good.get('/User'))
   })
@@ -253,7 +253,8 @@ const absent = (like: unknown) => (typeof like === 'number' ? 1_999_999_999 : 'n
 const without = ({ status, text }: Reply, value: unknown) => {
   const name = JSON.stringify(String(value)).slice(1, -1)
   const escaped = name.replace(/[^\w]/g, '\\$&')
-  return `${status} ${text.slice(0, 600).replaceAll(new RegExp(`(?<!\\w)${escaped}(?!\\w)`, 'g'), '#')}`
+  const whole = new RegExp(`(?<!\\w)${escaped}(?!\\w)`, 'g')
+  return `${status} ${text.slice(0, 600).replaceAll(whole, '#')}`
 }
 
 /** What is another product's is answered for as what is not there at all. */

@@ -39,7 +39,8 @@ let sender: ReturnType<typeof senderTo>
 let alpha: World
 before(async () => {
   const folder = { REGISTRY_DATA_DIR: temporaryFolder() }
-  service = await startService({ ...folder, REGISTRY_LOG_LEVEL: 'error' }) // a fault tells its cause
+  // The log tells the cause of a fault.
+  service = await startService({ ...folder, REGISTRY_LOG_LEVEL: 'error' })
   document = await readDocument(service.anyone)
   served = servedBy(document)
   judge = answerJudge(document)
@@ -187,7 +188,8 @@ function problemOf(one: Served, request: Sent, { status, headers, text }: Answer
 
 const shown = ({ name }: Served, { path, headers, body }: Sent, { status, text }: Answer) => {
   const { Authorization, ...others } = headers
-  return `${name}: ${path}\n${JSON.stringify(others)}\n${body ?? ''}\n=> ${status} ${text.slice(0, 2000)}`
+  const asked = `${name}: ${path}\n${JSON.stringify(others)}\n${body ?? ''}`
+  return `${asked}\n=> ${status} ${text.slice(0, 2000)}`
 }
 
 function remember({ name }: Served, { headers }: Sent, answer: Answer) {

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createSigner } from 'fast-jwt'
 import { type Client, clientOf, type Reply } from './support/client.ts'
 import { rowsOf } from './support/database.ts'
 import { type Node, startNode } from './support/node.ts'
+import { claimsOf, forgeriesOf } from './support/personas.ts'
 import { refused } from './support/refused.ts'
 import { adminPassword as password, type Service, startService } from './support/service.ts'
 
@@ -152,48 +152,8 @@ describe('Failed sign-ins', () => {
   })
 })
 
+// Forged tokens are tried on every operation: see authorization.test.ts.
 describe('An access token', () => {
-  const key = 'a secret that all nodes of a test share'
-  const iss = 'registry-platform'
-  const right = { key, algorithm: 'HS256' as const, iss, aud: iss, expiresIn: 60_000 }
-  let claims: { sub: string; sid: string }
-  before(async () => {
-    const [, payload = ''] = service.admin.token!.split('.')
-    const { sub, sid } = JSON.parse(Buffer.from(payload, 'base64url').toString())
-    claims = { sub, sid }
-  })
-  const encoded = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
-
-  it('made with our key and our claims works, so that the next test means something', async () => {
-    assert.equal(await statusOf(service.url, createSigner(right)(claims)), 200)
-  })
-
-  it('that expired, was tampered with, or is signed otherwise is 401', async () => {
-    const good = createSigner(right)(claims)
-    const [head = '', payload = '', signature = ''] = good.split('.')
-    const past = Math.floor(Date.now() / 1000) - 1
-    const forgeries = {
-      expired: createSigner(right)({ ...claims, iat: past - 60, exp: past }),
-      'without an end': createSigner({ key, algorithm: 'HS256', iss, aud: iss })(claims),
-      'another payload': [head, encoded({ ...claims, sub: '2', iss, aud: iss }), signature].join(
-        '.',
-      ),
-      'without a signature': `${head}.${payload}.`,
-      'algorithm none': `${encoded({ alg: 'none', typ: 'JWT' })}.${payload}.`,
-      'algorithm none, signed': `${encoded({ alg: 'none', typ: 'JWT' })}.${payload}.${signature}`,
-      HS384: createSigner({ ...right, algorithm: 'HS384' })(claims),
-      HS512: createSigner({ ...right, algorithm: 'HS512' })(claims),
-      'another key': createSigner({ ...right, key: `${key}!` })(claims),
-      'another issuer': createSigner({ ...right, iss: 'someone' })(claims),
-      'another audience': createSigner({ ...right, aud: 'someone' })(claims),
-      'no session': createSigner(right)({ sub: claims.sub }),
-      'a session that is none': createSigner(right)({ ...claims, sid: "' or true --" }),
-      'an unknown session': createSigner(right)({ ...claims, sid: crypto.randomUUID() }),
-    }
-    for (const [what, token] of Object.entries(forgeries))
-      assert.equal(await statusOf(service.url, token), 401, what)
-  })
-
   it('is the only thing that the header may hold', async () => {
     const { refreshToken } = (await login('admin')).data
     const { token } = service.admin
@@ -214,11 +174,7 @@ describe('A refresh', () => {
   it('gives a new pair, with a valid, an expired or no access token in the header', async () => {
     const { username } = await newUser()
     let { accessToken, refreshToken } = (await login(username)).data
-    const [, payload = ''] = accessToken.split('.')
-    const { sub, sid } = JSON.parse(Buffer.from(payload, 'base64url').toString())
-    const iss = 'registry-platform'
-    const key = 'a secret that all nodes of a test share'
-    const expired = createSigner({ key, algorithm: 'HS256', iss, aud: iss })({ sub, sid, exp: 1 })
+    const { expired } = forgeriesOf(claimsOf(accessToken))
     for (const header of [accessToken, `Bearer ${accessToken}`, expired, undefined]) {
       const reply = await refresh(refreshToken, header)
       assert.equal(reply.status, 200, reply.text)
