@@ -46,6 +46,8 @@ try {
     const found = await workload({ service, size, rounds, idle, small })
     results.push(...found)
     say(table(found).split('\n').slice(2).join('\n'))
+    const { now, peak } = service.memory()
+    say(`  memory: ${Math.round(now / 2 ** 20)} MiB, at most ${Math.round(peak / 2 ** 20)}`)
   }
 } finally {
   await little?.stop()

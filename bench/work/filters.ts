@@ -43,7 +43,8 @@ const values = (entities: number): [RegExp, string][] => {
 
 /** Parameters that are not filters, and paths that hand out no records of the register. */
 const isPage = (name: string) => /^(Page|Raw$|ShowClosing$)/.test(name)
-const isList = (path: string) => !/^\/(Common|User|Document$|metrics|docs|openapi|.*\/(File|Status))/i.test(path)
+const isList = (path: string) =>
+  !/^\/(Common|User|Document$|metrics|docs|openapi|.*\/(File|Status))/i.test(path)
 
 /** Tables of which a whole scan would be felt. */
 const largeRows = 50_000

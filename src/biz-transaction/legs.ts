@@ -98,8 +98,10 @@ function conversionLegs(body: Body): Leg[] {
   ]
 }
 
-/** What is wrong with a body whatever the database holds. */
-export function problemsOf(kind: Kind, body: Body, path: string): Problem[] {
+type Asked = { kind: Kind; body: Body; path: string }
+
+/** What is wrong with a body whatever the database holds; `latest` is the last day allowed. */
+export function problemsOf({ kind, body, path }: Asked, latest: string): Problem[] {
   const at = (field: string) => (path ? `${path}.${field}` : field)
   const problem = (code: string, field: string, words: string): Problem => ({
     code,
@@ -110,7 +112,7 @@ export function problemsOf(kind: Kind, body: Body, path: string): Problem[] {
   const { transactionDate, amount, quantity } = body
   if (transactionDate === undefined)
     problems.push(problem('required', 'transactionDate', 'is required'))
-  else if (transactionDate > latestDate())
+  else if (transactionDate > latest)
     problems.push(problem('out_of_range', 'transactionDate', 'is more than one day ahead'))
   if (kind === 'Deposit' && amount === undefined)
     problems.push(problem('required', 'amount', 'is required'))
@@ -130,4 +132,4 @@ const needsFigure = new Set<Kind>(['Allotment', 'Redemption', 'Conversion'])
 
 const day = 24 * 60 * 60_000
 /** A posting may be dated tomorrow, for the time zones that are already there. */
-const latestDate = () => new Date(Date.now() + day).toISOString().slice(0, 10)
+export const latestDate = () => new Date(Date.now() + day).toISOString().slice(0, 10)

@@ -8,7 +8,7 @@ import type { Tx } from '../sql/handle.ts'
 import type { Written } from '../sql/unit-of-work.ts'
 import { type Figures, workOutFigures } from './figures.ts'
 import { addFlaws, type Item, type Row } from './item.ts'
-import { type Body, type Kind, problemsOf } from './legs.ts'
+import { type Body, type Kind, latestDate, problemsOf } from './legs.ts'
 import { resolve } from './resolve.ts'
 import { setQuantities } from './set-quantity.ts'
 import {
@@ -46,9 +46,10 @@ export async function post(
 ): Promise<(Written | Refusal)[]> {
   const items = requests.flatMap(itemsOf)
   await takeEvents(tx, actor, items)
+  const latest = latestDate()
   // What a refused notice would have filled in is not asked for.
   for (const item of items.filter(({ flaws }) => flaws.length === 0))
-    addFlaws(item, 400, problemsOf(item.kind, item.body, item.path))
+    addFlaws(item, 400, problemsOf(item, latest))
   const rows = await resolve(tx, actor, items)
   await price(tx, rows)
   await refuseTaken(tx, rows)
@@ -179,7 +180,7 @@ function checkFigures({ item, typeID }: Row, { isActive, quantity, amount, fee }
 
 const tooLarge = ({ path }: Item, figures: Pick<Figures, 'quantity' | 'amount'>): Problem[] =>
   (['quantity', 'amount'] as const).flatMap((field) =>
-    /\d{19}/.test(figures[field]?.split('.')[0] ?? '')
+    (figures[field]?.length ?? 0) > decimalDigits && /^-?\d{19}/.test(figures[field]!)
       ? {
           code: 'out_of_range',
           field: path ? `${path}.${field}` : field,

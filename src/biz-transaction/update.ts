@@ -8,7 +8,7 @@ import { conflict, invalid, Refusal } from '../refusal.ts'
 import type { Tx } from '../sql/handle.ts'
 import { identifyAll, namesAny, reference } from '../sql/identify.ts'
 import type { Written } from '../sql/unit-of-work.ts'
-import { problemsOf } from './legs.ts'
+import { latestDate, problemsOf } from './legs.ts'
 import { insufficient, namesOf } from './post.ts'
 import { BizTransaction, type Rollback, type TransactionUpdate } from './schema.ts'
 import { lockAccounts, recount, touchedAccounts } from './settle.ts'
@@ -195,7 +195,10 @@ const outward = new Set<number>([types.Redemption, types['Conversion out'], type
 function refuseBadFigures({ typeID }: Stored, update: TransactionUpdate) {
   const { transactionDate, quantity, amount } = update
   if (transactionDate !== undefined) {
-    const [problem] = problemsOf('Transfer', { transactionDate }, '')
+    const [problem] = problemsOf(
+      { kind: 'Transfer', body: { transactionDate }, path: '' },
+      latestDate(),
+    )
     if (problem) throw new Refusal(400, [problem])
   }
   for (const [field, figure] of [
