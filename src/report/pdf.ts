@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createWriteStream, type WriteStream } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import { finished } from 'node:stream/promises'
+import { pipeline } from 'node:stream/promises'
 import PDFDocument from 'pdfkit'
 import { Refusal } from '../refusal.ts'
 import {
@@ -80,13 +80,14 @@ export async function writePdf(path: string, table: Table, rows: AsyncIterable<R
   const plan = layoutOf(table)
   const layout = { ...plan, headHeight: measureHead(doc, plan) }
   const file = createWriteStream(path)
-  doc.pipe(file)
+  file.on('error', () => {}) // told by the pipeline; another may follow, and must not end us
+  const written = pipeline(doc, file)
   try {
-    await draw(doc, file, layout, table, rows)
+    await Promise.race([draw(doc, file, layout, table, rows), written])
     doc.end()
-    await finished(file)
+    await written
   } catch (error) {
-    file.destroy()
+    doc.destroy()
     throw error
   }
 }

@@ -132,7 +132,7 @@ export function operationsOn(fund: Fund, random: Random, kinds: Kind[]) {
   }
 
   const report = (id: string): Operation => {
-    const format = random.one(['csv', 'json', 'xlsx'])
+    const format = random.one(['csv', 'json', 'xlsx', 'pdf'])
     const body = { reportTypeID: random.integer(1, 2), productID, name: id, format }
     return { id, path: '/Report', body, mark: id, rows: 1 }
   }
