@@ -64,19 +64,27 @@ export function result(
 /** A call over one connection, its body read to the end; gives its milliseconds. */
 export async function call(service: Service, method: string, path: string, body?: string) {
   const start = performance.now()
-  const answer = await fetch(service.url + path, {
+  const headers = {
+    Version: '2.0',
+    Authorization: service.token,
+    ...(body !== undefined && { 'Content-Type': 'application/json' }),
+  }
+  const answer = await ask(service.url + path, {
     method,
-    headers: {
-      Version: '2.0',
-      Authorization: service.token,
-      ...(body !== undefined && { 'Content-Type': 'application/json' }),
-    },
+    headers,
     ...(body !== undefined && { body }),
   })
   const text = await answer.text()
   if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text.slice(0, 300)}`)
   return { milliseconds: performance.now() - start, data: () => JSON.parse(text).data }
 }
+
+/** While another process makes load we hear nothing, and may find our idle connection closed. */
+export const ask = (url: string, init: RequestInit = {}) =>
+  fetch(url, init).catch((error: Error & { cause?: { code?: string } }) => {
+    if (error.cause?.code === 'UND_ERR_SOCKET') return fetch(url, init)
+    throw error
+  })
 
 /** The median of several GETs. */
 export async function timed(service: Service, path: string, runs: number): Promise<number> {

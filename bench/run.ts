@@ -36,6 +36,8 @@ const small = async () => {
   little ??= await startService({ ...common, size: sizes.small!, port: port + 1 })
   return { service: little, size: sizes.small! }
 }
+const date = new Date().toISOString().slice(0, 10)
+const about = { size: size.name, nodes, rounds, date, commit: commit(), machine: machine() }
 const results: Result[] = []
 try {
   const idle = service.memory().now
@@ -45,6 +47,7 @@ try {
     say(`  ${name} ...`)
     const found = await workload({ service, size, rounds, idle, small })
     results.push(...found)
+    keep({ ...about, results })
     say(table(found).split('\n').slice(2).join('\n'))
     const { now, peak } = service.memory()
     say(`  memory: ${Math.round(now / 2 ** 20)} MiB, at most ${Math.round(peak / 2 ** 20)}`)
@@ -54,6 +57,4 @@ try {
   await service.stop()
 }
 say(`\n${table(results)}`)
-const date = new Date().toISOString().slice(0, 10)
-keep({ size: size.name, nodes, rounds, date, commit: commit(), machine: machine(), results })
 say('\nKept in bench/results.json and bench/RESULTS.md.')

@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { call, type Result, type Workload } from '../measure.ts'
+import { ask, call, type Result, type Workload } from '../measure.ts'
 import type { Service } from '../service.ts'
 
 type Parameter = { name: string; in: string; schema: Schema }
@@ -86,7 +86,7 @@ export const filteredLists: Workload = async ({ service, size }) => {
 }
 
 async function questionsOf(service: Service, entities: number): Promise<string[]> {
-  const answer = await fetch(`${service.url}/openapi.json`)
+  const answer = await ask(`${service.url}/openapi.json`)
   const { paths } = (await answer.json()) as Document
   const known = values(entities)
   return Object.entries(paths).flatMap(([path, { get }]) =>

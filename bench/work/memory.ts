@@ -1,4 +1,4 @@
-import { call, type Result, type Workload } from '../measure.ts'
+import { ask, call, type Result, type Workload } from '../measure.ts'
 import type { Service } from '../service.ts'
 
 const limit = 150
@@ -26,7 +26,7 @@ export const memory: Workload = async ({ service, idle, size }) => {
 
 /** Read to its end without being kept, as a client would that writes it to a file. */
 async function everyPaymentDetail(service: Service) {
-  const answer = await fetch(`${service.url}/PaymentDetail`, {
+  const answer = await ask(`${service.url}/PaymentDetail`, {
     headers: { Version: '2.0', Authorization: service.token },
   })
   if (!answer.ok) throw new Error(`GET /PaymentDetail was answered ${answer.status}.`)

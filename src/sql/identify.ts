@@ -134,7 +134,7 @@ function nameOf({ identity, fields }: Reference, given: Given): Name | undefined
   return { field, column: identity.columns[place]!, value: given[field] as string | number }
 }
 
-/** One indexed join per way of naming that is in use. */
+/** One indexed join per way of naming that is in use; what is named often is looked up once. */
 async function lookUp(
   handle: Sql,
   { identity }: Reference,
@@ -142,9 +142,12 @@ async function lookUp(
   { visible = sql`true`, productIDs }: Resolution,
 ): Promise<Map<number, { id: number; productID?: number }>> {
   const [native] = identity.columns
-  const used = new Set(names.flatMap((name) => (name ? [name.column] : [])))
-  const ways = [...used].map((column) => {
-    const places = names.flatMap((name, i) => (name?.column === column ? [i] : []))
+  const firsts = firstPlaces(names, productIDs)
+  const asked = names.filter((_, i) => firsts[i] === i) as Name[]
+  const ways = [...new Set(asked.map(({ column }) => column))].map((column) => {
+    const places = names.flatMap((name, i) =>
+      name?.column === column && firsts[i] === i ? [i] : [],
+    )
     const values = places.map((i) => String(names[i]!.value))
     const products = places.map((i) => productIDs?.[i] ?? null)
     const type = raw(column === native ? 'bigint' : 'text')
@@ -157,7 +160,25 @@ async function lookUp(
   })
   if (ways.length === 0) return new Map()
   const rows = await handle.query<{ place: number; id: number }>(join(ways, ' union all '))
-  return new Map(rows.map(({ place, ...found }) => [place, found]))
+  const found = new Map(rows.map(({ place, ...record }) => [place, record]))
+  return new Map(
+    firsts.flatMap((first, i) => {
+      const record = first === undefined ? undefined : found.get(first)
+      return record ? [[i, record]] : []
+    }),
+  )
+}
+
+/** For each name the place where the same was said first. */
+function firstPlaces(names: (Name | undefined)[], productIDs: Resolution['productIDs']) {
+  const places = new Map<string, number>()
+  return names.map((name, i) => {
+    if (!name) return undefined
+    const key = `${name.column} ${productIDs?.[i]} ${name.value}`
+    const first = places.get(key) ?? i
+    places.set(key, first)
+    return first
+  })
 }
 
 const ownProduct = raw(', r.product_id as "productID"')

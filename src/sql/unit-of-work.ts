@@ -145,15 +145,21 @@ async function record(tx: Tx, done: Done[]) {
   )
   const keyed = done.filter(({ write }) => write.retry)
   if (trail.length === 0 && keyed.length === 0) return
+  // The changes can be long, and are JSON already: they go beside the rest and are read once.
+  const changes = trail.map((row) => row.changes ?? null)
+  const others = trail.map((row) => ({ ...row, changes: undefined }))
   await tx.query(sql`
     with ${keyed.length > 0 ? keep(keyed) : sql`nothing_kept as (select)`}
     insert into audit (user_id, username, operation, resource, resource_id, resource_ids,
       product_id, changes, request_id)
-    select user_id, username, operation, resource, resource_id, resource_ids, product_id, changes,
-      request_id
-    from json_to_recordset(${JSON.stringify(trail)}) as g (user_id int, username text,
-      operation text, resource text, resource_id bigint, resource_ids bigint[], product_id int,
-      changes json, request_id text)`)
+    select user_id, username, operation, resource, resource_id, resource_ids, product_id,
+      changes, request_id
+    from rows from (
+      json_to_recordset(${JSON.stringify(others)}) as (user_id int, username text,
+        operation text, resource text, resource_id bigint, resource_ids bigint[], product_id int,
+        request_id text),
+      unnest(${changes.map((given) => given && JSON.stringify(given))}::json[])) as g (user_id,
+      username, operation, resource, resource_id, resource_ids, product_id, request_id, changes)`)
 }
 
 const auditRow = (write: Write, { ids, productID, changes, by }: Written) => ({
