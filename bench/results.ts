@@ -47,10 +47,10 @@ export const commit = () => {
 
 const page = (runs: Run[]) => `# Results
 
-Made by \`npm run bench\`; the same figures are in results.json. Each ratio is the service against a
-baseline of the same run, in turns with it, the median of several rounds; load generator, service and
-database share the machine. How each is measured is in [README.md](README.md). The bars show how far
-a ratio is from what it is to reach: \`|\` is the mark, more to the right is better.
+Made by \`npm run bench\`; the same figures are in results.json. Each ratio is the service against
+a baseline of the same run, in turns with it, the median of several rounds; load generator, service
+and database share the machine. How each is measured is in [README.md](README.md). The bars show how
+far a ratio is from what it is to reach: \`|\` is the mark, more to the right is better.
 
 ${runs.map(section).join('\n\n')}
 `

@@ -12,8 +12,8 @@ import { version } from './version.ts'
 /** How long requests in flight may take to finish once we are told to stop. */
 const patience = 8_000
 /**
- * How long we go on serving then, while the health check sends callers elsewhere and every answer is
- * the last of its connection. To close the door at once would cut off those who are just entering.
+ * How long we go on serving then, while the health check sends callers elsewhere and every answer
+ * is the last of its connection. To close the door at once would cut off those just entering.
  */
 const farewell = 1_000
 

@@ -29,7 +29,7 @@ describe('A registry whose processes are killed (-9) at random moments', () => {
 })
 
 describe('The crash suite', () => {
-  it('sees loss where commits are confirmed too early, and doubles where keys change', async (t) => {
+  it('sees loss where commits are confirmed early, and doubles where keys change', async (t) => {
     const { lost, doubled } = await run(t, {
       cycles: 1,
       faults: ['every process of the database'],

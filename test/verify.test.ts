@@ -220,7 +220,7 @@ describe('verify finds it when it does not hold that', () => {
 })
 
 describe('The ways to break the register', () => {
-  it('are known for every check that verify makes, here or in verify-distribution.test.ts', async () => {
+  it('are known for every check of verify, here or in verify-distribution.test.ts', async () => {
     const made = (await verify(service.connection)).map(({ name }) => name)
     assert.deepEqual(
       made.filter((name) => !(name in corruptions)),

@@ -12,7 +12,7 @@ export const memory: Workload = async ({ service, idle, size }) => {
   const rows = size.entities.toLocaleString('en')
   const row: Result = {
     number: '9',
-    work: `peak memory over this run, GET /PaymentDetail of ${rows} records and a report of as many`,
+    work: `peak memory of this run, with GET /PaymentDetail of ${rows} records and a report`,
     baseline: 'idle memory',
     subject,
     against,

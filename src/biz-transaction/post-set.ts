@@ -30,7 +30,7 @@ export async function postSet(
   { newest }: LockedSet,
   { date, postings }: { date: string; postings: Fragment },
 ) {
-  if (newest === null || newest <= date) await appendEach(tx, productID, postings)
+  if (newest === null || newest <= date) await appendEach(tx, productID, postings, 'set')
   else await postAmong(tx, productID, postings)
 }
 
@@ -43,7 +43,7 @@ async function postAmong(tx: Tx, productID: number, postings: Fragment) {
   const behind = ofAccounts(sql`l.last_date > p.transaction_date`)
   // First those that only append: a recount would move the dates that tell them apart.
   const ahead = sql`l.last_date is null or l.last_date <= p.transaction_date`
-  await appendEach(tx, productID, ofAccounts(ahead))
+  await appendEach(tx, productID, ofAccounts(ahead), 'set')
   await insertUncounted(tx, productID, behind)
   const touched = sql`
     select account_id, min(transaction_date) as from_date from (${behind}) b group by account_id`

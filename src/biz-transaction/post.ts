@@ -279,7 +279,7 @@ async function appendRows(tx: Tx, productID: number, rows: Row[]) {
   const [each, others] = together ? [simple, rows.filter((row) => !isSimple(row))] : [[], rows]
   const shortfalls = others.length > 0 ? await append(tx, productID, selectPostings(others)) : []
   if (each.length > 0 && shortfalls.length === 0)
-    await appendEach(tx, productID, selectPostings(byExternalID(each)))
+    await appendEach(tx, productID, selectPostings(byExternalID(each)), 'list')
   return shortfalls
 }
 

@@ -175,9 +175,10 @@ export const append = (tx: Tx, productID: number, postings: Fragment): Promise<S
  * As `append`, for a set of any size with one posting for each of its accounts, none of which takes
  * units out: there is no order among them to find and nothing that could be short. A million of
  * them through `append` spend more on its windows than on being written. The postings come in the
- * order of their external ids, if they have any.
+ * order of their external ids, if they have any. A list has its accounts looked up one by one, as
+ * everywhere; a set, which may be most of them, is joined with them.
  */
-export const appendEach = (tx: Tx, productID: number, postings: Fragment) =>
+export const appendEach = (tx: Tx, productID: number, postings: Fragment, as: 'list' | 'set') =>
   tx.query(sql`
     with written as (
       insert into biz_transaction (${rowColumns}, closing_quantity, closing_amount, closing_cost,
@@ -210,9 +211,20 @@ export const appendEach = (tx: Tx, productID: number, postings: Fragment) =>
       on conflict (product_id, account_id, investment_id) do update
         set quantity = excluded.quantity, invested_amount = excluded.invested_amount,
           cost_amount = excluded.cost_amount)
-    update ledger_account l set quantity = w.account_closing_quantity,
-      invested_amount = w.account_closing_amount, last_date = w.transaction_date
-    from written w where l.product_id = ${productID} and l.account_id = w.account_id`)
+    ${as === 'list' ? totalOneByOne(productID) : totalTogether(productID)}`)
+
+const totalOneByOne = (productID: number) => sql`
+  insert into ledger_account (product_id, account_id, quantity, invested_amount, last_date)
+  select ${productID}, account_id, account_closing_quantity, account_closing_amount,
+    transaction_date
+  from written
+  on conflict (product_id, account_id) do update set quantity = excluded.quantity,
+    invested_amount = excluded.invested_amount, last_date = excluded.last_date`
+
+const totalTogether = (productID: number) => sql`
+  update ledger_account l set quantity = w.account_closing_quantity,
+    invested_amount = w.account_closing_amount, last_date = w.transaction_date
+  from written w where l.product_id = ${productID} and l.account_id = w.account_id`
 
 /** Writes transactions into the midst of their accounts' history; `recount` must follow. */
 export const insertUncounted = (tx: Tx, productID: number, postings: Fragment) =>

@@ -118,6 +118,12 @@ function letGoWhenClosing(app: FastifyInstance, stopping: AbortSignal) {
     if (closing || stopping.aborted) reply.header('connection', 'close')
     done(null, payload)
   })
+  // One whose answer was on its way when the server began to close is idle only now; Node would
+  // wait for its client to hang up.
+  app.addHook('onResponse', (_request, _reply, done) => {
+    if (closing) setImmediate(() => app.server.closeIdleConnections())
+    done()
+  })
 }
 
 const hostMissing = ({ headers, raw: { httpVersion } }: FastifyRequest) =>
