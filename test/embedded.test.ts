@@ -4,15 +4,14 @@ import { once } from 'node:events'
 import { chmodSync, chownSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { Client } from 'pg'
 import { type Connection, findEmbedded, startEmbedded } from '../src/embedded/postgres.ts'
 
-const here = dirname(fileURLToPath(import.meta.url))
+const here = resolve('test')
 const isRoot = process.getuid?.() === 0
 // A user that is neither root nor one that root would run the database as.
 const other = { uid: 1, gid: 1 }

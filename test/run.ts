@@ -1,5 +1,5 @@
-import { spawn } from 'node:child_process'
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { execFileSync, spawn } from 'node:child_process'
+import { mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
@@ -12,6 +12,7 @@ import { templateName } from './support/database.ts'
  * the template. Files run in parallel; name some to run only those. Flags go to node's test runner.
  * REGISTRY_TEST_DATABASE_URL names another server instead, as a superuser, to be thrown away.
  */
+const compiled = '.tested'
 const { REGISTRY_TEST_DATABASE_URL: given } = process.env
 const server = given ? givenServer(new URL(given)) : await startServer()
 let status = 1
@@ -50,14 +51,32 @@ async function createTemplate() {
   await migrate({ ...server.connection, database: templateName })
 }
 
+/**
+ * Everything as JavaScript, made once: each of seventy files would else have all sources
+ * translated for itself, which takes a minute of a run. What they read beside them is linked.
+ */
+function compileAll(): string[] {
+  rmSync(compiled, { recursive: true, force: true })
+  const tsc = join('node_modules', 'typescript', 'bin', 'tsc')
+  const flags = ['--noCheck', '--noEmit', 'false', '--rootDir', '.']
+  execFileSync(
+    process.execPath,
+    [tsc, ...flags, '--rewriteRelativeImportExtensions', '--outDir', compiled],
+    { stdio: 'inherit' },
+  )
+  for (const name of ['migrations', 'scale-out', 'scripts', 'package.json'])
+    symlinkSync(join('..', name), join(compiled, name))
+  const tests = readdirSync(join(compiled, 'test')).filter((name) => name.endsWith('.test.js'))
+  return tests.map((name) => join(compiled, 'test', name))
+}
+
 function runFiles(words: string[]): Promise<number> {
   const named = words.filter((word) => !word.startsWith('-'))
-  const all = readdirSync('test').filter((name) => name.endsWith('.test.ts'))
-  const files = named.length > 0 ? named : all.map((name) => join('test', name))
+  const [loader, files] = named.length > 0 ? [['--import', 'tsx'], named] : [[], compileAll()]
   // A file that hangs is ended and counts as failed; the others go on.
   const flags = ['--test-concurrency=3', '--test-timeout=300000']
   const own = words.filter((word) => word.startsWith('-'))
-  const args = ['--import', 'tsx', '--test', ...flags, ...own, ...files]
+  const args = [...loader, '--test', ...flags, ...own, ...files]
   const child = spawn(process.execPath, args, {
     stdio: 'inherit',
     env: { ...process.env, REGISTRY_TEST_SERVER: JSON.stringify(server.connection) },
