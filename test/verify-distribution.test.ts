@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import pg from 'pg'
 import { distributionChecks } from '../src/verify/distribution-checks.ts'
+import { foundAfter } from './support/corruption.ts'
 import { account, choose, configure, fundOf, stage } from './support/distribution.ts'
 import { assertVerified } from './support/ledger.ts'
 import { type Service, startService } from './support/service.ts'
@@ -139,18 +140,6 @@ const corruptions: Record<string, string[]> = {
   ],
 }
 
-/** How many rows a check finds after a corruption, which is then undone. */
-async function foundAfter(corruption: string, violations: string): Promise<number> {
-  await client.query('begin')
-  try {
-    await client.query(corruption)
-    const { rowCount } = await client.query(violations)
-    return rowCount ?? 0
-  } finally {
-    await client.query('rollback')
-  }
-}
-
 describe('Distributions that are right', () => {
   it('pass every check', () => assertVerified(service))
 })
@@ -160,7 +149,7 @@ describe('verify finds it when it does not hold that', () => {
     it(name, async () => {
       assert.ok(corruptions[name]?.length, 'the test knows a way to break it')
       for (const corruption of corruptions[name]!)
-        assert.ok((await foundAfter(corruption, violations)) > 0, corruption)
+        assert.ok((await foundAfter(client, corruption, violations)) > 0, corruption)
     })
 })
 

@@ -1,10 +1,13 @@
 // `npm run test:crash -- --cycles 50 --seed 7`: the crash suite (test/crash.test.ts) for longer.
 import { spawnSync } from 'node:child_process'
 import { parseArgs } from 'node:util'
+import { checkNode, install } from '../../scripts/run.mjs'
 
 const { values } = parseArgs({
   options: { cycles: { type: 'string', default: '20' }, seed: { type: 'string' } },
 })
+checkNode()
+await install()
 const { status } = spawnSync(
   process.execPath,
   ['--import', 'tsx', '--test', '--test-reporter=spec', 'test/crash.test.ts'],
