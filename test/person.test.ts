@@ -79,6 +79,16 @@ describe('POST /Person', () => {
     assert.deepEqual(await read(person.personID), person)
   })
 
+  it('keeps a text as it is, whatever it would mean to the database', async () => {
+    const texts = ['NULL', 'null', 'a"b\\c', '{x,"y"}', '\\', '"', 'a, b', "'; --", '$1', '😀']
+    const answer = await post(texts.map((firstName) => ({ firstName, description: firstName })))
+    const made = answer.data as { firstName: string; description: string }[]
+    assert.deepEqual(
+      made.map(({ firstName, description }) => [firstName, description]),
+      texts.map((text) => [text, text]),
+    )
+  })
+
   it('refuses what breaks a rule of a field, all at once', async () => {
     const reply = await post({
       abn: '1234567890',

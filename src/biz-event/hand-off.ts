@@ -217,7 +217,12 @@ const offersOfConversion = (from: EventRow, to: EventRow): Offer[] => [
 ]
 
 /** A written leg and the item whose notices it may settle. */
-type Settling = { id?: number; leg: number; productID: number; item: { eventIDs: number[] } }
+type Settling = {
+  id: number | undefined
+  leg: number
+  productID: number
+  item: { eventIDs: number[] }
+}
 
 /** Each notice is completed by the transaction of its leg. */
 export async function completeEvents(tx: Tx, rows: Settling[]) {

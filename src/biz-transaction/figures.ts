@@ -1,22 +1,24 @@
 import sql from 'sql-template-tag'
 import type { Tx } from '../sql/handle.ts'
+import { recordset } from '../sql/recordset.ts'
 
 /** A resolved leg, as the pricing reads it. */
-export type Unpriced = {
-  place: number
-  item: number
-  type_id: number
-  investment_id: number
-  transaction_date: string
-  quantity: string | undefined
-  amount: string | undefined
-  price: string | undefined
-  fee: string | undefined
-  fee_override: string | undefined
-  fee_percentage: string | undefined
-  fee_discount: string | undefined
-  factor: string | undefined
+const unpriced = {
+  place: 'int',
+  item: 'int',
+  type_id: 'int',
+  investment_id: 'int',
+  transaction_date: 'date',
+  quantity: 'numeric',
+  amount: 'numeric',
+  price: 'numeric',
+  fee: 'numeric',
+  fee_override: 'numeric',
+  fee_percentage: 'numeric',
+  fee_discount: 'numeric',
+  factor: 'numeric',
 }
+export type Unpriced = Record<keyof typeof unpriced, string | number | undefined>
 
 export type Figures = {
   place: number
@@ -37,10 +39,7 @@ export type Figures = {
 export const workOutFigures = (tx: Tx, legs: Unpriced[]): Promise<Figures[]> =>
   tx.query<Figures>(sql`
     with given as (
-      select * from json_to_recordset(${JSON.stringify(legs)}) as g (place int, item int,
-        type_id int, investment_id int, transaction_date date, quantity numeric, amount numeric,
-        price numeric, fee numeric, fee_override numeric, fee_percentage numeric,
-        fee_discount numeric, factor numeric)),
+      select * from ${recordset('g', legs, unpriced)}),
     -- A thousand postings ask for the prices of a few investments on a few days.
     asked as materialized (select distinct investment_id, transaction_date from given),
     priced as materialized (

@@ -20,16 +20,43 @@ export type Row = Leg & {
   item: Item
   leg: number
   /** The first leg of the same item; itself, where it is that. */
-  first?: Row
+  first: Row | undefined
   accountID: number
   investmentID: number
   productID: number
-  figures?: Figures
+  figures: Figures | undefined
   /** The units a set quantity asks for; its figures are those of the difference. */
-  target?: string | null
+  target: string | null | undefined
   /** Given when it is written. */
-  id?: number
+  id: number | undefined
 }
+
+/**
+ * Every field from the start and one by one: rows that grow, or are spread, are slow in all that
+ * reads them, which for an array of a thousand was a third of our time.
+ */
+export const rowOf = (asked: Leg, item: Item, leg: number) =>
+  ({
+    typeID: asked.typeID,
+    account: asked.account,
+    investment: asked.investment,
+    quantity: asked.quantity,
+    amount: asked.amount,
+    price: asked.price,
+    externalID: asked.externalID,
+    externalIDField: asked.externalIDField,
+    fee: asked.fee,
+    conversion: asked.conversion,
+    item,
+    leg,
+    first: undefined,
+    accountID: undefined,
+    investmentID: undefined,
+    productID: undefined,
+    figures: undefined,
+    target: undefined,
+    id: undefined,
+  }) as unknown as Row
 
 /** Two legs may have the same thing wrong with them; it is told once. */
 export function addFlaws({ flaws }: Item, status: 400 | 404 | 409, problems: Problem[]) {

@@ -36,41 +36,44 @@ export type Leg = {
   /** The field it was given in, where that is not externalBizTransactionId. */
   externalIDField?: string
   /** The entry fee as asked, of a deposit. */
-  fee?: Partial<Deposit>
+  fee?: Partial<Deposit> | undefined
   /** How the second leg of a conversion follows from the first. */
   conversion?: { factor: string | undefined }
 }
 
 /** The rows a body asks for: two where units go from one place to another. */
 export function legsOf(kind: Kind, body: Body): Leg[] {
-  const { quantity, amount, investmentPrice: price, externalBizTransactionId: externalID } = body
-  const one = {
-    account: accountReference,
-    investment: investmentReference,
-    quantity,
-    amount,
-    price,
-  }
   switch (kind) {
     case 'Deposit':
-      return [{ ...one, typeID: types.Deposit, externalID, fee: body }]
+      return [legOf(body, types.Deposit)]
     case 'Allotment':
-      return [{ ...one, typeID: types.Allotment, externalID }]
+      return [legOf(body, types.Allotment)]
     case 'Redemption':
-      return [{ ...one, typeID: types.Redemption, externalID }]
+      return [legOf(body, types.Redemption)]
     case 'Adjustment':
-      return [{ ...one, typeID: types.Adjustment, externalID }]
+      return [legOf(body, types.Adjustment)]
     case 'SetQuantity':
-      return [{ ...one, typeID: types['Set quantity'], externalID }]
+      return [legOf(body, types['Set quantity'])]
     case 'Transfer':
       return [
-        { ...one, typeID: types['Transfer out'], account: fromAccountReference, externalID },
-        { ...one, typeID: types['Transfer in'], account: toAccountReference },
+        legOf(body, types['Transfer out'], fromAccountReference),
+        { ...legOf(body, types['Transfer in'], toAccountReference), externalID: undefined },
       ]
     case 'Conversion':
       return conversionLegs(body)
   }
 }
+
+const legOf = (body: Body, typeID: number, account = accountReference): Leg => ({
+  typeID,
+  account,
+  investment: investmentReference,
+  quantity: body.quantity,
+  amount: body.amount,
+  price: body.investmentPrice,
+  externalID: body.externalBizTransactionId,
+  fee: typeID === types.Deposit ? body : undefined,
+})
 
 function conversionLegs(body: Body): Leg[] {
   const { quantity, amount, conversionFactor, conversionMethod } = body

@@ -5,6 +5,7 @@ import { compareDecimals, decimalDigits } from '../http/decimal.ts'
 import { lookups } from '../lookup/lookups.ts'
 import { type Problem, Refusal } from '../refusal.ts'
 import type { Tx } from '../sql/handle.ts'
+import { recordset } from '../sql/recordset.ts'
 import type { Written } from '../sql/unit-of-work.ts'
 import { type Figures, workOutFigures } from './figures.ts'
 import { addFlaws, type Item, type Row } from './item.ts'
@@ -301,22 +302,22 @@ async function savepoint(tx: Tx, name: 'accounts' | 'posting') {
 }
 
 const selectPostings = (rows: Row[]) => {
-  const postings = rows.map(({ item, figures, ...row }) => ({
+  const postings = rows.map((row) => ({
     id: row.id,
     parent_id: row.leg === 0 ? null : row.first!.id,
     type_id: row.typeID,
     account_id: row.accountID,
     investment_id: row.investmentID,
-    transaction_date: item.body.transactionDate,
-    investment_price: figures!.price,
-    amount: figures!.amount,
-    quantity: figures!.quantity,
-    entry_fee_amount: figures!.fee,
+    transaction_date: row.item.body.transactionDate,
+    investment_price: row.figures!.price,
+    amount: row.figures!.amount,
+    quantity: row.figures!.quantity,
+    entry_fee_amount: row.figures!.fee,
     external_id: row.externalID,
-    comment: item.body.comment,
-    biz_event_id: item.eventIDs[row.leg],
+    comment: row.item.body.comment,
+    biz_event_id: row.item.eventIDs[row.leg],
   }))
-  return sql`select * from json_to_recordset(${JSON.stringify(postings)}) as p (${postingColumns})`
+  return sql`select * from ${recordset('p', postings, postingColumns)}`
 }
 
 async function refuseShort(

@@ -2,7 +2,7 @@ import { type Actor, inScope } from '../actor.ts'
 import { productReference } from '../product/schema.ts'
 import type { Tx } from '../sql/handle.ts'
 import { type Located, locateAll, namesAny, type Reference } from '../sql/identify.ts'
-import { addFlaws, type Item, type Row } from './item.ts'
+import { addFlaws, type Item, type Row, rowOf } from './item.ts'
 import { legsOf } from './legs.ts'
 
 type Found = Exclude<Located, { problem: unknown }>
@@ -10,7 +10,7 @@ type Found = Exclude<Located, { problem: unknown }>
 /** Finds product, account and investment of every leg; what is not found is its item's flaw. */
 export async function resolve(tx: Tx, actor: Actor, items: Item[]): Promise<Row[]> {
   const pairs = items.map((item) => {
-    const legs = legsOf(item.kind, item.body).map((asked, leg) => ({ ...asked, item, leg }) as Row)
+    const legs = legsOf(item.kind, item.body).map((asked, leg) => rowOf(asked, item, leg))
     for (const row of legs) row.first = legs[0]!
     return legs
   })

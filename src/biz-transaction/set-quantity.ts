@@ -1,6 +1,7 @@
 import sql from 'sql-template-tag'
 import { lookups } from '../lookup/lookups.ts'
 import type { Tx } from '../sql/handle.ts'
+import { recordset } from '../sql/recordset.ts'
 import type { Row } from './item.ts'
 
 const type = lookups.BizTransactionType['Set quantity']
@@ -15,7 +16,8 @@ export async function setQuantities(tx: Tx, productID: number, rows: Row[]) {
   const setting = rows.filter(({ typeID }) => typeID === type)
   if (setting.length === 0) return
   for (const row of setting) row.target ??= row.figures!.quantity
-  const targets = setting.map(({ accountID, investmentID, target, item }) => ({
+  const targets = setting.map(({ accountID, investmentID, target, item }, place) => ({
+    place,
     account_id: accountID,
     investment_id: investmentID,
     transaction_date: item.body.transactionDate,
@@ -31,7 +33,7 @@ export async function setQuantities(tx: Tx, productID: number, rows: Row[]) {
       coalesce(round(d.quantity * c.price, minor_units(i.currency_id)), 0) as amount
     from (
       select *, coalesce(lag(change) over (partition by account_id, investment_id
-        order by transaction_date, ordinality), 0) as changed
+        order by transaction_date, place), 0) as changed
       from (${changes(productID, targets)}) c) g
     join investment i on i.investment_id = g.investment_id
     cross join lateral (select g.change - g.changed as quantity) d
@@ -42,16 +44,24 @@ export async function setQuantities(tx: Tx, productID: number, rows: Row[]) {
     cross join lateral (
       select coalesce(g.price, case when d.quantity < 0 then v.redemption_price
         else v.application_price end, v.price) as price) c
-    order by g.ordinality`)
+    order by g.place`)
   for (const [i, row] of setting.entries()) Object.assign(row.figures!, differences[i])
 }
 
+const targetColumns = {
+  place: 'int',
+  account_id: 'int',
+  investment_id: 'int',
+  transaction_date: 'date',
+  quantity: 'numeric',
+  price: 'numeric',
+}
+type Target = { [column in keyof typeof targetColumns]: string | number | null | undefined }
+
 /** By how much each target differs from what the ledger holds at the end of its day. */
-const changes = (productID: number, targets: object[]) => sql`
+const changes = (productID: number, targets: Target[]) => sql`
   select t.*, t.quantity - coalesce(s.closing_quantity, 0) as change
-  from rows from (json_to_recordset(${JSON.stringify(targets)}) as (account_id int,
-    investment_id int, transaction_date date, quantity numeric, price numeric))
-    with ordinality t
+  from ${recordset('t', targets, targetColumns)}
   left join lateral (
     select b.closing_quantity from biz_transaction b
     where b.product_id = ${productID} and b.account_id = t.account_id

@@ -12,10 +12,22 @@ import type { Fragment, Tx } from '../sql/handle.ts'
  */
 
 /** A transaction to be written, as the statements below read it. */
-export const postingColumns = raw(`place int, id bigint, parent_id bigint, type_id smallint,
-  account_id int, investment_id int, transaction_date date, investment_price numeric,
-  amount numeric, quantity numeric, entry_fee_amount numeric, external_id text, comment text,
-  corporate_action_id int, biz_event_id bigint`)
+export const postingColumns = {
+  id: 'bigint',
+  parent_id: 'bigint',
+  type_id: 'smallint',
+  account_id: 'int',
+  investment_id: 'int',
+  transaction_date: 'date',
+  investment_price: 'numeric',
+  amount: 'numeric',
+  quantity: 'numeric',
+  entry_fee_amount: 'numeric',
+  external_id: 'text',
+  comment: 'text',
+  corporate_action_id: 'int',
+  biz_event_id: 'bigint',
+}
 
 /** A holding that would go below zero: when first, and by how much. */
 export type Shortfall = { accountID: number; investmentID: number; date: string; short: string }

@@ -8,6 +8,7 @@ import { conditions } from '../sql/filters.ts'
 import type { Fragment, Sql, Tx } from '../sql/handle.ts'
 import { identified, identifyAll, identifyOptionals, type Reference } from '../sql/identify.ts'
 import { page } from '../sql/paging.ts'
+import { recordset } from '../sql/recordset.ts'
 import { columns, nothingLeft, render } from '../sql/render.ts'
 import type { Written } from '../sql/unit-of-work.ts'
 import {
@@ -52,6 +53,15 @@ export function readPrices(handle: Sql, actor: Actor, query: PriceQuery) {
   )
 }
 
+const givenColumns = {
+  place: 'int',
+  investmentID: 'int',
+  priceDate: 'date',
+  price: 'numeric',
+  applicationPrice: 'numeric',
+  redemptionPrice: 'numeric',
+}
+
 export async function createPrices(tx: Tx, actor: Actor, inputs: PriceInput[]): Promise<Written> {
   const path = pathOfItem(inputs)
   const visible = inScope(actor, 'r.product_id')
@@ -61,17 +71,17 @@ export async function createPrices(tx: Tx, actor: Actor, inputs: PriceInput[]): 
     productIDs,
     path,
   })
-  const rows = inputs.map((input, i) => ({ ...input, investmentID: investmentIDs[i] }))
+  const rows = inputs.map((input, place) => ({
+    ...input,
+    place,
+    investmentID: investmentIDs[place],
+  }))
   const created = await tx.query<{ id: number; productID: number }>(sql`
-    with given as (
-      select * from rows from (json_to_recordset(${JSON.stringify(rows)}) as (
-        "investmentID" int, "priceDate" date, price numeric, "applicationPrice" numeric,
-        "redemptionPrice" numeric)) with ordinality),
-    created as (
+    with created as (
       insert into investment_price
         (investment_id, price_date, price, application_price, redemption_price)
       select "investmentID", "priceDate", price, "applicationPrice", "redemptionPrice"
-      from given order by ordinality
+      from ${recordset('g', rows, givenColumns)} order by place
       returning investment_price_id as id, investment_id)
     select id, i.product_id as "productID" from created join investment i using (investment_id)
     order by id`)

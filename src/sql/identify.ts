@@ -1,6 +1,7 @@
 import sql, { empty, join, raw } from 'sql-template-tag'
 import { type Problem, Refusal, refuseAll } from '../refusal.ts'
 import type { Fragment, Sql } from './handle.ts'
+import { recordset } from './recordset.ts'
 
 /**
  * The one engine behind identifier pairs. A record goes by its native id, by the client's external
@@ -134,7 +135,10 @@ function nameOf({ identity, fields }: Reference, given: Given): Name | undefined
   return { field, column: identity.columns[place]!, value: given[field] as string | number }
 }
 
-/** One indexed join per way of naming that is in use; what is named often is looked up once. */
+/**
+ * One statement whatever the ways of naming in use; what is named often is looked up once. Each by
+ * itself in the index: a planner that joins a thousand names with a table reads all of the table.
+ */
 async function lookUp(
   handle: Sql,
   { identity }: Reference,
@@ -148,15 +152,19 @@ async function lookUp(
     const places = names.flatMap((name, i) =>
       name?.column === column && firsts[i] === i ? [i] : [],
     )
-    const values = places.map((i) => String(names[i]!.value))
-    const products = places.map((i) => productIDs?.[i] ?? null)
-    const type = raw(column === native ? 'bigint' : 'text')
+    const asked = places.map((place) => ({
+      place,
+      value: names[place]!.value,
+      product_id: productIDs?.[place],
+    }))
+    const types = { place: 'int', value: column === native ? 'bigint' : 'text', product_id: 'int' }
     return sql`
-      select g.place, ${raw(`r.${native}`)} as id ${identity.inProduct ? ownProduct : empty}
-      from unnest(${places}::int[], ${values}::${type}[], ${products}::int[])
-        g (place, value, product_id)
-      join ${raw(identity.table)} r on ${raw(`r.${column}`)} = g.value
-      where ${identity.inProduct ? sameProduct : sql`true`} and ${visible}`
+      select g.place, r.* from ${recordset('g', asked, types)}
+      cross join lateral (
+        select ${raw(`r.${native}`)} as id ${identity.inProduct ? ownProduct : empty}
+        from ${raw(identity.table)} r
+        where ${raw(`r.${column}`)} = g.value
+          and ${identity.inProduct ? sameProduct : sql`true`} and ${visible} limit 1) r`
   })
   if (ways.length === 0) return new Map()
   const rows = await handle.query<{ place: number; id: number }>(join(ways, ' union all '))

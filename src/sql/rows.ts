@@ -1,6 +1,7 @@
 import sql, { raw } from 'sql-template-tag'
 import type { TObject, TSchema } from 'typebox'
 import type { Fragment, Sql, Tx } from './handle.ts'
+import { recordset } from './recordset.ts'
 import { columnOf, maskOf, ownSchema } from './render.ts'
 
 /** A table as writes see it: the columns of a record's own fields, made from its schema. */
@@ -125,7 +126,7 @@ export async function insertRows(tx: Tx, table: Table, rows: readonly Row[]): Pr
   const conflict = contested ? raw(`on conflict (${contested}) do nothing`) : raw('')
   const added = await tx.query(sql`
     insert into ${raw(name)} (${names})
-    select ${names} from ${recordset(table, ordered)} ${conflict} returning true`)
+    select ${names} from ${given(table, ordered)} ${conflict} returning true`)
   if (added.length < rows.length) throw lostRace(name)
 }
 
@@ -139,7 +140,7 @@ export async function updateRows(tx: Tx, table: Table, rows: readonly Row[]): Pr
   if (updatedDate) set.push('updated_date = clock_timestamp()')
   await tx.query(sql`
     update ${raw(name)} t set ${raw(set.join(', '))}
-    from ${recordset(table, rows)} where ${raw(`t.${key} = r.${key}`)}`)
+    from ${given(table, rows)} where ${raw(`t.${key} = r.${key}`)}`)
 }
 
 export async function deleteRows(tx: Tx, { name, key }: Table, ids: readonly number[]) {
@@ -147,9 +148,9 @@ export async function deleteRows(tx: Tx, { name, key }: Table, ids: readonly num
   await tx.query(sql`delete from ${raw(name)} where ${raw(key)} = any(${ids}::int[])`)
 }
 
-const recordset = ({ columns }: Table, rows: readonly Row[]): Fragment => {
-  const types = columns.map(({ name, type }) => `${name} ${type}`).join(', ')
-  return sql`json_to_recordset(${JSON.stringify(rows)}) as r (${raw(types)})`
+const given = ({ columns }: Table, rows: readonly Row[]): Fragment => {
+  const types = Object.fromEntries(columns.map(({ name, type }) => [name, type]))
+  return recordset('r', rows, types)
 }
 
 /** Letter case last, since some unique keys do not look at it. */
