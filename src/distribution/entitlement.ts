@@ -3,6 +3,7 @@ import { wholeUnits } from '../http/decimal.ts'
 import { lookups } from '../lookup/lookups.ts'
 import { conflict, invalid } from '../refusal.ts'
 import type { Fragment, Sql } from '../sql/handle.ts'
+import { centOf, withComponents } from './components.ts'
 import type { Stored } from './sql.ts'
 
 /** The accounts a declaration names, by id. */
@@ -50,12 +51,8 @@ export async function selectEntitlements(
   return sql`
     select ${productID}::int as product_id, ${id}::int as corporate_action_id, g.account_id,
       ${investmentID}::int as investment_id, g.units, g.gross as gross_amount,
-      allocate(g.gross, c.percentages, ${decimals}::int) as component_amounts,
-      g.drp as drp_amount, g.gross - g.drp as cash_amount
-    from (${parts}) g
-    cross join (
-      select array_agg(percentage order by ordinal) as percentages from distribution_component
-      where product_id = ${productID} and corporate_action_id = ${id}) c
+      g.component_amounts, g.drp as drp_amount, g.gross - g.drp as cash_amount
+    from (${withComponents(parts, stored.percentages, decimals)}) g
     where g.units > 0 or g.gross > 0`
 }
 
@@ -140,8 +137,6 @@ const shared = (units: Fragment, pool: bigint, decimals: number) => sql`
           select u.*, u.measure * ${String(pool)}::numeric as part,
             sum(u.measure) filter (where u.amount is null) over () as measured
           from (${units}) u) m) s) d) r`
-
-const centOf = (decimals: number) => (decimals === 0 ? '1' : `0.${'1'.padStart(decimals, '0')}`)
 
 /**
  * The accounts that ever held the investment: their units at the end of the record date, and what

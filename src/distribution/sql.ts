@@ -92,6 +92,8 @@ export type Stored = DistributionID & {
   drpPrice: string | null
   drpInvestmentID: number | null
   drpAllotmentDate: string | null
+  /** Of the tax components, in their order. */
+  percentages: string[]
   componentTotal: string | null
   decimals: number
 }
@@ -108,6 +110,9 @@ export async function readDistribution(handle: Sql, which: DistributionID): Prom
       t.unit_valuation_method as valuation, t.drp_indicator_id as "drpIndicatorID",
       t.drp_price as "drpPrice", t.drp_investment_id as "drpInvestmentID",
       t.drp_allotment_date as "drpAllotmentDate", minor_units(i.currency_id) as decimals,
+      array(select c.percentage::text from distribution_component c
+        where c.product_id = t.product_id and c.corporate_action_id = t.corporate_action_id
+        order by c.ordinal) as percentages,
       (select trim_scale(sum(c.percentage))::text from distribution_component c
         where c.product_id = t.product_id and c.corporate_action_id = t.corporate_action_id)
         as "componentTotal"
