@@ -1,10 +1,24 @@
 // The load of load.ts by autocannon, in a process of its own: prints what wrk would tell.
 import autocannon from 'autocannon'
 
-const { url, token, call, size, connections, seconds } = JSON.parse(process.argv[2])
+const { url, token, call, size, stride, connections, seconds } = JSON.parse(process.argv[2])
 const upTo = (most) => 1 + Math.floor(Math.random() * most)
-const filled = (text) =>
-  text?.replace(/\{([ni])\}/g, (_, place) => String(place === 'n' ? upTo(size) : upTo(12)))
+let walked = upTo(size)
+let unique = Date.now() * 1000
+const places = {
+  n: () => upTo(size),
+  i: () => upTo(12),
+  u: () => ++unique,
+  w: () => {
+    walked = (walked + stride) % size
+    return walked + 1
+  },
+}
+const filled = (text) => text.replace(/\{([niuw])\}/g, (_, place) => String(places[place]()))
+const body = () =>
+  call.times
+    ? `[${Array.from({ length: call.times }, () => filled(call.body)).join(',')}]`
+    : filled(call.body)
 
 const result = await autocannon({
   url,
@@ -21,7 +35,7 @@ const result = await autocannon({
       setupRequest: (request) => ({
         ...request,
         path: filled(call.path),
-        ...(call.body && { body: filled(call.body) }),
+        ...(call.body && { body: body() }),
       }),
     },
   ],

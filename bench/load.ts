@@ -7,8 +7,12 @@ import type { Service } from './service.ts'
 
 export type Load = { perSecond: number; p50: number }
 
-/** A request of a load: {n} is a random number up to the register's size, {i} one up to 12. */
-export type Call = { method: string; path: string; body?: string }
+/**
+ * A request of a load. In its texts {n} is a random number up to the register's size, {i} one up to
+ * 12, {u} one that never was before, and {w} the next of a walk all over the register on which none
+ * comes twice. With `times` the body is an array of as many.
+ */
+export type Call = { method: string; path: string; body?: string; times?: number }
 
 export type LoadOptions = { size: number; connections?: number; seconds?: number }
 
@@ -29,14 +33,26 @@ export function load(service: Service, call: Call, options: LoadOptions): Load {
 type Measured = Load & { failed: number }
 
 function byWrk(service: Service, call: Call, options: Required<LoadOptions>): Measured {
+  const one = inLua(call.body)
   const script = `
     math.randomseed(os.time())
+    local size = ${options.size}
+    local walked = math.random(0, size - 1)
+    local unique = os.time() * 1e6
+    local n = function() return math.random(1, size) end
+    local i = function() return math.random(1, 12) end
+    local w = function() walked = (walked + ${stride}) % size return walked + 1 end
+    local u = function() unique = unique + 1 return string.format("%.0f", unique) end
+    local times = function(count)
+      local items = {}
+      for item = 1, count do items[item] = ${one} end
+      return "[" .. table.concat(items, ",") .. "]"
+    end
     local headers = { Authorization = "${service.token}", Version = "2.0" }
     ${call.body ? 'headers["Content-Type"] = "application/json"' : ''}
     request = function()
-      local n = math.random(1, ${options.size})
-      local i = math.random(1, 12)
-      return wrk.format("${call.method}", ${inLua(call.path)}, headers, ${inLua(call.body)})
+      local body = ${call.times ? `times(${call.times})` : one}
+      return wrk.format("${call.method}", ${inLua(call.path)}, headers, body)
     end
     done = function(summary, latency)
       local errors = summary.errors
@@ -53,10 +69,13 @@ function byWrk(service: Service, call: Call, options: Required<LoadOptions>): Me
 
 /** A text with places as an expression of Lua. */
 const inLua = (text: string | undefined) =>
-  text === undefined ? 'nil' : `'${text.replace(/\{([ni])\}/g, "' .. $1 .. '")}'`
+  text === undefined ? 'nil' : `'${text.replace(/\{([niuw])\}/g, "' .. $1() .. '")}'`
+
+/** Shares no factor with a register's size. */
+const stride = 7919
 
 function byAutocannon(service: Service, call: Call, options: Required<LoadOptions>): Measured {
-  const given = JSON.stringify({ url: service.url, token: service.token, call, ...options })
+  const given = JSON.stringify({ url: service.url, token: service.token, call, stride, ...options })
   const program = join(import.meta.dirname, 'cannon.mjs')
   return JSON.parse(execFileSync(process.execPath, [program, given], { encoding: 'utf8' }))
 }

@@ -4,7 +4,7 @@ import { filteredLists } from './work/filters.ts'
 import { flatInSize } from './work/flat.ts'
 import { bulkEntities, bulkPersons } from './work/investors.ts'
 import { memory } from './work/memory.ts'
-import { depositArrays, deposits } from './work/postings.ts'
+import { deposits } from './work/postings.ts'
 import { closingFigures, entityPages, entityRead, pastHoldings } from './work/reads.ts'
 
 /**
@@ -17,7 +17,6 @@ export const workloads = new Map<string, Workload>([
   ['5', pastHoldings],
   ['6', closingFigures],
   ['3', deposits],
-  ['3b', depositArrays],
   ['4', distributionStages],
   ['8', bulkPersons],
   ['8b', bulkEntities],

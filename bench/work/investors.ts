@@ -1,25 +1,24 @@
-import { atLeast, call, inTurns, result, type Workload } from '../measure.ts'
-import type { Service } from '../service.ts'
+import { type Call, load } from '../load.ts'
+import { atLeast, inTurns, result, type Workload } from '../measure.ts'
 
-let made = 0
-const person = () => ({ externalPersonId: `B${++made}`, firstName: 'Ann', lastName: 'Smith' })
-const entity = () => ({
-  name: `Bench ${++made}`,
-  externalBizEntityId: `B${made}`,
-  bizEntityTypeID: 1,
-  bizEntityStatusID: 1,
-  accounts: [{ productID: 1 }],
-  bizEntityParties: [{ person: person() }],
-})
+const person = '{"externalPersonId":"B{u}","firstName":"Ann","lastName":"Smith"}'
+const entity = `{"name":"Bench {u}","externalBizEntityId":"B{u}","bizEntityTypeID":1,
+  "bizEntityStatusID":1,"accounts":[{"productID":1}],"bizEntityParties":[{"person":${person}}]}`
 
-/** The same records in arrays of 1000, and one per request over 16 connections. */
+/** The same records in arrays of 1000, one array at a time, and one per request. */
 const bulk =
-  (number: string, path: string, record: () => object): Workload =>
-  async ({ service, rounds }) => {
+  (number: string, path: string, body: string): Workload =>
+  async ({ service, size, rounds }) => {
+    const one: Call = { method: 'POST', path, body: body.replaceAll('\n', '') }
+    const records = (call: Call, connections: number, seconds: number) =>
+      load(service, call, { size: size.entities, connections, seconds }).perSecond
+    const arrays = (seconds: number) => 1000 * records({ ...one, times: 1000 }, 1, seconds)
+    const singles = (seconds: number) => records(one, 16, seconds)
+    for (const warm of [arrays, singles]) warm(2)
     const figures = await inTurns(
       rounds,
-      () => inArrays(service, path, record),
-      () => oneByOne(service, path, record),
+      () => arrays(3),
+      () => singles(3),
     )
     const what = {
       number,
@@ -29,23 +28,6 @@ const bulk =
     }
     return [result(what, figures, atLeast(8))]
   }
-
-async function inArrays(service: Service, path: string, record: () => object) {
-  const start = performance.now()
-  for (let i = 0; i < 4; i++)
-    await call(service, 'POST', path, JSON.stringify(Array.from({ length: 1000 }, record)))
-  return 4000 / ((performance.now() - start) / 1000)
-}
-
-async function oneByOne(service: Service, path: string, record: () => object) {
-  const start = performance.now()
-  await Promise.all(
-    Array.from({ length: 16 }, async () => {
-      for (let i = 0; i < 30; i++) await call(service, 'POST', path, JSON.stringify([record()]))
-    }),
-  )
-  return 480 / ((performance.now() - start) / 1000)
-}
 
 export const bulkPersons = bulk('8', '/Person', person)
 export const bulkEntities = bulk('8b', '/BizEntity', entity)
