@@ -6,14 +6,14 @@ export type Size = {
   entities: number
   transactionsPerEntity: number
   /**
-   * How long postings run before they count. After a checkpoint, which the copy of a register ends
+   * How long a call runs before it counts. After a checkpoint, which the copy of a register ends
    * with, PostgreSQL logs a whole page at its first change: a large register has more of them.
    */
   warmSeconds: number
 }
 
 export const sizes: Record<string, Size> = {
-  small: { name: 'small', entities: 10_000, transactionsPerEntity: 10, warmSeconds: 8 },
+  small: { name: 'small', entities: 10_000, transactionsPerEntity: 10, warmSeconds: 6 },
   large: { name: 'large', entities: 1_000_000, transactionsPerEntity: 10, warmSeconds: 20 },
 }
 

@@ -13,6 +13,8 @@ export type Service = {
   url: string
   token: string
   connection: Connection
+  /** How many processes share the port. */
+  nodes: number
   /** Bytes that the server processes hold now, and the most they ever held. */
   memory: () => { now: number; peak: number }
   stop: () => Promise<void>
@@ -62,6 +64,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       url,
       token: await signIn(url),
       connection,
+      nodes,
       memory: () => residentBytes(child.pid!, nodes),
       stop: async () => {
         await stopped(child)
@@ -114,8 +117,7 @@ function spawnNodes(connection: Connection, port: number, nodes: number, folder:
   const { host, port: databasePort, user, database } = connection
   const login = `${user}:${encodeURIComponent(connection.password)}`
   const place = `host=${encodeURIComponent(host)}&port=${databasePort}`
-  // As npm start has them: half the room for young objects keeps a bulk request's garbage small.
-  const flags = ['--max-semi-space-size=8', ...(process.env.BENCH_NODE_FLAGS?.split(' ') ?? [])]
+  const flags = [...ordinaryFlags(), ...(process.env.BENCH_NODE_FLAGS?.split(' ') ?? [])]
   const program =
     nodes === 1 ? ['dist/main.js'] : [join(import.meta.dirname, 'nodes.mjs'), String(nodes)]
   return spawn(process.execPath, [...flags, ...program], {
@@ -131,6 +133,12 @@ function spawnNodes(connection: Connection, port: number, nodes: number, folder:
       REGISTRY_ADMIN_PASSWORD: password,
     },
   })
+}
+
+/** As npm start gives them to Node. */
+function ordinaryFlags(): string[] {
+  const text = readFileSync(join(import.meta.dirname, '..', 'package.json'), 'utf8')
+  return JSON.parse(text).scripts.start.match(/--\S+/g)
 }
 
 async function answering(url: string, child: ChildProcess) {

@@ -23,8 +23,13 @@ const secrets = [
   'connectionString',
 ]
 
-/** To the standard output, unless another place is given. */
-export const createLog = (level: string, destination?: DestinationStream) =>
+/**
+ * To the standard output, some lines at a time: to write each by itself took a tenth of what a
+ * request costs. What a killed process leaves unsaid is at most this many milliseconds old.
+ */
+const standardOutput = () => pino.destination({ sync: false, minLength: 4096, periodicFlush: 100 })
+
+export const createLog = (level: string, destination: DestinationStream = standardOutput()) =>
   pino(
     {
       level,

@@ -17,8 +17,8 @@ const bulk =
     for (const warm of [arrays, singles]) warm(2)
     const figures = await inTurns(
       rounds,
-      () => arrays(3),
-      () => singles(3),
+      () => arrays(2),
+      () => singles(2),
     )
     const what = {
       number,

@@ -35,7 +35,7 @@ commit;
 const bestOfPlain = ({ service, size }: Bench) =>
   Math.max(
     ...[4, 8, 16].map(
-      (clients) => pgbench(service.connection, plainPosting(size.entities), clients, 3).perSecond,
+      (clients) => pgbench(service.connection, plainPosting(size.entities), clients, 2).perSecond,
     ),
   )
 
@@ -60,8 +60,8 @@ export const deposits: Workload = async (bench) => {
   const figures = await inTurns(
     rounds,
     () => {
-      inArrays.push(arrays(5))
-      return single(5)
+      inArrays.push(arrays(4))
+      return single(4)
     },
     () => bestOfPlain(bench),
   )

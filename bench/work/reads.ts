@@ -11,19 +11,20 @@ export const entityRead: Workload = async ({ service, size, rounds }) => {
     readEntities(handle, everybody, { BizEntityID: marker }),
   )
   const read = scriptOf(statement, { [marker]: ':id' })
+  const connections = 10 * service.nodes
   const script = `\\set id random(1, ${size.entities})\n${read};\n`
-  load(service, entityCall, { size: size.entities, seconds: 3 }) // warm
+  load(service, entityCall, { size: size.entities, seconds: size.warmSeconds }) // warm
   const figures = await inTurns(
     rounds,
     () => load(service, entityCall, { size: size.entities }).perSecond,
-    () => pgbench(service.connection, script, 10).perSecond,
+    () => pgbench(service.connection, script, connections).perSecond,
   )
   return [
     result(
       {
         number: '1',
         work: 'GET /BizEntity by id, 64 connections',
-        baseline: 'pgbench, the same SQL prepared, 10 connections as the service has',
+        baseline: `pgbench, the same SQL prepared, ${connections} connections as the service has`,
         unit: 'a second',
       },
       figures,

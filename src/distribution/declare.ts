@@ -37,7 +37,7 @@ export async function declareDistribution(
       insert into entitlement (product_id, corporate_action_id, account_id, investment_id, units,
         gross_amount, component_amounts, drp_amount, cash_amount)
       ${entitlements}
-      returning account_id, gross_amount),
+      returning gross_amount),
     known as (
       -- An account that is entitled cannot be deleted any more, also one that never held a unit.
       insert into ledger_account (product_id, account_id)
