@@ -90,7 +90,7 @@ async function copyOf(connection: Connection): Promise<string> {
   return copy
 }
 
-/** What a register that has run for a while has in memory: its tables and indexes, small ones first. */
+/** What a register that has run for a while has in memory: tables and indexes, small ones first. */
 async function warm(connection: Connection) {
   await administer(connection, 'create extension if not exists pg_prewarm', connection.database)
   await administer(

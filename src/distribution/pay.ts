@@ -40,7 +40,7 @@ export async function payDistribution(tx: Tx, actor: Actor, payment: Payment): P
   await postSet(tx, productID, locked, {
     date,
     postings: sql`
-      select null::int as place, e.payment_transaction_id as id, null::bigint as parent_id,
+      select e.payment_transaction_id as id, null::bigint as parent_id,
         ${type}::smallint as type_id, e.account_id, e.investment_id,
         ${date}::date as transaction_date, null::numeric as investment_price,
         e.cash_amount as amount, 0::numeric as quantity, 0::numeric as entry_fee_amount,

@@ -62,7 +62,7 @@ export async function reinvest(tx: Tx, actor: Actor, allotment: DrpAllotment): P
   await postSet(tx, productID, locked, {
     date,
     postings: sql`
-      select null::int as place, e.drp_transaction_id as id, null::bigint as parent_id,
+      select e.drp_transaction_id as id, null::bigint as parent_id,
         ${type}::smallint as type_id, e.account_id, ${stored.drpInvestmentID}::int as investment_id,
         ${date}::date as transaction_date, ${price}::numeric as investment_price,
         e.drp_cost as amount, e.drp_units as quantity, 0::numeric as entry_fee_amount,
