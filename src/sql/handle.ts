@@ -92,8 +92,8 @@ export function openDatabase(options: DatabaseOptions): Database {
 // Everything we ask has an index behind it. Without sequential scans a plan made while a table was
 // small stays right while it grows, before anybody has counted its rows; the few statements that
 // work on whole tables turn them on for themselves. Which reads get one plan for any values is left
-// to PostgreSQL's own judgement: forced, it would suit point reads (planning a complete entity takes
-// 26 ms, reading it 2) but walk whole tables for a page whose length it does not know.
+// to PostgreSQL's own judgement: forced, it would suit point reads (to plan a complete entity takes
+// 26 ms, to read it 2) but walk whole tables for a page whose length it does not know.
 const settings = [
   'timezone=UTC',
   'statement_timeout=30s',
