@@ -23,8 +23,8 @@ export type Bench = {
   rounds: number
   /** Bytes the server held before the first workload. */
   idle: number
-  /** Another service on the small register, where the run is of the large one. */
-  small: () => Promise<{ service: Service; size: Size }>
+  /** Starts another service, on the small register. */
+  small: () => Promise<Service>
 }
 
 export type Workload = (bench: Bench) => Promise<Result[]>

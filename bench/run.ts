@@ -4,7 +4,7 @@ import { sizes } from './dataset.ts'
 import { isThere } from './load.ts'
 import type { Result } from './measure.ts'
 import { commit, keep, machine, table } from './results.ts'
-import { type Service, startService } from './service.ts'
+import { startService } from './service.ts'
 import { workloads } from './workloads.ts'
 
 /** `npm run bench -- --size small --only 1,3 --cluster 2`: a table of ratios, all of this run. */
@@ -31,11 +31,7 @@ if (wanted.length === 0) throw new Error(`--only takes ${[...workloads.keys()].j
 
 await build()
 const service = await startService({ ...common, size, port })
-let little: Service | undefined
-const small = async () => {
-  little ??= await startService({ ...common, size: sizes.small!, port: port + 1 })
-  return { service: little, size: sizes.small! }
-}
+const small = () => startService({ ...common, size: sizes.small!, port: port + 1 })
 const date = new Date().toISOString().slice(0, 10)
 const about = { size: size.name, nodes, rounds, date, commit: commit(), machine: machine() }
 const results: Result[] = []
@@ -53,7 +49,6 @@ try {
     say(`  memory: ${Math.round(now / 2 ** 20)} MiB, at most ${Math.round(peak / 2 ** 20)}`)
   }
 } finally {
-  await little?.stop()
   await service.stop()
 }
 say(`\n${table(results)}`)

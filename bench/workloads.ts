@@ -8,19 +8,19 @@ import { deposits } from './work/postings.ts'
 import { closingFigures, entityPages, entityRead, pastHoldings } from './work/reads.ts'
 
 /**
- * In the order in which they run: reads before anything is written, memory after all that it is
- * about, then those that take other services or every list.
+ * In the order in which they run: what is compared with another register before this one has been
+ * through anything, memory after all that it is about, every list at the end.
  */
 export const workloads = new Map<string, Workload>([
   ['1', entityRead],
   ['2', entityPages],
   ['5', pastHoldings],
   ['6', closingFigures],
+  ['7', flatInSize],
   ['3', deposits],
   ['4', distributionStages],
   ['8', bulkPersons],
   ['8b', bulkEntities],
   ['9', memory],
-  ['7', flatInSize],
   ['10', filteredLists],
 ])
