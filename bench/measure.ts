@@ -13,6 +13,8 @@ export type Result = {
   ratio: number
   reach: string
   reached: boolean
+  /** What it was measured of; given when it is kept. */
+  commit?: string
   /** What else is worth telling of it. */
   note?: string
 }

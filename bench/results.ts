@@ -22,8 +22,9 @@ export function keep(run: Run) {
   const known: Run[] = existsSync(jsonFile) ? JSON.parse(readFileSync(jsonFile, 'utf8')) : []
   const isSame = ({ size, nodes }: Run) => size === run.size && nodes === run.nodes
   const earlier = known.find(isSame)?.results ?? []
-  const measured = new Set(run.results.map(({ number }) => number))
-  const results = [...earlier.filter(({ number }) => !measured.has(number)), ...run.results]
+  const measured = run.results.map((result) => ({ ...result, commit: run.commit }))
+  const numbers = new Set(measured.map(({ number }) => number))
+  const results = [...earlier.filter(({ number }) => !numbers.has(number)), ...measured]
   results.sort((a, b) => a.number.localeCompare(b.number, 'en', { numeric: true }))
   const runs = [...known.filter((one) => !isSame(one)), { ...run, results }]
   runs.sort((a, b) => a.nodes - b.nodes || a.size.localeCompare(b.size))
@@ -57,7 +58,10 @@ ${runs.map(section).join('\n\n')}
 
 function section(run: Run): string {
   const { size, nodes, date, commit: of, machine: on, rounds, results } = run
-  const notes = results.flatMap(({ number, note }) => (note ? [`- ${number}: ${note}`] : []))
+  const notes = results.flatMap(({ number, note, commit: own = of }) => [
+    ...(note ? [`- ${number}: ${note}`] : []),
+    ...(own === of ? [] : [`- ${number}: measured at ${own}`]),
+  ])
   return [
     `## ${size}${nodes > 1 ? `, ${nodes} nodes behind one port` : ''}`,
     `${date}, commit ${of}, ${rounds} rounds, ${on}.`,

@@ -176,7 +176,12 @@ export function answerFailure(reply: FastifyReply, error: unknown): FastifyReply
 }
 
 export const answerSuccess = (reply: FastifyReply, body: string | Readable): FastifyReply =>
-  reply.type(jsonType).header('cache-control', 'no-store').send(body)
+  reply.type(jsonType).header('cache-control', 'no-store').send(asBytes(body))
+
+/** A long text would be counted, put behind its headers and encoded: three walks along megabytes. */
+const asBytes = (body: string | Readable) =>
+  typeof body === 'string' && body.length > longText ? Buffer.from(body) : body
+const longText = 100_000
 
 /** What is not HTTP has no request and no reply: the envelope goes straight to the socket. */
 const answerBrokenRequest =
