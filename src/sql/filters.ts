@@ -113,8 +113,15 @@ function given(filters: Filters, query: object) {
   return Object.entries(query).flatMap(([parameter, value]) => {
     const [name, operator] = parameter.split('.') as [string, string | undefined]
     const filter = filters[name]
-    return filter ? [{ filter, operator: operator ?? filter.bare, value }] : []
+    return filter ? [{ filter, ...plainly(operator ?? filter.bare, value) }] : []
   })
+}
+
+/** A list of one is that one: an index gives the rows of one value, not of a list, in their order. */
+function plainly(operator: string, value: unknown): { operator: string; value: unknown } {
+  if (!takesList(operator) || !Array.isArray(value) || value.length !== 1)
+    return { operator, value }
+  return { operator: operator === 'in' ? 'equal' : 'notEqual', value: value[0] }
 }
 
 function operandOf({ type }: Filter, operator: string, value: unknown): Fragment {
