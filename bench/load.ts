@@ -23,7 +23,7 @@ export type LoadOptions = { size: number; connections?: number; seconds?: number
 export function load(service: Service, call: Call, options: LoadOptions): Load {
   const { perSecond, p50, failed } = (isThere('wrk') ? byWrk : byAutocannon)(service, call, {
     connections: 64,
-    seconds: 4,
+    seconds: 3,
     ...options,
   })
   if (failed) throw new Error(`${failed} calls of ${call.method} ${call.path} failed.`)
@@ -85,7 +85,7 @@ export function pgbench(
   connection: Connection,
   script: string,
   clients: number,
-  seconds = 4,
+  seconds = 3,
 ): Load {
   const flags = ['-n', '-M', 'prepared', `-c${clients}`, '-j1', `-T${seconds}`]
   const output = withFile('script.sql', script, (file) =>

@@ -117,7 +117,7 @@ function given(filters: Filters, query: object) {
   })
 }
 
-/** A list of one is that one: an index gives the rows of one value, not of a list, in their order. */
+/** A list of one is that one: of one value, not of a list, an index has the rows in order. */
 function plainly(operator: string, value: unknown): { operator: string; value: unknown } {
   if (!takesList(operator) || !Array.isArray(value) || value.length !== 1)
     return { operator, value }
