@@ -15,7 +15,7 @@ export type Service = {
   connection: Connection
   /** How many processes share the port. */
   nodes: number
-  /** Bytes that the server processes hold now, and the most they ever held. */
+  /** Bytes that the server process holds now, and the most it ever held; of several the largest. */
   memory: () => { now: number; peak: number }
   stop: () => Promise<void>
 }
@@ -165,13 +165,14 @@ async function signIn(url: string): Promise<string> {
 function residentBytes(pid: number, nodes: number) {
   const children = () => readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ')
   const pids = nodes === 1 ? [String(pid)] : children()
-  const sum = (name: string) =>
-    pids
-      .map((each) =>
-        new RegExp(`${name}:\\s+(\\d+)`).exec(readFileSync(`/proc/${each}/status`, 'utf8')),
-      )
-      .reduce((total, found) => total + Number(found?.[1] ?? 0) * 1024, 0)
-  return { now: sum('VmRSS'), peak: sum('VmHWM') }
+  const most = (name: string) =>
+    Math.max(
+      ...pids.map((each) => {
+        const status = readFileSync(`/proc/${each}/status`, 'utf8')
+        return Number(new RegExp(`${name}:\\s+(\\d+)`).exec(status)?.[1]) * 1024
+      }),
+    )
+  return { now: most('VmRSS'), peak: most('VmHWM') }
 }
 
 async function stopped(child: ChildProcess) {

@@ -178,7 +178,7 @@ export function answerFailure(reply: FastifyReply, error: unknown): FastifyReply
 export const answerSuccess = (reply: FastifyReply, body: string | Readable): FastifyReply =>
   reply.type(jsonType).header('cache-control', 'no-store').send(asBytes(body))
 
-/** A long text would be counted, put behind its headers and encoded: three walks along megabytes. */
+/** A long text would be measured, put behind its headers and encoded: three walks along it. */
 const asBytes = (body: string | Readable) =>
   typeof body === 'string' && body.length > longText ? Buffer.from(body) : body
 const longText = 100_000
