@@ -87,10 +87,3 @@ export const ask = (url: string, init: RequestInit = {}) =>
     if (error.cause?.code === 'UND_ERR_SOCKET') return fetch(url, init)
     throw error
   })
-
-/** The median of several GETs. */
-export async function timed(service: Service, path: string, runs: number): Promise<number> {
-  const times: number[] = []
-  for (let run = 0; run < runs; run++) times.push((await call(service, 'GET', path)).milliseconds)
-  return median(times)
-}

@@ -1,6 +1,7 @@
 import { readEntities } from '../../src/biz-entity/read.ts'
 import { load, pgbench, psql } from '../load.ts'
-import { atLeast, atMost, inTurns, result, timed, type Workload } from '../measure.ts'
+import { atLeast, atMost, inTurns, result, type Workload } from '../measure.ts'
+import type { Service } from '../service.ts'
 import { everybody, scriptOf, statementOf } from '../statement.ts'
 
 export const entityCall = { method: 'GET', path: '/BizEntity?BizEntityID={n}' }
@@ -33,13 +34,17 @@ export const entityRead: Workload = async ({ service, size, rounds }) => {
   ]
 }
 
+/** Of calls one after the other, in milliseconds, by a client that does not read what it gets. */
+const oneByOne = (service: Service, path: string) =>
+  load(service, { method: 'GET', path }, { size: 1, connections: 1 }).p50
+
 export const entityPages: Workload = async ({ service, rounds }) => {
   const statement = await statementOf((handle) =>
     readEntities(handle, everybody, { PageSize: 1000, PageNumber: 3 }),
   )
   const figures = await inTurns(
     rounds,
-    () => timed(service, '/BizEntity?PageSize=1000&PageNumber=3', 7),
+    () => oneByOne(service, '/BizEntity?PageSize=1000&PageNumber=3'),
     () => psql(service.connection, scriptOf(statement), 7),
   )
   return [
@@ -66,8 +71,8 @@ const pageAgainst =
       { ...what, unit: 'ms' },
       await inTurns(
         rounds,
-        () => timed(service, path, 9),
-        () => timed(service, plain, 9),
+        () => oneByOne(service, path),
+        () => oneByOne(service, plain),
       ),
       atMost(most),
     ),
