@@ -14,7 +14,7 @@ const bulk =
       load(service, call, { size: size.entities, connections, seconds }).perSecond
     const arrays = (seconds: number) => 1000 * records({ ...one, times: 1000 }, 1, seconds)
     const singles = (seconds: number) => records(one, 16, seconds)
-    for (const warm of [arrays, singles]) warm(2)
+    for (const warm of [arrays, singles]) warm(1)
     const figures = await inTurns(
       rounds,
       () => arrays(2),

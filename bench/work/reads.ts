@@ -36,7 +36,7 @@ export const entityRead: Workload = async ({ service, size, rounds }) => {
 
 /** Of calls one after the other, in milliseconds, by a client that does not read what it gets. */
 const oneByOne = (service: Service, path: string) =>
-  load(service, { method: 'GET', path }, { size: 1, connections: 1 }).p50
+  load(service, { method: 'GET', path }, { size: 1, connections: 1, seconds: 1 }).p50
 
 export const entityPages: Workload = async ({ service, rounds }) => {
   const statement = await statementOf((handle) =>
