@@ -18,7 +18,7 @@ export const entityRead: Workload = async ({ service, size, rounds }) => {
   const figures = await inTurns(
     rounds,
     () => load(service, entityCall, { size: size.entities }).perSecond,
-    () => pgbench(service.connection, script, connections).perSecond,
+    () => pgbench(service.connection, script, connections),
   )
   return [
     result(

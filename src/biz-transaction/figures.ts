@@ -1,6 +1,6 @@
 import sql from 'sql-template-tag'
 import type { Tx } from '../sql/handle.ts'
-import { recordset } from '../sql/recordset.ts'
+import { type RowOf, recordset } from '../sql/recordset.ts'
 
 /** A resolved leg, as the pricing reads it. */
 const unpriced = {
@@ -17,8 +17,8 @@ const unpriced = {
   fee_percentage: 'numeric',
   fee_discount: 'numeric',
   factor: 'numeric',
-}
-export type Unpriced = Record<keyof typeof unpriced, string | number | undefined>
+} as const
+export type Unpriced = RowOf<typeof unpriced>
 
 export type Figures = {
   place: number

@@ -1,7 +1,7 @@
 import sql from 'sql-template-tag'
 import { lookups } from '../lookup/lookups.ts'
 import type { Tx } from '../sql/handle.ts'
-import { recordset } from '../sql/recordset.ts'
+import { type RowOf, recordset } from '../sql/recordset.ts'
 import type { Row } from './item.ts'
 
 const type = lookups.BizTransactionType['Set quantity']
@@ -55,11 +55,10 @@ const targetColumns = {
   transaction_date: 'date',
   quantity: 'numeric',
   price: 'numeric',
-}
-type Target = { [column in keyof typeof targetColumns]: string | number | null | undefined }
+} as const
 
 /** By how much each target differs from what the ledger holds at the end of its day. */
-const changes = (productID: number, targets: Target[]) => sql`
+const changes = (productID: number, targets: RowOf<typeof targetColumns>[]) => sql`
   select t.*, t.quantity - coalesce(s.closing_quantity, 0) as change
   from ${recordset('t', targets, targetColumns)}
   left join lateral (

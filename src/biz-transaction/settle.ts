@@ -27,7 +27,7 @@ export const postingColumns = {
   comment: 'text',
   corporate_action_id: 'int',
   biz_event_id: 'bigint',
-}
+} as const
 
 /** A holding that would go below zero: when first, and by how much. */
 export type Shortfall = { accountID: number; investmentID: number; date: string; short: string }

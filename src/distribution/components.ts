@@ -20,25 +20,26 @@ export function withComponents(
   if (percentages.length === 1)
     return sql`select g.*, array[g.gross] as component_amounts from (${rows}) g`
   const all = percentages.map((_, i) => i)
+  const each = (name: string) => all.map((i) => `${name}_${i}`)
   // A percentage times 0.01 is exact; divided by 100 it would be rounded.
   const exact = percentages.map(
     (percentage, i) => sql`g.gross * (${percentage}::numeric * 0.01) as ${raw(`exact_${i}`)}`,
   )
   const parts = all.map(
-    (i) => sql`trunc(exact_${raw(`${i}`)}, ${decimals}::int) as part_${raw(`${i}`)}`,
+    (i) => sql`trunc(${raw(`exact_${i}`)}, ${decimals}::int) as ${raw(`part_${i}`)}`,
   )
   const remainders = raw(all.map((i) => `exact_${i} - part_${i} as remainder_${i}`).join(', '))
-  const dealt = raw(all.map((i) => `part_${i}`).join(' + '))
   const cent = centOf(decimals)
   const shares = all.map(
-    (i) => sql`part_${raw(`${i}`)}
+    (i) => sql`${raw(`part_${i}`)}
       + case when ${raw(placeOf(i, all))} < cents_left then ${cent}::numeric else 0 end`,
   )
   return sql`
-    select g.*, case when cents_left = 0 then array[${raw(all.map((i) => `part_${i}`).join(', '))}]
+    select g.*, case when cents_left = 0 then array[${raw(each('part').join(', '))}]
       else array[${join(shares)}] end as component_amounts
     from (
-      select g.*, div(g.gross - (${dealt}), ${cent}::numeric)::int as cents_left, ${remainders}
+      select g.*, ${remainders},
+        div(g.gross - (${raw(each('part').join(' + '))}), ${cent}::numeric)::int as cents_left
       from (
         select g.*, ${join(parts)}
         from (select g.*, ${join(exact)} from (${rows}) g offset 0) g

@@ -60,7 +60,7 @@ const givenColumns = {
   price: 'numeric',
   applicationPrice: 'numeric',
   redemptionPrice: 'numeric',
-}
+} as const
 
 export async function createPrices(tx: Tx, actor: Actor, inputs: PriceInput[]): Promise<Written> {
   const path = pathOfItem(inputs)

@@ -3,19 +3,32 @@ import type { Fragment } from './handle.ts'
 
 type Value = string | number | boolean | null | undefined
 
+/** A row by its columns. Only whole numbers are numbers here: what is numeric stays text. */
+export type RowOf<Types> = { readonly [Column in keyof Types]?: ValueOf<Types[Column]> }
+type ValueOf<Type> =
+  | null
+  | undefined
+  | (string extends Type
+      ? Value
+      : Type extends 'smallint' | 'int' | 'bigint'
+        ? number
+        : Type extends 'boolean'
+          ? boolean
+          : string)
+
 /**
  * Rows from this process as a table in a statement, by the columns and types given: an array for
  * each column, side by side. PostgreSQL reads that more than twice as fast as the same as JSON, and
  * we write it more than twice as fast as the driver would.
  */
-export function recordset<Column extends string>(
+export function recordset<const Types extends Readonly<Record<string, string>>>(
   alias: string,
-  rows: readonly { readonly [column in NoInfer<Column>]?: Value }[],
-  types: Readonly<Record<Column, string>>,
+  rows: readonly RowOf<NoInfer<Types>>[],
+  types: Types,
 ): Fragment {
-  const columns = Object.entries(types) as [Column, string][]
+  const columns = Object.entries(types)
   const arrays = columns.map(([name, type], place) => {
-    const values = rows.map((row) => row[name])
+    const values = rows.map((row) => row[name] as Value)
     return sql`${arrayLiteral(values, place === 0)}::${raw(type)}[]`
   })
   const names = columns.map(([name]) => `"${name}"`).join(', ')
