@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Connection } from '../src/embedded/postgres.ts'
+import type { Connection } from '../src/platform/embedded/postgres.ts'
 import type { Service } from './service.ts'
 
 export type Load = { perSecond: number; p50: number }

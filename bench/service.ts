@@ -3,8 +3,8 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
-import { type Connection, startEmbedded } from '../src/embedded/postgres.ts'
-import { migrate } from '../src/sql/migrate.ts'
+import { type Connection, startEmbedded } from '../src/platform/embedded/postgres.ts'
+import { migrate } from '../src/platform/sql/migrate.ts'
 import { fill, type Size } from './dataset.ts'
 
 const password = 'a password for the bench'

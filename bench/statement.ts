@@ -1,6 +1,6 @@
 import type { Sql as Statement } from 'sql-template-tag'
-import type { Actor } from '../src/actor.ts'
-import type { Sql } from '../src/sql/handle.ts'
+import type { Actor } from '../src/platform/actor.ts'
+import type { Sql } from '../src/platform/sql/handle.ts'
 
 export const everybody = { productIDs: null } as Actor
 

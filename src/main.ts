@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { createFirstUser, type FirstUser } from './access/user/first-user.ts'
+import { readAbsent } from './access/user/session.ts'
 import { buildApp } from './app.ts'
 import { ConfigError, readConfig } from './config.ts'
-import { createLog } from './log.ts'
-import { startMaintenance } from './maintenance.ts'
-import { connect, prepareSchema, startServer } from './registry.ts'
-import { startWorker } from './report/worker.ts'
-import { createFirstUser, type FirstUser } from './user/first-user.ts'
-import { readAbsent } from './user/session.ts'
+import { startMaintenance } from './operations/maintenance.ts'
+import { createLog } from './platform/log.ts'
+import { connect, prepareSchema, startServer } from './platform/registry.ts'
+import { startWorker } from './records/report/worker.ts'
 import { version } from './version.ts'
 
 /** How long requests in flight may take to finish once we are told to stop. */

@@ -1,9 +1,9 @@
+import { readAbsent } from './access/user/session.ts'
 import { ConfigError, readConfig } from './config.ts'
-import { findEmbedded } from './embedded/postgres.ts'
-import { createLog } from './log.ts'
-import { connect, prepareSchema } from './registry.ts'
-import { startWorker } from './report/worker.ts'
-import { readAbsent } from './user/session.ts'
+import { findEmbedded } from './platform/embedded/postgres.ts'
+import { createLog } from './platform/log.ts'
+import { connect, prepareSchema } from './platform/registry.ts'
+import { startWorker } from './records/report/worker.ts'
 
 /** A process that only makes reports: `npm run worker`. As many as you like, on any machine. */
 async function start() {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { isPostcodeOf } from '../src/investor/checks.ts'
+import { isPostcodeOf } from '../src/parties/investor/checks.ts'
 import { entityOf, stateOf, unique } from './support/investors.ts'
 import { newProduct, only } from './support/ledger.ts'
 import { fieldsOf, refused } from './support/refused.ts'

@@ -13,7 +13,7 @@ import {
 import { dirname, join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import type pg from 'pg'
-import { findEmbedded } from '../src/embedded/postgres.ts'
+import { findEmbedded } from '../src/platform/embedded/postgres.ts'
 import { type Client, clientOf } from './support/client.ts'
 import { emptyDatabase, rowsOf, urlOf } from './support/database.ts'
 import { getBytes } from './support/files.ts'

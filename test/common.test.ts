@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { lookups } from '../src/lookup/lookups.ts'
+import { lookups } from '../src/platform/lookup/lookups.ts'
 import { fieldsOf, refused } from './support/refused.ts'
 import { type Service, startService } from './support/service.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
 import pg from 'pg'
-import { readStaying, readSteps } from '../src/cli/distribute.ts'
+import { readStaying, readSteps } from '../src/operations/cli/distribute.ts'
 import { emptyDatabase, freshDatabase, rowsOf, urlOf } from './support/database.ts'
 import { runCli } from './support/process.ts'
 

@@ -1,6 +1,6 @@
 // A registry reduced to its database, for embedded.test.ts: says that it is up (or why it is not),
 // keeps running, and stops at SIGTERM.
-import { startEmbedded } from '../src/embedded/postgres.ts'
+import { startEmbedded } from '../src/platform/embedded/postgres.ts'
 
 const [dataDir = ''] = process.argv.slice(2)
 const say = (message: object) => process.stdout.write(`${JSON.stringify(message)}\n`)

@@ -9,7 +9,7 @@ import { createInterface } from 'node:readline'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Client } from 'pg'
-import { type Connection, findEmbedded, startEmbedded } from '../src/embedded/postgres.ts'
+import { type Connection, findEmbedded, startEmbedded } from '../src/platform/embedded/postgres.ts'
 
 const here = resolve('test')
 const isRoot = process.getuid?.() === 0

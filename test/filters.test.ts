@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test'
 import fc from 'fast-check'
 import sql from 'sql-template-tag'
 import { Type } from 'typebox'
-import { queryReader } from '../src/http/input.ts'
+import { queryReader } from '../src/platform/http/input.ts'
 import {
   conditions,
   dateFilter,
@@ -11,8 +11,8 @@ import {
   filterParameters,
   intFilter,
   textFilter,
-} from '../src/sql/filters.ts'
-import { type Database, openDatabase } from '../src/sql/handle.ts'
+} from '../src/platform/sql/filters.ts'
+import { type Database, openDatabase } from '../src/platform/sql/handle.ts'
 import { freshDatabase, rowsOf } from './support/database.ts'
 import { fieldsOf, refused } from './support/refused.ts'
 import { type Service, startService, withService } from './support/service.ts'

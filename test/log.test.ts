@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type pg from 'pg'
-import { createLog, errorForLog } from '../src/log.ts'
+import { createLog, errorForLog } from '../src/platform/log.ts'
 import { freshDatabase, rowsOf } from './support/database.ts'
 import { type Node, startNode } from './support/node.ts'
 import { until } from './support/process.ts'

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import type pg from 'pg'
-import { lookupValues } from '../src/lookup/lookups.ts'
-import { migrate, migrationsFolder, pendingMigrations } from '../src/sql/migrate.ts'
+import { lookupValues } from '../src/platform/lookup/lookups.ts'
+import { migrate, migrationsFolder, pendingMigrations } from '../src/platform/sql/migrate.ts'
 import { emptyDatabase, freshDatabase, rowsOf } from './support/database.ts'
 
 const present = readdirSync(migrationsFolder).filter((name) => /^\d{4}-.*\.sql$/.test(name))

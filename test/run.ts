@@ -3,8 +3,8 @@ import { mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
-import { startEmbedded } from '../src/embedded/postgres.ts'
-import { migrate } from '../src/sql/migrate.ts'
+import { startEmbedded } from '../src/platform/embedded/postgres.ts'
+import { migrate } from '../src/platform/sql/migrate.ts'
 import { templateName } from './support/database.ts'
 
 /**

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import pg from 'pg'
-import { distributionChecks } from '../src/verify/distribution-checks.ts'
+import { distributionChecks } from '../src/operations/verify/distribution-checks.ts'
 import { foundAfter } from './support/corruption.ts'
 import { account, choose, configure, fundOf, stage } from './support/distribution.ts'
 import { assertVerified } from './support/ledger.ts'

@@ -1,4 +1,4 @@
-import { readEntities } from '../../src/biz-entity/read.ts'
+import { readEntities } from '../../src/parties/biz-entity/read.ts'
 import { load, pgbench, psql } from '../load.ts'
 import { atLeast, atMost, inTurns, result, type Workload } from '../measure.ts'
 import type { Service } from '../service.ts'

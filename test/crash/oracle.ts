@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type pg from 'pg'
-import { verify } from '../../src/verify/verify.ts'
+import { verify } from '../../src/operations/verify/verify.ts'
 import { rowsOf } from '../support/database.ts'
 import type { Operation } from './operations.ts'
 

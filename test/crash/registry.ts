@@ -1,4 +1,4 @@
-import { findEmbedded } from '../../src/embedded/postgres.ts'
+import { findEmbedded } from '../../src/platform/embedded/postgres.ts'
 import { type Client, clientOf } from '../support/client.ts'
 import { rowsOf } from '../support/database.ts'
 import { type Program, startRegistry, temporaryFolder, until } from '../support/process.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { verify } from '../../src/verify/verify.ts'
+import { verify } from '../../src/operations/verify/verify.ts'
 import type { Client, Reply } from './client.ts'
 import { rowsOf } from './database.ts'
 import type { Service } from './service.ts'

@@ -101,7 +101,7 @@ async function listening(program: Program): Promise<Program & { url: string }> {
   return { ...program, url }
 }
 
-export const cliCommand = (args: string[]) => [runner, 'cli/cli', ...args]
+export const cliCommand = (args: string[]) => [runner, 'operations/cli/cli', ...args]
 
 /** A command of the operator's, to its end. */
 export const runCli = async (args: string[], env: Environment, input = '') => {

@@ -1,0 +1,90 @@
+import { arrayOf, type Endpoint, nothing, reading, writing } from '../../platform/http/endpoint.ts'
+import { inPasswordSlot } from '../password/hash.ts'
+import { changePassword, createUser, updateUser } from './save.ts'
+import {
+  Login,
+  PasswordChange,
+  Refresh,
+  Tokens,
+  User,
+  UserInput,
+  UserQuery,
+  UserUpdate,
+} from './schema.ts'
+import { refresh, signIn, signOut } from './sign-in.ts'
+import { readUsers } from './sql.ts'
+import type { Tokens as TokenMaker } from './token.ts'
+
+const beside = ['accessToken', 'refreshToken']
+
+export const userEndpoints = (tokens: TokenMaker, nameKey: Buffer): Endpoint[] => [
+  writing({
+    operation: 'POST /User/Login',
+    access: 'public',
+    summary: 'Sign in.',
+    resource: 'User',
+    body: Login,
+    data: Tokens,
+    beside,
+    secret: true,
+    inTurn: inPasswordSlot,
+    write: ({ body }, tx) => signIn(tx, tokens, nameKey, body),
+  }),
+  writing({
+    operation: 'POST /User/RefreshToken',
+    access: 'public',
+    summary: 'Trade a refresh token for a new pair of tokens.',
+    resource: 'User',
+    body: Refresh,
+    data: Tokens,
+    beside,
+    secret: true,
+    write: ({ body, headers }, tx) => refresh(tx, tokens, body, headers.authorization),
+  }),
+  writing({
+    operation: 'POST /User/Logout',
+    access: 'signed-in',
+    summary: 'Sign out: the tokens of this session end.',
+    resource: 'User',
+    data: nothing,
+    write: ({ actor }, tx) => signOut(tx, actor),
+  }),
+  reading({
+    operation: 'GET /User',
+    access: 'User.Read',
+    summary: 'Read one user, or a page of all.',
+    query: UserQuery,
+    data: arrayOf(User),
+    read: ({ query, actor }, handle) => readUsers(handle, actor, query),
+  }),
+  writing({
+    operation: 'POST /User',
+    access: 'User.Write',
+    summary: 'Create a user.',
+    resource: 'User',
+    body: UserInput,
+    data: arrayOf(User),
+    inTurn: inPasswordSlot,
+    write: ({ body, actor }, tx) => createUser(tx, actor, body),
+  }),
+  writing({
+    operation: 'PUT /User',
+    access: 'User.Write',
+    summary: 'Replace a user; the password stays unless one is given.',
+    resource: 'User',
+    body: UserUpdate,
+    data: arrayOf(User),
+    inTurn: inPasswordSlot,
+    write: ({ body, actor }, tx) => updateUser(tx, actor, nameKey, body),
+  }),
+  writing({
+    operation: 'PUT /User/Password',
+    access: 'signed-in',
+    summary: 'Change your own password, or with User.Write that of another.',
+    resource: 'User',
+    body: PasswordChange,
+    data: nothing,
+    inTurn: inPasswordSlot,
+    write: ({ body, actor }, tx) => changePassword(tx, actor, nameKey, body),
+  }),
+]

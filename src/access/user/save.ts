@@ -1,0 +1,171 @@
+import sql from 'sql-template-tag'
+import { productReference } from '../../catalogue/product/schema.ts'
+import type { Actor } from '../../platform/actor.ts'
+import { changesBetween, masked } from '../../platform/http/mask.ts'
+import { roles } from '../../platform/http/permission.ts'
+import { conflict, forbidden, invalid } from '../../platform/refusal.ts'
+import type { Tx } from '../../platform/sql/handle.ts'
+import { identifyAll, reference } from '../../platform/sql/identify.ts'
+import { nothingLeft, render } from '../../platform/sql/render.ts'
+import type { Written } from '../../platform/sql/unit-of-work.ts'
+import { hashPassword } from '../password/hash.ts'
+import { forgetFailures, nameHash } from '../password/throttle.ts'
+import { type PasswordChange, User, UserInput, type UserUpdate } from './schema.ts'
+import { permissionsOf } from './session.ts'
+import { checkPassword, revokeAllSessions } from './sign-in.ts'
+import { type LockedUser, lockUser, selectUser, setProducts } from './sql.ts'
+
+type Rights = Pick<UserInput, 'role' | 'permissions' | 'productIDs'>
+
+export async function createUser(tx: Tx, actor: Actor, input: UserInput): Promise<Written> {
+  await checkRights(tx, actor, input)
+  const { username, password, role, permissions, productIDs, isActive = true } = input
+  const [row] = await tx.query<{ id: number }>(sql`
+    insert into app_user (username, password_hash, role, permissions, all_products, is_active)
+    values (${username}, ${await hashPassword(password)}, ${role}, ${permissions}::text[],
+      ${productIDs === undefined}, ${isActive})
+    returning user_id as id`)
+  const { id } = row!
+  await setProducts(tx, id, productIDs ?? [])
+  return { ...(await shownUser(tx, id)), ids: [id], changes: masked(UserInput, input) }
+}
+
+/** Any two numbers of our own; sign-in has its turns in the one-number space. */
+const userTurn = { space: 7215, key: 1 }
+
+export async function updateUser(
+  tx: Tx,
+  actor: Actor,
+  nameKey: Buffer,
+  input: UserUpdate,
+): Promise<Written> {
+  // Turns for all who change users: two at once could each leave the other as the last.
+  await tx.query(sql`select pg_advisory_xact_lock(${userTurn.space}::int, ${userTurn.key}::int)`)
+  const user = await lockUser(tx, actor, input)
+  const { userID, username } = user
+  refuseBeyond(actor, user)
+  await checkRights(tx, actor, input)
+  const before = await shownUser(tx, userID)
+  const { role, permissions, productIDs, isActive, password } = input
+  await tx.query(sql`
+    update app_user set username = ${input.username ?? username}, role = ${role},
+      permissions = ${permissions}::text[], all_products = ${productIDs === undefined},
+      is_active = ${isActive}
+    where user_id = ${userID}`)
+  await setProducts(tx, userID, productIDs ?? [])
+  if (password !== undefined) await setPassword(tx, nameKey, userID, password)
+  // Made active again, a user signs in again: old tokens do not come back to life.
+  if (!isActive) await revokeAllSessions(tx, userID)
+  await refuseWithoutAdministrator(tx)
+  const after = await shownUser(tx, userID)
+  const changes = {
+    ...changesBetween(User, before.json, after.json),
+    ...(password !== undefined && { password: '***' }),
+  }
+  return { ...after, ids: [userID], changes }
+}
+
+const shownUser = (tx: Tx, userID: number) => render(tx, selectUser(sql`u.user_id = ${userID}`))
+
+/** Nobody hands out more than they have. */
+async function checkRights(tx: Tx, actor: Actor, rights: Rights) {
+  if ((rights.role === undefined) === (rights.permissions === undefined))
+    throw invalid('invalid_value', 'Give either a role or a list of permissions.', 'role')
+  const field = rights.role === undefined ? 'permissions' : 'role'
+  const beyond = beyondOwn(actor, rights)
+  if (beyond.length > 0)
+    throw forbidden('beyond_own_rights', `You do not have ${beyond.join(', ')} yourself.`, field)
+  const { productIDs } = rights
+  if (actor.productIDs && productIDs === undefined)
+    throw forbidden('beyond_own_rights', 'You do not have all products yourself.', 'productIDs')
+  const own = actor.productIDs
+  const visible = own ? sql`r.product_id = any(${own}::int[])` : sql`true`
+  const named = (productIDs ?? []).map((id) => ({ productIDs: id }))
+  await identifyAll(tx, oneOfProducts, named, { visible })
+}
+
+/** A product as an item of the list productIDs, which holds plain ids. */
+const oneOfProducts = reference(productReference.identity, ['productIDs'])
+
+/** Nor takes over, by a new password or a change, a user who has more. */
+function refuseBeyond(actor: Actor, user: LockedUser) {
+  const beyond = beyondOwn(actor, user)
+  if (beyond.length > 0)
+    throw forbidden('beyond_own_rights', `This user has ${beyond.join(', ')}, which you do not.`)
+}
+
+const beyondOwn = (actor: Actor, rights: Parameters<typeof permissionsOf>[0]) =>
+  permissionsOf(rights).filter((permission) => !actor.permissions.has(permission))
+
+/** Rights are handed out by those who have them: somebody must be left who has them all. */
+async function refuseWithoutAdministrator(tx: Tx) {
+  const [left] = await tx.query(sql`
+    select from app_user
+    where is_active and all_products
+      and (role = 'Administrator' or permissions @> ${roles.Administrator}::text[]) limit 1`)
+  if (!left)
+    throw conflict('last_administrator', 'This is the last active user with every permission.')
+}
+
+/** All sessions end; and who was locked out by the old password may try the new one at once. */
+async function setPassword(tx: Tx, nameKey: Buffer, userID: number, password: string) {
+  const [user] = await tx.query<{ name: string }>(sql`
+    update app_user set password_hash = ${await hashPassword(password)} where user_id = ${userID}
+    returning lower(username) as name`)
+  await forgetFailures(tx, nameHash(nameKey, user!.name))
+  await revokeAllSessions(tx, userID)
+}
+
+/** One's own password with the current one; another's with the permission to manage users. */
+export async function changePassword(
+  tx: Tx,
+  actor: Actor,
+  nameKey: Buffer,
+  change: PasswordChange,
+): Promise<Written> {
+  const { userID } = await passwordOwner(tx, actor, change)
+  if (userID !== actor.userID) return resetPassword(tx, actor, nameKey, userID, change)
+  const { currentPassword } = change
+  if (currentPassword === undefined)
+    throw invalid('required', 'currentPassword is required.', 'currentPassword')
+  return checkPassword(tx, nameKey, actor.username, currentPassword, () =>
+    replacePassword(tx, nameKey, actor.userID, change),
+  )
+}
+
+/** Who may not manage users is not even told whether there is such a user. */
+async function passwordOwner(tx: Tx, actor: Actor, { userID, username }: PasswordChange) {
+  const same = (name: string) => name.toLowerCase() === actor.username.toLowerCase()
+  if (userID ? userID === actor.userID : username === undefined || same(username)) return actor
+  requireUserWrite(actor)
+  const user = await lockUser(tx, actor, { userID, username })
+  refuseBeyond(actor, user)
+  return user
+}
+
+function requireUserWrite({ permissions }: Actor) {
+  if (!permissions.has('User.Write'))
+    throw forbidden('permission_missing', 'This needs the permission User.Write.')
+}
+
+export async function resetPassword(
+  tx: Tx,
+  actor: Actor,
+  nameKey: Buffer,
+  userID: number,
+  change: PasswordChange,
+) {
+  requireUserWrite(actor)
+  return replacePassword(tx, nameKey, userID, change)
+}
+
+async function replacePassword(
+  tx: Tx,
+  nameKey: Buffer,
+  userID: number,
+  { newPassword }: PasswordChange,
+) {
+  await setPassword(tx, nameKey, userID, newPassword)
+  const message = 'The password is changed; sign in again with the new one.'
+  return { ...nothingLeft, ids: [userID], message, changes: { password: '***' } }
+}

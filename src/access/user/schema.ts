@@ -1,0 +1,119 @@
+import { type Static, Type } from 'typebox'
+import {
+  DateTime,
+  Flag,
+  Id,
+  optional,
+  requiredText,
+  sensitive,
+  shown,
+} from '../../platform/http/fields.ts'
+import { paging } from '../../platform/http/paging.ts'
+import { type Permission, permissions, type Role, roles } from '../../platform/http/permission.ts'
+
+export const Password = sensitive(
+  Type.String({ minLength: 12, maxLength: 256, must: 'must have at least 12 characters' }),
+)
+const Username = requiredText(100)
+const RoleName = Type.Unsafe<Role>({ type: 'string', enum: Object.keys(roles) })
+const PermissionName = Type.Unsafe<Permission>({ type: 'string', enum: permissions })
+
+const rights = {
+  role: optional(RoleName),
+  permissions: optional(Type.Array(PermissionName, { maxItems: permissions.length })),
+  productIDs: optional(Type.Array(Id, { maxItems: 1000 })),
+}
+
+export const UserInput = Type.Object(
+  { username: Username, password: Password, ...rights, isActive: optional(Flag) },
+  {
+    $id: 'UserInput',
+    example: { username: 'ann', password: 'a long pass phrase', role: 'Operator', productIDs: [1] },
+  },
+)
+export const UserUpdate = Type.Object(
+  {
+    userID: optional(Id),
+    username: optional(Username),
+    password: optional(Password),
+    ...rights,
+    isActive: Flag,
+  },
+  { $id: 'UserUpdate', example: { userID: 2, role: 'ReadOnly', isActive: true } },
+)
+export const User = shown(
+  'User',
+  {
+    userID: Id,
+    username: Username,
+    role: RoleName,
+    permissions: Type.Union([Type.Array(PermissionName), Type.Null()]),
+    productIDs: Type.Union([Type.Array(Id), Type.Null()]),
+    isActive: Flag,
+    createdDate: DateTime,
+    lastLoginDate: DateTime,
+  },
+  {
+    userID: 2,
+    username: 'ann',
+    role: 'Operator',
+    permissions: null,
+    productIDs: [1],
+    isActive: true,
+    createdDate: '2026-01-01T00:00:00Z',
+    lastLoginDate: null,
+  },
+)
+export const UserQuery = Type.Object({
+  UserID: optional(Id),
+  Username: optional(Username),
+  ...paging,
+})
+export const PasswordChange = Type.Object(
+  {
+    userID: optional(Id),
+    username: optional(Username),
+    currentPassword: optional(sensitive(Type.String({ maxLength: 256 }))),
+    newPassword: Password,
+  },
+  {
+    $id: 'PasswordChange',
+    description: 'Your own password, with the current one; or, with User.Write, that of another.',
+    example: { currentPassword: 'the old pass phrase', newPassword: 'a new long pass phrase' },
+  },
+)
+export const Login = Type.Object(
+  {
+    username: Type.String({ maxLength: 256 }),
+    password: sensitive(Type.String({ maxLength: 256 })),
+  },
+  { $id: 'Login', example: { username: 'admin', password: 'the printed password' } },
+)
+export const Refresh = Type.Object(
+  { refreshToken: sensitive(Type.String({ maxLength: 256 })) },
+  { $id: 'Refresh', example: { refreshToken: 'the refresh token of the last answer' } },
+)
+export const Tokens = Type.Object(
+  {
+    accessToken: Type.String(),
+    refreshToken: Type.String(),
+    expiresIn: Type.Integer({ description: 'Seconds.' }),
+    tokenType: Type.String(),
+  },
+  {
+    $id: 'Tokens',
+    example: {
+      accessToken: 'eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl',
+      refreshToken: 'an opaque text, to be used once',
+      expiresIn: 1200,
+      tokenType: 'Bearer',
+    },
+  },
+)
+
+export type UserInput = Static<typeof UserInput>
+export type UserUpdate = Static<typeof UserUpdate>
+export type UserQuery = Static<typeof UserQuery>
+export type PasswordChange = Static<typeof PasswordChange>
+export type Login = Static<typeof Login>
+export type Refresh = Static<typeof Refresh>

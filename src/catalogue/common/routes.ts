@@ -1,0 +1,83 @@
+import sql from 'sql-template-tag'
+import { type Static, Type } from 'typebox'
+import { arrayOf, type Endpoint, reading } from '../../platform/http/endpoint.ts'
+import { optional, shown } from '../../platform/http/fields.ts'
+import { type Category, lookups } from '../../platform/lookup/lookups.ts'
+import { tryLater } from '../../platform/refusal.ts'
+import type { Sql } from '../../platform/sql/handle.ts'
+import { type Answer, render } from '../../platform/sql/render.ts'
+
+const Lookup = shown(
+  'Lookup',
+  {
+    category: Type.String(),
+    id: Type.Integer(),
+    code: Type.String(),
+    name: Type.String(),
+    description: Type.String(),
+  },
+  { category: 'BizEntityType', id: 3, code: 'Trust', name: 'Trust', description: null },
+)
+const LookupQuery = Type.Object({
+  Category: optional(Type.Unsafe<Category>({ type: 'string', enum: Object.keys(lookups) })),
+})
+const Health = Type.Object(
+  {
+    status: Type.String(),
+    version: Type.String(),
+    database: Type.String(),
+    uptimeSeconds: Type.Integer(),
+  },
+  {
+    $id: 'Health',
+    example: { status: 'ok', version: '1.0.0', database: 'ok', uptimeSeconds: 3600 },
+  },
+)
+
+/** What anyone may ask without signing in. */
+export const commonEndpoints = (version: string, stopping: AbortSignal): Endpoint[] => [
+  reading({
+    operation: 'GET /Common/Lookup',
+    access: 'public',
+    anyVersion: true,
+    summary: 'The values of all lookup categories, or of one.',
+    query: LookupQuery,
+    data: arrayOf(Lookup),
+    read: ({ query }, handle) => readLookups(handle, query),
+  }),
+  reading({
+    operation: 'GET /Common/HealthCheck',
+    access: 'public',
+    anyVersion: true,
+    summary: 'Whether the service and its database answer, and it is not about to stop.',
+    data: Health,
+    read: (_request, handle) => readHealth(handle, version, stopping),
+  }),
+]
+
+const readLookups = (handle: Sql, { Category: category }: Static<typeof LookupQuery>) =>
+  render(
+    handle,
+    sql`
+      select category, id, code, name, description from lookup
+      where ${category ?? null}::text is null or category = ${category ?? null}
+      order by category, id`,
+  )
+
+const patience = 2_000
+
+async function readHealth(handle: Sql, version: string, stopping: AbortSignal): Promise<Answer> {
+  if (stopping.aborted) throw aboutToStop()
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(databaseSilent()), patience)
+  })
+  await Promise.race([handle.query(sql`select 1`), late]).finally(() => clearTimeout(timer))
+  const uptimeSeconds = Math.floor(process.uptime())
+  const data = { status: 'ok', version, database: 'ok', uptimeSeconds }
+  return { json: JSON.stringify(data), recordCount: 1 }
+}
+
+const aboutToStop = () => tryLater(503, 'stopping', 'This node is about to stop; ask another.', 1)
+const databaseSilent = () =>
+  tryLater(503, 'database_unavailable', 'The database does not answer.', 1)

@@ -1,0 +1,88 @@
+import { arrayOf, nothing, reading, writing } from '../../platform/http/endpoint.ts'
+import { createPrices, deletePrice, readPrices, updatePrice } from './price.ts'
+import {
+  Investment,
+  InvestmentInput,
+  InvestmentKey,
+  InvestmentPrice,
+  InvestmentQuery,
+  InvestmentUpdate,
+  PriceInputs,
+  PriceKey,
+  PriceQuery,
+  PriceUpdate,
+} from './schema.ts'
+import { createInvestment, deleteInvestment, readInvestments, updateInvestment } from './sql.ts'
+
+export const investmentEndpoints = [
+  reading({
+    operation: 'GET /Investment',
+    access: 'Investment.Read',
+    summary: 'Read one investment, or a page of all.',
+    query: InvestmentQuery,
+    data: arrayOf(Investment),
+    read: ({ query, actor }, handle) => readInvestments(handle, actor, query),
+  }),
+  writing({
+    operation: 'POST /Investment',
+    access: 'Investment.Write',
+    summary: 'Create an investment (a unit or share class) in a product.',
+    resource: 'Investment',
+    body: InvestmentInput,
+    data: arrayOf(Investment),
+    write: ({ body, actor }, tx) => createInvestment(tx, actor, body),
+  }),
+  writing({
+    operation: 'PUT /Investment',
+    access: 'Investment.Write',
+    summary: 'Replace an investment; isActive false closes it to new money.',
+    resource: 'Investment',
+    body: InvestmentUpdate,
+    data: arrayOf(Investment),
+    write: ({ body, actor }, tx) => updateInvestment(tx, actor, body),
+  }),
+  writing({
+    operation: 'DELETE /Investment',
+    access: 'Investment.Write',
+    summary: 'Delete an investment that has no prices and no history.',
+    resource: 'Investment',
+    query: InvestmentKey,
+    data: nothing,
+    write: ({ query, actor }, tx) => deleteInvestment(tx, actor, query),
+  }),
+  reading({
+    operation: 'GET /Investment/Price',
+    access: 'Investment.Read',
+    summary: 'List prices.',
+    query: PriceQuery,
+    data: arrayOf(InvestmentPrice),
+    read: ({ query, actor }, handle) => readPrices(handle, actor, query),
+  }),
+  writing({
+    operation: 'POST /Investment/Price',
+    access: 'Investment.Write',
+    summary: 'Add prices: one per investment and date.',
+    resource: 'Investment',
+    body: PriceInputs,
+    data: arrayOf(InvestmentPrice),
+    write: ({ body, actor }, tx) => createPrices(tx, actor, body),
+  }),
+  writing({
+    operation: 'PUT /Investment/Price',
+    access: 'Investment.Write',
+    summary: 'Replace a price, named by its id or by investment and date.',
+    resource: 'Investment',
+    body: PriceUpdate,
+    data: arrayOf(InvestmentPrice),
+    write: ({ body, actor }, tx) => updatePrice(tx, actor, body),
+  }),
+  writing({
+    operation: 'DELETE /Investment/Price',
+    access: 'Investment.Write',
+    summary: 'Delete a price, named by its id or by investment and date.',
+    resource: 'Investment',
+    query: PriceKey,
+    data: nothing,
+    write: ({ query, actor }, tx) => deletePrice(tx, actor, query),
+  }),
+]

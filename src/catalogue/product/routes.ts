@@ -1,0 +1,41 @@
+import { arrayOf, nothing, reading, writing } from '../../platform/http/endpoint.ts'
+import { Product, ProductInput, ProductKey, ProductQuery, ProductUpdate } from './schema.ts'
+import { createProduct, deleteProduct, readProducts, updateProduct } from './sql.ts'
+
+export const productEndpoints = [
+  reading({
+    operation: 'GET /Product',
+    access: 'Product.Read',
+    summary: 'Read one product, or a page of all.',
+    query: ProductQuery,
+    data: arrayOf(Product),
+    read: ({ query, actor }, handle) => readProducts(handle, actor, query),
+  }),
+  writing({
+    operation: 'POST /Product',
+    access: 'Product.Write',
+    summary: 'Create a product.',
+    resource: 'Product',
+    body: ProductInput,
+    data: arrayOf(Product),
+    write: ({ body, actor }, tx) => createProduct(tx, actor, body),
+  }),
+  writing({
+    operation: 'PUT /Product',
+    access: 'Product.Write',
+    summary: 'Replace a product.',
+    resource: 'Product',
+    body: ProductUpdate,
+    data: arrayOf(Product),
+    write: ({ body, actor }, tx) => updateProduct(tx, actor, body),
+  }),
+  writing({
+    operation: 'DELETE /Product',
+    access: 'Product.Write',
+    summary: 'Delete a product that nothing refers to.',
+    resource: 'Product',
+    query: ProductKey,
+    data: nothing,
+    write: ({ query, actor }, tx) => deleteProduct(tx, actor, query),
+  }),
+]

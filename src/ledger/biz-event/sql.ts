@@ -1,0 +1,58 @@
+import sql, { join } from 'sql-template-tag'
+import { ledgerProducts } from '../../catalogue/product/sql.ts'
+import { accountNames } from '../../parties/account/names.ts'
+import type { Actor } from '../../platform/actor.ts'
+import { conditions, related } from '../../platform/sql/filters.ts'
+import type { Fragment, Sql } from '../../platform/sql/handle.ts'
+import { page } from '../../platform/sql/paging.ts'
+import { columns, render } from '../../platform/sql/render.ts'
+import { BizEvent, type EventQuery, eventAccountFilters, eventFilters } from './schema.ts'
+
+const eventColumns = columns(BizEvent, 't', {
+  externalProductId: 'p.external_product_id',
+  externalInvestmentId: 'i.external_investment_id',
+  securityCode: 'i.security_code',
+  externalAccountId: 'a.external_account_id',
+  accountNumber: 'a.account_number',
+  bizEntityName: 'a.biz_entity_name',
+})
+
+/** Notices as the API shows them, from a selection of rows called t. */
+const selectEvents = (selection: Fragment) => sql`
+  select ${eventColumns} from (${selection}) t
+  join product p on p.product_id = t.product_id
+  ${accountNames('t')}
+  join investment i on i.investment_id = t.investment_id
+  order by t.biz_event_id`
+
+export function readEvents(handle: Sql, actor: Actor, query: EventQuery) {
+  const asked = [
+    ledgerProducts(actor, query, 't.product_id'),
+    conditions(eventFilters, query),
+    ...related(
+      eventAccountFilters,
+      query,
+      't.product_id, t.account_id',
+      'a.product_id, a.account_id from account a',
+    ),
+  ]
+  return render(
+    handle,
+    selectEvents(sql`
+      select t.* from biz_event t
+      where ${join(asked, ' and ')} ${page(query, 'biz_event t', 't.biz_event_id')}`),
+  )
+}
+
+export type EventKey = { productID: number; id: number }
+
+export const renderEvents = (handle: Sql, keys: EventKey[]) =>
+  render(
+    handle,
+    selectEvents(sql`
+      select t.* from unnest(${keys.map(({ productID }) => productID)}::int[],
+        ${keys.map(({ id }) => id)}::bigint[]) k (product_id, id)
+      cross join lateral (
+        select * from biz_event
+        where product_id = k.product_id and biz_event_id = k.id limit 1) t`),
+  )

@@ -1,0 +1,142 @@
+import {
+  fromInvestmentReference,
+  investmentReference,
+  toInvestmentReference,
+} from '../../catalogue/investment/schema.ts'
+import {
+  accountReference,
+  fromAccountReference,
+  toAccountReference,
+} from '../../parties/account/reference.ts'
+import { lookups } from '../../platform/lookup/lookups.ts'
+import type { Problem } from '../../platform/refusal.ts'
+import type { Reference } from '../../platform/sql/identify.ts'
+import type { Adjustment, Conversion, Deposit, Transfer } from './schema.ts'
+
+const types = lookups.BizTransactionType
+
+/** The seven ways to change units, as the API names them. */
+export type Kind =
+  | 'Deposit'
+  | 'Allotment'
+  | 'Redemption'
+  | 'Adjustment'
+  | 'SetQuantity'
+  | 'Conversion'
+  | 'Transfer'
+
+/** Any of the bodies; each kind uses its own fields. */
+export type Body = Partial<Deposit & Adjustment & Conversion & Transfer>
+
+/** One row of the ledger in the making: what was asked, before it is resolved and priced. */
+export type Leg = {
+  typeID: number
+  account: Reference
+  investment: Reference
+  quantity?: string | undefined
+  amount?: string | undefined
+  price?: string | undefined
+  externalID?: string | undefined
+  /** The field it was given in, where that is not externalBizTransactionId. */
+  externalIDField?: string
+  /** The entry fee as asked, of a deposit. */
+  fee?: Partial<Deposit> | undefined
+  /** How the second leg of a conversion follows from the first. */
+  conversion?: { factor: string | undefined }
+}
+
+/** The rows a body asks for: two where units go from one place to another. */
+export function legsOf(kind: Kind, body: Body): Leg[] {
+  switch (kind) {
+    case 'Deposit':
+      return [legOf(body, types.Deposit)]
+    case 'Allotment':
+      return [legOf(body, types.Allotment)]
+    case 'Redemption':
+      return [legOf(body, types.Redemption)]
+    case 'Adjustment':
+      return [legOf(body, types.Adjustment)]
+    case 'SetQuantity':
+      return [legOf(body, types['Set quantity'])]
+    case 'Transfer':
+      return [
+        legOf(body, types['Transfer out'], fromAccountReference),
+        { ...legOf(body, types['Transfer in'], toAccountReference), externalID: undefined },
+      ]
+    case 'Conversion':
+      return conversionLegs(body)
+  }
+}
+
+const legOf = (body: Body, typeID: number, account = accountReference): Leg => ({
+  typeID,
+  account,
+  investment: investmentReference,
+  quantity: body.quantity,
+  amount: body.amount,
+  price: body.investmentPrice,
+  externalID: body.externalBizTransactionId,
+  fee: typeID === types.Deposit ? body : undefined,
+})
+
+function conversionLegs(body: Body): Leg[] {
+  const { quantity, amount, conversionFactor, conversionMethod } = body
+  const byFactor = conversionMethod ? conversionMethod === 'Factor' : conversionFactor !== undefined
+  return [
+    {
+      typeID: types['Conversion out'],
+      account: accountReference,
+      investment: fromInvestmentReference,
+      quantity,
+      amount,
+      price: body.fromInvestmentPrice,
+      externalID: body.fromExternalBizTransactionId,
+      externalIDField: 'fromExternalBizTransactionId',
+    },
+    {
+      typeID: types['Conversion in'],
+      account: accountReference,
+      investment: toInvestmentReference,
+      price: body.toInvestmentPrice,
+      externalID: body.toExternalBizTransactionId,
+      externalIDField: 'toExternalBizTransactionId',
+      conversion: { factor: byFactor ? conversionFactor : undefined },
+    },
+  ]
+}
+
+type Asked = { kind: Kind; body: Body; path: string }
+
+/** What is wrong with a body whatever the database holds; `latest` is the last day allowed. */
+export function problemsOf({ kind, body, path }: Asked, latest: string): Problem[] {
+  const at = (field: string) => (path ? `${path}.${field}` : field)
+  const problem = (code: string, field: string, words: string): Problem => ({
+    code,
+    field: at(field),
+    message: `${at(field)} ${words}.`,
+  })
+  const problems: Problem[] = []
+  const { transactionDate, amount, quantity } = body
+  if (transactionDate === undefined)
+    problems.push(problem('required', 'transactionDate', 'is required'))
+  else if (transactionDate > latest)
+    problems.push(problem('out_of_range', 'transactionDate', 'is more than one day ahead'))
+  if (kind === 'Deposit' && amount === undefined)
+    problems.push(problem('required', 'amount', 'is required'))
+  if (needsFigure.has(kind) && amount === undefined && quantity === undefined)
+    problems.push(problem('required', 'quantity', 'or amount is required'))
+  if (kind === 'Adjustment') {
+    if (quantity === '0') problems.push(problem('invalid_value', 'quantity', 'must not be 0'))
+    if (amount && amount !== '0' && amount.startsWith('-') !== quantity?.startsWith('-'))
+      problems.push(problem('invalid_value', 'amount', 'must have the sign of the quantity'))
+  }
+  if (kind === 'Conversion' && body.conversionMethod === 'Factor' && !body.conversionFactor)
+    problems.push(problem('required', 'conversionFactor', 'is required for the method Factor'))
+  return problems
+}
+
+const needsFigure = new Set<Kind>(['Allotment', 'Redemption', 'Conversion'])
+
+const day = 24 * 60 * 60_000
+/** A posting may be dated tomorrow, for the time zones that are already there. */
+export const latestDate = () => new Date(Date.now() + day).toISOString().slice(0, 10)

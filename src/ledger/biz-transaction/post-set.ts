@@ -1,0 +1,52 @@
+import sql from 'sql-template-tag'
+import type { Fragment, Tx } from '../../platform/sql/handle.ts'
+import { appendEach, insertUncounted, recount } from './settle.ts'
+
+/** Accounts that were locked as a set, by the day of the newest of all their transactions. */
+export type LockedSet = { newest: string | null }
+
+/**
+ * Locks the accounts that a select yields, in the order of their ids. It comes before anything that
+ * the postings are made from is read or numbered: ids that were taken before the lock could be
+ * lower than those of transactions of the same day that are already counted.
+ */
+export async function lockSet(tx: Tx, productID: number, accounts: Fragment): Promise<LockedSet> {
+  const [locked] = await tx.query<LockedSet>(sql`
+    select max(last_date) as newest from (
+      select l.last_date from ledger_account l
+      where l.product_id = ${productID} and l.account_id in (${accounts})
+      order by l.account_id for update) locked`)
+  return locked!
+}
+
+/**
+ * Posts what a select yields on one day, for the stages of a distribution, which make a million
+ * transactions at once and bring none of them through this process: one for each of its accounts,
+ * all of which bring units in or move none. Their ids are in the select, their accounts are locked.
+ */
+export async function postSet(
+  tx: Tx,
+  productID: number,
+  { newest }: LockedSet,
+  { date, postings }: { date: string; postings: Fragment },
+) {
+  if (newest === null || newest <= date) await appendEach(tx, productID, postings, 'set')
+  else await postAmong(tx, productID, postings)
+}
+
+/** Where some accounts have later transactions: those are counted anew, the others only append. */
+async function postAmong(tx: Tx, productID: number, postings: Fragment) {
+  const ofAccounts = (test: Fragment) => sql`
+    select p.* from (${postings}) p
+    join ledger_account l on l.product_id = ${productID} and l.account_id = p.account_id
+    where ${test}`
+  const behind = ofAccounts(sql`l.last_date > p.transaction_date`)
+  // First those that only append: a recount would move the dates that tell them apart.
+  const ahead = sql`l.last_date is null or l.last_date <= p.transaction_date`
+  await appendEach(tx, productID, ofAccounts(ahead), 'set')
+  await insertUncounted(tx, productID, behind)
+  const touched = sql`
+    select account_id, min(transaction_date) as from_date from (${behind}) b group by account_id`
+  const [short] = await recount(tx, productID, touched)
+  if (short) throw new Error(`Account ${short.accountID} is short by ${short.short} units.`)
+}

@@ -1,0 +1,86 @@
+import type { TSchema } from 'typebox'
+import { pathOfItem } from '../../platform/http/conform.ts'
+import { arrayOf, type Endpoint, reading, writing } from '../../platform/http/endpoint.ts'
+import { turns } from '../../platform/http/turns.ts'
+import type { PostingDoor } from './batch.ts'
+import type { Body, Kind } from './legs.ts'
+import {
+  Adjustments,
+  Allotments,
+  BizTransaction,
+  Conversion,
+  Deposits,
+  Redemptions,
+  Rollback,
+  SetQuantities,
+  TransactionQuery,
+  TransactionUpdate,
+  Transfer,
+} from './schema.ts'
+import { readTransactions } from './sql.ts'
+import { rollBack, updateTransaction } from './update.ts'
+
+const posting = (door: PostingDoor, kind: Kind, summary: string, body: TSchema): Endpoint =>
+  writing({
+    operation: `POST /BizTransaction/${kind}`,
+    access: 'BizTransaction.Write',
+    summary,
+    resource: 'BizTransaction',
+    body,
+    data: arrayOf(BizTransaction),
+    through: ({ body: given, actor }, write) => {
+      const bodies = (Array.isArray(given) ? given : [given]) as Body[]
+      const path = Array.isArray(given) ? pathOfItem(given) : () => ''
+      return door(write, actor, { kind, bodies, path })
+    },
+  })
+
+/** They may wait for an account; the connections for everything else must not wait with them. */
+const inTurn = turns({
+  most: 4,
+  longestQueue: 500,
+  full: 'Too many changes of transactions are waiting; try again shortly.',
+})
+
+export const bizTransactionEndpoints = (door: PostingDoor): Endpoint[] => [
+  reading({
+    operation: 'GET /BizTransaction',
+    access: 'BizTransaction.Read',
+    summary: 'List transactions; ShowClosing adds the closing figures.',
+    query: TransactionQuery,
+    data: arrayOf(BizTransaction),
+    read: ({ query, actor }, handle) => readTransactions(handle, actor, query),
+  }),
+  posting(door, 'Deposit', 'Post deposits: money in, units at the application price.', Deposits),
+  posting(door, 'Allotment', 'Post allotments: units issued.', Allotments),
+  posting(
+    door,
+    'Redemption',
+    'Post redemptions: units out, money at the redemption price.',
+    Redemptions,
+  ),
+  posting(door, 'Conversion', 'Convert units of one investment into units of another.', Conversion),
+  posting(door, 'Adjustment', 'Correct a holding by a signed quantity.', Adjustments),
+  posting(door, 'SetQuantity', 'Set a holding to a quantity; posts the difference.', SetQuantities),
+  posting(door, 'Transfer', 'Move units from one account to another.', Transfer),
+  writing({
+    operation: 'PUT /BizTransaction',
+    access: 'BizTransaction.Write',
+    summary: 'Change a settled transaction; the version it replaces is kept.',
+    resource: 'BizTransaction',
+    inTurn,
+    body: TransactionUpdate,
+    data: arrayOf(BizTransaction),
+    write: ({ body, actor }, tx) => updateTransaction(tx, actor, body),
+  }),
+  writing({
+    operation: 'PUT /BizTransaction/Rollback',
+    access: 'BizTransaction.Write',
+    summary: 'Reverse transactions, with the other legs of transfers and conversions.',
+    resource: 'BizTransaction',
+    inTurn,
+    body: Rollback,
+    data: arrayOf(BizTransaction),
+    write: ({ body, actor }, tx) => rollBack(tx, actor, body),
+  }),
+]

@@ -1,0 +1,69 @@
+import sql from 'sql-template-tag'
+import { lookups } from '../../platform/lookup/lookups.ts'
+import type { Tx } from '../../platform/sql/handle.ts'
+import { type RowOf, recordset } from '../../platform/sql/recordset.ts'
+import type { Row } from './item.ts'
+
+const type = lookups.BizTransactionType['Set quantity']
+
+/**
+ * Turns the units a holding shall have at the end of a day into the units to post, now that its
+ * account is locked. The money follows at the price of the day, none where there is no price. A
+ * holding that is set more than once in a list takes what was posted for it before, by day and
+ * place, into account: each target holds at the end of its day, of two on one day the second.
+ */
+export async function setQuantities(tx: Tx, productID: number, rows: Row[]) {
+  const setting = rows.filter(({ typeID }) => typeID === type)
+  if (setting.length === 0) return
+  for (const row of setting) row.target ??= row.figures!.quantity
+  const targets = setting.map(({ accountID, investmentID, target, item }, place) => ({
+    place,
+    account_id: accountID,
+    investment_id: investmentID,
+    transaction_date: item.body.transactionDate,
+    quantity: target,
+    price: item.body.investmentPrice,
+  }))
+  const differences = await tx.query<{
+    quantity: string
+    amount: string
+    price: string | null
+  }>(sql`
+    select trim_scale(d.quantity) as quantity, c.price,
+      coalesce(round(d.quantity * c.price, minor_units(i.currency_id)), 0) as amount
+    from (
+      select *, coalesce(lag(change) over (partition by account_id, investment_id
+        order by transaction_date, place), 0) as changed
+      from (${changes(productID, targets)}) c) g
+    join investment i on i.investment_id = g.investment_id
+    cross join lateral (select g.change - g.changed as quantity) d
+    left join lateral (
+      select price, application_price, redemption_price from investment_price v
+      where v.investment_id = g.investment_id and v.price_date <= g.transaction_date
+      order by v.price_date desc limit 1) v on true
+    cross join lateral (
+      select coalesce(g.price, case when d.quantity < 0 then v.redemption_price
+        else v.application_price end, v.price) as price) c
+    order by g.place`)
+  for (const [i, row] of setting.entries()) Object.assign(row.figures!, differences[i])
+}
+
+const targetColumns = {
+  place: 'int',
+  account_id: 'int',
+  investment_id: 'int',
+  transaction_date: 'date',
+  quantity: 'numeric',
+  price: 'numeric',
+} as const
+
+/** By how much each target differs from what the ledger holds at the end of its day. */
+const changes = (productID: number, targets: RowOf<typeof targetColumns>[]) => sql`
+  select t.*, t.quantity - coalesce(s.closing_quantity, 0) as change
+  from ${recordset('t', targets, targetColumns)}
+  left join lateral (
+    select b.closing_quantity from biz_transaction b
+    where b.product_id = ${productID} and b.account_id = t.account_id
+      and b.investment_id = t.investment_id and b.transaction_date <= t.transaction_date
+      and b.biz_transaction_status_id <> 3
+    order by b.transaction_date desc, b.biz_transaction_id desc limit 1) s on true`

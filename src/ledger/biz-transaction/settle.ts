@@ -1,0 +1,346 @@
+import sql, { empty, raw } from 'sql-template-tag'
+import type { Fragment, Tx } from '../../platform/sql/handle.ts'
+
+/**
+ * Where units change, and nowhere else. Every change (a posting, an array, a distribution, an
+ * update, a rollback) ends here as rows of one product, in a fixed number of statements whatever
+ * their number.
+ *
+ * The statements look up what they are given row by row in an index (lateral, limit 1, or as the
+ * conflict of an insert), and never join list to list: the planner knows neither how long a list is
+ * nor, in a young registry, how large a table, and would compare every row with every other.
+ */
+
+/** A transaction to be written, as the statements below read it. */
+export const postingColumns = {
+  id: 'bigint',
+  parent_id: 'bigint',
+  type_id: 'smallint',
+  account_id: 'int',
+  investment_id: 'int',
+  transaction_date: 'date',
+  investment_price: 'numeric',
+  amount: 'numeric',
+  quantity: 'numeric',
+  entry_fee_amount: 'numeric',
+  external_id: 'text',
+  comment: 'text',
+  corporate_action_id: 'int',
+  biz_event_id: 'bigint',
+} as const
+
+/** A holding that would go below zero: when first, and by how much. */
+export type Shortfall = { accountID: number; investmentID: number; date: string; short: string }
+
+/** The accounts that were locked, each with the date of its newest transaction. */
+export type Locked = Map<number, string | null>
+
+type LockedRow = { id: number; lastDate: string | null }
+const lockedColumns = raw('account_id as id, last_date as "lastDate"')
+
+/**
+ * Locks the accounts of a product, in the order of their ids, and with them all their holdings.
+ * Tells which it got: all of them, or without waiting those that nobody else holds. An account that
+ * never had a transaction has no row yet and gets one. Nobody creates a row while holding the lock
+ * of an account further on: it could be waited for there. An account with a row cannot be deleted
+ * any more, so a caller that may end up without a transaction for it can prepare to undo that.
+ */
+export async function lockAccounts(
+  tx: Tx,
+  productID: number,
+  accountIDs: readonly number[],
+  wait = true,
+  beforeCreation = async () => {},
+): Promise<Locked> {
+  const wanted = [...new Set(accountIDs)]
+  const locked = await lockIfAllThere(tx, productID, wanted, wait)
+  if (locked.size === wanted.length || (!wait && locked.size > 0)) return locked
+  await beforeCreation()
+  return wait ? createAndLock(tx, productID, wanted) : createThenTry(tx, productID, wanted)
+}
+
+/** The usual case in one round trip; where a row is missing it locks none. */
+async function lockIfAllThere(tx: Tx, productID: number, wanted: number[], wait: boolean) {
+  const own = sql`product_id = ${productID} and account_id = any(${wanted}::int[])`
+  return lockedOf(
+    await tx.query<LockedRow>(sql`
+      select ${lockedColumns} from ledger_account
+      where ${own} and (select count(*) from ledger_account where ${own}) = ${wanted.length}
+      order by account_id for update ${wait ? empty : skipLocked}`),
+  )
+}
+
+/** One by one in order, whether there or not: the conflict of an insert is a lock. */
+const createAndLock = async (tx: Tx, productID: number, wanted: number[]) =>
+  lockedOf(
+    await tx.query<LockedRow>(sql`
+      insert into ledger_account as a (product_id, account_id)
+      select ${productID}::int, id from unnest(${wanted}::int[]) id order by id
+      on conflict (product_id, account_id) do update set last_date = a.last_date
+      returning ${lockedColumns}`),
+  )
+
+/** Those that are missing first, holding nothing yet; then whatever is free. */
+async function createThenTry(tx: Tx, productID: number, wanted: number[]) {
+  await tx.query(sql`
+    insert into ledger_account (product_id, account_id)
+    select ${productID}::int, id from unnest(${wanted}::int[]) id
+    where not exists (select from ledger_account a
+      where a.product_id = ${productID} and a.account_id = id)
+    order by id on conflict do nothing`)
+  return lockedOf(
+    await tx.query<LockedRow>(sql`
+      select ${lockedColumns} from ledger_account
+      where product_id = ${productID} and account_id = any(${wanted}::int[])
+      order by account_id for update ${skipLocked}`),
+  )
+}
+
+const skipLocked = raw('skip locked')
+const lockedOf = (rows: LockedRow[]): Locked =>
+  new Map(rows.map(({ id, lastDate }) => [id, lastDate]))
+
+/** Ids for new rows. Asked for under the lock: of two transactions of a day the later is behind. */
+export async function newTransactionIDs(tx: Tx, count: number): Promise<number[]> {
+  const rows = await tx.query<{ id: number }>(sql`
+    select nextval('biz_transaction_biz_transaction_id_seq') as id
+    from generate_series(1, ${count}::int)`)
+  return rows.map(({ id }) => id)
+}
+
+const zero = raw('row(0, 0, 0, 0)::holding_state')
+const rowColumns = raw(`product_id, biz_transaction_id, external_biz_transaction_id,
+  biz_transaction_type_id, parent_biz_transaction_id, account_id, investment_id, transaction_date,
+  investment_price, amount, quantity, entry_fee_amount, comment, corporate_action_id, biz_event_id`)
+const rowValues = (productID: number) => sql`
+  ${productID}, g.id, g.external_id, g.type_id, g.parent_id, g.account_id, g.investment_id,
+  g.transaction_date, g.investment_price, g.amount, g.quantity, g.entry_fee_amount, g.comment,
+  g.corporate_action_id, g.biz_event_id`
+
+/** Two writers of the same external ids meet at the first of them, and not crosswise. */
+const inOneOrder = raw('order by g.external_id')
+
+/**
+ * Writes transactions that come after all their accounts have: they start from the totals on hand
+ * and read no history. When a holding would be negative nothing is written.
+ */
+export const append = (tx: Tx, productID: number, postings: Fragment): Promise<Shortfall[]> =>
+  tx.query<Shortfall>(sql`
+    with stated as materialized (
+      select g.*,
+        holding_state(
+          case when h.account_id is null then ${zero} else
+            row(h.quantity, h.invested_amount, h.cost_amount, h.realised_gain)::holding_state end,
+          g.quantity, g.amount, minor_units(i.currency_id)) over own as state,
+        a.quantity + sum(g.quantity) over everything as account_quantity,
+        a.invested_amount + sum(case when g.quantity <> 0 then g.amount else 0 end) over everything
+          as account_invested,
+        row_number() over (partition by g.account_id order by g.transaction_date desc, g.id desc)
+          as from_last,
+        row_number() over (partition by g.account_id, g.investment_id
+          order by g.transaction_date desc, g.id desc) as from_last_of_holding,
+        -- A payment moves no units: its holding is left alone, if there is one.
+        h.account_id is null or bool_or(g.quantity <> 0) over (
+          partition by g.account_id, g.investment_id) as moves
+      from (${postings}) g
+      cross join lateral (
+        select quantity, invested_amount from ledger_account
+        where product_id = ${productID} and account_id = g.account_id limit 1) a
+      join investment i on i.investment_id = g.investment_id
+      left join lateral (
+        select * from holding
+        where product_id = ${productID} and account_id = g.account_id
+          and investment_id = g.investment_id limit 1) h on true
+      window own as (partition by g.account_id, g.investment_id order by g.transaction_date, g.id),
+        everything as (partition by g.account_id order by g.transaction_date, g.id)),
+    short as (
+      select distinct on (account_id, investment_id) account_id as "accountID",
+        investment_id as "investmentID", transaction_date::text as date,
+        trim_scale(-(state).quantity)::text as short
+      from stated where (state).quantity < 0
+      order by account_id, investment_id, transaction_date, id),
+    written as (
+      insert into biz_transaction (${rowColumns}, closing_quantity, closing_amount, closing_cost,
+        closing_gain, account_closing_quantity, account_closing_amount)
+      select ${rowValues(productID)}, (g.state).quantity, (g.state).invested, (g.state).cost,
+        (g.state).gain, g.account_quantity, g.account_invested
+      from stated g where not exists (select from short) ${inOneOrder}),
+    held as (
+      insert into holding (product_id, account_id, investment_id, quantity, invested_amount,
+        cost_amount, realised_gain)
+      select ${productID}, account_id, investment_id, (state).quantity, (state).invested,
+        (state).cost, (state).gain
+      from stated
+      where from_last_of_holding = 1 and moves and not exists (select from short)
+      on conflict (product_id, account_id, investment_id) do update
+        set quantity = excluded.quantity, invested_amount = excluded.invested_amount,
+          cost_amount = excluded.cost_amount, realised_gain = excluded.realised_gain),
+    totalled as (
+      insert into ledger_account (product_id, account_id, quantity, invested_amount, last_date)
+      select ${productID}, account_id, account_quantity, account_invested, transaction_date
+      from stated where from_last = 1 and not exists (select from short)
+      on conflict (product_id, account_id) do update set quantity = excluded.quantity,
+        invested_amount = excluded.invested_amount, last_date = excluded.last_date)
+    select * from short`)
+
+/**
+ * As `append`, for a set of any size with one posting for each of its accounts, none of which takes
+ * units out: there is no order among them to find and nothing that could be short. A million of
+ * them through `append` spend more on its windows than on being written. The postings come in the
+ * order of their external ids, if they have any. A list has its accounts looked up one by one, as
+ * everywhere; a set, which may be most of them, is joined with them.
+ */
+export const appendEach = (tx: Tx, productID: number, postings: Fragment, as: 'list' | 'set') =>
+  tx.query(sql`
+    with written as (
+      insert into biz_transaction (${rowColumns}, closing_quantity, closing_amount, closing_cost,
+        closing_gain, account_closing_quantity, account_closing_amount)
+      select ${rowValues(productID)}, coalesce(h.quantity, 0) + g.quantity,
+        coalesce(h.invested_amount, 0) + g.invested, coalesce(h.cost_amount, 0) + g.invested,
+        coalesce(h.realised_gain, 0), l.quantity + g.quantity, l.invested_amount + g.invested
+      from (
+        select p.*, case when p.quantity > 0 then p.amount else 0 end as invested
+        from (${postings}) p) g
+      cross join lateral (
+        select quantity, invested_amount from ledger_account
+        where product_id = ${productID} and account_id = g.account_id limit 1) l
+      left join lateral (
+        select * from holding
+        where product_id = ${productID} and account_id = g.account_id
+          and investment_id = g.investment_id limit 1) h on true
+      returning account_id, investment_id, transaction_date, quantity, closing_quantity,
+        closing_amount, closing_cost, closing_gain, account_closing_quantity,
+        account_closing_amount),
+    held as (
+      insert into holding (product_id, account_id, investment_id, quantity, invested_amount,
+        cost_amount, realised_gain)
+      select ${productID}, account_id, investment_id, closing_quantity, closing_amount,
+        closing_cost, closing_gain
+      from written w
+      where w.quantity > 0 or not exists (
+        select from holding h where h.product_id = ${productID} and h.account_id = w.account_id
+          and h.investment_id = w.investment_id)
+      on conflict (product_id, account_id, investment_id) do update
+        set quantity = excluded.quantity, invested_amount = excluded.invested_amount,
+          cost_amount = excluded.cost_amount)
+    ${as === 'list' ? totalOneByOne(productID) : totalTogether(productID)}`)
+
+const totalOneByOne = (productID: number) => sql`
+  insert into ledger_account (product_id, account_id, quantity, invested_amount, last_date)
+  select ${productID}, account_id, account_closing_quantity, account_closing_amount,
+    transaction_date
+  from written
+  on conflict (product_id, account_id) do update set quantity = excluded.quantity,
+    invested_amount = excluded.invested_amount, last_date = excluded.last_date`
+
+const totalTogether = (productID: number) => sql`
+  update ledger_account l set quantity = w.account_closing_quantity,
+    invested_amount = w.account_closing_amount, last_date = w.transaction_date
+  from written w where l.product_id = ${productID} and l.account_id = w.account_id`
+
+/** Writes transactions into the midst of their accounts' history; `recount` must follow. */
+export const insertUncounted = (tx: Tx, productID: number, postings: Fragment) =>
+  tx.query(sql`
+    with given as materialized (${postings}),
+    held as (
+      insert into holding (product_id, account_id, investment_id, quantity, invested_amount,
+        cost_amount, realised_gain)
+      select distinct ${productID}::int, account_id, investment_id, 0, 0, 0, 0 from given
+      on conflict do nothing)
+    insert into biz_transaction (${rowColumns}) select ${rowValues(productID)} from given g
+    ${inOneOrder}`)
+
+/** Accounts whose history changed, each with the first day on which it did. */
+export const touchedAccounts = (touched: readonly { accountID: number; from: string }[]) => sql`
+  select account_id, min(from_date) as from_date
+  from unnest(${touched.map(({ accountID }) => accountID)}::int[],
+    ${touched.map(({ from }) => from)}::date[]) t (account_id, from_date)
+  group by account_id`
+
+/**
+ * Counts accounts anew from the first day touched: the closing figures of every transaction since,
+ * the holdings, the totals. When a holding would be negative at any point nothing is changed, and
+ * the caller must undo what led there.
+ */
+export const recount = (tx: Tx, productID: number, touched: Fragment): Promise<Shortfall[]> =>
+  tx.query<Shortfall>(sql`
+    with counted as materialized (
+      select t.account_id, t.from_date, c.*
+      from (${touched}) t
+      cross join lateral (${accountLine(productID)}) c),
+    short as (
+      select distinct on (account_id, investment_id) account_id as "accountID",
+        investment_id as "investmentID", transaction_date::text as date,
+        trim_scale(-(state).quantity)::text as short
+      from counted where (state).quantity < 0
+      order by account_id, investment_id, transaction_date, id),
+    rolled_forward as (
+      update biz_transaction b set closing_quantity = (c.state).quantity,
+        closing_amount = (c.state).invested, closing_cost = (c.state).cost,
+        closing_gain = (c.state).gain, account_closing_quantity = c.account_quantity,
+        account_closing_amount = c.account_invested
+      from counted c
+      where c.id > 0 and b.product_id = ${productID} and b.biz_transaction_id = c.id
+        and (b.closing_quantity, b.closing_amount, b.closing_cost, b.closing_gain,
+          b.account_closing_quantity, b.account_closing_amount)
+        is distinct from ((c.state).quantity, (c.state).invested, (c.state).cost, (c.state).gain,
+          c.account_quantity, c.account_invested)
+        and not exists (select from short)),
+    held as (
+      update holding h set quantity = (c.state).quantity, invested_amount = (c.state).invested,
+        cost_amount = (c.state).cost, realised_gain = (c.state).gain
+      from counted c
+      where c.from_last_of_holding = 1 and h.product_id = ${productID}
+        and h.account_id = c.account_id and h.investment_id = c.investment_id
+        and not exists (select from short)),
+    totalled as (
+      update ledger_account a set quantity = c.account_quantity,
+        invested_amount = c.account_invested,
+        last_date = greatest(c.transaction_date, c.from_date)
+      from counted c
+      where c.from_last = 1 and a.product_id = ${productID} and a.account_id = c.account_id
+        and not exists (select from short))
+    select * from short`)
+
+/**
+ * The line of one account t from its first day touched: for each holding its state before that day
+ * (under the id 0), then every transaction that counts, with the states after it. An account has
+ * few holdings, so this is a handful of index look-ups and one walk along the index.
+ */
+const accountLine = (productID: number) => sql`
+  with start as materialized (
+    select h.investment_id, minor_units(i.currency_id) as decimals,
+      coalesce(s.state, ${zero}) as state
+    from holding h
+    join investment i on i.investment_id = h.investment_id
+    left join lateral (
+      select row(b.closing_quantity, b.closing_amount, b.closing_cost,
+        b.closing_gain)::holding_state as state
+      from biz_transaction b
+      where b.product_id = ${productID} and b.account_id = t.account_id
+        and b.investment_id = h.investment_id and b.transaction_date < t.from_date
+        and b.biz_transaction_status_id <> 3
+      order by b.transaction_date desc, b.biz_transaction_id desc limit 1) s on true
+    where h.product_id = ${productID} and h.account_id = t.account_id),
+  line as (
+    select 0 as id, investment_id, '-infinity'::date as transaction_date, 0 as quantity,
+      0 as amount,
+      state, decimals, (state).quantity as moved, (state).invested as invested
+    from start
+    union all
+    select b.biz_transaction_id, b.investment_id, b.transaction_date, b.quantity, b.amount, s.state,
+      s.decimals, b.quantity, case when b.quantity <> 0 then b.amount else 0 end
+    from start s
+    join biz_transaction b on b.product_id = ${productID} and b.account_id = t.account_id
+      and b.investment_id = s.investment_id and b.transaction_date >= t.from_date
+      and b.biz_transaction_status_id <> 3)
+  select id, investment_id, transaction_date,
+    holding_state(state, quantity, amount, decimals) over own as state,
+    sum(moved) over everything as account_quantity,
+    sum(invested) over everything as account_invested,
+    row_number() over (order by transaction_date desc, id desc, investment_id desc) as from_last,
+    row_number() over (partition by investment_id order by transaction_date desc, id desc)
+      as from_last_of_holding
+  from line
+  window own as (partition by investment_id order by transaction_date, id),
+    everything as (order by transaction_date, id, investment_id)`

@@ -1,0 +1,111 @@
+import sql, { join, raw } from 'sql-template-tag'
+import { ledgerProducts } from '../../catalogue/product/sql.ts'
+import { accountNames } from '../../parties/account/names.ts'
+import type { Actor } from '../../platform/actor.ts'
+import { lookups } from '../../platform/lookup/lookups.ts'
+import { conditions, related } from '../../platform/sql/filters.ts'
+import type { Sql } from '../../platform/sql/handle.ts'
+import { page } from '../../platform/sql/paging.ts'
+import { type Answer, columns, render } from '../../platform/sql/render.ts'
+import {
+  BizTransaction,
+  type TransactionQuery,
+  transactionAccountFilters,
+  transactionFilters,
+  transactionInvestmentFilters,
+} from './schema.ts'
+
+/** The names of a lookup by id, as an array literal: cheaper than a join for every row. */
+export const nameArray = (values: Record<string, number>) => {
+  const names = Object.entries(values).sort(([, a], [, b]) => a - b)
+  return `(array[${names.map(([name]) => `'${name}'`).join(', ')}])`
+}
+const reasonCodes = ['DEP', 'ALT', 'RED', 'CNO', 'CNI', 'ADJ', 'SET', 'TRO', 'TRI', 'DST', 'DRP']
+
+const transactionColumns = (showClosing: boolean) =>
+  columns(BizTransaction, 't', {
+    typeName: `${nameArray(lookups.BizTransactionType)}[t.biz_transaction_type_id]`,
+    movementReasonCode: `(array['${reasonCodes.join("', '")}'])[t.biz_transaction_type_id]`,
+    transactionDate: `t.transaction_date::timestamp at time zone 'UTC'`,
+    externalProductId: 'p.external_product_id',
+    externalAccountId: 'a.external_account_id',
+    accountNumber: 'a.account_number',
+    bizEntityName: 'a.biz_entity_name',
+    externalInvestmentId: 'i.external_investment_id',
+    securityCode: 'i.security_code',
+    investmentName: 'i.name',
+    externalCorporateActionId: 'd.external_corporate_action_id',
+    corporateActionName: 'd.name',
+    statusName: `${nameArray(lookups.BizTransactionStatus)}[t.biz_transaction_status_id]`,
+    transactionClosingAmount: showClosing ? 't.closing_amount' : 'null::numeric',
+    transactionClosingQuantity: showClosing ? 't.closing_quantity' : 'null::numeric',
+    accountClosingAmount: showClosing ? 't.account_closing_amount' : 'null::numeric',
+    accountClosingQuantity: showClosing ? 't.account_closing_quantity' : 'null::numeric',
+  })
+const withClosing = transactionColumns(true)
+const withoutClosing = transactionColumns(false)
+
+/** What a transaction shows of the records it belongs to. */
+const withNames = sql`
+  join product p on p.product_id = t.product_id
+  ${accountNames('t')}
+  join investment i on i.investment_id = t.investment_id
+  left join distribution d on d.product_id = t.product_id
+    and d.corporate_action_id = t.corporate_action_id`
+
+const accountKey = 't.product_id, t.account_id'
+const accountsFrom = 'a.product_id, a.account_id from account a'
+const investmentKey = 't.product_id, t.investment_id'
+const investmentsFrom = 'i.product_id, i.investment_id from investment i'
+
+export function readTransactions(
+  handle: Sql,
+  actor: Actor,
+  query: TransactionQuery,
+): Promise<Answer> {
+  const { Status, ShowClosing } = query
+  const asked = [
+    ledgerProducts(actor, query, 't.product_id'),
+    conditions(transactionFilters, query),
+    ...(Status ? [statusIs(Status)] : []),
+    ...related(transactionAccountFilters, query, accountKey, accountsFrom),
+    ...related(transactionInvestmentFilters, query, investmentKey, investmentsFrom),
+  ]
+  const selection = sql`
+    select t.* from biz_transaction t
+    where ${join(asked, ' and ')} ${page(query, 'biz_transaction t', 't.biz_transaction_id')}`
+  const shown = ShowClosing ? withClosing : withoutClosing
+  return render(
+    handle,
+    sql`select ${shown} from (${selection}) t ${withNames} order by t.biz_transaction_id`,
+  )
+}
+
+/** As text of ours: the index of the rare ones is found only where the status can be read. */
+const statusIs = (status: keyof typeof lookups.BizTransactionStatus) =>
+  raw(`t.biz_transaction_status_id = ${lookups.BizTransactionStatus[status]}`)
+
+type Wanted = { request: number; productID: number; id: number }
+
+/** The transactions of several requests, each request's as one JSON array in the order given. */
+export async function renderPerRequest(
+  handle: Sql,
+  wanted: Wanted[],
+): Promise<Map<number, string>> {
+  if (wanted.length === 0) return new Map()
+  const selection = sql`
+    select t.*, w.request, w.place
+    from unnest(${wanted.map(({ request }) => request)}::int[],
+      ${wanted.map(({ productID }) => productID)}::int[], ${wanted.map(({ id }) => id)}::bigint[])
+      with ordinality w (request, product_id, id, place)
+    cross join lateral (
+      select * from biz_transaction
+      where product_id = w.product_id and biz_transaction_id = w.id limit 1) t`
+  const rows = await handle.query<{ request: number; json: string }>(sql`
+    select r.request, json_agg(r.shown order by r.place)::text as json
+    from (
+      select t.request, t.place, (select s from (select ${withoutClosing}) s) as shown
+      from (${selection}) t ${withNames}) r
+    group by r.request`)
+  return new Map(rows.map(({ request, json }) => [request, json]))
+}

@@ -1,0 +1,55 @@
+import { type Static, Type } from 'typebox'
+import { DateOnly, decimal, ExternalId, Id, optional, shown } from '../../platform/http/fields.ts'
+import { paging } from '../../platform/http/paging.ts'
+import { filterParameters, intFilter, textFilter } from '../../platform/sql/filters.ts'
+
+const Decimal = decimal()
+
+export const Holding = shown('Holding', {
+  bizEntityID: Id,
+  externalBizEntityId: ExternalId,
+  bizEntityName: Type.String(),
+  accountID: Id,
+  externalAccountId: ExternalId,
+  accountNumber: Type.String(),
+  productID: Id,
+  externalProductId: ExternalId,
+  investmentID: Id,
+  externalInvestmentId: ExternalId,
+  securityCode: Type.String(),
+  investmentName: Type.String(),
+  date: DateOnly,
+  quantity: Decimal,
+  costAmount: Decimal,
+  averageCost: Decimal,
+  price: Decimal,
+  priceDate: DateOnly,
+  marketValue: Decimal,
+  unrealisedGain: Decimal,
+  unrealisedGainPercent: Decimal,
+  realisedGain: Decimal,
+  distributionEntitlement: Decimal,
+  distributionsPaid: Decimal,
+  drpResidual: Decimal,
+})
+
+export const holdingFilters = {
+  AccountID: intFilter('h.account_id'),
+  InvestmentID: intFilter('h.investment_id'),
+}
+export const holdingAccountFilters = {
+  ExternalAccountId: textFilter('a.external_account_id'),
+  AccountNumber: textFilter('a.account_number'),
+}
+export const holdingInvestmentFilters = {
+  ExternalInvestmentId: textFilter('i.external_investment_id'),
+  SecurityCode: textFilter('i.security_code'),
+}
+export const HoldingQuery = Type.Object({
+  ProductID: optional(Id),
+  ExternalProductId: optional(ExternalId),
+  ...filterParameters({ ...holdingFilters, ...holdingAccountFilters, ...holdingInvestmentFilters }),
+  Date: optional(DateOnly),
+  ...paging,
+})
+export type HoldingQuery = Static<typeof HoldingQuery>

@@ -1,0 +1,126 @@
+import sql, { join } from 'sql-template-tag'
+import { ledgerProducts } from '../../catalogue/product/sql.ts'
+import { accountNames } from '../../parties/account/names.ts'
+import type { Actor } from '../../platform/actor.ts'
+import { conditions, related } from '../../platform/sql/filters.ts'
+import type { Fragment, Sql } from '../../platform/sql/handle.ts'
+import { pageBy } from '../../platform/sql/paging.ts'
+import { columns, render } from '../../platform/sql/render.ts'
+import {
+  Holding,
+  type HoldingQuery,
+  holdingAccountFilters,
+  holdingFilters,
+  holdingInvestmentFilters,
+} from './schema.ts'
+
+// A position without a price is worth what was put into it, net; it shows no gain.
+const value = `case when v.price is null then h.invested
+  else round(h.quantity * v.price, minor_units(i.currency_id)) end`
+const gain = `case when v.price is not null then ${value} - h.cost end`
+
+const holdingColumns = columns(Holding, 'h', {
+  bizEntityID: 'a.biz_entity_id',
+  externalBizEntityId: 'a.external_biz_entity_id',
+  bizEntityName: 'a.biz_entity_name',
+  externalAccountId: 'a.external_account_id',
+  accountNumber: 'a.account_number',
+  externalProductId: 'p.external_product_id',
+  externalInvestmentId: 'i.external_investment_id',
+  securityCode: 'i.security_code',
+  investmentName: 'i.name',
+  date: 'd.date',
+  costAmount: 'h.cost',
+  averageCost: 'round(round(h.cost, 40) / h.quantity, 8)',
+  price: 'v.price',
+  priceDate: 'v.price_date',
+  marketValue: value,
+  unrealisedGain: gain,
+  unrealisedGainPercent: `round(round((${gain}) * 100, 40) / nullif(h.cost, 0), 4)`,
+  realisedGain: 'h.gain',
+  distributionEntitlement: 'x.declared',
+  distributionsPaid: 'x.paid',
+  drpResidual: 'x.residual',
+})
+
+/** The positions of a page as they are now: the totals on hand. */
+const positionsNow = sql`
+  select h.product_id, h.account_id, h.investment_id, h.quantity, h.invested_amount as invested,
+    h.cost_amount as cost, h.realised_gain as gain
+  from holding h where h.quantity > 0`
+
+/** As they were at the end of a day: the closing figures of the last transaction up to it. */
+export const positionsAsAt = (date: string) => sql`
+  select h.product_id, h.account_id, h.investment_id, s.quantity, s.invested, s.cost, s.gain
+  from holding h
+  cross join lateral (
+    select b.closing_quantity as quantity, b.closing_amount as invested, b.closing_cost as cost,
+      b.closing_gain as gain
+    from biz_transaction b
+    where b.product_id = h.product_id and b.account_id = h.account_id
+      and b.investment_id = h.investment_id and b.transaction_date <= ${date}
+      and b.biz_transaction_status_id <> 3
+    order by b.transaction_date desc, b.biz_transaction_id desc limit 1) s
+  where s.quantity > 0`
+
+export function readHoldings(handle: Sql, actor: Actor, query: HoldingQuery) {
+  const { Date: date } = query
+  const selection = sql`
+    ${date ? positionsAsAt(date) : positionsNow}
+    and ${join(askedOf(actor, query), ' and ')}
+    ${pageBy(query, 'h.product_id, h.account_id, h.investment_id', mostHoldings)}`
+  return render(
+    handle,
+    sql`
+      select ${holdingColumns}
+      from (${selection}) h
+      cross join (select coalesce(${date ?? null}::date, current_date) as date) d
+      join product p on p.product_id = h.product_id
+      ${accountNames('h')}
+      join investment i on i.investment_id = h.investment_id
+      left join lateral (
+        select price, price_date from investment_price
+        where investment_id = h.investment_id and price_date <= d.date
+        order by price_date desc limit 1) v on true
+      cross join lateral (${distributionsOf}) x
+      order by h.product_id, h.account_id, h.investment_id`,
+  )
+}
+
+/**
+ * Of a position at the end of the day: what is declared and not yet paid, what was paid, DRP
+ * included, and what the last DRP allotment left.
+ */
+const distributionsOf = sql`
+  select
+    coalesce(sum(e.gross_amount) filter (where c.record_date <= d.date
+      and (c.distribution_status_id = 2 or c.payment_date > d.date)), 0) as declared,
+    coalesce(sum(e.gross_amount) filter (
+      where c.distribution_status_id > 2 and c.payment_date <= d.date), 0) as paid,
+    coalesce((array_agg(e.drp_residual order by c.completed_date desc) filter (
+      where e.drp_residual is not null and c.drp_allotment_date <= d.date))[1], 0) as residual
+  from entitlement e
+  join distribution c on c.product_id = e.product_id
+    and c.corporate_action_id = e.corporate_action_id
+  where e.product_id = h.product_id and e.account_id = h.account_id
+    and e.investment_id = h.investment_id`
+
+const mostHoldings = `(select max(account_id)::bigint from account)
+  * (select max(investment_id) from investment)`
+
+const askedOf = (actor: Actor, query: HoldingQuery): Fragment[] => [
+  ledgerProducts(actor, query, 'h.product_id'),
+  conditions(holdingFilters, query),
+  ...related(
+    holdingAccountFilters,
+    query,
+    'h.product_id, h.account_id',
+    'a.product_id, a.account_id from account a',
+  ),
+  ...related(
+    holdingInvestmentFilters,
+    query,
+    'h.product_id, h.investment_id',
+    'i.product_id, i.investment_id from investment i',
+  ),
+]

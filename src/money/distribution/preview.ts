@@ -1,0 +1,78 @@
+import sql from 'sql-template-tag'
+import { Type } from 'typebox'
+import type { Actor } from '../../platform/actor.ts'
+import { decimal } from '../../platform/http/fields.ts'
+import type { Sql } from '../../platform/sql/handle.ts'
+import { defaultPageSize } from '../../platform/sql/paging.ts'
+import { type Answer, many, renderOne } from '../../platform/sql/render.ts'
+import { refuseUndeclarable, refuseUnshared, selectionOf } from './declare.ts'
+import { selectEntitlements } from './entitlement.ts'
+import { type Declaration, EntitledAccount } from './schema.ts'
+import { identifyDistribution, readDistribution, selectEntitled } from './sql.ts'
+
+const Exception = Type.Object({
+  accountID: Type.Integer(),
+  accountNumber: Type.String(),
+  code: Type.String({ enum: ['no_payment_detail', 'closed_account'] }),
+})
+
+export const DistributionPreview = Type.Object(
+  {
+    accountCount: Type.Integer(),
+    units: decimal(),
+    grossAmount: decimal(),
+    drpAmount: decimal(),
+    cashAmount: decimal(),
+    exceptionCount: Type.Integer(),
+    exceptions: Type.Array(Exception),
+    accounts: Type.Array(EntitledAccount),
+  },
+  { $id: 'DistributionPreview' },
+)
+
+/** What Declare would do with the same body: nothing is written. */
+export async function previewDistribution(
+  handle: Sql,
+  actor: Actor,
+  declaration: Declaration,
+): Promise<Answer> {
+  const which = await identifyDistribution(handle, actor, declaration)
+  const stored = await readDistribution(handle, which)
+  refuseUndeclarable(stored)
+  const selection = await selectionOf(handle, stored, declaration)
+  const entitlements = await selectEntitlements(handle, stored, selection)
+  const firstPage = sql`
+    select e.*, null::numeric as drp_units, null::numeric as drp_residual,
+      null::int as payment_detail_id
+    from entitled e order by e.account_id limit ${defaultPageSize}`
+  // Cash without a bank account to go to, and accounts that are closed: they are paid all the same.
+  const exceptions = sql`
+    select a.account_id as "accountID", a.account_number as "accountNumber", x.code
+    from entitled e join account a on a.account_id = e.account_id
+    cross join lateral (
+      select 'no_payment_detail' as code
+      where e.cash_amount > 0 and not exists (select from payment_detail d
+        where d.biz_entity_id = a.biz_entity_id and d.is_for_distribution)
+      union all
+      select 'closed_account' where a.account_status_id = 3) x`
+  const answer = await renderOne(
+    handle,
+    sql`
+      with entitled as materialized (${entitlements}),
+      exceptional as materialized (${exceptions})
+      select count(*)::int as "accountCount", trim_scale(coalesce(sum(units), 0)) as units,
+        trim_scale(coalesce(sum(gross_amount), 0)) as "grossAmount",
+        trim_scale(coalesce(sum(drp_amount), 0)) as "drpAmount",
+        trim_scale(coalesce(sum(cash_amount), 0)) as "cashAmount",
+        (select count(*)::int from exceptional) as "exceptionCount",
+        ${many(sql`
+          select * from exceptional order by 1, 3 limit ${defaultPageSize}`)} as exceptions,
+        ${many(selectEntitled(firstPage))} as accounts
+      from entitled`,
+  )
+  refuseUnshared(stored, grossOf(answer!.json))
+  return answer!
+}
+
+/** Not parsed: a page of accounts is long, and a number in it may be longer than a double. */
+const grossOf = (json: string) => /"grossAmount":([^,]*)/.exec(json)![1]!

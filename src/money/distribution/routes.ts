@@ -1,0 +1,96 @@
+import { arrayOf, nothing, reading, writing } from '../../platform/http/endpoint.ts'
+import { declareDistribution } from './declare.ts'
+import { payDistribution } from './pay.ts'
+import { DistributionPreview, previewDistribution } from './preview.ts'
+import { reinvest } from './reinvest.ts'
+import { createDistribution, deleteDistribution, updateDistribution } from './save.ts'
+import {
+  Declaration,
+  Distribution,
+  DistributionInput,
+  DistributionKey,
+  DistributionQuery,
+  DistributionUpdate,
+  DrpAllotment,
+  EntitledAccount,
+  EntitledQuery,
+  Payment,
+} from './schema.ts'
+import { readDistributions, readEntitled } from './sql.ts'
+
+const change = { access: 'Distribution.Write', resource: 'Distribution' } as const
+
+export const distributionEndpoints = [
+  reading({
+    operation: 'GET /Distribution',
+    access: 'Distribution.Read',
+    summary: 'List the distributions of a product.',
+    query: DistributionQuery,
+    data: arrayOf(Distribution),
+    read: ({ query, actor }, handle) => readDistributions(handle, actor, query),
+  }),
+  writing({
+    operation: 'POST /Distribution',
+    summary: 'Configure a distribution.',
+    ...change,
+    body: DistributionInput,
+    data: Distribution,
+    write: ({ body, actor }, tx) => createDistribution(tx, actor, body),
+  }),
+  writing({
+    operation: 'PUT /Distribution',
+    summary: 'Replace a distribution that is not declared yet.',
+    ...change,
+    body: DistributionUpdate,
+    data: arrayOf(Distribution),
+    write: ({ body, actor }, tx) => updateDistribution(tx, actor, body),
+  }),
+  writing({
+    operation: 'DELETE /Distribution',
+    summary: 'Delete a distribution that is not declared yet.',
+    ...change,
+    query: DistributionKey,
+    data: nothing,
+    write: ({ query, actor }, tx) => deleteDistribution(tx, actor, query),
+  }),
+  reading({
+    operation: 'POST /Distribution/Preview',
+    access: 'Distribution.Read',
+    summary: 'What Declare would do with the same body; writes nothing.',
+    body: Declaration,
+    data: DistributionPreview,
+    read: ({ body, actor }, handle) => previewDistribution(handle, actor, body),
+  }),
+  writing({
+    operation: 'POST /Distribution/Declare',
+    summary: 'Lock in who is entitled to what.',
+    ...change,
+    body: Declaration,
+    data: arrayOf(Distribution),
+    write: ({ body, actor }, tx) => declareDistribution(tx, actor, body),
+  }),
+  writing({
+    operation: 'POST /Distribution/Payment',
+    summary: 'Pay the cash part of a declared distribution.',
+    ...change,
+    body: Payment,
+    data: arrayOf(Distribution),
+    write: ({ body, actor }, tx) => payDistribution(tx, actor, body),
+  }),
+  writing({
+    operation: 'POST /Distribution/DrpAllotment',
+    summary: 'Allot units for the reinvested part of a paid distribution.',
+    ...change,
+    body: DrpAllotment,
+    data: arrayOf(Distribution),
+    write: ({ body, actor }, tx) => reinvest(tx, actor, body),
+  }),
+  reading({
+    operation: 'GET /Distribution/Account',
+    access: 'Distribution.Read',
+    summary: 'What each account gets of a distribution.',
+    query: EntitledQuery,
+    data: arrayOf(EntitledAccount),
+    read: ({ query, actor }, handle) => readEntitled(handle, actor, query),
+  }),
+]

@@ -1,0 +1,220 @@
+import sql, { join, raw } from 'sql-template-tag'
+import { investmentReference } from '../../catalogue/investment/schema.ts'
+import { productReference } from '../../catalogue/product/schema.ts'
+import { identifyProduct } from '../../catalogue/product/sql.ts'
+import { type Actor, inScope } from '../../platform/actor.ts'
+import { compareDecimals, sumDecimals } from '../../platform/http/decimal.ts'
+import { changesBetween, recordOf } from '../../platform/http/mask.ts'
+import { lookups } from '../../platform/lookup/lookups.ts'
+import { conflict, invalid, type Problem, refuseAll } from '../../platform/refusal.ts'
+import type { Fragment, Tx } from '../../platform/sql/handle.ts'
+import { locateAll, namesAny, noSuch, type Reference } from '../../platform/sql/identify.ts'
+import { nothingLeft } from '../../platform/sql/render.ts'
+import type { Written } from '../../platform/sql/unit-of-work.ts'
+import {
+  Distribution,
+  type DistributionInput,
+  type DistributionKey,
+  type DistributionUpdate,
+  distributionParameter,
+  distributionReference,
+  drpInvestmentReference,
+} from './schema.ts'
+import {
+  type DistributionID,
+  identifyDistribution,
+  lockDistribution,
+  renderDistribution,
+  type Stored,
+} from './sql.ts'
+
+const { Configured } = lookups.DistributionStatus
+
+/** 0 means "not given", as in null. */
+const given = (rate: string | undefined) => (rate === '0' ? undefined : rate)
+
+/** Everything wrong with a body whatever the database holds, what it does not name included. */
+function refuseInvalid(input: DistributionInput, needed: Reference[]) {
+  const problems: Problem[] = needed.flatMap((how) =>
+    namesAny(how, input) ? [] : noSuch(how, input).problems,
+  )
+  const rates = [
+    input.distributionAmountPerUnit,
+    input.distributionAmountTotal,
+    input.centsPerUnitPerDay,
+    input.proRataPercentPerAnnum,
+  ]
+  if (!rates.some(given))
+    problems.push({
+      code: 'required',
+      field: 'distributionAmountPerUnit',
+      message:
+        'distributionAmountPerUnit or rate parameters (distributionAmountTotal, ' +
+        'centsPerUnitPerDay or proRataPercentPerAnnum) are required.',
+    })
+  const total = sumDecimals(input.taxComponents.map(({ percentage }) => percentage))
+  if (compareDecimals(total, '100') !== 0)
+    problems.push({
+      code: 'tax_components',
+      field: 'taxComponents',
+      message: `Tax components must total exactly 100 percent; these total ${total}.`,
+    })
+  const { proRataStartDate: start, proRataEndDate: end } = input
+  if (start !== undefined && end !== undefined && end < start)
+    problems.push({
+      code: 'invalid_value',
+      field: 'proRataEndDate',
+      message: 'proRataEndDate is before proRataStartDate.',
+    })
+  refuseAll(400, problems)
+}
+
+/** The words for an investment that is not there are the specification's (7.6). */
+const notThere = (how: Reference, productID: number): Problem => ({
+  code: 'not_found',
+  field: how.fields[0]!,
+  message:
+    how === drpInvestmentReference
+      ? "Can't find any record with the provided DrpInvestmentID, DrpExternalInvestmentId or " +
+        'DrpSecurityCode.'
+      : 'No record was found for the provided InvestmentID, ExternalInvestmentId or SecurityCode ' +
+        `in ProductID (${productID}).`,
+})
+
+async function investmentsOf(
+  tx: Tx,
+  actor: Actor,
+  productID: number,
+  input: DistributionInput,
+): Promise<Investments> {
+  const named = [investmentReference, drpInvestmentReference].filter((how) => namesAny(how, input))
+  const visible = inScope(actor, 'r.product_id')
+  const ids: (number | undefined)[] = []
+  const problems: Problem[] = []
+  for (const how of named) {
+    const [found] = await locateAll(tx, how, [input], { visible, productIDs: [productID] })
+    if ('id' in found!) ids.push(found.id)
+    else problems.push(notThere(how, productID))
+  }
+  refuseAll(404, problems)
+  const [investmentID, drpInvestmentID] = ids
+  await refuseOtherCurrency(tx, ids)
+  return { investmentID: investmentID!, drpInvestmentID }
+}
+
+type Investments = { investmentID: number; drpInvestmentID: number | undefined }
+
+/** Money does not change its currency on its way into units, and no rate is known here. */
+async function refuseOtherCurrency(tx: Tx, investmentIDs: (number | undefined)[]) {
+  const currencies = await tx.query(sql`
+    select distinct currency_id from investment where investment_id = any(${investmentIDs}::int[])`)
+  if (currencies.length > 1)
+    throw invalid(
+      'other_currency',
+      'The DRP target must be in the currency of the investment.',
+      'drpInvestmentID',
+    )
+}
+
+/** The columns of a distribution with their values, for insert and update alike. */
+const assignments = (input: DistributionInput, investments: Investments): [string, unknown][] => [
+  ['external_corporate_action_id', input.externalCorporateActionId],
+  ['investment_id', investments.investmentID],
+  ['name', input.name],
+  ['description', input.description],
+  ['accrual_date', input.accrualDate],
+  ['record_date', input.recordDate],
+  ['payment_date', input.paymentDate],
+  ['distribution_amount_per_unit', given(input.distributionAmountPerUnit)],
+  ['distribution_amount_total', given(input.distributionAmountTotal)],
+  ['cents_per_unit_per_day', given(input.centsPerUnitPerDay)],
+  ['distribution_term_id', input.distributionTermID],
+  ['distribution_period_id', input.distributionPeriodID],
+  ['drp_indicator_id', input.drpIndicatorID],
+  ['drp_price', given(input.drpPrice)],
+  ['drp_investment_id', investments.drpInvestmentID],
+  ['drp_allotment_date', input.drpAllotmentDate],
+  ['file_name', input.fileName],
+  ['pro_rata_percent_per_annum', given(input.proRataPercentPerAnnum)],
+  ['pro_rata_start_date', input.proRataStartDate],
+  ['pro_rata_end_date', input.proRataEndDate],
+  ['unit_valuation_method', input.unitValuationMethod],
+]
+
+const names = (columns: [string, unknown][]) => raw(columns.map(([name]) => name).join(', '))
+const values = (columns: [string, unknown][]): Fragment => join(columns.map(([, value]) => value))
+
+export async function createDistribution(
+  tx: Tx,
+  actor: Actor,
+  input: DistributionInput,
+): Promise<Written> {
+  refuseInvalid(input, [productReference, investmentReference])
+  const productID = await identifyProduct(tx, actor, input)
+  const columns = assignments(input, await investmentsOf(tx, actor, productID, input))
+  const [row] = await tx.query<{ id: number }>(sql`
+    insert into distribution (product_id, ${names(columns)})
+    values (${productID}, ${values(columns)})
+    returning corporate_action_id as id`)
+  const which = { productID, id: row!.id }
+  await writeComponents(tx, which, input)
+  return {
+    ...(await renderDistribution(tx, which)),
+    message: 'The distribution is configured. Declare it with POST /Distribution/Declare.',
+    ids: [which.id],
+    productID,
+    changes: input,
+  }
+}
+
+const writeComponents = (tx: Tx, { productID, id }: DistributionID, input: DistributionInput) =>
+  tx.query(sql`
+    insert into distribution_component
+      (product_id, corporate_action_id, ordinal, tax_component_name, percentage)
+    select ${productID}::int, ${id}::int, c.ordinality, c.name, c.percentage
+    from unnest(${input.taxComponents.map(({ taxComponentName }) => taxComponentName)}::text[],
+      ${input.taxComponents.map(({ percentage }) => percentage)}::numeric[])
+      with ordinality c (name, percentage)`)
+
+function refuseSettled({ statusID }: Stored) {
+  if (statusID !== Configured)
+    throw conflict('wrong_stage', 'The distribution is declared; it cannot be changed any more.')
+}
+
+export async function updateDistribution(
+  tx: Tx,
+  actor: Actor,
+  input: DistributionUpdate,
+): Promise<Written> {
+  refuseInvalid(input, [distributionReference, investmentReference])
+  const which = await identifyDistribution(tx, actor, input)
+  refuseSettled(await lockDistribution(tx, which))
+  const before = await renderDistribution(tx, which)
+  const columns = assignments(input, await investmentsOf(tx, actor, which.productID, input))
+  await tx.query(sql`
+    update distribution set (${names(columns)}, updated_date) = row(${values(columns)}, now())
+    where product_id = ${which.productID} and corporate_action_id = ${which.id}`)
+  await tx.query(sql`
+    delete from distribution_component
+    where product_id = ${which.productID} and corporate_action_id = ${which.id}`)
+  await writeComponents(tx, which, input)
+  const after = await renderDistribution(tx, which)
+  const changes = changesBetween(Distribution, before.json, after.json)
+  const json = `[${after.json}]`
+  return { json, recordCount: 1, ids: [which.id], productID: which.productID, changes }
+}
+
+export async function deleteDistribution(
+  tx: Tx,
+  actor: Actor,
+  key: DistributionKey,
+): Promise<Written> {
+  const which = await identifyDistribution(tx, actor, key, distributionParameter)
+  refuseSettled(await lockDistribution(tx, which))
+  const { json } = await renderDistribution(tx, which)
+  await tx.query(sql`
+    delete from distribution
+    where product_id = ${which.productID} and corporate_action_id = ${which.id}`)
+  const changes = { deleted: recordOf(json) }
+  return { ...nothingLeft, ids: [which.id], productID: which.productID, changes }
+}

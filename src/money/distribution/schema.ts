@@ -1,0 +1,222 @@
+import { type Static, Type } from 'typebox'
+import { investmentIdentity } from '../../catalogue/investment/schema.ts'
+import {
+  DateOnly,
+  decimal,
+  ExternalId,
+  Id,
+  optional,
+  requiredText,
+  shown,
+  text,
+} from '../../platform/http/fields.ts'
+import { paging } from '../../platform/http/paging.ts'
+import { lookupID } from '../../platform/lookup/lookups.ts'
+import { dateFilter, filterParameters, intFilter, textFilter } from '../../platform/sql/filters.ts'
+import { reference } from '../../platform/sql/identify.ts'
+
+/** 0 and null both mean "not given"; see `given` in save.ts. */
+const Rate = decimal({ minimum: '0' })
+
+export const TaxComponent = Type.Object(
+  { taxComponentName: requiredText(100), percentage: decimal({ minimum: '0', maximum: '100' }) },
+  { $id: 'TaxComponent' },
+)
+
+export const valuationMethods = ['ClosingPrice', 'VWAP', 'Fixed'] as const
+
+const own = {
+  externalCorporateActionId: optional(ExternalId),
+  productID: optional(Id),
+  externalProductId: optional(ExternalId),
+  investmentID: optional(Id),
+  externalInvestmentId: optional(ExternalId),
+  securityCode: optional(requiredText(50)),
+}
+const details = {
+  name: optional(text(200)),
+  description: optional(text(2000)),
+  accrualDate: optional(DateOnly),
+  recordDate: optional(DateOnly),
+  paymentDate: optional(DateOnly),
+  distributionAmountPerUnit: optional(Rate),
+  distributionAmountTotal: optional(Rate),
+  centsPerUnitPerDay: optional(Rate),
+  distributionTermID: optional(lookupID('DistributionTerm')),
+  distributionPeriodID: optional(lookupID('DistributionPeriod')),
+  drpIndicatorID: optional(lookupID('DRPIndicator')),
+  drpPrice: optional(Rate),
+  drpInvestmentID: optional(Id),
+  drpExternalInvestmentId: optional(ExternalId),
+  drpSecurityCode: optional(requiredText(50)),
+  drpAllotmentDate: optional(DateOnly),
+  fileName: optional(text(255)),
+  proRataPercentPerAnnum: optional(Rate),
+  proRataStartDate: optional(DateOnly),
+  proRataEndDate: optional(DateOnly),
+  unitValuationMethod: optional(
+    Type.Unsafe<(typeof valuationMethods)[number]>({ type: 'string', enum: valuationMethods }),
+  ),
+  taxComponents: Type.Array(TaxComponent, { maxItems: 50 }),
+}
+
+const example = {
+  productID: 1,
+  securityCode: 'GRA',
+  name: 'June quarter 2026',
+  recordDate: '2026-06-30',
+  paymentDate: '2026-07-15',
+  distributionAmountPerUnit: 0.0325,
+  taxComponents: [
+    { taxComponentName: 'AustralianFrankedDividends', percentage: 60 },
+    { taxComponentName: 'CapitalGains', percentage: 40 },
+  ],
+}
+
+export const DistributionInput = Type.Object(
+  { ...own, ...details },
+  { $id: 'DistributionInput', example },
+)
+export const DistributionUpdate = Type.Object(
+  { corporateActionID: optional(Id), ...own, ...details },
+  { $id: 'DistributionUpdate', example: { corporateActionID: 1, ...example } },
+)
+export const Distribution = shown('Distribution', {
+  corporateActionID: Id,
+  ...own,
+  distributionStatusID: lookupID('DistributionStatus'),
+  ...details,
+})
+
+const key = {
+  corporateActionID: optional(Id),
+  externalCorporateActionId: optional(ExternalId),
+  productID: optional(Id),
+  externalProductId: optional(ExternalId),
+}
+const keyExample = { productID: 1, corporateActionID: 1 }
+
+/** As many as fit a request; a list of accounts is one statement whatever its length. */
+const mostAccounts = 100_000
+const AccountKey = Type.Object({
+  accountID: optional(Id),
+  externalAccountId: optional(ExternalId),
+})
+const PreCalculated = Type.Object({
+  ...AccountKey.properties,
+  amount: decimal({ minimum: '0' }),
+})
+export const Declaration = Type.Object(
+  {
+    ...key,
+    preCalculatedAccounts: optional(Type.Array(PreCalculated, { maxItems: mostAccounts })),
+    includeAccounts: optional(Type.Array(AccountKey, { maxItems: mostAccounts })),
+    excludeAccounts: optional(Type.Array(AccountKey, { maxItems: mostAccounts })),
+  },
+  { $id: 'Declaration', example: { ...keyExample, excludeAccounts: [{ accountID: 7 }] } },
+)
+export const Payment = Type.Object(key, { $id: 'Payment', example: keyExample })
+export const DrpAllotment = Type.Object(
+  { ...key, drpPrice: optional(decimal({ above: '0' })), drpAllotmentDate: optional(DateOnly) },
+  { $id: 'DrpAllotment', example: { ...keyExample, drpPrice: 1.0425 } },
+)
+export const DistributionKey = Type.Object({
+  ProductID: optional(Id),
+  ExternalProductId: optional(ExternalId),
+  CorporateActionID: optional(Id),
+  ExternalCorporateActionId: optional(ExternalId),
+})
+
+export const distributionFilters = {
+  CorporateActionID: intFilter('t.corporate_action_id'),
+  InvestmentID: intFilter('t.investment_id'),
+  ExternalCorporateActionId: textFilter('t.external_corporate_action_id'),
+  RecordDate: dateFilter('t.record_date'),
+}
+export const distributionInvestmentFilters = {
+  ExternalInvestmentId: textFilter('i.external_investment_id'),
+}
+const product = { ProductID: optional(Id), ExternalProductId: optional(ExternalId) }
+export const DistributionQuery = Type.Object({
+  ...product,
+  ...filterParameters({ ...distributionFilters, ...distributionInvestmentFilters }),
+  ...paging,
+})
+
+export const EntitledAccount = shown('EntitledAccount', {
+  corporateActionID: Id,
+  externalCorporateActionId: ExternalId,
+  productID: Id,
+  externalProductId: ExternalId,
+  accountID: Id,
+  externalAccountId: ExternalId,
+  accountNumber: Type.String(),
+  bizEntityID: Id,
+  externalBizEntityId: ExternalId,
+  bizEntityName: Type.String(),
+  units: decimal(),
+  grossAmount: decimal(),
+  taxComponents: Type.Array(
+    Type.Object({
+      taxComponentName: Type.String(),
+      percentage: decimal(),
+      amount: decimal(),
+    }),
+  ),
+  drpAmount: decimal(),
+  drpUnits: decimal(),
+  drpResidual: decimal(),
+  cashAmount: decimal(),
+  paymentDetailID: Id,
+  statusID: lookupID('DistributionStatus'),
+})
+export const accountFilters = {
+  CorporateActionID: intFilter('t.corporate_action_id'),
+  AccountID: intFilter('t.account_id'),
+}
+export const entitledDistributionFilters = {
+  ExternalCorporateActionId: textFilter('d.external_corporate_action_id'),
+  InvestmentID: intFilter('d.investment_id'),
+}
+export const entitledAccountFilters = {
+  ExternalAccountId: textFilter('a.external_account_id'),
+  AccountNumber: textFilter('a.account_number'),
+}
+export const EntitledQuery = Type.Object({
+  ...product,
+  ...filterParameters({
+    ...accountFilters,
+    ...entitledDistributionFilters,
+    ...entitledAccountFilters,
+  }),
+  ...paging,
+})
+
+export type DistributionInput = Static<typeof DistributionInput>
+export type DistributionUpdate = Static<typeof DistributionUpdate>
+export type Declaration = Static<typeof Declaration>
+export type Payment = Static<typeof Payment>
+export type DrpAllotment = Static<typeof DrpAllotment>
+export type DistributionKey = Static<typeof DistributionKey>
+export type DistributionQuery = Static<typeof DistributionQuery>
+export type EntitledQuery = Static<typeof EntitledQuery>
+
+const distribution = {
+  what: 'distribution',
+  table: 'distribution',
+  columns: ['corporate_action_id', 'external_corporate_action_id'],
+  inProduct: true,
+} as const
+export const distributionReference = reference(distribution, [
+  'corporateActionID',
+  'externalCorporateActionId',
+])
+export const distributionParameter = reference(distribution, [
+  'CorporateActionID',
+  'ExternalCorporateActionId',
+])
+export const drpInvestmentReference = reference(investmentIdentity, [
+  'drpInvestmentID',
+  'drpExternalInvestmentId',
+  'drpSecurityCode',
+])

@@ -1,0 +1,163 @@
+import { Command } from 'commander'
+import pg from 'pg'
+import sql from 'sql-template-tag'
+import { type Config, readConfig } from '../../config.ts'
+import { serviceRole } from '../../platform/registry.ts'
+import { pendingMigrations } from '../../platform/sql/migrate.ts'
+import { isMissing, say, withServer } from './registry.ts'
+
+/** One thing looked at: what is wrong with it, if anything, and what was seen. */
+type Check = { name: string; wrong: boolean; seen: string }
+
+export const checkCommand = new Command('check')
+  .description('look for what is wrong with the configuration and the database')
+  .action(async () => {
+    let wrong = false
+    for await (const check of checks()) {
+      say(`${check.wrong ? 'WRONG' : 'ok   '}  ${check.name.padEnd(20)} ${check.seen}`)
+      wrong ||= check.wrong
+    }
+    if (wrong) process.exitCode = 1
+  })
+
+async function* checks(): AsyncGenerator<Check> {
+  let config: Config
+  try {
+    config = readConfig()
+  } catch (error) {
+    return yield broken('configuration', error)
+  }
+  yield { name: 'configuration', wrong: false, seen: 'valid' }
+  try {
+    if (isMissing(config)) throw new Error(`there is none in ${config.dataDir} yet`)
+    yield* await withServer(config, checkDatabase)
+  } catch (error) {
+    yield broken('database', error)
+  }
+}
+
+const broken = (name: string, error: unknown): Check => ({
+  name,
+  wrong: true,
+  seen: (error as Error).message,
+})
+
+async function checkDatabase(connection: pg.ClientConfig): Promise<Check[]> {
+  const client = new pg.Client({ ...connection, connectionTimeoutMillis: 5_000 })
+  await client.connect()
+  try {
+    const { rows } = await client.query<Seen>(whatWeLookAt)
+    const seen = rows[0]!
+    return [...serverChecks(seen), await checkMigrations(connection), ...roleChecks(seen)]
+  } finally {
+    await client.end()
+  }
+}
+
+type Seen = {
+  user: string
+  database: string
+  version: string
+  versionNumber: number
+  encoding: string
+  knowsCase: boolean
+  takesWrites: boolean
+  fsync: string
+  fullPageWrites: string
+  synchronousCommit: string
+  checksums: string
+  logsValues: boolean
+  roleThere: boolean
+  roleOurs: boolean
+  /** What the service's role may do to the audit trail beyond adding to it. */
+  auditRights: string[]
+}
+
+const whatWeLookAt = sql`
+  select current_user::text as user, current_database()::text as database,
+    current_setting('server_version') as version,
+    current_setting('server_version_num')::int as "versionNumber",
+    current_setting('server_encoding') as encoding,
+    lower('ÀÉŒ') = 'àéœ' as "knowsCase",
+    not (pg_is_in_recovery() or current_setting('transaction_read_only')::boolean) as "takesWrites",
+    current_setting('fsync') as fsync,
+    current_setting('full_page_writes') as "fullPageWrites",
+    current_setting('synchronous_commit') as "synchronousCommit",
+    current_setting('data_checksums') as checksums,
+    (current_setting('log_statement') <> 'none'
+      or current_setting('log_min_duration_statement') <> '-1')
+      and current_setting('log_parameter_max_length') <> '0' as "logsValues",
+    r.oid is not null as "roleThere",
+    coalesce(pg_has_role(r.oid, 'member'), false) as "roleOurs",
+    array(
+      select p from unnest(array['update', 'delete', 'truncate']) p
+      where has_table_privilege(r.oid, to_regclass('audit'), p)) as "auditRights"
+  from (select) one left join pg_roles r on r.rolname = ${serviceRole}`
+
+const oldestVersion = 15
+
+function serverChecks(seen: Seen): Check[] {
+  const mustBe = (name: string, value: string, right: readonly string[]): Check => ({
+    name,
+    wrong: !right.includes(value),
+    seen: right.includes(value) ? value : `${value}, and must be ${right.join(' or ')}`,
+  })
+  return [
+    { name: 'database', wrong: false, seen: `${seen.database}, as ${seen.user}` },
+    {
+      name: 'version',
+      wrong: seen.versionNumber < oldestVersion * 10_000,
+      seen: `PostgreSQL ${seen.version} (${oldestVersion} or newer is needed)`,
+    },
+    mustBe('encoding', seen.encoding, ['UTF8']),
+    {
+      name: 'letter case',
+      wrong: !seen.knowsCase,
+      seen: seen.knowsCase ? 'of all letters' : "only of A to Z: the locale must not be 'C'",
+    },
+    {
+      name: 'writes',
+      wrong: !seen.takesWrites,
+      seen: seen.takesWrites ? 'taken' : 'refused: it is a standby, or set to read only',
+    },
+    mustBe('fsync', seen.fsync, ['on']),
+    mustBe('full_page_writes', seen.fullPageWrites, ['on']),
+    mustBe('synchronous_commit', seen.synchronousCommit, ['on', 'remote_apply']),
+    mustBe('data_checksums', seen.checksums, ['on']),
+    {
+      name: 'log',
+      wrong: seen.logsValues,
+      seen: seen.logsValues
+        ? 'statements with their values, bank accounts too: set log_parameter_max_length to 0'
+        : 'no values',
+    },
+  ]
+}
+
+async function checkMigrations(connection: pg.ClientConfig): Promise<Check> {
+  try {
+    const pending = await pendingMigrations(connection)
+    const wrong = pending.length > 0
+    const words = wrong ? `missing: ${pending.join(', ')}; run the command migrate` : 'up to date'
+    return { name: 'migrations', wrong, seen: words }
+  } catch (error) {
+    return broken('migrations', error)
+  }
+}
+
+function roleChecks({ user, roleThere, roleOurs, auditRights }: Seen): Check[] {
+  const missing = roleThere ? `not granted to ${user}` : 'missing'
+  const mayNot = auditRights.length === 0
+  return [
+    {
+      name: 'role',
+      wrong: !roleOurs,
+      seen: roleOurs ? serviceRole : `${serviceRole} is ${missing}; run the command migrate`,
+    },
+    {
+      name: 'audit',
+      wrong: !mayNot,
+      seen: mayNot ? 'append only' : `${serviceRole} may ${auditRights.join(', ')} it`,
+    },
+  ]
+}

@@ -1,0 +1,44 @@
+import { Command } from 'commander'
+import { ConfigError } from '../../config.ts'
+import { refusalOf } from '../../platform/http/failure.ts'
+import { version } from '../../version.ts'
+import { backupCommand } from './backup.ts'
+import { checkCommand } from './check.ts'
+import { createUserCommand } from './create-user.ts'
+import { distributeCommand } from './distribute.ts'
+import { migrateCommand } from './migrate.ts'
+import { resetPasswordCommand } from './reset-password.ts'
+import { restoreCommand } from './restore.ts'
+import { rotateEncryptionKeyCommand } from './rotate-encryption-key.ts'
+import { verifyCommand } from './verify.ts'
+
+/** The operator's commands: a file each, and a line here. */
+const commands = [
+  createUserCommand,
+  resetPasswordCommand,
+  migrateCommand,
+  checkCommand,
+  rotateEncryptionKeyCommand,
+  verifyCommand,
+  distributeCommand,
+  backupCommand,
+  restoreCommand,
+]
+
+const program = new Command('registry')
+  .description('Commands for whoever runs the registry. They read the same environment as it does.')
+  .version(version)
+for (const command of commands) program.addCommand(command)
+
+program.parseAsync().then(
+  () => process.exit(),
+  (error: Error) => {
+    process.stderr.write(`${wordsOf(error)}\n`)
+    process.exit(1)
+  },
+)
+
+/** What the service would answer a caller, where it would; else what went wrong. */
+function wordsOf(error: Error): string {
+  return error instanceof ConfigError ? error.message : (refusalOf(error)?.message ?? error.message)
+}

@@ -1,0 +1,37 @@
+import { Command } from 'commander'
+import { createUser } from '../../access/user/save.ts'
+import { UserInput } from '../../access/user/schema.ts'
+import { bodyReader } from '../../platform/http/input.ts'
+import { type PasswordOptions, takePassword } from './password.ts'
+import { operator, say, write } from './registry.ts'
+
+type Options = PasswordOptions & {
+  username: string
+  role?: string
+  permissions?: string
+  products?: string
+}
+
+const readInput = bodyReader(UserInput)
+
+export const createUserCommand = new Command('create-user')
+  .description('create a user; the password is asked for, or read from the standard input')
+  .requiredOption('--username <name>')
+  .option('--role <role>', 'Administrator, Operator or ReadOnly')
+  .option('--permissions <list>', 'instead of a role: Product.Read,Product.Write,…')
+  .option('--products <ids>', 'the products the user may see: 1,2 (default: all)')
+  .option('--generate', 'make up a password and print it')
+  .action(async (options: Options) => {
+    const { username, role, permissions, products, generate } = options
+    const password = await takePassword(options)
+    const input = readInput({
+      username,
+      password,
+      role,
+      permissions: permissions?.split(','),
+      productIDs: products?.split(',').map(Number),
+    }) as UserInput
+    await write('create-user', 'User', (tx) => createUser(tx, operator, input))
+    say(`Created the user ${username}.`)
+    if (generate) say(`Password: ${password}`)
+  })

@@ -1,0 +1,92 @@
+import { randomUUID } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import type { ClientConfig } from 'pg'
+import { type Config, readConfig } from '../../config.ts'
+import type { Actor } from '../../platform/actor.ts'
+import { clusterFolder } from '../../platform/embedded/cluster.ts'
+import { permissions, type Resource } from '../../platform/http/permission.ts'
+import { createLog } from '../../platform/log.ts'
+import { connect, reachServer } from '../../platform/registry.ts'
+import type { Database, Tx } from '../../platform/sql/handle.ts'
+import { pendingMigrations } from '../../platform/sql/migrate.ts'
+import { unitOfWork, type Written } from '../../platform/sql/unit-of-work.ts'
+
+/** Whoever can start a command here holds the database's password: nothing is kept from them. */
+export const operator: Actor = {
+  userID: 0,
+  username: 'cli',
+  sessionID: 'cli',
+  permissions: new Set(permissions),
+  productIDs: null,
+}
+
+export const say = (line: string) => process.stdout.write(`${line}\n`)
+
+// What a command has to say is its output; the log of a short-lived database is of no use to it.
+const log = createLog('silent')
+
+/** Whether the database is still to be made, which only the start and `migrate` may do. */
+export const isMissing = ({ databaseUrl, dataDir }: Config) =>
+  databaseUrl === undefined && !existsSync(clusterFolder(dataDir))
+
+/** The database of the running service, or else one started for this command alone. */
+export async function withServer<T>(
+  config: Config,
+  use: (connection: ClientConfig) => Promise<T>,
+): Promise<T> {
+  const server = await reachServer(config, log)
+  try {
+    return await use(server.connection)
+  } finally {
+    await server.stop()
+  }
+}
+
+/** A write from the command line, through the same door as every other and audited like it. */
+export async function write(
+  command: string,
+  resource: Resource,
+  work: (tx: Tx) => Promise<Written>,
+): Promise<void> {
+  await withDatabase(readConfig(), (database) =>
+    unitOfWork(database, doorOf(command, resource), work),
+  )
+}
+
+/** How the audit trail knows what a command did. */
+export const doorOf = (command: string, resource: Resource) => ({
+  userID: null,
+  username: operator.username,
+  operation: `cli ${command}`,
+  resource,
+  requestID: randomUUID(),
+})
+
+/** The database under the service's own role, for commands that work beside the service. */
+export async function withDatabase<T>(
+  config: Config,
+  use: (database: Database) => Promise<T>,
+): Promise<T> {
+  if (isMissing(config))
+    throw new Error(`There is no database in ${config.dataDir} yet. Run the command migrate first.`)
+  return withServer(config, async (connection) => {
+    await refuseOutdated(connection)
+    return onDatabase(config, connection, use)
+  })
+}
+
+export async function onDatabase<T>(
+  config: Config,
+  connection: ClientConfig,
+  use: (database: Database) => Promise<T>,
+): Promise<T> {
+  const database = connect(config, connection, log)
+  return use(database).finally(() => database.close())
+}
+
+/** A command does not migrate behind the back of a service that runs. */
+export async function refuseOutdated(connection: ClientConfig) {
+  const pending = await pendingMigrations(connection)
+  if (pending.length > 0)
+    throw new Error(`The database lacks ${pending.join(', ')}. Run the command migrate first.`)
+}

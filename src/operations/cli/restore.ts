@@ -1,0 +1,63 @@
+import { resolve } from 'node:path'
+import { Command } from 'commander'
+import sql from 'sql-template-tag'
+import { type Config, readConfig } from '../../config.ts'
+import { keyIDOf } from '../../parties/investor/vault.ts'
+import { openStore } from '../../platform/files/open.ts'
+import { lookups } from '../../platform/lookup/lookups.ts'
+import { presentEncryptionKeys } from '../../platform/secrets.ts'
+import type { Database } from '../../platform/sql/handle.ts'
+import { nothingLeft } from '../../platform/sql/render.ts'
+import { unitOfWork } from '../../platform/sql/unit-of-work.ts'
+import { queueReport } from '../../records/report/create.ts'
+import type { Manifest } from '../backup/manifest.ts'
+import { checkedBackup, restore } from '../backup/restore.ts'
+import { summary } from './backup.ts'
+import { doorOf, onDatabase, say, withServer } from './registry.ts'
+import { verifyAndTell } from './verify.ts'
+
+export const restoreCommand = new Command('restore')
+  .description('bring a backup into an empty data folder or an empty database, and verify it')
+  .argument('<folder>', 'what the command backup made')
+  .option('--without-key', 'also where the key of its tax numbers is not at hand: they stay sealed')
+  .action(async (folder: string, { withoutKey }: { withoutKey?: boolean }) => {
+    const config = readConfig()
+    const place = resolve(folder)
+    const manifest = await checkedBackup(place)
+    say(`The backup in ${place} is whole.`)
+    const missing = missingKeys(config, manifest)
+    if (missing.length > 0 && !withoutKey) throw keysMissing(config, missing)
+    const found = await withServer(config, async (connection) => {
+      await restore(connection, await openStore(config), place, manifest)
+      for (const line of summary(manifest)) say(line)
+      await onDatabase(config, connection, (database) => record(database, manifest))
+      return verifyAndTell(connection)
+    })
+    if (missing.length > 0) say(keysMissing(config, missing).message)
+    const { lost } = manifest.contents
+    if (lost.length > 0) say(`${lost.length} stored files were lost before the backup was made.`)
+    say(found > 0 ? 'Restored, but what was found above is wrong.' : 'Restored.')
+    if (found > 0) process.exitCode = 1
+  })
+
+function missingKeys(config: Config, { keyIDs }: Manifest): string[] {
+  const present = new Set(presentEncryptionKeys(config).map(keyIDOf))
+  return keyIDs.filter((id) => !present.has(id))
+}
+
+const keysMissing = ({ dataDir }: Config, missing: string[]) =>
+  new Error(
+    `Tax numbers in this backup are sealed with the encryption key ${missing.join(', ')}, which ` +
+      'is not here. Set REGISTRY_ENCRYPTION_KEY to it, or put it into ' +
+      `${dataDir}/keys/encryption-key (mode 0600); the service does not start without it. ` +
+      '--without-key restores all the same.',
+  )
+
+/** The trail shows the restore; and reports that waited for a worker wait again. */
+const record = (database: Database, { moment }: Manifest) =>
+  unitOfWork(database, doorOf('restore', 'Audit'), async (tx) => {
+    const waiting = await tx.query<{ id: number }>(sql`
+      select report_id as id from report where report_status_id = ${lookups.ReportStatus.Queued}`)
+    for (const { id } of waiting) await queueReport(tx, id)
+    return { ...nothingLeft, ids: [], changes: { moment } }
+  })

@@ -1,0 +1,49 @@
+import { Command } from 'commander'
+import { readConfig } from '../../config.ts'
+import { learnKey } from '../../parties/investor/keys.ts'
+import { sealAnew } from '../../parties/investor/rotate.ts'
+import { vaultOf } from '../../parties/investor/vault.ts'
+import { organisationTable } from '../../parties/organisation/sql.ts'
+import { personTable } from '../../parties/person/sql.ts'
+import { readEncryptionKeys, replaceEncryptionKey } from '../../platform/secrets.ts'
+import { nothingLeft } from '../../platform/sql/render.ts'
+import { unitOfWork } from '../../platform/sql/unit-of-work.ts'
+import { doorOf, say, withDatabase } from './registry.ts'
+
+const command = 'rotate-encryption-key'
+
+export const rotateEncryptionKeyCommand = new Command(command)
+  .description(
+    'seal all tax numbers with the present encryption key; the old ones are given in ' +
+      'REGISTRY_PREVIOUS_ENCRYPTION_KEYS. The service may run meanwhile.',
+  )
+  .option('--generate', 'first make a new key in the key file and keep the old one beside it')
+  .action(async ({ generate }: { generate?: boolean }) => {
+    const config = readConfig()
+    if (generate && config.encryptionKey)
+      throw new Error('REGISTRY_ENCRYPTION_KEY is set: put the new key there, without --generate.')
+    if (generate) replaceEncryptionKey(config)
+    const vault = vaultOf(readEncryptionKeys(config))
+    await withDatabase(config, async (database) => {
+      // Known before it is used: a node that lacks it must not start.
+      await database.transaction((tx) => learnKey(tx, vault.keyID))
+      const { sealed, failed } = await sealAnew(database, vault, [personTable, organisationTable])
+      await unitOfWork(database, doorOf(command, 'Person'), async () => ({
+        ...nothingLeft,
+        ids: [],
+        changes: { keyID: vault.keyID, sealed, failed: failed.length },
+      }))
+      say(`Sealed ${sealed} tax numbers with the key ${vault.keyID}.`)
+      if (generate) say('Restart every node, then run this command once more without --generate.')
+      if (failed.length > 0) refuse(failed)
+    })
+  })
+
+/** Places and keys only; what they hold stays hidden. */
+function refuse(failed: { place: string; keyID: string }[]): never {
+  const some = failed.slice(0, 10).map(({ place, keyID }) => `${place} (key ${keyID})`)
+  throw new Error(
+    `${failed.length} tax numbers did not open and were left as they are: ${some.join(', ')}. ` +
+      'Is a previous key missing from REGISTRY_PREVIOUS_ENCRYPTION_KEYS?',
+  )
+}

@@ -1,0 +1,34 @@
+import { Command } from 'commander'
+import type { ClientConfig } from 'pg'
+import { readConfig } from '../../config.ts'
+import { type Verified, verify } from '../verify/verify.ts'
+import { isMissing, refuseOutdated, say, withServer } from './registry.ts'
+
+export const verifyCommand = new Command('verify')
+  .description('check the whole register: balances, closings, legs, notices, versions, audit')
+  .action(async () => {
+    const config = readConfig()
+    if (isMissing(config)) throw new Error(`There is no database in ${config.dataDir} yet.`)
+    const found = await withServer(config, async (connection) => {
+      await refuseOutdated(connection)
+      return verifyAndTell(connection)
+    })
+    if (found > 0) process.exitCode = 1
+  })
+
+/** Says what each check found, and gives back how many rows that are. */
+export async function verifyAndTell(connection: ClientConfig): Promise<number> {
+  const done = await verify(connection, tell)
+  const found = done.reduce((sum, one) => sum + one.found, 0)
+  say(`${done.length} checks, ${found === 0 ? 'nothing found.' : `${found} rows found.`}`)
+  return found
+}
+
+function tell({ name, rows, found, examples }: Verified) {
+  say(
+    `${found > 0 ? 'WRONG' : 'ok   '}  ${name} (${rows} rows` +
+      `${found > 0 ? `, ${found} wrong` : ''})`,
+  )
+  for (const example of examples) say(`         ${example}`)
+  if (found > examples.length) say(`         and ${found - examples.length} more`)
+}

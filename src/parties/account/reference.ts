@@ -1,0 +1,13 @@
+import { reference } from '../../platform/sql/identify.ts'
+
+const account = {
+  what: 'account',
+  table: 'account',
+  columns: ['account_id', 'external_account_id'],
+  inProduct: true,
+} as const
+
+/** An account as bodies name it; a transfer names two. */
+export const accountReference = reference(account, ['accountID', 'externalAccountId'])
+export const fromAccountReference = reference(account, ['fromAccountID', 'fromExternalAccountId'])
+export const toAccountReference = reference(account, ['toAccountID', 'toExternalAccountId'])

@@ -1,0 +1,91 @@
+import sql from 'sql-template-tag'
+import type { Actor } from '../../platform/actor.ts'
+import { masked, recordOf } from '../../platform/http/mask.ts'
+import { lookups } from '../../platform/lookup/lookups.ts'
+import { conflict } from '../../platform/refusal.ts'
+import type { Tx } from '../../platform/sql/handle.ts'
+import { identify } from '../../platform/sql/identify.ts'
+import { nothingLeft, render } from '../../platform/sql/render.ts'
+import type { Written } from '../../platform/sql/unit-of-work.ts'
+import { retireAccountNumbers } from '../account/number.ts'
+import { bizEntityParameter } from '../investor/identities.ts'
+import { lockOwners, soleProduct, touch } from '../investor/locks.ts'
+import { visibleEntity } from '../investor/scope.ts'
+import { entitiesByID } from './read.ts'
+import { BizEntity, type BizEntityKey } from './schema.ts'
+
+/** Removes an entity that has no history, with everything but its persons and organisations. */
+export async function deleteEntity(tx: Tx, actor: Actor, key: BizEntityKey): Promise<Written> {
+  const visible = visibleEntity(actor, 'r')
+  const id = await identify(tx, bizEntityParameter, key, { visible })
+  const children = await childrenOf(tx, id)
+  const showing = await lockOwners(
+    tx,
+    [id, ...children].map((entityID) => ({ kind: 'bizEntity', id: entityID })),
+  )
+  const accounts = await lockAccounts(tx, id)
+  await refuseWithHistory(tx, accounts)
+  const before = await render(tx, entitiesByID(actor, [id]))
+  const accountIDs = accounts.map(({ accountID }) => accountID)
+  await retireAccountNumbers(tx, accountIDs)
+  await removeSettledEvents(tx, accounts)
+  await tx.query(sql`
+    delete from document
+    where biz_entity_id = ${id} and product_id is null and organisation_id is null`)
+  await tx.query(sql`delete from biz_entity where biz_entity_id = ${id}`)
+  await touch(
+    tx,
+    showing.filter((entity) => entity.id !== id),
+  )
+  const productID = soleProduct(showing.filter((entity) => entity.id === id))
+  const changes = { deleted: masked(BizEntity, recordOf(before.json)) }
+  return { ...nothingLeft, ids: [id], productID, changes }
+}
+
+/** Entities in whose records this one stands as parent, dealer group or group: they change. */
+async function childrenOf(tx: Tx, id: number): Promise<number[]> {
+  const rows = await tx.query<{ id: number }>(sql`
+    select biz_entity_id as id from biz_entity_parent
+    where parent_biz_entity_id = ${id} or dealer_group_biz_entity_id = ${id}
+    union
+    select biz_entity_id from biz_entity where grouped_with_biz_entity_id = ${id}`)
+  return rows.map((row) => row.id)
+}
+
+type HeldAccount = { productID: number; accountID: number }
+
+/** Postings hold their account's row: after this lock, all they posted is seen. */
+const lockAccounts = (tx: Tx, id: number) =>
+  tx.query<HeldAccount>(sql`
+    select product_id as "productID", account_id as "accountID" from account
+    where biz_entity_id = ${id} order by account_id for update`)
+
+async function refuseWithHistory(tx: Tx, accounts: readonly HeldAccount[]) {
+  const { Pending } = lookups.BizEventStatus
+  const [found] = await tx.query<Record<'transactions' | 'entitlements' | 'events', boolean>>(sql`
+    with held as (${held(accounts)})
+    select exists (select from held join biz_transaction t using (product_id, account_id))
+        as transactions,
+      exists (select from held join entitlement t using (product_id, account_id))
+        as entitlements,
+      exists (select from held join biz_event e using (product_id, account_id)
+        where e.biz_event_status_id = ${Pending}) as events`)
+  if (found!.transactions)
+    throw conflict('has_transactions', 'An account of the entity has transactions.')
+  if (found!.entitlements)
+    throw conflict('has_entitlements', 'An account of the entity has distribution entitlements.')
+  if (found!.events)
+    throw conflict('has_events', 'An account of the entity has pending event notices.')
+}
+
+/** Without transactions only cancelled notices are left, and they go with their account. */
+async function removeSettledEvents(tx: Tx, accounts: readonly HeldAccount[]) {
+  await tx.query(sql`
+    delete from biz_event e using (${held(accounts)}) held
+    where e.product_id = held.product_id and e.account_id = held.account_id`)
+}
+
+const held = (accounts: readonly HeldAccount[]) => sql`
+  select product_id, account_id
+  from unnest(${accounts.map(({ productID }) => productID)}::int[],
+    ${accounts.map(({ accountID }) => accountID)}::int[]) h (product_id, account_id)`

@@ -1,0 +1,74 @@
+import sql from 'sql-template-tag'
+import { investmentParameter } from '../../catalogue/investment/schema.ts'
+import { productParameter } from '../../catalogue/product/schema.ts'
+import type { Actor } from '../../platform/actor.ts'
+import { asksFor, conditions } from '../../platform/sql/filters.ts'
+import type { Fragment } from '../../platform/sql/handle.ts'
+import { identified, namesAny } from '../../platform/sql/identify.ts'
+import {
+  bizEntityParameter,
+  organisationParameter,
+  personParameter,
+} from '../investor/identities.ts'
+import { visibleEntity } from '../investor/scope.ts'
+import { accountFilters, type BizEntityQuery, entityFilters } from './schema.ts'
+
+/** Everything GET /BizEntity can ask for (4.3), as conditions on biz_entity b. */
+export function askedFor(actor: Actor, query: BizEntityQuery): Fragment[] {
+  return [
+    visibleEntity(actor, 'b'),
+    identified(bizEntityParameter, query, 'b'),
+    conditions(entityFilters, query),
+    ...(namesAny(productParameter, query) ? [ofProduct(query)] : []),
+    ...(namesAny(investmentParameter, query) ? [invested(query)] : []),
+    ...(namesAny(personParameter, query) ? [withPerson(query)] : []),
+    ...(namesAny(organisationParameter, query) ? [withOrganisation(query)] : []),
+    ...(asksFor(accountFilters, query) ? [withAccount(query)] : []),
+  ]
+}
+
+// What is named is looked up first and once, so that the rest is planned with one id in hand.
+
+const ofProduct = (query: BizEntityQuery) => sql`
+  b.product_id = (
+    select p.product_id from product p where ${identified(productParameter, query, 'p')})`
+
+/**
+ * A holding is there for each account and investment that ever had a transaction. A native id is
+ * given to the planner as it is, since popular investments are found by walking the entities, and
+ * rare ones by walking the holdings. One without holders is known by the first condition.
+ */
+const invested = (query: BizEntityQuery) => {
+  const investment = identified(investmentParameter, query, 'i')
+  const named = query.InvestmentID
+    ? sql`h.investment_id = ${query.InvestmentID}
+        and h.product_id = (select i.product_id from investment i where ${investment})`
+    : sql`(h.product_id, h.investment_id) in (
+        select i.product_id, i.investment_id from investment i where ${investment})`
+  return sql`
+    exists (
+      select from investment i where ${investment} and exists (
+        select from holding h
+        where h.product_id = i.product_id and h.investment_id = i.investment_id offset 0))
+    and b.biz_entity_id in (
+      select a.biz_entity_id
+      from holding h join account a on a.product_id = h.product_id and a.account_id = h.account_id
+      where ${named})`
+}
+
+const withPerson = (query: BizEntityQuery) => sql`
+  b.biz_entity_id in (
+    select s.biz_entity_id from person_shown s
+    where s.person_id = (
+      select p.person_id from person p where ${identified(personParameter, query, 'p')}))`
+
+const withOrganisation = (query: BizEntityQuery) => sql`
+  b.biz_entity_id in (
+    select y.biz_entity_id from biz_entity_party y
+    where y.organisation_id = (
+      select o.organisation_id from organisation o
+      where ${identified(organisationParameter, query, 'o')}))`
+
+const withAccount = (query: BizEntityQuery) => sql`
+  b.biz_entity_id in (
+    select a.biz_entity_id from account a where ${conditions(accountFilters, query)})`

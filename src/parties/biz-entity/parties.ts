@@ -1,0 +1,119 @@
+import { reference } from '../../platform/sql/identify.ts'
+import { tableOf } from '../../platform/sql/rows.ts'
+import type { Owner } from '../investor/identities.ts'
+import type { LinkedRecord, Planning, Use } from '../investor/linked.ts'
+import { planNested } from '../investor/nested.ts'
+import { type NestedKind, ownerColumns } from '../investor/owned-kind.ts'
+import { associationsOf, groupOrganisations, planOrganisations } from '../organisation/plan.ts'
+import { planOwned, planPersons } from '../person/plan.ts'
+import type { Draft } from './draft.ts'
+import { type PartyInput, PartyRecord } from './party-schema.ts'
+
+/** Parties belong to their entity and are written with it only. */
+const partyKind: NestedKind = {
+  what: 'party',
+  table: tableOf(
+    'biz_entity_party',
+    'biz_entity_party_id',
+    PartyRecord,
+    ownerColumns(['bizEntity']),
+  ),
+  owners: ['bizEntity'],
+  reference: reference(
+    { what: 'party', table: 'biz_entity_party', columns: ['biz_entity_party_id'] },
+    ['bizEntityPartyID'],
+  ),
+}
+export const partyTable = partyKind.table
+
+/** Who the parties of a request are, person or organisation, by party. */
+export type Linked = {
+  persons: Map<PartyInput, LinkedRecord>
+  organisations: Map<PartyInput, LinkedRecord>
+  /** Persons and organisations that change, in themselves or in what they own. */
+  changed: Owner[]
+  records: LinkedRecord[]
+}
+
+/**
+ * Finds or plans the persons and organisations that parties link to: what the party itself names
+ * must be there already, what is nested in it is created, or changed where its id is known.
+ */
+export async function planLinkedParties(
+  planning: Planning,
+  drafts: readonly Draft[],
+): Promise<Linked> {
+  const places = drafts.flatMap(({ input, path }) =>
+    input.bizEntityParties.map((party, i) =>
+      placeOf(party, [path, `bizEntityParties[${i}]`].filter(Boolean).join('.')),
+    ),
+  )
+  const groups = await groupOrganisations(
+    planning,
+    places.flatMap(({ organisation }) => organisation ?? []),
+  )
+  const associations = associationsOf(groups)
+  const brings = new Map(groups.map((group) => [group.winner, associations.get(group)!]))
+  // In the order of the document: the first place with details about a person wins.
+  const personUses = places.flatMap(({ person, organisation }) =>
+    person ? [person] : (brings.get(organisation!) ?? []).map(({ use }) => use),
+  )
+  const persons = await planPersons(planning, personUses)
+  const planned = await planOrganisations(planning, groups, associations, persons)
+  const { organisations } = planned
+  const changed = [
+    ...planned.changed,
+    ...(await planOwned(planning, 'person', persons.values())),
+    ...(await planOwned(planning, 'organisation', organisations.values())),
+  ]
+  return {
+    persons: new Map(places.flatMap(({ party, person }) => pair(party, person, persons))),
+    organisations: new Map(
+      places.flatMap(({ party, organisation }) => pair(party, organisation, organisations)),
+    ),
+    changed,
+    records: [...new Set([...persons.values(), ...organisations.values()])],
+  }
+}
+
+const pair = (party: PartyInput, use: Use | undefined, records: Map<Use, LinkedRecord>) =>
+  use ? [[party, records.get(use)!] as const] : []
+
+type Place = { party: PartyInput; person?: Use; organisation?: Use }
+
+/** The schema has seen to it that a party names one person or one organisation, in one way. */
+function placeOf(party: PartyInput, path: string): Place {
+  const { personID, externalPersonId, person } = party
+  const { organisationID, externalOrganisationId, organisation } = party
+  const reference = (given: object): Use => ({ given, path, isReference: true })
+  if (personID !== undefined) return { party, person: reference({ personID }) }
+  if (externalPersonId !== undefined) return { party, person: reference({ externalPersonId }) }
+  if (organisationID !== undefined) return { party, organisation: reference({ organisationID }) }
+  if (externalOrganisationId !== undefined)
+    return { party, organisation: reference({ externalOrganisationId }) }
+  if (person) return { party, person: { given: person, path: `${path}.person` } }
+  return { party, organisation: { given: organisation!, path: `${path}.organisation` } }
+}
+
+/** Plans the parties themselves, once it is known who they are. */
+export const planParties = (
+  { tx, actor, batch }: Planning,
+  drafts: readonly Draft[],
+  { persons, organisations }: Linked,
+): Promise<Owner[]> =>
+  planNested(
+    tx,
+    actor,
+    partyKind,
+    drafts.map(({ id, isNew, input, path }) => ({
+      owner: { kind: 'bizEntity', id },
+      isNew,
+      path: [path, 'bizEntityParties'].filter(Boolean).join('.'),
+      records: input.bizEntityParties.map((party) => ({
+        ...party,
+        personID: persons.get(party)?.id,
+        organisationID: organisations.get(party)?.id,
+      })),
+    })),
+    batch,
+  )

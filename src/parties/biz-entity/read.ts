@@ -1,0 +1,105 @@
+import sql, { join } from 'sql-template-tag'
+import type { Actor } from '../../platform/actor.ts'
+import type { Fragment, Sql } from '../../platform/sql/handle.ts'
+import { page } from '../../platform/sql/paging.ts'
+import { columns, many, one, render } from '../../platform/sql/render.ts'
+import { Account } from '../account/schema.ts'
+import { Address } from '../address/schema.ts'
+import { addressKind } from '../address/sql.ts'
+import { Communication } from '../communication/schema.ts'
+import { communicationKind } from '../communication/sql.ts'
+import { listOf } from '../investor/owned-kind.ts'
+import { selectOrganisation } from '../organisation/sql.ts'
+import { PaymentDetail } from '../payment-detail/schema.ts'
+import { paymentDetailKind } from '../payment-detail/sql.ts'
+import { selectPerson } from '../person/sql.ts'
+import { askedFor } from './filters.ts'
+import { selectParent } from './parents.ts'
+import { BizEntityParty } from './party-schema.ts'
+import { BizEntity, type BizEntityQuery } from './schema.ts'
+
+export const readEntities = (handle: Sql, actor: Actor, query: BizEntityQuery) =>
+  render(
+    handle,
+    selectEntities(
+      actor,
+      sql`
+        select * from biz_entity b where ${join(askedFor(actor, query), ' and ')}
+        ${page(query, 'biz_entity b', 'b.biz_entity_id')}`,
+    ),
+  )
+
+export const entitiesByID = (actor: Actor, ids: readonly number[]) =>
+  selectEntities(actor, sql`select * from biz_entity b where b.biz_entity_id = any(${ids}::int[])`)
+
+const entityColumns = columns(BizEntity, 'b')
+const addressesOf = listOf(addressKind.table, Address, 'bizEntity', 'b')
+const communicationsOf = listOf(communicationKind.table, Communication, 'bizEntity', 'b')
+const paymentDetailsOf = listOf(paymentDetailKind.table, PaymentDetail, 'bizEntity', 'b')
+const accountColumns = columns(Account, 'a', {
+  externalProductId: 'pr.external_product_id',
+  balance: 'coalesce(bal.balance, 0)',
+})
+const partyColumns = columns(BizEntityParty, 'y', {
+  externalOrganisationId: 'yo.external_organisation_id',
+  externalPersonId: 'yp.external_person_id',
+})
+
+/**
+ * Complete entities: first the page, then what is nested in it. To look up what each entity has
+ * costs as much as to gather all of it first and join (a page of 1000: 5.5 MB of JSON in 230 and
+ * 260 ms on a busy machine of two cores, nearly all of it spent on writing JSON), and cannot go
+ * wrong by a bad guess of the planner's: so each list is a look-up of its own. A balance comes
+ * from the ledger, which may live on other machines: those of the page's accounts are added up in
+ * one join, never one by one.
+ */
+const selectEntities = (actor: Actor, page: Fragment) => sql`
+  with page as materialized (${page}),
+  page_account as materialized (
+    select a.* from page b join account a on a.biz_entity_id = b.biz_entity_id),
+  balance as (${selectBalances}),
+  accounts as (
+    select r."bizEntityID" as id, json_agg(r.record order by r."accountID") as list
+    from (
+      select a.biz_entity_id as "bizEntityID", a.account_id as "accountID", ${one(sql`
+        select ${accountColumns}`)} as record
+      from page_account a join product pr on pr.product_id = a.product_id
+      left join balance bal on bal.account_id = a.account_id) r
+    group by r."bizEntityID")
+  select ${entityColumns},
+    coalesce(accounts.list, '[]') as accounts,
+    ${addressesOf} as addresses, ${communicationsOf} as communications,
+    ${paymentDetailsOf} as "paymentDetails",
+    ${many(selectParties)} as "bizEntityParties",
+    ${many(
+      selectParent(
+        actor,
+        sql`
+      l.biz_entity_id = b.biz_entity_id order by l.active_from, l.parent_biz_entity_id`,
+      ),
+    )}
+      as "bizEntityParents"
+  from page b left join accounts on accounts.id = b.biz_entity_id
+  order by b.biz_entity_id`
+
+/** Units × the latest price, in the account's currency; what has no price counts as invested. */
+const selectBalances = sql`
+  select a.account_id, sum(case when v.price is null then h.invested_amount
+    else round(h.quantity * v.price, minor_units(a.currency_id)) end) as balance
+  from page_account a
+  join holding h on h.product_id = a.product_id and h.account_id = a.account_id
+  left join lateral (
+    select price from investment_price v
+    where v.investment_id = h.investment_id and v.price_date <= current_date
+    order by v.price_date desc limit 1) v on true
+  group by a.account_id`
+
+const selectParties = sql`
+  select ${partyColumns},
+    ${one(selectPerson(sql`p.person_id = y.person_id`))} as person,
+    ${one(selectOrganisation(sql`o.organisation_id = y.organisation_id`))} as organisation
+  from biz_entity_party y
+  left join person yp on yp.person_id = y.person_id
+  left join organisation yo on yo.organisation_id = y.organisation_id
+  where y.biz_entity_id = b.biz_entity_id
+  order by y.ordinal, y.biz_entity_party_id`

@@ -1,0 +1,94 @@
+import { arrayOf, type Endpoint, nothing, reading, writing } from '../../platform/http/endpoint.ts'
+import type { Vault } from '../investor/vault.ts'
+import { deleteEntity } from './delete.ts'
+import { createParent, deleteParent, readParents, updateParent } from './parent.ts'
+import { BizEntityParent, ParentInput, ParentKey, ParentQuery } from './parent-schema.ts'
+import { readEntities } from './read.ts'
+import { createEntities, replaceEntity } from './save.ts'
+import {
+  BizEntity,
+  BizEntityInputs,
+  BizEntityKey,
+  BizEntityQuery,
+  BizEntityUpdate,
+} from './schema.ts'
+
+export const bizEntityEndpoints = (vault: Vault): Endpoint[] => [
+  reading({
+    operation: 'GET /BizEntity',
+    access: 'BizEntity.Read',
+    summary: 'List entities, complete with all that is nested in them.',
+    query: BizEntityQuery,
+    data: arrayOf(BizEntity),
+    read: ({ query, actor }, handle) => readEntities(handle, actor, query),
+  }),
+  writing({
+    operation: 'POST /BizEntity',
+    access: 'BizEntity.Write',
+    summary: 'Create entities with their accounts, parties and all they own, in one step.',
+    description:
+      'A party links to a person or organisation by an id of its own, which must exist, or ' +
+      'brings one nested: a known externalPersonId is updated with what is given, a new one ' +
+      'created.',
+    resource: 'BizEntity',
+    body: BizEntityInputs,
+    data: arrayOf(BizEntity),
+    write: ({ body, actor }, tx) => createEntities(tx, actor, vault, body),
+  }),
+  writing({
+    operation: 'PUT /BizEntity',
+    access: 'BizEntity.Write',
+    summary: 'Replace an entity and its structure.',
+    description:
+      'Nested records with an id of this entity are changed, those without are created, those ' +
+      'left out are removed. An account with transactions or notices cannot be left out.',
+    resource: 'BizEntity',
+    body: BizEntityUpdate,
+    data: arrayOf(BizEntity),
+    write: ({ body, actor }, tx) => replaceEntity(tx, actor, vault, body),
+  }),
+  writing({
+    operation: 'DELETE /BizEntity',
+    access: 'BizEntity.Write',
+    summary: 'Delete an entity without history; its persons and organisations stay.',
+    resource: 'BizEntity',
+    query: BizEntityKey,
+    data: nothing,
+    write: ({ query, actor }, tx) => deleteEntity(tx, actor, query),
+  }),
+  reading({
+    operation: 'GET /BizEntity/Parent',
+    access: 'BizEntity.Read',
+    summary: 'List parent links, of a child, of a parent, or all.',
+    query: ParentQuery,
+    data: arrayOf(BizEntityParent),
+    read: ({ query, actor }, handle) => readParents(handle, actor, query),
+  }),
+  writing({
+    operation: 'POST /BizEntity/Parent',
+    access: 'BizEntity.Write',
+    summary: 'Link an entity to a parent for a period.',
+    resource: 'BizEntity',
+    body: ParentInput,
+    data: arrayOf(BizEntityParent),
+    write: ({ body, actor }, tx) => createParent(tx, actor, body),
+  }),
+  writing({
+    operation: 'PUT /BizEntity/Parent',
+    access: 'BizEntity.Write',
+    summary: 'Change the dealer group and the end of a parent link.',
+    resource: 'BizEntity',
+    body: ParentInput,
+    data: arrayOf(BizEntityParent),
+    write: ({ body, actor }, tx) => updateParent(tx, actor, body),
+  }),
+  writing({
+    operation: 'DELETE /BizEntity/Parent',
+    access: 'BizEntity.Write',
+    summary: 'Delete a parent link, named by child, parent and ActiveFrom.',
+    resource: 'BizEntity',
+    query: ParentKey,
+    data: nothing,
+    write: ({ query, actor }, tx) => deleteParent(tx, actor, query),
+  }),
+]

@@ -1,0 +1,226 @@
+import type { TSchema } from 'typebox'
+import type { Actor } from '../../platform/actor.ts'
+import { pathOfItem } from '../../platform/http/conform.ts'
+import { changesBetween, masked } from '../../platform/http/mask.ts'
+import { invalid, type Problem, refuseAll } from '../../platform/refusal.ts'
+import { type Batch, batchOf } from '../../platform/sql/batch.ts'
+import type { Tx } from '../../platform/sql/handle.ts'
+import { identify } from '../../platform/sql/identify.ts'
+import { render } from '../../platform/sql/render.ts'
+import { lostRace, newIDs, type Row, rowOf, sameRow, tableOf } from '../../platform/sql/rows.ts'
+import type { Written } from '../../platform/sql/unit-of-work.ts'
+import { accountTable, planAccounts } from '../account/plan.ts'
+import { addressKind } from '../address/sql.ts'
+import { communicationKind } from '../communication/sql.ts'
+import { bizEntityReference, type Owner } from '../investor/identities.ts'
+import { loadRows, type Planning, sealedChanges } from '../investor/linked.ts'
+import { lockEntitiesShowing, touch } from '../investor/locks.ts'
+import { planNested } from '../investor/nested.ts'
+import type { OwnedKind } from '../investor/owned-kind.ts'
+import { visibleEntity } from '../investor/scope.ts'
+import type { Vault } from '../investor/vault.ts'
+import { associationTable, organisationTable } from '../organisation/sql.ts'
+import { paymentDetailKind } from '../payment-detail/sql.ts'
+import { personTable } from '../person/sql.ts'
+import type { Draft } from './draft.ts'
+import { lockParents, parentTable, planParents, refuseCycles } from './parents.ts'
+import { type Linked, partyTable, planLinkedParties, planParties } from './parties.ts'
+import { entitiesByID } from './read.ts'
+import { checkReferences } from './references.ts'
+import { BizEntity, BizEntityInput, BizEntityRecord, type BizEntityUpdate } from './schema.ts'
+
+const entityTable = tableOf(
+  'biz_entity',
+  'biz_entity_id',
+  BizEntityRecord,
+  { product_id: 'integer' },
+  { inOrderOf: 'external_biz_entity_id', updatedDate: true },
+)
+
+/** What is referred to comes before what refers to it. */
+const tables = [
+  personTable,
+  organisationTable,
+  associationTable,
+  entityTable,
+  accountTable,
+  partyTable,
+  parentTable,
+  addressKind.table,
+  communicationKind.table,
+  paymentDetailKind.table,
+]
+
+/** Creates entities with all that is nested in them: a fixed number of statements. */
+export async function createEntities(
+  tx: Tx,
+  actor: Actor,
+  vault: Vault,
+  inputs: BizEntityInput[],
+): Promise<Written> {
+  const planning = { tx, actor, vault, batch: batchOf(tables), replaces: false }
+  const pathOf = pathOfItem(inputs)
+  refuseAll(400, repeatedExternals(inputs, pathOf))
+  await takeTurns(tx, inputs)
+  const [ids] = await newIDs(tx, [{ table: entityTable, count: inputs.length }])
+  const drafts = inputs.map((input, i) => ({ id: ids![i]!, isNew: true, input, path: pathOf(i) }))
+  const linked = await planLinkedParties(planning, drafts)
+  const showing = await lockEntitiesShowing(tx, linked.changed)
+  const { products, parents } = await planEntities(planning, drafts, linked, new Map())
+  await planning.batch.write(tx)
+  await refuseCycles(tx, parents)
+  await touch(tx, showing)
+  const answer = await render(tx, entitiesByID(actor, ids!))
+  const changes = masked({ items: BizEntityInput } as TSchema, inputs)
+  return { ...answer, ids: ids!, productID: sole(products), changes }
+}
+
+/** Replaces an entity: what is left out of its structure goes, persons and organisations stay. */
+export async function replaceEntity(
+  tx: Tx,
+  actor: Actor,
+  vault: Vault,
+  input: BizEntityUpdate,
+): Promise<Written> {
+  const planning = { tx, actor, vault, batch: batchOf(tables), replaces: true }
+  await takeTurns(tx, [input])
+  const id = await identify(tx, bizEntityReference, input, { visible: visibleEntity(actor, 'r') })
+  const drafts = [{ id, isNew: false, input: { ...input, bizEntityID: id }, path: '' }]
+  const linked = await planLinkedParties(planning, drafts)
+  const showing = await lockEntitiesShowing(tx, [...linked.changed, { kind: 'bizEntity', id }])
+  const [stored] = await loadRows(tx, entityTable, [id])
+  if (!stored) throw lostRace('biz_entity')
+  if (stored.biz_entity_type_id !== input.bizEntityTypeID)
+    throw invalid('immutable', 'bizEntityTypeID cannot be changed.', 'bizEntityTypeID')
+  const before = await render(tx, entitiesByID(actor, [id]))
+  const planned = await planEntities(planning, drafts, linked, new Map([[id, stored]]))
+  await planning.batch.write(tx)
+  await refuseCycles(tx, planned.parents)
+  if (planned.changed || linked.changed.length > 0) await touch(tx, showing)
+  const after = await render(tx, entitiesByID(actor, [id]))
+  const changes = {
+    ...changesBetween(BizEntity, before.json, after.json),
+    ...sealedIn(linked),
+  }
+  return { ...after, ids: [id], productID: sole(planned.products), changes }
+}
+
+/** Links may close a circle only if two requests write them at once. */
+async function takeTurns(tx: Tx, inputs: readonly BizEntityInput[]) {
+  if (inputs.some(({ bizEntityParents = [] }) => bizEntityParents.length > 0)) await lockParents(tx)
+}
+
+function repeatedExternals(inputs: readonly BizEntityInput[], pathOf: (i: number) => string) {
+  const seen = new Set<string>()
+  return inputs.flatMap(({ externalBizEntityId }, i): Problem[] => {
+    if (externalBizEntityId === undefined) return []
+    const field = `${pathOf(i)}.externalBizEntityId`
+    if (seen.has(externalBizEntityId))
+      return [{ code: 'given_twice', field, message: `${field} is given twice.` }]
+    seen.add(externalBizEntityId)
+    return []
+  })
+}
+
+type Planned = {
+  /** The product of each entity. */
+  products: Map<number, number>
+  /** Entities whose parent links are written. */
+  parents: Set<number>
+  /** Whether anything of the entities themselves changes. */
+  changed: boolean
+}
+
+/** Plans the entities and all they own; their persons and organisations are planned already. */
+async function planEntities(
+  planning: Planning,
+  drafts: readonly Draft[],
+  linked: Linked,
+  stored: ReadonlyMap<number, Row>,
+): Promise<Planned> {
+  const { tx, actor, batch } = planning
+  await checkReferences(tx, actor, drafts, stored)
+  const at = (path: string, name: string) => (path ? `${path}.${name}` : name)
+  const accounts = await planAccounts(
+    tx,
+    actor,
+    drafts.map(({ id, isNew, input, path }) => ({
+      entityID: id,
+      isNew,
+      accounts: input.accounts,
+      path: at(path, 'accounts'),
+    })),
+    batch,
+  )
+  const owned = async (kind: OwnedKind, name: 'addresses' | 'communications' | 'paymentDetails') =>
+    planNested(
+      tx,
+      actor,
+      kind,
+      drafts.map(({ id, isNew, input, path }) => ({
+        owner: { kind: 'bizEntity', id },
+        isNew,
+        records: input[name] ?? [],
+        path: at(path, name),
+      })),
+      batch,
+    )
+  const changed: Owner[] = [
+    ...(await planParties(planning, drafts, linked)),
+    ...(await owned(addressKind, 'addresses')),
+    ...(await owned(communicationKind, 'communications')),
+    ...(await owned(paymentDetailKind, 'paymentDetails')),
+  ]
+  const parents = await planParents(
+    tx,
+    actor,
+    drafts.map(({ id, isNew, input, path }) => ({
+      entityID: id,
+      isNew,
+      links: input.bizEntityParents ?? [],
+      path: at(path, 'bizEntityParents'),
+    })),
+    new Map(drafts.flatMap(({ id, input }) => pairOf(input.externalBizEntityId, id))),
+    batch,
+  )
+  const scalars = planOwnFields(drafts, accounts.products, stored, batch)
+  return {
+    products: accounts.products,
+    parents,
+    changed: scalars || accounts.changed.size + changed.length + parents.size > 0,
+  }
+}
+
+const pairOf = (external: string | undefined, id: number): [string, number][] =>
+  external === undefined ? [] : [[external, id]]
+
+function planOwnFields(
+  drafts: readonly Draft[],
+  products: ReadonlyMap<number, number>,
+  stored: ReadonlyMap<number, Row>,
+  batch: Batch,
+): boolean {
+  let changed = false
+  for (const { id, input } of drafts) {
+    const row = rowOf(entityTable, input, { biz_entity_id: id, product_id: products.get(id)! })
+    const before = stored.get(id)
+    if (before && sameRow(entityTable, before, row)) continue
+    if (before) batch.update(entityTable, row)
+    else batch.insert(entityTable, row)
+    changed = true
+  }
+  return changed
+}
+
+/** The product of an audit record: none where a list spans several. */
+const sole = (products: ReadonlyMap<number, number>) => {
+  const [first, ...others] = new Set(products.values())
+  return others.length === 0 ? first : undefined
+}
+
+/** Tax numbers that change under masks that may look alike. */
+function sealedIn({ records }: Linked): object {
+  const changed = records.filter(({ sealed }) => Object.keys(sealed).length > 0)
+  if (changed.length === 0) return {}
+  return { taxNumbers: changed.map((one) => ({ path: one.path, ...sealedChanges(one) })) }
+}

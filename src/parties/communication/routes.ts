@@ -1,0 +1,50 @@
+import { arrayOf, nothing, reading, writing } from '../../platform/http/endpoint.ts'
+import { createOwned, deleteOwned, updateOwned } from '../investor/owned.ts'
+import {
+  Communication,
+  CommunicationInput,
+  CommunicationInputs,
+  CommunicationKey,
+  CommunicationQuery,
+  CommunicationUpdate,
+} from './schema.ts'
+import { communicationKind, readCommunications } from './sql.ts'
+
+export const communicationEndpoints = [
+  reading({
+    operation: 'GET /Communication',
+    access: 'Communication.Read',
+    summary: 'Read one communication, or a page of all.',
+    query: CommunicationQuery,
+    data: arrayOf(Communication),
+    read: ({ query, actor }, handle) => readCommunications(handle, actor, query),
+  }),
+  writing({
+    operation: 'POST /Communication',
+    access: 'Communication.Write',
+    summary: 'Create communications, each of exactly one entity, person or organisation.',
+    resource: 'Communication',
+    body: CommunicationInputs,
+    data: arrayOf(Communication),
+    write: ({ body, actor }, tx) =>
+      createOwned(tx, actor, communicationKind, CommunicationInput, body),
+  }),
+  writing({
+    operation: 'PUT /Communication',
+    access: 'Communication.Write',
+    summary: 'Replace a communication; another owner takes it over.',
+    resource: 'Communication',
+    body: CommunicationUpdate,
+    data: arrayOf(Communication),
+    write: ({ body, actor }, tx) => updateOwned(tx, actor, communicationKind, body),
+  }),
+  writing({
+    operation: 'DELETE /Communication',
+    access: 'Communication.Write',
+    summary: 'Delete a communication.',
+    resource: 'Communication',
+    query: CommunicationKey,
+    data: nothing,
+    write: ({ query, actor }, tx) => deleteOwned(tx, actor, communicationKind, query),
+  }),
+]

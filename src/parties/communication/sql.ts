@@ -1,0 +1,61 @@
+import sql from 'sql-template-tag'
+import type { Actor } from '../../platform/actor.ts'
+import type { Fragment, Sql } from '../../platform/sql/handle.ts'
+import { identified } from '../../platform/sql/identify.ts'
+import { page } from '../../platform/sql/paging.ts'
+import { columns, render } from '../../platform/sql/render.ts'
+import { tableOf } from '../../platform/sql/rows.ts'
+import { type OwnedKind, ownerColumns } from '../investor/owned-kind.ts'
+import { visibleOwned } from '../investor/scope.ts'
+import {
+  Communication,
+  type CommunicationQuery,
+  communicationParameter,
+  communicationReference,
+  NestedCommunication,
+} from './schema.ts'
+
+const communicationColumns = columns(Communication, 't', {
+  externalBizEntityId: 'be.external_biz_entity_id',
+  externalPersonId: 'pe.external_person_id',
+  externalOrganisationId: 'og.external_organisation_id',
+})
+
+export const selectCommunication = (where: Fragment, from = sql`communication`) => sql`
+  select ${communicationColumns}
+  from ${from} t
+  left join biz_entity be on be.biz_entity_id = t.biz_entity_id
+  left join person pe on pe.person_id = t.person_id
+  left join organisation og on og.organisation_id = t.organisation_id
+  where ${where}`
+
+const owners = ['bizEntity', 'person', 'organisation'] as const
+
+export const communicationKind: OwnedKind = {
+  what: 'communication',
+  table: tableOf(
+    'communication',
+    'communication_id',
+    NestedCommunication,
+    ownerColumns(owners),
+    // Email addresses are unique on the platform: requests that bring the same ones meet here.
+    { inOrderOf: 'name' },
+  ),
+  owners,
+  reference: communicationReference,
+  parameter: communicationParameter,
+  record: Communication,
+  select: selectCommunication,
+}
+
+export const readCommunications = (handle: Sql, actor: Actor, query: CommunicationQuery) =>
+  render(
+    handle,
+    selectCommunication(
+      sql`true order by t.communication_id`,
+      sql`(select * from communication t
+        where ${identified(communicationParameter, query, 't')}
+          and ${visibleOwned(actor, 't', owners)}
+        ${page(query, 'communication t', 't.communication_id')})`,
+    ),
+  )

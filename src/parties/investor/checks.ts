@@ -1,0 +1,109 @@
+import { isValidBIC, isValidIBAN } from 'ibantools'
+import { text, textThat } from '../../platform/http/fields.ts'
+import { countries } from '../../platform/lookup/countries.ts'
+
+/** The identifiers and codes that investors' records hold, each with what makes it valid. */
+
+const alpha2 = new Set(countries.map(([two]) => two))
+const alpha3 = new Set(countries.map(([, three]) => three))
+
+/** Either form of the ISO code, kept as it was sent. */
+export const countryCode = (maxLength: number) =>
+  textThat(
+    maxLength,
+    (code) => alpha2.has(code) || alpha3.has(code),
+    'must be a country code of ISO 3166-1, like AU or AUS',
+  )
+export const countryAlpha2 = textThat(
+  2,
+  (code) => alpha2.has(code),
+  'must be a two-letter country code of ISO 3166-1, like AU',
+)
+export const countryAlpha3 = textThat(
+  3,
+  (code) => alpha3.has(code),
+  'must be a three-letter country code of ISO 3166-1, like AUS',
+)
+
+export const Abn = text(11, { pattern: '^[0-9]{11}$', must: 'must be 11 digits' })
+export const Acn = text(9, { pattern: '^[0-9]{9}$', must: 'must be 9 digits' })
+export const Bsb = text(7, {
+  pattern: '^[0-9]{3}-?[0-9]{3}$',
+  must: 'must be six digits, like 062-000',
+})
+/** Kept as it was sent, with the spaces and hyphens people write it with. */
+export const Iban = (options: object = {}) =>
+  textThat(
+    42,
+    (iban) => isValidIBAN(iban.replaceAll(/[ .-]/g, '').toUpperCase()),
+    'is not a valid IBAN',
+    options,
+  )
+export const Bic = textThat(
+  11,
+  (bic) => isValidBIC(bic) && (alpha2.has(bic.slice(4, 6)) || bic.slice(4, 6) === 'XK'),
+  'is not a valid SWIFT code (BIC)',
+)
+
+type Range = readonly [from: number, to: number]
+
+/** Postcodes by state, post office boxes and large receivers included. */
+const ranges: Record<string, readonly Range[]> = {
+  ACT: [
+    [200, 299],
+    [2600, 2618],
+    [2900, 2920],
+  ],
+  NSW: [
+    [1000, 2599],
+    [2619, 2899],
+    [2921, 2999],
+  ],
+  VIC: [
+    [3000, 3999],
+    [8000, 8999],
+  ],
+  QLD: [
+    [4000, 4999],
+    [9000, 9999],
+  ],
+  SA: [[5000, 5999]],
+  WA: [[6000, 6999]],
+  TAS: [[7000, 7999]],
+  NT: [[800, 999]],
+}
+
+/** Postcodes that reach over a border into the ranges of another state. */
+const acrossBorders: Record<string, readonly string[]> = {
+  SA: ['0872'],
+  WA: ['0872'],
+  ACT: ['2540', '2620'],
+  NSW: [
+    '2611',
+    '2618',
+    '3500',
+    '3585',
+    '3586',
+    '3644',
+    '3691',
+    '3707',
+    '4377',
+    '4380',
+    '4383',
+    '4385',
+  ],
+  NT: ['4825'],
+  QLD: ['2406'],
+}
+
+export const isState = (state: string) => Object.hasOwn(ranges, state)
+export const stateCodes = Object.keys(ranges)
+
+export function isPostcodeOf(state: string, postcode: string): boolean {
+  if (!/^\d{4}$/.test(postcode)) return false
+  const number = Number(postcode)
+  return (
+    (ranges[state] ?? []).some(([from, to]) => number >= from && number <= to) ||
+    (acrossBorders[state] ?? []).includes(postcode)
+  )
+}

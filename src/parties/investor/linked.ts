@@ -1,0 +1,254 @@
+import sql, { raw } from 'sql-template-tag'
+import type { Actor } from '../../platform/actor.ts'
+import { type Problem, refuseAll } from '../../platform/refusal.ts'
+import type { Batch } from '../../platform/sql/batch.ts'
+import type { Fragment, Sql, Tx } from '../../platform/sql/handle.ts'
+import { namesAny, type Reference } from '../../platform/sql/identify.ts'
+import { maskOf } from '../../platform/sql/render.ts'
+import {
+  givenColumns,
+  newIDs,
+  type Row,
+  rowColumns,
+  rowOf,
+  sameRow,
+  type Table,
+} from '../../platform/sql/rows.ts'
+import type { OwnerKind } from './identities.ts'
+import { lockRows } from './locks.ts'
+import { sealedColumns, sealRow, type Vault } from './vault.ts'
+
+/** What the planning of one request carries along. */
+export type Planning = {
+  tx: Tx
+  actor: Actor
+  vault: Vault
+  batch: Batch
+  /**
+   * What a record leaves out: a replacement clears it, an addition (POST) leaves a record that is
+   * there already as it is.
+   */
+  replaces: boolean
+}
+
+/** Persons and organisations: shared records that entities link to. */
+export type LinkedKind = {
+  kind: Exclude<OwnerKind, 'bizEntity'>
+  table: Table
+  reference: Reference
+  visible: (actor: Actor) => Fragment
+}
+
+/** One place of a request that brings a record, or names one. */
+export type Use = {
+  given: object
+  path: string
+  /** Names only: the record is there already, or is brought by another place of the request. */
+  namesOnly?: boolean
+  /** Names only, and a record that was there before the request. */
+  isReference?: boolean
+  /** Brings a new record: one that is there already is refused. */
+  mustBeNew?: boolean
+  /** Is the whole record, also where it holds nothing but an id: then that clears the rest. */
+  isWhole?: boolean
+}
+
+/** One record of a request, however many places bring it. */
+export type LinkedRecord = {
+  id: number
+  isNew: boolean
+  /** What the request says about it: the first place with details wins. Undefined: nothing. */
+  given: object | undefined
+  path: string
+  changed: boolean
+  /** Tax numbers that change, by field: whether there was one before, and is one now. */
+  sealed: Record<string, { from: boolean; to: boolean }>
+}
+
+/** The places of a request that mean the same record. */
+export type Group = {
+  /** Undefined: the record is new. */
+  id: number | undefined
+  uses: Use[]
+  /** The first place with details, else the first: what it says counts, where it says anything. */
+  winner: Use
+  given: object | undefined
+}
+
+/** Finds out which records the places of a request mean: one record for one id. Locks nothing. */
+export async function groupLinked(
+  planning: Planning,
+  kind: LinkedKind,
+  uses: readonly Use[],
+): Promise<Group[]> {
+  const found = await findAll(planning, kind, uses)
+  refuseAsked(kind, uses, found)
+  return groupsOf(kind, uses, found)
+}
+
+/** Locks the records of groups, and plans their own fields. Gives for each place its record. */
+export async function planGroups(
+  planning: Planning,
+  kind: LinkedKind,
+  groups: readonly Group[],
+): Promise<Map<Use, LinkedRecord>> {
+  const { tx, vault, batch } = planning
+  const { table } = kind
+  const current = await lockAndLoad(tx, kind, groups)
+  const added = groups.filter(({ id }) => id === undefined)
+  const [ids] = await newIDs(tx, [{ table, count: added.length }])
+  const newID = new Map(added.map((group, i) => [group, ids![i]!]))
+
+  const problems: Problem[] = []
+  const records = new Map<Use, LinkedRecord>()
+  for (const group of groups) {
+    const { given, winner } = group
+    const id = group.id ?? newID.get(group)!
+    const before = current.get(id)
+    const row = given && rowFor(planning, table, id, given, before)
+    if (row) problems.push(...sealRow(vault, table, row, before, winner.path))
+    const changed = Boolean(row && !(before && sameRow(table, before, row)))
+    if (row && changed && before) batch.update(table, row)
+    if (row && !before) batch.insert(table, row)
+    const sealed = before && row ? sealedDifferences(table, before, row) : {}
+    const record = { id, isNew: !before, given, path: winner.path, changed, sealed }
+    for (const use of group.uses) records.set(use, record)
+  }
+  refuseAll(400, problems)
+  return records
+}
+
+type Found = { id: number; external: string | null; visible: boolean }
+type Given = Record<string, string | number | undefined>
+
+const idOf = ({ reference }: LinkedKind, { given }: Use) =>
+  (given as Given)[reference.fields[0]!] as number | undefined
+const externalOf = ({ reference }: LinkedKind, { given }: Use) =>
+  (given as Given)[reference.fields[1]!] as string | undefined
+
+const hasDetails = ({ reference }: LinkedKind, { given, isWhole }: Use) =>
+  isWhole || Object.keys(given).some((field) => !reference.fields.includes(field))
+
+/** The records that ids and external ids of the request belong to, seen or not. */
+async function findAll({ tx, actor }: Planning, kind: LinkedKind, uses: readonly Use[]) {
+  const named = uses.filter(({ given }) => namesAny(kind.reference, given))
+  if (named.length === 0) return known([])
+  const [id, external] = kind.reference.identity.columns
+  const ids = named.flatMap((use) => idOf(kind, use) ?? [])
+  const externals = named.flatMap((use) => (idOf(kind, use) ? [] : (externalOf(kind, use) ?? [])))
+  const rows = await tx.query<Found>(sql`
+    select ${raw(`r.${id}`)} as id, ${raw(`r.${external}`)} as external,
+      ${kind.visible(actor)} as visible
+    from ${raw(kind.table.name)} r
+    where ${raw(`r.${id}`)} = any(${ids}::bigint[])
+      or ${raw(`r.${external}`)} = any(${externals}::text[])`)
+  return known(rows)
+}
+
+type Known = { byID: Map<number, Found>; byExternal: Map<string, Found> }
+
+const known = (rows: readonly Found[]): Known => ({
+  byID: new Map(rows.map((row) => [row.id, row])),
+  byExternal: new Map(rows.flatMap((row) => (row.external === null ? [] : [[row.external, row]]))),
+})
+
+/** The record a place means, where there is one; its native id wins. */
+const meant = (kind: LinkedKind, use: Use, { byID, byExternal }: Known) => {
+  const id = idOf(kind, use)
+  return id ? byID.get(id) : byExternal.get(externalOf(kind, use) ?? '')
+}
+
+/** An id must be there and be the caller's to see. An external id may be new, but not another's. */
+function refuseAsked(kind: LinkedKind, uses: readonly Use[], found: Known) {
+  const [idField, externalField] = kind.reference.fields as [string, string]
+  const brought = new Set(
+    uses.flatMap((use) => (use.namesOnly || use.isReference ? [] : (externalOf(kind, use) ?? []))),
+  )
+  const missing: Problem[] = []
+  const taken: Problem[] = []
+  for (const use of uses) {
+    const one = meant(kind, use, found)
+    const id = idOf(kind, use)
+    const external = externalOf(kind, use)
+    const field = [use.path, id ? idField : externalField].filter(Boolean).join('.')
+    const shown = `${field} ${JSON.stringify(id ?? external)}`
+    const mustBeThere =
+      id !== undefined || use.isReference || (use.namesOnly && !brought.has(external!))
+    if (mustBeThere && !one?.visible)
+      missing.push({ code: 'not_found', field, message: `No record was found for ${shown}.` })
+    else if (one && (use.mustBeNew || !one.visible))
+      taken.push({ code: 'duplicate', field, message: `Another ${kind.kind} has ${shown}.` })
+  }
+  refuseAll(404, missing)
+  refuseAll(409, taken)
+}
+
+function groupsOf(kind: LinkedKind, uses: readonly Use[], found: Known): Group[] {
+  const groups = new Map<unknown, { id: number | undefined; uses: Use[] }>()
+  const twice: Problem[] = []
+  for (const use of uses) {
+    const id = meant(kind, use, found)?.id
+    // Without any id, each place is a record of its own.
+    const key = id ?? externalOf(kind, use) ?? use
+    const group = groups.get(key) ?? { id, uses: [] }
+    if (use.mustBeNew && group.uses.length > 0) twice.push(givenTwice(kind, use))
+    group.uses.push(use)
+    groups.set(key, group)
+  }
+  refuseAll(400, twice)
+  return [...groups.values()].map((group) => {
+    const detailed = group.uses.find((use) => hasDetails(kind, use))
+    const winner = detailed ?? group.uses[0]!
+    const given = detailed || group.id === undefined ? winner.given : undefined
+    return { ...group, winner, given }
+  })
+}
+
+function givenTwice({ reference }: LinkedKind, { path }: Use): Problem {
+  const field = [path, reference.fields[1]].filter(Boolean).join('.')
+  return { code: 'given_twice', field, message: `${field} is given twice.` }
+}
+
+async function lockAndLoad(tx: Tx, { kind, table }: LinkedKind, groups: readonly Group[]) {
+  const ids = groups.flatMap(({ id }) => id ?? [])
+  await lockRows(tx, kind, ids)
+  return new Map((await loadRows(tx, table, ids)).map((row) => [row[table.key] as number, row]))
+}
+
+export async function loadRows(handle: Sql, table: Table, ids: readonly number[]): Promise<Row[]> {
+  if (ids.length === 0) return []
+  return handle.query<Row>(sql`
+    select ${rowColumns(table, 't')} from ${raw(table.name)} t
+    where ${raw(`t.${table.key}`)} = any(${ids}::int[])`)
+}
+
+function rowFor(
+  { replaces }: Planning,
+  table: Table,
+  id: number,
+  given: object,
+  before: Row | undefined,
+): Row {
+  if (replaces || !before) return { ...rowOf(table, given), [table.key]: id }
+  // A number that is not given stays: its mask stands for it.
+  const masks = sealedColumns(table).map(({ name }) => [name, before[maskOf(name)]])
+  return { ...before, ...Object.fromEntries(masks), ...givenColumns(table, given), [table.key]: id }
+}
+
+const sealedDifferences = (table: Table, before: Row, after: Row): LinkedRecord['sealed'] =>
+  Object.fromEntries(
+    sealedColumns(table)
+      .filter(({ name }) => before[name] !== after[name])
+      .map(({ name, field }) => [field, { from: before[name] !== null, to: after[name] !== null }]),
+  )
+
+/** The tax numbers that change, for the audit trail: two masks may be equal. */
+export const sealedChanges = ({ sealed }: LinkedRecord) => {
+  const shown = (isThere: boolean) => (isThere ? '***' : null)
+  return Object.fromEntries(
+    Object.entries(sealed).map(([field, { from, to }]) => [
+      field,
+      { from: shown(from), to: shown(to) },
+    ]),
+  )
+}

@@ -1,0 +1,208 @@
+import sql, { empty, raw } from 'sql-template-tag'
+import type { Actor } from '../../platform/actor.ts'
+import { type Problem, refuseAll } from '../../platform/refusal.ts'
+import type { Batch } from '../../platform/sql/batch.ts'
+import type { Tx } from '../../platform/sql/handle.ts'
+import { newIDs, type Row, rowOf, sameRow } from '../../platform/sql/rows.ts'
+import type { Owner } from './identities.ts'
+import {
+  externalColumn,
+  externalOf,
+  type NestedKind,
+  ownedBy,
+  ownerKey,
+  ownerOf,
+  rowsOfOwners,
+} from './owned-kind.ts'
+import { visibleOwned } from './scope.ts'
+
+/** The records of one kind that a request nests in one owner. */
+export type NestedList = {
+  owner: Owner
+  /** The owner comes into being with this request, and has nothing yet. */
+  isNew: boolean
+  /** Undefined: what the owner has stays as it is. */
+  records: readonly object[] | undefined
+  path: string
+}
+
+type Given = { list: NestedList; row: Row; path: string; matched: boolean }
+
+/**
+ * Plans what makes each owner's records equal to its list: those with an id of the owner's are
+ * changed, those without are added, those left out go. Gives the owners for whom anything changes.
+ */
+export async function planNested(
+  tx: Tx,
+  actor: Actor,
+  kind: NestedKind,
+  lists: readonly NestedList[],
+  batch: Batch,
+): Promise<Owner[]> {
+  const given = lists.flatMap((list) => givenOf(kind, list))
+  refuseAll(400, repeated(kind, given))
+  const replaced = lists.filter(({ records, isNew }) => records !== undefined && !isNew)
+  const current = await rowsOfOwners(
+    tx,
+    kind,
+    replaced.map(({ owner }) => owner),
+  )
+  const kept = matchAll(kind, given, current)
+  await refuseStrangers(tx, actor, kind, given)
+  await numberNew(tx, kind, given)
+  return planChanges(kind, given, current, kept, batch)
+}
+
+const givenOf = (kind: NestedKind, list: NestedList): Given[] =>
+  (list.records ?? []).map((record, i) => {
+    const row = rowOf(kind.table, record, ownedBy(kind, list.owner))
+    // A native id means nothing before its owner exists.
+    if (list.isNew) row[kind.table.key] = null
+    return { list, row, path: `${list.path}[${i}]`, matched: false }
+  })
+
+/** One record is not written twice by one request. */
+function repeated(kind: NestedKind, given: readonly Given[]): Problem[] {
+  const seen = new Set<string>()
+  const [idField, externalField] = kind.reference.fields as [string, string]
+  return given.flatMap(({ row, path }) => {
+    const id = row[kind.table.key]
+    const [field, value] = id ? [idField, id] : [externalField, externalOf(kind, row)]
+    const name = `${field} ${value}`
+    if (value === null || !seen.has(name)) {
+      seen.add(name)
+      return []
+    }
+    const message = `${path}.${field} is given twice: ${JSON.stringify(value)}.`
+    return [{ code: 'given_twice', field: `${path}.${field}`, message }]
+  })
+}
+
+/** Finds the row each record is about; what has no id may still say what a row says already. */
+function matchAll(kind: NestedKind, given: readonly Given[], current: readonly Row[]) {
+  const { key } = kind.table
+  const free = new Map<string, Row[]>()
+  for (const row of current) {
+    const owner = ownerKey(ownerOf(kind, row))
+    free.set(owner, [...(free.get(owner) ?? []), row])
+  }
+  const kept = new Map<number, Row>()
+  const changedExternals: Problem[] = []
+  const match = (one: Given, isIt: (row: Row) => boolean) => {
+    const rows = free.get(ownerKey(one.list.owner)) ?? []
+    const place = rows.findIndex(isIt)
+    if (place < 0) return
+    const [row] = rows.splice(place, 1)
+    one.row[key] = row![key]!
+    if (!keepExternal(kind, one.row, row!)) changedExternals.push(fixedExternal(kind, one.path))
+    one.matched = true
+    kept.set(row![key] as number, row!)
+  }
+  const unmatched = () => given.filter(({ matched }) => !matched)
+  for (const one of unmatched())
+    if (one.row[key]) match(one, (row) => row[key] === one.row[key])
+    else if (externalOf(kind, one.row))
+      match(one, (row) => externalOf(kind, row) === externalOf(kind, one.row))
+  for (const one of unmatched())
+    if (!one.row[key] && !externalOf(kind, one.row))
+      match(one, (row) => sameRow(kind.table, { ...row, [key]: null }, one.row))
+  refuseAll(400, changedExternals)
+  return kept
+}
+
+/** An external id that is for ever is not cleared by leaving it out; false: it would change. */
+export function keepExternal(kind: NestedKind, row: Row, before: Row): boolean {
+  const column = externalColumn(kind)
+  if (!kind.fixedExternalID || !column) return true
+  row[column] ??= before[column]!
+  return row[column] === before[column]
+}
+
+export function fixedExternal(kind: NestedKind, path: string): Problem {
+  const field = [path, kind.reference.fields[1]].filter(Boolean).join('.')
+  return { code: 'immutable', field, message: `${field} cannot be changed after creation.` }
+}
+
+/** An id that is not the owner's belongs to another, or to nobody. */
+async function refuseStrangers(tx: Tx, actor: Actor, kind: NestedKind, given: readonly Given[]) {
+  const { name, key } = kind.table
+  const column = externalColumn(kind)
+  const external = column ? raw(`r.${column}`) : sql`null`
+  const strangers = given.filter(
+    ({ row, matched }) => !matched && (row[key] || externalOf(kind, row)),
+  )
+  if (strangers.length === 0) return
+  const ids = strangers.flatMap(({ row }) => (row[key] ? [row[key]] : []))
+  const externals = strangers.flatMap(({ row }) => (row[key] ? [] : [externalOf(kind, row)]))
+  const found = await tx.query<{ id: number; external: string | null }>(sql`
+    select ${raw(`r.${key}`)} as id, ${external} as external from ${raw(name)} r
+    where (${raw(`r.${key}`)} = any(${ids}::bigint[])
+        ${column ? sql`or ${external} = any(${externals}::text[])` : empty})
+      and ${visibleOwned(actor, 'r', kind.owners)}`)
+  const known = new Set(found.flatMap((one) => [one.id, one.external]))
+  const problems = strangers.map((one) => strangerProblem(kind, one, known))
+  for (const status of [400, 404, 409] as const)
+    refuseAll(
+      status,
+      problems.flatMap((one) => (one?.status === status ? [one.problem] : [])),
+    )
+}
+
+function strangerProblem(kind: NestedKind, { row, list, path }: Given, known: Set<unknown>) {
+  const [idField, externalField] = kind.reference.fields as [string, string]
+  const id = row[kind.table.key]
+  const value = id || externalOf(kind, row)
+  const field = `${path}.${id ? idField : externalField}`
+  const problem = (status: 400 | 404 | 409, code: string, words: string) => ({
+    status,
+    problem: { code, field, message: words },
+  })
+  const shown = `${field} ${JSON.stringify(value)}`
+  if (!known.has(value!))
+    return id ? problem(404, 'not_found', `No record was found for ${shown}.`) : undefined
+  if (list.isNew) return problem(409, 'duplicate', `Another ${kind.what} has ${shown}.`)
+  return problem(400, 'belongs_to_another', `${shown} belongs to another record.`)
+}
+
+async function numberNew(tx: Tx, kind: NestedKind, given: readonly Given[]) {
+  const added = given.filter(({ matched }) => !matched)
+  const [ids] = await newIDs(tx, [{ table: kind.table, count: added.length }])
+  for (const [i, { row }] of added.entries()) row[kind.table.key] = ids![i]!
+}
+
+function planChanges(
+  kind: NestedKind,
+  given: readonly Given[],
+  current: readonly Row[],
+  kept: ReadonlyMap<number, Row>,
+  batch: Batch,
+): Owner[] {
+  const { table } = kind
+  const changed = new Map<string, Owner>()
+  const change = (owner: Owner) => changed.set(ownerKey(owner), owner)
+  for (const row of current) {
+    if (kept.has(row[table.key] as number)) continue
+    batch.remove(table, row[table.key] as number)
+    change(ownerOf(kind, row))
+  }
+  for (const [list, rows] of rowsByList(given)) {
+    for (const row of kind.settle?.(rows) ?? rows) {
+      const before = kept.get(row[table.key] as number)
+      if (before && sameRow(table, before, row)) continue
+      if (before) batch.update(table, row)
+      else batch.insert(table, row)
+      change(list.owner)
+    }
+  }
+  return [...changed.values()]
+}
+
+function rowsByList(given: readonly Given[]): Map<NestedList, Row[]> {
+  const rows = new Map<NestedList, Row[]>()
+  for (const { list, row } of given) {
+    const own = rows.get(list) ?? []
+    own.push(row)
+    rows.set(list, own)
+  }
+  return rows
+}

@@ -1,0 +1,177 @@
+import sql, { raw } from 'sql-template-tag'
+import type { TSchema } from 'typebox'
+import type { Actor } from '../../platform/actor.ts'
+import { pathOfItem } from '../../platform/http/conform.ts'
+import { changesBetween, masked, recordOf } from '../../platform/http/mask.ts'
+import { Refusal, refuseAll } from '../../platform/refusal.ts'
+import { batchOf } from '../../platform/sql/batch.ts'
+import type { Sql, Tx } from '../../platform/sql/handle.ts'
+import { identify, identifyAll, namesAny, type Reference } from '../../platform/sql/identify.ts'
+import { nothingLeft, render } from '../../platform/sql/render.ts'
+import { lostRace, newIDs, type Row, rowColumns, rowOf, sameRow } from '../../platform/sql/rows.ts'
+import type { Written } from '../../platform/sql/unit-of-work.ts'
+import { type Owner, ownerKinds } from './identities.ts'
+import { lockOwners, soleProduct, touch } from './locks.ts'
+import { fixedExternal, keepExternal } from './nested.ts'
+import { type OwnedKind, ownedBy, ownerKey, ownerOf, rowsOfOwners } from './owned-kind.ts'
+import { visibleOwned, visibleOwner } from './scope.ts'
+
+/** The direct endpoints of what investors own: the same rules for each kind. */
+
+export async function createOwned(
+  tx: Tx,
+  actor: Actor,
+  kind: OwnedKind,
+  schema: TSchema,
+  inputs: readonly object[],
+): Promise<Written> {
+  const { table } = kind
+  const path = pathOfItem(inputs)
+  const owners = await ownersOf(tx, actor, kind, inputs, path)
+  refuseAll(400, repeatedExternals(kind, inputs, path))
+  const showing = await lockOwners(tx, owners)
+  const [ids] = await newIDs(tx, [{ table, count: inputs.length }])
+  const rows = inputs.map((input, i) => ({
+    ...rowOf(table, input, ownedBy(kind, owners[i]!)),
+    [table.key]: ids![i]!,
+  }))
+  await writeRows(tx, kind, rows, [])
+  await touch(tx, showing)
+  const answer = await render(tx, kind.select(among(kind, ids!)))
+  const changes = masked({ items: schema } as TSchema, inputs)
+  return { ...answer, ids: ids!, productID: soleProduct(showing), changes }
+}
+
+export async function updateOwned(
+  tx: Tx,
+  actor: Actor,
+  kind: OwnedKind,
+  input: object,
+): Promise<Written> {
+  const { table, record } = kind
+  const id = await identifyOwned(tx, actor, kind, kind.reference, input)
+  const [owner] = await ownersOf(tx, actor, kind, [input], () => '')
+  const { row: current, showing } = await lockOwned(tx, kind, id, [owner!])
+  const row = { ...rowOf(table, input, ownedBy(kind, owner!)), [table.key]: id }
+  if (!keepExternal(kind, row, current)) throw new Refusal(400, [fixedExternal(kind, '')])
+  const before = await render(tx, kind.select(among(kind, [id])))
+  const changed = await writeRows(tx, kind, [row], [current])
+  if (changed) await touch(tx, showing)
+  const after = await render(tx, kind.select(among(kind, [id])))
+  const changes = changesBetween(record, before.json, after.json)
+  return { ...after, ids: [id], productID: soleProduct(showing), changes }
+}
+
+export async function deleteOwned(
+  tx: Tx,
+  actor: Actor,
+  kind: OwnedKind,
+  key: object,
+): Promise<Written> {
+  const { table, record } = kind
+  const id = await identifyOwned(tx, actor, kind, kind.parameter, key)
+  const { showing } = await lockOwned(tx, kind, id, [])
+  const before = await render(tx, kind.select(among(kind, [id])))
+  const batch = batchOf([table])
+  batch.remove(table, id)
+  await batch.write(tx)
+  await touch(tx, showing)
+  const changes = { deleted: masked(record, recordOf(before.json)) }
+  return { ...nothingLeft, ids: [id], productID: soleProduct(showing), changes }
+}
+
+const among = ({ table }: OwnedKind, ids: readonly number[]) =>
+  sql`${raw(`t.${table.key}`)} = any(${ids}::int[]) order by ${raw(`t.${table.key}`)}`
+
+const identifyOwned = (tx: Sql, actor: Actor, kind: OwnedKind, how: Reference, given: object) =>
+  identify(tx, how, given, { visible: visibleOwned(actor, 'r', kind.owners) })
+
+/** The owner each record names; the schema has seen to it that each names one. */
+async function ownersOf(
+  tx: Tx,
+  actor: Actor,
+  kind: OwnedKind,
+  inputs: readonly object[],
+  path: (i: number) => string,
+): Promise<Owner[]> {
+  const owners: Owner[] = []
+  for (const { kind: ownerKind, reference } of ownerKinds) {
+    if (!kind.owners.includes(ownerKind)) continue
+    const lone = kind.owners.length === 1
+    const places = inputs.flatMap((input, i) => (lone || namesAny(reference, input) ? [i] : []))
+    const ids = await identifyAll(
+      tx,
+      reference,
+      places.map((i) => inputs[i]!),
+      { visible: visibleOwner[ownerKind](actor), path: (i) => path(places[i]!) },
+    )
+    for (const [i, place] of places.entries()) owners[place] = { kind: ownerKind, id: ids[i]! }
+  }
+  return owners
+}
+
+/** A list that brings one external id twice contradicts itself. */
+function repeatedExternals(
+  kind: OwnedKind,
+  inputs: readonly object[],
+  path: (i: number) => string,
+) {
+  const field = kind.reference.fields[1]!
+  const seen = new Set<unknown>()
+  return inputs.flatMap((input, i) => {
+    const value = (input as Record<string, unknown>)[field]
+    if (value === undefined || !seen.has(value)) {
+      seen.add(value)
+      return []
+    }
+    const at = `${path(i)}.${field}`
+    return [{ code: 'given_twice', field: at, message: `${at} is given twice.` }]
+  })
+}
+
+/** Locks a record's owner, and the owners it is to have, and then reads it again. */
+async function lockOwned(tx: Tx, kind: OwnedKind, id: number, others: readonly Owner[]) {
+  const seen = await readRow(tx, kind, id)
+  if (!seen) throw lostRace(kind.table.name)
+  const showing = await lockOwners(tx, [ownerOf(kind, seen), ...others])
+  const row = await readRow(tx, kind, id)
+  if (!row || ownerKey(ownerOf(kind, row)) !== ownerKey(ownerOf(kind, seen)))
+    throw lostRace(kind.table.name)
+  return { row, showing }
+}
+
+async function readRow({ query }: Sql, { table }: OwnedKind, id: number) {
+  const [row] = await query<Row>(sql`
+    select ${rowColumns(table, 't')} from ${raw(table.name)} t
+    where ${raw(`t.${table.key}`)} = ${id}`)
+  return row
+}
+
+/** Writes rows that are new or take the place of others, with what follows for their siblings. */
+async function writeRows(
+  tx: Tx,
+  kind: OwnedKind,
+  rows: readonly Row[],
+  replaced: readonly Row[],
+): Promise<boolean> {
+  const { table } = kind
+  const batch = batchOf([table])
+  const written = new Set(rows.map((row) => row[table.key]))
+  const owners = new Map(rows.map((row) => [ownerKey(ownerOf(kind, row)), ownerOf(kind, row)]))
+  const siblings = kind.settle ? await rowsOfOwners(tx, kind, [...owners.values()]) : []
+  const before = new Map([...siblings, ...replaced].map((row) => [row[table.key], row]))
+  const others = siblings.filter((row) => !written.has(row[table.key]!))
+  let changed = false
+  for (const key of owners.keys()) {
+    const own = [...others, ...rows].filter((row) => ownerKey(ownerOf(kind, row)) === key)
+    for (const row of kind.settle?.(own) ?? own) {
+      const old = before.get(row[table.key]!)
+      if (old && sameRow(table, old, row)) continue
+      if (old) batch.update(table, row)
+      else batch.insert(table, row)
+      changed = true
+    }
+  }
+  await batch.write(tx)
+  return changed
+}

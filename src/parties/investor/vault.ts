@@ -1,0 +1,118 @@
+import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
+import type { Problem } from '../../platform/refusal.ts'
+import { maskOf } from '../../platform/sql/render.ts'
+import type { Row, Table } from '../../platform/sql/rows.ts'
+
+/**
+ * Tax numbers at rest: AES-256-GCM, each value bound to its place (table, record, column) so that
+ * one copied to another row does not open there, and carrying the id of its key so that keys can
+ * change. Answers show masks, which are stored beside the sealed values: reading opens nothing.
+ */
+export type Vault = {
+  /** The key that new values are sealed with. */
+  keyID: string
+  /** All keys that this process can open values of. */
+  keyIDs: ReadonlySet<string>
+  seal: (place: string, text: string) => string
+  /** Undefined: sealed with a key that we do not have. */
+  open: (place: string, sealed: string) => string | undefined
+}
+
+export type EncryptionKeys = { current: Buffer; previous: readonly Buffer[] }
+
+const algorithm = 'aes-256-gcm'
+const nonceBytes = 12
+const tagBytes = 16
+
+export function vaultOf({ current, previous }: EncryptionKeys): Vault {
+  const keys = new Map([current, ...previous].map((key) => [keyIDOf(key), key]))
+  const keyID = keyIDOf(current)
+  return {
+    keyID,
+    keyIDs: new Set(keys.keys()),
+    seal: (place, text) => `${keyID}.${sealed(current, place, text).toString('base64')}`,
+    open: (place, value) => {
+      const key = keys.get(keyOf(value))
+      return key && opened(key, place, Buffer.from(value.slice(value.indexOf('.') + 1), 'base64'))
+    },
+  }
+}
+
+/** The id of the key a value is sealed with. */
+export const keyOf = (sealed: string) => sealed.slice(0, sealed.indexOf('.'))
+
+/** Tells keys apart and nothing about them. */
+export const keyIDOf = (key: Buffer) =>
+  createHash('sha256').update('registry key id').update(key).digest('hex').slice(0, 16)
+
+function sealed(key: Buffer, place: string, text: string): Buffer {
+  const nonce = randomBytes(nonceBytes)
+  const cipher = createCipheriv(algorithm, key, nonce).setAAD(Buffer.from(place))
+  const hidden = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()])
+  return Buffer.concat([nonce, cipher.getAuthTag(), hidden])
+}
+
+function opened(key: Buffer, place: string, bytes: Buffer): string {
+  const tag = bytes.subarray(nonceBytes, nonceBytes + tagBytes)
+  const decipher = createDecipheriv(algorithm, key, bytes.subarray(0, nonceBytes))
+    .setAAD(Buffer.from(place))
+    .setAuthTag(tag)
+  const hidden = bytes.subarray(nonceBytes + tagBytes)
+  return decipher.update(hidden, undefined, 'utf8') + decipher.final('utf8')
+}
+
+export const placeOf = (table: Table, id: number, column: string) => `${table.name}:${id}:${column}`
+
+/** Every character but the last three; of three or fewer, all. */
+export const mask = (text: string) => {
+  const characters = [...text]
+  const hidden = characters.length > 3 ? characters.length - 3 : characters.length
+  return '*'.repeat(hidden) + characters.slice(hidden).join('')
+}
+
+export const sealedColumns = ({ columns }: Table) => columns.filter(({ sealed }) => sealed)
+
+/**
+ * Seals the tax numbers of a row that still holds them in clear. What equals the stored mask, or
+ * the stored number itself, stays as it is; another value with an asterisk is nobody's number.
+ */
+export function sealRow(
+  vault: Vault,
+  table: Table,
+  row: Row,
+  current: Row | undefined,
+  path: string,
+): Problem[] {
+  const id = row[table.key] as number
+  return sealedColumns(table).flatMap(({ name, field }) => {
+    const given = row[name] as string | null
+    const place = placeOf(table, id, name)
+    const stored = current?.[name] as string | null | undefined
+    const storedMask = current?.[maskOf(name)] ?? null
+    const unchanged =
+      stored && given !== null && (given === storedMask || isNow(vault, place, stored, given))
+    if (unchanged) {
+      row[name] = stored
+      row[maskOf(name)] = storedMask
+      return []
+    }
+    row[name] = given === null ? null : vault.seal(place, given)
+    row[maskOf(name)] = given === null ? null : mask(given)
+    return given?.includes('*') ? [notTheMask(path, field!)] : []
+  })
+}
+
+/** A stored value that does not open, with whatever key, is simply written anew. */
+function isNow(vault: Vault, place: string, stored: string, given: string): boolean {
+  try {
+    return vault.open(place, stored) === given
+  } catch {
+    return false
+  }
+}
+
+function notTheMask(path: string, name: string): Problem {
+  const field = path ? `${path}.${name}` : name
+  const message = `${field} has an asterisk and is not the masked number that is stored now.`
+  return { code: 'masked_value', field, message }
+}

@@ -1,0 +1,106 @@
+import sql from 'sql-template-tag'
+import type { Sql } from '../../platform/sql/handle.ts'
+import { type Row, rowColumns, rowOf, sameRow } from '../../platform/sql/rows.ts'
+import { type Owner, organisationReference } from '../investor/identities.ts'
+import {
+  type Group,
+  groupLinked,
+  type LinkedKind,
+  type LinkedRecord,
+  type Planning,
+  planGroups,
+  type Use,
+} from '../investor/linked.ts'
+import { visibleOrganisation } from '../investor/scope.ts'
+import type { AssociatedPersonInput, OrganisationUpdate } from './schema.ts'
+import { associationTable, organisationTable } from './sql.ts'
+
+const organisationKind: LinkedKind = {
+  kind: 'organisation',
+  table: organisationTable,
+  reference: organisationReference,
+  visible: (actor) => visibleOrganisation(actor, 'r.organisation_id'),
+}
+
+export const groupOrganisations = (planning: Planning, uses: readonly Use[]) =>
+  groupLinked(planning, organisationKind, uses)
+
+/** The persons that go with a group, each with the place that brings or names them. */
+export type Associations = Map<Group, { entry: AssociatedPersonInput; use: Use }[]>
+
+export const associationsOf = (groups: readonly Group[]): Associations =>
+  new Map(
+    groups.map((group) => {
+      const { associatedPersons = [] } = (group.given ?? {}) as OrganisationUpdate
+      const path = [group.winner.path, 'associatedPersons'].filter(Boolean).join('.')
+      return [
+        group,
+        associatedPersons.map((entry, i) => ({ entry, use: useOf(entry, `${path}[${i}]`) })),
+      ]
+    }),
+  )
+
+/** An entry's external id is that of the person nested in it, or names one (4.4, rule 3). */
+function useOf({ personID, externalPersonId, person }: AssociatedPersonInput, path: string): Use {
+  if (person)
+    return {
+      given: { ...(externalPersonId !== undefined && { externalPersonId }), ...person },
+      path: `${path}.person`,
+    }
+  const given = personID !== undefined ? { personID } : { externalPersonId }
+  return { given, path, namesOnly: true }
+}
+
+/** Plans organisations whose persons are planned already. Gives those whose persons change, too. */
+export async function planOrganisations(
+  planning: Planning,
+  groups: readonly Group[],
+  associations: Associations,
+  persons: ReadonlyMap<Use, LinkedRecord>,
+): Promise<{ organisations: Map<Use, LinkedRecord>; changed: Owner[] }> {
+  const { tx, batch, replaces } = planning
+  const organisations = await planGroups(planning, organisationKind, groups)
+  const listed = groups.filter(
+    ({ given }) => given && ((given as OrganisationUpdate).associatedPersons || replaces),
+  )
+  const idOf = (group: Group) => organisations.get(group.winner)!.id
+  const current = await currentRows(
+    tx,
+    listed.flatMap(({ id }) => id ?? []),
+  )
+  const changed: Owner[] = []
+  for (const group of listed) {
+    const id = idOf(group)
+    const rows = associations.get(group)!.map(({ entry, use }, i) =>
+      rowOf(associationTable, entry, {
+        organisation_id: id,
+        person_id: persons.get(use)!.id,
+        ordinal: i + 1,
+      }),
+    )
+    const before = current.get(id) ?? []
+    if (sameRows(before, rows)) continue
+    if (before.length > 0) batch.remove(associationTable, id)
+    for (const row of rows) batch.insert(associationTable, row)
+    changed.push({ kind: 'organisation', id })
+  }
+  return { organisations, changed }
+}
+
+async function currentRows(handle: Sql, ids: readonly number[]): Promise<Map<number, Row[]>> {
+  const rows = new Map<number, Row[]>()
+  if (ids.length === 0) return rows
+  const found = await handle.query<Row>(sql`
+    select ${rowColumns(associationTable, 't')} from organisation_person t
+    where t.organisation_id = any(${ids}::int[]) order by t.organisation_id, t.ordinal`)
+  for (const row of found) {
+    const id = row.organisation_id as number
+    rows.set(id, [...(rows.get(id) ?? []), row])
+  }
+  return rows
+}
+
+/** The same persons in the same order; gaps in the numbering mean nothing. */
+const sameRows = (before: readonly Row[], after: readonly Row[]) =>
+  before.length === after.length &&
+  before.every((row, i) => sameRow(associationTable, { ...row, ordinal: i + 1 }, after[i]!))

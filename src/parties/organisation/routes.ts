@@ -1,0 +1,52 @@
+import { arrayOf, type Endpoint, nothing, reading, writing } from '../../platform/http/endpoint.ts'
+import type { Vault } from '../investor/vault.ts'
+import { createOrganisations, deleteOrganisation, updateOrganisation } from './save.ts'
+import {
+  Organisation,
+  OrganisationInputs,
+  OrganisationKey,
+  OrganisationQuery,
+  OrganisationUpdate,
+} from './schema.ts'
+import { readOrganisations } from './sql.ts'
+
+export const organisationEndpoints = (vault: Vault): Endpoint[] => [
+  reading({
+    operation: 'GET /Organisation',
+    access: 'Organisation.Read',
+    summary: 'Read one organisation, or a page of all. Tax numbers are masked.',
+    query: OrganisationQuery,
+    data: arrayOf(Organisation),
+    read: ({ query, actor }, handle) => readOrganisations(handle, actor, query),
+  }),
+  writing({
+    operation: 'POST /Organisation',
+    access: 'Organisation.Write',
+    summary: 'Create organisations with their persons, addresses and communications.',
+    resource: 'Organisation',
+    body: OrganisationInputs,
+    data: arrayOf(Organisation),
+    write: ({ body, actor }, tx) => createOrganisations(tx, actor, vault, body),
+  }),
+  writing({
+    operation: 'PUT /Organisation',
+    access: 'Organisation.Write',
+    summary: 'Replace an organisation with its associated persons, addresses and communications.',
+    resource: 'Organisation',
+    body: OrganisationUpdate,
+    data: arrayOf(Organisation),
+    write: ({ body, actor }, tx) => updateOrganisation(tx, actor, vault, body),
+  }),
+  writing({
+    operation: 'DELETE /Organisation',
+    access: 'Organisation.Write',
+    summary: 'Delete an organisation that nothing relies on.',
+    description:
+      'Refused for a corporate trustee, with an active licence, and while an entity links to it. ' +
+      'Its addresses, communications and links to persons go with it.',
+    resource: 'Organisation',
+    query: OrganisationKey,
+    data: nothing,
+    write: ({ query, actor }, tx) => deleteOrganisation(tx, actor, query),
+  }),
+]

@@ -1,0 +1,120 @@
+import sql from 'sql-template-tag'
+import type { TSchema } from 'typebox'
+import type { Actor } from '../../platform/actor.ts'
+import { pathOfItem } from '../../platform/http/conform.ts'
+import { changesBetween, masked, recordOf } from '../../platform/http/mask.ts'
+import { conflict } from '../../platform/refusal.ts'
+import { batchOf } from '../../platform/sql/batch.ts'
+import type { Tx } from '../../platform/sql/handle.ts'
+import { identify, type Reference } from '../../platform/sql/identify.ts'
+import { nothingLeft, render } from '../../platform/sql/render.ts'
+import type { Written } from '../../platform/sql/unit-of-work.ts'
+import { addressKind } from '../address/sql.ts'
+import { communicationKind } from '../communication/sql.ts'
+import { type Owner, organisationParameter, organisationReference } from '../investor/identities.ts'
+import { type LinkedRecord, type Planning, sealedChanges, type Use } from '../investor/linked.ts'
+import { lockEntitiesShowing, lockOwners, soleProduct, touch } from '../investor/locks.ts'
+import { visibleOrganisation } from '../investor/scope.ts'
+import type { Vault } from '../investor/vault.ts'
+import { planOwned, planPersons } from '../person/plan.ts'
+import { personTable } from '../person/sql.ts'
+import { associationsOf, groupOrganisations, planOrganisations } from './plan.ts'
+import {
+  Organisation,
+  OrganisationInput,
+  type OrganisationKey,
+  type OrganisationUpdate,
+} from './schema.ts'
+import { associationTable, organisationsByID, organisationTable } from './sql.ts'
+
+const tables = [
+  personTable,
+  organisationTable,
+  associationTable,
+  addressKind.table,
+  communicationKind.table,
+]
+
+export async function createOrganisations(
+  tx: Tx,
+  actor: Actor,
+  vault: Vault,
+  inputs: OrganisationInput[],
+): Promise<Written> {
+  const planning = { tx, actor, vault, batch: batchOf(tables), replaces: false }
+  const path = pathOfItem(inputs)
+  const uses = inputs.map((given, i) => ({ given, path: path(i), mustBeNew: true }))
+  const { organisations, changed } = await plan(planning, uses)
+  const showing = await lockEntitiesShowing(tx, changed)
+  await planning.batch.write(tx)
+  await touch(tx, showing)
+  const ids = uses.map((use) => organisations.get(use)!.id)
+  const changes = masked({ items: OrganisationInput } as TSchema, inputs)
+  return { ...(await render(tx, organisationsByID(ids))), ids, changes }
+}
+
+export async function updateOrganisation(
+  tx: Tx,
+  actor: Actor,
+  vault: Vault,
+  input: OrganisationUpdate,
+): Promise<Written> {
+  const id = await identifyOrganisation(tx, actor, organisationReference, input)
+  const planning = { tx, actor, vault, batch: batchOf(tables), replaces: true }
+  const use = { given: { ...input, organisationID: id }, path: '', isWhole: true }
+  const { organisations, changed } = await plan(planning, [use])
+  const showing = await lockEntitiesShowing(tx, changed)
+  const before = await render(tx, organisationsByID([id]))
+  await planning.batch.write(tx)
+  await touch(tx, showing)
+  const after = await render(tx, organisationsByID([id]))
+  const changes = {
+    ...changesBetween(Organisation, before.json, after.json),
+    ...sealedChanges(organisations.get(use)!),
+  }
+  return { ...after, ids: [id], productID: soleProduct(showing), changes }
+}
+
+/** Organisations with the persons they bring, and all that these own. */
+async function plan(
+  planning: Planning,
+  uses: readonly Use[],
+): Promise<{ organisations: Map<Use, LinkedRecord>; changed: Owner[] }> {
+  const groups = await groupOrganisations(planning, uses)
+  const associations = associationsOf(groups)
+  const personUses = [...associations.values()].flatMap((list) => list.map(({ use }) => use))
+  const persons = await planPersons(planning, personUses)
+  const { organisations, changed } = await planOrganisations(
+    planning,
+    groups,
+    associations,
+    persons,
+  )
+  const owners = [
+    ...changed,
+    ...(await planOwned(planning, 'person', persons.values())),
+    ...(await planOwned(planning, 'organisation', organisations.values())),
+  ]
+  return { organisations, changed: owners }
+}
+
+/** Only what is linked to nothing but addresses, communications and persons can go (4.13). */
+export async function deleteOrganisation(
+  tx: Tx,
+  actor: Actor,
+  key: OrganisationKey,
+): Promise<Written> {
+  const id = await identifyOrganisation(tx, actor, organisationParameter, key)
+  await lockOwners(tx, [{ kind: 'organisation', id }])
+  const before = await render(tx, organisationsByID([id]))
+  const { isCorporateTrustee, licenceActive } = recordOf(before.json)
+  if (isCorporateTrustee)
+    throw conflict('corporate_trustee', 'The organisation is a corporate trustee.')
+  if (licenceActive) throw conflict('licence_active', 'The organisation has an active licence.')
+  await tx.query(sql`delete from organisation where organisation_id = ${id}`)
+  const changes = { deleted: masked(Organisation, recordOf(before.json)) }
+  return { ...nothingLeft, ids: [id], changes }
+}
+
+const identifyOrganisation = (tx: Tx, actor: Actor, how: Reference, given: object) =>
+  identify(tx, how, given, { visible: visibleOrganisation(actor, 'r.organisation_id') })

@@ -1,0 +1,68 @@
+import sql from 'sql-template-tag'
+import type { Actor } from '../../platform/actor.ts'
+import type { Fragment, Sql } from '../../platform/sql/handle.ts'
+import { identified } from '../../platform/sql/identify.ts'
+import { page } from '../../platform/sql/paging.ts'
+import { columns, many, one, render } from '../../platform/sql/render.ts'
+import { tableOf } from '../../platform/sql/rows.ts'
+import { Address } from '../address/schema.ts'
+import { addressKind } from '../address/sql.ts'
+import { Communication } from '../communication/schema.ts'
+import { communicationKind } from '../communication/sql.ts'
+import { organisationParameter } from '../investor/identities.ts'
+import { listOf } from '../investor/owned-kind.ts'
+import { visibleOrganisation } from '../investor/scope.ts'
+import { selectPerson } from '../person/sql.ts'
+import { Organisation, type OrganisationQuery, OrganisationRecord, Relationship } from './schema.ts'
+
+export const organisationTable = tableOf(
+  'organisation',
+  'organisation_id',
+  OrganisationRecord,
+  {},
+  {
+    inOrderOf: 'external_organisation_id',
+    contested: 'external_organisation_id',
+    updatedDate: true,
+  },
+)
+
+/** Replaced as a whole, per organisation. */
+export const associationTable = tableOf('organisation_person', 'organisation_id', Relationship, {
+  organisation_id: 'integer',
+  person_id: 'integer',
+  ordinal: 'integer',
+})
+
+const organisationColumns = columns(Organisation, 'o')
+const addressesOf = listOf(addressKind.table, Address, 'organisation', 'o')
+const communicationsOf = listOf(communicationKind.table, Communication, 'organisation', 'o')
+
+const selectAssociated = sql`
+  select a.person_id as "personID", ap.external_person_id as "externalPersonId",
+    a.relationship_type_id as "relationshipTypeID", a.is_signatory as "isSignatory",
+    ${one(selectPerson(sql`p.person_id = a.person_id`))} as person
+  from organisation_person a join person ap on ap.person_id = a.person_id
+  where a.organisation_id = o.organisation_id order by a.ordinal`
+
+/** Organisations with their persons and what they own, from the table or from a page of it. */
+export const selectOrganisation = (where: Fragment, from = sql`organisation`) => sql`
+  select ${organisationColumns},
+    ${many(selectAssociated)} as "associatedPersons",
+    ${addressesOf} as addresses, ${communicationsOf} as communications
+  from ${from} o where ${where}`
+
+export const readOrganisations = (handle: Sql, actor: Actor, query: OrganisationQuery) =>
+  render(
+    handle,
+    selectOrganisation(
+      sql`true order by o.organisation_id`,
+      sql`(select * from organisation o
+        where ${identified(organisationParameter, query, 'o')}
+          and ${visibleOrganisation(actor, 'o.organisation_id')}
+        ${page(query, 'organisation o', 'o.organisation_id')})`,
+    ),
+  )
+
+export const organisationsByID = (ids: readonly number[]) =>
+  selectOrganisation(sql`o.organisation_id = any(${ids}::int[]) order by o.organisation_id`)

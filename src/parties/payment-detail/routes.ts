@@ -1,0 +1,49 @@
+import { arrayOf, nothing, streaming, writing } from '../../platform/http/endpoint.ts'
+import { createOwned, deleteOwned, updateOwned } from '../investor/owned.ts'
+import {
+  PaymentDetail,
+  PaymentDetailInput,
+  PaymentDetailInputs,
+  PaymentDetailKey,
+  PaymentDetailUpdate,
+} from './schema.ts'
+import { paymentDetailKind, selectPaymentDetails } from './sql.ts'
+
+export const paymentDetailEndpoints = [
+  streaming({
+    operation: 'GET /PaymentDetail',
+    access: 'PaymentDetail.Read',
+    summary: 'Read one payment detail, or all of them: streamed, without pages.',
+    query: PaymentDetailKey,
+    data: arrayOf(PaymentDetail),
+    select: ({ query, actor }) => selectPaymentDetails(actor, query),
+  }),
+  writing({
+    operation: 'POST /PaymentDetail',
+    access: 'PaymentDetail.Write',
+    summary: 'Create payment details. A new default takes the place of the old.',
+    resource: 'PaymentDetail',
+    body: PaymentDetailInputs,
+    data: arrayOf(PaymentDetail),
+    write: ({ body, actor }, tx) =>
+      createOwned(tx, actor, paymentDetailKind, PaymentDetailInput, body),
+  }),
+  writing({
+    operation: 'PUT /PaymentDetail',
+    access: 'PaymentDetail.Write',
+    summary: 'Replace a payment detail. A new default takes the place of the old.',
+    resource: 'PaymentDetail',
+    body: PaymentDetailUpdate,
+    data: arrayOf(PaymentDetail),
+    write: ({ body, actor }, tx) => updateOwned(tx, actor, paymentDetailKind, body),
+  }),
+  writing({
+    operation: 'DELETE /PaymentDetail',
+    access: 'PaymentDetail.Write',
+    summary: 'Delete a payment detail.',
+    resource: 'PaymentDetail',
+    query: PaymentDetailKey,
+    data: nothing,
+    write: ({ query, actor }, tx) => deleteOwned(tx, actor, paymentDetailKind, query),
+  }),
+]

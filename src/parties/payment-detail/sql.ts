@@ -1,0 +1,60 @@
+import sql from 'sql-template-tag'
+import type { Actor } from '../../platform/actor.ts'
+import type { Fragment } from '../../platform/sql/handle.ts'
+import { identified } from '../../platform/sql/identify.ts'
+import { columns } from '../../platform/sql/render.ts'
+import { type Row, tableOf } from '../../platform/sql/rows.ts'
+import { type OwnedKind, ownerColumns } from '../investor/owned-kind.ts'
+import { visibleEntity } from '../investor/scope.ts'
+import {
+  NestedPaymentDetail,
+  PaymentDetail,
+  type PaymentDetailKey,
+  paymentDetailParameter,
+  paymentDetailReference,
+} from './schema.ts'
+
+const paymentDetailColumns = columns(PaymentDetail, 't', {
+  externalBizEntityId: 'be.external_biz_entity_id',
+})
+
+export const selectPaymentDetail = (where: Fragment) => sql`
+  select ${paymentDetailColumns}
+  from payment_detail t join biz_entity be on be.biz_entity_id = t.biz_entity_id
+  where ${where}`
+
+const owners = ['bizEntity'] as const
+
+export const paymentDetailKind: OwnedKind = {
+  what: 'payment detail',
+  table: tableOf('payment_detail', 'payment_detail_id', NestedPaymentDetail, ownerColumns(owners), {
+    inOrderOf: 'external_payment_detail_id',
+  }),
+  owners,
+  reference: paymentDetailReference,
+  parameter: paymentDetailParameter,
+  record: PaymentDetail,
+  select: selectPaymentDetail,
+  settle: oneDefaultEach,
+}
+
+const purposes = ['is_for_deposit', 'is_for_distribution', 'is_for_redemption', 'is_for_other']
+
+/** One default per purpose: the last one set takes the place of those before it. */
+function oneDefaultEach(rows: Row[]): Row[] {
+  const overtaken = (row: Row, place: number) =>
+    rows
+      .slice(place + 1)
+      .some(
+        (later) => later.is_default && purposes.some((purpose) => row[purpose] && later[purpose]),
+      )
+  return rows.map((row, place) =>
+    row.is_default && overtaken(row, place) ? { ...row, is_default: false } : row,
+  )
+}
+
+/** One, or all there are: the order lets the cursor walk the primary key. */
+export const selectPaymentDetails = (actor: Actor, key: PaymentDetailKey) =>
+  selectPaymentDetail(sql`
+    ${identified(paymentDetailParameter, key, 't')} and ${visibleEntity(actor, 'be')}
+    order by t.payment_detail_id`)

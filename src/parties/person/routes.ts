@@ -1,0 +1,46 @@
+import { arrayOf, type Endpoint, nothing, reading, writing } from '../../platform/http/endpoint.ts'
+import type { Vault } from '../investor/vault.ts'
+import { createPersons, deletePerson, updatePerson } from './save.ts'
+import { Person, PersonInputs, PersonKey, PersonQuery, PersonUpdate } from './schema.ts'
+import { readPersons } from './sql.ts'
+
+export const personEndpoints = (vault: Vault): Endpoint[] => [
+  reading({
+    operation: 'GET /Person',
+    access: 'Person.Read',
+    summary: 'Read one person, or a page of all. Tax numbers are masked.',
+    query: PersonQuery,
+    data: arrayOf(Person),
+    read: ({ query, actor }, handle) => readPersons(handle, actor, query),
+  }),
+  writing({
+    operation: 'POST /Person',
+    access: 'Person.Write',
+    summary: 'Create persons with their addresses and communications.',
+    resource: 'Person',
+    body: PersonInputs,
+    data: arrayOf(Person),
+    write: ({ body, actor }, tx) => createPersons(tx, actor, vault, body),
+  }),
+  writing({
+    operation: 'PUT /Person',
+    access: 'Person.Write',
+    summary: 'Replace a person with all their addresses and communications.',
+    description:
+      'A masked tax number that is sent back stays as it is. Refused for a person of an entity ' +
+      'with transactions, or of several entities: change those through PUT /BizEntity.',
+    resource: 'Person',
+    body: PersonUpdate,
+    data: arrayOf(Person),
+    write: ({ body, actor }, tx) => updatePerson(tx, actor, vault, body),
+  }),
+  writing({
+    operation: 'DELETE /Person',
+    access: 'Person.Write',
+    summary: 'Delete a person who is linked to no entity and no organisation.',
+    resource: 'Person',
+    query: PersonKey,
+    data: nothing,
+    write: ({ query, actor }, tx) => deletePerson(tx, actor, query),
+  }),
+]

@@ -1,0 +1,99 @@
+import sql from 'sql-template-tag'
+import type { TSchema } from 'typebox'
+import type { Actor } from '../../platform/actor.ts'
+import { pathOfItem } from '../../platform/http/conform.ts'
+import { changesBetween, masked, recordOf } from '../../platform/http/mask.ts'
+import { conflict } from '../../platform/refusal.ts'
+import { batchOf } from '../../platform/sql/batch.ts'
+import type { Tx } from '../../platform/sql/handle.ts'
+import { identify, type Reference } from '../../platform/sql/identify.ts'
+import { nothingLeft, render } from '../../platform/sql/render.ts'
+import type { Written } from '../../platform/sql/unit-of-work.ts'
+import { addressKind } from '../address/sql.ts'
+import { communicationKind } from '../communication/sql.ts'
+import { personParameter, personReference } from '../investor/identities.ts'
+import { sealedChanges } from '../investor/linked.ts'
+import { lockEntitiesShowing, lockOwners, soleProduct, touch } from '../investor/locks.ts'
+import { visiblePerson } from '../investor/scope.ts'
+import type { Vault } from '../investor/vault.ts'
+import { planOwned, planPersons } from './plan.ts'
+import { Person, PersonInput, type PersonKey, type PersonUpdate } from './schema.ts'
+import { personsByID, personTable } from './sql.ts'
+
+const tables = [personTable, addressKind.table, communicationKind.table]
+
+export async function createPersons(
+  tx: Tx,
+  actor: Actor,
+  vault: Vault,
+  inputs: PersonInput[],
+): Promise<Written> {
+  const batch = batchOf(tables)
+  const planning = { tx, actor, vault, batch, replaces: false }
+  const path = pathOfItem(inputs)
+  const uses = inputs.map((given, i) => ({ given, path: path(i), mustBeNew: true }))
+  const persons = await planPersons(planning, uses)
+  await planOwned(planning, 'person', persons.values())
+  await batch.write(tx)
+  const ids = uses.map((use) => persons.get(use)!.id)
+  const changes = masked({ items: PersonInput } as TSchema, inputs)
+  return { ...(await render(tx, personsByID(ids))), ids, changes }
+}
+
+export async function updatePerson(
+  tx: Tx,
+  actor: Actor,
+  vault: Vault,
+  input: PersonUpdate,
+): Promise<Written> {
+  const id = await identifyPerson(tx, actor, personReference, input)
+  const batch = batchOf(tables)
+  const planning = { tx, actor, vault, batch, replaces: true }
+  const use = { given: { ...input, personID: id }, path: '', isWhole: true }
+  const person = (await planPersons(planning, [use])).get(use)!
+  await refuseEntangled(tx, id)
+  const changed = await planOwned(planning, 'person', [person])
+  const showing = await lockEntitiesShowing(tx, [{ kind: 'person', id }])
+  const before = await render(tx, personsByID([id]))
+  await batch.write(tx)
+  if (changed.length > 0) await touch(tx, showing)
+  const after = await render(tx, personsByID([id]))
+  const changes = {
+    ...changesBetween(Person, before.json, after.json),
+    ...sealedChanges(person),
+  }
+  const message = 'The person is updated.'
+  return { ...after, message, ids: [id], productID: soleProduct(showing), changes }
+}
+
+/** What many rely on is not changed from the side (4.9); through an entity it still can be. */
+async function refuseEntangled(tx: Tx, id: number) {
+  const [found] = await tx.query<{ entities: number; active: boolean }>(sql`
+    with linked as (select distinct biz_entity_id from person_link where person_id = ${id})
+    select (select count(*) from linked)::int as entities,
+      exists (select from linked join account a using (biz_entity_id)
+        join biz_transaction t on t.product_id = a.product_id and t.account_id = a.account_id)
+        as active`)
+  if (found!.active)
+    throw conflict(
+      'has_transactions',
+      'The person is a party of an entity with transactions; change them with PUT /BizEntity.',
+    )
+  if (found!.entities > 1)
+    throw conflict(
+      'in_use',
+      'The person is linked to more than one entity; change them with PUT /BizEntity.',
+    )
+}
+
+/** Links to entities and organisations refuse it; constraints.ts has the words. */
+export async function deletePerson(tx: Tx, actor: Actor, key: PersonKey): Promise<Written> {
+  const id = await identifyPerson(tx, actor, personParameter, key)
+  await lockOwners(tx, [{ kind: 'person', id }])
+  const before = await render(tx, personsByID([id]))
+  await tx.query(sql`delete from person where person_id = ${id}`)
+  return { ...nothingLeft, ids: [id], changes: { deleted: masked(Person, recordOf(before.json)) } }
+}
+
+const identifyPerson = (tx: Tx, actor: Actor, how: Reference, given: object) =>
+  identify(tx, how, given, { visible: visiblePerson(actor, 'r.person_id') })

@@ -1,0 +1,136 @@
+import { type Static, Type } from 'typebox'
+import {
+  type Check,
+  DateOnly,
+  ExternalId,
+  encrypted,
+  Flag,
+  Id,
+  oneOrMany,
+  optional,
+  shown,
+  text,
+  textThat,
+} from '../../platform/http/fields.ts'
+import { paging } from '../../platform/http/paging.ts'
+import { lookupID } from '../../platform/lookup/lookups.ts'
+import { Address, NestedAddress } from '../address/schema.ts'
+import { Communication, NestedCommunication } from '../communication/schema.ts'
+import { Abn, countryAlpha2, countryCode } from '../investor/checks.ts'
+import { personFields } from '../investor/identities.ts'
+
+const withoutSpaces = (value: unknown) =>
+  typeof value === 'string' ? value.replaceAll(' ', '') : value
+
+/** A masked number passes here; whether it is the stored one is seen where that is known. */
+export const TaxFileNumber = encrypted(
+  textThat(50, (value) => /^\d{8,9}$|\*/.test(value), 'must be 8 or 9 digits', {
+    conformed: withoutSpaces,
+  }),
+)
+export const Tin = (maxLength: number) => encrypted(text(maxLength))
+
+const CountryCode = countryCode(3)
+const fields = {
+  titleID: optional(lookupID('Title')),
+  firstName: optional(text(100)),
+  middleName: optional(text(100)),
+  lastName: optional(text(100)),
+  description: optional(text(2000)),
+  abn: optional(Abn),
+  birthCountryCode: optional(CountryCode),
+  crsfatcaParticipationID: optional(lookupID('CRSFATCAParticipation')),
+  customerCode: optional(text(50)),
+  dateOfBirth: optional(DateOnly),
+  gender: optional(Type.Unsafe<'M' | 'F' | 'X'>({ type: 'string', enum: ['M', 'F', 'X'] })),
+  driversLicenseIssueCountryCode: optional(countryAlpha2),
+  driversLicenseNumber: optional(text(20)),
+  passportIssueCountryCode: optional(countryAlpha2),
+  passportNumber: optional(text(20)),
+  identificationTypeID: optional(lookupID('IdentificationType')),
+  identificationValue: optional(text(50)),
+  isDirectorOfCorporateTrustee: optional(Flag),
+  isPEP: optional(Flag),
+  isSophisticatedInvestor: optional(Flag),
+  isTrustee: optional(Flag),
+  pepDescription: optional(text(500)),
+  legalGuardianTitleID: optional(lookupID('Title')),
+  legalGuardianFirstName: optional(text(100)),
+  legalGuardianLastName: optional(text(100)),
+  legalGuardianMiddleName: optional(text(100)),
+  salutation: optional(text(50)),
+  sharePercentage: optional(Type.Integer({ minimum: 0, maximum: 100 })),
+  sophisticatedInvestorCertificateDate: optional(DateOnly),
+  taxationCountryCode: optional(CountryCode),
+  taxationCountryCode2: optional(CountryCode),
+  taxationCountryCode3: optional(CountryCode),
+  taxationCountryTIN: optional(Tin(50)),
+  taxationCountryTIN2: optional(Tin(50)),
+  taxationCountryTIN3: optional(Tin(50)),
+  taxationCountryNoTINReason: optional(text(200)),
+  taxationCountryNoTINReason2: optional(text(200)),
+  taxationCountryNoTINReason3: optional(text(200)),
+  taxationFileNumber: optional(TaxFileNumber),
+  tin: optional(Tin(100)),
+  tradingName: optional(text(200)),
+  taxOfficeTypeID: optional(lookupID('TaxOfficeType')),
+}
+const nested = {
+  addresses: optional(Type.Array(NestedAddress)),
+  communications: optional(Type.Array(NestedCommunication)),
+}
+
+/** A minor needs a legal guardian: title, first and last name. */
+const guarded: Check = (value) => {
+  const person = (value ?? {}) as Record<string, unknown>
+  const { dateOfBirth } = person
+  if (typeof dateOfBirth !== 'string' || !isMinor(dateOfBirth)) return []
+  return (['legalGuardianTitleID', 'legalGuardianFirstName', 'legalGuardianLastName'] as const)
+    .filter((field) => !String(person[field] ?? '').trim())
+    .map((field) => ({ field, code: 'required', words: 'is required for a person under 18' }))
+}
+
+/** Dates as texts compare like dates. Born on 29 February, one is 18 on 1 March. */
+function isMinor(dateOfBirth: string): boolean {
+  const [year, monthAndDay] = [Number(dateOfBirth.slice(0, 4)), dateOfBirth.slice(4)]
+  const today = new Date().toISOString().slice(0, 10)
+  return `${String(year + 18).padStart(4, '0')}${monthAndDay}` > today
+}
+
+const example = {
+  externalPersonId: 'PER-1',
+  titleID: 3,
+  firstName: 'Ann',
+  lastName: 'Example',
+  dateOfBirth: '1980-02-29',
+  taxationFileNumber: '123456782',
+  addresses: [{ addressLine: '1 George Street', suburb: 'Sydney' }],
+  communications: [{ communicationTypeID: 1, name: 'ann@example.com' }],
+}
+export const PersonInput = Type.Object(
+  { externalPersonId: optional(ExternalId), ...fields, ...nested },
+  { $id: 'PersonInput', check: guarded, example },
+)
+export const PersonInputs = oneOrMany(PersonInput)
+export const PersonUpdate = Type.Object(
+  { ...personFields, ...fields, ...nested },
+  { $id: 'PersonUpdate', check: guarded, example: { personID: 1, ...example } },
+)
+export const Person = shown('Person', {
+  ...personFields,
+  ...fields,
+  addresses: Type.Array(Address),
+  communications: Type.Array(Communication),
+})
+/** A person's own fields: what its table holds. */
+export const PersonRecord = Type.Object({ ...personFields, ...fields })
+export const PersonKey = Type.Object({
+  PersonID: optional(Id),
+  ExternalPersonId: optional(ExternalId),
+})
+export const PersonQuery = Type.Object({ ...PersonKey.properties, ...paging })
+
+export type PersonInput = Static<typeof PersonInput>
+export type PersonUpdate = Static<typeof PersonUpdate>
+export type PersonKey = Static<typeof PersonKey>
+export type PersonQuery = Static<typeof PersonQuery>

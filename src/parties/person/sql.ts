@@ -1,0 +1,47 @@
+import sql from 'sql-template-tag'
+import type { Actor } from '../../platform/actor.ts'
+import type { Fragment, Sql } from '../../platform/sql/handle.ts'
+import { identified } from '../../platform/sql/identify.ts'
+import { page } from '../../platform/sql/paging.ts'
+import { columns, render } from '../../platform/sql/render.ts'
+import { tableOf } from '../../platform/sql/rows.ts'
+import { Address } from '../address/schema.ts'
+import { addressKind } from '../address/sql.ts'
+import { Communication } from '../communication/schema.ts'
+import { communicationKind } from '../communication/sql.ts'
+import { personParameter } from '../investor/identities.ts'
+import { listOf } from '../investor/owned-kind.ts'
+import { visiblePerson } from '../investor/scope.ts'
+import { Person, type PersonQuery, PersonRecord } from './schema.ts'
+
+export const personTable = tableOf(
+  'person',
+  'person_id',
+  PersonRecord,
+  {},
+  { inOrderOf: 'external_person_id', contested: 'external_person_id', updatedDate: true },
+)
+
+const personColumns = columns(Person, 'p')
+const addressesOf = listOf(addressKind.table, Address, 'person', 'p')
+const communicationsOf = listOf(communicationKind.table, Communication, 'person', 'p')
+
+/** Persons with what they own, from the table or from a page of it. */
+export const selectPerson = (where: Fragment, from = sql`person`) => sql`
+  select ${personColumns},
+    ${addressesOf} as addresses, ${communicationsOf} as communications
+  from ${from} p where ${where}`
+
+export const readPersons = (handle: Sql, actor: Actor, query: PersonQuery) =>
+  render(
+    handle,
+    selectPerson(
+      sql`true order by p.person_id`,
+      sql`(select * from person p
+        where ${identified(personParameter, query, 'p')} and ${visiblePerson(actor, 'p.person_id')}
+        ${page(query, 'person p', 'p.person_id')})`,
+    ),
+  )
+
+export const personsByID = (ids: readonly number[]) =>
+  selectPerson(sql`p.person_id = any(${ids}::int[]) order by p.person_id`)

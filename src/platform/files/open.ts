@@ -1,0 +1,21 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Config } from '../../config.ts'
+import { type FilesOptions, filesOf, type Transaction } from './files.ts'
+import { localStore } from './local-store.ts'
+import { s3Store } from './s3-store.ts'
+
+/** The files as configured: in the data folder, or in a bucket. */
+export async function openFiles(config: Config, transaction: Transaction) {
+  const places = await openStore(config)
+  const options: FilesOptions = { ...places, maxBytes: config.maxFileBytes, transaction }
+  return { options, files: filesOf(options) }
+}
+
+/** Where contents lie, and where they are while they arrive. */
+export async function openStore(config: Config) {
+  const folder = join(config.dataDir, 'files')
+  const draftFolder = join(folder, 'drafts')
+  mkdirSync(draftFolder, { recursive: true, mode: 0o700 })
+  return { store: config.s3 ? await s3Store(config.s3) : localStore(folder), draftFolder }
+}

@@ -1,0 +1,128 @@
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import pg from 'pg'
+import sql from 'sql-template-tag'
+import { lookupValues } from '../lookup/lookups.ts'
+import { migrateQueue } from './queue.ts'
+
+export const migrationsFolder = new URL('../../../migrations/', import.meta.url)
+
+/** Any number, the same on every node: two that start at once take turns. */
+const migrationLock = 7_215_001
+
+type Migration = { name: string; checksum: string; text: string }
+
+/**
+ * Brings the schema up to date, or as far as the migration named `last`. Forward only; what was
+ * applied once must still be what it was.
+ */
+export async function migrate(
+  connection: pg.ClientConfig,
+  folder = migrationsFolder,
+  last?: string,
+) {
+  const client = new pg.Client(connection)
+  await client.connect()
+  try {
+    await client.query(sql`select pg_advisory_lock(${migrationLock})`)
+    await client.query('set client_min_messages = warning')
+    await client.query(`create table if not exists migration (
+      name text primary key, checksum text not null,
+      applied_date timestamptz not null default now())`)
+    await refuseLocale(client)
+    const applied = await appliedMigrations(client)
+    const wanted = readMigrations(folder).filter(
+      ({ name }) => last === undefined || name <= last || applied.has(name),
+    )
+    const pending = pendingOf(wanted, applied)
+    for (const migration of pending) await apply(client, migration)
+    await seedLookups(client)
+    await migrateQueue(connection)
+    return pending.map(({ name }) => name)
+  } finally {
+    await client.end()
+  }
+}
+
+/** Usernames, email addresses and filters match in any letter case, beyond A to Z too. */
+async function refuseLocale(client: pg.Client) {
+  const { rows } = await client.query(`select lower('Ä') = 'ä' as folds`)
+  if (!rows[0].folds)
+    throw new Error(
+      'The database knows letter case for A to Z only. Create it with a UTF-8 locale such as ' +
+        "C.UTF-8: create database … template template0 encoding 'UTF8' lc_ctype 'C.UTF-8';",
+    )
+}
+
+/** The names of the migrations that a database still lacks; for `cli check`. */
+export async function pendingMigrations(connection: pg.ClientConfig, folder = migrationsFolder) {
+  const client = new pg.Client(connection)
+  await client.connect()
+  try {
+    const { rows } = await client.query(`select to_regclass('migration') is not null as known`)
+    const applied = rows[0].known ? await appliedMigrations(client) : new Map()
+    return pendingOf(readMigrations(folder), applied).map(({ name }) => name)
+  } finally {
+    await client.end()
+  }
+}
+
+function readMigrations(folder: URL): Migration[] {
+  return readdirSync(folder)
+    .filter((name) => /^\d{4}-.*\.sql$/.test(name))
+    .sort()
+    .map((name) => {
+      const text = readFileSync(new URL(name, folder), 'utf8')
+      return { name, text, checksum: createHash('sha256').update(text).digest('hex') }
+    })
+}
+
+/** What a database was migrated with, by name and checksum. */
+export async function appliedMigrations(client: pg.Client): Promise<Map<string, string>> {
+  const { rows } = await client.query('select name, checksum from migration')
+  return new Map(rows.map(({ name, checksum }) => [name, checksum]))
+}
+
+/** Whether this version has every one of these migrations, as it is; else it refuses. */
+export const refuseUnknown = (applied: Map<string, string>, folder = migrationsFolder) =>
+  void pendingOf(readMigrations(folder), applied)
+
+function pendingOf(migrations: Migration[], applied: Map<string, string>): Migration[] {
+  const known = new Map(migrations.map(({ name, checksum }) => [name, checksum]))
+  for (const [name, checksum] of applied) {
+    if (!known.has(name))
+      throw new Error(`The applied migration ${name} is missing from this version.`)
+    if (known.get(name) !== checksum)
+      throw new Error(
+        `The migration ${name} was changed after it was applied. Add a new one instead.`,
+      )
+  }
+  const pending = migrations.filter(({ name }) => !applied.has(name))
+  const late = pending.find(({ name }) => [...applied.keys()].some((done) => done > name))
+  if (late) throw new Error(`The migration ${late.name} sorts before one that is applied already.`)
+  return pending
+}
+
+async function apply(client: pg.Client, { name, checksum, text }: Migration) {
+  try {
+    await client.query('begin')
+    await client.query(text)
+    await client.query(sql`insert into migration (name, checksum) values (${name}, ${checksum})`)
+    await client.query('commit')
+  } catch (error) {
+    await client.query('rollback').catch(() => {})
+    throw new Error(`The migration ${name} failed: ${(error as Error).message}`, { cause: error })
+  }
+}
+
+/** The lookup table is a copy of lookups.ts; writing it only when it differs spares the WAL. */
+async function seedLookups(client: pg.Client) {
+  await client.query(sql`
+    insert into lookup
+    select * from json_to_recordset(${JSON.stringify(lookupValues)}) as given
+      (category text, id int, code text, name text, description text)
+    on conflict (category, id) do update
+      set code = excluded.code, name = excluded.name, description = excluded.description
+      where (lookup.code, lookup.name, lookup.description)
+        is distinct from (excluded.code, excluded.name, excluded.description)`)
+}

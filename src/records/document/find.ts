@@ -1,0 +1,156 @@
+import sql, { join } from 'sql-template-tag'
+import { productParameter, productReference } from '../../catalogue/product/schema.ts'
+import {
+  bizEntityParameter,
+  bizEntityReference,
+  organisationParameter,
+  organisationReference,
+} from '../../parties/investor/identities.ts'
+import { visibleEntity, visibleOrganisation } from '../../parties/investor/scope.ts'
+import { type Actor, inScope } from '../../platform/actor.ts'
+import { forbidden, invalid, unauthenticated } from '../../platform/refusal.ts'
+import type { Fragment, Sql, Tx } from '../../platform/sql/handle.ts'
+import { identified, namesAny, noSuch, type Reference } from '../../platform/sql/identify.ts'
+import { documentParameter, documentReference } from './schema.ts'
+
+/** What a document is found by and belongs to, as query strings or as bodies write it. */
+type Naming = { own: Reference; product: Reference; entity: Reference; organisation: Reference }
+export const inQuery: Naming = {
+  own: documentParameter,
+  product: productParameter,
+  entity: bizEntityParameter,
+  organisation: organisationParameter,
+}
+export const inBody: Naming = {
+  own: documentReference,
+  product: productReference,
+  entity: bizEntityReference,
+  organisation: organisationReference,
+}
+
+export type Found = {
+  id: number
+  productID: number | null
+  isPublic: boolean
+  passwordHash: string | null
+  fileName: string | null
+  contentType: string | null
+  size: number | null
+  sha256: string | null
+  fileDate: string | null
+}
+
+const found = sql`
+  select d.document_id as id, d.product_id as "productID", d.is_public as "isPublic",
+    d.password_hash as "passwordHash", d.file_name as "fileName", d.content_type as "contentType",
+    d.file_size as size, d.file_sha256 as sha256, d.file_date as "fileDate"
+  from document d`
+
+/** Everything a document belongs to is the caller's to see. */
+const visible = (actor: Actor): Fragment =>
+  actor.productIDs === null
+    ? sql`true`
+    : sql`(
+        (d.product_id is null or ${inScope(actor, 'd.product_id')})
+        and (d.biz_entity_id is null or exists (
+          select from biz_entity e
+          where e.biz_entity_id = d.biz_entity_id and ${visibleEntity(actor, 'e')}))
+        and (d.organisation_id is null or ${visibleOrganisation(actor, 'd.organisation_id')}))`
+
+const isOpen = sql`(d.is_public and not exists (
+  select from product p where p.product_id = d.product_id and not p.is_active))`
+
+/**
+ * The document a read names, for whoever asks. What is not public, not there, or of another product
+ * is refused in the same words, so that ids tell nothing.
+ */
+export async function findReadable(handle: Sql, actor: Actor | null, query: object) {
+  const reader = actor?.permissions.has('Document.Read') ? actor : undefined
+  const readable = reader ? sql`(${visible(reader)} or ${isOpen})` : isOpen
+  const document = await find(handle, inQuery, query, readable)
+  if (document) return document
+  if (reader) throw noSuch(documentParameter, query)
+  throw actor
+    ? forbidden('permission_missing', 'This needs the permission Document.Read.')
+    : unauthenticated(
+        'unauthenticated',
+        'There is no such public document; sign in to read others.',
+      )
+}
+
+/** The document a write names, locked. */
+export async function lockDocument(tx: Tx, actor: Actor, naming: Naming, given: object) {
+  const document = await find(tx, naming, given, visible(actor), sql`for update of d`)
+  if (!document) throw noSuch(naming.own, given)
+  return document
+}
+
+async function find(
+  handle: Sql,
+  naming: Naming,
+  given: object,
+  condition: Fragment,
+  lock: Fragment = sql``,
+): Promise<Found | undefined> {
+  if (!namesAny(naming.own, given)) throw noSuch(naming.own, given)
+  const asked = [identified(naming.own, given, 'd'), condition, ...belonging(naming, given)]
+  const rows = await handle.query<Found>(sql`
+    ${found} where ${join(asked, ' and ')} order by d.product_id nulls last limit 2 ${lock}`)
+  const [first, second] = rows
+  // In a product, its own documents come before those of its entities.
+  const isClear = namesAny(naming.product, given) && first?.productID !== second?.productID
+  if (second && !isClear) throw ambiguous(naming.product.fields[0]!)
+  return first
+}
+
+/** What the document must belong to, where a request says so. */
+function belonging({ product, entity, organisation }: Naming, given: object): Fragment[] {
+  return [
+    ...(namesAny(product, given)
+      ? [
+          sql`coalesce(d.product_id, (
+              select e.product_id from biz_entity e where e.biz_entity_id = d.biz_entity_id)) = (
+            select p.product_id from product p where ${identified(product, given, 'p')})`,
+        ]
+      : []),
+    ...(namesAny(entity, given)
+      ? [
+          sql`d.biz_entity_id = (
+            select e.biz_entity_id from biz_entity e where ${identified(entity, given, 'e')})`,
+        ]
+      : []),
+    ...(namesAny(organisation, given)
+      ? [
+          sql`d.organisation_id = (
+            select o.organisation_id from organisation o
+            where ${identified(organisation, given, 'o')})`,
+        ]
+      : []),
+  ]
+}
+
+const ambiguous = (field: string) =>
+  invalid(
+    'ambiguous',
+    'Several documents have this external id: give the product they belong to as well.',
+    field,
+  )
+
+/** The document that a replacement names: by its id, or by its external id in its new product. */
+export async function lockReplaced(
+  tx: Tx,
+  actor: Actor,
+  given: { documentID?: number; externalDocumentId?: string },
+  productID: number | undefined,
+) {
+  const { documentID, externalDocumentId } = given
+  if (!documentID && externalDocumentId === undefined) throw noSuch(documentReference, given)
+  const named = documentID
+    ? sql`d.document_id = ${documentID}`
+    : sql`d.external_document_id = ${externalDocumentId}
+        and d.product_id is not distinct from ${productID ?? null}::int`
+  const [document] = await tx.query<Found>(sql`
+    ${found} where ${named} and ${visible(actor)} for update of d`)
+  if (!document) throw noSuch(documentReference, given)
+  return document
+}

@@ -1,0 +1,105 @@
+import { inPasswordSlot } from '../../access/password/hash.ts'
+import type { Actor } from '../../platform/actor.ts'
+import type { Files } from '../../platform/files/files.ts'
+import {
+  arrayOf,
+  downloading,
+  type Endpoint,
+  nothing,
+  reading,
+  uploading,
+  writing,
+} from '../../platform/http/endpoint.ts'
+import type { Database } from '../../platform/sql/handle.ts'
+import { addFile, downloadFile, replaceFile } from './file.ts'
+import { createDocument, deleteDocument, updateDocument } from './save.ts'
+import {
+  Document,
+  DocumentInput,
+  DocumentKey,
+  DocumentUpdate,
+  FileContent,
+  FileInput,
+  FileQuery,
+  StoredFile,
+} from './schema.ts'
+import { readDocument } from './sql.ts'
+
+const change = { access: 'Document.Write', resource: 'Document' } as const
+const openToAll = { access: 'public', recognises: true } as const
+const whoMayRead = 'A public document; any other needs a token and the permission `Document.Read`.'
+
+/** Hashing a password takes its turn; the other writes need not wait for it. */
+const inTurn = <T>(work: () => Promise<T>, { body }: { body: unknown }) =>
+  (body as { password?: string }).password ? inPasswordSlot(work) : work()
+
+export const documentEndpoints = (
+  database: Database,
+  files: Files,
+  nameKey: Buffer,
+): Endpoint[] => [
+  reading({
+    operation: 'GET /Document',
+    ...openToAll,
+    summary: 'Read a document, without its file.',
+    description: whoMayRead,
+    query: DocumentKey,
+    data: Document,
+    read: ({ query, actor }, handle) => readDocument(handle, actor as Actor | null, query),
+  }),
+  writing({
+    operation: 'POST /Document',
+    ...change,
+    summary: 'Create a document; its file is uploaded separately.',
+    body: DocumentInput,
+    data: Document,
+    inTurn,
+    write: ({ body, actor }, tx) => createDocument(tx, actor, body),
+  }),
+  writing({
+    operation: 'PUT /Document',
+    ...change,
+    summary: 'Replace a document; its file stays, and its password unless one is given.',
+    body: DocumentUpdate,
+    data: arrayOf(Document),
+    inTurn,
+    write: ({ body, actor }, tx) => updateDocument(tx, actor, body),
+  }),
+  writing({
+    operation: 'DELETE /Document',
+    ...change,
+    summary: 'Delete a document with its file.',
+    query: DocumentKey,
+    data: nothing,
+    write: ({ query, actor }, tx) => deleteDocument(tx, actor, query),
+  }),
+  uploading({
+    operation: 'POST /Document/File',
+    ...change,
+    summary: 'Upload the file of a document.',
+    body: FileInput,
+    data: StoredFile,
+    upload: files,
+    write: ({ body, actor }, tx) => addFile(tx, actor, body),
+  }),
+  downloading({
+    operation: 'GET /Document/File',
+    ...openToAll,
+    anyVersion: true,
+    summary: 'Download the file of a document.',
+    description: `${whoMayRead} One with a password needs the header \`X-Document-Password\`.`,
+    query: FileQuery,
+    data: FileContent,
+    download: (request) =>
+      downloadFile(database, { transaction: database.transaction, files, nameKey }, request),
+  }),
+  uploading({
+    operation: 'PUT /Document/File',
+    ...change,
+    summary: 'Replace the file of a document.',
+    body: FileInput,
+    data: StoredFile,
+    upload: files,
+    write: ({ body, actor }, tx) => replaceFile(tx, actor, body),
+  }),
+]

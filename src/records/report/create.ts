@@ -1,0 +1,176 @@
+import sql from 'sql-template-tag'
+import { investmentReference } from '../../catalogue/investment/schema.ts'
+import { identifyInvestment } from '../../catalogue/investment/sql.ts'
+import { productReference } from '../../catalogue/product/schema.ts'
+import { identifyProduct } from '../../catalogue/product/sql.ts'
+import { distributionReference } from '../../money/distribution/schema.ts'
+import { identifyDistribution } from '../../money/distribution/sql.ts'
+import { accountReference } from '../../parties/account/reference.ts'
+import { bizEntityReference } from '../../parties/investor/identities.ts'
+import { visibleEntity } from '../../parties/investor/scope.ts'
+import { type Actor, inScope } from '../../platform/actor.ts'
+import { lookups } from '../../platform/lookup/lookups.ts'
+import { conflict, type Problem, refuseAll } from '../../platform/refusal.ts'
+import type { Sql, Tx } from '../../platform/sql/handle.ts'
+import {
+  identify,
+  identifyOptional,
+  namesAny,
+  noSuch,
+  type Reference,
+} from '../../platform/sql/identify.ts'
+import { queueJob } from '../../platform/sql/queue.ts'
+import type { Written } from '../../platform/sql/unit-of-work.ts'
+import { checkMayRead, kinds } from './kinds.ts'
+import type { ReportInput } from './schema.ts'
+import { renderReport } from './sql.ts'
+
+const { ReportType, DistributionStatus } = lookups
+
+/** Takes an order for a report. A worker is woken by the commit of this very transaction. */
+export async function createReport(tx: Tx, actor: Actor, input: ReportInput): Promise<Written> {
+  const { reportTypeID, format = 'csv', top } = input
+  checkMayRead(actor, reportTypeID)
+  refuseAll(400, [...neededBy(input), ...wrongPeriod(input)])
+  const about = await subjectOf(tx, actor, input)
+  const { productID, investmentID, corporateActionID, bizEntityID, accountID } = about
+  const { name = kinds[reportTypeID]!.title, date, fromDate, toDate } = input
+  const [row] = await tx.query<{ id: number }>(sql`
+    insert into report (report_type_id, name, format, product_id, investment_id,
+      corporate_action_id, biz_entity_id, account_id, date, from_date, to_date, top, user_id,
+      username)
+    values (${reportTypeID}, ${name}, ${format}, ${productID}, ${investmentID},
+      ${corporateActionID}, ${bizEntityID}, ${accountID},
+      coalesce(${date}::date, ${toDate}::date, current_date), ${fromDate},
+      coalesce(${toDate}::date, ${date}::date, current_date), ${top}, ${actor.userID},
+      ${actor.username})
+    returning report_id as id`)
+  const { id } = row!
+  await queueReport(tx, id)
+  return { ...(await renderReport(tx, id)), ids: [id], productID, changes: input }
+}
+
+export const queueReport = (tx: Tx, reportID: number) =>
+  queueJob(tx, 'make_report', { reportID }, `report ${reportID}`)
+
+/** What the kind of report cannot do without. */
+function neededBy(input: ReportInput): Problem[] {
+  const needs = (references: Reference[]): Problem[] =>
+    references.some((reference) => namesAny(reference, input))
+      ? []
+      : [
+          {
+            code: 'required',
+            field: references[0]!.fields[0]!,
+            message: `This report needs ${references
+              .flatMap(({ fields }) => fields)
+              .join(' or ')}.`,
+          },
+        ]
+  if (input.reportTypeID === ReportType.Distribution) return needs([distributionReference])
+  if (input.reportTypeID === ReportType['Holding statement'])
+    return needs([bizEntityReference, accountReference])
+  return []
+}
+
+function wrongPeriod({ fromDate, toDate, date }: ReportInput): Problem[] {
+  const end = toDate ?? date
+  return fromDate && end && fromDate > end
+    ? [{ code: 'invalid_period', field: 'fromDate', message: 'fromDate is after the last day.' }]
+    : []
+}
+
+/** Every id of a report, natively, and its product: that which is named, or that of the rest. */
+async function subjectOf(tx: Tx, actor: Actor, input: ReportInput) {
+  const named = namesAny(productReference, input)
+    ? await identifyProduct(tx, actor, input)
+    : undefined
+  const distribution = namesAny(distributionReference, input)
+    ? await identifyDistribution(tx, actor, input)
+    : undefined
+  const within = named ?? distribution?.productID
+  const investmentID = namesAny(investmentReference, input)
+    ? await identifyInvestment(tx, actor, input)
+    : undefined
+  const given = await identifyOptional(tx, bizEntityReference, input, {
+    visible: visibleEntity(actor, 'r'),
+  })
+  const account = await accountOf(tx, actor, input, within)
+  const productID =
+    within ??
+    (investmentID && (await productOf(tx, { investmentID }))) ??
+    account?.productID ??
+    (given && (await productOf(tx, { bizEntityID: given })))
+  if (!productID) throw noSuch(productReference, {})
+  await refuseStrangers(tx, productID, { investmentID, bizEntityID: given, account })
+  if (distribution) await refuseUndeclared(tx, distribution)
+  return {
+    productID,
+    investmentID,
+    corporateActionID: distribution?.id,
+    bizEntityID: given ?? account?.bizEntityID,
+    accountID: account?.id,
+  }
+}
+
+type NamedAccount = { id: number; productID: number; bizEntityID: number }
+
+async function accountOf(
+  tx: Tx,
+  actor: Actor,
+  input: ReportInput,
+  productID: number | undefined,
+): Promise<NamedAccount | undefined> {
+  if (!namesAny(accountReference, input)) return undefined
+  const visible = inScope(actor, 'r.product_id')
+  const id = await identify(tx, accountReference, input, { visible, productIDs: [productID] })
+  const [row] = await tx.query<NamedAccount>(sql`
+    select account_id as id, product_id as "productID", biz_entity_id as "bizEntityID"
+    from account where account_id = ${id}`)
+  return row
+}
+
+async function productOf(
+  handle: Sql,
+  { investmentID, bizEntityID }: { investmentID?: number; bizEntityID?: number },
+): Promise<number | undefined> {
+  const [row] = await handle.query<{ productID: number }>(sql`
+    select product_id as "productID" from investment where investment_id = ${investmentID ?? null}
+    union all
+    select product_id from biz_entity where biz_entity_id = ${bizEntityID ?? null}`)
+  return row?.productID
+}
+
+/** Everything a report names belongs to one product, and the account to its entity. */
+async function refuseStrangers(
+  tx: Tx,
+  productID: number,
+  named: {
+    investmentID: number | undefined
+    bizEntityID: number | undefined
+    account: NamedAccount | undefined
+  },
+) {
+  const { investmentID, bizEntityID, account } = named
+  const problems: Problem[] = []
+  const stranger = (field: string) =>
+    problems.push({
+      code: 'combination',
+      field,
+      message: `What ${field} names does not belong to the rest of the report.`,
+    })
+  if (investmentID && (await productOf(tx, { investmentID })) !== productID)
+    stranger('investmentID')
+  if (bizEntityID && (await productOf(tx, { bizEntityID })) !== productID) stranger('bizEntityID')
+  if (account && account.productID !== productID) stranger('accountID')
+  if (account && bizEntityID && account.bizEntityID !== bizEntityID) stranger('accountID')
+  refuseAll(400, problems)
+}
+
+async function refuseUndeclared(tx: Tx, which: { productID: number; id: number }) {
+  const [row] = await tx.query(sql`
+    select from distribution
+    where product_id = ${which.productID} and corporate_action_id = ${which.id}
+      and distribution_status_id = ${DistributionStatus.Configured}`)
+  if (row) throw conflict('not_declared', 'The distribution is not declared yet.')
+}

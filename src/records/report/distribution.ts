@@ -1,0 +1,114 @@
+import sql, { join, raw } from 'sql-template-tag'
+import { nameArray } from '../../ledger/biz-transaction/sql.ts'
+import { lookups } from '../../platform/lookup/lookups.ts'
+import type { Snapshot } from '../../platform/sql/handle.ts'
+import { aboutProduct, type Label, longDate } from './about.ts'
+import type { Subject } from './subject.ts'
+import type { Column, Sketch } from './table.ts'
+
+type Declared = {
+  name: string | null
+  class: string | null
+  recordDate: string | null
+  paymentDate: string | null
+  perUnit: string | null
+  status: string
+  decimals: number
+  components: string[]
+}
+
+async function readDeclared(snapshot: Snapshot, subject: Subject): Promise<Declared> {
+  const { productID, corporateActionID } = subject
+  const [row] = await snapshot.query<Declared>(sql`
+    select d.name, concat_ws(' – ', i.security_code, i.name) as class,
+      d.record_date as "recordDate", d.payment_date as "paymentDate",
+      trim_scale(d.distribution_amount_per_unit) as "perUnit",
+      ${raw(nameArray(lookups.DistributionStatus))}[d.distribution_status_id] as status,
+      minor_units(i.currency_id) as decimals,
+      array(select c.tax_component_name from distribution_component c
+        where c.product_id = d.product_id and c.corporate_action_id = d.corporate_action_id
+        order by c.ordinal) as components
+    from distribution d join investment i on i.investment_id = d.investment_id
+    where d.product_id = ${productID} and d.corporate_action_id = ${corporateActionID}`)
+  return row!
+}
+
+const money = (key: string, title: string, width = 13): Column => ({
+  key,
+  title,
+  kind: 'number',
+  width,
+  decimals: 2,
+  total: true,
+})
+
+const columnsOf = ({ components }: Declared): Column[] => [
+  { key: 'accountNumber', title: 'Account', kind: 'text', width: 10 },
+  { key: 'name', title: 'Name', kind: 'text', width: 22 },
+  { key: 'units', title: 'Units', kind: 'number', width: 13, decimals: 4, total: true },
+  money('gross', 'Gross'),
+  ...components.map((name, i) => money(`component${i + 1}`, spaced(name))),
+  money('drp', 'Reinvested', 12),
+  { key: 'drpUnits', title: 'DRP units', kind: 'number', width: 11, decimals: 4, total: true },
+  money('residual', 'Residual', 9),
+  money('cash', 'Cash'),
+  { key: 'paidTo', title: 'Paid to', kind: 'text', width: 14 },
+]
+
+/** AustralianFrankedDividends → Australian Franked Dividends */
+const spaced = (name: string) => name.replaceAll(/([a-z])([A-Z])/g, '$1 $2')
+
+/** Of a bank account the last three characters only, and nothing of a short one. */
+const masked = (
+  column: string,
+) => `case when length(${column}) <= 3 then repeat('*', length(${column}))
+  else repeat('*', length(${column}) - 3) || right(${column}, 3) end`
+
+/** What each account got of a distribution, by component, and how. */
+export async function distributionSketch(snapshot: Snapshot, subject: Subject): Promise<Sketch> {
+  const declared = await readDeclared(snapshot, subject)
+  const { decimals } = declared
+  const components = declared.components.map(
+    (_, i) =>
+      sql`round(t.component_amounts[${i + 1}], ${decimals}) as ${raw(`component${i + 1}`)},`,
+  )
+  return {
+    title: 'Distribution',
+    about: [...(await aboutProduct(snapshot, subject)), ...aboutDistribution(declared)],
+    columns: columnsOf(declared),
+    select: sql`
+      select a.account_number as "accountNumber", e.name, round(t.units, i.unit_decimals) as units,
+        round(t.gross_amount, ${decimals}) as gross,
+        ${components.length > 0 ? join(components, ' ') : sql``}
+        round(t.drp_amount, ${decimals}) as drp,
+        round(coalesce(t.drp_units, 0), coalesce(r.unit_decimals, i.unit_decimals)) as "drpUnits",
+        round(coalesce(t.drp_residual, 0), ${decimals}) as residual,
+        round(t.cash_amount, ${decimals}) as cash,
+        case when t.cash_amount > 0 then concat_ws(' ', p.bsb, coalesce(
+          ${raw(masked('p.account_number'))}, ${raw(masked('p.iban'))})) end as "paidTo"
+      from entitlement t
+      join distribution d on d.product_id = t.product_id
+        and d.corporate_action_id = t.corporate_action_id
+      join investment i on i.investment_id = t.investment_id
+      left join investment r on r.investment_id = d.drp_investment_id
+      join account a on a.product_id = t.product_id and a.account_id = t.account_id
+      join biz_entity e on e.biz_entity_id = a.biz_entity_id
+      left join payment_detail p on p.payment_detail_id = t.payment_detail_id
+      where t.product_id = ${subject.productID}
+        and t.corporate_action_id = ${subject.corporateActionID}`,
+    order: sql`lower(e.name), a.account_id`,
+  }
+}
+
+function aboutDistribution(declared: Declared): Label[] {
+  const { name, class: of, recordDate, paymentDate, perUnit, status } = declared
+  const known: [string, string | null][] = [
+    ['Class', of],
+    ['Distribution', name],
+    ['Record date', recordDate && longDate(recordDate)],
+    ['Payment date', paymentDate && longDate(paymentDate)],
+    ['Amount per unit', perUnit],
+    ['Status', status],
+  ]
+  return known.flatMap(([label, value]): Label[] => (value ? [[label, value]] : []))
+}

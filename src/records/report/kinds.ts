@@ -1,0 +1,67 @@
+import type { Actor } from '../../platform/actor.ts'
+import type { Permission } from '../../platform/http/permission.ts'
+import { lookups } from '../../platform/lookup/lookups.ts'
+import { forbidden } from '../../platform/refusal.ts'
+import type { Snapshot } from '../../platform/sql/handle.ts'
+import { distributionSketch } from './distribution.ts'
+import { rangesSketch, topHoldersSketch } from './holders.ts'
+import { holdingsSketch } from './holdings.ts'
+import { registerSketch } from './register.ts'
+import { statementSketch } from './statement.ts'
+import type { Subject } from './subject.ts'
+import type { Sketch } from './table.ts'
+import { transactionsSketch } from './transactions.ts'
+
+type Kind = {
+  title: string
+  /** What its rows are made of: who may not read that may not have the report. */
+  needs: readonly Permission[]
+  sketch: (snapshot: Snapshot, subject: Subject) => Promise<Sketch>
+}
+
+const { ReportType } = lookups
+
+/** The seven kinds of report, by their id. */
+export const kinds: Record<number, Kind> = {
+  [ReportType['Register of members']]: {
+    title: 'Register of members',
+    needs: ['BizEntity.Read', 'Address.Read'],
+    sketch: registerSketch,
+  },
+  [ReportType.Holdings]: {
+    title: 'Holdings',
+    needs: ['BizEntity.Read'],
+    sketch: holdingsSketch,
+  },
+  [ReportType.Transactions]: {
+    title: 'Transactions',
+    needs: ['BizTransaction.Read'],
+    sketch: transactionsSketch,
+  },
+  [ReportType.Distribution]: {
+    title: 'Distribution',
+    needs: ['Distribution.Read'],
+    sketch: distributionSketch,
+  },
+  [ReportType['Top holders']]: {
+    title: 'Top holders',
+    needs: ['BizEntity.Read'],
+    sketch: topHoldersSketch,
+  },
+  [ReportType['Holding ranges']]: {
+    title: 'Holding ranges',
+    needs: ['BizEntity.Read'],
+    sketch: rangesSketch,
+  },
+  [ReportType['Holding statement']]: {
+    title: 'Holding statement',
+    needs: ['BizEntity.Read', 'BizTransaction.Read'],
+    sketch: statementSketch,
+  },
+}
+
+/** Asked when a report is wanted, when it is made, and when it is handed out. */
+export function checkMayRead(actor: Actor, reportTypeID: number) {
+  const missing = kinds[reportTypeID]!.needs.find((needed) => !actor.permissions.has(needed))
+  if (missing) throw forbidden('permission_missing', `This report needs the permission ${missing}.`)
+}

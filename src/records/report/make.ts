@@ -1,0 +1,198 @@
+import { randomUUID } from 'node:crypto'
+import sql, { raw } from 'sql-template-tag'
+import type { Actor } from '../../platform/actor.ts'
+import type { Files, Transaction } from '../../platform/files/files.ts'
+import { lookups } from '../../platform/lookup/lookups.ts'
+import { Refusal } from '../../platform/refusal.ts'
+import type { Snapshot, Tx } from '../../platform/sql/handle.ts'
+import { queueReport } from './create.ts'
+import { writers } from './format.ts'
+import { checkMayRead, kinds } from './kinds.ts'
+import type { Format } from './schema.ts'
+import type { Subject } from './subject.ts'
+import { type Row, rowsOf, type Table, tableOf } from './table.ts'
+
+const { Queued, Running, Complete, Failed } = lookups.ReportStatus
+
+/** Who makes a report says so at this interval; one who has not for a while is dead. */
+const heartbeat = 5_000
+const deadAfter = sql`interval '30 seconds'`
+/** Attempts that end in a crash or a fault of ours, before we give up. */
+const mostAttempts = 5
+const defaultTop = 20
+
+export type Makers = {
+  transaction: Transaction
+  snapshot: <T>(work: (snapshot: Snapshot) => Promise<T>, signal: AbortSignal) => Promise<T>
+  files: Files
+  /** The user a report is for, as they are now. */
+  actorOf: (userID: number) => Promise<Actor | undefined>
+  onFault: (reportID: number, error: unknown) => void
+}
+
+type Order = Subject & {
+  id: number
+  typeID: number
+  format: Format
+  userID: number
+  attempts: number
+  lease: string
+}
+
+/** Makes one report. What ends badly is told in its record, or tried again. */
+export async function makeReport(makers: Makers, reportID: number, signal: AbortSignal) {
+  const order = await takeLease(makers, reportID)
+  if (!order) return
+  const attempt = new AbortController()
+  const stop = () => attempt.abort()
+  signal.addEventListener('abort', stop)
+  const progress = { percent: 0, rows: 0 }
+  const timer = setInterval(() => {
+    tell(makers, order, progress).then(
+      (isOurs) => isOurs || stop(),
+      () => {}, // the database is away: the next one may get through
+    )
+  }, heartbeat)
+  try {
+    await make(makers, order, progress, attempt.signal)
+  } catch (error) {
+    await settle(makers, order, error, signal.aborted)
+  } finally {
+    clearInterval(timer)
+    signal.removeEventListener('abort', stop)
+  }
+}
+
+/** A report that nobody is at, or whose maker is dead, is ours from now on. */
+const takeLease = ({ transaction }: Makers, reportID: number) =>
+  transaction(async (tx) => {
+    const [order] = await tx.query<Order>(sql`
+      update report set report_status_id = ${Running}, lease = ${randomUUID()}::uuid,
+        lease_date = now(), attempts = attempts + 1, progress_percent = 0, row_count = null,
+        error_message = null, started_date = now()
+      where report_id = ${reportID} and report_status_id in (${Queued}, ${Running})
+        and (lease is null or lease_date < now() - ${deadAfter})
+      returning report_id as id, report_type_id as "typeID", format, product_id as "productID",
+        investment_id as "investmentID", corporate_action_id as "corporateActionID",
+        biz_entity_id as "bizEntityID", account_id as "accountID", date, from_date as "fromDate",
+        to_date as "toDate", coalesce(top, ${defaultTop}) as top, user_id as "userID", attempts,
+        lease`)
+    return order
+  })
+
+const leased = ({ id, lease }: Order) => sql`report_id = ${id} and lease = ${lease}::uuid`
+
+/** Whether the report is still ours. */
+const tell = ({ transaction }: Makers, order: Order, { percent, rows }: Progress) =>
+  transaction(async (tx) => {
+    const still = await tx.query(sql`
+      update report set lease_date = now(), progress_percent = ${percent}, row_count = ${rows}
+      where ${leased(order)} returning true`)
+    return still.length > 0
+  })
+
+type Progress = { percent: number; rows: number }
+
+async function make(makers: Makers, order: Order, progress: Progress, signal: AbortSignal) {
+  if (order.attempts > mostAttempts) throw gaveUp()
+  await authorise(makers, order)
+  const file = await makers.files.make((path) =>
+    makers.snapshot(async (snapshot) => {
+      const table = await tableOf(snapshot, await kinds[order.typeID]!.sketch(snapshot, order))
+      const rows = counted(rowsOf(snapshot, table), table, progress, signal)
+      await writers[order.format](path, table, rows)
+      progress.rows = table.count
+    }, signal),
+  )
+  signal.throwIfAborted()
+  await makers.transaction((tx) => complete(tx, order, file, progress.rows))
+}
+
+/** The rights of whoever ordered it may have changed since. */
+async function authorise({ actorOf }: Makers, { userID, typeID, productID }: Order) {
+  const actor = await actorOf(userID)
+  const isSeen = actor?.productIDs === null || actor?.productIDs.includes(productID)
+  if (!actor || !isSeen || !actor.permissions.has('Report.Write'))
+    throw new Refusal(403, [
+      { code: 'scope', message: 'Who ordered the report may not have it any more.' },
+    ])
+  checkMayRead(actor, typeID)
+}
+
+async function* counted(
+  rows: AsyncIterable<Row[]>,
+  { count }: Table,
+  progress: Progress,
+  signal: AbortSignal,
+) {
+  for await (const batch of rows) {
+    signal.throwIfAborted()
+    yield batch
+    progress.rows += batch.length
+    progress.percent = Math.min(99, Math.floor((100 * progress.rows) / Math.max(1, count)))
+  }
+}
+
+/** The file is durable by now; from here on it has a reference. */
+const complete = (tx: Tx, order: Order, file: { sha256: string; size: number }, rows: number) =>
+  tx.query(sql`
+    update report set report_status_id = ${Complete}, progress_percent = 100, row_count = ${rows},
+      file_sha256 = ${file.sha256}, file_size = ${file.size}, file_date = clock_timestamp(),
+      completed_date = now(), lease = null
+    where ${leased(order)}`)
+
+const gaveUp = () =>
+  new Refusal(409, [
+    { code: 'gave_up', message: 'The report could not be made in several attempts.' },
+  ])
+
+/** What a person can act on is told; the rest is tried again, and then told without its reasons. */
+async function settle(makers: Makers, order: Order, error: unknown, isStopping: boolean) {
+  const { transaction, onFault } = makers
+  if (isStopping) return transaction((tx) => handBack(tx, order))
+  const told = error instanceof Refusal && error.status < 500 ? error.message : undefined
+  if (told === undefined) onFault(order.id, error)
+  const isLast = order.attempts >= mostAttempts
+  const message = told ?? (isLast ? 'The report could not be made; the log says why.' : undefined)
+  if (message === undefined) {
+    await transaction((tx) => putBack(tx, order, order.attempts))
+    throw error // the queue tries again, after a while
+  }
+  await transaction((tx) =>
+    tx.query(sql`
+      update report set report_status_id = ${Failed}, error_message = ${message.slice(0, 500)},
+        completed_date = now(), lease = null
+      where ${leased(order)}`),
+  )
+}
+
+/** Stopped in the middle: another worker starts it anew, and this attempt does not count. */
+async function handBack(tx: Tx, order: Order) {
+  if (await putBack(tx, order, order.attempts - 1)) await queueReport(tx, order.id)
+}
+
+const putBack = async (tx: Tx, order: Order, attempts: number) => {
+  const rows = await tx.query(sql`
+    update report set report_status_id = ${Queued}, progress_percent = 0, row_count = null,
+      attempts = ${attempts}, lease = null
+    where ${leased(order)} returning true`)
+  return rows.length > 0
+}
+
+/**
+ * Reports whose makers died, at them or on the way to them, go back into the queue; one that still
+ * waits there keeps its place. Any node may do this at any time.
+ */
+export const reviveReports = ({ transaction }: Makers) =>
+  transaction(async (tx) => {
+    const dead = await tx.query<{ id: number }>(sql`
+      update report set report_status_id = ${Queued}, lease = null, lease_date = now()
+      where report_id in (
+        select report_id from report
+        where report_status_id in (${raw(`${Queued}, ${Running}`)})
+          and coalesce(lease_date, created_date) < now() - ${deadAfter}
+        order by coalesce(lease_date, created_date) limit 100 for update skip locked)
+      returning report_id as id`)
+    for (const { id } of dead) await queueReport(tx, id)
+    return dead.length
+  })

@@ -1,0 +1,40 @@
+import sql, { raw } from 'sql-template-tag'
+import { nameArray } from '../../ledger/biz-transaction/sql.ts'
+import { positionsAsAt } from '../../ledger/holding/sql.ts'
+import { lookups } from '../../platform/lookup/lookups.ts'
+import type { Fragment } from '../../platform/sql/handle.ts'
+import type { Subject } from './subject.ts'
+
+/** What was held at the end of a report's day, under the alias h. */
+export const positionsOf = ({ productID, investmentID, bizEntityID, accountID, date }: Subject) =>
+  sql`(${positionsAsAt(date)} and h.product_id = ${productID}
+    ${investmentID ? sql`and h.investment_id = ${investmentID}` : sql``}
+    ${accountID ? sql`and h.account_id = ${accountID}` : sql``}
+    ${bizEntityID ? sql`and h.account_id = any(${accountsOf(bizEntityID)})` : sql``}) h`
+
+const accountsOf = (bizEntityID: number) =>
+  sql`array(select a.account_id from account a where a.biz_entity_id = ${bizEntityID})`
+
+/** Whose they are and in what. */
+export const withOwners = sql`
+  join account a on a.product_id = h.product_id and a.account_id = h.account_id
+  join biz_entity e on e.biz_entity_id = a.biz_entity_id
+  join investment i on i.investment_id = h.investment_id`
+
+export const className = raw('coalesce(i.security_code, i.name, i.external_investment_id)')
+export const currency = raw(`${nameArray(lookups.Currency)}[i.currency_id]`)
+
+/** At least four places, so that prices stand under each other; more where a price has more. */
+export const shownPrice = (column: string) =>
+  raw(`round(${column}, greatest(4, scale(trim_scale(${column}))))`)
+
+/** The price of a day, or the last before it. */
+export const priceAsAt = (date: Fragment) => sql`
+  left join lateral (
+    select v.price, v.price_date from investment_price v
+    where v.investment_id = i.investment_id and v.price_date <= ${date}
+    order by v.price_date desc limit 1) v on true`
+
+/** Without a price, a position is worth what was put into it, as everywhere. */
+export const marketValue = raw(`case when v.price is null then h.invested
+  else round(h.quantity * v.price, minor_units(i.currency_id)) end`)

@@ -1,0 +1,66 @@
+import sql from 'sql-template-tag'
+import { lookups } from '../../platform/lookup/lookups.ts'
+import type { Snapshot } from '../../platform/sql/handle.ts'
+import { aboutProduct, asAt } from './about.ts'
+import { className, positionsOf, withOwners } from './positions.ts'
+import type { Subject } from './subject.ts'
+import type { Column, Sketch } from './table.ts'
+
+const columns: Column[] = [
+  { key: 'name', title: 'Name', kind: 'text', width: 24 },
+  { key: 'accountNumber', title: 'Account', kind: 'text', width: 10 },
+  { key: 'address', title: 'Address', kind: 'text', width: 36 },
+  { key: 'dateEntered', title: 'Date entered', kind: 'date', width: 9 },
+  { key: 'class', title: 'Class', kind: 'text', width: 9 },
+  { key: 'units', title: 'Units', kind: 'number', width: 14, decimals: 4, total: 'class' },
+]
+
+const { Postal, Physical } = lookups.AddressType
+
+/** Of the entity e: its own address, else that of one of its parties; a postal one first. */
+export const addressOfEntity = sql`
+  select concat_ws(', ', nullif(x.above_address_line, ''), nullif(x.address_line, ''),
+    nullif(concat_ws(' ', x.suburb, x.state_code, x.postcode), ''), nullif(x.country_code, ''))
+    as address
+  from (
+    select 1 as place, x.* from address x where x.biz_entity_id = e.biz_entity_id
+    union all
+    select 2, x.* from biz_entity_party p join address x on x.person_id = p.person_id
+    where p.biz_entity_id = e.biz_entity_id
+    union all
+    select 3, x.* from biz_entity_party p join address x on x.organisation_id = p.organisation_id
+    where p.biz_entity_id = e.biz_entity_id) x
+  order by x.place, case x.address_type_id when ${Postal} then 1 when ${Physical} then 2 else 3 end,
+    x.address_id
+  limit 1`
+
+/** The day of the first units since the holding was last empty: who left and came back is new. */
+const entered = ({ date }: Subject) => {
+  const counts = sql`b.product_id = h.product_id and b.account_id = h.account_id
+    and b.investment_id = h.investment_id and b.biz_transaction_status_id <> 3`
+  return sql`
+    left join lateral (
+      select b.transaction_date, b.biz_transaction_id from biz_transaction b
+      where ${counts} and b.transaction_date <= ${date} and b.closing_quantity = 0
+      order by b.transaction_date desc, b.biz_transaction_id desc limit 1) z on true
+    left join lateral (
+      select b.transaction_date as date from biz_transaction b
+      where ${counts} and (z.transaction_date is null or
+        (b.transaction_date, b.biz_transaction_id) > (z.transaction_date, z.biz_transaction_id))
+      order by b.transaction_date, b.biz_transaction_id limit 1) n on true`
+}
+
+/** Who the members are, where they live, since when, and what they hold (section 169). */
+export const registerSketch = async (snapshot: Snapshot, subject: Subject): Promise<Sketch> => ({
+  title: 'Register of members',
+  about: [...(await aboutProduct(snapshot, subject)), asAt(subject)],
+  columns,
+  select: sql`
+    select e.name, a.account_number as "accountNumber", x.address, n.date as "dateEntered",
+      ${className} as class, round(h.quantity, i.unit_decimals) as units,
+      a.account_id as "accountID"
+    from ${positionsOf(subject)} ${withOwners}
+    left join lateral (${addressOfEntity}) x on true
+    ${entered(subject)}`,
+  order: sql`lower(e.name), a.account_id, i.investment_id`,
+})

@@ -1,0 +1,69 @@
+import type { Files } from '../../platform/files/files.ts'
+import {
+  arrayOf,
+  downloading,
+  type Endpoint,
+  nothing,
+  reading,
+  writing,
+} from '../../platform/http/endpoint.ts'
+import type { Database } from '../../platform/sql/handle.ts'
+import { createReport } from './create.ts'
+import {
+  Report,
+  ReportFile,
+  ReportFileQuery,
+  ReportInput,
+  ReportKey,
+  ReportQuery,
+} from './schema.ts'
+import { deleteReport, downloadReport, readReports, readStatus } from './sql.ts'
+
+const change = { access: 'Report.Write', resource: 'Report' } as const
+
+export const reportEndpoints = (database: Database, files: Files): Endpoint[] => [
+  writing({
+    operation: 'POST /Report',
+    ...change,
+    summary: 'Order a report; it is made in the background.',
+    description: `Register of members, Holdings, Top holders and Holding ranges are as at \`date\`
+(today); Transactions and Holding statement are about \`fromDate\` to \`toDate\`. Distribution needs
+the distribution, Holding statement the entity or the account. The permissions to read what the
+report is made of are needed as well.`,
+    body: ReportInput,
+    data: Report,
+    write: ({ body, actor }, tx) => createReport(tx, actor, body),
+  }),
+  reading({
+    operation: 'GET /Report',
+    access: 'Report.Read',
+    summary: 'List reports.',
+    query: ReportQuery,
+    data: arrayOf(Report),
+    read: ({ query, actor }, handle) => readReports(handle, actor, query),
+  }),
+  reading({
+    operation: 'GET /Report/Status',
+    access: 'Report.Read',
+    summary: 'See how far a report is.',
+    query: ReportKey,
+    data: Report,
+    read: ({ query, actor }, handle) => readStatus(handle, actor, query),
+  }),
+  writing({
+    operation: 'DELETE /Report',
+    ...change,
+    summary: 'Delete a report with its file; one that is being made is stopped.',
+    query: ReportKey,
+    data: nothing,
+    write: ({ query, actor }, tx) => deleteReport(tx, actor, query),
+  }),
+  downloading({
+    operation: 'GET /Report/File',
+    access: 'Report.Read',
+    summary: 'Download a report that is complete.',
+    query: ReportFileQuery,
+    data: ReportFile,
+    download: ({ query, actor }) => downloadReport(database, files, actor, query),
+  }),
+]

@@ -1,0 +1,108 @@
+import { type Static, Type } from 'typebox'
+import { rawParameter } from '../../platform/http/download.ts'
+import {
+  DateOnly,
+  DateTime,
+  ExternalId,
+  Id,
+  optional,
+  requiredText,
+  shown,
+  text,
+} from '../../platform/http/fields.ts'
+import { paging } from '../../platform/http/paging.ts'
+import { lookupID } from '../../platform/lookup/lookups.ts'
+
+export const formats = ['csv', 'xlsx', 'pdf', 'json'] as const
+export type Format = (typeof formats)[number]
+
+const Format = Type.Unsafe<Format>({
+  type: 'string',
+  enum: formats,
+  conformed: (value: unknown) => (typeof value === 'string' ? value.toLowerCase() : value),
+})
+const Top = Type.Integer({ minimum: 1, maximum: 1000, description: 'Top holders: how many.' })
+
+const ids = {
+  productID: optional(Id),
+  externalProductId: optional(ExternalId),
+  investmentID: optional(Id),
+  externalInvestmentId: optional(ExternalId),
+  securityCode: optional(requiredText(50)),
+  corporateActionID: optional(Id),
+  externalCorporateActionId: optional(ExternalId),
+  bizEntityID: optional(Id),
+  externalBizEntityId: optional(ExternalId),
+  accountID: optional(Id),
+  externalAccountId: optional(ExternalId),
+}
+const period = {
+  date: optional(DateOnly),
+  fromDate: optional(DateOnly),
+  toDate: optional(DateOnly),
+  top: optional(Top),
+}
+
+export const ReportInput = Type.Object(
+  {
+    reportTypeID: lookupID('ReportType'),
+    name: optional(requiredText(200)),
+    format: optional(Format),
+    ...ids,
+    ...period,
+  },
+  {
+    $id: 'ReportInput',
+    example: { reportTypeID: 1, format: 'pdf', productID: 1, date: '2026-06-30' },
+  },
+)
+
+export const Report = shown('Report', {
+  reportID: Id,
+  reportTypeID: lookupID('ReportType'),
+  reportStatusID: lookupID('ReportStatus'),
+  name: text(200),
+  format: Type.String(),
+  productID: Id,
+  externalProductId: ExternalId,
+  investmentID: Id,
+  corporateActionID: Id,
+  bizEntityID: Id,
+  accountID: Id,
+  ...period,
+  progressPercent: Type.Integer(),
+  rowCount: Type.Integer(),
+  errorMessage: Type.String(),
+  fileSize: Type.Integer(),
+  username: Type.String(),
+  createdDate: DateTime,
+  startedDate: DateTime,
+  completedDate: DateTime,
+})
+
+export const ReportQuery = Type.Object({
+  ReportID: optional(Id),
+  ProductID: optional(Id),
+  ExternalProductId: optional(ExternalId),
+  ReportTypeID: optional(lookupID('ReportType')),
+  ReportStatusID: optional(lookupID('ReportStatus')),
+  ...paging,
+})
+export const ReportKey = Type.Object({ ReportID: Id })
+export const ReportFileQuery = Type.Object({ ReportID: Id, ...rawParameter })
+
+export const ReportFile = Type.Object(
+  {
+    reportID: Id,
+    fileName: Type.String(),
+    contentType: Type.String(),
+    size: Type.Integer(),
+    sha256: Type.String(),
+    content: Type.String({ description: 'The file in base64.', contentEncoding: 'base64' }),
+  },
+  { $id: 'ReportFile' },
+)
+
+export type ReportInput = Static<typeof ReportInput>
+export type ReportQuery = Static<typeof ReportQuery>
+export type ReportKey = Static<typeof ReportKey>

@@ -1,0 +1,68 @@
+import sql, { join, raw } from 'sql-template-tag'
+import type { Fragment, Snapshot } from '../../platform/sql/handle.ts'
+
+/** A report as a table, whatever the format it is written in: the same rows in each. */
+export type Column = {
+  key: string
+  title: string
+  kind: 'text' | 'number' | 'date'
+  /** Its share of a page's width. */
+  width: number
+  /** Figures after the point in spreadsheets; the digits themselves come from PostgreSQL. */
+  decimals?: number
+  /** Summed up at the end; with a name, only where all rows have the same value there. */
+  total?: true | string
+}
+
+export type Row = Record<string, string | null>
+
+export type Chart = { title: string; points: { date: string; value: string }[] }
+
+export type Table = {
+  title: string
+  /** Label and value, for the head of the report. */
+  about: readonly (readonly [string, string])[]
+  columns: readonly Column[]
+  select: Fragment
+  order: Fragment
+  count: number
+  totals: Row | undefined
+  /** On one page across; a wide table lies on its side. */
+  landscape: boolean
+  chart?: Chart
+}
+
+export type Sketch = Omit<Table, 'count' | 'totals' | 'landscape'> & {
+  /** Where a sum of the column would be wrong (a percentage of rounded ones). */
+  totals?: Fragment
+}
+
+/** Counts the rows of a report and adds them up, in the snapshot they will be read from. */
+export async function tableOf(snapshot: Snapshot, sketch: Sketch): Promise<Table> {
+  const { columns, select, totals: own, ...rest } = sketch
+  const sums = columns.flatMap(({ key, total }) => (total ? [sumOf(key, total)] : []))
+  const [row] = await snapshot.query<Row & { rows: number }>(sql`
+    select ${join([sql`count(*)::int as rows`, ...sums])} from (${select}) r`)
+  const { rows, ...summed } = row!
+  const [replaced] = own ? await snapshot.query<Row>(own) : []
+  const added = { ...summed, ...replaced }
+  const isAny = rows > 0 && Object.values(added).some((value) => value !== null)
+  const totals = isAny ? added : undefined
+  const landscape = columns.reduce((width, column) => width + column.width, 0) > 60
+  return { ...rest, columns, select, count: rows, totals, landscape }
+}
+
+function sumOf(key: string, total: true | string): Fragment {
+  const sum = `sum(r."${key}")`
+  const same = `case when min(r."${total}") is not distinct from max(r."${total}") then ${sum} end`
+  return raw(`${total === true ? sum : same} as "${key}"`)
+}
+
+/** Rows fetched at a time. */
+const batch = 1000
+
+export const rowsOf = (snapshot: Snapshot, { select, order }: Table) =>
+  snapshot.stream<Row>(sql`${select} order by ${order}`, batch)
+
+/** What a spreadsheet would take for a formula is text to it again. */
+export const harmless = (text: string) => (/^[=+\-@\t\r\n\0]/.test(text) ? `'${text}` : text)

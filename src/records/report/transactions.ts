@@ -1,0 +1,58 @@
+import sql, { raw } from 'sql-template-tag'
+import { nameArray } from '../../ledger/biz-transaction/sql.ts'
+import { lookups } from '../../platform/lookup/lookups.ts'
+import type { Snapshot } from '../../platform/sql/handle.ts'
+import { aboutProduct, inPeriod } from './about.ts'
+import { className, currency, shownPrice } from './positions.ts'
+import type { Subject } from './subject.ts'
+import type { Column, Sketch } from './table.ts'
+
+const columns: Column[] = [
+  { key: 'date', title: 'Date', kind: 'date', width: 9 },
+  { key: 'transactionID', title: 'Number', kind: 'text', width: 9 },
+  { key: 'reference', title: 'Reference', kind: 'text', width: 12 },
+  { key: 'type', title: 'Type', kind: 'text', width: 13 },
+  { key: 'accountNumber', title: 'Account', kind: 'text', width: 9 },
+  { key: 'name', title: 'Name', kind: 'text', width: 20 },
+  { key: 'class', title: 'Class', kind: 'text', width: 8 },
+  { key: 'units', title: 'Units', kind: 'number', width: 13, decimals: 4, total: 'class' },
+  { key: 'price', title: 'Price', kind: 'number', width: 8, decimals: 4 },
+  { key: 'amount', title: 'Amount', kind: 'number', width: 13, decimals: 2, total: 'currency' },
+  { key: 'balance', title: 'Units after', kind: 'number', width: 13, decimals: 4 },
+]
+
+export const typeName = raw(`${nameArray(lookups.BizTransactionType)}[b.biz_transaction_type_id]`)
+
+/** The transactions of a report that count, under the alias b. */
+export const countedIn = (subject: Subject) => {
+  const { productID, investmentID, bizEntityID, accountID, fromDate, toDate } = subject
+  return sql`b.product_id = ${productID} and b.biz_transaction_status_id <> 3
+    and b.transaction_date <= ${toDate}
+    ${fromDate ? sql`and b.transaction_date >= ${fromDate}` : sql``}
+    ${investmentID ? sql`and b.investment_id = ${investmentID}` : sql``}
+    ${accountID ? sql`and b.account_id = ${accountID}` : sql``}
+    ${bizEntityID ? sql`and a.biz_entity_id = ${bizEntityID}` : sql``}`
+}
+
+/** What was posted in a period; what was rolled back counts for nothing. */
+export const transactionsSketch = async (
+  snapshot: Snapshot,
+  subject: Subject,
+): Promise<Sketch> => ({
+  title: 'Transactions',
+  about: [...(await aboutProduct(snapshot, subject)), inPeriod(subject)],
+  columns,
+  select: sql`
+    select b.transaction_date as date, b.biz_transaction_id::text as "transactionID",
+      b.external_biz_transaction_id as reference, ${typeName} as type,
+      a.account_number as "accountNumber", e.name, ${className} as class,
+      round(b.quantity, i.unit_decimals) as units, ${shownPrice('b.investment_price')} as price,
+      round(b.amount, minor_units(i.currency_id)) as amount,
+      round(b.closing_quantity, i.unit_decimals) as balance, ${currency} as currency
+    from biz_transaction b
+    join account a on a.product_id = b.product_id and a.account_id = b.account_id
+    join biz_entity e on e.biz_entity_id = a.biz_entity_id
+    join investment i on i.investment_id = b.investment_id
+    where ${countedIn(subject)}`,
+  order: sql`b.transaction_date, b.biz_transaction_id`,
+})

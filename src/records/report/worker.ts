@@ -1,0 +1,56 @@
+import type { ClientConfig } from 'pg'
+import type { Config } from '../../config.ts'
+import type { Actor } from '../../platform/actor.ts'
+import { collectFiles } from '../../platform/files/collect.ts'
+import { openFiles } from '../../platform/files/open.ts'
+import { errorForLog, type Log } from '../../platform/log.ts'
+import type { Database } from '../../platform/sql/handle.ts'
+import { startQueue } from '../../platform/sql/queue.ts'
+import { type Makers, makeReport, reviveReports } from './make.ts'
+
+/** Reports made at once by one process. */
+const concurrency = 2
+const reviveInterval = 10_000
+const collectInterval = 10 * 60_000
+
+export type WorkerOptions = {
+  config: Config
+  connection: ClientConfig
+  database: Database
+  actorOf: (userID: number) => Promise<Actor | undefined>
+  log: Log
+}
+
+/** Works on the queue: reports, and files that nobody needs any more. Stops when told to. */
+export async function startWorker(options: WorkerOptions): Promise<() => Promise<void>> {
+  const { config, connection, database, actorOf, log } = options
+  const { options: own, files } = await openFiles(config, database.transaction)
+  const makers: Makers = {
+    transaction: database.transaction,
+    snapshot: database.snapshot,
+    files,
+    actorOf,
+    onFault: (reportID, error) =>
+      log.error({ reportID, err: errorForLog(error) }, 'a report failed'),
+  }
+  const stopQueue = startQueue({
+    connection,
+    concurrency,
+    tasks: {
+      make_report: (payload, signal) =>
+        makeReport(makers, (payload as { reportID: number }).reportID, signal),
+      collect_files: () => collectFiles(own),
+    },
+    onTrouble: (message) => log.warn({ message }, 'the worker lost the database'),
+  })
+  const warn = (error: Error) =>
+    log.warn({ err: errorForLog(error) }, 'the worker could not tidy up')
+  const timers = [
+    setInterval(() => void reviveReports(makers).catch(warn), reviveInterval),
+    setInterval(() => void collectFiles(own).catch(warn), collectInterval),
+  ]
+  return async () => {
+    for (const timer of timers) clearInterval(timer)
+    await stopQueue()
+  }
+}
