@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { permissions } from '../src/platform/http/permission.ts'
+import { permissions } from '../src/platform/permission.ts'
 import { type Client, clientOf, type Reply } from './support/client.ts'
 import {
   goldenOperations,

@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test'
 import fc from 'fast-check'
 import sql from 'sql-template-tag'
 import { Type } from 'typebox'
-import { queryReader } from '../src/platform/http/input.ts'
+import { queryReader } from '../src/platform/shape/input.ts'
 import {
   conditions,
   dateFilter,

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { compareDecimals, decimalDigits, plainDecimal } from '../src/platform/http/decimal.ts'
-import { parseJson, WrittenNumber } from '../src/platform/http/json.ts'
 import { Refusal } from '../src/platform/refusal.ts'
+import { compareDecimals, decimalDigits, plainDecimal } from '../src/platform/shape/decimal.ts'
+import { parseJson, WrittenNumber } from '../src/platform/shape/json.ts'
 
 /** What JSON.parse would have made of it: written numbers as doubles. */
 const asDoubles = (value: unknown): unknown => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, it } from 'node:test'
 import fc from 'fast-check'
-import { parseJson } from '../src/platform/http/json.ts'
+import { parseJson } from '../src/platform/shape/json.ts'
 import type { Reply } from './support/client.ts'
 import { dec, shown } from './support/decimals.ts'
 import {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { permissions, roles } from '../src/platform/http/permission.ts'
+import { permissions, roles } from '../src/platform/permission.ts'
 import { rowsOf } from './support/database.ts'
 import { fieldsOf, refused } from './support/refused.ts'
 import {

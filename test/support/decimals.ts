@@ -1,4 +1,4 @@
-import { plainDecimal } from '../../src/platform/http/decimal.ts'
+import { plainDecimal } from '../../src/platform/shape/decimal.ts'
 
 /** Decimals as the tests count them: whole numbers of 10^-18, so that nothing is ever rounded. */
 const places = 18

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
-import { DateTime, LongId, optional, requiredText, shown } from '../../platform/http/fields.ts'
 import { paging } from '../../platform/http/paging.ts'
+import { DateTime, LongId, optional, requiredText, shown } from '../../platform/shape/fields.ts'
 import { dateTimeFilter, filterParameters } from '../../platform/sql/filters.ts'
 
 export const Audit = shown(

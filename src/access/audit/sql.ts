@@ -1,6 +1,6 @@
 import sql, { join } from 'sql-template-tag'
 import { type Actor, inScope } from '../../platform/actor.ts'
-import { resources } from '../../platform/http/permission.ts'
+import { resources } from '../../platform/permission.ts'
 import { conditions } from '../../platform/sql/filters.ts'
 import type { Sql } from '../../platform/sql/handle.ts'
 import { page } from '../../platform/sql/paging.ts'

@@ -1,4 +1,6 @@
 import { type Static, Type } from 'typebox'
+import { paging } from '../../platform/http/paging.ts'
+import { type Permission, permissions, type Role, roles } from '../../platform/permission.ts'
 import {
   DateTime,
   Flag,
@@ -7,9 +9,7 @@ import {
   requiredText,
   sensitive,
   shown,
-} from '../../platform/http/fields.ts'
-import { paging } from '../../platform/http/paging.ts'
-import { type Permission, permissions, type Role, roles } from '../../platform/http/permission.ts'
+} from '../../platform/shape/fields.ts'
 
 export const Password = sensitive(
   Type.String({ minLength: 12, maxLength: 256, must: 'must have at least 12 characters' }),

@@ -1,6 +1,6 @@
 import sql from 'sql-template-tag'
 import type { Actor } from '../../platform/actor.ts'
-import { type Permission, type Role, roles } from '../../platform/http/permission.ts'
+import { type Permission, type Role, roles } from '../../platform/permission.ts'
 import { unauthenticated } from '../../platform/refusal.ts'
 import type { Fragment, Sql } from '../../platform/sql/handle.ts'
 import type { Tokens } from './token.ts'

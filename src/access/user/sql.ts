@@ -1,6 +1,6 @@
 import sql from 'sql-template-tag'
 import type { Actor } from '../../platform/actor.ts'
-import type { Permission, Role } from '../../platform/http/permission.ts'
+import type { Permission, Role } from '../../platform/permission.ts'
 import { invalid, notFound } from '../../platform/refusal.ts'
 import type { Fragment, Sql, Tx } from '../../platform/sql/handle.ts'
 import { page } from '../../platform/sql/paging.ts'

@@ -1,9 +1,9 @@
 import sql from 'sql-template-tag'
 import { type Static, Type } from 'typebox'
 import { arrayOf, type Endpoint, reading } from '../../platform/http/endpoint.ts'
-import { optional, shown } from '../../platform/http/fields.ts'
 import { type Category, lookups } from '../../platform/lookup/lookups.ts'
 import { tryLater } from '../../platform/refusal.ts'
+import { optional, shown } from '../../platform/shape/fields.ts'
 import type { Sql } from '../../platform/sql/handle.ts'
 import { type Answer, render } from '../../platform/sql/render.ts'
 

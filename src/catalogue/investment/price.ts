@@ -1,8 +1,8 @@
 import sql, { join } from 'sql-template-tag'
 import { type Actor, inScope } from '../../platform/actor.ts'
-import { pathOfItem } from '../../platform/http/conform.ts'
-import { changesBetween, recordOf } from '../../platform/http/mask.ts'
 import { invalid, notFound } from '../../platform/refusal.ts'
+import { pathOfItem } from '../../platform/shape/conform.ts'
+import { changesBetween, recordOf } from '../../platform/shape/mask.ts'
 import { conditions } from '../../platform/sql/filters.ts'
 import type { Fragment, Sql, Tx } from '../../platform/sql/handle.ts'
 import {

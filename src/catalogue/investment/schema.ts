@@ -1,4 +1,6 @@
 import { type Static, Type } from 'typebox'
+import { paging } from '../../platform/http/paging.ts'
+import { lookupID } from '../../platform/lookup/lookups.ts'
 import {
   DateOnly,
   DateTime,
@@ -11,9 +13,7 @@ import {
   requiredText,
   shown,
   text,
-} from '../../platform/http/fields.ts'
-import { paging } from '../../platform/http/paging.ts'
-import { lookupID } from '../../platform/lookup/lookups.ts'
+} from '../../platform/shape/fields.ts'
 import { dateFilter, filterParameters } from '../../platform/sql/filters.ts'
 import { reference } from '../../platform/sql/identify.ts'
 

@@ -1,7 +1,7 @@
 import sql, { join } from 'sql-template-tag'
 import { type Actor, inScope } from '../../platform/actor.ts'
-import { changesBetween, recordOf } from '../../platform/http/mask.ts'
 import { conflict, invalid } from '../../platform/refusal.ts'
+import { changesBetween, recordOf } from '../../platform/shape/mask.ts'
 import type { Fragment, Sql, Tx } from '../../platform/sql/handle.ts'
 import {
   identified,

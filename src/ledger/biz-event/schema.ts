@@ -1,4 +1,6 @@
 import { type Static, Type } from 'typebox'
+import { paging } from '../../platform/http/paging.ts'
+import { lookupID, lookups } from '../../platform/lookup/lookups.ts'
 import {
   DateOnly,
   DateTime,
@@ -11,9 +13,7 @@ import {
   sensitive,
   shown,
   text,
-} from '../../platform/http/fields.ts'
-import { paging } from '../../platform/http/paging.ts'
-import { lookupID, lookups } from '../../platform/lookup/lookups.ts'
+} from '../../platform/shape/fields.ts'
 import { filterParameters, intFilter, textFilter } from '../../platform/sql/filters.ts'
 
 const Positive = decimal({ above: '0' })

@@ -1,7 +1,7 @@
 import type { TSchema } from 'typebox'
-import { pathOfItem } from '../../platform/http/conform.ts'
 import { arrayOf, type Endpoint, reading, writing } from '../../platform/http/endpoint.ts'
 import { turns } from '../../platform/http/turns.ts'
+import { pathOfItem } from '../../platform/shape/conform.ts'
 import type { PostingDoor } from './batch.ts'
 import type { Body, Kind } from './legs.ts'
 import {

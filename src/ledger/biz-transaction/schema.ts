@@ -1,5 +1,7 @@
 import { type Static, type TProperties, Type } from 'typebox'
 import { Price } from '../../catalogue/investment/schema.ts'
+import { paging } from '../../platform/http/paging.ts'
+import { lookupID, lookups } from '../../platform/lookup/lookups.ts'
 import {
   DateOnly,
   DateTime,
@@ -13,9 +15,7 @@ import {
   requiredText,
   shown,
   text,
-} from '../../platform/http/fields.ts'
-import { paging } from '../../platform/http/paging.ts'
-import { lookupID, lookups } from '../../platform/lookup/lookups.ts'
+} from '../../platform/shape/fields.ts'
 import { dateFilter, filterParameters, intFilter, textFilter } from '../../platform/sql/filters.ts'
 
 const Decimal = decimal()

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
-import { DateOnly, decimal, ExternalId, Id, optional, shown } from '../../platform/http/fields.ts'
 import { paging } from '../../platform/http/paging.ts'
+import { DateOnly, decimal, ExternalId, Id, optional, shown } from '../../platform/shape/fields.ts'
 import { filterParameters, intFilter, textFilter } from '../../platform/sql/filters.ts'
 
 const Decimal = decimal()

@@ -1,7 +1,7 @@
 import sql from 'sql-template-tag'
-import { wholeUnits } from '../../platform/http/decimal.ts'
 import { lookups } from '../../platform/lookup/lookups.ts'
 import { conflict, invalid } from '../../platform/refusal.ts'
+import { wholeUnits } from '../../platform/shape/decimal.ts'
 import type { Fragment, Sql } from '../../platform/sql/handle.ts'
 import { centOf, withComponents } from './components.ts'
 import type { Stored } from './sql.ts'

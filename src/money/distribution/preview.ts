@@ -1,7 +1,7 @@
 import sql from 'sql-template-tag'
 import { Type } from 'typebox'
 import type { Actor } from '../../platform/actor.ts'
-import { decimal } from '../../platform/http/fields.ts'
+import { decimal } from '../../platform/shape/fields.ts'
 import type { Sql } from '../../platform/sql/handle.ts'
 import { defaultPageSize } from '../../platform/sql/paging.ts'
 import { type Answer, many, renderOne } from '../../platform/sql/render.ts'

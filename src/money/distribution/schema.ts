@@ -1,5 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { investmentIdentity } from '../../catalogue/investment/schema.ts'
+import { paging } from '../../platform/http/paging.ts'
+import { lookupID } from '../../platform/lookup/lookups.ts'
 import {
   DateOnly,
   decimal,
@@ -9,9 +11,7 @@ import {
   requiredText,
   shown,
   text,
-} from '../../platform/http/fields.ts'
-import { paging } from '../../platform/http/paging.ts'
-import { lookupID } from '../../platform/lookup/lookups.ts'
+} from '../../platform/shape/fields.ts'
 import { dateFilter, filterParameters, intFilter, textFilter } from '../../platform/sql/filters.ts'
 import { reference } from '../../platform/sql/identify.ts'
 

@@ -1,7 +1,7 @@
 import { Command } from 'commander'
 import { createUser } from '../../access/user/save.ts'
 import { UserInput } from '../../access/user/schema.ts'
-import { bodyReader } from '../../platform/http/input.ts'
+import { bodyReader } from '../../platform/shape/input.ts'
 import { type PasswordOptions, takePassword } from './password.ts'
 import { operator, say, write } from './registry.ts'
 

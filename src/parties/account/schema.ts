@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
-import { compareDecimals, plainDecimal } from '../../platform/http/decimal.ts'
+import { lookupID, lookups } from '../../platform/lookup/lookups.ts'
+import { compareDecimals, plainDecimal } from '../../platform/shape/decimal.ts'
 import {
   type Check,
   decimal,
@@ -8,8 +9,7 @@ import {
   optional,
   shown,
   text,
-} from '../../platform/http/fields.ts'
-import { lookupID, lookups } from '../../platform/lookup/lookups.ts'
+} from '../../platform/shape/fields.ts'
 
 const ids = {
   accountID: optional(Id),

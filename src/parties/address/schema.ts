@@ -8,7 +8,7 @@ import {
   optional,
   shown,
   text,
-} from '../../platform/http/fields.ts'
+} from '../../platform/shape/fields.ts'
 import { reference } from '../../platform/sql/identify.ts'
 import { countryCode, isPostcodeOf, isState, stateCodes } from '../investor/checks.ts'
 import { bizEntityFields, organisationFields, personFields } from '../investor/identities.ts'

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { paging } from '../../platform/http/paging.ts'
 import {
   type Check,
   DateOnly,
@@ -6,8 +7,7 @@ import {
   Id,
   nullable,
   optional,
-} from '../../platform/http/fields.ts'
-import { paging } from '../../platform/http/paging.ts'
+} from '../../platform/shape/fields.ts'
 import { bizEntityFields } from '../investor/identities.ts'
 
 const fields = {

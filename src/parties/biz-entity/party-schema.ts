@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { type Check, Flag, Id, Integer, optional, shown } from '../../platform/http/fields.ts'
+import { type Check, Flag, Id, Integer, optional, shown } from '../../platform/shape/fields.ts'
 import { namesAny } from '../../platform/sql/identify.ts'
 import {
   organisationFields,

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
-import { ExternalId, Id, oneOrMany, optional, shown, text } from '../../platform/http/fields.ts'
 import { paging } from '../../platform/http/paging.ts'
 import { lookupID } from '../../platform/lookup/lookups.ts'
+import { ExternalId, Id, oneOrMany, optional, shown, text } from '../../platform/shape/fields.ts'
 import { reference } from '../../platform/sql/identify.ts'
 import { bizEntityFields, organisationFields, personFields } from '../investor/identities.ts'
 import { exactlyOneOwner } from '../investor/owned-kind.ts'

@@ -1,6 +1,6 @@
 import { isValidBIC, isValidIBAN } from 'ibantools'
-import { text, textThat } from '../../platform/http/fields.ts'
 import { countries } from '../../platform/lookup/countries.ts'
+import { text, textThat } from '../../platform/shape/fields.ts'
 
 /** The identifiers and codes that investors' records hold, each with what makes it valid. */
 

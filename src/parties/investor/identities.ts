@@ -1,4 +1,4 @@
-import { ExternalId, Id, optional } from '../../platform/http/fields.ts'
+import { ExternalId, Id, optional } from '../../platform/shape/fields.ts'
 import { reference } from '../../platform/sql/identify.ts'
 
 /** Entities, persons and organisations as requests name them, for all that refer to one. */

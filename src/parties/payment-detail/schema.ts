@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { lookupID } from '../../platform/lookup/lookups.ts'
 import {
   ExternalId,
   Flag,
@@ -8,8 +9,7 @@ import {
   sensitive,
   shown,
   text,
-} from '../../platform/http/fields.ts'
-import { lookupID } from '../../platform/lookup/lookups.ts'
+} from '../../platform/shape/fields.ts'
 import { reference } from '../../platform/sql/identify.ts'
 import { Bic, Bsb, Iban } from '../investor/checks.ts'
 import { bizEntityFields } from '../investor/identities.ts'

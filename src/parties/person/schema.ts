@@ -1,4 +1,6 @@
 import { type Static, Type } from 'typebox'
+import { paging } from '../../platform/http/paging.ts'
+import { lookupID } from '../../platform/lookup/lookups.ts'
 import {
   type Check,
   DateOnly,
@@ -11,9 +13,7 @@ import {
   shown,
   text,
   textThat,
-} from '../../platform/http/fields.ts'
-import { paging } from '../../platform/http/paging.ts'
-import { lookupID } from '../../platform/lookup/lookups.ts'
+} from '../../platform/shape/fields.ts'
 import { Address, NestedAddress } from '../address/schema.ts'
 import { Communication, NestedCommunication } from '../communication/schema.ts'
 import { Abn, countryAlpha2, countryCode } from '../investor/checks.ts'

@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
+import { optional } from '../shape/fields.ts'
 import { asBase64, base64Length } from './base64.ts'
-import { optional } from './fields.ts'
 import { answerSuccess } from './server.ts'
 
 /** A file to hand out. */

@@ -1,11 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { type Static, type TObject, type TSchema, Type } from 'typebox'
 import type { Actor } from '../actor.ts'
+import type { Access, Resource } from '../permission.ts'
 import type { Fragment, Sql, Tx } from '../sql/handle.ts'
 import type { Answer } from '../sql/render.ts'
 import type { Outcome, Write, Written } from '../sql/unit-of-work.ts'
 import type { Download } from './download.ts'
-import type { Access, Resource } from './permission.ts'
 import type { FileDoor, KeptFile } from './upload.ts'
 
 /**

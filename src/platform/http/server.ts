@@ -11,8 +11,8 @@ import Fastify, {
 } from 'fastify'
 import { errorForLog } from '../log.ts'
 import { invalid, Refusal } from '../refusal.ts'
+import { parseJson } from '../shape/json.ts'
 import { failureBody, internalFailure, refusalOf } from './failure.ts'
-import { parseJson } from './json.ts'
 import { dropStalledReaders, hasItsOwnTime } from './slow.ts'
 
 export type ServerOptions = {

@@ -4,7 +4,7 @@ import multipart from '@fastify/multipart'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { TObject } from 'typebox'
 import { invalid, Refusal } from '../refusal.ts'
-import { parseJson } from './json.ts'
+import { parseJson } from '../shape/json.ts'
 import { contentSplitter } from './json-content.ts'
 import { atItsPace } from './slow.ts'
 

@@ -5,7 +5,7 @@ import { bizEntityReference, organisationReference } from '../../parties/investo
 import { visibleOwner } from '../../parties/investor/scope.ts'
 import { type Actor, inScope } from '../../platform/actor.ts'
 import { release } from '../../platform/files/files.ts'
-import { changesBetween, masked, recordOf } from '../../platform/http/mask.ts'
+import { changesBetween, masked, recordOf } from '../../platform/shape/mask.ts'
 import type { Tx } from '../../platform/sql/handle.ts'
 import { identifyOptional } from '../../platform/sql/identify.ts'
 import { queueJob } from '../../platform/sql/queue.ts'

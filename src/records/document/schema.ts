@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { rawParameter } from '../../platform/http/download.ts'
+import { lookupID } from '../../platform/lookup/lookups.ts'
 import {
   type Check,
   DateTime,
@@ -10,8 +11,7 @@ import {
   sensitive,
   shown,
   text,
-} from '../../platform/http/fields.ts'
-import { lookupID } from '../../platform/lookup/lookups.ts'
+} from '../../platform/shape/fields.ts'
 import { reference } from '../../platform/sql/identify.ts'
 
 const owners = {

@@ -1,6 +1,6 @@
 import type { Actor } from '../../platform/actor.ts'
-import type { Permission } from '../../platform/http/permission.ts'
 import { lookups } from '../../platform/lookup/lookups.ts'
+import type { Permission } from '../../platform/permission.ts'
 import { forbidden } from '../../platform/refusal.ts'
 import type { Snapshot } from '../../platform/sql/handle.ts'
 import { distributionSketch } from './distribution.ts'

@@ -1,5 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { rawParameter } from '../../platform/http/download.ts'
+import { paging } from '../../platform/http/paging.ts'
+import { lookupID } from '../../platform/lookup/lookups.ts'
 import {
   DateOnly,
   DateTime,
@@ -9,9 +11,7 @@ import {
   requiredText,
   shown,
   text,
-} from '../../platform/http/fields.ts'
-import { paging } from '../../platform/http/paging.ts'
-import { lookupID } from '../../platform/lookup/lookups.ts'
+} from '../../platform/shape/fields.ts'
 
 export const formats = ['csv', 'xlsx', 'pdf', 'json'] as const
 export type Format = (typeof formats)[number]
