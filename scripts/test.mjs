@@ -1,5 +1,5 @@
 // `npm test`: installs what is missing, then the type check, lint and format, and all tests.
-// `npm test -- test/product.test.ts` runs that file alone; flags of node's test runner pass, too.
+// `npm test -- test/catalogue/product.test.ts` runs that file alone; node's own flags pass.
 import { spawn } from 'node:child_process'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'

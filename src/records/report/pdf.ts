@@ -13,7 +13,9 @@ import {
   drawTitle,
   drawTotals,
   footer,
+  type Layout,
   measureHead,
+  type Sheet,
 } from './pdf-page.ts'
 import type { Column, Row, Table } from './table.ts'
 
@@ -24,22 +26,6 @@ const fontFolder = join(
   dirname(createRequire(import.meta.url).resolve('dejavu-fonts-ttf/package.json')),
   'ttf',
 )
-
-export type Sheet = PDFKit.PDFDocument
-
-/** Where things stand on a page, in points. Every row is as high as every other. */
-export type Layout = {
-  width: number
-  height: number
-  left: number
-  right: number
-  columns: { column: Column; x: number; width: number }[]
-  rowHeight: number
-  headHeight: number
-  fontSize: number
-  /** The bottom of the rows; below it is the footer. */
-  bottom: number
-}
 
 const margin = 36
 const a4 = [595.28, 841.89] as const

@@ -1,0 +1,321 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { permissions } from '../../src/platform/permission.ts'
+import { type Client, clientOf, type Reply } from '../support/client.ts'
+import {
+  goldenOperations,
+  queryOf,
+  readDocument,
+  type Schema,
+  servedBy,
+} from '../support/openapi.ts'
+import { claimsOf, endedTokens, forgeriesOf, otherHeaders, tokenFor } from '../support/personas.ts'
+import { temporaryFolder } from '../support/process.ts'
+import { refused } from '../support/refused.ts'
+import { ended, workFor } from '../support/reports.ts'
+import {
+  type Builder,
+  forms,
+  inQuery,
+  namesOf,
+  type Request,
+  type Requests,
+} from '../support/request-names.ts'
+import { requests } from '../support/requests.ts'
+import { type Service, startService } from '../support/service.ts'
+import { watchState } from '../support/state.ts'
+import { namesIn, newWorld, type World } from '../support/world.ts'
+
+/**
+ * Every operation, asked for by everybody who may not: the right refusal, and nothing written. For
+ * each there is a request that is right (support/requests.ts); whoever may not sends that very
+ * request and is refused, and then whoever may sends it and it is done.
+ */
+const golden = goldenOperations()
+
+/** Who may call it, where the golden list has another word: a read of what is not public. */
+const accessOf = (name: string) => {
+  if (/^GET \/Document/.test(name)) return 'Document.Read'
+  return name === 'PUT /User/Password' ? 'User.Write' : golden.get(name)!
+}
+/** What is needed beside: nobody gives or orders what they may not see. */
+const alsoNeeded = (name: string): string[] => {
+  if (/ \/User/.test(name)) return ['Product.Read']
+  return / \/Report/.test(name) ? permissions.filter((one) => one.endsWith('.Read')) : []
+}
+/** For these a scope of one product is not enough. */
+const forAllProducts = ['POST /Product', 'DELETE /Product']
+/** What is linked to an entity cannot be deleted, and what is not is everybody's to delete. */
+const ofOthers: Requests = {
+  'DELETE /Person': [({ person }, names) => inQuery(names.person(person))],
+  'DELETE /Organisation': [({ organisation }, names) => inQuery(names.organisation(organisation))],
+}
+/** An upload is noted before it is stored; the collector takes what nothing refers to. */
+const claims = 'public.stored_file'
+
+let service: Service
+let state: Awaited<ReturnType<typeof watchState>>
+let alpha: World
+let beta: World
+let strangers: [string, string | undefined][]
+before(async () => {
+  const folder = { REGISTRY_DATA_DIR: temporaryFolder() }
+  service = await startService(folder)
+  await makeWorlds(folder)
+  state = await watchState(service.connection, [claims])
+  const forged = forgeriesOf(claimsOf(service.admin.token!))
+  strangers = Object.entries({
+    'no token': undefined,
+    ...forged,
+    ...(await endedTokens(service)),
+    ...(await otherHeaders(service)),
+  })
+})
+after(async () => {
+  await state?.stop()
+  await service.stop()
+})
+
+async function makeWorlds(folder: Record<string, string>) {
+  const stopWorker = await workFor(service, folder)
+  try {
+    alpha = await newWorld(service, 'Alpha')
+    beta = await newWorld(service, 'Beta')
+    for (const { report } of [alpha, beta]) await ended(service.admin, report.reportID)
+  } finally {
+    await stopWorker()
+  }
+}
+
+const users = new Map<string, Promise<Client>>()
+/** A user with these rights, made once. */
+function userWith(rights: object): Promise<Client> {
+  const name = JSON.stringify(rights)
+  const user = users.get(name) ?? service.userWith(rights)
+  users.set(name, user)
+  return user
+}
+
+function call(client: Client, name: string, { query = {}, body, headers }: Request) {
+  const [method = '', path = ''] = name.split(' ')
+  const text = new URLSearchParams(query as Record<string, string>).toString()
+  return client.call(method, text ? `${path}?${text}` : path, body, headers)
+}
+
+const succeeded = (name: string, { status, text }: Reply) =>
+  assert.equal(status, 200, `${name}: ${text}`)
+
+describe('The walk', () => {
+  it('has a place for every operation', () => {
+    assert.deepEqual(Object.keys(requests).sort(), [...golden.keys()].sort())
+  })
+
+  it('has the key that makes good tokens, so that the forged ones mean something', async () => {
+    const good = clientOf(service.url, tokenFor(claimsOf(service.admin.token!)))
+    succeeded('GET /User', await good.get('/User'))
+  })
+})
+
+// First, while every person of the worlds is linked: one that is linked to none is everybody's.
+describe('No read shows a user of another product anything of this one', () => {
+  for (const name of golden.keys())
+    if (name.startsWith('GET ') && accessOf(name).includes('.'))
+      it(name, async () => {
+        const stranger = await userWith({ permissions, productIDs: [beta.productID] })
+        await showsItsOwn(name)
+        const asked = await queriesOf(name)
+        assert.ok(asked.length > 0)
+        await Promise.all(
+          asked.map(async (query) => {
+            const { status, text } = await call(stranger, name, { query })
+            const isTold = status === 200 && text.includes('Alpha')
+            assert.ok(!isTold, `${JSON.stringify(query)}: ${text.slice(0, 2000)}`)
+          }),
+        )
+      })
+})
+
+/** Everything of this world bears its name: to whom may see it, an answer does too. */
+async function showsItsOwn(name: string) {
+  if (name.endsWith('/File')) return // in base64
+  const request = await requests[name]![0]!(alpha, namesOf('native'))
+  const { text } = await call(service.admin, name, request)
+  assert.ok(text.includes('Alpha'), text)
+}
+
+/** Every parameter with what would find the records of this world, alone and in the other one. */
+async function queriesOf(name: string): Promise<Record<string, unknown>[]> {
+  const { operation } = servedBy(await readDocument(service.anyone)).find(
+    (one) => one.name === name,
+  )!
+  const { make, ...records } = alpha
+  const known = new Map([...namesIn(records)].reverse())
+  const alone = queryOf(operation).flatMap(({ name: parameter, schema }) => {
+    const [field = ''] = parameter.split('.')
+    const values = [known.get(field.toLowerCase()), ...anything(schema)]
+    return values.flatMap((value) => (value === undefined ? [] : [{ [parameter]: value }]))
+  })
+  const { productID: ProductID } = beta
+  const takesProduct = queryOf(operation).some(({ name: one }) => one === 'ProductID')
+  return [{}, ...alone, ...(takesProduct ? alone.map((one) => ({ ProductID, ...one })) : [])]
+}
+
+/** Values that let almost everything pass, whichever the operator. */
+function anything({ type, format, items, enum: choices }: Schema): unknown[] {
+  if (items) return anything(items)
+  if (choices) return choices
+  if (type === 'integer') return [1, 2_000_000_000]
+  if (type === 'boolean') return [true, false]
+  if (format === 'date') return ['2000-01-01', '2100-01-01']
+  return format === 'date-time' ? ['2000-01-01T00:00:00Z', '2100-01-01T00:00:00Z'] : ['a', 'Alpha']
+}
+
+describe('Who may not call it is refused, writes nothing, and who may is served', () => {
+  for (const name of golden.keys())
+    it(name, async () => {
+      const request = await requests[name]![0]!(alpha, namesOf('native'))
+      const [others, right] = [await withoutPermission(name), await rightful(name)]
+      const before = await state.look()
+      await refuseStrangers(name, request)
+      for (const user of others) refused(await call(user, name, request), 403, 'permission_missing')
+      assert.deepEqual(await state.changedSince(before), [])
+      succeeded(name, await call(right, name, request))
+    })
+})
+
+async function refuseStrangers(name: string, request: Request) {
+  if (accessOf(name) === 'public') return
+  for (const [who, token] of strangers) {
+    const reply = await call(clientOf(service.url, token), name, request)
+    assert.equal(reply.status, 401, `${who}: ${reply.text}`)
+    refused(reply, 401)
+  }
+}
+
+/** Users of all products who have everything but this: nothing at all, the rest, all reading. */
+async function withoutPermission(name: string): Promise<Client[]> {
+  const access = accessOf(name)
+  if (!access.includes('.')) return []
+  const rest = permissions.filter((one) => one !== access)
+  const readers = permissions.filter((one) => one.endsWith('.Read') && one !== access)
+  return Promise.all([[], rest, readers].map((given) => userWith({ permissions: given })))
+}
+
+/** A user with nothing but what is needed, and of no other product. */
+async function rightful(name: string): Promise<Client> {
+  const access = accessOf(name)
+  if (access === 'public') return service.anyone
+  const needed = access === 'signed-in' ? [] : [...new Set([access, ...alsoNeeded(name)])]
+  const productIDs = forAllProducts.includes(name) ? null : [alpha.productID]
+  const rights = { permissions: needed, productIDs }
+  return access === 'signed-in' ? service.userWith(rights) : userWith(rights)
+}
+
+type Place = { path: (string | number)[]; value: string | number; theirs: string | number }
+
+/** Where two requests name different records. */
+function* differences(mine: unknown, theirs: unknown, path: Place['path'] = []): Generator<Place> {
+  if (typeof mine === 'object' && mine !== null) {
+    for (const [key, inner] of Object.entries(mine))
+      yield* differences(inner, (theirs as Record<string, unknown>)[key], [...path, key])
+    return
+  }
+  if (mine === theirs || !isName(path) || isNew(path, theirs)) return
+  yield { path, value: mine as string, theirs: theirs as string }
+}
+
+/** The last name in a path: that of the list, for an item of one. */
+const fieldOf = (path: Place['path']) => path.findLast((key) => !/^\d+$/.test(String(key)))
+const isName = (path: Place['path']) =>
+  /(IDs?|Id|Code|Number|Party|username)$/i.test(String(fieldOf(path)))
+/** A name for what the request makes: unlike the others, one in no use is the right one. */
+const isNew = (path: Place['path'], value: unknown) =>
+  /-new-/.test(String(value)) ||
+  (path.includes('accounts') && fieldOf(path) === 'externalAccountId')
+/** In the lists of an owner an external id that is not in use is that of a new record. */
+const isTaken = ({ path }: Place) =>
+  /^external/.test(String(fieldOf(path))) && owned.some((list) => path.includes(list))
+const owned = ['addresses', 'communications', 'paymentDetails']
+
+function changed(value: unknown, [key, ...rest]: Place['path'], to: unknown): unknown {
+  if (key === undefined) return to
+  const copy = (Array.isArray(value) ? [...value] : { ...(value as object) }) as Record<
+    string,
+    unknown
+  >
+  copy[key] = changed(copy[key], rest, to)
+  return copy
+}
+
+const absent = (like: unknown) => (typeof like === 'number' ? 1_999_999_999 : 'no such thing')
+
+/** An answer without the name that it was asked about. */
+const without = ({ status, text }: Reply, value: unknown) => {
+  const name = JSON.stringify(String(value)).slice(1, -1)
+  const escaped = name.replace(/[^\w]/g, '\\$&')
+  const whole = new RegExp(`(?<!\\w)${escaped}(?!\\w)`, 'g')
+  return `${status} ${text.slice(0, 600).replaceAll(whole, '#')}`
+}
+
+/** What is another product's is answered for as what is not there at all. */
+async function refuseForeign(stranger: Client, name: string, request: Request, place: Place) {
+  const ask = (value: unknown) =>
+    call(stranger, name, changed(request, place.path, value) as Request)
+  const foreign = await ask(place.theirs)
+  if (isTaken(place)) return refused(foreign, 409, 'duplicate')
+  const nobodys = await ask(absent(place.theirs))
+  const what = `${name} ${JSON.stringify(request)} with ${place.path.join('.')} ${place.theirs}`
+  assert.equal(without(foreign, place.theirs), without(nobodys, absent(place.theirs)), what)
+  if (foreign.status === 200) assert.deepEqual(foreign.data, [], what)
+  else assert.ok([400, 404].includes(foreign.status), `${what}: ${foreign.text}`)
+}
+
+describe('A user of another product gets the answers that there would be without this one', () => {
+  for (const [name, builders] of Object.entries(requests)) {
+    if (!accessOf(name).includes('.')) continue
+    for (const [i, builder] of builders.entries())
+      it(`${name} (${i + 1})`, async () => {
+        for (const form of forms) if (await crossProducts(name, builder, form, i)) break
+      })
+  }
+})
+
+/** Operations that were asked for what is not the caller's. */
+const named = new Set<string>()
+
+/** Tells whether further forms would be the same. */
+async function crossProducts(
+  name: string,
+  builder: Builder,
+  form: (typeof forms)[number],
+  i: number,
+) {
+  const stranger = await userWith({ permissions, productIDs: [beta.productID] })
+  const names = namesOf(form)
+  const mine = await builder(beta, names)
+  const theirs = await (ofOthers[name]?.[i] ?? builder)(alpha, names)
+  // Beside the native id of a record its external one is a new name for it.
+  const places = [...differences(mine, theirs)].filter(
+    ({ path }) => form !== 'native' || !/^external/i.test(String(fieldOf(path))),
+  )
+  const before = await state.look()
+  if (places.length > 0) named.add(name)
+  for (const place of places) await refuseForeign(stranger, name, mine, place)
+  if (places.length > 0) await refuseWhole(stranger, name, theirs)
+  assert.deepEqual(await state.changedSince(before), [], name)
+  if (!forAllProducts.includes(name)) succeeded(name, await call(stranger, name, mine))
+  return names.isLast()
+}
+
+async function refuseWhole(stranger: Client, name: string, theirs: Request) {
+  const reply = await call(stranger, name, theirs)
+  if (reply.status === 200) assert.deepEqual(reply.data, [], `${name} ${JSON.stringify(theirs)}`)
+  else assert.ok([400, 404].includes(reply.status), `${name}: ${reply.text}`)
+}
+
+it('The walk asks for records of another product in every operation that names any', () => {
+  const never = [...golden.keys()].filter(
+    (name) => accessOf(name).includes('.') && !named.has(name),
+  )
+  assert.deepEqual(never, ['POST /Product', 'POST /Person'])
+})

@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import type { Client } from '../support/client.ts'
+import { all, newInvestment, newPrice, newProduct, only } from '../support/ledger.ts'
+import { fieldsOf, refused } from '../support/refused.ts'
+import { type Service, startService } from '../support/service.ts'
+
+let service: Service
+let admin: Client
+before(async () => {
+  service = await startService()
+  admin = service.admin
+})
+after(() => service.stop())
+const prices = async (query: string) => all(await admin.get(`/Investment/Price?${query}`))
+
+describe('Prices', () => {
+  it('are one per investment and day; application and redemption price default to it', async () => {
+    const { productID, externalProductId } = await newProduct(service)
+    const investment = await newInvestment(service, productID)
+    const { investmentID, externalInvestmentId, securityCode } = investment
+    const names = { investmentID, externalInvestmentId, securityCode, productID, externalProductId }
+    const { investmentPriceID, ...rest } = await newPrice(service, investmentID, '2026-01-01', 1.25)
+    assert.deepEqual(rest, {
+      ...names,
+      priceDate: '2026-01-01',
+      price: 1.25,
+      applicationPrice: 1.25,
+      redemptionPrice: 1.25,
+    })
+    const again = { investmentID, priceDate: '2026-01-01', price: 2 }
+    refused(await admin.post('/Investment/Price', again), 409, 'duplicate')
+    const spread = { applicationPrice: '1.30', redemptionPrice: 1.2 }
+    const other = await newPrice(service, investmentID, '2026-01-02', 1.25, spread)
+    assert.deepEqual([other.applicationPrice, other.redemptionPrice], [1.3, 1.2])
+    assert.equal((await prices(`InvestmentPriceID=${investmentPriceID}`)).length, 1)
+  })
+
+  it('are posted in arrays, all or nothing', async () => {
+    const { productID } = await newProduct(service)
+    const { investmentID, securityCode } = await newInvestment(service, productID)
+    const list = ['2026-01-01', '2026-01-02', '2026-01-03'].map((priceDate, i) => ({
+      productID,
+      securityCode,
+      priceDate,
+      price: i + 1,
+    }))
+    const made = all(await admin.post('/Investment/Price', list))
+    assert.deepEqual(
+      made.map(({ price }: { price: number }) => price),
+      [1, 2, 3],
+    )
+    const bad = await admin.post('/Investment/Price', [
+      { investmentID, priceDate: '2026-02-01', price: 1 },
+      { investmentID, priceDate: '2026-02-30', price: 0 },
+      { securityCode, priceDate: '2026-02-02', price: 1 },
+    ])
+    refused(bad, 400, 'invalid_date', 'invalid_decimal')
+    assert.deepEqual(fieldsOf(bad).sort(), ['[1].price', '[1].priceDate'])
+    const unknown = await admin.post('/Investment/Price', [
+      { investmentID: 2_000_000, priceDate: '2026-02-01', price: 1 },
+    ])
+    refused(unknown, 404, 'not_found')
+    assert.deepEqual(fieldsOf(unknown), ['[0].investmentID'])
+    assert.equal((await prices(`InvestmentID=${investmentID}`)).length, 3)
+  })
+
+  it('are filtered by day and paged', async () => {
+    const { productID } = await newProduct(service)
+    const { investmentID, externalInvestmentId } = await newInvestment(service, productID)
+    for (const day of ['01', '02', '03', '04'])
+      await newPrice(service, investmentID, `2026-01-${day}`, 1)
+    const days = async (query: string) =>
+      (await prices(`InvestmentID=${investmentID}&${query}`)).map(
+        ({ priceDate }: { priceDate: string }) => priceDate.slice(8),
+      )
+    assert.deepEqual(await days('PriceDate=2026-01-02'), ['02'])
+    assert.deepEqual(await days('PriceDate.greaterThan=2026-01-02'), ['03', '04'])
+    assert.deepEqual(
+      await days('PriceDate.greaterThanOrEqual=2026-01-02&PriceDate.lessThan=2026-01-04'),
+      ['02', '03'],
+    )
+    assert.deepEqual(await days('PriceDate.in=2026-01-01,2026-01-04'), ['01', '04'])
+    assert.deepEqual(await days('PageSize=3&PageNumber=2'), ['04'])
+    const external = `ProductID=${productID}&ExternalInvestmentId=${externalInvestmentId}`
+    assert.equal((await prices(external)).length, 4)
+    refused(await admin.get('/Investment/Price?PriceDate=2026-02-30'), 400, 'invalid_date')
+  })
+
+  it('are changed and deleted by their id, or by investment and day', async () => {
+    const { productID } = await newProduct(service)
+    const { investmentID, externalInvestmentId } = await newInvestment(service, productID)
+    const { investmentPriceID } = await newPrice(service, investmentID, '2026-01-01', 1, {
+      applicationPrice: 2,
+    })
+    const byID = { investmentPriceID, price: '1.111111111111111111' }
+    const reply = await admin.put('/Investment/Price', byID)
+    assert.match(
+      reply.text,
+      /"price":1\.111111111111111111,"applicationPrice":1\.111111111111111111/,
+    )
+    const byDay = { productID, externalInvestmentId, priceDate: '2026-01-01', price: 3 }
+    assert.equal(only(await admin.put('/Investment/Price', byDay)).price, 3)
+    const moved = { investmentPriceID, priceDate: '2026-01-05', price: 3 }
+    assert.equal(only(await admin.put('/Investment/Price', moved)).priceDate, '2026-01-05')
+    await newPrice(service, investmentID, '2026-01-06', 1)
+    const onto = await admin.put('/Investment/Price', { ...moved, priceDate: '2026-01-06' })
+    refused(onto, 409, 'duplicate')
+    refused(await admin.put('/Investment/Price', { investmentID, price: 1 }), 400, 'required')
+    refused(await admin.put('/Investment/Price', { investmentPriceID: 2e6, price: 1 }), 404)
+    const none = await admin.delete(
+      `/Investment/Price?InvestmentID=${investmentID}&PriceDate=2020-01-01`,
+    )
+    refused(none, 404, 'not_found')
+    const gone = await admin.delete(`/Investment/Price?InvestmentPriceID=${investmentPriceID}`)
+    assert.deepEqual([gone.status, gone.recordCount, gone.data], [200, 0, null])
+    const day = `ProductID=${productID}&ExternalInvestmentId=${externalInvestmentId}`
+    assert.equal((await admin.delete(`/Investment/Price?${day}&PriceDate=2026-01-06`)).status, 200)
+    assert.deepEqual(await prices(`InvestmentID=${investmentID}`), [])
+    assert.equal((await admin.delete(`/Investment?InvestmentID=${investmentID}`)).status, 200)
+  })
+})

@@ -1,0 +1,165 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { noticeOfDeposit } from '../../src/ledger/biz-event/notice.ts'
+import { readEvents } from '../../src/ledger/biz-event/sql.ts'
+import type { Kind } from '../../src/ledger/biz-transaction/legs.ts'
+import { post } from '../../src/ledger/biz-transaction/post.ts'
+import { readTransactions } from '../../src/ledger/biz-transaction/sql.ts'
+import { rollBack, updateTransaction } from '../../src/ledger/biz-transaction/update.ts'
+import { readHoldings } from '../../src/ledger/holding/sql.ts'
+import { operator } from '../../src/operations/cli/registry.ts'
+import { verify } from '../../src/operations/verify/verify.ts'
+import type { Database, Tx } from '../../src/platform/sql/handle.ts'
+import { freshDatabase } from '../support/database.ts'
+import { openAsService, readingsOf } from '../support/explain.ts'
+import { fillLedger } from '../support/large-ledger.ts'
+
+/** A million with REGISTRY_LEDGER_ROWS=1000000, which takes a few minutes. */
+const size = Number(process.env.REGISTRY_LEDGER_ROWS ?? 200_000)
+
+let database: Database
+let connection: Awaited<ReturnType<typeof freshDatabase>>
+before(async () => {
+  connection = await freshDatabase()
+  await fillLedger(connection, size)
+  database = openAsService(connection)
+})
+after(() => database.close())
+
+/** Tables that grow with the registry; the others are a handful of rows here. */
+const large = /^(biz_transaction|holding|ledger_account|account|biz_entity|biz_event)/
+
+/** Index access only, and no more rows of any table than this, whatever the size of the ledger. */
+async function readsAtMost(most: number, work: (tx: Tx) => Promise<unknown>) {
+  const readings = (await readingsOf(database, work)).filter(({ table }) => large.test(table))
+  for (const { how, table, rows, text } of readings) {
+    assert.match(how, /Index|Bitmap|Tid/, `${how} of ${table} in ${text}`)
+    assert.ok(rows <= most, `${rows} rows of ${table} by ${how} in ${text}`)
+  }
+  assert.ok(readings.length > 0)
+}
+
+const reads = (query: object) => (tx: Tx) => readTransactions(tx, operator, query)
+const holds = (query: object) => (tx: Tx) => readHoldings(tx, operator, query)
+const posts =
+  (kind: Kind, ...bodies: object[]) =>
+  async (tx: Tx) => {
+    const path = (i: number) => `[${i}]`
+    const [end] = await post(tx, operator, [{ kind, bodies, path }], true)
+    assert.ok(end && 'ids' in end, JSON.stringify(end))
+  }
+const day = '2001-02-20'
+const line = { productID: 1, accountID: 1, investmentID: 1 }
+
+describe(`With ${size} transactions in the ledger, these read by index and few rows:`, () => {
+  it('a transaction by its id, with and without its product', async () => {
+    await readsAtMost(10, reads({ BizTransactionID: size / 2 }))
+    await readsAtMost(10, reads({ ProductID: 1, 'BizTransactionID.equal': size / 2 }))
+    await readsAtMost(20, reads({ 'BizTransactionID.in': [1, 2, size], ShowClosing: true }))
+  })
+
+  it('a transaction by its external id', async () => {
+    await readsAtMost(10, reads({ ProductID: 1, ExternalBizTransactionId: 'X-100' }))
+    await readsAtMost(10, reads({ ExternalBizTransactionId: 'X-100' }))
+  })
+
+  it('the transactions of an account, by any of its names', async () => {
+    await readsAtMost(100, reads({ AccountID: 7 }))
+    await readsAtMost(100, reads({ ProductID: 1, AccountID: 7, ShowClosing: true }))
+    await readsAtMost(100, reads({ ExternalAccountId: 'A-7' }))
+    await readsAtMost(100, reads({ AccountNumber: 'N7', 'TransactionDate.lessThan': '2000-03-01' }))
+    await readsAtMost(100, reads({ AccountID: 7, InvestmentID: 1 }))
+  })
+
+  it('a page of the transactions of an investment', async () => {
+    await readsAtMost(150, reads({ ProductID: 1, InvestmentID: 1 }))
+    await readsAtMost(150, reads({ ProductID: 1, ExternalInvestmentId: 'I1' }))
+  })
+
+  it('a page of the transactions of a type, or of a status', async () => {
+    await readsAtMost(150, reads({ ProductID: 1, BizTransactionTypeID: 3 }))
+    await readsAtMost(10, reads({ ProductID: 1, BizTransactionTypeID: 7 }))
+    await readsAtMost(150, reads({ ProductID: 1, Status: 'Complete' }))
+    await readsAtMost(10, reads({ ProductID: 1, Status: 'RolledBack' }))
+    await readsAtMost(10, reads({ Status: 'Updated' }))
+  })
+
+  it('a page of the transactions of a day', async () => {
+    const ofOneDay = size / 300
+    await readsAtMost(ofOneDay, reads({ ProductID: 1, TransactionDate: '2000-05-01' }))
+    await readsAtMost(10, reads({ ProductID: 1, TransactionDate: '1999-05-01' }))
+  })
+
+  it('a page of 1000, the first, the next, and one beyond the last', async () => {
+    await readsAtMost(1500, reads({ ProductID: 1, PageSize: 1000 }))
+    await readsAtMost(2500, reads({ ProductID: 1, PageSize: 1000, PageNumber: 2 }))
+    await readsAtMost(10, reads({ ProductID: 1, PageSize: 1000, PageNumber: 2 ** 40 }))
+    await readsAtMost(1500, reads({ PageSize: 1000 }))
+    await readsAtMost(2500, reads({ PageSize: 1000, PageNumber: 2, ShowClosing: true }))
+  })
+
+  it('the holdings of an account now and as at a day, and a page of all', async () => {
+    await readsAtMost(20, holds({ AccountID: 7 }))
+    await readsAtMost(20, holds({ ExternalAccountId: 'A-7' }))
+    await readsAtMost(20, holds({ AccountID: 7, Date: '2000-04-01' }))
+    await readsAtMost(300, holds({}))
+    await readsAtMost(300, holds({ ProductID: 1, Date: '2000-12-01' }))
+    await readsAtMost(300, holds({ ProductID: 1, InvestmentID: 2, PageNumber: 2 }))
+  })
+
+  it('every kind of posting, at the end of a history and into its midst', async () => {
+    for (const transactionDate of [day, '2000-05-05']) {
+      const own = { ...line, transactionDate }
+      await readsAtMost(200, posts('Deposit', { ...own, amount: '10' }))
+      await readsAtMost(
+        200,
+        posts('Deposit', { ...own, amount: '10', externalBizTransactionId: 'n' }),
+      )
+      await readsAtMost(200, posts('Redemption', { ...own, quantity: '1' }))
+      await readsAtMost(200, posts('SetQuantity', { ...own, quantity: '900' }))
+      const transfer = { productID: 1, investmentID: 1, quantity: '1', transactionDate }
+      await readsAtMost(300, posts('Transfer', { ...transfer, fromAccountID: 1, toAccountID: 2 }))
+      const conversion = { productID: 1, accountID: 1, quantity: '1', transactionDate }
+      const ends = { fromInvestmentID: 1, toInvestmentID: 2 }
+      await readsAtMost(200, posts('Conversion', { ...conversion, ...ends }))
+    }
+  })
+
+  it('an array of 100 over 100 accounts, each row as much as one alone', async () => {
+    const bodies = (transactionDate: string) =>
+      Array.from({ length: 100 }, (_, i) => ({
+        productID: 1,
+        externalAccountId: `A-${40 * i + 1 + Number((40 * i + 1) % 50 >= 48) * 2}`,
+        securityCode: 'S1',
+        amount: '5',
+        transactionDate,
+      }))
+    await readsAtMost(1000, posts('Deposit', ...bodies(day)))
+    await readsAtMost(20_000, posts('Deposit', ...bodies('2000-05-05')))
+  })
+
+  it('an update and a rollback', async () => {
+    await readsAtMost(200, (tx) =>
+      updateTransaction(tx, operator, { bizTransactionID: size / 2, comment: 'c' }),
+    )
+    await readsAtMost(200, (tx) => rollBack(tx, operator, { bizTransactionID: size - 1 }))
+  })
+
+  it('notices', async () => {
+    await readsAtMost(10, (tx) =>
+      noticeOfDeposit(tx, operator, { ...line, amount: '1', transactionDate: day }),
+    )
+    const lists = (query: object) => (tx: Tx) => readEvents(tx, operator, query)
+    await readsAtMost(20, lists({ BizEventID: 5 }))
+    await readsAtMost(20, lists({ AccountID: 5 }))
+    await readsAtMost(150, lists({ BizEventTypeID: 1, ProductID: 1 }))
+    await readsAtMost(250, lists({ PageNumber: 2 }))
+  })
+
+  it('and the whole register can still be verified', async () => {
+    assert.deepEqual(
+      (await verify(connection)).filter(({ found }) => found > 0),
+      [],
+    )
+  })
+})

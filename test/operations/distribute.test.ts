@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict'
+import { before, describe, it } from 'node:test'
+import pg from 'pg'
+import { readStaying, readSteps } from '../../src/operations/cli/distribute.ts'
+import { emptyDatabase, freshDatabase, rowsOf, urlOf } from '../support/database.ts'
+import { runCli } from '../support/process.ts'
+
+const steps = readSteps()
+const tables = steps.flatMap(({ table }) => table ?? [])
+let connection: pg.ClientConfig
+const rows = (text: string) => rowsOf(connection, text)
+before(async () => {
+  connection = await freshDatabase()
+})
+
+const references = `
+  select conrelid::regclass::text as owner, confrelid::regclass::text as target, conname as name,
+    pg_get_constraintdef(oid) as definition
+  from pg_constraint where contype = 'f' and connamespace = 'public'::regnamespace order by 1, 3`
+
+describe('The file that distributes the tables', () => {
+  it('names every table there is, once, and no other', async () => {
+    const found = await rows(`select relname as name from pg_class
+      where relnamespace = 'public'::regnamespace and relkind in ('r', 'p')`)
+    assert.deepEqual([...tables, ...readStaying()].sort(), found.map(({ name }) => name).sort())
+  })
+
+  it('has what is referred to before what refers to it', async () => {
+    const place = (table: string) => tables.indexOf(table)
+    const late = (await rows(references)).filter(
+      ({ owner, target }) => owner !== target && place(target) > place(owner),
+    )
+    assert.deepEqual(late, [])
+  })
+
+  it('leaves plain only tables that refer to nothing and that nothing refers to', async () => {
+    const staying = readStaying()
+    const tied = (await rows(references)).filter(({ owner, target }) =>
+      [owner, target].some((table) => staying.includes(table)),
+    )
+    assert.deepEqual(tied, [])
+  })
+
+  it('spreads every ledger table by its product, beside the first of them', () => {
+    const spread = steps.filter(({ kind }) => kind === 'create_distributed_table')
+    const [first, ...others] = spread
+    assert.match(first!.text, /'product_id', colocate_with => 'none'\);/)
+    for (const { text } of others)
+      assert.ok(text.includes(`'product_id', colocate_with => '${first!.table}');`), text)
+  })
+
+  it('brings every function that statements compute with to the workers', async () => {
+    const named = steps.flatMap(
+      ({ text }) => /^select create_distributed_function\(\s*'([^']+)'\)/.exec(text)?.[1] ?? [],
+    )
+    const found = await rows(`
+      select p.oid::regprocedure::text as name from pg_proc p
+      where pronamespace = 'public'::regnamespace and proname <> 'queue_job' and not exists (
+        select from pg_depend d where d.objid = p.oid and d.deptype = 'e') order by 1`)
+    const spelt = await Promise.all(
+      named.map(async (name) => (await rows(`select '${name}'::regprocedure::text as n`))[0].n),
+    )
+    assert.deepEqual(
+      spelt.sort(),
+      found.map(({ name }) => name),
+    )
+  })
+
+  it('takes every reference away and brings it back as it was', async () => {
+    const client = new pg.Client(connection)
+    await client.connect()
+    try {
+      const all = async () => (await client.query(references)).rows
+      const kept = await all()
+      await client.query('begin')
+      const plain = steps.filter(({ text }) => /reference_between|^alter role/.test(text))
+      for (const { text } of plain.slice(0, -1)) await client.query(text)
+      assert.deepEqual(await all(), [])
+      await client.query(plain.at(-1)!.text)
+      assert.deepEqual(await all(), kept)
+      assert.ok(kept.length > 30)
+      await client.query('rollback')
+    } finally {
+      await client.end()
+    }
+  })
+})
+
+describe('distribute', () => {
+  const stateOf = async (own: pg.ClientConfig) => [
+    await rowsOf(own, references),
+    await rowsOf(own, `select rolcanlogin from pg_roles where rolname = 'registry_service'`),
+  ]
+
+  it('says so where there is no Citus, what to do, and changes nothing', async () => {
+    const own = await freshDatabase()
+    const state = await stateOf(own)
+    const { code, output, errors } = await runCli(['distribute'], { DATABASE_URL: urlOf(own) })
+    assert.equal(code, 1)
+    assert.equal(output, '')
+    assert.match(errors, /^Nothing was changed: this database has no Citus\. Install its packages/m)
+    assert.match(errors, /citus_add_node/)
+    assert.deepEqual(await stateOf(own), state)
+  })
+
+  it('wants a database that is up to date', async () => {
+    const env = { DATABASE_URL: urlOf(await emptyDatabase()) }
+    const { code, errors } = await runCli(['distribute'], env)
+    assert.equal(code, 1)
+    assert.match(errors, /Run the command migrate first/)
+  })
+})

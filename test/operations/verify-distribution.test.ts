@@ -1,0 +1,163 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import pg from 'pg'
+import { distributionChecks } from '../../src/operations/verify/distribution-checks.ts'
+import { foundAfter } from '../support/corruption.ts'
+import { account, choose, configure, fundOf, stage } from '../support/distribution.ts'
+import { assertVerified } from '../support/ledger.ts'
+import { type Service, startService } from '../support/service.ts'
+
+let service: Service
+let client: pg.Client
+before(async () => {
+  service = await startService()
+  client = new pg.Client(service.connection)
+  await client.connect()
+  await live()
+})
+after(async () => {
+  await client.end()
+  await service.stop()
+})
+
+const stages = ['Declare', 'Payment', 'DrpAllotment'] as const
+
+/** Distributions at every stage, two of them completed: what the corruptions below then spoil. */
+async function live() {
+  const fund = await fundOf(service, [100, 200, 300], {
+    investments: [{}, { unitDecimals: 0 }],
+  })
+  await choose(service, account(fund, 1), 3, 50)
+  await choose(service, account(fund, 2), 2)
+  const drp = { drpIndicatorID: 2, drpInvestmentID: fund.investmentIDs[1], drpPrice: 7 }
+  const taxComponents = [
+    { taxComponentName: 'CapitalGains', percentage: 30 },
+    { taxComponentName: 'AustralianFrankedDividends', percentage: 70 },
+  ]
+  for (const steps of [3, 3, 2, 1, 0]) {
+    const how = { distributionAmountTotal: 123.45, taxComponents, ...drp }
+    const distribution = await configure(service, fund, how)
+    for (const name of stages.slice(0, steps)) await stage(service.admin, name, distribution)
+  }
+}
+
+const at = (stageID: number) => `corporate_action_id = (select min(corporate_action_id)
+  from distribution where distribution_status_id = ${stageID})`
+const [configured, declared, paid, completed] = [at(1), at(2), at(3), at(4)]
+const of = (typeID: number) =>
+  `(select min(biz_transaction_id) from biz_transaction where biz_transaction_type_id = ${typeID})`
+const spoil = (set: string, which: string) =>
+  `update biz_transaction set ${set} where biz_transaction_id = ${which}`
+const copy = (typeID: number) => `
+  insert into biz_transaction (product_id, biz_transaction_type_id, account_id, investment_id,
+    transaction_date, amount, quantity, corporate_action_id)
+  select product_id, biz_transaction_type_id, account_id, investment_id, transaction_date, amount,
+    quantity, corporate_action_id
+  from biz_transaction where biz_transaction_id = ${of(typeID)}`
+/** Only the constraints are in the way; a check must not rely on them. */
+const without = (constraint: string, statement: string) =>
+  `alter table entitlement drop constraint ${constraint}; ${statement}`
+
+/** For every check the ways to break what it looks at; each must be found by it. */
+const corruptions: Record<string, string[]> = {
+  'the totals of a distribution are the sums of its entitlements': [
+    `update distribution set declared_amount = declared_amount + 0.01 where ${declared}`,
+    `update distribution set paid_amount = null where ${paid}`,
+    `update distribution set paid_amount = 1 where ${declared}`,
+    `update distribution set reinvested_amount = 0 where ${completed}`,
+    `delete from entitlement where ${completed}`,
+    `update distribution set distribution_status_id = 1 where ${declared}`,
+  ],
+  'a total that was to be shared is declared to the cent': [
+    `update distribution set distribution_amount_total = 123.46 where ${declared}`,
+  ],
+  'the tax components of a distribution total 100': [
+    `update distribution_component set percentage = 30.001 where percentage = 30`,
+    `delete from distribution_component where ${configured}`,
+  ],
+  'the components of an entitlement add up to it, each within a cent of its share': [
+    `update entitlement set component_amounts[1] = component_amounts[1] + 0.01 where ${declared}`,
+    `update entitlement set component_amounts[1] = component_amounts[1] + 0.02,
+      component_amounts[2] = component_amounts[2] - 0.02 where ${declared}`,
+    `update entitlement set component_amounts = array[gross_amount] where ${declared}`,
+  ],
+  'an entitlement is its cash and its DRP part, all in whole cents and none negative': [
+    without('entitlement_splits', `update entitlement set cash_amount = cash_amount + 1`),
+    without(
+      'entitlement_not_negative',
+      `update entitlement set cash_amount = cash_amount - 1000, drp_amount = drp_amount + 1000`,
+    ),
+    `update entitlement set cash_amount = cash_amount + 0.001, gross_amount = gross_amount + 0.001`,
+  ],
+  'what was reinvested and left from before is what the units cost and what is left now': [
+    `update entitlement set drp_residual = drp_residual + 0.01 where ${completed}`,
+    `update entitlement set drp_units = drp_units - 1, drp_cost = drp_cost - 7,
+      drp_residual = drp_residual + 7 where ${completed}`,
+    `update entitlement set residual_before = 1 where ${completed}`,
+  ],
+  'an entitlement has what its stage gives it, and nothing of a later stage': [
+    `update entitlement set payment_transaction_id = null where ${paid}`,
+    `update entitlement set payment_transaction_id = 1 where ${declared}`,
+    `update entitlement set drp_units = 1 where ${paid}`,
+    `update entitlement set drp_transaction_id = null where ${completed}`,
+    `update distribution set distribution_status_id = 4 where ${paid}`,
+    `update entitlement set corporate_action_id = 999999 where ${declared}`,
+  ],
+  'account and investment of an entitlement are those of its product and distribution': [
+    `update entitlement set investment_id = investment_id + 1 where ${declared}`,
+    `update entitlement set account_id = account_id + 1000 where ${declared}`,
+  ],
+  'every payment is that of one entitlement: same account, investment, day and cash': [
+    spoil('amount = amount + 0.01', of(10)),
+    spoil("transaction_date = '2025-07-16'", of(10)),
+    spoil('biz_transaction_status_id = 3', of(10)),
+    spoil('corporate_action_id = null', of(10)),
+    `delete from biz_transaction where biz_transaction_id = ${of(10)}`,
+    copy(10),
+  ],
+  'every DRP allotment is that of one entitlement: same account, target, units, cost': [
+    spoil('amount = amount + 0.01', of(11)),
+    spoil('quantity = quantity + 1', of(11)),
+    spoil('investment_price = 8', of(11)),
+    spoil('account_id = account_id - 1', of(11)),
+    `delete from biz_transaction where biz_transaction_id = ${of(11)}`,
+    copy(11),
+  ],
+  'no account is paid, or allotted units, twice for one distribution': [
+    copy(10),
+    copy(11),
+    spoil('corporate_action_id = null', of(10)),
+    spoil('biz_transaction_type_id = 2', of(11)),
+  ],
+  'what is left of reinvested money is what the newest DRP allotment left': [
+    'update drp_residual set amount = amount + 0.01',
+    'delete from drp_residual',
+    `insert into drp_residual select product_id, account_id, investment_id, 1
+      from holding on conflict do nothing`,
+  ],
+  'a DRP allotment starts from what the one before it left': [
+    `update entitlement set residual_before = residual_before + 0.01 where ${completed}`,
+  ],
+}
+
+describe('Distributions that are right', () => {
+  it('pass every check', () => assertVerified(service))
+})
+
+describe('verify finds it when it does not hold that', () => {
+  for (const { name, violations } of distributionChecks)
+    it(name, async () => {
+      assert.ok(corruptions[name]?.length, 'the test knows a way to break it')
+      for (const corruption of corruptions[name]!)
+        assert.ok((await foundAfter(client, corruption, violations)) > 0, corruption)
+    })
+})
+
+describe('The ways to break a distribution', () => {
+  it('are of checks that there are', () => {
+    assert.deepEqual(
+      Object.keys(corruptions),
+      distributionChecks.map(({ name }) => name),
+    )
+  })
+})

@@ -1,0 +1,205 @@
+import assert from 'node:assert/strict'
+import { readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import { mask, vaultOf } from '../../src/parties/investor/vault.ts'
+import { clientOf } from '../support/client.ts'
+import { freshDatabase, rowsOf, urlOf } from '../support/database.ts'
+import { entityOf } from '../support/investors.ts'
+import { newProduct, only } from '../support/ledger.ts'
+import { runCli, startProgram, startRegistry, temporaryFolder } from '../support/process.ts'
+import { fieldsOf, refused } from '../support/refused.ts'
+import { type Service, startService, withService } from '../support/service.ts'
+
+const key = (fill: number) => Buffer.alloc(32, fill)
+
+/** That no number stands anywhere in clear is for secrets.test.ts, with every other secret. */
+let service: Service
+before(async () => {
+  service = await startService()
+})
+after(() => service.stop())
+
+const create = async (more: object) => only(await service.admin.post('/Person', more))
+const put = (body: object) => service.admin.put('/Person', body)
+const sealedOf = async (personID: number): Promise<Record<string, string | null>> => {
+  const [row] = await rowsOf(
+    service.connection,
+    `select taxation_file_number, tin, taxation_country_tin from person where person_id = $1`,
+    [personID],
+  )
+  return row
+}
+
+describe('A masked number', () => {
+  it('shows its last three characters, and none of three or fewer', () => {
+    const shown = ['123456782', '1234', '123', '1', '😀😀😀😀'].map(mask)
+    assert.deepEqual(shown, ['******782', '*234', '***', '*', '*😀😀😀'])
+  })
+
+  it('that is sent back leaves the stored one untouched; the number itself does, too', async () => {
+    const person = await create({ taxationFileNumber: '123456782', tin: 'AB' })
+    const before = await sealedOf(person.personID)
+    const changed = only(await put({ ...person, lastName: 'New' }))
+    assert.deepEqual([changed.taxationFileNumber, changed.tin], ['******782', '**'])
+    assert.deepEqual(await sealedOf(person.personID), before)
+    only(await put({ ...person, taxationFileNumber: '123 456 782', tin: 'AB' }))
+    assert.deepEqual(await sealedOf(person.personID), before)
+  })
+
+  it('that is another than the stored one is refused, on every way in', async () => {
+    const person = await create({ taxationFileNumber: '123456782' })
+    const { productID } = await newProduct(service)
+    const wrong = { taxationFileNumber: '******783' }
+    refused(await put({ ...person, ...wrong }), 400, 'masked_value')
+    refused(await put({ ...person, tin: '*' }), 400, 'masked_value')
+    refused(await service.admin.post('/Person', wrong), 400, 'masked_value')
+    refused(await service.admin.post('/Organisation', wrong), 400, 'masked_value')
+    const nested = await service.admin.post(
+      '/BizEntity',
+      entityOf(productID, { bizEntityParties: [{ person: wrong }] }),
+    )
+    refused(nested, 400, 'masked_value')
+    assert.deepEqual(fieldsOf(nested), ['bizEntityParties[0].person.taxationFileNumber'])
+  })
+
+  it('that is left out clears the number, and a new number replaces it', async () => {
+    const person = await create({ taxationFileNumber: '123456782', tin: 'ABCDEF' })
+    const replaced = only(await put({ ...person, taxationFileNumber: '37118629', tin: null }))
+    assert.deepEqual([replaced.taxationFileNumber, replaced.tin], ['*****629', null])
+    const { taxation_file_number, tin } = await sealedOf(person.personID)
+    assert.ok(taxation_file_number)
+    assert.equal(tin, null)
+  })
+
+  it('hides a change that the audit trail tells, without the number', async () => {
+    const person = await create({ taxationFileNumber: '123456782' })
+    only(await put({ ...person, taxationFileNumber: '999999782' }))
+    const { data } = await service.admin.get(
+      `/Audit?Resource=Person&ResourceID=${person.personID}&PageSize=1000`,
+    )
+    assert.deepEqual(data.at(-1).changes, { taxationFileNumber: { from: '***', to: '***' } })
+  })
+})
+
+describe('A sealed number', () => {
+  it('differs each time, and opens only with its key and in its own place', async () => {
+    const [one, two] = [
+      await create({ taxationFileNumber: '123456782' }),
+      await create({ taxationFileNumber: '123456782' }),
+    ]
+    const sealed = [await sealedOf(one.personID), await sealedOf(two.personID)].map(
+      (row) => row.taxation_file_number!,
+    )
+    assert.notEqual(sealed[0], sealed[1])
+    const vault = vaultOf({ current: key(7), previous: [] })
+    const place = (id: number) => `person:${id}:taxation_file_number`
+    assert.equal(vault.open(place(one.personID), sealed[0]!), '123456782')
+    assert.throws(() => vault.open(place(two.personID), sealed[0]!))
+    assert.throws(() => vault.open(place(one.personID), `${sealed[0]!.slice(0, -4)}AAA=`))
+    assert.equal(
+      vaultOf({ current: key(8), previous: [] }).open(place(one.personID), sealed[0]!),
+      undefined,
+    )
+  })
+})
+
+describe('The encryption key', () => {
+  const env = (current: number, ...previous: number[]) => ({
+    REGISTRY_ENCRYPTION_KEY: key(current).toString('base64'),
+    ...(previous.length > 0 && {
+      REGISTRY_PREVIOUS_ENCRYPTION_KEYS: previous
+        .map((one) => key(one).toString('base64'))
+        .join(','),
+    }),
+  })
+
+  it('changes while the service runs; a start without the right one is refused', async () => {
+    const connection = await freshDatabase()
+    const database = { DATABASE_URL: urlOf(connection), REGISTRY_DATA_DIR: temporaryFolder() }
+    const sealedWith = async () => {
+      const rows = await rowsOf(
+        connection,
+        `select split_part(n, '.', 1) as key, count(*)::int as count
+         from (select unnest(array[taxation_file_number, tin]) n from person
+           union all select tin from organisation) v
+         where n is not null group by 1`,
+      )
+      return new Map(rows.map(({ key, count }) => [key, count]))
+    }
+    const ids = [1, 2].map((fill) => vaultOf({ current: key(fill), previous: [] }).keyID)
+    await withService(
+      env(1),
+      async ({ admin }) => {
+        const persons = Array.from({ length: 600 }, () => ({
+          taxationFileNumber: '123456782',
+          tin: 'X1',
+        }))
+        assert.equal((await admin.post('/Person', persons)).status, 200)
+        only(await admin.post('/Organisation', { tin: 'ABC123' }))
+        assert.deepEqual(await sealedWith(), new Map([[ids[0], 1201]]))
+
+        const wrong = startProgram({ ...database, ...env(2) })
+        assert.equal(await wrong.exited, 1)
+        assert.match(wrong.errors(), /sealed with the encryption key .*REGISTRY_ENCRYPTION_KEY/s)
+
+        // The service goes on sealing with the old key meanwhile.
+        const [rotated] = await Promise.all([
+          runCli(['rotate-encryption-key'], { ...database, ...env(2, 1) }),
+          admin.post('/Person', { taxationFileNumber: '123456782' }),
+        ])
+        assert.equal(rotated.code, 0, rotated.errors)
+        const again = await runCli(['rotate-encryption-key'], { ...database, ...env(2, 1) })
+        assert.match(again.output, /^Sealed [01] tax numbers/)
+        assert.deepEqual(await sealedWith(), new Map([[ids[1], 1202]]))
+        const missing = await runCli(['rotate-encryption-key'], { ...database, ...env(3) })
+        assert.equal(missing.code, 1)
+        assert.match(missing.errors, /1202 tax numbers did not open .*REGISTRY_PREVIOUS/)
+      },
+      connection,
+    )
+    await rowsOf(connection, `delete from encryption_key where key_id not in ($1, $2)`, ids)
+    await withService(
+      env(2),
+      async ({ admin }) => {
+        const [person] = (await admin.get('/Person?PersonID=1')).data
+        assert.equal(person.taxationFileNumber, '******782')
+        const same = await admin.put('/Person', { ...person, taxationFileNumber: '123456782' })
+        assert.equal(same.status, 200)
+        assert.deepEqual(await sealedWith(), new Map([[ids[1], 1202]]))
+      },
+      connection,
+    )
+    const old = startProgram({ ...database, ...env(1) })
+    assert.equal(await old.exited, 1)
+  })
+
+  it('in the key file is replaced by the command, which keeps the old one', async () => {
+    const dataDir = temporaryFolder()
+    const own = {
+      REGISTRY_DATA_DIR: dataDir,
+      REGISTRY_ADMIN_USERNAME: 'admin',
+      REGISTRY_ADMIN_PASSWORD: 'a password for tests',
+    }
+    const first = await startRegistry(own)
+    const admin = await clientOf(first.url).signIn('admin', own.REGISTRY_ADMIN_PASSWORD)
+    const person = only(await admin.post('/Person', { taxationFileNumber: '123456782' }))
+    const file = join(dataDir, 'keys', 'encryption-key')
+    assert.equal(statSync(file).mode & 0o777, 0o600)
+    const before = readFileSync(file, 'utf8')
+    const rotated = await runCli(['rotate-encryption-key', '--generate'], own)
+    assert.match(rotated.output, /^Sealed 1 tax numbers/, rotated.errors)
+    assert.notEqual(readFileSync(file, 'utf8'), before)
+    assert.equal(statSync(join(dataDir, 'keys', 'previous-encryption-keys')).mode & 0o777, 0o600)
+    // The node that still has the old key works on.
+    only(await admin.put('/Person', { ...person, lastName: 'L' }))
+    only(await admin.put('/Person', { ...person, taxationFileNumber: '123456782' }))
+    first.kill('SIGTERM')
+    await first.exited
+    const second = await startRegistry(own)
+    const next = await clientOf(second.url).signIn('admin', own.REGISTRY_ADMIN_PASSWORD)
+    only(await next.put('/Person', { ...person, lastName: 'M' }))
+    second.kill('SIGTERM')
+    await second.exited
+  })
+})

@@ -1,0 +1,230 @@
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import type { IncomingHttpHeaders } from 'node:http'
+import { get } from 'node:https'
+import { connect as connectPlainly } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import { connect as connectSecurely } from 'node:tls'
+import { buildApp } from '../../src/app.ts'
+import { ConfigError, readConfig } from '../../src/config.ts'
+import { createLog } from '../../src/platform/log.ts'
+import { connect } from '../../src/platform/registry.ts'
+import { freshDatabase } from '../support/database.ts'
+import { refused } from '../support/refused.ts'
+import { type Service, withService } from '../support/service.ts'
+
+type Environment = Record<string, string>
+
+/** What is said about a bad environment. */
+function complaint(env: Environment): string {
+  try {
+    readConfig(env)
+  } catch (error) {
+    assert.ok(error instanceof ConfigError)
+    return error.message
+  }
+  return ''
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'registry-config-'))
+const cert = join(folder, 'cert.pem')
+const key = join(folder, 'key.pem')
+const otherKey = join(folder, 'other-key.pem')
+const noPem = join(folder, 'no.pem')
+const openssl = (...args: string[]) => spawnSync('openssl', args).status === 0
+const skip = !openssl('version') && 'there is no openssl here to make a certificate with'
+
+before(() => {
+  if (skip) return
+  const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-batch']
+  const host = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=IP:127.0.0.1']
+  assert.ok(openssl('req', '-x509', ...curve, ...host, '-keyout', key, '-out', cert))
+  assert.ok(openssl('genpkey', '-algorithm', 'ed25519', '-out', otherKey))
+  writeFileSync(noPem, 'this is no certificate')
+})
+after(() => rmSync(folder, { recursive: true }))
+
+describe('The configuration', () => {
+  it('of an empty environment is safe: loopback, limits, no defaults for secrets', () => {
+    const config = readConfig({})
+    assert.deepEqual(
+      [config.host, config.port, config.maxPageSize, config.maxBodyBytes, config.rateLimit],
+      ['127.0.0.1', 3000, 1000, 10 * 1024 * 1024, 0],
+    )
+    assert.equal(config.dataDir, join(process.cwd(), 'data'))
+    assert.equal(config.logLevel, 'info')
+    const secrets = [
+      config.databaseUrl,
+      config.adminPassword,
+      config.jwtSecret,
+      config.metricsToken,
+    ]
+    assert.deepEqual([...secrets, config.encryptionKey, config.tls], Array(6).fill(undefined))
+    assert.deepEqual(readConfig({ HOST: ' ', PORT: '', REGISTRY_JWT_SECRET: '' }), config)
+  })
+
+  const bad: [string, ...string[]][] = [
+    ['PORT', 'x', '-1', '65536', '80.5', '1e3', '0x50'],
+    ['DATABASE_URL', 'mysql://x', 'localhost', '/tmp'],
+    ['REGISTRY_DATABASE_CONNECTIONS', '0', '501', 'many'],
+    ['REGISTRY_PREPARE_STATEMENTS', 'yes', '1'],
+    ['REGISTRY_BEHIND_PROXY', 'yes', 'on'],
+    ['REGISTRY_JWT_SECRET', 'short', 'x'.repeat(31)],
+    ['REGISTRY_ENCRYPTION_KEY', 'short', Buffer.alloc(31).toString('base64')],
+    ['REGISTRY_MAX_PAGE_SIZE', '0', '100001', 'all'],
+    ['REGISTRY_MAX_BODY_BYTES', '10', '10MB'],
+    ['REGISTRY_LOG_LEVEL', 'loud', 'INFO'],
+    ['REGISTRY_RATE_LIMIT', '-1', 'fast'],
+    ['REGISTRY_METRICS_TOKEN', 'short'],
+    ['REGISTRY_ADMIN_USERNAME', 'x'.repeat(101)],
+    ['REGISTRY_ADMIN_PASSWORD', 'eleven char', 'x'.repeat(257)],
+    ['REGISTRY_TLS_CERT', '/nowhere/cert.pem'],
+    ['REGISTRY_TLS_KEY', '/nowhere/key.pem'],
+  ]
+  for (const [name, ...values] of bad)
+    it(`refuses a bad ${name} by its name, and does not repeat a secret`, () => {
+      for (const value of values) {
+        const words = complaint({ REGISTRY_ADMIN_USERNAME: 'admin', [name]: value })
+        assert.match(words, new RegExp(`^Configuration: (.*; )?${name} `), `${value}: ${words}`)
+        if (/SECRET|PASSWORD|TOKEN|_KEY$/.test(name) && !value.startsWith('/'))
+          assert.ok(!words.includes(value))
+      }
+    })
+
+  it('names everything that is wrong at once', () => {
+    const words = complaint({ PORT: 'x', REGISTRY_RATE_LIMIT: 'x', HOST: '0.0.0.0' })
+    for (const name of ['PORT', 'REGISTRY_RATE_LIMIT', 'HOST']) assert.ok(words.includes(name))
+  })
+
+  it('wants a username with a password', () => {
+    const words = complaint({ REGISTRY_ADMIN_PASSWORD: 'a good password' })
+    assert.match(words, /REGISTRY_ADMIN_USERNAME is needed/)
+  })
+})
+
+describe('Plain HTTP', () => {
+  it('is for loopback addresses, or behind a proxy that speaks TLS', () => {
+    for (const HOST of ['127.0.0.1', '127.1.2.3', 'localhost', '::1'])
+      assert.equal(complaint({ HOST }), '')
+    for (const HOST of ['0.0.0.0', '::', '192.168.1.1', 'example.com', '127.evil.com']) {
+      assert.match(complaint({ HOST }), /HOST .* REGISTRY_TLS_CERT and REGISTRY_TLS_KEY/)
+      assert.equal(complaint({ HOST, REGISTRY_BEHIND_PROXY: 'true' }), '')
+    }
+  })
+
+  it('gives way to TLS where there are a certificate and its key', { skip }, () => {
+    const HOST = '0.0.0.0'
+    const files = { REGISTRY_TLS_CERT: cert, REGISTRY_TLS_KEY: key }
+    assert.equal(complaint({ HOST, ...files }), '')
+    assert.match(complaint({ REGISTRY_TLS_CERT: cert }), /needed together/)
+    assert.match(complaint({ REGISTRY_TLS_KEY: key }), /needed together/)
+    for (const wrong of [{ REGISTRY_TLS_KEY: otherKey }, { REGISTRY_TLS_CERT: noPem }])
+      assert.match(
+        complaint({ HOST, ...files, ...wrong }),
+        /REGISTRY_TLS_CERT and REGISTRY_TLS_KEY/,
+      )
+  })
+})
+
+describe('The service over TLS', { skip }, () => {
+  it('answers as over HTTP, with every limit, and to nobody who does not speak TLS', async () => {
+    const config = readConfig({
+      PORT: '0',
+      REGISTRY_DATA_DIR: folder,
+      REGISTRY_LOG_LEVEL: 'silent',
+      REGISTRY_TLS_CERT: cert,
+      REGISTRY_TLS_KEY: key,
+    })
+    const log = createLog(config.logLevel)
+    const database = connect(config, await freshDatabase(), log)
+    const app = await buildApp(config, database, log)
+    const url = await app.listen({ host: config.host, port: 0 })
+    const port = Number(new URL(url).port)
+    try {
+      assert.match(url, /^https:/)
+      const { status, headers } = await secureGet(`${url}/Common/HealthCheck`, config.tls!.cert)
+      assert.equal(status, 200)
+      assert.match(String(headers['strict-transport-security']), /max-age=\d+/)
+      assert.deepEqual(
+        [app.server.headersTimeout, app.server.requestTimeout, app.server.keepAliveTimeout],
+        [10_000, 60_000, 65_000],
+      )
+      assert.equal(await oldest(port), 'refused')
+      assert.equal(await plainAnswer(port), '')
+    } finally {
+      await app.close()
+      await database.close()
+    }
+  })
+
+  type Answered = { status: number | undefined; headers: IncomingHttpHeaders }
+  const secureGet = (url: string, ca: Buffer) =>
+    new Promise<Answered>((resolve, reject) => {
+      const call = get(url, { ca, agent: false }, (answer) => {
+        answer.resume()
+        resolve({ status: answer.statusCode, headers: answer.headers })
+      })
+      call.on('error', reject)
+    })
+
+  const oldest = (port: number) =>
+    new Promise<string>((resolve) => {
+      const options = { port, host: '127.0.0.1', rejectUnauthorized: false } as const
+      const socket = connectSecurely({ ...options, maxVersion: 'TLSv1.1', minVersion: 'TLSv1' })
+      socket.on('secureConnect', () => resolve('accepted'))
+      socket.on('error', () => resolve('refused'))
+    })
+
+  const plainAnswer = (port: number) =>
+    new Promise<string>((resolve) => {
+      const socket = connectPlainly({ port, host: '127.0.0.1' })
+      let answer = ''
+      socket.on('data', (chunk) => {
+        answer += chunk
+      })
+      socket.on('error', () => {})
+      socket.on('close', () => resolve(answer))
+      socket.write('GET /Common/HealthCheck HTTP/1.1\r\nHost: x\r\n\r\n')
+    })
+})
+
+describe('A rate limit', () => {
+  it('counts each user by themselves, and says when to come again', () =>
+    withService({ REGISTRY_RATE_LIMIT: '5' }, async (service) => {
+      const reader = await service.userWith({ role: 'ReadOnly' })
+      for (let i = 0; i < 5; i++) assert.equal((await reader.get('/Product')).status, 200)
+      const reply = await reader.get('/Product')
+      refused(reply, 429, 'rate_limit')
+      const wait = Number(reply.headers.get('retry-after'))
+      assert.ok(wait > 0 && wait <= 60)
+      refused(await reader.post('/User/Logout'), 429, 'rate_limit')
+      assert.equal((await service.admin.get('/Product')).status, 200)
+    }))
+
+  const from = ({ anyone }: Service, address: string) =>
+    anyone.get('/Common/Lookup?Category=State', { 'X-Forwarded-For': address })
+
+  it('counts strangers by their address, which they cannot choose', () =>
+    withService({ REGISTRY_RATE_LIMIT: '5' }, async (service) => {
+      for (let i = 0; i < 4; i++)
+        assert.equal((await from(service, `203.0.113.${i}`)).status, 200, 'sign-in was the first')
+      refused(await from(service, '203.0.113.99'), 429, 'rate_limit')
+    }))
+
+  it('counts strangers behind a proxy by the address that it saw', () =>
+    withService({ REGISTRY_RATE_LIMIT: '5', REGISTRY_BEHIND_PROXY: 'true' }, async (service) => {
+      for (let i = 0; i < 5; i++)
+        assert.equal((await from(service, `198.51.100.${i}, 203.0.113.7`)).status, 200)
+      refused(await from(service, '203.0.113.7'), 429, 'rate_limit')
+      assert.equal((await from(service, '203.0.113.8')).status, 200)
+    }))
+
+  it('is off where none is asked for', () =>
+    withService({}, async ({ anyone }) => {
+      const calls = Array.from({ length: 200 }, () => anyone.get('/Common/HealthCheck'))
+      assert.ok((await Promise.all(calls)).every(({ status }) => status === 200))
+    }))
+})

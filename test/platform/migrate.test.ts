@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict'
+import { appendFileSync, cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import { pathToFileURL } from 'node:url'
+import type pg from 'pg'
+import { lookupValues } from '../../src/platform/lookup/lookups.ts'
+import { migrate, migrationsFolder, pendingMigrations } from '../../src/platform/sql/migrate.ts'
+import { emptyDatabase, freshDatabase, rowsOf } from '../support/database.ts'
+
+const present = readdirSync(migrationsFolder).filter((name) => /^\d{4}-.*\.sql$/.test(name))
+
+/** A copy of the migrations to spoil. */
+let path: string
+let folder: URL
+before(() => {
+  path = mkdtempSync(join(tmpdir(), 'registry-migrations-'))
+  folder = pathToFileURL(`${path}/`)
+})
+after(() => rmSync(path, { recursive: true }))
+
+const copy = () => {
+  rmSync(path, { recursive: true })
+  cpSync(migrationsFolder, path, { recursive: true })
+}
+const write = (name: string, text: string) => writeFileSync(join(path, name), text)
+const applied = async (connection: pg.ClientConfig): Promise<string[]> =>
+  (await rowsOf(connection, 'select name from migration order by name')).map(({ name }) => name)
+
+describe('Migrations', () => {
+  it('bring an empty database up to date once, when five nodes start at once', async () => {
+    const connection = await emptyDatabase()
+    assert.deepEqual(await pendingMigrations(connection), present)
+    const runs = await Promise.all([1, 2, 3, 4, 5].map(() => migrate(connection)))
+    assert.deepEqual(runs.flat(), present)
+    assert.deepEqual(await applied(connection), present)
+    assert.deepEqual(await pendingMigrations(connection), [])
+  })
+
+  it('do nothing the second time', async () => {
+    const connection = await freshDatabase()
+    const rows = 'select xmin::text, name, checksum, applied_date from migration order by name'
+    const before = await rowsOf(connection, rows)
+    assert.deepEqual(await migrate(connection), [])
+    assert.deepEqual(await rowsOf(connection, rows), before)
+  })
+
+  it('stop at a file that was changed after it was applied', async () => {
+    const connection = await freshDatabase()
+    copy()
+    appendFileSync(join(path, present[0]!), '\n-- one comment more\n')
+    write('9999-next.sql', 'create table next_one ()')
+    await assert.rejects(migrate(connection, folder), new RegExp(`${present[0]} was changed`))
+    await assert.rejects(pendingMigrations(connection, folder), /was changed/)
+    assert.deepEqual(await applied(connection), present)
+  })
+
+  it('stop at an applied file that is missing: the database is newer than we are', async () => {
+    const connection = await freshDatabase()
+    copy()
+    write('9999-next.sql', 'create table next_one ()')
+    assert.deepEqual(await migrate(connection, folder), ['9999-next.sql'])
+    await assert.rejects(migrate(connection), /9999-next\.sql is missing from this version/)
+  })
+
+  it('stop at a file that comes before one that is applied', async () => {
+    const connection = await freshDatabase()
+    copy()
+    write('0000-late.sql', 'create table late ()')
+    await assert.rejects(migrate(connection, folder), /0000-late\.sql sorts before/)
+    assert.deepEqual(await applied(connection), present)
+  })
+
+  it('that fail leave nothing of themselves, and can be mended and run again', async () => {
+    const connection = await freshDatabase()
+    copy()
+    write('9998-good.sql', 'create table good ()')
+    write('9999-bad.sql', 'create table half (); select 1 / 0;')
+    await assert.rejects(migrate(connection, folder), /9999-bad\.sql failed: division by zero/)
+    const tables = `select to_regclass('good') is not null as good, to_regclass('half') as half`
+    assert.deepEqual(await rowsOf(connection, tables), [{ good: true, half: null }])
+    write('9999-bad.sql', 'create table half ()')
+    assert.deepEqual(await migrate(connection, folder), ['9999-bad.sql'])
+  })
+
+  it('are the files that are named like one, and no others', async () => {
+    const connection = await freshDatabase()
+    copy()
+    write('schema.sql', 'select 1 / 0')
+    write('1234.sql.orig', 'select 1 / 0')
+    assert.deepEqual(await migrate(connection, folder), [])
+  })
+
+  it('name themselves in the order that they are applied in, each number once', () => {
+    const numbers = present.map((name) => name.slice(0, 4))
+    assert.deepEqual(
+      numbers,
+      numbers.map((_, i) => String(i + 1).padStart(4, '0')),
+    )
+  })
+
+  it('leave the lookups as the code has them, also where somebody changed them', async () => {
+    const connection = await freshDatabase()
+    await rowsOf(connection, `update lookup set name = 'wrong' where category = 'Currency'`)
+    await rowsOf(connection, `delete from lookup where category = 'State'`)
+    await migrate(connection)
+    const rows = await rowsOf(
+      connection,
+      'select category, id, code, name, description from lookup',
+    )
+    const key = ({ category, id }: { category: string; id: number }) => `${category} ${id}`
+    const byKey = (values: { category: string; id: number }[]) =>
+      Object.fromEntries(values.map((value) => [key(value), value]))
+    assert.deepEqual(byKey(rows as never), byKey(lookupValues))
+  })
+})

@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import { rowsOf, urlOf } from '../support/database.ts'
+import { getBytes } from '../support/files.ts'
+import { type Fund, newFund } from '../support/ledger.ts'
+import { type Program, start, temporaryFolder, until } from '../support/process.ts'
+import { cellsOf, ended } from '../support/reports.ts'
+import { type Service, startService } from '../support/service.ts'
+
+/** Members of the register that the workers are given to write. */
+const members = 100_000
+
+let service: Service
+let fund: Fund
+const dataDir = temporaryFolder()
+before(async () => {
+  service = await startService({ REGISTRY_DATA_DIR: dataDir })
+  fund = await newFund(service)
+  await fill()
+})
+after(() => service.stop())
+
+/** A large register, straight into the database. */
+async function fill() {
+  const { productID, investmentID } = fund
+  const run = (text: string, values: unknown[]) => rowsOf(service.connection, text, values)
+  await run(
+    `with entity as (
+      insert into biz_entity (product_id, biz_entity_type_id, biz_entity_status_id, name,
+        communication_preference_copy_parent_biz_entity, is_director_interest,
+        is_executive_interest)
+      select $1, 1, 1, 'Member number ' || n, false, false, false
+      from generate_series(1, $2::int) n returning biz_entity_id)
+    insert into account (biz_entity_id, product_id, account_number, currency_id, drp_type_id,
+      account_status_id)
+    select biz_entity_id, $1, 'M' || biz_entity_id, 1, 1, 1 from entity`,
+    [productID, members],
+  )
+  const accounts = `select account_id from account
+    where product_id = $1 and account_number like 'M%'`
+  await run(
+    `insert into ledger_account (product_id, account_id, quantity, invested_amount, last_date)
+    select $1, account_id, 10, 10, '2026-01-10' from (${accounts}) a`,
+    [productID],
+  )
+  await run(
+    `insert into holding (product_id, account_id, investment_id, quantity, invested_amount,
+      cost_amount, realised_gain)
+    select $1, account_id, $2, 10, 10, 10, 0 from (${accounts}) a`,
+    [productID, investmentID],
+  )
+  await run(
+    `insert into biz_transaction (product_id, biz_transaction_type_id, account_id, investment_id,
+      transaction_date, amount, quantity, closing_quantity, closing_amount, closing_cost,
+      closing_gain, account_closing_quantity, account_closing_amount)
+    select $1, 2, account_id, $2, '2026-01-10', 10, 10, 10, 10, 10, 0, 10, 10
+    from (${accounts}) a`,
+    [productID, investmentID],
+  )
+  await rowsOf(service.connection, 'analyze')
+}
+
+async function startWorker(flags: string[] = []): Promise<Program> {
+  const worker = start([...flags, join('scripts', 'run.mjs'), 'worker'], {
+    DATABASE_URL: urlOf(service.connection),
+    REGISTRY_DATA_DIR: dataDir,
+    REGISTRY_LOG_LEVEL: 'error',
+  })
+  await until('the worker to start', () => {
+    if (!worker.isUp()) throw new Error(worker.errors())
+    return worker.output().includes('making reports')
+  })
+  return worker
+}
+
+const orderRegister = async (format: string) => {
+  const about = { reportTypeID: 1, productID: fund.productID, format }
+  const reply = await service.admin.post('/Report', about)
+  assert.equal(reply.status, 200, reply.text)
+  return reply.data.reportID as number
+}
+const status = async (reportID: number) =>
+  (await service.admin.get(`/Report/Status?ReportID=${reportID}`)).data
+const isRunning = (reportID: number) =>
+  until('the report to run', async () => (await status(reportID)).reportStatusID === 2)
+
+async function assertWhole(reportID: number) {
+  const done = await ended(service.admin, reportID)
+  assert.equal(done.reportStatusID, 3, done.errorMessage)
+  assert.equal(done.rowCount, members)
+  const { bytes } = await getBytes(service.admin, `/Report/File?ReportID=${reportID}`)
+  assert.equal(bytes.length, done.fileSize)
+  return bytes
+}
+
+describe('A worker', () => {
+  it('that is killed in the middle of a report leaves it to another', async () => {
+    const first = await startWorker()
+    const reportID = await orderRegister('csv')
+    await isRunning(reportID)
+    first.kill('SIGKILL')
+    await first.exited
+    assert.equal((await status(reportID)).reportStatusID, 2)
+    const second = await startWorker()
+    const rows = cellsOf(await assertWhole(reportID))
+    assert.equal(rows.length, members + 2)
+    assert.equal(new Set(rows.map(([, account]) => account)).size, members + 2)
+    assert.deepEqual(rows.at(-1), ['Total', '', '', '', '', `${members * 10}.0000`])
+    second.kill('SIGTERM')
+    assert.equal(await second.exited, 0)
+  })
+
+  it('that is told to stop finishes its report or hands it back', async () => {
+    const first = await startWorker()
+    const reportID = await orderRegister('pdf')
+    await isRunning(reportID)
+    first.kill('SIGTERM')
+    assert.equal(await first.exited, 0)
+    const { reportStatusID } = await status(reportID)
+    assert.ok(reportStatusID === 1 || reportStatusID === 3, `status ${reportStatusID}`)
+    await service.admin.delete(`/Report?ReportID=${reportID}`)
+  })
+
+  it('whose report is deleted meanwhile goes on with the next', async () => {
+    const worker = await startWorker()
+    const reportID = await orderRegister('csv')
+    await isRunning(reportID)
+    assert.equal((await service.admin.delete(`/Report?ReportID=${reportID}`)).status, 200)
+    const next = await orderRegister('json')
+    const { rows } = JSON.parse(String(await assertWhole(next)))
+    assert.equal(rows.length, members)
+    worker.kill('SIGTERM')
+    assert.equal(await worker.exited, 0)
+  })
+
+  it('writes 100,000 rows in little memory', { skip: process.platform !== 'linux' }, async () => {
+    const worker = await startWorker(['--max-old-space-size=72'])
+    for (const format of ['csv', 'json', 'xlsx']) await assertWhole(await orderRegister(format))
+    const peak = Number(
+      /VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${worker.pid}/status`, 'utf8'))?.[1],
+    )
+    assert.ok(peak < 330 * 1024, `${Math.round(peak / 1024)} MiB`)
+    worker.kill('SIGTERM')
+    assert.equal(await worker.exited, 0)
+  })
+})
