@@ -1,5 +1,5 @@
-/** Every resource a permission can be about. */
-export const resources = [
+/** Every resource that can be read and written, each with a permission for either. */
+const readAndWritten = [
   'BizEntity',
   'Person',
   'Organisation',
@@ -15,24 +15,47 @@ export const resources = [
   'Report',
   'User',
   'Audit',
+  'Tax',
+  'PaymentRun',
+  'Webhook',
+  'Approval',
+  'Hold',
 ] as const
 
-export type Resource = (typeof resources)[number]
-export type Permission = `${Resource}.${'Read' | 'Write'}`
+/** Permissions that stand alone: what is only read, only written, or needs more than writing. */
+const alone = [
+  'Event.Read',
+  'Import.Write',
+  'PaymentRun.Approve',
+  'Product.Unlock',
+  'ApprovalRule.Write',
+] as const
 
-export const permissions: readonly Permission[] = resources.flatMap((resource): Permission[] => [
-  `${resource}.Read`,
-  `${resource}.Write`,
-])
+/** What an audit record can be about. */
+export const resources = [...readAndWritten, 'Event', 'Import', 'ApprovalRule', 'ApiKey'] as const
+
+export type Resource = (typeof resources)[number]
+export type Permission =
+  | `${(typeof readAndWritten)[number]}.${'Read' | 'Write'}`
+  | (typeof alone)[number]
+
+export const permissions: readonly Permission[] = [
+  ...readAndWritten.flatMap((resource): Permission[] => [`${resource}.Read`, `${resource}.Write`]),
+  ...alone,
+]
 
 const isAbout = (permission: Permission, ...about: Resource[]) =>
   about.some((resource) => permission.startsWith(`${resource}.`))
 
+const kept: readonly Permission[] = ['PaymentRun.Approve', 'Product.Unlock']
+
 export const roles = {
   Administrator: permissions,
-  Operator: permissions.filter((permission) => !isAbout(permission, 'User')),
+  Operator: permissions.filter(
+    (one) => !isAbout(one, 'User', 'Webhook', 'ApprovalRule') && !kept.includes(one),
+  ),
   ReadOnly: permissions.filter(
-    (permission) => permission.endsWith('.Read') && !isAbout(permission, 'User', 'Audit'),
+    (one) => one.endsWith('.Read') && !isAbout(one, 'User', 'Audit', 'Webhook'),
   ),
 } as const
 
