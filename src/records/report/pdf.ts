@@ -17,7 +17,7 @@ import {
   measureHead,
   type Sheet,
 } from './pdf-page.ts'
-import type { Column, Row, Table } from './table.ts'
+import type { Row, Table } from './table.ts'
 
 /** Rows beyond this are no reading matter; they belong into a spreadsheet. */
 const mostRows = 200_000
