@@ -108,7 +108,7 @@ describe('POST /User', () => {
 })
 
 describe('PUT /User', () => {
-  it('replaces a user: what is left out is cleared, the password and the name stay', async () => {
+  it('gives other rights; the password and the name stay', async () => {
     const user = await created({ role: 'Operator', productIDs: [one] })
     const change = { userID: user.userID, permissions: ['Product.Read'], isActive: true }
     const [changed] = (await service.admin.put('/User', change)).data
@@ -116,7 +116,6 @@ describe('PUT /User', () => {
       ...user,
       role: null,
       permissions: ['Product.Read'],
-      productIDs: null,
     })
     await service.anyone.signIn(user.username, password)
   })
@@ -141,11 +140,27 @@ describe('PUT /User', () => {
     refused(await service.admin.put('/User', { userID, username: 'admin', ...rights }), 409)
   })
 
-  it('asks whether the user is active: nobody comes back by an omission', async () => {
-    const { userID } = await created()
-    const reply = await service.admin.put('/User', { userID, role: 'ReadOnly' })
-    refused(reply, 400, 'required')
-    assert.deepEqual(fieldsOf(reply), ['isActive'])
+  it('leaves what is left out: rights, products, and whether the user is active', async () => {
+    const { userID } = await created({ role: 'Operator', productIDs: [one] })
+    const put = async (change: object) =>
+      (await service.admin.put('/User', { userID, ...change })).data[0]
+    const { role, productIDs } = await put({ isActive: false })
+    assert.deepEqual([role, productIDs], ['Operator', [one]])
+    const listed = await put({ permissions: ['Product.Read'] })
+    assert.deepEqual([listed.role, listed.permissions], [null, ['Product.Read']])
+    assert.deepEqual([listed.productIDs, listed.isActive], [[one], false])
+    const renamed = await put({ username: `renamed-${userID}` })
+    assert.deepEqual(renamed, { ...listed, username: `renamed-${userID}` })
+    assert.deepEqual((await put({ role: null, permissions: null })).permissions, ['Product.Read'])
+  })
+
+  it('gives all products only by an explicit null, and only from who has them all', async () => {
+    const { userID } = await created({ role: 'ReadOnly', productIDs: [one] })
+    const scoped = await service.userWith({ role: 'Administrator', productIDs: [one] })
+    assert.equal((await scoped.put('/User', { userID, isActive: true })).status, 200)
+    refused(await scoped.put('/User', { userID, productIDs: null }), 403, 'beyond_own_rights')
+    const reply = await service.admin.put('/User', { userID, productIDs: null })
+    assert.equal(reply.data[0].productIDs, null)
   })
 
   it('sets a password where one is given', async () => {

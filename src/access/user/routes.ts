@@ -70,7 +70,7 @@ export const userEndpoints = (tokens: TokenMaker, nameKey: Buffer): Endpoint[] =
   writing({
     operation: 'PUT /User',
     access: 'User.Write',
-    summary: 'Replace a user; the password stays unless one is given.',
+    summary: 'Change a user; what is left out stays.',
     resource: 'User',
     body: UserUpdate,
     data: arrayOf(User),

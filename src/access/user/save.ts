@@ -1,7 +1,7 @@
 import sql from 'sql-template-tag'
 import { productReference } from '../../catalogue/product/schema.ts'
 import type { Actor } from '../../platform/actor.ts'
-import { roles } from '../../platform/permission.ts'
+import { type Permission, type Role, roles } from '../../platform/permission.ts'
 import { conflict, forbidden, invalid } from '../../platform/refusal.ts'
 import { changesBetween, masked } from '../../platform/shape/mask.ts'
 import type { Tx } from '../../platform/sql/handle.ts'
@@ -15,7 +15,11 @@ import { permissionsOf } from './session.ts'
 import { checkPassword, revokeAllSessions } from './sign-in.ts'
 import { type LockedUser, lockUser, selectUser, setProducts } from './sql.ts'
 
-type Rights = Pick<UserInput, 'role' | 'permissions' | 'productIDs'>
+type Rights = {
+  role?: Role | undefined
+  permissions?: Permission[] | undefined
+  productIDs?: number[] | undefined
+}
 
 export async function createUser(tx: Tx, actor: Actor, input: UserInput): Promise<Written> {
   await checkRights(tx, actor, input)
@@ -44,9 +48,11 @@ export async function updateUser(
   const user = await lockUser(tx, actor, input)
   const { userID, username } = user
   refuseBeyond(actor, user)
-  await checkRights(tx, actor, input)
+  const rights = rightsAfter(user, input)
+  await checkRights(tx, actor, rights)
   const before = await shownUser(tx, userID)
-  const { role, permissions, productIDs, isActive, password } = input
+  const { role, permissions, productIDs } = rights
+  const { password, isActive = user.isActive } = input
   await tx.query(sql`
     update app_user set username = ${input.username ?? username}, role = ${role},
       permissions = ${permissions}::text[], all_products = ${productIDs === undefined},
@@ -63,6 +69,18 @@ export async function updateUser(
     ...(password !== undefined && { password: '***' }),
   }
   return { ...after, ids: [userID], changes }
+}
+
+/** What is left out stays: a client that does not know the products of a user gives none. */
+function rightsAfter(user: LockedUser, input: UserUpdate): Rights {
+  const given = input.role !== undefined || input.permissions !== undefined
+  const { role, permissions } = given ? input : user
+  const productIDs = input.productIDs === undefined ? user.productIDs : input.productIDs
+  return {
+    role: role ?? undefined,
+    permissions: permissions ?? undefined,
+    productIDs: productIDs ?? undefined,
+  }
 }
 
 const shownUser = (tx: Tx, userID: number) => render(tx, selectUser(sql`u.user_id = ${userID}`))

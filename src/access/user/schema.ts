@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox'
 import { paging } from '../../platform/http/paging.ts'
 import { type Permission, permissions, type Role, roles } from '../../platform/permission.ts'
 import {
+  clearable,
   DateTime,
   Flag,
   Id,
@@ -37,9 +38,14 @@ export const UserUpdate = Type.Object(
     username: optional(Username),
     password: optional(Password),
     ...rights,
-    isActive: Flag,
+    productIDs: optional(clearable(rights.productIDs)),
+    isActive: optional(Flag),
   },
-  { $id: 'UserUpdate', example: { userID: 2, role: 'ReadOnly', isActive: true } },
+  {
+    $id: 'UserUpdate',
+    description: 'What is left out stays. All products are given by `productIDs: null` alone.',
+    example: { userID: 2, role: 'ReadOnly', isActive: true },
+  },
 )
 export const User = shown(
   'User',

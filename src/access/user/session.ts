@@ -79,6 +79,6 @@ async function readUser(
 }
 
 export const permissionsOf = (user: {
-  role?: Role | null
-  permissions?: readonly Permission[] | null
+  role?: Role | null | undefined
+  permissions?: readonly Permission[] | null | undefined
 }): readonly Permission[] => (user.role ? roles[user.role] : (user.permissions ?? []))

@@ -45,6 +45,8 @@ export type LockedUser = {
   username: string
   role: Role | null
   permissions: Permission[] | null
+  productIDs: number[] | null
+  isActive: boolean
 }
 
 /** The user a write names, locked. Usernames match in any letter case. */
@@ -52,7 +54,10 @@ export async function lockUser(tx: Tx, actor: Actor, { userID, username }: Named
   if (!userID && username === undefined)
     throw invalid('required', 'Either userID or username must be provided.', 'userID')
   const [user] = await tx.query<LockedUser>(sql`
-    select u.user_id as "userID", u.username, u.role, u.permissions from app_user u
+    select u.user_id as "userID", u.username, u.role, u.permissions, u.is_active as "isActive",
+      case when not u.all_products then array(
+        select p.product_id from app_user_product p where p.user_id = u.user_id) end as "productIDs"
+    from app_user u
     where ${named(userID, username)} and ${visible(actor)} for update`)
   const [field, value] = userID ? ['userID', userID] : ['username', username]
   if (!user)

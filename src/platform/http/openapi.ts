@@ -226,6 +226,8 @@ const ownKeywords = [
   'must',
   'pageLimit',
   'decimal',
+  'clearable',
+  'nullable',
 ]
 
 function plainSchema(schema: object, components: Record<string, unknown>): unknown {
@@ -238,16 +240,18 @@ function plainSchema(schema: object, components: Record<string, unknown>): unkno
       if (keyword === 'items') return [keyword, show(value)]
       return [keyword, keyword === 'anyOf' ? (value as unknown[]).map(show) : value]
     })
-  const { decimal, sensitive, encrypted } = schema as {
+  const { decimal, sensitive, encrypted, clearable } = schema as {
     decimal?: object
+    clearable?: boolean
     sensitive?: boolean
     encrypted?: boolean
   }
-  return {
+  const shown: { type?: unknown } = {
     ...(decimal && { type: 'number', ...decimalBounds(decimal) }),
     ...(sensitive && !encrypted && { writeOnly: true }),
     ...Object.fromEntries(plain),
   }
+  return clearable ? { ...shown, type: [shown.type, 'null'] } : shown
 }
 
 const decimalBounds = (rule: { minimum?: string; above?: string; maximum?: string }) => ({

@@ -24,12 +24,14 @@ type Node = TSchema & {
   lookup?: string
   identifier?: boolean
   lone?: boolean
+  clearable?: boolean
   conformed?: (value: never) => unknown
 }
 
 export function conformTo(schema: TSchema): Conform {
-  const { conformed } = schema as Node
+  const { conformed, clearable } = schema as Node
   const conform = conformKind(schema as Node)
+  if (clearable) return (value, ...rest) => (value === null ? null : conform(value, ...rest))
   if (!conformed) return conform
   return (value, problems, path) => {
     const given = conform(value, problems, path)

@@ -57,6 +57,10 @@ export const textThat = (
   return Type.String({ maxLength, check, ...options })
 }
 
+/** Left out of a PUT it stays as it is; an explicit null clears it. */
+export const clearable = <T extends TSchema>(schema: T) =>
+  Type.Unsafe<Static<T> | null>({ ...schema, clearable: true, nullable: true })
+
 export const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 export const optional = Type.Optional
 

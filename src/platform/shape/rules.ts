@@ -16,8 +16,9 @@ ajv.addFormat('date-time', { validate: (value: string) => isDateTime(value) || i
 ajv.addKeyword({
   keyword: 'decimal',
   errors: false,
-  validate: (rule: DecimalRule, value: unknown) =>
-    typeof value === 'string' && plainDecimal(value) === value && inRange(rule, value),
+  validate: (rule: DecimalRule, value: unknown, { clearable } = {} as { clearable?: boolean }) =>
+    (value === null && clearable) ||
+    (typeof value === 'string' && plainDecimal(value) === value && inRange(rule, value)),
 })
 
 /** What a schema's own function finds, told like what is wrong with any field. */
