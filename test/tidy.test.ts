@@ -74,7 +74,7 @@ const holders = [
   /^src\/platform\/http\/(endpoint|mount|metrics|stream)\.ts$/,
   // At start, before there are requests.
   /^src\/(access\/user\/first-user|parties\/investor\/(keys|rotate))\.ts$/,
-  /\/(routes|batch|worker)\.ts$/,
+  /\/(routes|door|worker)\.ts$/,
 ]
 
 type File = { path: string; text: string }

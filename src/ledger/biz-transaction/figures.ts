@@ -1,6 +1,7 @@
-import sql from 'sql-template-tag'
+import sql, { raw } from 'sql-template-tag'
 import type { Tx } from '../../platform/sql/handle.ts'
 import { type RowOf, recordset } from '../../platform/sql/recordset.ts'
+import { idsOf, idsWhere } from './kinds.ts'
 
 /** A resolved leg, as the pricing reads it. */
 const unpriced = {
@@ -31,6 +32,13 @@ export type Figures = {
   fee: string
 }
 
+const plainPriced = raw(idsWhere(({ price }) => price === 'plain'))
+const redeemed = raw(idsWhere(({ price }) => price === 'redemption'))
+const outward = raw(idsWhere(({ units }) => units === 'out'))
+const worthNothing = raw(idsWhere((kind) => kind.worthNothing === true))
+const source = raw(idsOf('Conversion out'))
+const target = raw(idsOf('Conversion in'))
+
 /**
  * Works out price, units and money of every leg, in one statement. Units are rounded to the
  * investment's decimals and money to the currency's, half away from zero. Dividends are widened
@@ -56,8 +64,9 @@ export const workOutFigures = (tx: Tx, legs: Unpriced[]): Promise<Figures[]> =>
         g.fee, coalesce(g.fee_override,
           g.fee_percentage * (1 - coalesce(g.fee_discount, 0) * 0.01)) as fee_percentage,
         coalesce(g.price, case
-          when g.type_id in (8, 9) then v.price
-          when g.type_id in (3, 4) or g.quantity < 0 then coalesce(v.redemption_price, v.price)
+          when g.type_id in ${plainPriced} then v.price
+          when g.type_id in ${redeemed} or g.quantity < 0
+            then coalesce(v.redemption_price, v.price)
           else coalesce(v.application_price, v.price) end) as price
       from given g
       join investment i on i.investment_id = g.investment_id
@@ -70,17 +79,19 @@ export const workOutFigures = (tx: Tx, legs: Unpriced[]): Promise<Figures[]> =>
     single as (
       select *,
         coalesce(quantity, round(round(amount - charge, 40) / price, units)) as own_quantity,
-        coalesce(amount, round(quantity * price, cents), case when type_id in (6, 7) then 0 end)
-          as own_amount
+        coalesce(amount, round(quantity * price, cents),
+          case when type_id in ${worthNothing} then 0 end) as own_amount
       from charged),
     paired as (
       select s.*,
-        case when s.type_id <> 5 then s.own_quantity
+        case when s.type_id not in ${target} then s.own_quantity
           when s.factor is not null then round(o.own_quantity * s.factor, s.units)
           else round(round(o.own_amount, 40) / s.price, s.units) end as final_quantity,
-        case when s.type_id <> 5 then s.own_amount else o.own_amount end as final_amount
-      from single s left join single o on s.type_id = 5 and o.type_id = 4 and o.item = s.item)
+        case when s.type_id not in ${target} then s.own_amount else o.own_amount end as final_amount
+      from single s
+      left join single o
+        on s.type_id in ${target} and o.type_id in ${source} and o.item = s.item)
     select place, is_active as "isActive", currency_id as "currencyID", price, charge as fee,
-      case when type_id in (3, 4, 8) then -final_quantity else final_quantity end as quantity,
-      case when type_id in (3, 4, 8) then -final_amount else final_amount end as amount
+      case when type_id in ${outward} then -final_quantity else final_quantity end as quantity,
+      case when type_id in ${outward} then -final_amount else final_amount end as amount
     from paired order by place`)

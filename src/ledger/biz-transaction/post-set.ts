@@ -1,6 +1,6 @@
 import sql from 'sql-template-tag'
 import type { Fragment, Tx } from '../../platform/sql/handle.ts'
-import { appendEach, insertUncounted, recount } from './settle.ts'
+import { appendEach, insertUncounted, recount } from './units.ts'
 
 /** Accounts that were locked as a set, by the day of the newest of all their transactions. */
 export type LockedSet = { newest: string | null }

@@ -12,6 +12,7 @@ import { addFlaws, type Item, type Row } from './item.ts'
 import { type Body, type Kind, latestDate, problemsOf } from './legs.ts'
 import { resolve } from './resolve.ts'
 import { setQuantities } from './set-quantity.ts'
+import { renderPerRequest } from './sql.ts'
 import {
   append,
   appendEach,
@@ -23,8 +24,7 @@ import {
   recount,
   type Shortfall,
   touchedAccounts,
-} from './settle.ts'
-import { renderPerRequest } from './sql.ts'
+} from './units.ts'
 
 /** One call of a posting operation: its bodies stand or fall together. */
 export type PostingRequest = { kind: Kind; bodies: Body[]; path: (item: number) => string }

@@ -2,7 +2,7 @@ import type { TSchema } from 'typebox'
 import { arrayOf, type Endpoint, reading, writing } from '../../platform/http/endpoint.ts'
 import { turns } from '../../platform/http/turns.ts'
 import { pathOfItem } from '../../platform/shape/conform.ts'
-import type { PostingDoor } from './batch.ts'
+import type { PostingDoor } from './door.ts'
 import type { Body, Kind } from './legs.ts'
 import {
   Adjustments,

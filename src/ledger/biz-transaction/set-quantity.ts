@@ -1,8 +1,9 @@
-import sql from 'sql-template-tag'
+import sql, { raw } from 'sql-template-tag'
 import { lookups } from '../../platform/lookup/lookups.ts'
 import type { Tx } from '../../platform/sql/handle.ts'
 import { type RowOf, recordset } from '../../platform/sql/recordset.ts'
 import type { Row } from './item.ts'
+import { counts } from './kinds.ts'
 
 const type = lookups.BizTransactionType['Set quantity']
 
@@ -65,5 +66,5 @@ const changes = (productID: number, targets: RowOf<typeof targetColumns>[]) => s
     select b.closing_quantity from biz_transaction b
     where b.product_id = ${productID} and b.account_id = t.account_id
       and b.investment_id = t.investment_id and b.transaction_date <= t.transaction_date
-      and b.biz_transaction_status_id <> 3
+      and ${raw(counts('b'))}
     order by b.transaction_date desc, b.biz_transaction_id desc limit 1) s on true`

@@ -7,6 +7,7 @@ import { conditions, related } from '../../platform/sql/filters.ts'
 import type { Sql } from '../../platform/sql/handle.ts'
 import { page } from '../../platform/sql/paging.ts'
 import { type Answer, columns, render } from '../../platform/sql/render.ts'
+import { ofKind } from './kinds.ts'
 import {
   BizTransaction,
   type TransactionQuery,
@@ -20,12 +21,11 @@ export const nameArray = (values: Record<string, number>) => {
   const names = Object.entries(values).sort(([, a], [, b]) => a - b)
   return `(array[${names.map(([name]) => `'${name}'`).join(', ')}])`
 }
-const reasonCodes = ['DEP', 'ALT', 'RED', 'CNO', 'CNI', 'ADJ', 'SET', 'TRO', 'TRI', 'DST', 'DRP']
 
 const transactionColumns = (showClosing: boolean) =>
   columns(BizTransaction, 't', {
-    typeName: `${nameArray(lookups.BizTransactionType)}[t.biz_transaction_type_id]`,
-    movementReasonCode: `(array['${reasonCodes.join("', '")}'])[t.biz_transaction_type_id]`,
+    typeName: ofKind('t.biz_transaction_type_id', ({ name }) => name),
+    movementReasonCode: ofKind('t.biz_transaction_type_id', ({ code }) => code),
     transactionDate: `t.transaction_date::timestamp at time zone 'UTC'`,
     externalProductId: 'p.external_product_id',
     externalAccountId: 'a.external_account_id',

@@ -11,8 +11,8 @@ import type { Written } from '../../platform/sql/unit-of-work.ts'
 import { latestDate, problemsOf } from './legs.ts'
 import { insufficient, namesOf } from './post.ts'
 import { BizTransaction, type Rollback, type TransactionUpdate } from './schema.ts'
-import { lockAccounts, recount, touchedAccounts } from './settle.ts'
 import { renderPerRequest } from './sql.ts'
+import { lockAccounts, recount, touchedAccounts } from './units.ts'
 
 const transactionReference = reference(
   {

@@ -1,11 +1,13 @@
-import sql, { join } from 'sql-template-tag'
+import sql, { join, raw } from 'sql-template-tag'
 import { ledgerProducts } from '../../catalogue/product/sql.ts'
 import { accountNames } from '../../parties/account/names.ts'
 import type { Actor } from '../../platform/actor.ts'
+import { lookups } from '../../platform/lookup/lookups.ts'
 import { conditions, related } from '../../platform/sql/filters.ts'
 import type { Fragment, Sql } from '../../platform/sql/handle.ts'
 import { pageBy } from '../../platform/sql/paging.ts'
 import { columns, render } from '../../platform/sql/render.ts'
+import { counts } from '../biz-transaction/kinds.ts'
 import {
   Holding,
   type HoldingQuery,
@@ -59,7 +61,7 @@ export const positionsAsAt = (date: string) => sql`
     from biz_transaction b
     where b.product_id = h.product_id and b.account_id = h.account_id
       and b.investment_id = h.investment_id and b.transaction_date <= ${date}
-      and b.biz_transaction_status_id <> 3
+      and ${raw(counts('b'))}
     order by b.transaction_date desc, b.biz_transaction_id desc limit 1) s
   where s.quantity > 0`
 
@@ -87,6 +89,8 @@ export function readHoldings(handle: Sql, actor: Actor, query: HoldingQuery) {
   )
 }
 
+const { Declared } = lookups.DistributionStatus
+
 /**
  * Of a position at the end of the day: what is declared and not yet paid, what was paid, DRP
  * included, and what the last DRP allotment left.
@@ -94,9 +98,9 @@ export function readHoldings(handle: Sql, actor: Actor, query: HoldingQuery) {
 const distributionsOf = sql`
   select
     coalesce(sum(e.gross_amount) filter (where c.record_date <= d.date
-      and (c.distribution_status_id = 2 or c.payment_date > d.date)), 0) as declared,
+      and (c.distribution_status_id = ${Declared} or c.payment_date > d.date)), 0) as declared,
     coalesce(sum(e.gross_amount) filter (
-      where c.distribution_status_id > 2 and c.payment_date <= d.date), 0) as paid,
+      where c.distribution_status_id > ${Declared} and c.payment_date <= d.date), 0) as paid,
     coalesce((array_agg(e.drp_residual order by c.completed_date desc) filter (
       where e.drp_residual is not null and c.drp_allotment_date <= d.date))[1], 0) as residual
   from entitlement e

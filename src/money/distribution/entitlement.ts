@@ -1,4 +1,5 @@
-import sql from 'sql-template-tag'
+import sql, { raw } from 'sql-template-tag'
+import { counts, idsOf } from '../../ledger/biz-transaction/kinds.ts'
 import { lookups } from '../../platform/lookup/lookups.ts'
 import { conflict, invalid } from '../../platform/refusal.ts'
 import { wholeUnits } from '../../platform/shape/decimal.ts'
@@ -59,10 +60,12 @@ export async function selectEntitlements(
 /** What goes to the DRP, as each account has chosen: all, a percentage, the share of some units. */
 const split = (gross: Fragment, decimals: number) => sql`
   select g.*, case a.drp_type_id
-    when 2 then g.gross
-    when 3 then round(g.gross * coalesce(a.drp_value, 0) * 0.01, ${decimals}::int)
-    when 4 then coalesce(round(round(g.gross * least(coalesce(a.drp_value, 0), g.units), 40)
-      / nullif(g.units, 0), ${decimals}::int), 0)
+    when ${lookups.DRPType.Full} then g.gross
+    when ${lookups.DRPType.Percentage}
+      then round(g.gross * coalesce(a.drp_value, 0) * 0.01, ${decimals}::int)
+    when ${lookups.DRPType.Units}
+      then coalesce(round(round(g.gross * least(coalesce(a.drp_value, 0), g.units), 40)
+        / nullif(g.units, 0), ${decimals}::int), 0)
     else 0 end as drp
   from (${gross}) g join account a on a.account_id = g.account_id
   offset 0`
@@ -146,7 +149,7 @@ const shared = (units: Fragment, pool: bigint, decimals: number) => sql`
 const eligible = (stored: Stored, { include, exclude }: Selection, period: boolean): Fragment => {
   const { productID, investmentID, recordDate, startDate, endDate } = stored
   const own = sql`b.product_id = ${productID} and b.account_id = h.account_id
-    and b.investment_id = ${investmentID} and b.biz_transaction_status_id <> 3`
+    and b.investment_id = ${investmentID} and ${raw(counts('b'))}`
   const asAt = (test: Fragment) => sql`coalesce((
     select b.closing_quantity from biz_transaction b where ${own} and b.transaction_date ${test}
     order by b.transaction_date desc, b.biz_transaction_id desc limit 1), 0)`
@@ -186,7 +189,8 @@ async function unitValue(handle: Sql, stored: Stored): Promise<string> {
     select i.issue_price as fixed,
       (select round(sum(b.amount), 40) / nullif(sum(b.quantity), 0) from biz_transaction b
         where b.product_id = ${productID} and b.investment_id = i.investment_id
-          and b.biz_transaction_type_id in (1, 2) and b.biz_transaction_status_id <> 3
+          and b.biz_transaction_type_id in ${raw(idsOf('Deposit', 'Allotment'))}
+          and ${raw(counts('b'))}
           and b.transaction_date between ${startDate}::date and ${endDate}::date) as vwap,
       (select p.price from investment_price p
         where p.investment_id = i.investment_id and p.price_date <= ${recordDate}::date

@@ -1,6 +1,7 @@
 import sql from 'sql-template-tag'
 import { Type } from 'typebox'
 import type { Actor } from '../../platform/actor.ts'
+import { lookups } from '../../platform/lookup/lookups.ts'
 import { decimal } from '../../platform/shape/fields.ts'
 import type { Sql } from '../../platform/sql/handle.ts'
 import { defaultPageSize } from '../../platform/sql/paging.ts'
@@ -54,7 +55,7 @@ export async function previewDistribution(
       where e.cash_amount > 0 and not exists (select from payment_detail d
         where d.biz_entity_id = a.biz_entity_id and d.is_for_distribution)
       union all
-      select 'closed_account' where a.account_status_id = 3) x`
+      select 'closed_account' where a.account_status_id = ${lookups.AccountStatus.Closed}) x`
   const answer = await renderOne(
     handle,
     sql`

@@ -1,10 +1,13 @@
+import { counts, idsOf, idsWhere } from '../../ledger/biz-transaction/kinds.ts'
+import { lookups } from '../../platform/lookup/lookups.ts'
+
+const { Complete, RolledBack } = lookups.BizTransactionStatus
+const { BizEventType: eventTypes, BizEventStatus: eventStatuses } = lookups
+
 /**
  * What must hold in the register, each as a statement that yields the rows where it does not. None
  * of them reads a closing figure to work out another: the running figures are worked out from the
  * first transaction on. To add one is to add an entry.
- *
- * The numbers are those of the lookups (platform/lookup): status 3 is RolledBack; types 4 and 5
- * are the legs of a conversion, 8 and 9 those of a transfer, 10 is the payment of a distribution.
  */
 export type Check = {
   /** What holds, in words. */
@@ -25,7 +28,7 @@ const running = `
     sum(t.invested) over everything as all_amount
   from (
     select *, case when quantity <> 0 then amount else 0 end as invested
-    from biz_transaction where biz_transaction_status_id <> 3) t
+    from biz_transaction b where ${counts('b')}) t
   join investment i on i.investment_id = t.investment_id
   window own as (partition by t.product_id, t.account_id, t.investment_id
       order by t.transaction_date, t.biz_transaction_id),
@@ -35,20 +38,20 @@ const running = `
 const key = 'product_id, biz_transaction_id, account_id, investment_id, transaction_date'
 
 /** The two legs of what moves units: the first, and the second that names it as its parent. */
-const legs = (first: number, second: number, broken: string) => `
+const legs = (first: string, second: string, broken: string) => `
   select coalesce(o.product_id, i.product_id) as product_id,
     o.biz_transaction_id as first_leg, i.biz_transaction_id as second_leg
-  from (select * from biz_transaction where biz_transaction_type_id = ${first}) o
-  full join (select * from biz_transaction where biz_transaction_type_id = ${second}) i
+  from (select * from biz_transaction where biz_transaction_type_id in ${first}) o
+  full join (select * from biz_transaction where biz_transaction_type_id in ${second}) i
     on i.product_id = o.product_id and i.parent_biz_transaction_id = o.biz_transaction_id
   where o.biz_transaction_id is null or i.biz_transaction_id is null
     or o.parent_biz_transaction_id is not null
     or o.transaction_date <> i.transaction_date
-    or (o.biz_transaction_status_id = 3) <> (i.biz_transaction_status_id = 3)
+    or (${counts('o')}) <> (${counts('i')})
     or ${broken}
   union all
   select product_id, parent_biz_transaction_id, min(biz_transaction_id)
-  from biz_transaction where biz_transaction_type_id = ${second}
+  from biz_transaction where biz_transaction_type_id in ${second}
   group by product_id, parent_biz_transaction_id having count(*) > 1`
 
 export const checks: Check[] = [
@@ -63,10 +66,9 @@ export const checks: Check[] = [
       from holding h
       full join (
         select product_id, account_id, investment_id,
-          sum(case when biz_transaction_status_id <> 3 then quantity else 0 end) as quantity,
-          sum(case when biz_transaction_status_id <> 3 and quantity <> 0 then amount else 0 end)
-            as amount
-        from biz_transaction group by product_id, account_id, investment_id) s
+          sum(case when ${counts('b')} then quantity else 0 end) as quantity,
+          sum(case when ${counts('b')} and quantity <> 0 then amount else 0 end) as amount
+        from biz_transaction b group by product_id, account_id, investment_id) s
         on s.product_id = h.product_id and s.account_id = h.account_id
           and s.investment_id = h.investment_id
       where (h.quantity, h.invested_amount) is distinct from (s.quantity, s.amount)`,
@@ -138,7 +140,7 @@ export const checks: Check[] = [
         select product_id, account_id, sum(quantity) as quantity,
           sum(case when quantity <> 0 then amount else 0 end) as amount,
           max(transaction_date) as last_date
-        from biz_transaction where biz_transaction_status_id <> 3
+        from biz_transaction b where ${counts('b')}
         group by product_id, account_id) s
         on s.product_id = a.product_id and s.account_id = a.account_id
       where (a.quantity, a.invested_amount)
@@ -152,7 +154,7 @@ export const checks: Check[] = [
       select ${key}, biz_transaction_status_id from biz_transaction
       where num_nulls(closing_quantity, closing_amount, closing_cost, closing_gain,
           account_closing_quantity, account_closing_amount)
-        <> case when biz_transaction_status_id = 3 then 6 else 0 end`,
+        <> case when biz_transaction_status_id = ${RolledBack} then 6 else 0 end`,
   },
   {
     name: 'units and money have the sign of their type',
@@ -160,9 +162,12 @@ export const checks: Check[] = [
     violations: `
       select ${key}, biz_transaction_type_id, quantity, amount from biz_transaction
       where case
-        when biz_transaction_type_id in (1, 2, 5, 9, 11) then quantity <= 0 or amount < 0
-        when biz_transaction_type_id in (3, 4, 8) then quantity >= 0 or amount > 0
-        when biz_transaction_type_id = 10 then quantity <> 0
+        when biz_transaction_type_id in ${idsWhere(({ units }) => units === 'in')}
+          then quantity <= 0 or amount < 0
+        when biz_transaction_type_id in ${idsWhere(({ units }) => units === 'out')}
+          then quantity >= 0 or amount > 0
+        when biz_transaction_type_id in ${idsWhere(({ units }) => units === 'none')}
+          then quantity <> 0
         else quantity = 0 or quantity * amount < 0 end`,
   },
   {
@@ -178,8 +183,8 @@ export const checks: Check[] = [
     name: 'a transfer has two legs: one investment and day, two accounts, opposite figures',
     of: 'biz_transaction',
     violations: legs(
-      8,
-      9,
+      idsOf('Transfer out'),
+      idsOf('Transfer in'),
       `o.investment_id <> i.investment_id or o.account_id = i.account_id
         or o.quantity <> -i.quantity or o.amount <> -i.amount`,
     ),
@@ -187,7 +192,11 @@ export const checks: Check[] = [
   {
     name: 'a conversion has two legs: one account and day, two investments',
     of: 'biz_transaction',
-    violations: legs(4, 5, 'o.account_id <> i.account_id or o.investment_id = i.investment_id'),
+    violations: legs(
+      idsOf('Conversion out'),
+      idsOf('Conversion in'),
+      'o.account_id <> i.account_id or o.investment_id = i.investment_id',
+    ),
   },
   {
     name: 'account and investment of a transaction are of its product',
@@ -219,7 +228,7 @@ export const checks: Check[] = [
       full join (select * from biz_transaction where biz_event_id is not null) t
         on t.product_id = e.product_id and t.biz_event_id = e.biz_event_id
       where e.biz_event_id is null
-        or case when e.biz_event_status_id = 2
+        or case when e.biz_event_status_id = ${eventStatuses.Completed}
           then t.biz_transaction_id is distinct from e.parent_biz_transaction_id
             or e.parent_biz_transaction_id is null
           else num_nonnulls(e.parent_biz_transaction_id, t.biz_transaction_id) > 0 end`,
@@ -234,10 +243,11 @@ export const checks: Check[] = [
       full join biz_event o
         on o.product_id = i.product_id and o.biz_event_id = i.parent_biz_event_id
       where (i.parent_biz_event_id is not null
-          and (o.biz_event_id is null or i.biz_event_type_id <> 3 or o.biz_event_type_id <> 2
+          and (o.biz_event_id is null or i.biz_event_type_id <> ${eventTypes.Allotment}
+            or o.biz_event_type_id <> ${eventTypes.Redemption}
             or o.biz_event_status_id <> i.biz_event_status_id or o.account_id <> i.account_id
             or o.biz_event_date <> i.biz_event_date or o.investment_id = i.investment_id))
-        or (i.biz_event_type_id = 3 and i.parent_biz_event_id is null)
+        or (i.biz_event_type_id = ${eventTypes.Allotment} and i.parent_biz_event_id is null)
       union all
       select product_id, parent_biz_event_id, min(biz_event_id)
       from biz_event where parent_biz_event_id is not null
@@ -286,8 +296,9 @@ export const checks: Check[] = [
         group by product_id, biz_transaction_id) v
         on v.product_id = t.product_id and v.biz_transaction_id = t.biz_transaction_id
       where case
-        when v.versions is null then t.biz_transaction_status_id <> 1
-        else t.biz_transaction_id is null or t.biz_transaction_status_id = 1 or not v.whole
-          or v.since <> t.created_date or v.until is distinct from t.updated_date end`,
+        when v.versions is null then t.biz_transaction_status_id <> ${Complete}
+        else t.biz_transaction_id is null or t.biz_transaction_status_id = ${Complete}
+          or not v.whole or v.since <> t.created_date
+          or v.until is distinct from t.updated_date end`,
   },
 ]

@@ -1,9 +1,8 @@
+import { idsOf, idsWhere } from '../../ledger/biz-transaction/kinds.ts'
+import { lookups } from '../../platform/lookup/lookups.ts'
 import type { Check } from './checks.ts'
 
-/**
- * The checks of distributions. The numbers are those of the lookups: status 1 is Configured, 2
- * Declared, 3 Paid, 4 Completed; types 10 and 11 are the payment and the DRP allotment.
- */
+const { Declared, Paid, Completed } = lookups.DistributionStatus
 
 /** Entitlements with their distribution and the decimals of its money. */
 const entitled = `
@@ -14,20 +13,22 @@ const entitled = `
     and d.corporate_action_id = e.corporate_action_id
   left join investment i on i.investment_id = e.investment_id`
 
+const made = idsWhere((kind) => kind.ofDistribution === true)
+
 const key = 'e.product_id, e.corporate_action_id, e.account_id'
 
 /** An entitlement and the transaction made for it name each other and agree. */
-const linked = (type: number, id: string, broken: string) => `
+const linked = (type: string, id: string, broken: string) => `
   select coalesce(e.product_id, t.product_id) as product_id,
     coalesce(e.corporate_action_id, t.corporate_action_id) as corporate_action_id,
     coalesce(e.account_id, t.account_id) as account_id, e.${id}, t.biz_transaction_id, t.amount,
     t.quantity
   from (select * from (${entitled}) e where ${id} is not null) e
-  full join (select * from biz_transaction where biz_transaction_type_id = ${type}) t
+  full join (select * from biz_transaction where biz_transaction_type_id in ${type}) t
     on t.product_id = e.product_id and t.biz_transaction_id = e.${id}
   where e.account_id is null or t.biz_transaction_id is null or e.account_id <> t.account_id
     or e.corporate_action_id is distinct from t.corporate_action_id
-    or t.biz_transaction_status_id <> 1 or ${broken}`
+    or t.biz_transaction_status_id <> ${lookups.BizTransactionStatus.Complete} or ${broken}`
 
 export const distributionChecks: Check[] = [
   {
@@ -43,11 +44,11 @@ export const distributionChecks: Check[] = [
         from entitlement group by product_id, corporate_action_id) e
         on e.product_id = d.product_id and e.corporate_action_id = d.corporate_action_id
       where d.declared_amount is distinct from
-          case when d.distribution_status_id >= 2 then coalesce(e.gross, 0) end
+          case when d.distribution_status_id >= ${Declared} then coalesce(e.gross, 0) end
         or d.paid_amount is distinct from
-          case when d.distribution_status_id >= 3 then coalesce(e.cash, 0) end
+          case when d.distribution_status_id >= ${Paid} then coalesce(e.cash, 0) end
         or d.reinvested_amount is distinct from
-          case when d.distribution_status_id = 4 then coalesce(e.cost, 0) end`,
+          case when d.distribution_status_id = ${Completed} then coalesce(e.cost, 0) end`,
   },
   {
     name: 'a total that was to be shared is declared to the cent',
@@ -55,7 +56,7 @@ export const distributionChecks: Check[] = [
     violations: `
       select d.product_id, d.corporate_action_id, d.distribution_amount_total, d.declared_amount
       from distribution d join investment i on i.investment_id = d.investment_id
-      where d.distribution_status_id >= 2 and d.distribution_amount_per_unit is null
+      where d.distribution_status_id >= ${Declared} and d.distribution_amount_per_unit is null
         and d.declared_amount
           <> round(d.distribution_amount_total, minor_units(i.currency_id))`,
   },
@@ -129,11 +130,11 @@ export const distributionChecks: Check[] = [
       select ${key}, e.status_id, e.cash_amount, e.payment_transaction_id, e.drp_amount,
         e.drp_units, e.drp_transaction_id
       from (${entitled}) e
-      where e.status_id is null or e.status_id < 2
-        or (e.payment_transaction_id is not null) <> (e.status_id >= 3 and e.cash_amount > 0)
+      where e.status_id is null or e.status_id < ${Declared}
+        or (e.payment_transaction_id is not null) <> (e.status_id >= ${Paid} and e.cash_amount > 0)
         or (e.payment_detail_id is not null and e.payment_transaction_id is null)
         or num_nonnulls(e.residual_before, e.drp_units, e.drp_cost, e.drp_residual)
-          <> case when e.status_id = 4 and e.drp_amount > 0 then 4 else 0 end
+          <> case when e.status_id = ${Completed} and e.drp_amount > 0 then 4 else 0 end
         or (e.drp_transaction_id is not null) <> (coalesce(e.drp_units, 0) > 0)`,
   },
   {
@@ -151,7 +152,7 @@ export const distributionChecks: Check[] = [
     name: 'every payment is that of one entitlement: same account, investment, day and cash',
     of: 'biz_transaction',
     violations: linked(
-      10,
+      idsOf('Distribution payment'),
       'payment_transaction_id',
       `e.investment_id <> t.investment_id or e.cash_amount <> t.amount or t.quantity <> 0
         or e.payment_date is distinct from t.transaction_date`,
@@ -161,7 +162,7 @@ export const distributionChecks: Check[] = [
     name: 'every DRP allotment is that of one entitlement: same account, target, units, cost',
     of: 'biz_transaction',
     violations: linked(
-      11,
+      idsOf('DRP allotment'),
       'drp_transaction_id',
       `e.drp_investment_id is distinct from t.investment_id or e.drp_cost <> t.amount
         or e.drp_units <> t.quantity or e.drp_price is distinct from t.investment_price
@@ -174,9 +175,9 @@ export const distributionChecks: Check[] = [
     violations: `
       select product_id, corporate_action_id, account_id, biz_transaction_type_id, count(*)
       from biz_transaction
-      where biz_transaction_type_id in (10, 11) or corporate_action_id is not null
+      where biz_transaction_type_id in ${made} or corporate_action_id is not null
       group by product_id, corporate_action_id, account_id, biz_transaction_type_id
-      having count(*) > 1 or biz_transaction_type_id not in (10, 11)
+      having count(*) > 1 or biz_transaction_type_id not in ${made}
         or corporate_action_id is null`,
   },
   {

@@ -61,7 +61,7 @@ type WriteEndpoint<Q extends TObject, B extends TSchema> = Declaration<Q, B> & {
   inTurn?: InTurn
 } & (
     | { write: (request: Request<Static<Q>, Static<B>>, tx: Tx) => Promise<Written> }
-    /** The unit of work is shared with others; see ledger/biz-transaction/batch.ts. */
+    /** The unit of work is shared with others; see ledger/biz-transaction/door.ts. */
     | { through: (request: Request<Static<Q>, Static<B>>, write: Write) => Promise<Outcome> }
   )
 

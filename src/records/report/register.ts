@@ -1,4 +1,5 @@
-import sql from 'sql-template-tag'
+import sql, { raw } from 'sql-template-tag'
+import { counts } from '../../ledger/biz-transaction/kinds.ts'
 import { lookups } from '../../platform/lookup/lookups.ts'
 import type { Snapshot } from '../../platform/sql/handle.ts'
 import { aboutProduct, asAt } from './about.ts'
@@ -36,16 +37,16 @@ export const addressOfEntity = sql`
 
 /** The day of the first units since the holding was last empty: who left and came back is new. */
 const entered = ({ date }: Subject) => {
-  const counts = sql`b.product_id = h.product_id and b.account_id = h.account_id
-    and b.investment_id = h.investment_id and b.biz_transaction_status_id <> 3`
+  const own = sql`b.product_id = h.product_id and b.account_id = h.account_id
+    and b.investment_id = h.investment_id and ${raw(counts('b'))}`
   return sql`
     left join lateral (
       select b.transaction_date, b.biz_transaction_id from biz_transaction b
-      where ${counts} and b.transaction_date <= ${date} and b.closing_quantity = 0
+      where ${own} and b.transaction_date <= ${date} and b.closing_quantity = 0
       order by b.transaction_date desc, b.biz_transaction_id desc limit 1) z on true
     left join lateral (
       select b.transaction_date as date from biz_transaction b
-      where ${counts} and (z.transaction_date is null or
+      where ${own} and (z.transaction_date is null or
         (b.transaction_date, b.biz_transaction_id) > (z.transaction_date, z.biz_transaction_id))
       order by b.transaction_date, b.biz_transaction_id limit 1) n on true`
 }

@@ -1,4 +1,5 @@
-import sql from 'sql-template-tag'
+import sql, { raw } from 'sql-template-tag'
+import { counts } from '../../ledger/biz-transaction/kinds.ts'
 import type { Snapshot } from '../../platform/sql/handle.ts'
 import { aboutProduct, inPeriod, type Label } from './about.ts'
 import { className, currency, shownPrice } from './positions.ts'
@@ -33,14 +34,14 @@ const held = ({ productID, investmentID, bizEntityID, accountID }: Subject) => s
 
 /** Those of them that had units when the period began, or saw something in it. */
 const heldIn = (subject: Subject, fromDate: string) => {
-  const counts = sql`b.product_id = o.product_id and b.account_id = o.account_id
-    and b.investment_id = o.investment_id and b.biz_transaction_status_id <> 3`
+  const own = sql`b.product_id = o.product_id and b.account_id = o.account_id
+    and b.investment_id = o.investment_id and ${raw(counts('b'))}`
   return sql`
     select o.* from (${held(subject)}) o
     where exists (select from biz_transaction b
-        where ${counts} and b.transaction_date between ${fromDate} and ${subject.toDate})
+        where ${own} and b.transaction_date between ${fromDate} and ${subject.toDate})
       or (select b.closing_quantity from biz_transaction b
-        where ${counts} and b.transaction_date < ${fromDate}
+        where ${own} and b.transaction_date < ${fromDate}
         order by b.transaction_date desc, b.biz_transaction_id desc limit 1) > 0`
 }
 
@@ -50,7 +51,7 @@ const stateAt = (day: ReturnType<typeof sql>) => sql`
     select b.closing_quantity as quantity, b.closing_amount as invested from biz_transaction b
     where b.product_id = o.product_id and b.account_id = o.account_id
       and b.investment_id = o.investment_id and b.transaction_date <= ${day}
-      and b.biz_transaction_status_id <> 3
+      and ${raw(counts('b'))}
     order by b.transaction_date desc, b.biz_transaction_id desc limit 1) s on true
   left join lateral (
     select v.price from investment_price v
@@ -110,7 +111,7 @@ async function firstDay(snapshot: Snapshot, subject: Subject): Promise<string | 
     select min(b.transaction_date) as first from (${held(subject)}) o
     join biz_transaction b on b.product_id = o.product_id and b.account_id = o.account_id
       and b.investment_id = o.investment_id
-    where b.biz_transaction_status_id <> 3 and b.transaction_date <= ${subject.toDate}`)
+    where ${raw(counts('b'))} and b.transaction_date <= ${subject.toDate}`)
   return row!.first
 }
 

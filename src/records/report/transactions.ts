@@ -1,6 +1,5 @@
 import sql, { raw } from 'sql-template-tag'
-import { nameArray } from '../../ledger/biz-transaction/sql.ts'
-import { lookups } from '../../platform/lookup/lookups.ts'
+import { counts, ofKind } from '../../ledger/biz-transaction/kinds.ts'
 import type { Snapshot } from '../../platform/sql/handle.ts'
 import { aboutProduct, inPeriod } from './about.ts'
 import { className, currency, shownPrice } from './positions.ts'
@@ -21,12 +20,12 @@ const columns: Column[] = [
   { key: 'balance', title: 'Units after', kind: 'number', width: 13, decimals: 4 },
 ]
 
-export const typeName = raw(`${nameArray(lookups.BizTransactionType)}[b.biz_transaction_type_id]`)
+export const typeName = raw(ofKind('b.biz_transaction_type_id', ({ name }) => name))
 
 /** The transactions of a report that count, under the alias b. */
 export const countedIn = (subject: Subject) => {
   const { productID, investmentID, bizEntityID, accountID, fromDate, toDate } = subject
-  return sql`b.product_id = ${productID} and b.biz_transaction_status_id <> 3
+  return sql`b.product_id = ${productID} and ${raw(counts('b'))}
     and b.transaction_date <= ${toDate}
     ${fromDate ? sql`and b.transaction_date >= ${fromDate}` : sql``}
     ${investmentID ? sql`and b.investment_id = ${investmentID}` : sql``}

@@ -1,5 +1,6 @@
 import sql, { empty, raw } from 'sql-template-tag'
 import type { Fragment, Tx } from '../../platform/sql/handle.ts'
+import { counts } from './kinds.ts'
 
 /**
  * Where units change, and nowhere else. Every change (a posting, an array, a distribution, an
@@ -108,6 +109,7 @@ export async function newTransactionIDs(tx: Tx, count: number): Promise<number[]
   return rows.map(({ id }) => id)
 }
 
+const counted = raw(counts('b'))
 const zero = raw('row(0, 0, 0, 0)::holding_state')
 const rowColumns = raw(`product_id, biz_transaction_id, external_biz_transaction_id,
   biz_transaction_type_id, parent_biz_transaction_id, account_id, investment_id, transaction_date,
@@ -319,7 +321,7 @@ const accountLine = (productID: number) => sql`
       from biz_transaction b
       where b.product_id = ${productID} and b.account_id = t.account_id
         and b.investment_id = h.investment_id and b.transaction_date < t.from_date
-        and b.biz_transaction_status_id <> 3
+        and ${counted}
       order by b.transaction_date desc, b.biz_transaction_id desc limit 1) s on true
     where h.product_id = ${productID} and h.account_id = t.account_id),
   line as (
@@ -333,7 +335,7 @@ const accountLine = (productID: number) => sql`
     from start s
     join biz_transaction b on b.product_id = ${productID} and b.account_id = t.account_id
       and b.investment_id = s.investment_id and b.transaction_date >= t.from_date
-      and b.biz_transaction_status_id <> 3)
+      and ${counted})
   select id, investment_id, transaction_date,
     holding_state(state, quantity, amount, decimals) over own as state,
     sum(moved) over everything as account_quantity,
