@@ -15,7 +15,7 @@ import {
   startEmbedded,
 } from '../../src/platform/embedded/postgres.ts'
 
-const here = resolve('test')
+const here = resolve('test', 'platform')
 const isRoot = process.getuid?.() === 0
 // A user that is neither root nor one that root would run the database as.
 const other = { uid: 1, gid: 1 }
@@ -53,7 +53,7 @@ function startOwner(dataDir: string, user: { uid?: number; gid?: number } = {}):
   const args = ['--import', 'tsx', join(here, 'embedded-owner.ts'), dataDir]
   const child = spawn(process.execPath, args, {
     ...user,
-    cwd: dirname(here),
+    cwd: dirname(dirname(here)),
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   children.push(child)
