@@ -71,7 +71,7 @@ const holders = [
   /^src\/(app|main|platform\/registry|operations\/maintenance)\.ts$/,
   /^src\/operations\/cli\//,
   /^src\/platform\/sql\/(handle|unit-of-work)\.ts$/,
-  /^src\/platform\/http\/(endpoint|mount|metrics|stream)\.ts$/,
+  /^src\/platform\/http\/(endpoint|handlers|metrics|stream)\.ts$/,
   // At start, before there are requests.
   /^src\/(access\/user\/first-user|parties\/investor\/(keys|rotate))\.ts$/,
   /\/(routes|door|worker)\.ts$/,

@@ -181,7 +181,7 @@ describe('A bulk create', () => {
           return tx.query(statement)
         },
       } as Tx
-      const created = await createEntities(counting, everyone, vault, inputs as never)
+      const created = await createEntities(counting, everyone, vault, inputs as never, String)
       assert.equal(created.recordCount, entities)
     })
     return statements

@@ -1,8 +1,8 @@
 import sql, { join } from 'sql-template-tag'
 import { type Actor, inScope } from '../../platform/actor.ts'
 import { invalid, notFound } from '../../platform/refusal.ts'
-import { pathOfItem } from '../../platform/shape/conform.ts'
 import { changesBetween, recordOf } from '../../platform/shape/mask.ts'
+import type { ItemPath } from '../../platform/shape/path.ts'
 import { conditions } from '../../platform/sql/filters.ts'
 import type { Fragment, Sql, Tx } from '../../platform/sql/handle.ts'
 import {
@@ -67,8 +67,12 @@ const givenColumns = {
   redemptionPrice: 'numeric',
 } as const
 
-export async function createPrices(tx: Tx, actor: Actor, inputs: PriceInput[]): Promise<Written> {
-  const path = pathOfItem(inputs)
+export async function createPrices(
+  tx: Tx,
+  actor: Actor,
+  inputs: PriceInput[],
+  path: ItemPath,
+): Promise<Written> {
   const visible = inScope(actor, 'r.product_id')
   const productIDs = await identifyOptionals(tx, productReference, inputs, { visible, path })
   const investmentIDs = await identifyAll(tx, investmentReference, inputs, {

@@ -65,7 +65,7 @@ export const investmentEndpoints = [
     resource: 'Investment',
     body: PriceInputs,
     data: arrayOf(InvestmentPrice),
-    write: ({ body, actor }, tx) => createPrices(tx, actor, body),
+    write: ({ body, pathOf, actor }, tx) => createPrices(tx, actor, body, pathOf),
   }),
   writing({
     operation: 'PUT /Investment/Price',

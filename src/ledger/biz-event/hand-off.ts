@@ -3,6 +3,7 @@ import { productReference } from '../../catalogue/product/schema.ts'
 import { type Actor, inLedgerScope, inScope } from '../../platform/actor.ts'
 import { lookups } from '../../platform/lookup/lookups.ts'
 import type { Problem } from '../../platform/refusal.ts'
+import { inside } from '../../platform/shape/path.ts'
 import type { Tx } from '../../platform/sql/handle.ts'
 import { locateAll, namesAny, reference } from '../../platform/sql/identify.ts'
 
@@ -142,7 +143,7 @@ const settledBy: Record<string, (family: EventRow[]) => boolean> = {
 
 function flawOf({ kind, path, body }: Taker, family: EventRow[], first: Taker | undefined) {
   const name = body.bizEventID ?? body.externalTransactionId
-  const field = path ? `${path}.bizEventID` : 'bizEventID'
+  const field = inside(path, 'bizEventID')
   const problem = (code: string, words: string): Problem => ({
     code,
     field,

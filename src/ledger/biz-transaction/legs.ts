@@ -10,6 +10,7 @@ import {
 } from '../../parties/account/reference.ts'
 import { lookups } from '../../platform/lookup/lookups.ts'
 import type { Problem } from '../../platform/refusal.ts'
+import { inside } from '../../platform/shape/path.ts'
 import type { Reference } from '../../platform/sql/identify.ts'
 import type { Adjustment, Conversion, Deposit, Transfer } from './schema.ts'
 
@@ -109,7 +110,7 @@ type Asked = { kind: Kind; body: Body; path: string }
 
 /** What is wrong with a body whatever the database holds; `latest` is the last day allowed. */
 export function problemsOf({ kind, body, path }: Asked, latest: string): Problem[] {
-  const at = (field: string) => (path ? `${path}.${field}` : field)
+  const at = (field: string) => inside(path, field)
   const problem = (code: string, field: string, words: string): Problem => ({
     code,
     field: at(field),

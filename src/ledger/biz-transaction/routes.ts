@@ -1,7 +1,6 @@
 import type { TSchema } from 'typebox'
-import { arrayOf, type Endpoint, reading, writing } from '../../platform/http/endpoint.ts'
+import { arrayOf, type Endpoint, reading, sharing, writing } from '../../platform/http/endpoint.ts'
 import { turns } from '../../platform/http/turns.ts'
-import { pathOfItem } from '../../platform/shape/conform.ts'
 import type { PostingDoor } from './door.ts'
 import type { Body, Kind } from './legs.ts'
 import {
@@ -21,17 +20,16 @@ import { readTransactions } from './sql.ts'
 import { rollBack, updateTransaction } from './update.ts'
 
 const posting = (door: PostingDoor, kind: Kind, summary: string, body: TSchema): Endpoint =>
-  writing({
+  sharing({
     operation: `POST /BizTransaction/${kind}`,
     access: 'BizTransaction.Write',
     summary,
     resource: 'BizTransaction',
     body,
     data: arrayOf(BizTransaction),
-    through: ({ body: given, actor }, write) => {
+    through: ({ body: given, pathOf, actor }, write) => {
       const bodies = (Array.isArray(given) ? given : [given]) as Body[]
-      const path = Array.isArray(given) ? pathOfItem(given) : () => ''
-      return door(write, actor, { kind, bodies, path })
+      return door(write, actor, { kind, bodies, path: pathOf })
     },
   })
 

@@ -5,7 +5,7 @@ import { lookups } from '../../platform/lookup/lookups.ts'
 import { decimal } from '../../platform/shape/fields.ts'
 import type { Sql } from '../../platform/sql/handle.ts'
 import { defaultPageSize } from '../../platform/sql/paging.ts'
-import { type Answer, many, renderOne } from '../../platform/sql/render.ts'
+import { type Answer, many } from '../../platform/sql/render.ts'
 import { refuseUndeclarable, refuseUnshared, selectionOf } from './declare.ts'
 import { selectEntitlements } from './entitlement.ts'
 import { type Declaration, EntitledAccount } from './schema.ts'
@@ -56,11 +56,10 @@ export async function previewDistribution(
         where d.biz_entity_id = a.biz_entity_id and d.is_for_distribution)
       union all
       select 'closed_account' where a.account_status_id = ${lookups.AccountStatus.Closed}) x`
-  const answer = await renderOne(
-    handle,
-    sql`
-      with entitled as materialized (${entitlements}),
-      exceptional as materialized (${exceptions})
+  const [preview] = await handle.query<{ json: string; gross: string }>(sql`
+    with entitled as materialized (${entitlements}),
+    exceptional as materialized (${exceptions}),
+    preview as (
       select count(*)::int as "accountCount", trim_scale(coalesce(sum(units), 0)) as units,
         trim_scale(coalesce(sum(gross_amount), 0)) as "grossAmount",
         trim_scale(coalesce(sum(drp_amount), 0)) as "drpAmount",
@@ -69,11 +68,10 @@ export async function previewDistribution(
         ${many(sql`
           select * from exceptional order by 1, 3 limit ${defaultPageSize}`)} as exceptions,
         ${many(selectEntitled(firstPage))} as accounts
-      from entitled`,
-  )
-  refuseUnshared(stored, grossOf(answer!.json))
-  return answer!
+      from entitled)
+    select to_json(preview)::text as json, "grossAmount" as gross from preview`)
+  // One row, whatever there is to sum up.
+  const { json, gross } = preview!
+  refuseUnshared(stored, gross)
+  return { json, recordCount: 1 }
 }
-
-/** Not parsed: a page of accounts is long, and a number in it may be longer than a double. */
-const grossOf = (json: string) => /"grossAmount":([^,]*)/.exec(json)![1]!

@@ -3,6 +3,7 @@ import { productReference } from '../../catalogue/product/schema.ts'
 import { type Actor, inScope } from '../../platform/actor.ts'
 import { lookups } from '../../platform/lookup/lookups.ts'
 import { type Problem, Refusal, refuseAll } from '../../platform/refusal.ts'
+import { inside, itemOf } from '../../platform/shape/path.ts'
 import type { Batch } from '../../platform/sql/batch.ts'
 import type { Sql, Tx } from '../../platform/sql/handle.ts'
 import { identifyAll, namesAny } from '../../platform/sql/identify.ts'
@@ -85,7 +86,7 @@ async function withProducts(tx: Sql, actor: Actor, lists: readonly AccountList[]
     list.accounts.map((input, i) => ({
       list,
       input,
-      path: `${list.path}[${i}]`,
+      path: itemOf(list.path, i),
       productID: undefined,
     })),
   )
@@ -136,12 +137,12 @@ function matchAll(given: readonly Given[], current: readonly Row[]) {
 }
 
 const problem = ({ path }: Given, name: string, code: string, words: string): Problem => {
-  const field = `${path}.${name}`
+  const field = inside(path, name)
   return { code, field, message: `${field} ${words}.` }
 }
 
 const notFound = ({ path }: Given, name: string, value: string | number): Problem => {
-  const field = `${path}.${name}`
+  const field = inside(path, name)
   const message = `No record was found for ${field} ${JSON.stringify(value)}.`
   return { code: 'not_found', field, message }
 }

@@ -1,15 +1,8 @@
 import { type Static, Type } from 'typebox'
 import { lookupID, lookups } from '../../platform/lookup/lookups.ts'
 import { compareDecimals, plainDecimal } from '../../platform/shape/decimal.ts'
-import {
-  type Check,
-  decimal,
-  ExternalId,
-  Id,
-  optional,
-  shown,
-  text,
-} from '../../platform/shape/fields.ts'
+import { decimal, ExternalId, Id, optional, shown, text } from '../../platform/shape/fields.ts'
+import type { Check } from '../../platform/shape/keywords.ts'
 
 const ids = {
   accountID: optional(Id),

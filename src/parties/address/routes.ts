@@ -19,7 +19,8 @@ export const addressEndpoints = [
     resource: 'Address',
     body: AddressInputs,
     data: arrayOf(Address),
-    write: ({ body, actor }, tx) => createOwned(tx, actor, addressKind, AddressInput, body),
+    write: ({ body, pathOf, actor }, tx) =>
+      createOwned(tx, actor, addressKind, AddressInput, body, pathOf),
   }),
   writing({
     operation: 'PUT /Address',

@@ -1,6 +1,5 @@
 import { type Static, Type } from 'typebox'
 import {
-  type Check,
   ExternalId,
   Id,
   Integer,
@@ -9,6 +8,7 @@ import {
   shown,
   text,
 } from '../../platform/shape/fields.ts'
+import type { Check } from '../../platform/shape/keywords.ts'
 import { reference } from '../../platform/sql/identify.ts'
 import { countryCode, isPostcodeOf, isState, stateCodes } from '../investor/checks.ts'
 import { bizEntityFields, organisationFields, personFields } from '../investor/identities.ts'

@@ -1,13 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { paging } from '../../platform/http/paging.ts'
-import {
-  type Check,
-  DateOnly,
-  ExternalId,
-  Id,
-  nullable,
-  optional,
-} from '../../platform/shape/fields.ts'
+import { DateOnly, ExternalId, Id, nullable, optional } from '../../platform/shape/fields.ts'
+import type { Check } from '../../platform/shape/keywords.ts'
 import { bizEntityFields } from '../investor/identities.ts'
 
 const fields = {

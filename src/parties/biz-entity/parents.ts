@@ -3,6 +3,7 @@ import { Type } from 'typebox'
 import type { Actor } from '../../platform/actor.ts'
 import { invalid, type Problem, refuseAll } from '../../platform/refusal.ts'
 import { DateOnly, Id, optional } from '../../platform/shape/fields.ts'
+import { type ItemPath, inside, itemOf } from '../../platform/shape/path.ts'
 import type { Batch } from '../../platform/sql/batch.ts'
 import type { Fragment, Sql, Tx } from '../../platform/sql/handle.ts'
 import { identifyAll, identifyOptionals, type Reference } from '../../platform/sql/identify.ts'
@@ -70,7 +71,7 @@ export async function planParents(
   batch: Batch,
 ): Promise<Set<number>> {
   const given = lists.flatMap((list) =>
-    list.links.map((link, i) => ({ list, link, path: `${list.path}[${i}]` })),
+    list.links.map((link, i) => ({ list, link, path: itemOf(list.path, i) })),
   )
   const links = given.map(({ link }) => link)
   const path = (i: number) => given[i]!.path
@@ -90,7 +91,7 @@ export async function planParents(
 }
 
 type Finding = {
-  path: (i: number) => string
+  path: ItemPath
   brought: ReadonlyMap<string, number>
   required: boolean
 }
@@ -122,10 +123,10 @@ async function findEntities(
   return links.map((_, i) => own[i] ?? ids.get(i))
 }
 
-function wrongLinks(rows: readonly Row[], path: (i: number) => string): Problem[] {
+function wrongLinks(rows: readonly Row[], path: ItemPath): Problem[] {
   const seenLinks = new Set<string>()
   return rows.flatMap((row, i): Problem[] => {
-    const field = `${path(i)}.parentBizEntityID`
+    const field = inside(path(i), 'parentBizEntityID')
     if (row.biz_entity_id === row.parent_biz_entity_id) return [ownParent(field)]
     const key = [row.biz_entity_id, row.parent_biz_entity_id, row.active_from].join(' ')
     if (seenLinks.has(key))

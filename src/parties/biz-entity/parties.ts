@@ -1,3 +1,4 @@
+import { inside, itemOf } from '../../platform/shape/path.ts'
 import { reference } from '../../platform/sql/identify.ts'
 import { tableOf } from '../../platform/sql/rows.ts'
 import type { Owner } from '../investor/identities.ts'
@@ -45,7 +46,7 @@ export async function planLinkedParties(
 ): Promise<Linked> {
   const places = drafts.flatMap(({ input, path }) =>
     input.bizEntityParties.map((party, i) =>
-      placeOf(party, [path, `bizEntityParties[${i}]`].filter(Boolean).join('.')),
+      placeOf(party, itemOf(inside(path, 'bizEntityParties'), i)),
     ),
   )
   const groups = await groupOrganisations(
@@ -91,8 +92,8 @@ function placeOf(party: PartyInput, path: string): Place {
   if (organisationID !== undefined) return { party, organisation: reference({ organisationID }) }
   if (externalOrganisationId !== undefined)
     return { party, organisation: reference({ externalOrganisationId }) }
-  if (person) return { party, person: { given: person, path: `${path}.person` } }
-  return { party, organisation: { given: organisation!, path: `${path}.organisation` } }
+  if (person) return { party, person: { given: person, path: inside(path, 'person') } }
+  return { party, organisation: { given: organisation!, path: inside(path, 'organisation') } }
 }
 
 /** Plans the parties themselves, once it is known who they are. */
@@ -108,7 +109,7 @@ export const planParties = (
     drafts.map(({ id, isNew, input, path }) => ({
       owner: { kind: 'bizEntity', id },
       isNew,
-      path: [path, 'bizEntityParties'].filter(Boolean).join('.'),
+      path: inside(path, 'bizEntityParties'),
       records: input.bizEntityParties.map((party) => ({
         ...party,
         personID: persons.get(party)?.id,

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
-import { type Check, Flag, Id, Integer, optional, shown } from '../../platform/shape/fields.ts'
+import { Flag, Id, Integer, optional, shown } from '../../platform/shape/fields.ts'
+import type { Check } from '../../platform/shape/keywords.ts'
 import { namesAny } from '../../platform/sql/identify.ts'
 import {
   organisationFields,

@@ -33,7 +33,7 @@ export const bizEntityEndpoints = (vault: Vault): Endpoint[] => [
     resource: 'BizEntity',
     body: BizEntityInputs,
     data: arrayOf(BizEntity),
-    write: ({ body, actor }, tx) => createEntities(tx, actor, vault, body),
+    write: ({ body, pathOf, actor }, tx) => createEntities(tx, actor, vault, body, pathOf),
   }),
   writing({
     operation: 'PUT /BizEntity',

@@ -1,8 +1,8 @@
 import type { TSchema } from 'typebox'
 import type { Actor } from '../../platform/actor.ts'
 import { invalid, type Problem, refuseAll } from '../../platform/refusal.ts'
-import { pathOfItem } from '../../platform/shape/conform.ts'
 import { changesBetween, masked } from '../../platform/shape/mask.ts'
+import { type ItemPath, inside } from '../../platform/shape/path.ts'
 import { type Batch, batchOf } from '../../platform/sql/batch.ts'
 import type { Tx } from '../../platform/sql/handle.ts'
 import { identify } from '../../platform/sql/identify.ts'
@@ -57,9 +57,9 @@ export async function createEntities(
   actor: Actor,
   vault: Vault,
   inputs: BizEntityInput[],
+  pathOf: ItemPath,
 ): Promise<Written> {
   const planning = { tx, actor, vault, batch: batchOf(tables), replaces: false }
-  const pathOf = pathOfItem(inputs)
   refuseAll(400, repeatedExternals(inputs, pathOf))
   await takeTurns(tx, inputs)
   const [ids] = await newIDs(tx, [{ table: entityTable, count: inputs.length }])
@@ -114,7 +114,7 @@ function repeatedExternals(inputs: readonly BizEntityInput[], pathOf: (i: number
   const seen = new Set<string>()
   return inputs.flatMap(({ externalBizEntityId }, i): Problem[] => {
     if (externalBizEntityId === undefined) return []
-    const field = `${pathOf(i)}.externalBizEntityId`
+    const field = inside(pathOf(i), 'externalBizEntityId')
     if (seen.has(externalBizEntityId))
       return [{ code: 'given_twice', field, message: `${field} is given twice.` }]
     seen.add(externalBizEntityId)
@@ -140,7 +140,6 @@ async function planEntities(
 ): Promise<Planned> {
   const { tx, actor, batch } = planning
   await checkReferences(tx, actor, drafts, stored)
-  const at = (path: string, name: string) => (path ? `${path}.${name}` : name)
   const accounts = await planAccounts(
     tx,
     actor,
@@ -148,7 +147,7 @@ async function planEntities(
       entityID: id,
       isNew,
       accounts: input.accounts,
-      path: at(path, 'accounts'),
+      path: inside(path, 'accounts'),
     })),
     batch,
   )
@@ -161,7 +160,7 @@ async function planEntities(
         owner: { kind: 'bizEntity', id },
         isNew,
         records: input[name] ?? [],
-        path: at(path, name),
+        path: inside(path, name),
       })),
       batch,
     )
@@ -178,7 +177,7 @@ async function planEntities(
       entityID: id,
       isNew,
       links: input.bizEntityParents ?? [],
-      path: at(path, 'bizEntityParents'),
+      path: inside(path, 'bizEntityParents'),
     })),
     new Map(drafts.flatMap(({ id, input }) => pairOf(input.externalBizEntityId, id))),
     batch,

@@ -26,8 +26,8 @@ export const communicationEndpoints = [
     resource: 'Communication',
     body: CommunicationInputs,
     data: arrayOf(Communication),
-    write: ({ body, actor }, tx) =>
-      createOwned(tx, actor, communicationKind, CommunicationInput, body),
+    write: ({ body, pathOf, actor }, tx) =>
+      createOwned(tx, actor, communicationKind, CommunicationInput, body, pathOf),
   }),
   writing({
     operation: 'PUT /Communication',

@@ -1,6 +1,7 @@
 import sql, { raw } from 'sql-template-tag'
 import type { Actor } from '../../platform/actor.ts'
 import { type Problem, refuseAll } from '../../platform/refusal.ts'
+import { inside } from '../../platform/shape/path.ts'
 import type { Batch } from '../../platform/sql/batch.ts'
 import type { Fragment, Sql, Tx } from '../../platform/sql/handle.ts'
 import { namesAny, type Reference } from '../../platform/sql/identify.ts'
@@ -170,7 +171,7 @@ function refuseAsked(kind: LinkedKind, uses: readonly Use[], found: Known) {
     const one = meant(kind, use, found)
     const id = idOf(kind, use)
     const external = externalOf(kind, use)
-    const field = [use.path, id ? idField : externalField].filter(Boolean).join('.')
+    const field = inside(use.path, (id ? idField : externalField)!)
     const shown = `${field} ${JSON.stringify(id ?? external)}`
     const mustBeThere =
       id !== undefined || use.isReference || (use.namesOnly && !brought.has(external!))
@@ -205,7 +206,7 @@ function groupsOf(kind: LinkedKind, uses: readonly Use[], found: Known): Group[]
 }
 
 function givenTwice({ reference }: LinkedKind, { path }: Use): Problem {
-  const field = [path, reference.fields[1]].filter(Boolean).join('.')
+  const field = inside(path, reference.fields[1]!)
   return { code: 'given_twice', field, message: `${field} is given twice.` }
 }
 

@@ -1,6 +1,7 @@
 import sql, { empty, raw } from 'sql-template-tag'
 import type { Actor } from '../../platform/actor.ts'
 import { type Problem, refuseAll } from '../../platform/refusal.ts'
+import { inside, itemOf } from '../../platform/shape/path.ts'
 import type { Batch } from '../../platform/sql/batch.ts'
 import type { Tx } from '../../platform/sql/handle.ts'
 import { newIDs, type Row, rowOf, sameRow } from '../../platform/sql/rows.ts'
@@ -58,7 +59,7 @@ const givenOf = (kind: NestedKind, list: NestedList): Given[] =>
     const row = rowOf(kind.table, record, ownedBy(kind, list.owner))
     // A native id means nothing before its owner exists.
     if (list.isNew) row[kind.table.key] = null
-    return { list, row, path: `${list.path}[${i}]`, matched: false }
+    return { list, row, path: itemOf(list.path, i), matched: false }
   })
 
 /** One record is not written twice by one request. */
@@ -73,8 +74,9 @@ function repeated(kind: NestedKind, given: readonly Given[]): Problem[] {
       seen.add(name)
       return []
     }
-    const message = `${path}.${field} is given twice: ${JSON.stringify(value)}.`
-    return [{ code: 'given_twice', field: `${path}.${field}`, message }]
+    const at = inside(path, field)
+    const message = `${at} is given twice: ${JSON.stringify(value)}.`
+    return [{ code: 'given_twice', field: at, message }]
   })
 }
 
@@ -119,7 +121,7 @@ export function keepExternal(kind: NestedKind, row: Row, before: Row): boolean {
 }
 
 export function fixedExternal(kind: NestedKind, path: string): Problem {
-  const field = [path, kind.reference.fields[1]].filter(Boolean).join('.')
+  const field = inside(path, kind.reference.fields[1]!)
   return { code: 'immutable', field, message: `${field} cannot be changed after creation.` }
 }
 
@@ -152,7 +154,7 @@ function strangerProblem(kind: NestedKind, { row, list, path }: Given, known: Se
   const [idField, externalField] = kind.reference.fields as [string, string]
   const id = row[kind.table.key]
   const value = id || externalOf(kind, row)
-  const field = `${path}.${id ? idField : externalField}`
+  const field = inside(path, (id ? idField : externalField)!)
   const problem = (status: 400 | 404 | 409, code: string, words: string) => ({
     status,
     problem: { code, field, message: words },

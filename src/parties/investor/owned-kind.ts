@@ -1,6 +1,6 @@
 import sql, { join, raw } from 'sql-template-tag'
 import type { TObject } from 'typebox'
-import type { Finding } from '../../platform/shape/fields.ts'
+import type { Finding } from '../../platform/shape/keywords.ts'
 import type { Fragment, Sql } from '../../platform/sql/handle.ts'
 import { namesAny, type Reference } from '../../platform/sql/identify.ts'
 import { columns, many } from '../../platform/sql/render.ts'

@@ -2,8 +2,8 @@ import sql, { raw } from 'sql-template-tag'
 import type { TSchema } from 'typebox'
 import type { Actor } from '../../platform/actor.ts'
 import { Refusal, refuseAll } from '../../platform/refusal.ts'
-import { pathOfItem } from '../../platform/shape/conform.ts'
 import { changesBetween, masked, recordOf } from '../../platform/shape/mask.ts'
+import { type ItemPath, inside } from '../../platform/shape/path.ts'
 import { batchOf } from '../../platform/sql/batch.ts'
 import type { Sql, Tx } from '../../platform/sql/handle.ts'
 import { identify, identifyAll, namesAny, type Reference } from '../../platform/sql/identify.ts'
@@ -24,9 +24,9 @@ export async function createOwned(
   kind: OwnedKind,
   schema: TSchema,
   inputs: readonly object[],
+  path: ItemPath,
 ): Promise<Written> {
   const { table } = kind
-  const path = pathOfItem(inputs)
   const owners = await ownersOf(tx, actor, kind, inputs, path)
   refuseAll(400, repeatedExternals(kind, inputs, path))
   const showing = await lockOwners(tx, owners)
@@ -124,7 +124,7 @@ function repeatedExternals(
       seen.add(value)
       return []
     }
-    const at = `${path(i)}.${field}`
+    const at = inside(path(i), field)
     return [{ code: 'given_twice', field: at, message: `${at} is given twice.` }]
   })
 }

@@ -1,5 +1,6 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
 import type { Problem } from '../../platform/refusal.ts'
+import { inside } from '../../platform/shape/path.ts'
 import { maskOf } from '../../platform/sql/render.ts'
 import type { Row, Table } from '../../platform/sql/rows.ts'
 
@@ -112,7 +113,7 @@ function isNow(vault: Vault, place: string, stored: string, given: string): bool
 }
 
 function notTheMask(path: string, name: string): Problem {
-  const field = path ? `${path}.${name}` : name
+  const field = inside(path, name)
   const message = `${field} has an asterisk and is not the masked number that is stored now.`
   return { code: 'masked_value', field, message }
 }

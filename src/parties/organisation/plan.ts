@@ -1,4 +1,5 @@
 import sql from 'sql-template-tag'
+import { inside, itemOf } from '../../platform/shape/path.ts'
 import type { Sql } from '../../platform/sql/handle.ts'
 import { type Row, rowColumns, rowOf, sameRow } from '../../platform/sql/rows.ts'
 import { type Owner, organisationReference } from '../investor/identities.ts'
@@ -32,10 +33,10 @@ export const associationsOf = (groups: readonly Group[]): Associations =>
   new Map(
     groups.map((group) => {
       const { associatedPersons = [] } = (group.given ?? {}) as OrganisationUpdate
-      const path = [group.winner.path, 'associatedPersons'].filter(Boolean).join('.')
+      const path = inside(group.winner.path, 'associatedPersons')
       return [
         group,
-        associatedPersons.map((entry, i) => ({ entry, use: useOf(entry, `${path}[${i}]`) })),
+        associatedPersons.map((entry, i) => ({ entry, use: useOf(entry, itemOf(path, i)) })),
       ]
     }),
   )
@@ -45,7 +46,7 @@ function useOf({ personID, externalPersonId, person }: AssociatedPersonInput, pa
   if (person)
     return {
       given: { ...(externalPersonId !== undefined && { externalPersonId }), ...person },
-      path: `${path}.person`,
+      path: inside(path, 'person'),
     }
   const given = personID !== undefined ? { personID } : { externalPersonId }
   return { given, path, namesOnly: true }

@@ -26,7 +26,7 @@ export const organisationEndpoints = (vault: Vault): Endpoint[] => [
     resource: 'Organisation',
     body: OrganisationInputs,
     data: arrayOf(Organisation),
-    write: ({ body, actor }, tx) => createOrganisations(tx, actor, vault, body),
+    write: ({ body, pathOf, actor }, tx) => createOrganisations(tx, actor, vault, body, pathOf),
   }),
   writing({
     operation: 'PUT /Organisation',

@@ -2,8 +2,8 @@ import sql from 'sql-template-tag'
 import type { TSchema } from 'typebox'
 import type { Actor } from '../../platform/actor.ts'
 import { conflict } from '../../platform/refusal.ts'
-import { pathOfItem } from '../../platform/shape/conform.ts'
 import { changesBetween, masked, recordOf } from '../../platform/shape/mask.ts'
+import type { ItemPath } from '../../platform/shape/path.ts'
 import { batchOf } from '../../platform/sql/batch.ts'
 import type { Tx } from '../../platform/sql/handle.ts'
 import { identify, type Reference } from '../../platform/sql/identify.ts'
@@ -40,9 +40,9 @@ export async function createOrganisations(
   actor: Actor,
   vault: Vault,
   inputs: OrganisationInput[],
+  path: ItemPath,
 ): Promise<Written> {
   const planning = { tx, actor, vault, batch: batchOf(tables), replaces: false }
-  const path = pathOfItem(inputs)
   const uses = inputs.map((given, i) => ({ given, path: path(i), mustBeNew: true }))
   const { organisations, changed } = await plan(planning, uses)
   const showing = await lockEntitiesShowing(tx, changed)

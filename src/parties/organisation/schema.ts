@@ -2,7 +2,6 @@ import { type Static, Type } from 'typebox'
 import { paging } from '../../platform/http/paging.ts'
 import { lookupID } from '../../platform/lookup/lookups.ts'
 import {
-  type Check,
   ExternalId,
   Flag,
   Id,
@@ -11,6 +10,7 @@ import {
   shown,
   text,
 } from '../../platform/shape/fields.ts'
+import type { Check } from '../../platform/shape/keywords.ts'
 import { Address, NestedAddress } from '../address/schema.ts'
 import { Communication, NestedCommunication } from '../communication/schema.ts'
 import { Abn, Acn, countryCode } from '../investor/checks.ts'

@@ -25,8 +25,8 @@ export const paymentDetailEndpoints = [
     resource: 'PaymentDetail',
     body: PaymentDetailInputs,
     data: arrayOf(PaymentDetail),
-    write: ({ body, actor }, tx) =>
-      createOwned(tx, actor, paymentDetailKind, PaymentDetailInput, body),
+    write: ({ body, pathOf, actor }, tx) =>
+      createOwned(tx, actor, paymentDetailKind, PaymentDetailInput, body, pathOf),
   }),
   writing({
     operation: 'PUT /PaymentDetail',

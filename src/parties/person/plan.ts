@@ -1,3 +1,4 @@
+import { inside } from '../../platform/shape/path.ts'
 import { addressKind } from '../address/sql.ts'
 import { communicationKind } from '../communication/sql.ts'
 import { type Owner, personReference } from '../investor/identities.ts'
@@ -47,7 +48,7 @@ export async function planOwned(
       owner: { kind, id },
       isNew,
       records: (given as Nesting)[name] ?? (planning.replaces ? [] : undefined),
-      path: [path, name].filter(Boolean).join('.'),
+      path: inside(path, name),
     }))
   const own = told.flatMap(({ id, changed }) => (changed ? [{ kind, id }] : []))
   return [

@@ -20,7 +20,7 @@ export const personEndpoints = (vault: Vault): Endpoint[] => [
     resource: 'Person',
     body: PersonInputs,
     data: arrayOf(Person),
-    write: ({ body, actor }, tx) => createPersons(tx, actor, vault, body),
+    write: ({ body, pathOf, actor }, tx) => createPersons(tx, actor, vault, body, pathOf),
   }),
   writing({
     operation: 'PUT /Person',

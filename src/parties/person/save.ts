@@ -2,8 +2,8 @@ import sql from 'sql-template-tag'
 import type { TSchema } from 'typebox'
 import type { Actor } from '../../platform/actor.ts'
 import { conflict } from '../../platform/refusal.ts'
-import { pathOfItem } from '../../platform/shape/conform.ts'
 import { changesBetween, masked, recordOf } from '../../platform/shape/mask.ts'
+import type { ItemPath } from '../../platform/shape/path.ts'
 import { batchOf } from '../../platform/sql/batch.ts'
 import type { Tx } from '../../platform/sql/handle.ts'
 import { identify, type Reference } from '../../platform/sql/identify.ts'
@@ -27,10 +27,10 @@ export async function createPersons(
   actor: Actor,
   vault: Vault,
   inputs: PersonInput[],
+  path: ItemPath,
 ): Promise<Written> {
   const batch = batchOf(tables)
   const planning = { tx, actor, vault, batch, replaces: false }
-  const path = pathOfItem(inputs)
   const uses = inputs.map((given, i) => ({ given, path: path(i), mustBeNew: true }))
   const persons = await planPersons(planning, uses)
   await planOwned(planning, 'person', persons.values())

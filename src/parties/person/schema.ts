@@ -2,7 +2,6 @@ import { type Static, Type } from 'typebox'
 import { paging } from '../../platform/http/paging.ts'
 import { lookupID } from '../../platform/lookup/lookups.ts'
 import {
-  type Check,
   DateOnly,
   ExternalId,
   encrypted,
@@ -14,6 +13,7 @@ import {
   text,
   textThat,
 } from '../../platform/shape/fields.ts'
+import type { Check } from '../../platform/shape/keywords.ts'
 import { Address, NestedAddress } from '../address/schema.ts'
 import { Communication, NestedCommunication } from '../communication/schema.ts'
 import { Abn, countryAlpha2, countryCode } from '../investor/checks.ts'

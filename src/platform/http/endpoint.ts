@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { type Static, type TObject, type TSchema, Type } from 'typebox'
 import type { Actor } from '../actor.ts'
 import type { Access, Resource } from '../permission.ts'
+import type { ItemPath } from '../shape/path.ts'
 import type { Fragment, Sql, Tx } from '../sql/handle.ts'
 import type { Answer } from '../sql/render.ts'
 import type { Outcome, Write, Written } from '../sql/unit-of-work.ts'
@@ -19,11 +20,13 @@ export type Operation = `${Method} /${string}`
 export type Request<Query, Body> = {
   query: Query
   body: Body
+  /** The path of the nth item of the body, where the body is a list. */
+  pathOf: ItemPath
   actor: Actor
   headers: IncomingHttpHeaders
 }
 
-type Declaration<Q extends TObject, B extends TSchema> = {
+type Declaration<Q extends TObject = TObject, B extends TSchema = TSchema> = {
   operation: Operation
   access: Access
   summary: string
@@ -40,73 +43,87 @@ type Declaration<Q extends TObject, B extends TSchema> = {
   beside?: readonly string[]
 }
 
+// Handlers are written as methods, whose parameters TypeScript lets be narrower: a handler knows
+// the types of its own schemas, and the server hands it what it has read by these very schemas.
+
 /** A read may take a body: POST /Distribution/Preview does, and yet writes nothing. */
-type ReadEndpoint<Q extends TObject, B extends TSchema> = Declaration<Q, B> & {
-  read: (request: Request<Static<Q>, Static<B>>, handle: Sql) => Promise<Answer>
-}
+type Reads<Query, Body> = { read(request: Request<Query, Body>, handle: Sql): Promise<Answer> }
 
 /** For a read without pages: its rows go out as they come, whatever their number. */
-type StreamEndpoint<Q extends TObject> = Declaration<Q, TSchema> & {
-  select: (request: Request<Static<Q>, never>) => Fragment
-}
+type Streams<Query> = { select(request: Request<Query, unknown>): Fragment }
 
 type InTurn = <T>(work: () => Promise<T>, request: Request<unknown, unknown>) => Promise<T>
 
-type WriteEndpoint<Q extends TObject, B extends TSchema> = Declaration<Q, B> & {
+/** What every write says of itself. */
+type Audited = {
   /** What the audit record is about. */
   resource: Resource
   /** The answer holds secrets: it is kept sealed under an Idempotency-Key. */
   secret?: boolean
   /** Where the work waits for its turn before it takes a connection. */
   inTurn?: InTurn
-} & (
-    | { write: (request: Request<Static<Q>, Static<B>>, tx: Tx) => Promise<Written> }
-    /** The unit of work is shared with others; see ledger/biz-transaction/door.ts. */
-    | { through: (request: Request<Static<Q>, Static<B>>, write: Write) => Promise<Outcome> }
-  )
+}
+
+type Writes<Query, Body> = Audited & {
+  write(request: Request<Query, Body>, tx: Tx): Promise<Written>
+}
+
+/** A write whose unit of work is shared with others; see ledger/biz-transaction/door.ts. */
+type Shares<Query, Body> = Audited & {
+  through(request: Request<Query, Body>, write: Write): Promise<Outcome>
+}
 
 /** A write whose body brings a file, as JSON with the content in base64 or as a form. */
-type UploadEndpoint<Q extends TObject, B extends TObject> = Declaration<Q, B> & {
-  resource: Resource
-  upload: FileDoor
-  write: (
-    request: Request<Static<Q>, Omit<Static<B>, 'content'> & KeptFile>,
-    tx: Tx,
-  ) => Promise<Written>
-}
+type Uploads<Query, Body> = Writes<Query, Omit<Body, 'content'> & KeptFile> & { upload: FileDoor }
 
 /** A read that hands out a file: its query has rawParameter. */
-type DownloadEndpoint<Q extends TObject> = Declaration<Q, TSchema> & {
-  download: (request: Request<Static<Q>, never>) => Promise<Download>
-}
+type Downloads<Query> = { download(request: Request<Query, unknown>): Promise<Download> }
 
-/** An endpoint with its types forgotten: what the server mounts and the document lists. */
-export type Endpoint = Declaration<TObject, TSchema> & {
-  resource?: Resource
-  secret?: boolean
-  inTurn?: InTurn
-  read?: (request: Request<unknown, unknown>, handle: Sql) => Promise<Answer>
-  select?: (request: Request<unknown, unknown>) => Fragment
-  write?: (request: Request<unknown, unknown>, tx: Tx) => Promise<Written>
-  through?: (request: Request<unknown, unknown>, write: Write) => Promise<Outcome>
-  upload?: FileDoor
-  download?: (request: Request<unknown, unknown>) => Promise<Download>
-}
+export type ReadEndpoint = Declaration & { kind: 'read' } & Reads<unknown, unknown>
+export type StreamEndpoint = Declaration & { kind: 'stream' } & Streams<unknown>
+export type OwnWriteEndpoint = Declaration & { kind: 'write' } & Writes<unknown, unknown>
+export type SharedWriteEndpoint = Declaration & { kind: 'shared' } & Shares<unknown, unknown>
+export type UploadEndpoint = Declaration & { kind: 'upload'; body: TObject } & Uploads<
+    unknown,
+    object
+  >
+export type DownloadEndpoint = Declaration & { kind: 'download' } & Downloads<unknown>
+export type WriteEndpoint = OwnWriteEndpoint | SharedWriteEndpoint | UploadEndpoint
 
-export const reading = <Q extends TObject, B extends TSchema>(endpoint: ReadEndpoint<Q, B>) =>
-  endpoint as unknown as Endpoint
-export const streaming = <Q extends TObject>(endpoint: StreamEndpoint<Q>) =>
-  endpoint as unknown as Endpoint
-export const writing = <Q extends TObject, B extends TSchema>(endpoint: WriteEndpoint<Q, B>) =>
-  endpoint as unknown as Endpoint
+/** What the server mounts and the document lists. */
+export type Endpoint = ReadEndpoint | StreamEndpoint | WriteEndpoint | DownloadEndpoint
 
-export const uploading = <Q extends TObject, B extends TObject>(endpoint: UploadEndpoint<Q, B>) =>
-  endpoint as unknown as Endpoint
-export const downloading = <Q extends TObject>(endpoint: DownloadEndpoint<Q>) =>
-  endpoint as unknown as Endpoint
+export const reading = <Q extends TObject, B extends TSchema>(
+  endpoint: Declaration<Q, B> & Reads<Static<Q>, Static<B>>,
+): Endpoint => ({ ...endpoint, kind: 'read' })
 
-export const methodOf = ({ operation }: Endpoint) => operation.split(' ')[0] as Method
-export const pathOf = ({ operation }: Endpoint) => operation.split(' ')[1]!
+export const streaming = <Q extends TObject>(
+  endpoint: Declaration<Q> & Streams<Static<Q>>,
+): Endpoint => ({ ...endpoint, kind: 'stream' })
+
+export const writing = <Q extends TObject, B extends TSchema>(
+  endpoint: Declaration<Q, B> & Writes<Static<Q>, Static<B>>,
+): Endpoint => ({ ...endpoint, kind: 'write' })
+
+export const sharing = <Q extends TObject, B extends TSchema>(
+  endpoint: Declaration<Q, B> & Shares<Static<Q>, Static<B>>,
+): Endpoint => ({ ...endpoint, kind: 'shared' })
+
+export const uploading = <Q extends TObject, B extends TObject>(
+  endpoint: Omit<Declaration<Q, B>, 'body'> & { body: B } & Uploads<Static<Q>, Static<B>>,
+): Endpoint => ({ ...endpoint, kind: 'upload' })
+
+export const downloading = <Q extends TObject>(
+  endpoint: Declaration<Q> & Downloads<Static<Q>>,
+): Endpoint => ({ ...endpoint, kind: 'download' })
+
+export const isWrite = ({ kind }: Endpoint) =>
+  kind === 'write' || kind === 'shared' || kind === 'upload'
+
+/** An operation is a method and a path; its type says so. */
+const partsOf = ({ operation }: Endpoint) => operation.split(' ') as [Method, string]
+export const methodOf = (endpoint: Endpoint) => partsOf(endpoint)[0]
+export const pathOf = (endpoint: Endpoint) => partsOf(endpoint)[1]
 
 export const arrayOf = (item: TSchema) => Type.Array(item)
 export const nothing = Type.Null()

@@ -1,6 +1,7 @@
 import type { TObject, TSchema } from 'typebox'
-import { type Endpoint, methodOf, pathOf } from './endpoint.ts'
-import { limitPages } from './mount.ts'
+import { type DecimalRule, isOwnKeyword, nodeOf } from '../shape/keywords.ts'
+import { type Endpoint, isWrite, methodOf, pathOf } from './endpoint.ts'
+import { limitPages } from './paging.ts'
 
 /**
  * The OpenAPI 3.1 document, from the endpoints themselves: a schema is JSON Schema already, so this
@@ -62,7 +63,9 @@ function operationOf(endpoint: Endpoint, show: Show, maxPageSize: number) {
         required: true,
         content: {
           'application/json': { schema: bodySchema(body, show) },
-          ...(endpoint.upload && { 'multipart/form-data': { schema: formSchema(body, show) } }),
+          ...(endpoint.kind === 'upload' && {
+            'multipart/form-data': { schema: formSchema(body, show) },
+          }),
         },
       },
     }),
@@ -76,8 +79,8 @@ const needs = (access: Endpoint['access']) => {
 }
 
 const bodySchema = (body: TSchema, show: Show) => {
-  const { lone, items } = body as { lone?: boolean; items?: TSchema }
-  return lone ? { oneOf: [show(items!), show(body)] } : show(body)
+  const { lone, items } = nodeOf(body)
+  return lone && items ? { oneOf: [show(items), show(body)] } : show(body)
 }
 
 /** The same as a form, where the file itself stands in a field of its own. */
@@ -91,8 +94,8 @@ const formSchema = (body: TSchema, show: Show) => {
   }
 }
 
-const isRetried = ({ write, through, operation }: Endpoint) =>
-  Boolean(write ?? through) && !operation.startsWith('DELETE')
+const isRetried = (endpoint: Endpoint) =>
+  isWrite(endpoint) && !endpoint.operation.startsWith('DELETE')
 
 const versionHeader = {
   name: 'Version',
@@ -183,12 +186,12 @@ const failures: Record<string, string> = {
 
 const bytesSchema = { type: 'string', contentMediaType: 'application/octet-stream' }
 
-const responsesOf = ({ access, recognises, download }: Endpoint, success: unknown) => ({
+const responsesOf = ({ access, recognises, kind }: Endpoint, success: unknown) => ({
   200: {
     description: 'Done.',
     content: {
       'application/json': { schema: success },
-      ...(download && { 'application/octet-stream': { schema: bytesSchema } }),
+      ...(kind === 'download' && { 'application/octet-stream': { schema: bytesSchema } }),
     },
   },
   ...Object.fromEntries(
@@ -215,37 +218,17 @@ function shownSchema(schema: TSchema, components: Record<string, unknown>): unkn
   return { $ref: `#/components/schemas/${$id}` }
 }
 
-const ownKeywords = [
-  'identifier',
-  'lookup',
-  'sensitive',
-  'encrypted',
-  'conformed',
-  'check',
-  'lone',
-  'must',
-  'pageLimit',
-  'decimal',
-  'clearable',
-  'nullable',
-]
-
 function plainSchema(schema: object, components: Record<string, unknown>): unknown {
   const show = (inner: unknown) => shownSchema(inner as TSchema, components)
   const plain = Object.entries(schema)
-    .filter(([keyword]) => !ownKeywords.includes(keyword))
+    .filter(([keyword]) => !isOwnKeyword(keyword))
     .map(([keyword, value]) => {
       if (keyword === 'properties')
         return [keyword, Object.fromEntries(Object.entries(value).map(([k, v]) => [k, show(v)]))]
       if (keyword === 'items') return [keyword, show(value)]
       return [keyword, keyword === 'anyOf' ? (value as unknown[]).map(show) : value]
     })
-  const { decimal, sensitive, encrypted, clearable } = schema as {
-    decimal?: object
-    clearable?: boolean
-    sensitive?: boolean
-    encrypted?: boolean
-  }
+  const { decimal, sensitive, encrypted, clearable } = nodeOf(schema)
   const shown: { type?: unknown } = {
     ...(decimal && { type: 'number', ...decimalBounds(decimal) }),
     ...(sensitive && !encrypted && { writeOnly: true }),
@@ -254,7 +237,7 @@ function plainSchema(schema: object, components: Record<string, unknown>): unkno
   return clearable ? { ...shown, type: [shown.type, 'null'] } : shown
 }
 
-const decimalBounds = (rule: { minimum?: string; above?: string; maximum?: string }) => ({
+const decimalBounds = (rule: DecimalRule) => ({
   ...(rule.minimum !== undefined && { minimum: Number(rule.minimum) }),
   ...(rule.above !== undefined && { exclusiveMinimum: Number(rule.above) }),
   ...(rule.maximum !== undefined && { maximum: Number(rule.maximum) }),

@@ -5,6 +5,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { TObject } from 'typebox'
 import { invalid, Refusal } from '../refusal.ts'
 import { parseJson } from '../shape/json.ts'
+import { nodeOf } from '../shape/keywords.ts'
 import { contentSplitter } from './json-content.ts'
 import { atItsPace } from './slow.ts'
 
@@ -127,7 +128,7 @@ async function receiveForm(
 function bodyOfForm({ properties }: TObject, fields: Map<string, unknown>): object {
   const given = (name: string) => {
     const value = fields.get(name.toLowerCase())
-    const isNumber = (properties[name] as { type?: string }).type === 'integer'
+    const isNumber = nodeOf(properties[name] ?? {}).type === 'integer'
     return isNumber && /^\d{1,16}$/.test(String(value)) ? Number(value) : value
   }
   return {

@@ -3,45 +3,32 @@ import type { Problem } from '../refusal.ts'
 import { isDateTime } from './dates.ts'
 import { plainDecimal } from './decimal.ts'
 import { WrittenNumber } from './json.ts'
+import { type Node, nodeOf } from './keywords.ts'
+import { inside, itemOf } from './path.ts'
 
 /**
  * Brings what a client sent into the shape a schema describes, before the rules are checked:
  * names in the schema's letter case, unknown fields dropped, null as absent, 0 as "no id",
  * decimals as their plain digits, dates cut from date-times, and what a schema's own `conformed`
- * does. It judges nothing but a name that is
- * given twice and a list that is too long; what else does not fit is passed on as it is, for the
- * rules to refuse.
+ * does. It judges nothing but a name that is given twice and a list that is too long; what else
+ * does not fit is passed on as it is, for the rules to refuse.
  */
 export type Conform = (value: unknown, problems: Problem[], path: string) => unknown
 
-type Node = TSchema & {
-  type?: string
-  format?: string
-  items?: Node
-  maxItems?: number
-  properties?: Record<string, Node>
-  decimal?: object
-  lookup?: string
-  identifier?: boolean
-  lone?: boolean
-  clearable?: boolean
-  conformed?: (value: never) => unknown
-}
-
 export function conformTo(schema: TSchema): Conform {
-  const { conformed, clearable } = schema as Node
-  const conform = conformKind(schema as Node)
-  if (clearable) return (value, ...rest) => (value === null ? null : conform(value, ...rest))
-  if (!conformed) return conform
+  const node = nodeOf(schema)
+  const { conformed, clearable } = node
+  const conform = conformKind(node)
   return (value, problems, path) => {
+    if (clearable && value === null) return null
     const given = conform(value, problems, path)
-    return given === undefined ? given : conformed(given as never)
+    return given === undefined || !conformed ? given : conformed(given as never)
   }
 }
 
 function conformKind(node: Node): Conform {
   if (node.properties) return conformObject(node.properties)
-  if (node.items) return conformArray(node)
+  if (node.items) return conformArray(node, node.items)
   if (node.decimal) return (value) => (value === null ? undefined : (plainDecimal(value) ?? value))
   if (node.type === 'integer') return conformInteger(Boolean(node.lookup ?? node.identifier))
   if (node.format === 'date') return (value) => cutDate(value ?? undefined)
@@ -62,7 +49,7 @@ function conformObject(properties: Record<string, Node>): Conform {
     for (const [key, given] of Object.entries(value)) {
       const field = fields.get(key.toLowerCase())
       if (!field) continue
-      const at = path ? `${path}.${field.name}` : field.name
+      const at = inside(path, field.name)
       if (seen.has(field.name)) problems.push(givenTwice(at))
       seen.add(field.name)
       const fieldValue = field.conform(given, problems, at)
@@ -72,13 +59,6 @@ function conformObject(properties: Record<string, Node>): Conform {
   }
 }
 
-/** Bodies that were one object where a list may stand. */
-const loneLists = new WeakSet<object>()
-
-/** The field path of each item of a body: its index, unless the body was one object. */
-export const pathOfItem = (list: readonly object[]): ((i: number) => string) =>
-  loneLists.has(list) ? () => '' : (i) => `[${i}]`
-
 /** Items of a list whose schema states no limit. */
 const mostItems = 1000
 
@@ -86,18 +66,14 @@ const mostItems = 1000
  * A list that is too long is cut here: the rules tell everything that is wrong with every item, and
  * five million bad ones (10 MiB) took ten seconds and 1.6 GB to tell.
  */
-function conformArray(node: Node): Conform {
-  const conform = conformTo(node.items as Node)
+function conformArray(node: Node, items: Node): Conform {
+  const conform = conformTo(items)
   const most = node.maxItems ?? mostItems
   return (value, problems, path) => {
-    if (node.lone && isPlainObject(value)) {
-      const list = [conform(value, problems, path)]
-      loneLists.add(list)
-      return list
-    }
+    if (node.lone && isPlainObject(value)) return [conform(value, problems, path)]
     if (!Array.isArray(value)) return value ?? undefined
     if (value.length > most) problems.push(tooMany(path, most))
-    return value.slice(0, most).map((item, i) => conform(item, problems, `${path}[${i}]`) ?? null)
+    return value.slice(0, most).map((item, i) => conform(item, problems, itemOf(path, i)) ?? null)
   }
 }
 

@@ -1,16 +1,10 @@
 import { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox'
+import type { Check, DecimalRule } from './keywords.ts'
 
 /**
  * The kinds of field the API knows. Each is JSON Schema, so that it goes into the OpenAPI document
- * as it stands, with a few keywords of our own that the reader (conform.ts) and the renderer
- * (sql/render.ts) understand: `decimal`, `lookup`, `identifier`, `sensitive`, `encrypted`, and two
- * functions: `conformed` brings a value into its usual form, `check` tells what is wrong with it.
+ * as it stands, with the few keywords of our own that keywords.ts lists.
  */
-
-/** What is wrong with a value, or with one of its fields; the field's path is put before it. */
-export type Finding = { field?: string; code?: string; words: string }
-/** Must bear values of any type: their types are judged beside it, not before. */
-export type Check = (value: unknown) => Finding[]
 
 /** A native id. 0 means "not given", as the specification writes it on create. */
 export const Id = Type.Integer({ minimum: 1, maximum: 2_147_483_647, identifier: true })
@@ -30,8 +24,6 @@ export const Flag = Type.Boolean()
 export const DateOnly = Type.String({ format: 'date' })
 export const DateTime = Type.String({ format: 'date-time' })
 export const Integer = Type.Integer({ minimum: -2_147_483_648, maximum: 2_147_483_647 })
-
-export type DecimalRule = { minimum?: string; above?: string; maximum?: string }
 
 /** An exact decimal: text in our code, a JSON number on the wire, `numeric` in the database. */
 export const decimal = (rule: DecimalRule = {}, options: object = {}) =>

@@ -1,6 +1,7 @@
 import type { TObject, TSchema } from 'typebox'
 import { type Problem, refuseAll } from '../refusal.ts'
 import { conformTo } from './conform.ts'
+import { nodeOf } from './keywords.ts'
 import { mostProblems, rulesOf } from './rules.ts'
 
 /** Reads the body of a request by its schema; refuses it with everything that is wrong. */
@@ -51,11 +52,7 @@ export function queryReader(schema: TObject): (query: Query) => unknown {
 type Turn = (value: string) => unknown
 
 function turnText(schema: TSchema): Turn {
-  const { type, items, identifier } = schema as {
-    type?: string
-    items?: TSchema
-    identifier?: boolean
-  }
+  const { type, items, identifier } = nodeOf(schema)
   if (items) {
     const turn = turnText(items)
     return (value) => value.split(',').map(turn)

@@ -1,25 +1,16 @@
 import type { TSchema } from 'typebox'
 import { parseJson } from './json.ts'
-
-type Node = TSchema & {
-  properties?: Record<string, Node>
-  items?: Node
-  anyOf?: Node[]
-  sensitive?: boolean
-}
+import { ownNode } from './keywords.ts'
 
 /** A value as audit records may hold it: what its schema calls sensitive is blotted out. */
 export function masked(schema: TSchema, value: unknown): unknown {
-  const node = ((schema as Node).anyOf?.[0] ?? schema) as Node
+  const { sensitive, items, properties } = ownNode(schema)
   if (value === null || value === undefined) return value
-  if (node.sensitive) return '***'
-  if (node.items && Array.isArray(value)) return value.map((item) => masked(node.items!, item))
-  if (!node.properties || typeof value !== 'object') return value
+  if (sensitive) return '***'
+  if (items && Array.isArray(value)) return value.map((item) => masked(items, item))
+  if (!properties || typeof value !== 'object') return value
   return Object.fromEntries(
-    Object.entries(value).map(([name, field]) => [
-      name,
-      masked(node.properties![name] ?? {}, field),
-    ]),
+    Object.entries(value).map(([name, field]) => [name, masked(properties[name] ?? {}, field)]),
   )
 }
 

@@ -3,7 +3,8 @@ import type { TSchema } from 'typebox'
 import type { Problem } from '../refusal.ts'
 import { isDate, isDateTime } from './dates.ts'
 import { compareDecimals, decimalDigits, plainDecimal } from './decimal.ts'
-import type { Check, DecimalRule } from './fields.ts'
+import { type Check, type DecimalRule, type Node, nodeOf } from './keywords.ts'
+import { inside, itemOf } from './path.ts'
 
 /** The rules of a schema as one function: all that is wrong with a value, not the first thing. */
 export type Rules = (value: unknown) => Problem[]
@@ -82,10 +83,13 @@ function problemOf(error: ErrorObject, name: (path: string) => string): Problem 
   const within = keyword === 'required' ? params.missingProperty : params.field
   const path = within && keyword in tellWhere ? inside(parent, within) : parent
   const field = name(path)
-  if (keyword === 'maximum' && error.parentSchema?.pageLimit) return pageTooLarge(field, error)
+  if (keyword === 'maximum' && parentOf(error).pageLimit) return pageTooLarge(field, error)
   const [code, words] = judgement(error)
   return { code, ...(field && { field }), message: `${field || 'The body'} ${words}.` }
 }
+
+/** The schema that the broken rule is part of. */
+const parentOf = ({ parentSchema }: ErrorObject): Node => nodeOf(parentSchema ?? {})
 
 /** The rules of an object that are about one of its fields. */
 const tellWhere = { required: true, check: true }
@@ -97,8 +101,9 @@ const pageTooLarge = (field: string, { data, params }: ErrorObject): Problem => 
   message: `${field} = ${data} exceeds the maximum allowed limit of ${params.limit}`,
 })
 
-function judgement({ keyword, params, parentSchema, schema }: ErrorObject): [string, string] {
-  const lookup = parentSchema?.lookup as string | undefined
+function judgement(error: ErrorObject): [string, string] {
+  const { keyword, params, schema } = error
+  const { lookup, must = 'must not be empty' } = parentOf(error)
   switch (keyword) {
     case 'check':
       return [params.code ?? 'invalid_value', params.words]
@@ -110,7 +115,7 @@ function judgement({ keyword, params, parentSchema, schema }: ErrorObject): [str
       return ['too_long', `is longer than ${params.limit} characters`]
     case 'minLength':
     case 'pattern':
-      return ['invalid_value', `${parentSchema?.must ?? 'must not be empty'}`]
+      return ['invalid_value', must]
     case 'maxItems':
       return ['too_many', `has more than ${params.limit} items`]
     case 'minItems':
@@ -159,6 +164,7 @@ const fieldPath = (pointer: string) =>
     .split('/')
     .slice(1)
     .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
-    .reduce((path, part) => (/^\d+$/.test(part) ? `${path}[${part}]` : inside(path, part)), '')
-
-const inside = (path: string, name: string) => (path ? `${path}.${name}` : name)
+    .reduce(
+      (path, part) => (/^\d+$/.test(part) ? itemOf(path, Number(part)) : inside(path, part)),
+      '',
+    )

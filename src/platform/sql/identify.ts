@@ -1,5 +1,6 @@
 import sql, { empty, join, raw } from 'sql-template-tag'
 import { type Problem, Refusal, refuseAll } from '../refusal.ts'
+import { inside } from '../shape/path.ts'
 import type { Fragment, Sql } from './handle.ts'
 import { recordset } from './recordset.ts'
 
@@ -191,8 +192,6 @@ function firstPlaces(names: (Name | undefined)[], productIDs: Resolution['produc
 
 const ownProduct = raw(', r.product_id as "productID"')
 const sameProduct = raw('(g.product_id is null or r.product_id = g.product_id)')
-
-const inside = (path: string, field: string) => (path ? `${path}.${field}` : field)
 
 const missing = ({ fields }: Reference, path: string): Problem => ({
   code: 'required',

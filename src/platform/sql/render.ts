@@ -1,5 +1,6 @@
 import sql, { raw } from 'sql-template-tag'
 import type { TObject, TSchema } from 'typebox'
+import { isScalar, ownNode } from '../shape/keywords.ts'
 import type { Fragment, Sql } from './handle.ts'
 
 /** JSON text as PostgreSQL rendered it: what fills the envelope. */
@@ -26,35 +27,24 @@ export const columns = (
 ): Fragment =>
   raw(
     Object.entries(schema.properties)
-      .filter(([name, field]) => name in elsewhere || isScalar(field as TSchema))
+      .filter(([name, field]) => name in elsewhere || isScalar(ownNode(field)))
       .map(([name, field]) => {
         const source = elsewhere[name] ?? `${alias}.${columnOf(name)}`
-        return `${shownAs(field as TSchema, source)} as "${name}"`
+        return `${shownAs(field, source)} as "${name}"`
       })
       .join(', '),
   )
 
 /** How a column is shown, by its field's schema. */
 function shownAs(field: TSchema, column: string): string {
-  const { format, decimal, encrypted } = ownSchema(field) as Shown
+  const { format, decimal, encrypted } = ownNode(field)
   if (encrypted) return maskOf(column)
   if (format === 'date-time') return utc(column)
   return decimal ? `trim_scale(${column})` : column
 }
 
-type Shown = { format?: string; decimal?: object; encrypted?: boolean }
-
 /** The column beside a sealed one, with what answers show of it. */
 export const maskOf = (column: string) => `${column}_mask`
-
-const isScalar = (field: TSchema) => {
-  const own = ownSchema(field)
-  return !('items' in own || 'properties' in own)
-}
-
-/** The schema of a nullable field without its null. */
-export const ownSchema = (field: TSchema): TSchema =>
-  'anyOf' in field ? ownSchema((field.anyOf as [TSchema])[0]) : field
 
 /** A moment as the API writes it. */
 export const utc = (column: string) =>

@@ -1,8 +1,9 @@
 import sql, { raw } from 'sql-template-tag'
-import type { TObject, TSchema } from 'typebox'
+import type { TObject } from 'typebox'
+import { isScalar, type Node, ownNode } from '../shape/keywords.ts'
 import type { Fragment, Sql, Tx } from './handle.ts'
 import { recordset } from './recordset.ts'
-import { columnOf, maskOf, ownSchema } from './render.ts'
+import { columnOf, maskOf } from './render.ts'
 
 /** A table as writes see it: the columns of a record's own fields, made from its schema. */
 export type Table = {
@@ -33,8 +34,8 @@ export function tableOf(
   options: Options = {},
 ): Table {
   const own = Object.entries(schema.properties).flatMap(([field, fieldSchema]): Column[] => {
-    const node = ownSchema(fieldSchema as TSchema) as Node
-    if (node.items || node.properties) return []
+    const node = ownNode(fieldSchema)
+    if (!isScalar(node)) return []
     const column = { name: columnOf(field), type: typeOf(node), field }
     if (!node.encrypted) return [column]
     return [
@@ -44,15 +45,6 @@ export function tableOf(
   })
   const others = Object.entries(more).map(([column, type]) => ({ name: column, type }))
   return { name, key, columns: [...own, ...others], ...options }
-}
-
-type Node = {
-  type?: string
-  format?: string
-  decimal?: object
-  items?: object
-  properties?: object
-  encrypted?: boolean
 }
 
 function typeOf({ type, format, decimal }: Node): string {

@@ -2,7 +2,6 @@ import { type Static, Type } from 'typebox'
 import { rawParameter } from '../../platform/http/download.ts'
 import { lookupID } from '../../platform/lookup/lookups.ts'
 import {
-  type Check,
   DateTime,
   ExternalId,
   Flag,
@@ -12,6 +11,7 @@ import {
   shown,
   text,
 } from '../../platform/shape/fields.ts'
+import type { Check } from '../../platform/shape/keywords.ts'
 import { reference } from '../../platform/sql/identify.ts'
 
 const owners = {

@@ -22,21 +22,23 @@ const accent = '#1f4e79'
 const rule = '#c3ccd5'
 const band = '#f3f6f9'
 
-/** The title in large on the first page; on the others a line that says what this is part of. */
-export function drawTitle(doc: Sheet, layout: Layout, table: Table, isFirst: boolean, dry = false) {
-  const { left, right } = layout
-  if (!isFirst) {
-    if (!dry) {
-      const [, name = ''] = table.about[0] ?? []
-      doc.font('plain').fontSize(8).fillColor(faint)
-      put(doc, fitted(doc, `${table.title} – ${name}`, right - left), left, 34)
-    }
-    return 50
-  }
+/** The title in large, for the first page. */
+export function drawTitle(doc: Sheet, { left, right }: Layout, { title }: Table): number {
   doc.font('bold').fontSize(18).fillColor(accent)
-  put(doc, fitted(doc, table.title, right - left), left, 36)
+  put(doc, fitted(doc, title, right - left), left, 36)
   doc.moveTo(left, 62).lineTo(right, 62).lineWidth(1.2).strokeColor(accent).stroke()
   return 72
+}
+
+/** Where the table begins on the pages after the first. */
+export const belowRunningTitle = 50
+
+/** On the pages after the first, a line that says what they are part of. */
+export function drawRunningTitle(doc: Sheet, { left, right }: Layout, { title, about }: Table) {
+  const [, name = ''] = about[0] ?? []
+  doc.font('plain').fontSize(8).fillColor(faint)
+  put(doc, fitted(doc, `${title} – ${name}`, right - left), left, 34)
+  return belowRunningTitle
 }
 
 /** What the report is about, in two columns of labels and values. */

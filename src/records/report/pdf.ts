@@ -6,10 +6,12 @@ import { pipeline } from 'node:stream/promises'
 import PDFDocument from 'pdfkit'
 import { Refusal } from '../../platform/refusal.ts'
 import {
+  belowRunningTitle,
   drawAbout,
   drawChart,
   drawHead,
   drawRow,
+  drawRunningTitle,
   drawTitle,
   drawTotals,
   footer,
@@ -108,12 +110,12 @@ async function draw(
     if (doc.readableLength > 2 ** 20 && file.writableNeedDrain) await once(file, 'drain')
     doc.addPage({ size: [width, height], margin: 0 })
     page++
-    y = drawTitle(doc, layout, table, page === 1)
+    y = page === 1 ? drawTitle(doc, layout, table) : drawRunningTitle(doc, layout, table)
     if (page === 1) {
       y = drawAbout(doc, layout, table, y)
       if (table.chart) y = drawChart(doc, layout, table.chart, y)
       const first = fits(y + layout.headHeight)
-      const next = fits(drawTitle(doc, layout, table, false, true) + layout.headHeight)
+      const next = fits(belowRunningTitle + layout.headHeight)
       pages = 1 + Math.max(0, Math.ceil((lines - first) / next))
     }
     footer(doc, layout, table, page, pages)

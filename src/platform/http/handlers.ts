@@ -1,0 +1,143 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import type { Actor } from '../actor.ts'
+import { bodyReader, queryReader } from '../shape/input.ts'
+import { itemPath } from '../shape/path.ts'
+import type { Database } from '../sql/handle.ts'
+import { unitOfWork, type Write } from '../sql/unit-of-work.ts'
+import { answerFile, wantsBytes } from './download.ts'
+import type {
+  DownloadEndpoint,
+  Endpoint,
+  OwnWriteEndpoint,
+  Request,
+  SharedWriteEndpoint,
+  UploadEndpoint,
+  WriteEndpoint,
+} from './endpoint.ts'
+import { successBody } from './envelope.ts'
+import { limitPages } from './paging.ts'
+import { type RetryOptions, retryKey } from './retry.ts'
+import { answerSuccess } from './server.ts'
+import { answerRows } from './stream.ts'
+import type { turns } from './turns.ts'
+import { receive } from './upload.ts'
+
+export type HandlerOptions = RetryOptions & {
+  database: Database
+  maxPageSize: number
+  /** Where writes wait that have no place of their own to wait at. */
+  inTurn: ReturnType<typeof turns>
+}
+
+type Taken = Request<unknown, unknown>
+type Take = (request: FastifyRequest) => Taken
+type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
+
+/** What Fastify calls for an endpoint: reads the request, has it done, and answers. */
+export function handlerOf(endpoint: Endpoint, options: HandlerOptions): Handler {
+  const { database } = options
+  const take = takerOf(endpoint, options.maxPageSize)
+  switch (endpoint.kind) {
+    case 'read':
+      return async (request, reply) =>
+        answerSuccess(reply, successBody(await endpoint.read(take(request), database)))
+    case 'stream':
+      return async (request, reply) => answerRows(reply, database, endpoint.select(take(request)))
+    case 'download':
+      return downloadHandler(endpoint, take)
+    case 'upload':
+      return uploadHandler(endpoint, take, options)
+    default: {
+      const perform = performer(endpoint, options)
+      return async (request, reply) => perform(request, reply, take(request))
+    }
+  }
+}
+
+const noParameters = Type.Object({})
+
+/** Reads a request by the schemas of its endpoint. */
+function takerOf(endpoint: Endpoint, maxPageSize: number): Take {
+  const { kind, body } = endpoint
+  const readQuery = queryReader(limitPages(endpoint.query ?? noParameters, maxPageSize))
+  // The body of an upload is read as it arrives; see uploadHandler.
+  const readBody = body && kind !== 'upload' ? bodyReader(body) : () => undefined
+  return (request) => ({
+    query: readQuery(parametersOf(request)),
+    body: readBody(request.body),
+    pathOf: itemPath(request.body),
+    // The gate has let nobody pass without one, but to public endpoints, which do not look.
+    actor: request.actor as Actor,
+    headers: request.headers,
+  })
+}
+
+const parametersOf = ({ raw: { url = '' } }: FastifyRequest) => {
+  const mark = url.indexOf('?')
+  return mark < 0 ? [] : [...new URLSearchParams(url.slice(mark + 1))]
+}
+
+const downloadHandler =
+  (endpoint: DownloadEndpoint, take: Take): Handler =>
+  async (request, reply) => {
+    const taken = take(request)
+    // rawParameter is part of every download's query.
+    const { Raw = wantsBytes(request.headers.accept) } = taken.query as { Raw?: boolean }
+    return answerFile(reply, await endpoint.download(taken), Raw)
+  }
+
+type Perform = (request: FastifyRequest, reply: FastifyReply, taken: Taken) => Promise<unknown>
+
+/** Does a write in its turn, through the door of all writes, and answers. */
+function performer(endpoint: WriteEndpoint, options: HandlerOptions): Perform {
+  const work = workOf(endpoint, options.database)
+  const inTurn = endpoint.inTurn ?? (endpoint.kind === 'shared' ? atOnce : options.inTurn)
+  return async (request, reply, taken) => {
+    const retry = retryKey(taken, endpoint, options)
+    const write = { ...writeOf(request, endpoint), retry }
+    const { answer, replayed } = await inTurn(() => work(taken, write), taken)
+    if (replayed) reply.header('idempotency-replayed', 'true')
+    return answerSuccess(reply, successBody(answer, endpoint.beside))
+  }
+}
+
+const atOnce = <T>(work: () => Promise<T>) => work()
+
+function workOf(
+  endpoint: OwnWriteEndpoint | SharedWriteEndpoint | UploadEndpoint,
+  database: Database,
+) {
+  if (endpoint.kind === 'shared')
+    return (taken: Taken, write: Write) => endpoint.through(taken, write)
+  return (taken: Taken, write: Write) =>
+    // An upload's request has what became of its file beside what its schema says; see below.
+    unitOfWork(database, write, (tx) => endpoint.write(taken as Request<unknown, never>, tx))
+}
+
+const writeOf = ({ actor, id }: FastifyRequest, { operation, resource }: WriteEndpoint): Write => ({
+  userID: actor?.userID ?? null,
+  username: actor?.username ?? null,
+  operation,
+  resource,
+  requestID: id,
+})
+
+/** Takes the file of a request in first, and keeps it once the request around it is right. */
+function uploadHandler(endpoint: UploadEndpoint, take: Take, options: HandlerOptions): Handler {
+  const { body, upload } = endpoint
+  const readBody = bodyReader(body)
+  const perform = performer(endpoint, options)
+  return async (request, reply) => {
+    const taken = take(request)
+    const { body: given, file } = await receive(request, body, upload)
+    try {
+      // Whoever left the file out is refused here: the schema asks for its content.
+      const { content: _content, ...told } = readBody(given) as { content: string }
+      const kept = await upload.keep(file!, told)
+      return await perform(request, reply, { ...taken, body: { ...told, ...kept } })
+    } finally {
+      await file?.discard()
+    }
+  }
+}

@@ -1,0 +1,42 @@
+import { createHmac } from 'node:crypto'
+import type { IncomingHttpHeaders } from 'node:http'
+import { invalid } from '../refusal.ts'
+import type { RetryKey } from '../sql/unit-of-work.ts'
+import type { Request, WriteEndpoint } from './endpoint.ts'
+
+export type Seal = { seal: (text: string) => string; unseal: (text: string) => string }
+
+export type RetryOptions = {
+  /** Keys the fingerprints of requests, so that they tell nothing about what was sent. */
+  fingerprintKey: Buffer
+  /** Hides kept answers that hold secrets. */
+  sealed: Seal
+}
+
+/** The Idempotency-Key of a request with what tells this request from another. */
+export function retryKey(
+  { headers, query, body }: Request<unknown, unknown>,
+  { operation, secret }: WriteEndpoint,
+  { fingerprintKey, sealed }: RetryOptions,
+): RetryKey | undefined {
+  const key = keyIn(headers)
+  if (key === undefined || operation.startsWith('DELETE')) return undefined
+  const fingerprint = createHmac('sha256', fingerprintKey)
+    .update(JSON.stringify([operation, query, body], inNameOrder))
+    .digest()
+  return { key, fingerprint, ...(secret ? sealed : open) }
+}
+
+function keyIn({ 'idempotency-key': key }: IncomingHttpHeaders): string | undefined {
+  if (key === undefined) return undefined
+  if (typeof key === 'string' && /^[\x20-\x7e]{1,255}$/.test(key)) return key
+  throw invalid('invalid_value', 'Idempotency-Key must be 1 to 255 characters.', 'Idempotency-Key')
+}
+
+/** Two clients, or two runs of one, may write the fields of the same body in another order. */
+const inNameOrder = (_name: string, value: unknown) =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+    : value
+
+const open: Seal = { seal: (text) => text, unseal: (text) => text }

@@ -1,0 +1,94 @@
+import type { TSchema } from 'typebox'
+
+/** What is wrong with a value, or with one of its fields; the field's path is put before it. */
+export type Finding = { field?: string; code?: string; words: string }
+/** Must bear values of any type: their types are judged beside it, not before. */
+export type Check = (value: unknown) => Finding[]
+
+export type DecimalRule = { minimum?: string; above?: string; maximum?: string }
+
+/**
+ * The keywords that our schemas have beyond JSON Schema. This is the list: whoever reads schemas
+ * (conform, rules, mask, sql/render, sql/rows, http/openapi) reads them through it.
+ */
+export type Keywords = {
+  /** An exact decimal with its bounds: text in our code, `numeric` in SQL, a number in JSON. */
+  decimal?: DecimalRule
+  /** The lookup category whose ids are right here; 0 means "not given". */
+  lookup?: string
+  /** A native id; 0 means "not given". */
+  identifier?: boolean
+  /** Left out of a PUT it stays as it is; an explicit null clears it. */
+  clearable?: boolean
+  /** The rule of OpenAPI 3.0 that the validator knows: null is right here as well. */
+  nullable?: boolean
+  /** Must not be seen in logs or audit records. */
+  sensitive?: boolean
+  /** Stored sealed, with the mask that answers show in a column beside it. */
+  encrypted?: boolean
+  /** Brings a value into its usual form, before the rules. */
+  conformed?: (value: never) => unknown
+  /** Tells what is wrong with a value, beyond what the other keywords say. */
+  check?: Check
+  /** A list for which one object may stand. */
+  lone?: boolean
+  /** What a value must be, in the words of a refusal. */
+  must?: string
+  /** A maximum that is the page limit, for which the specification has words. */
+  pageLimit?: boolean
+}
+
+const names: Record<keyof Keywords, true> = {
+  decimal: true,
+  lookup: true,
+  identifier: true,
+  clearable: true,
+  nullable: true,
+  sensitive: true,
+  encrypted: true,
+  conformed: true,
+  check: true,
+  lone: true,
+  must: true,
+  pageLimit: true,
+}
+
+/** Whether a keyword is ours, and so of no use to readers of plain JSON Schema. */
+export const isOwnKeyword = (name: string) => Object.hasOwn(names, name)
+
+/** A schema as its readers see it: what they use of JSON Schema, and our keywords. */
+export type Node = Keywords & {
+  type?: string
+  format?: string
+  maxItems?: number
+  items?: Node
+  properties?: Record<string, Node>
+  anyOf?: Node[]
+}
+
+export const nodeOf = (schema: TSchema): Node => schema
+
+/** The schema of a nullable field without its null. */
+export function ownNode(schema: TSchema): Node {
+  const node = nodeOf(schema)
+  return node.anyOf?.[0] ? ownNode(node.anyOf[0]) : node
+}
+
+/** A value of its own rather than a list or an object. */
+export const isScalar = ({ items, properties }: Node) => !items && !properties
+
+/** The names under which schemas have sensitive values, at any depth. */
+export function sensitiveNames(schemas: readonly TSchema[]): Set<string> {
+  const found = new Set<string>()
+  const seen = new Set<Node>()
+  const walk = (node: Node, name?: string) => {
+    if (node.sensitive && name) found.add(name)
+    if (seen.has(node)) return
+    seen.add(node)
+    for (const inner of [...(node.anyOf ?? []), ...(node.items ? [node.items] : [])])
+      walk(inner, name)
+    for (const [field, inner] of Object.entries(node.properties ?? {})) walk(inner, field)
+  }
+  for (const schema of schemas) walk(nodeOf(schema))
+  return found
+}
