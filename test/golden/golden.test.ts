@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict'
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import { freshDatabase } from '../support/database.ts'
+import { type Service, startService } from '../support/service.ts'
+import { done, newWorld, type World } from '../support/world.ts'
+import { operations, type Request } from './operations.ts'
+import { schemaOf } from './schema.ts'
+import { dedented, recordStatements } from './statements.ts'
+
+/**
+ * What stands in the golden files is what reviewers agreed to. `npm run golden` writes them anew:
+ * look at the difference before you commit it.
+ */
+const folder = join('test', 'golden')
+const writing = process.env.WRITE_GOLDEN === 'true'
+const hint = 'Meant? Then npm run golden writes it anew: commit that file too.'
+
+function compare(name: string, text: string) {
+  const path = join(folder, name)
+  if (writing) return writeFileSync(path, text)
+  assert.equal(text, readFileSync(path, 'utf8'), `${path} differs. ${hint}`)
+}
+
+describe('The golden files', () => {
+  it('have the schema that the migrations make', async () => {
+    compare('schema.sql', await schemaOf(await freshDatabase()))
+  })
+
+  describe('have the statements of what is asked most', () => {
+    let service: Service
+    let world: World
+    before(async () => {
+      service = await startService()
+      world = await newWorld(service, 'golden')
+      if (!writing) return
+      rmSync(join(folder, 'sql'), { recursive: true, force: true })
+      mkdirSync(join(folder, 'sql'))
+    })
+    after(() => service.stop())
+
+    for (const [name, request] of Object.entries(operations))
+      it(name, async () => {
+        const statements = await statementsOf(service, await request(world))
+        assert.ok(statements.length > 0)
+        compare(join('sql', `${name}.sql`), `${statements.join(';\n\n')};\n`)
+      })
+
+    it('and of nothing else', () => {
+      const wanted = Object.keys(operations).map((name) => `${name}.sql`)
+      assert.deepEqual(readdirSync(join(folder, 'sql')).sort(), wanted.sort())
+    })
+  })
+})
+
+/** Who asks is looked up twice a second, whatever is asked. */
+const whoAsks = /\bfrom session s join app_user\b/
+
+async function statementsOf({ admin }: Service, { method, path, body }: Request) {
+  const recording = recordStatements()
+  try {
+    done(await admin.call(method, path, body))
+  } finally {
+    recording.stop()
+  }
+  return recording.statements.filter((text) => !whoAsks.test(text)).map(dedented)
+}

@@ -1,0 +1,191 @@
+select g.place, r.* from unnest($1::int[],$2::bigint[],$3::int[]) g ("place", "value", "product_id")
+cross join lateral (
+  select r.product_id as id
+  from product r
+  where r.product_id = g.value
+    and true and true limit 1) r;
+
+select g.place, r.* from unnest($1::int[],$2::bigint[],$3::int[]) g ("place", "value", "product_id")
+cross join lateral (
+  select r.account_id as id , r.product_id as "productID"
+  from account r
+  where r.account_id = g.value
+    and (g.product_id is null or r.product_id = g.product_id) and true limit 1) r;
+
+select g.place, r.* from unnest($1::int[],$2::bigint[],$3::int[]) g ("place", "value", "product_id")
+cross join lateral (
+  select r.investment_id as id , r.product_id as "productID"
+  from investment r
+  where r.investment_id = g.value
+    and (g.product_id is null or r.product_id = g.product_id) and true limit 1) r;
+
+with given as (
+  select * from unnest($1::int[],$2::int[],$3::int[],$4::int[],$5::date[],$6::numeric[],$7::numeric[],$8::numeric[],$9::numeric[],$10::numeric[],$11::numeric[],$12::numeric[],$13::numeric[]) g ("place", "item", "type_id", "investment_id", "transaction_date", "quantity", "amount", "price", "fee", "fee_override", "fee_percentage", "fee_discount", "factor")),
+-- A thousand postings ask for the prices of a few investments on a few days.
+asked as materialized (select distinct investment_id, transaction_date from given),
+priced as materialized (
+  select a.*, v.* from asked a
+  cross join lateral (
+    select price, application_price, redemption_price from investment_price p
+    where p.investment_id = a.investment_id and p.price_date <= a.transaction_date
+    order by p.price_date desc limit 1) v),
+known as (
+  select g.place, g.item, g.type_id, g.factor, i.is_active, i.currency_id,
+    i.unit_decimals as units, minor_units(i.currency_id) as cents,
+    round(g.quantity, i.unit_decimals) as quantity,
+    round(g.amount, minor_units(i.currency_id)) as amount,
+    g.fee, coalesce(g.fee_override,
+      g.fee_percentage * (1 - coalesce(g.fee_discount, 0) * 0.01)) as fee_percentage,
+    coalesce(g.price, case
+      when g.type_id in (8, 9) then v.price
+      when g.type_id in (3, 4) or g.quantity < 0 then coalesce(v.redemption_price, v.price)
+      else coalesce(v.application_price, v.price) end) as price
+  from given g
+  join investment i on i.investment_id = g.investment_id
+  left join priced v
+    on v.investment_id = g.investment_id and v.transaction_date = g.transaction_date),
+charged as (
+  select *,
+    coalesce(round(fee, cents), round(amount * fee_percentage * 0.01, cents), 0) as charge
+  from known),
+single as (
+  select *,
+    coalesce(quantity, round(round(amount - charge, 40) / price, units)) as own_quantity,
+    coalesce(amount, round(quantity * price, cents), case when type_id in (6, 7) then 0 end)
+      as own_amount
+  from charged),
+paired as (
+  select s.*,
+    case when s.type_id <> 5 then s.own_quantity
+      when s.factor is not null then round(o.own_quantity * s.factor, s.units)
+      else round(round(o.own_amount, 40) / s.price, s.units) end as final_quantity,
+    case when s.type_id <> 5 then s.own_amount else o.own_amount end as final_amount
+  from single s left join single o on s.type_id = 5 and o.type_id = 4 and o.item = s.item)
+select place, is_active as "isActive",
+  currency_id as "currencyID",
+  price, charge as fee,
+  case when type_id in (3, 4, 8) then -final_quantity else final_quantity end as quantity,
+  case when type_id in (3, 4, 8) then -final_amount else final_amount end as amount
+from paired order by place;
+
+select t.product_id as "productID",
+  t.external_biz_transaction_id as "externalID"
+from unnest($1::int[],
+  $2::text[]) g (product_id, external_id)
+join biz_transaction t on t.product_id = g.product_id
+  and t.external_biz_transaction_id = g.external_id;
+
+select account_id as id, last_date as "lastDate" from ledger_account
+where product_id = $1 and account_id = any($2::int[]) and (select count(*) from ledger_account where product_id = $3 and account_id = any($4::int[])) = $5
+order by account_id for update skip locked;
+
+select nextval('biz_transaction_biz_transaction_id_seq') as id
+from generate_series(1, $1::int);
+
+  with written as (
+    insert into biz_transaction (product_id, biz_transaction_id, external_biz_transaction_id,
+biz_transaction_type_id, parent_biz_transaction_id, account_id, investment_id, transaction_date,
+investment_price, amount, quantity, entry_fee_amount, comment, corporate_action_id, biz_event_id, closing_quantity, closing_amount, closing_cost,
+      closing_gain, account_closing_quantity, account_closing_amount)
+    select
+$1, g.id, g.external_id, g.type_id, g.parent_id, g.account_id, g.investment_id,
+g.transaction_date, g.investment_price, g.amount, g.quantity, g.entry_fee_amount, g.comment,
+g.corporate_action_id, g.biz_event_id, coalesce(h.quantity, 0) + g.quantity,
+      coalesce(h.invested_amount, 0) + g.invested, coalesce(h.cost_amount, 0) + g.invested,
+      coalesce(h.realised_gain, 0), l.quantity + g.quantity, l.invested_amount + g.invested
+    from (
+      select p.*, case when p.quantity > 0 then p.amount else 0 end as invested
+      from (select * from unnest($2::bigint[],$3::bigint[],$4::smallint[],$5::int[],$6::int[],$7::date[],$8::numeric[],$9::numeric[],$10::numeric[],$11::numeric[],$12::text[],$13::text[],$14::int[],$15::bigint[]) p ("id", "parent_id", "type_id", "account_id", "investment_id", "transaction_date", "investment_price", "amount", "quantity", "entry_fee_amount", "external_id", "comment", "corporate_action_id", "biz_event_id")) p) g
+    cross join lateral (
+      select quantity, invested_amount from ledger_account
+      where product_id = $16 and account_id = g.account_id limit 1) l
+    left join lateral (
+      select * from holding
+      where product_id = $17 and account_id = g.account_id
+        and investment_id = g.investment_id limit 1) h on true
+    returning account_id, investment_id, transaction_date, quantity, closing_quantity,
+      closing_amount, closing_cost, closing_gain, account_closing_quantity,
+      account_closing_amount),
+  held as (
+    insert into holding (product_id, account_id, investment_id, quantity, invested_amount,
+      cost_amount, realised_gain)
+    select $18, account_id, investment_id, closing_quantity, closing_amount,
+      closing_cost, closing_gain
+    from written w
+    where w.quantity > 0 or not exists (
+      select from holding h where h.product_id = $19 and h.account_id = w.account_id
+        and h.investment_id = w.investment_id)
+    on conflict (product_id, account_id, investment_id) do update
+      set quantity = excluded.quantity, invested_amount = excluded.invested_amount,
+        cost_amount = excluded.cost_amount)
+insert into ledger_account (product_id, account_id, quantity, invested_amount, last_date)
+select $20, account_id, account_closing_quantity, account_closing_amount,
+  transaction_date
+from written
+on conflict (product_id, account_id) do update set quantity = excluded.quantity,
+  invested_amount = excluded.invested_amount, last_date = excluded.last_date;
+
+  select r.request, json_agg(r.shown order by r.place)::text as json
+  from (
+    select t.request, t.place, (select s from (select t.biz_transaction_id as "bizTransactionID",
+  t.external_biz_transaction_id as "externalBizTransactionId",
+  t.biz_transaction_type_id as "bizTransactionTypeID",
+  (array['Deposit', 'Allotment', 'Redemption', 'Conversion out', 'Conversion in', 'Adjustment', 'Set quantity', 'Transfer out', 'Transfer in', 'Distribution payment', 'DRP allotment'])[t.biz_transaction_type_id] as "typeName",
+  (array['DEP', 'ALT', 'RED', 'CNO', 'CNI', 'ADJ', 'SET', 'TRO', 'TRI', 'DST', 'DRP'])[t.biz_transaction_type_id] as "movementReasonCode",
+  t.parent_biz_transaction_id as "parentBizTransactionID",
+  to_char(t.transaction_date::timestamp at time zone 'UTC' at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as "transactionDate",
+  t.product_id as "productID",
+  p.external_product_id as "externalProductId",
+  t.account_id as "accountID",
+  a.external_account_id as "externalAccountId",
+  a.account_number as "accountNumber",
+  a.biz_entity_name as "bizEntityName",
+  t.investment_id as "investmentID",
+  i.external_investment_id as "externalInvestmentId",
+  i.security_code as "securityCode",
+  i.name as "investmentName",
+  trim_scale(t.investment_price) as "investmentPrice",
+  t.comment as "comment",
+  t.corporate_action_id as "corporateActionID",
+  d.external_corporate_action_id as "externalCorporateActionId",
+  d.name as "corporateActionName",
+  trim_scale(t.amount) as "amount",
+  trim_scale(t.quantity) as "quantity",
+  trim_scale(null::numeric) as "transactionClosingAmount",
+  trim_scale(null::numeric) as "transactionClosingQuantity",
+  trim_scale(null::numeric) as "accountClosingAmount",
+  trim_scale(null::numeric) as "accountClosingQuantity",
+  to_char(t.created_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as "createdDate",
+  to_char(t.updated_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as "updatedDate",
+  t.biz_transaction_status_id as "bizTransactionStatusID",
+  (array['Complete', 'Updated', 'RolledBack'])[t.biz_transaction_status_id] as "statusName") s) as shown
+    from (
+  select t.*, w.request, w.place
+  from unnest($1::int[],
+    $2::int[], $3::bigint[])
+    with ordinality w (request, product_id, id, place)
+  cross join lateral (
+    select * from biz_transaction
+    where product_id = w.product_id and biz_transaction_id = w.id limit 1) t) t
+join product p on p.product_id = t.product_id
+cross join lateral (
+  select a.external_account_id, a.account_number, e.biz_entity_id, e.external_biz_entity_id,
+    e.name as biz_entity_name
+  from account a join biz_entity e on e.biz_entity_id = a.biz_entity_id
+  where a.account_id = t.account_id limit 1) a
+join investment i on i.investment_id = t.investment_id
+left join distribution d on d.product_id = t.product_id
+  and d.corporate_action_id = t.corporate_action_id) r
+  group by r.request;
+
+with nothing_kept as (select)
+insert into audit (user_id, username, operation, resource, resource_id, resource_ids,
+  product_id, changes, request_id)
+select user_id, username, operation, resource, resource_id, resource_ids, product_id,
+  changes, request_id
+from rows from (
+  json_to_recordset($1) as (user_id int, username text,
+    operation text, resource text, resource_id bigint, resource_ids bigint[], product_id int,
+    request_id text),
+  unnest($2::json[])) as g (user_id,
+  username, operation, resource, resource_id, resource_ids, product_id, request_id, changes);

@@ -1,0 +1,38 @@
+  select coalesce(json_agg(r), '[]')::text as json, count(*)::int as count from (
+select t.corporate_action_id as "corporateActionID",
+  d.external_corporate_action_id as "externalCorporateActionId",
+  t.product_id as "productID",
+  p.external_product_id as "externalProductId",
+  t.account_id as "accountID",
+  a.external_account_id as "externalAccountId",
+  a.account_number as "accountNumber",
+  e.biz_entity_id as "bizEntityID",
+  e.external_biz_entity_id as "externalBizEntityId",
+  e.name as "bizEntityName",
+  trim_scale(t.units) as "units",
+  trim_scale(t.gross_amount) as "grossAmount",
+  (
+  select coalesce(json_agg(json_build_object('taxComponentName', c.tax_component_name,
+    'percentage', trim_scale(c.percentage),
+    'amount', trim_scale(t.component_amounts[c.ordinal])) order by c.ordinal), '[]')
+  from distribution_component c
+  where c.product_id = t.product_id and c.corporate_action_id = t.corporate_action_id) as "taxComponents",
+  trim_scale(t.drp_amount) as "drpAmount",
+  trim_scale(t.drp_units) as "drpUnits",
+  trim_scale(t.drp_residual) as "drpResidual",
+  trim_scale(t.cash_amount) as "cashAmount",
+  t.payment_detail_id as "paymentDetailID",
+  d.distribution_status_id as "statusID" from (
+    select t.* from entitlement t
+    where t.product_id = (
+  select p.product_id from product p
+  where true and p.product_id = $1) and true
+  and ($2::bigint = 0 or $3::bigint < (select max(account_id)::bigint from account)
+* (select max(corporate_action_id) from distribution))
+  order by t.product_id, t.corporate_action_id, t.account_id limit $4 offset $5::bigint) t
+join distribution d on d.product_id = t.product_id
+  and d.corporate_action_id = t.corporate_action_id
+join product p on p.product_id = t.product_id
+join account a on a.account_id = t.account_id
+join biz_entity e on e.biz_entity_id = a.biz_entity_id
+order by t.product_id, t.corporate_action_id, t.account_id) r;

@@ -1,0 +1,142 @@
+select g.place, r.* from unnest($1::int[],$2::bigint[],$3::int[]) g ("place", "value", "product_id")
+cross join lateral (
+  select r.product_id as id
+  from product r
+  where r.product_id = g.value
+    and true and true limit 1) r;
+
+  select g.place, r.* from unnest($1::int[],$2::bigint[],$3::int[]) g ("place", "value", "product_id")
+  cross join lateral (
+    select r.corporate_action_id as id , r.product_id as "productID"
+    from distribution r
+    where r.corporate_action_id = g.value
+      and (g.product_id is null or r.product_id = g.product_id) and r.product_id = any(array(
+select product_id from product where true)) limit 1) r;
+
+select * from distribution where product_id = $1 and corporate_action_id = $2 for update nowait;
+
+select t.product_id as "productID",
+  t.corporate_action_id as id,
+  t.distribution_status_id as "statusID",
+  t.investment_id as "investmentID",
+  t.record_date as "recordDate",
+  t.payment_date as "paymentDate",
+  t.distribution_amount_per_unit as "perUnit",
+  t.distribution_amount_total as total,
+  t.cents_per_unit_per_day as "centsPerDay",
+  t.pro_rata_percent_per_annum as "percentPerAnnum",
+  t.pro_rata_start_date as "startDate",
+  t.pro_rata_end_date as "endDate",
+  t.unit_valuation_method as valuation, t.drp_indicator_id as "drpIndicatorID",
+  t.drp_price as "drpPrice",
+  t.drp_investment_id as "drpInvestmentID",
+  t.drp_allotment_date as "drpAllotmentDate",
+  minor_units(i.currency_id) as decimals,
+  array(select c.percentage::text from distribution_component c
+    where c.product_id = t.product_id and c.corporate_action_id = t.corporate_action_id
+    order by c.ordinal) as percentages,
+  (select trim_scale(sum(c.percentage))::text from distribution_component c
+    where c.product_id = t.product_id and c.corporate_action_id = t.corporate_action_id)
+    as "componentTotal"
+from distribution t join investment i on i.investment_id = t.investment_id
+where t.product_id = $1 and t.corporate_action_id = $2;
+
+select set_config('statement_timeout', '0', true), set_config('enable_seqscan', 'on', true),
+set_config('plan_cache_mode', 'force_custom_plan', true),
+set_config('work_mem', '256MB', true);
+
+  with entitled as (
+    insert into entitlement (product_id, corporate_action_id, account_id, investment_id, units,
+      gross_amount, component_amounts, drp_amount, cash_amount)
+  select $1::int as product_id, $2::int as corporate_action_id, g.account_id,
+    $3::int as investment_id, g.units, g.gross as gross_amount,
+    g.component_amounts, g.drp as drp_amount, g.gross - g.drp as cash_amount
+  from (select g.*, array[g.gross] as component_amounts from (
+select g.*, case a.drp_type_id
+  when 2 then g.gross
+  when 3 then round(g.gross * coalesce(a.drp_value, 0) * 0.01, $4::int)
+  when 4 then coalesce(round(round(g.gross * least(coalesce(a.drp_value, 0), g.units), 40)
+    / nullif(g.units, 0), $5::int), 0)
+  else 0 end as drp
+from (
+select u.account_id, u.units, coalesce(u.amount, round(u.units * $6::numeric, $7::int)) as gross from (select u.*, null::numeric as amount from (
+  select h.account_id, u.units, u.units as measure
+  from holding h
+  join ledger_account l on l.product_id = h.product_id and l.account_id = h.account_id
+  cross join lateral (select
+  case when l.last_date <= $8::date then h.quantity
+    else coalesce((
+  select b.closing_quantity from biz_transaction b where b.product_id = $9 and b.account_id = h.account_id
+  and b.investment_id = $10 and b.biz_transaction_status_id <> 3 and b.transaction_date <= $11::date
+  order by b.transaction_date desc, b.biz_transaction_id desc limit 1), 0) end as units offset 0) u
+  where h.product_id = $12 and h.investment_id = $13
+    and true
+    and true) u where u.measure > 0) u offset 0) g join account a on a.account_id = g.account_id
+offset 0) g) g
+  where g.units > 0 or g.gross > 0
+    returning gross_amount),
+  known as (
+    -- An account that is entitled cannot be deleted any more, also one that never held a unit.
+    insert into ledger_account (product_id, account_id)
+    select $14::int, l.account_id
+    from unnest($15::int[])
+      l (account_id)
+    on conflict do nothing)
+  select count(*)::int as accounts, trim_scale(coalesce(sum(gross_amount), 0))::text as total
+  from entitled;
+
+update distribution set distribution_status_id = $1, updated_date = now(), declared_amount = $2, declared_date = now()
+where product_id = $3 and corporate_action_id = $4;
+
+  select coalesce(json_agg(r), '[]')::text as json, count(*)::int as count from (
+select t.corporate_action_id as "corporateActionID",
+  t.external_corporate_action_id as "externalCorporateActionId",
+  t.product_id as "productID",
+  p.external_product_id as "externalProductId",
+  t.investment_id as "investmentID",
+  i.external_investment_id as "externalInvestmentId",
+  i.security_code as "securityCode",
+  t.distribution_status_id as "distributionStatusID",
+  t.name as "name",
+  t.description as "description",
+  t.accrual_date as "accrualDate",
+  t.record_date as "recordDate",
+  t.payment_date as "paymentDate",
+  trim_scale(t.distribution_amount_per_unit) as "distributionAmountPerUnit",
+  trim_scale(t.distribution_amount_total) as "distributionAmountTotal",
+  trim_scale(t.cents_per_unit_per_day) as "centsPerUnitPerDay",
+  t.distribution_term_id as "distributionTermID",
+  t.distribution_period_id as "distributionPeriodID",
+  t.drp_indicator_id as "drpIndicatorID",
+  trim_scale(t.drp_price) as "drpPrice",
+  t.drp_investment_id as "drpInvestmentID",
+  r.external_investment_id as "drpExternalInvestmentId",
+  r.security_code as "drpSecurityCode",
+  t.drp_allotment_date as "drpAllotmentDate",
+  t.file_name as "fileName",
+  trim_scale(t.pro_rata_percent_per_annum) as "proRataPercentPerAnnum",
+  t.pro_rata_start_date as "proRataStartDate",
+  t.pro_rata_end_date as "proRataEndDate",
+  t.unit_valuation_method as "unitValuationMethod",
+  (
+select coalesce(json_agg(json_build_object('taxComponentName', c.tax_component_name,
+  'percentage', trim_scale(c.percentage)) order by c.ordinal), '[]')
+from distribution_component c
+where c.product_id = t.product_id and c.corporate_action_id = t.corporate_action_id) as "taxComponents" from (
+select * from distribution where product_id = $1 and corporate_action_id = $2) t
+join product p on p.product_id = t.product_id
+join investment i on i.investment_id = t.investment_id
+left join investment r on r.investment_id = t.drp_investment_id
+order by t.corporate_action_id) r;
+
+with nothing_kept as (select)
+insert into audit (user_id, username, operation, resource, resource_id, resource_ids,
+  product_id, changes, request_id)
+select user_id, username, operation, resource, resource_id, resource_ids, product_id,
+  changes, request_id
+from rows from (
+  json_to_recordset($1) as (user_id int, username text,
+    operation text, resource text, resource_id bigint, resource_ids bigint[], product_id int,
+    request_id text),
+  unnest($2::json[])) as g (user_id,
+  username, operation, resource, resource_id, resource_ids, product_id, request_id, changes);

@@ -1,0 +1,73 @@
+  select coalesce(json_agg(r), '[]')::text as json, count(*)::int as count from (
+    select a.biz_entity_id as "bizEntityID",
+  a.external_biz_entity_id as "externalBizEntityId",
+  a.biz_entity_name as "bizEntityName",
+  h.account_id as "accountID",
+  a.external_account_id as "externalAccountId",
+  a.account_number as "accountNumber",
+  h.product_id as "productID",
+  p.external_product_id as "externalProductId",
+  h.investment_id as "investmentID",
+  i.external_investment_id as "externalInvestmentId",
+  i.security_code as "securityCode",
+  i.name as "investmentName",
+  d.date as "date",
+  trim_scale(h.quantity) as "quantity",
+  trim_scale(h.cost) as "costAmount",
+  trim_scale(round(round(h.cost, 40) / h.quantity, 8)) as "averageCost",
+  trim_scale(v.price) as "price",
+  v.price_date as "priceDate",
+  trim_scale(case when v.price is null then h.invested
+else round(h.quantity * v.price, minor_units(i.currency_id)) end) as "marketValue",
+  trim_scale(case when v.price is not null then case when v.price is null then h.invested
+else round(h.quantity * v.price, minor_units(i.currency_id)) end - h.cost end) as "unrealisedGain",
+  trim_scale(round(round((case when v.price is not null then case when v.price is null then h.invested
+else round(h.quantity * v.price, minor_units(i.currency_id)) end - h.cost end) * 100, 40) / nullif(h.cost, 0), 4)) as "unrealisedGainPercent",
+  trim_scale(h.gain) as "realisedGain",
+  trim_scale(x.declared) as "distributionEntitlement",
+  trim_scale(x.paid) as "distributionsPaid",
+  trim_scale(x.residual) as "drpResidual"
+    from (
+select h.product_id, h.account_id, h.investment_id, s.quantity, s.invested, s.cost, s.gain
+from holding h
+cross join lateral (
+  select b.closing_quantity as quantity, b.closing_amount as invested, b.closing_cost as cost,
+    b.closing_gain as gain
+  from biz_transaction b
+  where b.product_id = h.product_id and b.account_id = h.account_id
+    and b.investment_id = h.investment_id and b.transaction_date <= $1
+    and b.biz_transaction_status_id <> 3
+  order by b.transaction_date desc, b.biz_transaction_id desc limit 1) s
+where s.quantity > 0
+  and h.product_id = (
+  select p.product_id from product p
+  where true and p.product_id = $2) and h.account_id = $3::bigint
+  and ($4::bigint = 0 or $5::bigint < (select max(account_id)::bigint from account)
+* (select max(investment_id) from investment))
+  order by h.product_id, h.account_id, h.investment_id limit $6 offset $7::bigint) h
+    cross join (select coalesce($8::date, current_date) as date) d
+    join product p on p.product_id = h.product_id
+    cross join lateral (
+  select a.external_account_id, a.account_number, e.biz_entity_id, e.external_biz_entity_id,
+    e.name as biz_entity_name
+  from account a join biz_entity e on e.biz_entity_id = a.biz_entity_id
+  where a.account_id = h.account_id limit 1) a
+    join investment i on i.investment_id = h.investment_id
+    left join lateral (
+      select price, price_date from investment_price
+      where investment_id = h.investment_id and price_date <= d.date
+      order by price_date desc limit 1) v on true
+    cross join lateral (
+select
+  coalesce(sum(e.gross_amount) filter (where c.record_date <= d.date
+    and (c.distribution_status_id = 2 or c.payment_date > d.date)), 0) as declared,
+  coalesce(sum(e.gross_amount) filter (
+    where c.distribution_status_id > 2 and c.payment_date <= d.date), 0) as paid,
+  coalesce((array_agg(e.drp_residual order by c.completed_date desc) filter (
+    where e.drp_residual is not null and c.drp_allotment_date <= d.date))[1], 0) as residual
+from entitlement e
+join distribution c on c.product_id = e.product_id
+  and c.corporate_action_id = e.corporate_action_id
+where e.product_id = h.product_id and e.account_id = h.account_id
+  and e.investment_id = h.investment_id) x
+    order by h.product_id, h.account_id, h.investment_id) r;

@@ -1,0 +1,16 @@
+  select coalesce(json_agg(r), '[]')::text as json, count(*)::int as count from (
+select i.investment_id as "investmentID",
+  i.external_investment_id as "externalInvestmentId",
+  i.security_code as "securityCode",
+  i.product_id as "productID",
+  p.external_product_id as "externalProductId",
+  i.name as "name",
+  i.description as "description",
+  i.is_active as "isActive",
+  i.currency_id as "currencyID",
+  i.unit_decimals as "unitDecimals",
+  trim_scale(i.issue_price) as "issuePrice",
+  to_char(i.created_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as "createdDate",
+  to_char(i.updated_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as "updatedDate" from investment i join product p using (product_id) where true and p.product_id = $1 and true
+  and ($2::bigint = 0 or $3::bigint < (select max(i.investment_id) from investment i))
+  order by i.investment_id limit $4 offset $5::bigint) r;

@@ -1,0 +1,41 @@
+select g.place, r.* from unnest($1::int[],$2::bigint[],$3::int[]) g ("place", "value", "product_id")
+cross join lateral (
+  select r.investment_id as id , r.product_id as "productID"
+  from investment r
+  where r.investment_id = g.value
+    and (g.product_id is null or r.product_id = g.product_id) and true limit 1) r;
+
+with created as (
+  insert into investment_price
+    (investment_id, price_date, price, application_price, redemption_price)
+  select "investmentID", "priceDate", price, "applicationPrice", "redemptionPrice"
+  from unnest($1::int[],$2::int[],$3::date[],$4::numeric[],$5::numeric[],$6::numeric[]) g ("place", "investmentID", "priceDate", "price", "applicationPrice", "redemptionPrice") order by place
+  returning investment_price_id as id, investment_id)
+select id, i.product_id as "productID" from created join investment i using (investment_id)
+order by id;
+
+  select coalesce(json_agg(r), '[]')::text as json, count(*)::int as count from (
+select v.investment_price_id as "investmentPriceID",
+  v.investment_id as "investmentID",
+  i.external_investment_id as "externalInvestmentId",
+  i.security_code as "securityCode",
+  i.product_id as "productID",
+  p.external_product_id as "externalProductId",
+  v.price_date as "priceDate",
+  trim_scale(v.price) as "price",
+  trim_scale(coalesce(v.application_price, v.price)) as "applicationPrice",
+  trim_scale(coalesce(v.redemption_price, v.price)) as "redemptionPrice"
+from investment_price v join investment i using (investment_id) join product p using (product_id)
+where v.investment_price_id = any($1::int[]) order by v.investment_price_id) r;
+
+with nothing_kept as (select)
+insert into audit (user_id, username, operation, resource, resource_id, resource_ids,
+  product_id, changes, request_id)
+select user_id, username, operation, resource, resource_id, resource_ids, product_id,
+  changes, request_id
+from rows from (
+  json_to_recordset($1) as (user_id int, username text,
+    operation text, resource text, resource_id bigint, resource_ids bigint[], product_id int,
+    request_id text),
+  unnest($2::json[])) as g (user_id,
+  username, operation, resource, resource_id, resource_ids, product_id, request_id, changes);

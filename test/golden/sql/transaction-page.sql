@@ -1,0 +1,47 @@
+  select coalesce(json_agg(r), '[]')::text as json, count(*)::int as count from (select t.biz_transaction_id as "bizTransactionID",
+  t.external_biz_transaction_id as "externalBizTransactionId",
+  t.biz_transaction_type_id as "bizTransactionTypeID",
+  (array['Deposit', 'Allotment', 'Redemption', 'Conversion out', 'Conversion in', 'Adjustment', 'Set quantity', 'Transfer out', 'Transfer in', 'Distribution payment', 'DRP allotment'])[t.biz_transaction_type_id] as "typeName",
+  (array['DEP', 'ALT', 'RED', 'CNO', 'CNI', 'ADJ', 'SET', 'TRO', 'TRI', 'DST', 'DRP'])[t.biz_transaction_type_id] as "movementReasonCode",
+  t.parent_biz_transaction_id as "parentBizTransactionID",
+  to_char(t.transaction_date::timestamp at time zone 'UTC' at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as "transactionDate",
+  t.product_id as "productID",
+  p.external_product_id as "externalProductId",
+  t.account_id as "accountID",
+  a.external_account_id as "externalAccountId",
+  a.account_number as "accountNumber",
+  a.biz_entity_name as "bizEntityName",
+  t.investment_id as "investmentID",
+  i.external_investment_id as "externalInvestmentId",
+  i.security_code as "securityCode",
+  i.name as "investmentName",
+  trim_scale(t.investment_price) as "investmentPrice",
+  t.comment as "comment",
+  t.corporate_action_id as "corporateActionID",
+  d.external_corporate_action_id as "externalCorporateActionId",
+  d.name as "corporateActionName",
+  trim_scale(t.amount) as "amount",
+  trim_scale(t.quantity) as "quantity",
+  trim_scale(null::numeric) as "transactionClosingAmount",
+  trim_scale(null::numeric) as "transactionClosingQuantity",
+  trim_scale(null::numeric) as "accountClosingAmount",
+  trim_scale(null::numeric) as "accountClosingQuantity",
+  to_char(t.created_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as "createdDate",
+  to_char(t.updated_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as "updatedDate",
+  t.biz_transaction_status_id as "bizTransactionStatusID",
+  (array['Complete', 'Updated', 'RolledBack'])[t.biz_transaction_status_id] as "statusName" from (
+  select t.* from biz_transaction t
+  where t.product_id = (
+  select p.product_id from product p
+  where true and p.product_id = $1) and true
+  and ($2::bigint = 0 or $3::bigint < (select max(t.biz_transaction_id) from biz_transaction t))
+  order by t.biz_transaction_id limit $4 offset $5::bigint) t
+join product p on p.product_id = t.product_id
+cross join lateral (
+  select a.external_account_id, a.account_number, e.biz_entity_id, e.external_biz_entity_id,
+    e.name as biz_entity_name
+  from account a join biz_entity e on e.biz_entity_id = a.biz_entity_id
+  where a.account_id = t.account_id limit 1) a
+join investment i on i.investment_id = t.investment_id
+left join distribution d on d.product_id = t.product_id
+  and d.corporate_action_id = t.corporate_action_id order by t.biz_transaction_id) r;
