@@ -43,7 +43,8 @@ const grants = `
     from aclexplode(c.relacl) where grantee <> c.relowner and grantee <> 0 group by grantee) held`
 
 const sequences = `
-  select format('create sequence %I;', c.relname) || coalesce((${grants}), '') as text from pg_class c
+  select format('create sequence %I;', c.relname) || coalesce((${grants}), '') as text
+  from pg_class c
   where c.relkind = 'S' and c.relnamespace = 'public'::regnamespace and not exists (
     select from pg_depend d where d.objid = c.oid and d.deptype in ('a', 'i'))
   order by c.relname collate "C"`
@@ -112,5 +113,6 @@ export async function schemaOf(connection: pg.ClientConfig): Promise<string> {
   const parts: string[] = []
   for (const query of [extensions, types, functions, aggregates, sequences, tables, views])
     for (const { text } of await rowsOf(connection, query)) if (text) parts.push(text)
-  return `-- What all migrations make together. Written by npm run golden.\n\n${parts.join('\n\n')}\n`
+  const head = '-- What all migrations make together. Written by npm run golden.'
+  return `${[head, ...parts].join('\n\n')}\n`
 }

@@ -40,7 +40,8 @@ known as (
       g.fee_percentage * (1 - coalesce(g.fee_discount, 0) * 0.01)) as fee_percentage,
     coalesce(g.price, case
       when g.type_id in (8, 9) then v.price
-      when g.type_id in (3, 4) or g.quantity < 0 then coalesce(v.redemption_price, v.price)
+      when g.type_id in (3, 4) or g.quantity < 0
+        then coalesce(v.redemption_price, v.price)
       else coalesce(v.application_price, v.price) end) as price
   from given g
   join investment i on i.investment_id = g.investment_id
@@ -53,16 +54,18 @@ charged as (
 single as (
   select *,
     coalesce(quantity, round(round(amount - charge, 40) / price, units)) as own_quantity,
-    coalesce(amount, round(quantity * price, cents), case when type_id in (6, 7) then 0 end)
-      as own_amount
+    coalesce(amount, round(quantity * price, cents),
+      case when type_id in (6, 7) then 0 end) as own_amount
   from charged),
 paired as (
   select s.*,
-    case when s.type_id <> 5 then s.own_quantity
+    case when s.type_id not in (5) then s.own_quantity
       when s.factor is not null then round(o.own_quantity * s.factor, s.units)
       else round(round(o.own_amount, 40) / s.price, s.units) end as final_quantity,
-    case when s.type_id <> 5 then s.own_amount else o.own_amount end as final_amount
-  from single s left join single o on s.type_id = 5 and o.type_id = 4 and o.item = s.item)
+    case when s.type_id not in (5) then s.own_amount else o.own_amount end as final_amount
+  from single s
+  left join single o
+    on s.type_id in (5) and o.type_id in (4) and o.item = s.item)
 select place, is_active as "isActive",
   currency_id as "currencyID",
   price, charge as fee,

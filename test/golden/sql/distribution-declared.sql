@@ -53,23 +53,25 @@ set_config('work_mem', '256MB', true);
     g.component_amounts, g.drp as drp_amount, g.gross - g.drp as cash_amount
   from (select g.*, array[g.gross] as component_amounts from (
 select g.*, case a.drp_type_id
-  when 2 then g.gross
-  when 3 then round(g.gross * coalesce(a.drp_value, 0) * 0.01, $4::int)
-  when 4 then coalesce(round(round(g.gross * least(coalesce(a.drp_value, 0), g.units), 40)
-    / nullif(g.units, 0), $5::int), 0)
+  when $4 then g.gross
+  when $5
+    then round(g.gross * coalesce(a.drp_value, 0) * 0.01, $6::int)
+  when $7
+    then coalesce(round(round(g.gross * least(coalesce(a.drp_value, 0), g.units), 40)
+      / nullif(g.units, 0), $8::int), 0)
   else 0 end as drp
 from (
-select u.account_id, u.units, coalesce(u.amount, round(u.units * $6::numeric, $7::int)) as gross from (select u.*, null::numeric as amount from (
+select u.account_id, u.units, coalesce(u.amount, round(u.units * $9::numeric, $10::int)) as gross from (select u.*, null::numeric as amount from (
   select h.account_id, u.units, u.units as measure
   from holding h
   join ledger_account l on l.product_id = h.product_id and l.account_id = h.account_id
   cross join lateral (select
-  case when l.last_date <= $8::date then h.quantity
+  case when l.last_date <= $11::date then h.quantity
     else coalesce((
-  select b.closing_quantity from biz_transaction b where b.product_id = $9 and b.account_id = h.account_id
-  and b.investment_id = $10 and b.biz_transaction_status_id <> 3 and b.transaction_date <= $11::date
+  select b.closing_quantity from biz_transaction b where b.product_id = $12 and b.account_id = h.account_id
+  and b.investment_id = $13 and b.biz_transaction_status_id <> 3 and b.transaction_date <= $14::date
   order by b.transaction_date desc, b.biz_transaction_id desc limit 1), 0) end as units offset 0) u
-  where h.product_id = $12 and h.investment_id = $13
+  where h.product_id = $15 and h.investment_id = $16
     and true
     and true) u where u.measure > 0) u offset 0) g join account a on a.account_id = g.account_id
 offset 0) g) g
@@ -78,8 +80,8 @@ offset 0) g) g
   known as (
     -- An account that is entitled cannot be deleted any more, also one that never held a unit.
     insert into ledger_account (product_id, account_id)
-    select $14::int, l.account_id
-    from unnest($15::int[])
+    select $17::int, l.account_id
+    from unnest($18::int[])
       l (account_id)
     on conflict do nothing)
   select count(*)::int as accounts, trim_scale(coalesce(sum(gross_amount), 0))::text as total

@@ -60,9 +60,9 @@ where s.quantity > 0
     cross join lateral (
 select
   coalesce(sum(e.gross_amount) filter (where c.record_date <= d.date
-    and (c.distribution_status_id = 2 or c.payment_date > d.date)), 0) as declared,
+    and (c.distribution_status_id = $9 or c.payment_date > d.date)), 0) as declared,
   coalesce(sum(e.gross_amount) filter (
-    where c.distribution_status_id > 2 and c.payment_date <= d.date), 0) as paid,
+    where c.distribution_status_id > $10 and c.payment_date <= d.date), 0) as paid,
   coalesce((array_agg(e.drp_residual order by c.completed_date desc) filter (
     where e.drp_residual is not null and c.drp_allotment_date <= d.date))[1], 0) as residual
 from entitlement e
