@@ -50,7 +50,7 @@ export async function buildApp(
   await agreeOnKeys(database, vault, [personTable, organisationTable])
   const { files } = await openFiles(config, database.transaction)
   const endpoints: Endpoint[] = [
-    ...userEndpoints(tokens, nameKey),
+    ...userEndpoints({ database, tokens, nameKey, stopping }),
     ...commonEndpoints(version, stopping),
     ...productEndpoints,
     ...investmentEndpoints,

@@ -1,20 +1,46 @@
 import sql from 'sql-template-tag'
+import { endedWindows, tellUnaudited } from '../access/password/throttle.ts'
 import type { Log } from '../platform/log.ts'
 import type { Database } from '../platform/sql/handle.ts'
+import { nothingLeft } from '../platform/sql/render.ts'
+import { unitOfWork } from '../platform/sql/unit-of-work.ts'
 
-const interval = 10 * 60_000
+const minute = 60_000
+const tasks = [
+  { every: 10 * minute, run: sweep },
+  { every: minute, run: auditFailures },
+]
 
 /** What has run out is swept away. Every node does it; two at once do no harm. */
 export function startMaintenance(database: Database, log: Log): () => void {
-  const timer = setInterval(() => {
-    sweep(database).catch((err: Error) => log.warn({ message: err.message }, 'maintenance failed'))
-  }, interval)
-  timer.unref()
-  return () => clearInterval(timer)
+  const timers = tasks.map(({ every, run }) => {
+    const attempt = () =>
+      run(database).catch((err: Error) => log.warn({ message: err.message }, 'maintenance failed'))
+    return setInterval(attempt, every).unref()
+  })
+  return () => timers.forEach(clearInterval)
 }
 
-export const sweep = (database: Database) =>
-  database.transaction(async (tx) => {
+/** Failed sign-ins that no audit record has told of, one record for each caller. */
+export async function auditFailures(database: Database) {
+  for (const { pair, userID, username } of await endedWindows(database)) {
+    const door = {
+      userID,
+      username,
+      operation: 'POST /User/Login',
+      resource: 'User',
+      requestID: 'maintenance',
+    }
+    await unitOfWork(database, door, async (tx) => {
+      const times = await tellUnaudited(tx, pair)
+      const changes = { signIn: 'failed', times }
+      return { ...nothingLeft, ids: userID ? [userID] : [], changes, isToldLater: times === 0 }
+    })
+  }
+}
+
+export async function sweep(database: Database) {
+  await database.transaction(async (tx) => {
     await tx.query(sql`delete from idempotency where created_date < now() - interval '24 hours'`)
     await tx.query(sql`delete from login_failure where failed_date < now() - interval '1 day'`)
     await tx.query(sql`delete from refresh_token where expires_date < now()`)
@@ -22,3 +48,4 @@ export const sweep = (database: Database) =>
       delete from session s where created_date < now() - interval '1 day'
         and not exists (select from refresh_token t where t.session_id = s.session_id)`)
   })
+}

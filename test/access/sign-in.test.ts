@@ -86,72 +86,6 @@ describe('Sign-in', () => {
   })
 })
 
-describe('Failed sign-ins', () => {
-  it('are ten, in whatever letter case, and then the right password waits too', async () => {
-    const { username } = await newUser()
-    for (let i = 0; i < 10; i++) {
-      const name = i % 2 ? username.toUpperCase() : username.replace('i', 'İ')
-      refused(await login(name, 'a wrong password'), 401)
-    }
-    const reply = await login(username)
-    refused(reply, 429, 'too_many_failures')
-    const wait = Number(reply.headers.get('retry-after'))
-    assert.ok(wait > 800 && wait <= 900, `${wait}`)
-    assert.equal((await login('admin')).status, 200)
-  })
-
-  it('are exactly ten when thirty arrive at once on two nodes, known user or not', async () => {
-    const { username } = await newUser()
-    for (const name of [username, `no ${username}`]) {
-      const tries = Array.from({ length: 30 }, (_, i) =>
-        login(name, 'a wrong password', i % 2 ? service.anyone : other.anyone),
-      )
-      const replies = await Promise.all(tries)
-      assert.deepEqual([count(replies, 401), count(replies, 429)], [10, 20])
-    }
-  })
-
-  it('are forgotten after fifteen minutes, and after a sign-in that works', async () => {
-    const { username } = await newUser()
-    const failNine = async () => {
-      for (let i = 0; i < 9; i++) refused(await login(username, 'a wrong password'), 401)
-    }
-    await failNine()
-    assert.equal((await login(username)).status, 200)
-    await failNine()
-    refused(await login(username, 'a wrong password'), 401)
-    refused(await login(username), 429)
-    await rowsOf(
-      service.connection,
-      `update login_failure set failed_date = failed_date - interval '15 minutes'`,
-    )
-    assert.equal((await login(username)).status, 200)
-  })
-
-  it('are forgotten with a new password, which works at once', async () => {
-    const { username, userID } = await newUser()
-    const lockOut = async () => {
-      for (let i = 0; i < 10; i++) refused(await login(username, 'a wrong password'), 401)
-      refused(await login(username), 429)
-    }
-    await lockOut()
-    const reset = await service.admin.put('/User/Password', { userID, newPassword: password })
-    assert.equal(reset.status, 200, reset.text)
-    assert.equal((await login(username)).status, 200)
-    await lockOut()
-    await service.admin.put('/User', { userID, role: 'ReadOnly', isActive: true, password })
-    assert.equal((await login(username)).status, 200)
-  })
-
-  it('count when an own password is changed, too', async () => {
-    const { username } = await newUser()
-    const client = await service.anyone.signIn(username, password)
-    const change = { currentPassword: 'a wrong password', newPassword: 'a longer password' }
-    for (let i = 0; i < 10; i++) refused(await client.put('/User/Password', change), 401)
-    refused(await login(username), 429)
-  })
-})
-
 // Forged tokens are tried on every operation: see authorization.test.ts.
 describe('An access token', () => {
   it('is the only thing that the header may hold', async () => {
@@ -297,6 +231,22 @@ describe('Within a second, on the other node too', () => {
     refused(await refresh(refreshToken), 401)
     refused(await login(username), 401)
     assert.equal((await login(username, newPassword)).status, 200)
+  })
+})
+
+describe('A clock that is set back', () => {
+  it('does not keep an ended session alive', async (context) => {
+    const { username } = await newUser()
+    const client = await service.anyone.signIn(username, password)
+    assert.equal((await client.get('/Product')).status, 200)
+    const now = Date.now
+    context.mock.method(Date, 'now', () => now() - 600_000)
+    assert.equal(
+      (await other.anyone.post('/User/Logout', undefined, { Authorization: client.token })).status,
+      200,
+    )
+    await sleep(1000)
+    refused(await client.get('/Product'), 401, 'session_ended')
   })
 })
 

@@ -1,4 +1,5 @@
 import { arrayOf, type Endpoint, nothing, reading, writing } from '../../platform/http/endpoint.ts'
+import type { Sql } from '../../platform/sql/handle.ts'
 import { inPasswordSlot } from '../password/hash.ts'
 import { changePassword, createUser, updateUser } from './save.ts'
 import {
@@ -11,13 +12,21 @@ import {
   UserQuery,
   UserUpdate,
 } from './schema.ts'
-import { refresh, signIn, signOut } from './sign-in.ts'
+import { refresh, signIn, signOut, waitToSignIn } from './sign-in.ts'
 import { readUsers } from './sql.ts'
 import type { Tokens as TokenMaker } from './token.ts'
 
 const beside = ['accessToken', 'refreshToken']
 
-export const userEndpoints = (tokens: TokenMaker, nameKey: Buffer): Endpoint[] => [
+export type SignInDoor = {
+  database: Sql
+  tokens: TokenMaker
+  nameKey: Buffer
+  /** Aborted when the service is about to stop. */
+  stopping: AbortSignal
+}
+
+export const userEndpoints = ({ database, tokens, nameKey, stopping }: SignInDoor): Endpoint[] => [
   writing({
     operation: 'POST /User/Login',
     access: 'public',
@@ -27,8 +36,12 @@ export const userEndpoints = (tokens: TokenMaker, nameKey: Buffer): Endpoint[] =
     data: Tokens,
     beside,
     secret: true,
-    inTurn: inPasswordSlot,
-    write: ({ body }, tx) => signIn(tx, tokens, nameKey, body),
+    inTurn: async (work, { body, address }) => {
+      const { username } = body as Login
+      await waitToSignIn(database, { nameKey, address }, username, stopping)
+      return inPasswordSlot(work)
+    },
+    write: ({ body, address }, tx) => signIn(tx, tokens, { nameKey, address }, body),
   }),
   writing({
     operation: 'POST /User/RefreshToken',
@@ -85,6 +98,6 @@ export const userEndpoints = (tokens: TokenMaker, nameKey: Buffer): Endpoint[] =
     body: PasswordChange,
     data: nothing,
     inTurn: inPasswordSlot,
-    write: ({ body, actor }, tx) => changePassword(tx, actor, nameKey, body),
+    write: ({ body, actor, address }, tx) => changePassword(tx, actor, { nameKey, address }, body),
   }),
 ]

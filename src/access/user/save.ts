@@ -9,10 +9,10 @@ import { identifyAll, reference } from '../../platform/sql/identify.ts'
 import { nothingLeft, render } from '../../platform/sql/render.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
 import { hashPassword } from '../password/hash.ts'
-import { forgetFailures, nameHash } from '../password/throttle.ts'
+import { forgetName, nameHash } from '../password/throttle.ts'
 import { type PasswordChange, User, UserInput, type UserUpdate } from './schema.ts'
 import { permissionsOf } from './session.ts'
-import { checkPassword, revokeAllSessions } from './sign-in.ts'
+import { type Caller, checkPassword, revokeAllSessions } from './sign-in.ts'
 import { type LockedUser, lockUser, selectUser, setProducts } from './sql.ts'
 
 type Rights = {
@@ -130,7 +130,7 @@ async function setPassword(tx: Tx, nameKey: Buffer, userID: number, password: st
   const [user] = await tx.query<{ name: string }>(sql`
     update app_user set password_hash = ${await hashPassword(password)} where user_id = ${userID}
     returning lower(username) as name`)
-  await forgetFailures(tx, nameHash(nameKey, user!.name))
+  await forgetName(tx, nameHash(nameKey, user!.name))
   await revokeAllSessions(tx, userID)
 }
 
@@ -138,15 +138,16 @@ async function setPassword(tx: Tx, nameKey: Buffer, userID: number, password: st
 export async function changePassword(
   tx: Tx,
   actor: Actor,
-  nameKey: Buffer,
+  caller: Caller,
   change: PasswordChange,
 ): Promise<Written> {
+  const { nameKey } = caller
   const { userID } = await passwordOwner(tx, actor, change)
   if (userID !== actor.userID) return resetPassword(tx, actor, nameKey, userID, change)
   const { currentPassword } = change
   if (currentPassword === undefined)
     throw invalid('required', 'currentPassword is required.', 'currentPassword')
-  return checkPassword(tx, nameKey, actor.username, currentPassword, () =>
+  return checkPassword(tx, caller, actor.username, currentPassword, () =>
     replacePassword(tx, nameKey, actor.userID, change),
   )
 }

@@ -2,11 +2,17 @@ import { randomUUID } from 'node:crypto'
 import sql from 'sql-template-tag'
 import type { Actor } from '../../platform/actor.ts'
 import { type Refusal, unauthenticated } from '../../platform/refusal.ts'
-import type { Tx } from '../../platform/sql/handle.ts'
+import type { Sql, Tx } from '../../platform/sql/handle.ts'
 import { nothingLeft } from '../../platform/sql/render.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
 import { isPassword } from '../password/hash.ts'
-import { countFailure, forgetFailures, nameHash, refuseThrottled } from '../password/throttle.ts'
+import {
+  countFailure,
+  forgetFailures,
+  refuseThrottled,
+  triedBy,
+  waitForName,
+} from '../password/throttle.ts'
 import type { Login, Refresh } from './schema.ts'
 import {
   accessTokenSeconds,
@@ -18,10 +24,13 @@ import {
 
 type Account = { userID: number; username: string; passwordHash: string }
 
+/** Where a password comes from; the key is that of the names whose failures are counted. */
+export type Caller = { nameKey: Buffer; address: string }
+
 /** Signs a user in. */
-export async function signIn(tx: Tx, tokens: Tokens, nameKey: Buffer, login: Login) {
+export async function signIn(tx: Tx, tokens: Tokens, caller: Caller, login: Login) {
   const { username, password } = login
-  return checkPassword(tx, nameKey, username, password, (account) =>
+  return checkPassword(tx, caller, username, password, (account) =>
     startSession(tx, tokens, account),
   )
 }
@@ -29,28 +38,40 @@ export async function signIn(tx: Tx, tokens: Tokens, nameKey: Buffer, login: Log
 /** Checks a password, and counts it when it is wrong. */
 export async function checkPassword(
   tx: Tx,
-  nameKey: Buffer,
+  caller: Caller,
   username: string,
   password: string,
   whenRight: (account: Account) => Promise<Written>,
 ): Promise<Written> {
-  const name = nameHash(nameKey, await folded(tx, username))
-  await refuseThrottled(tx, name, 'failed sign-ins')
+  const tried = await triedAs(tx, caller, username)
+  const failures = await refuseThrottled(tx, tried, 'failed sign-ins')
   const account = await findAccount(tx, username)
   if (await isPassword(account?.passwordHash, password)) {
-    await forgetFailures(tx, name)
+    await forgetFailures(tx, tried)
     return whenRight(account!)
   }
-  await countFailure(tx, name)
-  return refusedSignIn(account)
+  return refusedSignIn(account, await countFailure(tx, tried, failures, account?.userID))
 }
+
+/** Before a try takes its turn: the wait of a name that is tried from everywhere. */
+export async function waitToSignIn(
+  handle: Sql,
+  caller: Caller,
+  username: string,
+  stopping: AbortSignal,
+) {
+  await waitForName(handle, await triedAs(handle, caller, username), stopping)
+}
+
+const triedAs = async (handle: Sql, { nameKey, address }: Caller, username: string) =>
+  triedBy(nameKey, await folded(handle, username), address)
 
 /**
  * The username in the letter case that accounts are found by. JavaScript folds some letters in
  * another way than PostgreSQL (İ), and each spelling would have ten failures of its own.
  */
-async function folded(tx: Tx, username: string): Promise<string> {
-  const [row] = await tx.query<{ name: string }>(sql`select lower(${username}::text) as name`)
+async function folded(handle: Sql, username: string): Promise<string> {
+  const [row] = await handle.query<{ name: string }>(sql`select lower(${username}::text) as name`)
   return row!.name
 }
 
@@ -62,11 +83,12 @@ async function findAccount(tx: Tx, username: string): Promise<Account | undefine
 }
 
 /** The failure stays counted and audited; whose it was is told only where there is such a user. */
-const refusedSignIn = (account: Account | undefined): Written => ({
+const refusedSignIn = (account: Account | undefined, told: number): Written => ({
   ...nothingLeft,
   ids: account ? [account.userID] : [],
-  changes: { signIn: 'failed' },
+  changes: { signIn: 'failed', ...(told > 1 && { times: told }) },
   ...(account && { by: account }),
+  ...(told === 0 && { isToldLater: true }),
   refusal: unauthenticated('sign_in_failed', 'The username or the password is wrong.'),
 })
 

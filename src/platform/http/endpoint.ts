@@ -24,6 +24,8 @@ export type Request<Query, Body> = {
   pathOf: ItemPath
   actor: Actor
   headers: IncomingHttpHeaders
+  /** The caller's address, as the proxy saw it where there is one. */
+  address: string
 }
 
 type Declaration<Q extends TObject = TObject, B extends TSchema = TSchema> = {

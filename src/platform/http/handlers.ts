@@ -70,6 +70,7 @@ function takerOf(endpoint: Endpoint, maxPageSize: number): Take {
     // The gate has let nobody pass without one, but to public endpoints, which do not look.
     actor: request.actor as Actor,
     headers: request.headers,
+    address: request.ip,
   })
 }
 

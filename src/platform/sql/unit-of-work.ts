@@ -12,6 +12,8 @@ export type Written = Answer & {
   changes?: unknown
   /** Who did it, where that is known only now (sign-in). */
   by?: { userID: number; username: string }
+  /** The audit record comes later, for several at once (failed sign-ins of one caller). */
+  isToldLater?: boolean
   /** What is written stays written, and yet the caller is refused (a failed sign-in). */
   refusal?: Refusal
 }
@@ -141,7 +143,7 @@ type Done = { write: Write; result: Written | Refusal }
 /** The audit records, and what the keys will replay, in one round trip. */
 async function record(tx: Tx, done: Done[]) {
   const trail = done.flatMap(({ write, result }) =>
-    result instanceof Refusal ? [] : [auditRow(write, result)],
+    result instanceof Refusal || result.isToldLater ? [] : [auditRow(write, result)],
   )
   const keyed = done.filter(({ write }) => write.retry)
   if (trail.length === 0 && keyed.length === 0) return

@@ -4,8 +4,8 @@ import { inPasswordSlot, isPassword } from '../../access/password/hash.ts'
 import {
   countFailure,
   forgetFailures,
-  nameHash,
   refuseThrottled,
+  triedByAnyone,
 } from '../../access/password/throttle.ts'
 import type { Actor } from '../../platform/actor.ts'
 import type { Files, Transaction } from '../../platform/files/files.ts'
@@ -84,12 +84,12 @@ async function checkPassword(access: FileAccess, document: Found, header: unknow
   if (passwordHash === null) return
   if (typeof header !== 'string' || header === '')
     throw forbidden('password_required', 'Send the password as the header X-Document-Password.')
-  const name = nameHash(access.nameKey, `document ${id}`)
+  const tried = triedByAnyone(access.nameKey, `document ${id}`)
   const isRight = await inPasswordSlot(() =>
     access.transaction(async (tx) => {
-      await refuseThrottled(tx, name, 'wrong passwords for this document')
+      const failures = await refuseThrottled(tx, tried, 'wrong passwords for this document')
       const matches = await isPassword(passwordHash, textOfHeader(header))
-      await (matches ? forgetFailures(tx, name) : countFailure(tx, name))
+      await (matches ? forgetFailures(tx, tried) : countFailure(tx, tried, failures))
       return matches
     }),
   )
