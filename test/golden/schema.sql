@@ -584,9 +584,15 @@ grant insert, select, update on ledger_account to registry_service;
 
 create table login_failure (
   username_hash bytea not null,
-  failed_date timestamp with time zone default now() not null
+  failed_date timestamp with time zone default now() not null,
+  pair_hash bytea not null,
+  user_id integer,
+  is_forgiven boolean default false not null,
+  is_audited boolean default false not null
 );
 CREATE INDEX login_failure_date ON public.login_failure USING btree (failed_date);
+CREATE INDEX login_failure_pair ON public.login_failure USING btree (pair_hash, failed_date);
+CREATE INDEX login_failure_unaudited ON public.login_failure USING btree (failed_date) WHERE (NOT is_audited);
 CREATE INDEX login_failure_username ON public.login_failure USING btree (username_hash, failed_date);
 grant delete, insert, select, update on login_failure to registry_service;
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { noticeOfDeposit } from '../../src/ledger/biz-event/notice.ts'
 import { readEvents } from '../../src/ledger/biz-event/sql.ts'
-import type { Kind } from '../../src/ledger/biz-transaction/legs.ts'
+import type { Operation } from '../../src/ledger/biz-transaction/legs.ts'
 import { post } from '../../src/ledger/biz-transaction/post.ts'
 import { readTransactions } from '../../src/ledger/biz-transaction/sql.ts'
 import { rollBack, updateTransaction } from '../../src/ledger/biz-transaction/update.ts'
@@ -42,10 +42,10 @@ async function readsAtMost(most: number, work: (tx: Tx) => Promise<unknown>) {
 const reads = (query: object) => (tx: Tx) => readTransactions(tx, operator, query)
 const holds = (query: object) => (tx: Tx) => readHoldings(tx, operator, query)
 const posts =
-  (kind: Kind, ...bodies: object[]) =>
+  (operation: Operation, ...bodies: object[]) =>
   async (tx: Tx) => {
     const path = (i: number) => `[${i}]`
-    const [end] = await post(tx, operator, [{ kind, bodies, path }], true)
+    const [end] = await post(tx, operator, [{ operation, bodies, path }], { waits: true })
     assert.ok(end && 'ids' in end, JSON.stringify(end))
   }
 const day = '2001-02-20'

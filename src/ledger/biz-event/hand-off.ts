@@ -5,7 +5,7 @@ import { lookups } from '../../platform/lookup/lookups.ts'
 import type { Problem } from '../../platform/refusal.ts'
 import { inside } from '../../platform/shape/path.ts'
 import type { Tx } from '../../platform/sql/handle.ts'
-import { locateAll, namesAny, reference } from '../../platform/sql/identify.ts'
+import { type Located, locateAll, namesAny, reference } from '../../platform/sql/identify.ts'
 
 const event = {
   what: 'event notice',
@@ -17,12 +17,17 @@ export const eventReference = reference(event, ['bizEventID', 'externalTransacti
 
 /** What the hand-off needs to know of a posting: it may name a notice, and take fields from it. */
 type Taker = {
-  kind: string
+  operation: string
   path: string
-  body: Record<string, unknown>
-  eventIDs: number[]
-  flaws: { status: 400 | 404 | 409; problem: Problem }[]
+  body: object
+  eventIDs: readonly number[]
   request: number
+}
+type Refused<T> = {
+  item: T
+  status: 400 | 404 | 409
+  problem: Problem
+  /** Because of another request that arrived with this one. */
   contested?: boolean
 }
 
@@ -53,51 +58,49 @@ const { BizEventType: types, BizEventStatus: statuses, ConversionMethod: methods
  * Takes the notices that postings name: locks them, refuses those that are not pending, and lets
  * the fields a posting leaves out come from its notice. Notices are locked before any account.
  */
-export async function takeEvents(tx: Tx, actor: Actor, takers: Taker[]) {
+export async function takeEvents<T extends Taker>(
+  tx: Tx,
+  actor: Actor,
+  takers: readonly T[],
+): Promise<{ items: T[]; flaws: Refused<T>[] }> {
   const naming = takers.filter(({ body }) => namesAny(eventReference, body))
-  if (naming.length === 0) return
-  const found = await locateEvents(tx, actor, naming)
-  const families = await lockEvents(
-    tx,
-    actor,
-    found.flatMap((id) => id ?? []),
-  )
-  const taken = new Map<number, Taker>()
-  for (const [i, taker] of naming.entries()) {
-    const id = found[i]
-    if (!id) continue
-    const { root } = families.find(({ bizEventID }) => bizEventID === id)!
-    const family = families.filter((other) => other.root === root)
-    const first = taken.get(root)
-    const flaw = flawOf(taker, family, first)
-    if (flaw) taker.flaws.push({ status: 409, problem: flaw })
-    else hand(taker, family)
-    if (first && first.request !== taker.request) taker.contested = true
-    taken.set(root, first ?? taker)
-  }
+  if (naming.length === 0) return { items: [...takers], flaws: [] }
+  const located = await locateEvents(tx, actor, naming)
+  const families = await familiesOf(tx, actor, located)
+  const handed = new Map<T, T>()
+  const firsts = new Map<EventRow[], T>()
+  const flaws = naming.flatMap((item, i): Refused<T>[] => {
+    const one = located[i]! // there is one for each that names a notice
+    if ('problem' in one) return [{ item, status: one.status, problem: one.problem }]
+    const family = families.get(one.id)! // located, and events are never deleted under it
+    const first = firsts.get(family)
+    firsts.set(family, first ?? item)
+    const problem = flawOf(item, family, first !== undefined)
+    if (!problem) handed.set(item, hand(item, family))
+    const contested = first !== undefined && first.request !== item.request
+    return problem ? [{ item, status: 409, problem, contested }] : []
+  })
+  return { items: takers.map((item) => handed.get(item) ?? item), flaws }
 }
 
-async function locateEvents(tx: Tx, actor: Actor, naming: Taker[]) {
-  const products = await locateAll(
-    tx,
-    productReference,
-    naming.map(({ body }) => body),
-    { visible: inScope(actor, 'r.product_id') },
-  )
-  const located = await locateAll(
-    tx,
-    eventReference,
-    naming.map(({ body }) => body),
-    {
-      visible: inLedgerScope(actor, 'r.product_id'),
-      productIDs: products.map((one) => ('id' in one ? one.id : undefined)),
-      path: (i) => naming[i]!.path,
-    },
-  )
-  return located.map((one, i): number | undefined => {
-    if (!('problem' in one)) return one.id
-    naming[i]!.flaws.push(one)
-    return undefined
+/** The notices that were found, locked, each with the other half of its conversion. */
+async function familiesOf(tx: Tx, actor: Actor, located: readonly Located[]) {
+  const ids = located.flatMap((one) => ('id' in one ? [one.id] : []))
+  const rows = ids.length > 0 ? await lockEvents(tx, actor, ids) : []
+  const roots = [...new Set(rows.map(({ root }) => root))]
+  const families = new Map(roots.map((root) => [root, rows.filter((row) => row.root === root)]))
+  return new Map(rows.map(({ bizEventID, root }) => [bizEventID, families.get(root)!]))
+}
+
+async function locateEvents(tx: Tx, actor: Actor, naming: readonly Taker[]) {
+  const bodies = naming.map(({ body }) => body)
+  const products = await locateAll(tx, productReference, bodies, {
+    visible: inScope(actor, 'r.product_id'),
+  })
+  return locateAll(tx, eventReference, bodies, {
+    visible: inLedgerScope(actor, 'r.product_id'),
+    productIDs: products.map((one) => ('id' in one ? one.id : undefined)),
+    path: (i) => naming[i]?.path ?? '',
   })
 }
 
@@ -134,23 +137,27 @@ const lockFamilies = (tx: Tx, productID: number, roots: string[]) =>
         or e.parent_biz_event_id = any(${roots}::bigint[]))
     order by e.biz_event_id for update`)
 
+const oneOf =
+  (type: number) =>
+  ([first, ...others]: EventRow[]) =>
+    others.length === 0 && first?.typeID === type
 const settledBy: Record<string, (family: EventRow[]) => boolean> = {
-  Deposit: (family) => family.length === 1 && family[0]!.typeID === types.Deposit,
-  Allotment: (family) => family.length === 1 && family[0]!.typeID === types.Deposit,
-  Redemption: (family) => family.length === 1 && family[0]!.typeID === types.Redemption,
+  Deposit: oneOf(types.Deposit),
+  Allotment: oneOf(types.Deposit),
+  Redemption: oneOf(types.Redemption),
   Conversion: (family) => family.length === 2,
 }
 
-function flawOf({ kind, path, body }: Taker, family: EventRow[], first: Taker | undefined) {
-  const name = body.bizEventID ?? body.externalTransactionId
-  const field = inside(path, 'bizEventID')
+function flawOf({ operation, path, body }: Taker, family: EventRow[], isTaken: boolean) {
+  const { bizEventID, externalTransactionId } = body as Record<string, unknown>
   const problem = (code: string, words: string): Problem => ({
     code,
-    field,
-    message: `The event notice ${name} ${words}.`,
+    field: inside(path, 'bizEventID'),
+    message: `The event notice ${bizEventID ?? externalTransactionId} ${words}.`,
   })
-  if (!settledBy[kind]?.(family)) return problem('wrong_event', `is not settled by a ${kind}`)
-  if (first || family.some(({ statusID }) => statusID !== statuses.Pending))
+  if (!settledBy[operation]?.(family))
+    return problem('wrong_event', `is not settled by a ${operation}`)
+  if (isTaken || family.some(({ statusID }) => statusID !== statuses.Pending))
     return problem('event_not_pending', 'is not pending')
   return undefined
 }
@@ -158,15 +165,15 @@ function flawOf({ kind, path, body }: Taker, family: EventRow[], first: Taker | 
 /** Fields a notice offers together; none is taken where the posting gives any, or one of these. */
 type Offer = { fields: Record<string, unknown>; unless?: string[] }
 
-/** The fields left out come from the notice. */
-function hand(taker: Taker, [first, second]: EventRow[]) {
-  const own = second ? offersOfConversion(first!, second) : offersOfOne(taker.kind, first!)
-  const body = { ...taker.body }
-  for (const { fields, unless = [] } of [...offersOfAny(first!), ...own])
+/** The posting with the fields that it left out from its notice. */
+function hand<T extends Taker>(taker: T, family: EventRow[]): T {
+  const [first, second] = family as [EventRow, EventRow?] // a notice is one, or two of a conversion
+  const own = second ? offersOfConversion(first, second) : offersOfOne(taker.operation, first)
+  const body: Record<string, unknown> = { ...taker.body }
+  for (const { fields, unless = [] } of [...offersOfAny(first), ...own])
     if (![...Object.keys(fields), ...unless].some((field) => body[field] !== undefined))
       Object.assign(body, withoutNulls(fields))
-  taker.body = body
-  taker.eventIDs = [first!, ...(second ? [second] : [])].map(({ bizEventID }) => bizEventID)
+  return { ...taker, body, eventIDs: family.map(({ bizEventID }) => bizEventID) }
 }
 
 const withoutNulls = (fields: Record<string, unknown>) =>
@@ -179,13 +186,13 @@ const offersOfAny = ({ productID, accountID, date, comment }: EventRow): Offer[]
   { fields: { comment } },
 ]
 
-function offersOfOne(kind: string, own: EventRow): Offer[] {
+function offersOfOne(operation: string, own: EventRow): Offer[] {
   const { investmentID, externalID, amount, quantity, entryFeeAmount } = own
   const { entryFeeDiscountPercentage, entryFeeOverridePercentage, entryFeePercentage } = own
   return [
     { fields: { investmentID }, unless: ['externalInvestmentId', 'securityCode'] },
     { fields: { externalBizTransactionId: externalID } },
-    { fields: kind === 'Deposit' ? { amount } : { amount, quantity } },
+    { fields: operation === 'Deposit' ? { amount } : { amount, quantity } },
     {
       fields: {
         entryFeeAmount,
@@ -219,17 +226,18 @@ const offersOfConversion = (from: EventRow, to: EventRow): Offer[] => [
 
 /** A written leg and the item whose notices it may settle. */
 type Settling = {
-  id: number | undefined
+  id: number
   leg: number
   productID: number
-  item: { eventIDs: number[] }
+  item: { eventIDs: readonly number[] }
 }
 
 /** Each notice is completed by the transaction of its leg. */
-export async function completeEvents(tx: Tx, rows: Settling[]) {
-  const links = rows.flatMap(({ id, leg, productID, item }) =>
-    id !== undefined && item.eventIDs[leg] ? [{ id, productID, event: item.eventIDs[leg]! }] : [],
-  )
+export async function completeEvents(tx: Tx, rows: readonly Settling[]) {
+  const links = rows.flatMap(({ id, leg, productID, item }) => {
+    const event = item.eventIDs[leg]
+    return event ? [{ id, productID, event }] : []
+  })
   if (links.length === 0) return
   await tx.query(sql`
     update biz_event e set biz_event_status_id = ${statuses.Completed}, updated_date = now(),

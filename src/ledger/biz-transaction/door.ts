@@ -8,7 +8,9 @@ import type { Actor } from '../../platform/actor.ts'
 import { Refusal, tryLater } from '../../platform/refusal.ts'
 import { codeOf, type Database, isAway, type Tx } from '../../platform/sql/handle.ts'
 import { type Outcome, unitsOfWork, type Write } from '../../platform/sql/unit-of-work.ts'
-import { Contested, type PostingRequest, post } from './post.ts'
+import type { PostingRequest } from './item.ts'
+import { post } from './post.ts'
+import { Contested } from './write.ts'
 
 /**
  * Postings that arrive while others are being written share the next transaction: a commit costs
@@ -130,7 +132,8 @@ function takeTogether(waiting: Job[], isFree: (job: Job) => boolean): Job[] {
 }
 
 /** What a set quantity posts depends on what is there, so it goes alone, and so does an array. */
-const joins = ({ request }: Job) => request.bodies.length === 1 && request.kind !== 'SetQuantity'
+const joins = ({ request }: Job) =>
+  request.bodies.length === 1 && request.operation !== 'SetQuantity'
 /** An account by whatever name the request gives it; under two names it is locked, and no harm. */
 const accountsOf = ({ request }: Job) =>
   request.bodies.flatMap((body) =>
@@ -153,9 +156,9 @@ async function runTogether(database: Database, jobs: Job[], waits: boolean): Pro
       jobs.map(({ write }) => write),
       async (tx, places) => {
         const requests = places.map((place) => jobs[place]!.request)
-        if (!waits) return post(tx, jobs[0]!.actor, requests, false)
+        if (!waits) return post(tx, jobs[0]!.actor, requests, { waits: false })
         await waitBriefly(tx)
-        return post(tx, jobs[0]!.actor, requests, true).catch(contestedIfLocked)
+        return post(tx, jobs[0]!.actor, requests, { waits: true }).catch(contestedIfLocked)
       },
     )
     return jobs.filter((job, i) => !told(job, ends[i]!))

@@ -1,66 +1,64 @@
 import type { Problem } from '../../platform/refusal.ts'
 import type { Figures } from './figures.ts'
-import type { Body, Kind, Leg } from './legs.ts'
+import type { Body, Leg, Operation } from './legs.ts'
 
-/** A body on its way into the ledger, with whatever is found wrong with it. */
+/**
+ * A posting goes through a line of stages: accept finds what its bodies name, price works out their
+ * figures, write locks and writes. A stage gets rows and gives back rows of its own type, and tells
+ * what is wrong with some of them; it changes none that it was given.
+ */
+
+/** One call of a posting operation: its bodies stand or fall together. */
+export type PostingRequest = {
+  operation: Operation
+  bodies: readonly Body[]
+  path: (item: number) => string
+}
+
+/** A body on its way into the ledger. */
 export type Item = {
+  /** Its place among the items of all requests of a list. */
+  place: number
+  /** The place of its request in the list. */
   request: number
-  kind: Kind
+  operation: Operation
   path: string
   body: Body
   /** The notices it settles, one for each leg. */
-  eventIDs: number[]
-  flaws: { status: 400 | 404 | 409; problem: Problem }[]
-  /** A flaw is there because of another request of the list: alone, it may pass. */
+  eventIDs: readonly number[]
+}
+
+/** What a stage found wrong with an item. */
+export type Flaw = {
+  item: Item
+  status: 400 | 404 | 409
+  problem: Problem
+  /** It is there because of another request of the list: alone, the item may pass. */
   contested?: boolean
 }
 
-/** A leg with what was found for it. */
-export type Row = Leg & {
+/** What a stage makes of the rows that have nothing wrong with them, and the flaws of others. */
+export type Staged<Row> = { rows: Row[]; flaws: Flaw[] }
+
+/** A leg whose product, account and investment are found. */
+export type Accepted = {
   item: Item
+  /** 0 for the first leg of its item, 1 for the second. */
   leg: number
-  /** The first leg of the same item; itself, where it is that. */
-  first: Row | undefined
+  asked: Leg
+  productID: number
   accountID: number
   investmentID: number
-  productID: number
-  figures: Figures | undefined
-  /** The units a set quantity asks for; its figures are those of the difference. */
-  target: string | null | undefined
-  /** Given when it is written. */
-  id: number | undefined
 }
 
-/**
- * Every field from the start and one by one: rows that grow, or are spread, are slow in all that
- * reads them, which for an array of a thousand was a third of our time.
- */
-export const rowOf = (asked: Leg, item: Item, leg: number) =>
-  ({
-    typeID: asked.typeID,
-    account: asked.account,
-    investment: asked.investment,
-    quantity: asked.quantity,
-    amount: asked.amount,
-    price: asked.price,
-    externalID: asked.externalID,
-    externalIDField: asked.externalIDField,
-    fee: asked.fee,
-    conversion: asked.conversion,
-    item,
-    leg,
-    first: undefined,
-    accountID: undefined,
-    investmentID: undefined,
-    productID: undefined,
-    figures: undefined,
-    target: undefined,
-    id: undefined,
-  }) as unknown as Row
+/** A leg with its price, units and money. */
+export type Priced = Accepted & { figures: Figures }
 
-/** Two legs may have the same thing wrong with them; it is told once. */
-export function addFlaws({ flaws }: Item, status: 400 | 404 | 409, problems: Problem[]) {
-  for (const problem of problems)
-    if (!flaws.some((known) => known.problem.message === problem.message))
-      flaws.push({ status, problem })
+/** A leg as it is written. */
+export type Posted = Priced & { id: number; parentID: number | null }
+
+/** The rows of items without a flaw. */
+export function whole<Row extends { item: Item }>(rows: readonly Row[], flaws: readonly Flaw[]) {
+  const flawed = new Set(flaws.map(({ item }) => item.place))
+  return rows.filter(({ item }) => !flawed.has(item.place))
 }

@@ -17,7 +17,7 @@ import type { Adjustment, Conversion, Deposit, Transfer } from './schema.ts'
 const types = lookups.BizTransactionType
 
 /** The seven ways to change units, as the API names them. */
-export type Kind =
+export type Operation =
   | 'Deposit'
   | 'Allotment'
   | 'Redemption'
@@ -47,8 +47,8 @@ export type Leg = {
 }
 
 /** The rows a body asks for: two where units go from one place to another. */
-export function legsOf(kind: Kind, body: Body): Leg[] {
-  switch (kind) {
+export function legsOf(operation: Operation, body: Body): Leg[] {
+  switch (operation) {
     case 'Deposit':
       return [legOf(body, types.Deposit)]
     case 'Allotment':
@@ -106,10 +106,10 @@ function conversionLegs(body: Body): Leg[] {
   ]
 }
 
-type Asked = { kind: Kind; body: Body; path: string }
+type Asked = { operation: Operation; body: Body; path: string }
 
 /** What is wrong with a body whatever the database holds; `latest` is the last day allowed. */
-export function problemsOf({ kind, body, path }: Asked, latest: string): Problem[] {
+export function problemsOf({ operation, body, path }: Asked, latest: string): Problem[] {
   const at = (field: string) => inside(path, field)
   const problem = (code: string, field: string, words: string): Problem => ({
     code,
@@ -122,21 +122,21 @@ export function problemsOf({ kind, body, path }: Asked, latest: string): Problem
     problems.push(problem('required', 'transactionDate', 'is required'))
   else if (transactionDate > latest)
     problems.push(problem('out_of_range', 'transactionDate', 'is more than one day ahead'))
-  if (kind === 'Deposit' && amount === undefined)
+  if (operation === 'Deposit' && amount === undefined)
     problems.push(problem('required', 'amount', 'is required'))
-  if (needsFigure.has(kind) && amount === undefined && quantity === undefined)
+  if (needsFigure.has(operation) && amount === undefined && quantity === undefined)
     problems.push(problem('required', 'quantity', 'or amount is required'))
-  if (kind === 'Adjustment') {
+  if (operation === 'Adjustment') {
     if (quantity === '0') problems.push(problem('invalid_value', 'quantity', 'must not be 0'))
     if (amount && amount !== '0' && amount.startsWith('-') !== quantity?.startsWith('-'))
       problems.push(problem('invalid_value', 'amount', 'must have the sign of the quantity'))
   }
-  if (kind === 'Conversion' && body.conversionMethod === 'Factor' && !body.conversionFactor)
+  if (operation === 'Conversion' && body.conversionMethod === 'Factor' && !body.conversionFactor)
     problems.push(problem('required', 'conversionFactor', 'is required for the method Factor'))
   return problems
 }
 
-const needsFigure = new Set<Kind>(['Allotment', 'Redemption', 'Conversion'])
+const needsFigure = new Set<Operation>(['Allotment', 'Redemption', 'Conversion'])
 
 const day = 24 * 60 * 60_000
 /** A posting may be dated tomorrow, for the time zones that are already there. */

@@ -1,6 +1,6 @@
 import sql from 'sql-template-tag'
 import type { Fragment, Tx } from '../../platform/sql/handle.ts'
-import { appendEach, insertUncounted, recount } from './units.ts'
+import { appendSet, insertUncounted, recount } from './units.ts'
 
 /** Accounts that were locked as a set, by the day of the newest of all their transactions. */
 export type LockedSet = { newest: string | null }
@@ -30,7 +30,7 @@ export async function postSet(
   { newest }: LockedSet,
   { date, postings }: { date: string; postings: Fragment },
 ) {
-  if (newest === null || newest <= date) await appendEach(tx, productID, postings, 'set')
+  if (newest === null || newest <= date) await appendSet(tx, productID, postings)
   else await postAmong(tx, productID, postings)
 }
 
@@ -43,7 +43,7 @@ async function postAmong(tx: Tx, productID: number, postings: Fragment) {
   const behind = ofAccounts(sql`l.last_date > p.transaction_date`)
   // First those that only append: a recount would move the dates that tell them apart.
   const ahead = sql`l.last_date is null or l.last_date <= p.transaction_date`
-  await appendEach(tx, productID, ofAccounts(ahead), 'set')
+  await appendSet(tx, productID, ofAccounts(ahead))
   await insertUncounted(tx, productID, behind)
   const touched = sql`
     select account_id, min(transaction_date) as from_date from (${behind}) b group by account_id`

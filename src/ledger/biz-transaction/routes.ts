@@ -2,7 +2,7 @@ import type { TSchema } from 'typebox'
 import { arrayOf, type Endpoint, reading, sharing, writing } from '../../platform/http/endpoint.ts'
 import { turns } from '../../platform/http/turns.ts'
 import type { PostingDoor } from './door.ts'
-import type { Body, Kind } from './legs.ts'
+import type { Body, Operation } from './legs.ts'
 import {
   Adjustments,
   Allotments,
@@ -19,9 +19,14 @@ import {
 import { readTransactions } from './sql.ts'
 import { rollBack, updateTransaction } from './update.ts'
 
-const posting = (door: PostingDoor, kind: Kind, summary: string, body: TSchema): Endpoint =>
+const posting = (
+  door: PostingDoor,
+  operation: Operation,
+  summary: string,
+  body: TSchema,
+): Endpoint =>
   sharing({
-    operation: `POST /BizTransaction/${kind}`,
+    operation: `POST /BizTransaction/${operation}`,
     access: 'BizTransaction.Write',
     summary,
     resource: 'BizTransaction',
@@ -29,7 +34,7 @@ const posting = (door: PostingDoor, kind: Kind, summary: string, body: TSchema):
     data: arrayOf(BizTransaction),
     through: ({ body: given, pathOf, actor }, write) => {
       const bodies = (Array.isArray(given) ? given : [given]) as Body[]
-      return door(write, actor, { kind, bodies, path: pathOf })
+      return door(write, actor, { operation, bodies, path: pathOf })
     },
   })
 

@@ -2,7 +2,7 @@ import sql, { raw } from 'sql-template-tag'
 import { lookups } from '../../platform/lookup/lookups.ts'
 import type { Tx } from '../../platform/sql/handle.ts'
 import { type RowOf, recordset } from '../../platform/sql/recordset.ts'
-import type { Row } from './item.ts'
+import type { Priced } from './item.ts'
 import { counts } from './kinds.ts'
 
 const type = lookups.BizTransactionType['Set quantity']
@@ -13,16 +13,19 @@ const type = lookups.BizTransactionType['Set quantity']
  * holding that is set more than once in a list takes what was posted for it before, by day and
  * place, into account: each target holds at the end of its day, of two on one day the second.
  */
-export async function setQuantities(tx: Tx, productID: number, rows: Row[]) {
-  const setting = rows.filter(({ typeID }) => typeID === type)
-  if (setting.length === 0) return
-  for (const row of setting) row.target ??= row.figures!.quantity
-  const targets = setting.map(({ accountID, investmentID, target, item }, place) => ({
+export async function setQuantities(
+  tx: Tx,
+  productID: number,
+  rows: readonly Priced[],
+): Promise<Priced[]> {
+  const setting = rows.filter(({ asked }) => asked.typeID === type)
+  if (setting.length === 0) return [...rows]
+  const targets = setting.map(({ accountID, investmentID, figures, item }, place) => ({
     place,
     account_id: accountID,
     investment_id: investmentID,
     transaction_date: item.body.transactionDate,
-    quantity: target,
+    quantity: figures.quantity,
     price: item.body.investmentPrice,
   }))
   const differences = await tx.query<{
@@ -46,7 +49,8 @@ export async function setQuantities(tx: Tx, productID: number, rows: Row[]) {
       select coalesce(g.price, case when d.quantity < 0 then v.redemption_price
         else v.application_price end, v.price) as price) c
     order by g.place`)
-  for (const [i, row] of setting.entries()) Object.assign(row.figures!, differences[i])
+  const posted = new Map(setting.map((row, i) => [row, differences[i]]))
+  return rows.map((row) => ({ ...row, figures: { ...row.figures, ...posted.get(row) } }))
 }
 
 const targetColumns = {

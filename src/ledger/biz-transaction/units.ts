@@ -1,6 +1,7 @@
 import sql, { empty, raw } from 'sql-template-tag'
 import type { Fragment, Tx } from '../../platform/sql/handle.ts'
 import { counts } from './kinds.ts'
+import type { Shortfall } from './shortfall.ts'
 
 /**
  * Where units change, and nowhere else. Every change (a posting, an array, a distribution, an
@@ -30,9 +31,6 @@ export const postingColumns = {
   biz_event_id: 'bigint',
 } as const
 
-/** A holding that would go below zero: when first, and by how much. */
-export type Shortfall = { accountID: number; investmentID: number; date: string; short: string }
-
 /** The accounts that were locked, each with the date of its newest transaction. */
 export type Locked = Map<number, string | null>
 
@@ -40,35 +38,40 @@ type LockedRow = { id: number; lastDate: string | null }
 const lockedColumns = raw('account_id as id, last_date as "lastDate"')
 
 /**
- * Locks the accounts of a product, in the order of their ids, and with them all their holdings.
- * Tells which it got: all of them, or without waiting those that nobody else holds. An account that
- * never had a transaction has no row yet and gets one. Nobody creates a row while holding the lock
- * of an account further on: it could be waited for there. An account with a row cannot be deleted
- * any more, so a caller that may end up without a transaction for it can prepare to undo that.
+ * Locks the accounts of a product, in the order of their ids, and with them all their holdings; or
+ * where it does not wait, those that nobody else holds. An account that never had a transaction has
+ * no row yet: where one is missing none is locked, and `createAccounts` is to follow.
  */
 export async function lockAccounts(
   tx: Tx,
   productID: number,
   accountIDs: readonly number[],
-  wait = true,
-  beforeCreation = async () => {},
-): Promise<Locked> {
+  waits = true,
+): Promise<Locked | undefined> {
   const wanted = [...new Set(accountIDs)]
-  const locked = await lockIfAllThere(tx, productID, wanted, wait)
-  if (locked.size === wanted.length || (!wait && locked.size > 0)) return locked
-  await beforeCreation()
-  return wait ? createAndLock(tx, productID, wanted) : createThenTry(tx, productID, wanted)
-}
-
-/** The usual case in one round trip; where a row is missing it locks none. */
-async function lockIfAllThere(tx: Tx, productID: number, wanted: number[], wait: boolean) {
   const own = sql`product_id = ${productID} and account_id = any(${wanted}::int[])`
-  return lockedOf(
+  const locked = lockedOf(
     await tx.query<LockedRow>(sql`
       select ${lockedColumns} from ledger_account
       where ${own} and (select count(*) from ledger_account where ${own}) = ${wanted.length}
-      order by account_id for update ${wait ? empty : skipLocked}`),
+      order by account_id for update ${waits ? empty : skipLocked}`),
   )
+  return locked.size === wanted.length || (!waits && locked.size > 0) ? locked : undefined
+}
+
+/**
+ * As `lockAccounts`, where rows are missing: they are created. Nobody creates a row while holding
+ * the lock of an account further on, since it could be waited for there. An account with a row
+ * cannot be deleted any more, so whoever ends up without a transaction for it undoes this.
+ */
+export async function createAccounts(
+  tx: Tx,
+  productID: number,
+  accountIDs: readonly number[],
+  waits = true,
+): Promise<Locked> {
+  const wanted = [...new Set(accountIDs)]
+  return waits ? createAndLock(tx, productID, wanted) : createThenTry(tx, productID, wanted)
 }
 
 /** One by one in order, whether there or not: the conflict of an insert is a lock. */
@@ -188,11 +191,10 @@ export const append = (tx: Tx, productID: number, postings: Fragment): Promise<S
 /**
  * As `append`, for a set of any size with one posting for each of its accounts, none of which takes
  * units out: there is no order among them to find and nothing that could be short. A million of
- * them through `append` spend more on its windows than on being written. The postings come in the
- * order of their external ids, if they have any. A list has its accounts looked up one by one, as
- * everywhere; a set, which may be most of them, is joined with them.
+ * them through `append` spend more on its windows than on being written. A set may be most of the
+ * accounts there are, so it is joined with them.
  */
-export const appendEach = (tx: Tx, productID: number, postings: Fragment, as: 'list' | 'set') =>
+export const appendSet = (tx: Tx, productID: number, postings: Fragment) =>
   tx.query(sql`
     with written as (
       insert into biz_transaction (${rowColumns}, closing_quantity, closing_amount, closing_cost,
@@ -225,20 +227,9 @@ export const appendEach = (tx: Tx, productID: number, postings: Fragment, as: 'l
       on conflict (product_id, account_id, investment_id) do update
         set quantity = excluded.quantity, invested_amount = excluded.invested_amount,
           cost_amount = excluded.cost_amount)
-    ${as === 'list' ? totalOneByOne(productID) : totalTogether(productID)}`)
-
-const totalOneByOne = (productID: number) => sql`
-  insert into ledger_account (product_id, account_id, quantity, invested_amount, last_date)
-  select ${productID}, account_id, account_closing_quantity, account_closing_amount,
-    transaction_date
-  from written
-  on conflict (product_id, account_id) do update set quantity = excluded.quantity,
-    invested_amount = excluded.invested_amount, last_date = excluded.last_date`
-
-const totalTogether = (productID: number) => sql`
-  update ledger_account l set quantity = w.account_closing_quantity,
-    invested_amount = w.account_closing_amount, last_date = w.transaction_date
-  from written w where l.product_id = ${productID} and l.account_id = w.account_id`
+    update ledger_account l set quantity = w.account_closing_quantity,
+      invested_amount = w.account_closing_amount, last_date = w.transaction_date
+    from written w where l.product_id = ${productID} and l.account_id = w.account_id`)
 
 /** Writes transactions into the midst of their accounts' history; `recount` must follow. */
 export const insertUncounted = (tx: Tx, productID: number, postings: Fragment) =>

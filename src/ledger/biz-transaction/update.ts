@@ -9,8 +9,8 @@ import type { Tx } from '../../platform/sql/handle.ts'
 import { identifyAll, namesAny, reference } from '../../platform/sql/identify.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
 import { latestDate, problemsOf } from './legs.ts'
-import { insufficient, namesOf } from './post.ts'
 import { BizTransaction, type Rollback, type TransactionUpdate } from './schema.ts'
+import { shortfallProblems } from './shortfall.ts'
 import { renderPerRequest } from './sql.ts'
 import { lockAccounts, recount, touchedAccounts } from './units.ts'
 
@@ -128,11 +128,7 @@ async function countAnew(tx: Tx, rows: Stored[], alsoFrom?: string) {
       .map(({ accountID, date }) => ({ accountID, from: earlier(date, alsoFrom) }))
     const shortfalls = await recount(tx, productID, touchedAccounts(touched))
     if (shortfalls.length === 0) continue
-    const names = await namesOf(tx, shortfalls)
-    throw new Refusal(
-      409,
-      shortfalls.map((shortfall, i) => insufficient(shortfall, names[i]!)),
-    )
+    throw new Refusal(409, await shortfallProblems(tx, shortfalls))
   }
 }
 
@@ -196,7 +192,7 @@ function refuseBadFigures({ typeID }: Stored, update: TransactionUpdate) {
   const { transactionDate, quantity, amount } = update
   if (transactionDate !== undefined) {
     const [problem] = problemsOf(
-      { kind: 'Transfer', body: { transactionDate }, path: '' },
+      { operation: 'Transfer', body: { transactionDate }, path: '' },
       latestDate(),
     )
     if (problem) throw new Refusal(400, [problem])

@@ -85,48 +85,68 @@ order by account_id for update skip locked;
 select nextval('biz_transaction_biz_transaction_id_seq') as id
 from generate_series(1, $1::int);
 
-  with written as (
+  with stated as materialized (
+    select g.*,
+      holding_state(
+        case when h.account_id is null then row(0, 0, 0, 0)::holding_state else
+          row(h.quantity, h.invested_amount, h.cost_amount, h.realised_gain)::holding_state end,
+        g.quantity, g.amount, minor_units(i.currency_id)) over own as state,
+      a.quantity + sum(g.quantity) over everything as account_quantity,
+      a.invested_amount + sum(case when g.quantity <> 0 then g.amount else 0 end) over everything
+        as account_invested,
+      row_number() over (partition by g.account_id order by g.transaction_date desc, g.id desc)
+        as from_last,
+      row_number() over (partition by g.account_id, g.investment_id
+        order by g.transaction_date desc, g.id desc) as from_last_of_holding,
+      -- A payment moves no units: its holding is left alone, if there is one.
+      h.account_id is null or bool_or(g.quantity <> 0) over (
+        partition by g.account_id, g.investment_id) as moves
+    from (select * from unnest($1::bigint[],$2::bigint[],$3::smallint[],$4::int[],$5::int[],$6::date[],$7::numeric[],$8::numeric[],$9::numeric[],$10::numeric[],$11::text[],$12::text[],$13::int[],$14::bigint[]) p ("id", "parent_id", "type_id", "account_id", "investment_id", "transaction_date", "investment_price", "amount", "quantity", "entry_fee_amount", "external_id", "comment", "corporate_action_id", "biz_event_id")) g
+    cross join lateral (
+      select quantity, invested_amount from ledger_account
+      where product_id = $15 and account_id = g.account_id limit 1) a
+    join investment i on i.investment_id = g.investment_id
+    left join lateral (
+      select * from holding
+      where product_id = $16 and account_id = g.account_id
+        and investment_id = g.investment_id limit 1) h on true
+    window own as (partition by g.account_id, g.investment_id order by g.transaction_date, g.id),
+      everything as (partition by g.account_id order by g.transaction_date, g.id)),
+  short as (
+    select distinct on (account_id, investment_id) account_id as "accountID",
+      investment_id as "investmentID",
+  transaction_date::text as date,
+      trim_scale(-(state).quantity)::text as short
+    from stated where (state).quantity < 0
+    order by account_id, investment_id, transaction_date, id),
+  written as (
     insert into biz_transaction (product_id, biz_transaction_id, external_biz_transaction_id,
 biz_transaction_type_id, parent_biz_transaction_id, account_id, investment_id, transaction_date,
 investment_price, amount, quantity, entry_fee_amount, comment, corporate_action_id, biz_event_id, closing_quantity, closing_amount, closing_cost,
       closing_gain, account_closing_quantity, account_closing_amount)
     select
-$1, g.id, g.external_id, g.type_id, g.parent_id, g.account_id, g.investment_id,
+$17, g.id, g.external_id, g.type_id, g.parent_id, g.account_id, g.investment_id,
 g.transaction_date, g.investment_price, g.amount, g.quantity, g.entry_fee_amount, g.comment,
-g.corporate_action_id, g.biz_event_id, coalesce(h.quantity, 0) + g.quantity,
-      coalesce(h.invested_amount, 0) + g.invested, coalesce(h.cost_amount, 0) + g.invested,
-      coalesce(h.realised_gain, 0), l.quantity + g.quantity, l.invested_amount + g.invested
-    from (
-      select p.*, case when p.quantity > 0 then p.amount else 0 end as invested
-      from (select * from unnest($2::bigint[],$3::bigint[],$4::smallint[],$5::int[],$6::int[],$7::date[],$8::numeric[],$9::numeric[],$10::numeric[],$11::numeric[],$12::text[],$13::text[],$14::int[],$15::bigint[]) p ("id", "parent_id", "type_id", "account_id", "investment_id", "transaction_date", "investment_price", "amount", "quantity", "entry_fee_amount", "external_id", "comment", "corporate_action_id", "biz_event_id")) p) g
-    cross join lateral (
-      select quantity, invested_amount from ledger_account
-      where product_id = $16 and account_id = g.account_id limit 1) l
-    left join lateral (
-      select * from holding
-      where product_id = $17 and account_id = g.account_id
-        and investment_id = g.investment_id limit 1) h on true
-    returning account_id, investment_id, transaction_date, quantity, closing_quantity,
-      closing_amount, closing_cost, closing_gain, account_closing_quantity,
-      account_closing_amount),
+g.corporate_action_id, g.biz_event_id, (g.state).quantity, (g.state).invested, (g.state).cost,
+      (g.state).gain, g.account_quantity, g.account_invested
+    from stated g where not exists (select from short) order by g.external_id),
   held as (
     insert into holding (product_id, account_id, investment_id, quantity, invested_amount,
       cost_amount, realised_gain)
-    select $18, account_id, investment_id, closing_quantity, closing_amount,
-      closing_cost, closing_gain
-    from written w
-    where w.quantity > 0 or not exists (
-      select from holding h where h.product_id = $19 and h.account_id = w.account_id
-        and h.investment_id = w.investment_id)
+    select $18, account_id, investment_id, (state).quantity, (state).invested,
+      (state).cost, (state).gain
+    from stated
+    where from_last_of_holding = 1 and moves and not exists (select from short)
     on conflict (product_id, account_id, investment_id) do update
       set quantity = excluded.quantity, invested_amount = excluded.invested_amount,
-        cost_amount = excluded.cost_amount)
-insert into ledger_account (product_id, account_id, quantity, invested_amount, last_date)
-select $20, account_id, account_closing_quantity, account_closing_amount,
-  transaction_date
-from written
-on conflict (product_id, account_id) do update set quantity = excluded.quantity,
-  invested_amount = excluded.invested_amount, last_date = excluded.last_date;
+        cost_amount = excluded.cost_amount, realised_gain = excluded.realised_gain),
+  totalled as (
+    insert into ledger_account (product_id, account_id, quantity, invested_amount, last_date)
+    select $19, account_id, account_quantity, account_invested, transaction_date
+    from stated where from_last = 1 and not exists (select from short)
+    on conflict (product_id, account_id) do update set quantity = excluded.quantity,
+      invested_amount = excluded.invested_amount, last_date = excluded.last_date)
+  select * from short;
 
   select r.request, json_agg(r.shown order by r.place)::text as json
   from (

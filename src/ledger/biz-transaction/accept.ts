@@ -1,0 +1,128 @@
+import { productReference } from '../../catalogue/product/schema.ts'
+import { type Actor, inScope } from '../../platform/actor.ts'
+import type { Tx } from '../../platform/sql/handle.ts'
+import { type Located, locateAll, namesAny, type Reference } from '../../platform/sql/identify.ts'
+import { takeEvents } from '../biz-event/hand-off.ts'
+import { type Accepted, type Flaw, type Item, type Staged, whole } from './item.ts'
+import { latestDate, legsOf, problemsOf } from './legs.ts'
+
+/** The first stage: notices are taken, bodies judged, and what they name is found. */
+export async function accept(
+  tx: Tx,
+  actor: Actor,
+  items: readonly Item[],
+): Promise<Staged<Accepted>> {
+  const handed = await takeEvents(tx, actor, items)
+  const latest = latestDate()
+  // What a refused notice would have filled in is not asked for.
+  const judged = whole(
+    handed.items.map((item) => ({ item })),
+    handed.flaws,
+  ).flatMap(({ item }) =>
+    problemsOf(item, latest).map((problem): Flaw => ({ item, status: 400, problem })),
+  )
+  const flaws = [...handed.flaws, ...judged]
+  const resolved = await resolve(tx, actor, { items: handed.items, flaws })
+  return { rows: resolved.rows, flaws: [...flaws, ...resolved.flaws] }
+}
+
+type AskedLeg = Pick<Accepted, 'item' | 'leg' | 'asked'>
+type Found = Exclude<Located, { problem: unknown }>
+
+/** Finds product, account and investment of every leg. */
+async function resolve(
+  tx: Tx,
+  actor: Actor,
+  { items, flaws: known }: { items: readonly Item[]; flaws: readonly Flaw[] },
+): Promise<Staged<Accepted>> {
+  const legs = whole(
+    items.flatMap((item) =>
+      legsOf(item.operation, item.body).map((asked, leg): AskedLeg => ({ item, leg, asked })),
+    ),
+    known,
+  )
+  const flaws: Flaw[] = []
+  const locate = locator(tx, actor, legs, flaws)
+  const products = await locate(({ item }) =>
+    namesAny(productReference, item.body) ? productReference : undefined,
+  )
+  const accounts = await locate(
+    ({ asked }) => asked.account,
+    (i) => products[i]?.id,
+  )
+  flaws.push(...ofOtherProducts(legs, accounts))
+  const investments = await locate(
+    ({ asked }) => asked.investment,
+    (i) => accounts[i]?.productID,
+  )
+  const rows = legs.flatMap(({ item, leg, asked }, i): Accepted[] => {
+    const [account, investment] = [accounts[i], investments[i]]
+    if (!account?.productID || !investment) return []
+    const { id: accountID, productID } = account
+    return [{ item, leg, asked, productID, accountID, investmentID: investment.id }]
+  })
+  flaws.push(...pairsOf(whole(rows, flaws)).flatMap(sameEnds))
+  return { rows: whole(rows, flaws), flaws }
+}
+
+/** One look-up for each way in which the legs name a thing; items with a flaw ask no further. */
+const locator =
+  (tx: Tx, actor: Actor, legs: readonly AskedLeg[], flaws: Flaw[]) =>
+  async (
+    how: (leg: AskedLeg) => Reference | undefined,
+    productOf: (i: number) => number | undefined = () => undefined,
+  ): Promise<(Found | undefined)[]> => {
+    const found: (Found | undefined)[] = legs.map(() => undefined)
+    const open = whole(
+      legs.map((leg, i) => ({ ...leg, i, reference: how(leg) })),
+      flaws,
+    )
+    for (const reference of new Set(open.flatMap((leg) => leg.reference ?? []))) {
+      const asking = open.filter((leg) => leg.reference === reference)
+      const located = await locateAll(
+        tx,
+        reference,
+        asking.map(({ item }) => item.body),
+        {
+          visible: inScope(actor, 'r.product_id'),
+          productIDs: asking.map(({ i }) => productOf(i)),
+          path: (n) => asking[n]?.item.path ?? '',
+        },
+      )
+      for (const [n, one] of located.entries()) {
+        const { item, i } = asking[n]! // located has a place for each that asks
+        if ('problem' in one) flaws.push({ item, status: one.status, problem: one.problem })
+        else found[i] = one
+      }
+    }
+    return found
+  }
+
+/** The two legs of a transfer are of one product, in which its investment is looked up. */
+const ofOtherProducts = (legs: readonly AskedLeg[], accounts: (Found | undefined)[]): Flaw[] =>
+  legs.flatMap(({ item, leg }, i): Flaw[] => {
+    const [first, second] = [accounts[i - 1], accounts[i]]
+    if (leg === 0 || !first || !second || first.productID === second.productID) return []
+    const message = 'Both accounts must be of the same product.'
+    return [{ item, status: 400, problem: { code: 'other_product', message } }]
+  })
+
+/** The two legs of a transfer or a conversion, which stand side by side. */
+const pairsOf = (rows: readonly Accepted[]): [Accepted, Accepted][] =>
+  rows.flatMap((second, i) => {
+    const first = rows[i - 1]
+    return second.leg === 1 && first ? [[first, second]] : []
+  })
+
+/** The legs of a pair differ where they must. */
+function sameEnds([first, second]: [Accepted, Accepted]): Flaw[] {
+  const { item } = first
+  const refuse = (code: string, message: string): Flaw[] => [
+    { item, status: 400, problem: { code, message } },
+  ]
+  if (item.operation === 'Transfer' && first.accountID === second.accountID)
+    return refuse('same_account', 'A transfer goes from one account to another.')
+  if (item.operation === 'Conversion' && first.investmentID === second.investmentID)
+    return refuse('same_investment', 'A conversion goes from one investment to another.')
+  return []
+}
