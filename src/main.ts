@@ -4,6 +4,7 @@ import { readAbsent } from './access/user/session.ts'
 import { buildApp } from './app.ts'
 import { ConfigError, readConfig } from './config.ts'
 import { startMaintenance } from './operations/maintenance.ts'
+import { secretFields } from './operations/secret-fields.ts'
 import { createLog } from './platform/log.ts'
 import { connect, prepareSchema, startServer } from './platform/registry.ts'
 import { startWorker } from './records/report/worker.ts'
@@ -19,7 +20,7 @@ const farewell = 1_000
 
 async function start() {
   const config = readConfig()
-  const log = createLog(config.logLevel)
+  const log = createLog(config.logLevel, { secrets: secretFields })
   const server = await startServer(config, log)
   const told = new AbortController()
   const stopping: (() => unknown)[] = [() => server.stop()]

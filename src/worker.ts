@@ -1,5 +1,6 @@
 import { readAbsent } from './access/user/session.ts'
 import { ConfigError, readConfig } from './config.ts'
+import { secretFields } from './operations/secret-fields.ts'
 import { findEmbedded } from './platform/embedded/postgres.ts'
 import { createLog } from './platform/log.ts'
 import { connect, prepareSchema } from './platform/registry.ts'
@@ -8,7 +9,7 @@ import { startWorker } from './records/report/worker.ts'
 /** A process that only makes reports: `npm run worker`. As many as you like, on any machine. */
 async function start() {
   const config = readConfig()
-  const log = createLog(config.logLevel)
+  const log = createLog(config.logLevel, { secrets: secretFields })
   const connection = config.databaseUrl
     ? { connectionString: config.databaseUrl }
     : await findEmbedded(config.dataDir)

@@ -79,6 +79,24 @@ describe('POST /Person', () => {
     assert.deepEqual(await read(person.personID), person)
   })
 
+  it('shows the numbers of identity papers, which the audit trail blots out', async () => {
+    const papers = {
+      passportNumber: 'PA1234567',
+      driversLicenseNumber: 'DL7654321',
+      identificationValue: 'ID-55-44',
+    }
+    const person = only(await post({ firstName: 'Pat', ...papers }))
+    const changed = { ...person, passportNumber: 'PA7777777' }
+    assert.equal(only(await put(changed)).passportNumber, 'PA7777777')
+    const path = `/Audit?Resource=Person&ResourceID=${person.personID}`
+    const { data } = await service.admin.get(path)
+    assert.equal((data as object[]).length, 2)
+    const told = JSON.stringify(data)
+    assert.match(told, /passportNumber/)
+    for (const number of [...Object.values(papers), 'PA7777777'])
+      assert.ok(!told.includes(number), number)
+  })
+
   it('keeps a text as it is, whatever it would mean to the database', async () => {
     const texts = ['NULL', 'null', 'a"b\\c', '{x,"y"}', '\\', '"', 'a, b', "'; --", '$1', '😀']
     const answer = await post(texts.map((firstName) => ({ firstName, description: firstName })))

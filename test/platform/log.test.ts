@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type pg from 'pg'
+import { secretFields } from '../../src/operations/secret-fields.ts'
 import { createLog, errorForLog } from '../../src/platform/log.ts'
 import { freshDatabase, rowsOf } from '../support/database.ts'
 import { type Node, startNode } from '../support/node.ts'
@@ -102,11 +103,15 @@ describe('The log', () => {
 
   it('blots out what must not be seen, wherever somebody puts it', () => {
     const written: string[] = []
-    const log = createLog('info', { write: (line) => void written.push(line) })
+    const log = createLog('info', {
+      secrets: secretFields,
+      destination: { write: (line) => void written.push(line) },
+    })
     const names =
-      'password currentPassword newPassword authorization accessToken refreshToken tin iban ' +
+      'password currentPassword authorization accessToken refreshToken tin iban ' +
       'taxationFileNumber taxationCountryTIN taxationCountryTIN2 taxationCountryTIN3 ' +
-      'accountNumber connectionString'
+      'accountNumber chequeAccountNumber passportNumber driversLicenseNumber identificationValue ' +
+      'connectionString'
     for (const name of names.split(' ')) {
       log.info({ [name]: 'Sloth' }, 'flat')
       log.info({ body: { [name]: 'Sloth' } }, 'nested')
