@@ -4,15 +4,17 @@ import { type Actor, inScope } from '../../platform/actor.ts'
 import { lookups } from '../../platform/lookup/lookups.ts'
 import { type Problem, Refusal, refuseAll } from '../../platform/refusal.ts'
 import { inside, itemOf } from '../../platform/shape/path.ts'
-import type { Batch } from '../../platform/sql/batch.ts'
+import type { Plan } from '../../platform/sql/plan.ts'
 import type { Sql, Tx } from '../../platform/sql/handle.ts'
 import { identifyAll, namesAny } from '../../platform/sql/identify.ts'
-import { newIDs, type Row, rowColumns, rowOf, sameRow, tableOf } from '../../platform/sql/rows.ts'
+import { newIDs, type Row, rowColumns, rowFrom, sameRow, defineTable } from '../../platform/sql/rows.ts'
 import { newAccountNumbers, retireAccountNumbers } from './number.ts'
 import { type AccountInput, AccountRecord } from './schema.ts'
 
-export const accountTable = tableOf('account', 'account_id', AccountRecord, {
-  biz_entity_id: 'integer',
+export const accountTable = defineTable('account', {
+  key: 'account_id',
+  record: AccountRecord,
+  others: { biz_entity_id: 'integer' },
 })
 
 /** The accounts that a request gives one entity. */
@@ -46,7 +48,7 @@ export async function planAccounts(
   tx: Tx,
   actor: Actor,
   lists: readonly AccountList[],
-  batch: Batch,
+  plan: Plan,
 ): Promise<PlannedAccounts> {
   const given = await withProducts(tx, actor, lists)
   const current = await currentAccounts(tx, lists)
@@ -67,15 +69,11 @@ export async function planAccounts(
     removed.map((row) => row.account_id as number),
   )
   for (const row of removed) {
-    batch.remove(accountTable, row.account_id as number)
+    plan.remove(accountTable, row.account_id as number)
     changed.add(row.biz_entity_id as number)
   }
   for (const [i, { list, before }] of given.entries()) {
-    const row = rows[i]!
-    if (before && sameRow(accountTable, before, row)) continue
-    if (before) batch.update(accountTable, row)
-    else batch.insert(accountTable, row)
-    changed.add(list.entityID)
+    if (plan.put(accountTable, before, rows[i]!)) changed.add(list.entityID)
   }
   return { products, changed }
 }
@@ -203,7 +201,7 @@ async function completeRows(tx: Tx, given: readonly Given[]): Promise<Row[]> {
   const numberOf = new Map(unnumbered.map((one, i) => [one, numbers[i]!]))
   return given.map((one) => {
     const { input, before, list } = one
-    return rowOf(accountTable, input, {
+    return rowFrom(accountTable, input, {
       account_id: (before?.account_id as number | undefined) ?? idOf.get(one)!,
       biz_entity_id: list.entityID,
       product_id: one.productID!,

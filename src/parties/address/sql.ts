@@ -4,7 +4,7 @@ import { invalid } from '../../platform/refusal.ts'
 import type { Fragment, Sql } from '../../platform/sql/handle.ts'
 import { identified, namesAny, noSuch } from '../../platform/sql/identify.ts'
 import { columns, renderOne } from '../../platform/sql/render.ts'
-import { tableOf } from '../../platform/sql/rows.ts'
+import { defineTable } from '../../platform/sql/rows.ts'
 import { type OwnedKind, ownerColumns } from '../investor/owned-kind.ts'
 import { visibleOwned } from '../investor/scope.ts'
 import {
@@ -33,7 +33,10 @@ const owners = ['bizEntity', 'person', 'organisation'] as const
 
 export const addressKind: OwnedKind = {
   what: 'address',
-  table: tableOf('address', 'address_id', NestedAddress, ownerColumns(owners), {
+  table: defineTable('address', {
+    key: 'address_id',
+    record: NestedAddress,
+    others: ownerColumns(owners),
     inOrderOf: 'external_address_id',
   }),
   owners,

@@ -12,7 +12,7 @@ import {
 } from '../../platform/sql/identify.ts'
 import { page } from '../../platform/sql/paging.ts'
 import { nothingLeft, render } from '../../platform/sql/render.ts'
-import { insertRows, rowOf } from '../../platform/sql/rows.ts'
+import { insertRows, rowFrom } from '../../platform/sql/rows.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
 import {
   bizEntityParameter,
@@ -113,7 +113,7 @@ async function startLink(
 async function rowWith(tx: Tx, actor: Actor, { childID, parentID }: Link, input: ParentInput) {
   const visible = visibleEntity(actor, 'r')
   const dealerID = await identifyOptional(tx, dealerGroupReference, input, { visible })
-  return rowOf(parentTable, input, {
+  return rowFrom(parentTable, input, {
     biz_entity_id: childID,
     parent_biz_entity_id: parentID,
     dealer_group_biz_entity_id: dealerID ?? null,

@@ -4,27 +4,26 @@ import type { Actor } from '../../platform/actor.ts'
 import { invalid, type Problem, refuseAll } from '../../platform/refusal.ts'
 import { DateOnly, Id, optional } from '../../platform/shape/fields.ts'
 import { type ItemPath, inside, itemOf } from '../../platform/shape/path.ts'
-import type { Batch } from '../../platform/sql/batch.ts'
+import type { Plan } from '../../platform/sql/plan.ts'
 import type { Fragment, Sql, Tx } from '../../platform/sql/handle.ts'
 import { identifyAll, identifyOptionals, type Reference } from '../../platform/sql/identify.ts'
 import { columns } from '../../platform/sql/render.ts'
-import { type Row, rowColumns, rowOf, sameRow, tableOf } from '../../platform/sql/rows.ts'
+import { type Row, rowColumns, rowFrom, sameRow, defineTable } from '../../platform/sql/rows.ts'
 import { dealerGroupReference, parentReference } from '../investor/identities.ts'
 import { visibleEntity } from '../investor/scope.ts'
 import { BizEntityParent, type NestedParent } from './parent-schema.ts'
 
 /** Replaced as a whole, per child. */
-export const parentTable = tableOf(
-  'biz_entity_parent',
-  'biz_entity_id',
-  Type.Object({
+export const parentTable = defineTable('biz_entity_parent', {
+  key: 'biz_entity_id',
+  record: Type.Object({
     bizEntityID: Id,
     parentBizEntityID: Id,
     dealerGroupBizEntityID: optional(Id),
     activeFrom: DateOnly,
     activeTo: optional(DateOnly),
   }),
-)
+})
 
 const parentColumns = columns(BizEntityParent, 'l', {
   externalBizEntityId: 'c.external_biz_entity_id',
@@ -68,7 +67,7 @@ export async function planParents(
   lists: readonly ParentList[],
   /** Entities that this request brings, by their external ids: a link may name one of them. */
   brought: ReadonlyMap<string, number>,
-  batch: Batch,
+  plan: Plan,
 ): Promise<Set<number>> {
   const given = lists.flatMap((list) =>
     list.links.map((link, i) => ({ list, link, path: itemOf(list.path, i) })),
@@ -80,14 +79,14 @@ export async function planParents(
   const parents = await find(parentReference, true)
   const dealers = await find(dealerGroupReference, false)
   const rows = given.map(({ list, link }, i) =>
-    rowOf(parentTable, link, {
+    rowFrom(parentTable, link, {
       biz_entity_id: list.entityID,
       parent_biz_entity_id: parents[i]!,
       dealer_group_biz_entity_id: dealers[i] ?? null,
     }),
   )
   refuseAll(400, wrongLinks(rows, path))
-  return planChanges(await currentLinks(tx, actor, lists), lists, rows, batch)
+  return planChanges(await currentLinks(tx, actor, lists), lists, rows, plan)
 }
 
 type Finding = {
@@ -162,23 +161,15 @@ function planChanges(
   current: readonly Link[],
   lists: readonly ParentList[],
   rows: readonly Row[],
-  batch: Batch,
+  plan: Plan,
 ): Set<number> {
   const changed = new Set<number>()
   const of = <T extends Row>(all: readonly T[], id: number) =>
     all.filter((row) => row.biz_entity_id === id)
   for (const { entityID, isNew } of lists) {
     const before = isNew ? [] : of(current, entityID)
-    const after = of(rows, entityID)
-    const shown = before.filter(({ hidden }) => !hidden)
-    const same =
-      shown.length === after.length &&
-      after.every((row) => shown.some((link) => sameRow(parentTable, link, row)))
-    if (same) continue
-    if (before.length > 0) batch.remove(parentTable, entityID)
-    for (const row of [...before.filter(({ hidden }) => hidden), ...after])
-      batch.insert(parentTable, row)
-    changed.add(entityID)
+    const after = [...before.filter(({ hidden }) => hidden), ...of(rows, entityID)]
+    if (plan.replace(parentTable, entityID, before, after)) changed.add(entityID)
   }
   return changed
 }

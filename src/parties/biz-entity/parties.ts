@@ -1,6 +1,6 @@
 import { inside, itemOf } from '../../platform/shape/path.ts'
 import { reference } from '../../platform/sql/identify.ts'
-import { tableOf } from '../../platform/sql/rows.ts'
+import { defineTable } from '../../platform/sql/rows.ts'
 import type { Owner } from '../investor/identities.ts'
 import type { LinkedRecord, Planning, Use } from '../investor/linked.ts'
 import { planNested } from '../investor/nested.ts'
@@ -13,12 +13,11 @@ import { type PartyInput, PartyRecord } from './party-schema.ts'
 /** Parties belong to their entity and are written with it only. */
 const partyKind: NestedKind = {
   what: 'party',
-  table: tableOf(
-    'biz_entity_party',
-    'biz_entity_party_id',
-    PartyRecord,
-    ownerColumns(['bizEntity']),
-  ),
+  table: defineTable('biz_entity_party', {
+    key: 'biz_entity_party_id',
+    record: PartyRecord,
+    others: ownerColumns(['bizEntity']),
+  }),
   owners: ['bizEntity'],
   reference: reference(
     { what: 'party', table: 'biz_entity_party', columns: ['biz_entity_party_id'] },
@@ -98,7 +97,7 @@ function placeOf(party: PartyInput, path: string): Place {
 
 /** Plans the parties themselves, once it is known who they are. */
 export const planParties = (
-  { tx, actor, batch }: Planning,
+  { tx, actor, plan }: Planning,
   drafts: readonly Draft[],
   { persons, organisations }: Linked,
 ): Promise<Owner[]> =>
@@ -116,5 +115,5 @@ export const planParties = (
         organisationID: organisations.get(party)?.id,
       })),
     })),
-    batch,
+    plan,
   )

@@ -3,17 +3,17 @@ import type { Actor } from '../../platform/actor.ts'
 import { invalid, type Problem, refuseAll } from '../../platform/refusal.ts'
 import { changesBetween, masked } from '../../platform/shape/mask.ts'
 import { type ItemPath, inside } from '../../platform/shape/path.ts'
-import { type Batch, batchOf } from '../../platform/sql/batch.ts'
+import { type Plan, planFor } from '../../platform/sql/plan.ts'
 import type { Tx } from '../../platform/sql/handle.ts'
 import { identify } from '../../platform/sql/identify.ts'
 import { render } from '../../platform/sql/render.ts'
-import { lostRace, newIDs, type Row, rowOf, sameRow, tableOf } from '../../platform/sql/rows.ts'
+import { defineTable, loadRows, lostRace, newIDs, type Row, rowFrom } from '../../platform/sql/rows.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
 import { accountTable, planAccounts } from '../account/plan.ts'
 import { addressKind } from '../address/sql.ts'
 import { communicationKind } from '../communication/sql.ts'
 import { bizEntityReference, type Owner } from '../investor/identities.ts'
-import { loadRows, type Planning, sealedChanges } from '../investor/linked.ts'
+import { type Planning, sealedChanges } from '../investor/linked.ts'
 import { lockEntitiesShowing, touch } from '../investor/locks.ts'
 import { planNested } from '../investor/nested.ts'
 import type { OwnedKind } from '../investor/owned-kind.ts'
@@ -29,13 +29,13 @@ import { entitiesByID } from './read.ts'
 import { checkReferences } from './references.ts'
 import { BizEntity, BizEntityInput, BizEntityRecord, type BizEntityUpdate } from './schema.ts'
 
-const entityTable = tableOf(
-  'biz_entity',
-  'biz_entity_id',
-  BizEntityRecord,
-  { product_id: 'integer' },
-  { inOrderOf: 'external_biz_entity_id', updatedDate: true },
-)
+const entityTable = defineTable('biz_entity', {
+  key: 'biz_entity_id',
+  record: BizEntityRecord,
+  others: { product_id: 'integer' },
+  inOrderOf: 'external_biz_entity_id',
+  updatedDate: true,
+})
 
 /** What is referred to comes before what refers to it. */
 const tables = [
@@ -59,7 +59,7 @@ export async function createEntities(
   inputs: BizEntityInput[],
   pathOf: ItemPath,
 ): Promise<Written> {
-  const planning = { tx, actor, vault, batch: batchOf(tables), replaces: false }
+  const planning = { tx, actor, vault, plan: planFor(tables), replaces: false }
   refuseAll(400, repeatedExternals(inputs, pathOf))
   await takeTurns(tx, inputs)
   const [ids] = await newIDs(tx, [{ table: entityTable, count: inputs.length }])
@@ -67,7 +67,7 @@ export async function createEntities(
   const linked = await planLinkedParties(planning, drafts)
   const showing = await lockEntitiesShowing(tx, linked.changed)
   const { products, parents } = await planEntities(planning, drafts, linked, new Map())
-  await planning.batch.write(tx)
+  await planning.plan.write(tx)
   await refuseCycles(tx, parents)
   await touch(tx, showing)
   const answer = await render(tx, entitiesByID(actor, ids!))
@@ -82,7 +82,7 @@ export async function replaceEntity(
   vault: Vault,
   input: BizEntityUpdate,
 ): Promise<Written> {
-  const planning = { tx, actor, vault, batch: batchOf(tables), replaces: true }
+  const planning = { tx, actor, vault, plan: planFor(tables), replaces: true }
   await takeTurns(tx, [input])
   const id = await identify(tx, bizEntityReference, input, { visible: visibleEntity(actor, 'r') })
   const drafts = [{ id, isNew: false, input: { ...input, bizEntityID: id }, path: '' }]
@@ -94,7 +94,7 @@ export async function replaceEntity(
     throw invalid('immutable', 'bizEntityTypeID cannot be changed.', 'bizEntityTypeID')
   const before = await render(tx, entitiesByID(actor, [id]))
   const planned = await planEntities(planning, drafts, linked, new Map([[id, stored]]))
-  await planning.batch.write(tx)
+  await planning.plan.write(tx)
   await refuseCycles(tx, planned.parents)
   if (planned.changed || linked.changed.length > 0) await touch(tx, showing)
   const after = await render(tx, entitiesByID(actor, [id]))
@@ -138,7 +138,7 @@ async function planEntities(
   linked: Linked,
   stored: ReadonlyMap<number, Row>,
 ): Promise<Planned> {
-  const { tx, actor, batch } = planning
+  const { tx, actor, plan } = planning
   await checkReferences(tx, actor, drafts, stored)
   const accounts = await planAccounts(
     tx,
@@ -149,7 +149,7 @@ async function planEntities(
       accounts: input.accounts,
       path: inside(path, 'accounts'),
     })),
-    batch,
+    plan,
   )
   const owned = async (kind: OwnedKind, name: 'addresses' | 'communications' | 'paymentDetails') =>
     planNested(
@@ -162,7 +162,7 @@ async function planEntities(
         records: input[name] ?? [],
         path: inside(path, name),
       })),
-      batch,
+      plan,
     )
   const changed: Owner[] = [
     ...(await planParties(planning, drafts, linked)),
@@ -180,9 +180,9 @@ async function planEntities(
       path: inside(path, 'bizEntityParents'),
     })),
     new Map(drafts.flatMap(({ id, input }) => pairOf(input.externalBizEntityId, id))),
-    batch,
+    plan,
   )
-  const scalars = planOwnFields(drafts, accounts.products, stored, batch)
+  const scalars = planOwnFields(drafts, accounts.products, stored, plan)
   return {
     products: accounts.products,
     parents,
@@ -197,16 +197,12 @@ function planOwnFields(
   drafts: readonly Draft[],
   products: ReadonlyMap<number, number>,
   stored: ReadonlyMap<number, Row>,
-  batch: Batch,
+  plan: Plan,
 ): boolean {
   let changed = false
   for (const { id, input } of drafts) {
-    const row = rowOf(entityTable, input, { biz_entity_id: id, product_id: products.get(id)! })
-    const before = stored.get(id)
-    if (before && sameRow(entityTable, before, row)) continue
-    if (before) batch.update(entityTable, row)
-    else batch.insert(entityTable, row)
-    changed = true
+    const row = rowFrom(entityTable, input, { biz_entity_id: id, product_id: products.get(id)! })
+    if (plan.put(entityTable, stored.get(id), row)) changed = true
   }
   return changed
 }

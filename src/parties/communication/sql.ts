@@ -4,7 +4,7 @@ import type { Fragment, Sql } from '../../platform/sql/handle.ts'
 import { identified } from '../../platform/sql/identify.ts'
 import { page } from '../../platform/sql/paging.ts'
 import { columns, render } from '../../platform/sql/render.ts'
-import { tableOf } from '../../platform/sql/rows.ts'
+import { defineTable } from '../../platform/sql/rows.ts'
 import { type OwnedKind, ownerColumns } from '../investor/owned-kind.ts'
 import { visibleOwned } from '../investor/scope.ts'
 import {
@@ -33,14 +33,13 @@ const owners = ['bizEntity', 'person', 'organisation'] as const
 
 export const communicationKind: OwnedKind = {
   what: 'communication',
-  table: tableOf(
-    'communication',
-    'communication_id',
-    NestedCommunication,
-    ownerColumns(owners),
+  table: defineTable('communication', {
+    key: 'communication_id',
+    record: NestedCommunication,
+    others: ownerColumns(owners),
     // Email addresses are unique on the platform: requests that bring the same ones meet here.
-    { inOrderOf: 'name' },
-  ),
+    inOrderOf: 'name',
+  }),
   owners,
   reference: communicationReference,
   parameter: communicationParameter,

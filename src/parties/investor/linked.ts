@@ -2,17 +2,16 @@ import sql, { raw } from 'sql-template-tag'
 import type { Actor } from '../../platform/actor.ts'
 import { type Problem, refuseAll } from '../../platform/refusal.ts'
 import { inside } from '../../platform/shape/path.ts'
-import type { Batch } from '../../platform/sql/batch.ts'
-import type { Fragment, Sql, Tx } from '../../platform/sql/handle.ts'
+import type { Plan } from '../../platform/sql/plan.ts'
+import type { Fragment, Tx } from '../../platform/sql/handle.ts'
 import { namesAny, type Reference } from '../../platform/sql/identify.ts'
 import { maskOf } from '../../platform/sql/render.ts'
 import {
   givenColumns,
+  loadRows,
   newIDs,
   type Row,
-  rowColumns,
-  rowOf,
-  sameRow,
+  rowFrom,
   type Table,
 } from '../../platform/sql/rows.ts'
 import type { OwnerKind } from './identities.ts'
@@ -24,7 +23,7 @@ export type Planning = {
   tx: Tx
   actor: Actor
   vault: Vault
-  batch: Batch
+  plan: Plan
   /**
    * What a record leaves out: a replacement clears it, an addition (POST) leaves a record that is
    * there already as it is.
@@ -93,7 +92,7 @@ export async function planGroups(
   kind: LinkedKind,
   groups: readonly Group[],
 ): Promise<Map<Use, LinkedRecord>> {
-  const { tx, vault, batch } = planning
+  const { tx, vault, plan } = planning
   const { table } = kind
   const current = await lockAndLoad(tx, kind, groups)
   const added = groups.filter(({ id }) => id === undefined)
@@ -108,9 +107,7 @@ export async function planGroups(
     const before = current.get(id)
     const row = given && rowFor(planning, table, id, given, before)
     if (row) problems.push(...sealRow(vault, table, row, before, winner.path))
-    const changed = Boolean(row && !(before && sameRow(table, before, row)))
-    if (row && changed && before) batch.update(table, row)
-    if (row && !before) batch.insert(table, row)
+    const changed = Boolean(row && plan.put(table, before, row))
     const sealed = before && row ? sealedDifferences(table, before, row) : {}
     const record = { id, isNew: !before, given, path: winner.path, changed, sealed }
     for (const use of group.uses) records.set(use, record)
@@ -216,13 +213,6 @@ async function lockAndLoad(tx: Tx, { kind, table }: LinkedKind, groups: readonly
   return new Map((await loadRows(tx, table, ids)).map((row) => [row[table.key] as number, row]))
 }
 
-export async function loadRows(handle: Sql, table: Table, ids: readonly number[]): Promise<Row[]> {
-  if (ids.length === 0) return []
-  return handle.query<Row>(sql`
-    select ${rowColumns(table, 't')} from ${raw(table.name)} t
-    where ${raw(`t.${table.key}`)} = any(${ids}::int[])`)
-}
-
 function rowFor(
   { replaces }: Planning,
   table: Table,
@@ -230,7 +220,7 @@ function rowFor(
   given: object,
   before: Row | undefined,
 ): Row {
-  if (replaces || !before) return { ...rowOf(table, given), [table.key]: id }
+  if (replaces || !before) return { ...rowFrom(table, given), [table.key]: id }
   // A number that is not given stays: its mask stands for it.
   const masks = sealedColumns(table).map(({ name }) => [name, before[maskOf(name)]])
   return { ...before, ...Object.fromEntries(masks), ...givenColumns(table, given), [table.key]: id }

@@ -2,9 +2,9 @@ import sql, { empty, raw } from 'sql-template-tag'
 import type { Actor } from '../../platform/actor.ts'
 import { type Problem, refuseAll } from '../../platform/refusal.ts'
 import { inside, itemOf } from '../../platform/shape/path.ts'
-import type { Batch } from '../../platform/sql/batch.ts'
+import type { Plan } from '../../platform/sql/plan.ts'
 import type { Tx } from '../../platform/sql/handle.ts'
-import { newIDs, type Row, rowOf, sameRow } from '../../platform/sql/rows.ts'
+import { newIDs, type Row, rowFrom, sameRow } from '../../platform/sql/rows.ts'
 import type { Owner } from './identities.ts'
 import {
   externalColumn,
@@ -38,7 +38,7 @@ export async function planNested(
   actor: Actor,
   kind: NestedKind,
   lists: readonly NestedList[],
-  batch: Batch,
+  plan: Plan,
 ): Promise<Owner[]> {
   const given = lists.flatMap((list) => givenOf(kind, list))
   refuseAll(400, repeated(kind, given))
@@ -51,12 +51,12 @@ export async function planNested(
   const kept = matchAll(kind, given, current)
   await refuseStrangers(tx, actor, kind, given)
   await numberNew(tx, kind, given)
-  return planChanges(kind, given, current, kept, batch)
+  return planChanges(kind, given, current, kept, plan)
 }
 
 const givenOf = (kind: NestedKind, list: NestedList): Given[] =>
   (list.records ?? []).map((record, i) => {
-    const row = rowOf(kind.table, record, ownedBy(kind, list.owner))
+    const row = rowFrom(kind.table, record, ownedBy(kind, list.owner))
     // A native id means nothing before its owner exists.
     if (list.isNew) row[kind.table.key] = null
     return { list, row, path: itemOf(list.path, i), matched: false }
@@ -177,23 +177,19 @@ function planChanges(
   given: readonly Given[],
   current: readonly Row[],
   kept: ReadonlyMap<number, Row>,
-  batch: Batch,
+  plan: Plan,
 ): Owner[] {
   const { table } = kind
   const changed = new Map<string, Owner>()
   const change = (owner: Owner) => changed.set(ownerKey(owner), owner)
   for (const row of current) {
     if (kept.has(row[table.key] as number)) continue
-    batch.remove(table, row[table.key] as number)
+    plan.remove(table, row[table.key] as number)
     change(ownerOf(kind, row))
   }
   for (const [list, rows] of rowsByList(given)) {
     for (const row of kind.settle?.(rows) ?? rows) {
-      const before = kept.get(row[table.key] as number)
-      if (before && sameRow(table, before, row)) continue
-      if (before) batch.update(table, row)
-      else batch.insert(table, row)
-      change(list.owner)
+      if (plan.put(table, kept.get(row[table.key] as number), row)) change(list.owner)
     }
   }
   return [...changed.values()]

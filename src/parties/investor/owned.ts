@@ -4,11 +4,11 @@ import type { Actor } from '../../platform/actor.ts'
 import { Refusal, refuseAll } from '../../platform/refusal.ts'
 import { changesBetween, masked, recordOf } from '../../platform/shape/mask.ts'
 import { type ItemPath, inside } from '../../platform/shape/path.ts'
-import { batchOf } from '../../platform/sql/batch.ts'
+import { planFor } from '../../platform/sql/plan.ts'
 import type { Sql, Tx } from '../../platform/sql/handle.ts'
 import { identify, identifyAll, namesAny, type Reference } from '../../platform/sql/identify.ts'
 import { nothingLeft, render } from '../../platform/sql/render.ts'
-import { lostRace, newIDs, type Row, rowColumns, rowOf, sameRow } from '../../platform/sql/rows.ts'
+import { lostRace, newIDs, type Row, rowColumns, rowFrom } from '../../platform/sql/rows.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
 import { type Owner, ownerKinds } from './identities.ts'
 import { lockOwners, soleProduct, touch } from './locks.ts'
@@ -32,7 +32,7 @@ export async function createOwned(
   const showing = await lockOwners(tx, owners)
   const [ids] = await newIDs(tx, [{ table, count: inputs.length }])
   const rows = inputs.map((input, i) => ({
-    ...rowOf(table, input, ownedBy(kind, owners[i]!)),
+    ...rowFrom(table, input, ownedBy(kind, owners[i]!)),
     [table.key]: ids![i]!,
   }))
   await writeRows(tx, kind, rows, [])
@@ -52,7 +52,7 @@ export async function updateOwned(
   const id = await identifyOwned(tx, actor, kind, kind.reference, input)
   const [owner] = await ownersOf(tx, actor, kind, [input], () => '')
   const { row: current, showing } = await lockOwned(tx, kind, id, [owner!])
-  const row = { ...rowOf(table, input, ownedBy(kind, owner!)), [table.key]: id }
+  const row = { ...rowFrom(table, input, ownedBy(kind, owner!)), [table.key]: id }
   if (!keepExternal(kind, row, current)) throw new Refusal(400, [fixedExternal(kind, '')])
   const before = await render(tx, kind.select(among(kind, [id])))
   const changed = await writeRows(tx, kind, [row], [current])
@@ -72,9 +72,9 @@ export async function deleteOwned(
   const id = await identifyOwned(tx, actor, kind, kind.parameter, key)
   const { showing } = await lockOwned(tx, kind, id, [])
   const before = await render(tx, kind.select(among(kind, [id])))
-  const batch = batchOf([table])
-  batch.remove(table, id)
-  await batch.write(tx)
+  const plan = planFor([table])
+  plan.remove(table, id)
+  await plan.write(tx)
   await touch(tx, showing)
   const changes = { deleted: masked(record, recordOf(before.json)) }
   return { ...nothingLeft, ids: [id], productID: soleProduct(showing), changes }
@@ -155,7 +155,7 @@ async function writeRows(
   replaced: readonly Row[],
 ): Promise<boolean> {
   const { table } = kind
-  const batch = batchOf([table])
+  const plan = planFor([table])
   const written = new Set(rows.map((row) => row[table.key]))
   const owners = new Map(rows.map((row) => [ownerKey(ownerOf(kind, row)), ownerOf(kind, row)]))
   const siblings = kind.settle ? await rowsOfOwners(tx, kind, [...owners.values()]) : []
@@ -165,13 +165,9 @@ async function writeRows(
   for (const key of owners.keys()) {
     const own = [...others, ...rows].filter((row) => ownerKey(ownerOf(kind, row)) === key)
     for (const row of kind.settle?.(own) ?? own) {
-      const old = before.get(row[table.key]!)
-      if (old && sameRow(table, old, row)) continue
-      if (old) batch.update(table, row)
-      else batch.insert(table, row)
-      changed = true
+      if (plan.put(table, before.get(row[table.key]!), row)) changed = true
     }
   }
-  await batch.write(tx)
+  await plan.write(tx)
   return changed
 }

@@ -38,7 +38,7 @@ export async function sealAnew(
 /** The part of a table that a rotation reads and writes. */
 const sealedOf = (table: Table): Table => ({
   ...table,
-  columns: [{ name: table.key, type: 'integer' }, ...sealedColumns(table)],
+  columns: [{ name: table.key, type: 'integer', absent: null }, ...sealedColumns(table)],
   // Nothing that anyone could see has changed.
   updatedDate: false,
 })

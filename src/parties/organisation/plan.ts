@@ -1,7 +1,7 @@
 import sql from 'sql-template-tag'
 import { inside, itemOf } from '../../platform/shape/path.ts'
 import type { Sql } from '../../platform/sql/handle.ts'
-import { type Row, rowColumns, rowOf, sameRow } from '../../platform/sql/rows.ts'
+import { type Row, rowColumns, rowFrom, sameRow } from '../../platform/sql/rows.ts'
 import { type Owner, organisationReference } from '../investor/identities.ts'
 import {
   type Group,
@@ -59,7 +59,7 @@ export async function planOrganisations(
   associations: Associations,
   persons: ReadonlyMap<Use, LinkedRecord>,
 ): Promise<{ organisations: Map<Use, LinkedRecord>; changed: Owner[] }> {
-  const { tx, batch, replaces } = planning
+  const { tx, plan, replaces } = planning
   const organisations = await planGroups(planning, organisationKind, groups)
   const listed = groups.filter(
     ({ given }) => given && ((given as OrganisationUpdate).associatedPersons || replaces),
@@ -73,17 +73,15 @@ export async function planOrganisations(
   for (const group of listed) {
     const id = idOf(group)
     const rows = associations.get(group)!.map(({ entry, use }, i) =>
-      rowOf(associationTable, entry, {
+      rowFrom(associationTable, entry, {
         organisation_id: id,
         person_id: persons.get(use)!.id,
         ordinal: i + 1,
       }),
     )
-    const before = current.get(id) ?? []
-    if (sameRows(before, rows)) continue
-    if (before.length > 0) batch.remove(associationTable, id)
-    for (const row of rows) batch.insert(associationTable, row)
-    changed.push({ kind: 'organisation', id })
+    // The same persons in the same order: gaps in the numbering mean nothing.
+    const before = (current.get(id) ?? []).map((row, i) => ({ ...row, ordinal: i + 1 }))
+    if (plan.replace(associationTable, id, before, rows)) changed.push({ kind: 'organisation', id })
   }
   return { organisations, changed }
 }
@@ -100,8 +98,3 @@ async function currentRows(handle: Sql, ids: readonly number[]): Promise<Map<num
   }
   return rows
 }
-
-/** The same persons in the same order; gaps in the numbering mean nothing. */
-const sameRows = (before: readonly Row[], after: readonly Row[]) =>
-  before.length === after.length &&
-  before.every((row, i) => sameRow(associationTable, { ...row, ordinal: i + 1 }, after[i]!))

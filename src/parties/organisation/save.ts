@@ -4,7 +4,7 @@ import type { Actor } from '../../platform/actor.ts'
 import { conflict } from '../../platform/refusal.ts'
 import { changesBetween, masked, recordOf } from '../../platform/shape/mask.ts'
 import type { ItemPath } from '../../platform/shape/path.ts'
-import { batchOf } from '../../platform/sql/batch.ts'
+import { planFor } from '../../platform/sql/plan.ts'
 import type { Tx } from '../../platform/sql/handle.ts'
 import { identify, type Reference } from '../../platform/sql/identify.ts'
 import { nothingLeft, render } from '../../platform/sql/render.ts'
@@ -42,11 +42,11 @@ export async function createOrganisations(
   inputs: OrganisationInput[],
   path: ItemPath,
 ): Promise<Written> {
-  const planning = { tx, actor, vault, batch: batchOf(tables), replaces: false }
+  const planning = { tx, actor, vault, plan: planFor(tables), replaces: false }
   const uses = inputs.map((given, i) => ({ given, path: path(i), mustBeNew: true }))
   const { organisations, changed } = await plan(planning, uses)
   const showing = await lockEntitiesShowing(tx, changed)
-  await planning.batch.write(tx)
+  await planning.plan.write(tx)
   await touch(tx, showing)
   const ids = uses.map((use) => organisations.get(use)!.id)
   const changes = masked({ items: OrganisationInput } as TSchema, inputs)
@@ -60,12 +60,12 @@ export async function updateOrganisation(
   input: OrganisationUpdate,
 ): Promise<Written> {
   const id = await identifyOrganisation(tx, actor, organisationReference, input)
-  const planning = { tx, actor, vault, batch: batchOf(tables), replaces: true }
+  const planning = { tx, actor, vault, plan: planFor(tables), replaces: true }
   const use = { given: { ...input, organisationID: id }, path: '', isWhole: true }
   const { organisations, changed } = await plan(planning, [use])
   const showing = await lockEntitiesShowing(tx, changed)
   const before = await render(tx, organisationsByID([id]))
-  await planning.batch.write(tx)
+  await planning.plan.write(tx)
   await touch(tx, showing)
   const after = await render(tx, organisationsByID([id]))
   const changes = {

@@ -4,7 +4,7 @@ import type { Fragment, Sql } from '../../platform/sql/handle.ts'
 import { identified } from '../../platform/sql/identify.ts'
 import { page } from '../../platform/sql/paging.ts'
 import { columns, many, one, render } from '../../platform/sql/render.ts'
-import { tableOf } from '../../platform/sql/rows.ts'
+import { defineTable } from '../../platform/sql/rows.ts'
 import { Address } from '../address/schema.ts'
 import { addressKind } from '../address/sql.ts'
 import { Communication } from '../communication/schema.ts'
@@ -15,23 +15,19 @@ import { visibleOrganisation } from '../investor/scope.ts'
 import { selectPerson } from '../person/sql.ts'
 import { Organisation, type OrganisationQuery, OrganisationRecord, Relationship } from './schema.ts'
 
-export const organisationTable = tableOf(
-  'organisation',
-  'organisation_id',
-  OrganisationRecord,
-  {},
-  {
-    inOrderOf: 'external_organisation_id',
-    contested: 'external_organisation_id',
-    updatedDate: true,
-  },
-)
+export const organisationTable = defineTable('organisation', {
+  key: 'organisation_id',
+  record: OrganisationRecord,
+  inOrderOf: 'external_organisation_id',
+  contested: 'external_organisation_id',
+  updatedDate: true,
+})
 
 /** Replaced as a whole, per organisation. */
-export const associationTable = tableOf('organisation_person', 'organisation_id', Relationship, {
-  organisation_id: 'integer',
-  person_id: 'integer',
-  ordinal: 'integer',
+export const associationTable = defineTable('organisation_person', {
+  key: 'organisation_id',
+  record: Relationship,
+  others: { organisation_id: 'integer', person_id: 'integer', ordinal: 'integer' },
 })
 
 const organisationColumns = columns(Organisation, 'o')

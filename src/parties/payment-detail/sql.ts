@@ -3,7 +3,7 @@ import type { Actor } from '../../platform/actor.ts'
 import type { Fragment } from '../../platform/sql/handle.ts'
 import { identified } from '../../platform/sql/identify.ts'
 import { columns } from '../../platform/sql/render.ts'
-import { type Row, tableOf } from '../../platform/sql/rows.ts'
+import { defineTable, type Row } from '../../platform/sql/rows.ts'
 import { type OwnedKind, ownerColumns } from '../investor/owned-kind.ts'
 import { visibleEntity } from '../investor/scope.ts'
 import {
@@ -27,7 +27,10 @@ const owners = ['bizEntity'] as const
 
 export const paymentDetailKind: OwnedKind = {
   what: 'payment detail',
-  table: tableOf('payment_detail', 'payment_detail_id', NestedPaymentDetail, ownerColumns(owners), {
+  table: defineTable('payment_detail', {
+    key: 'payment_detail_id',
+    record: NestedPaymentDetail,
+    others: ownerColumns(owners),
     inOrderOf: 'external_payment_detail_id',
   }),
   owners,

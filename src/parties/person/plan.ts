@@ -41,7 +41,7 @@ export async function planOwned(
   kind: Owner['kind'],
   records: Iterable<LinkedRecord>,
 ): Promise<Owner[]> {
-  const { tx, actor, batch } = planning
+  const { tx, actor, plan } = planning
   const told = [...new Set(records)].filter(({ given }) => given !== undefined)
   const lists = (name: keyof Nesting): NestedList[] =>
     told.map(({ id, isNew, given, path }) => ({
@@ -53,7 +53,7 @@ export async function planOwned(
   const own = told.flatMap(({ id, changed }) => (changed ? [{ kind, id }] : []))
   return [
     ...own,
-    ...(await planNested(tx, actor, addressKind, lists('addresses'), batch)),
-    ...(await planNested(tx, actor, communicationKind, lists('communications'), batch)),
+    ...(await planNested(tx, actor, addressKind, lists('addresses'), plan)),
+    ...(await planNested(tx, actor, communicationKind, lists('communications'), plan)),
   ]
 }

@@ -4,7 +4,7 @@ import type { Actor } from '../../platform/actor.ts'
 import { conflict } from '../../platform/refusal.ts'
 import { changesBetween, masked, recordOf } from '../../platform/shape/mask.ts'
 import type { ItemPath } from '../../platform/shape/path.ts'
-import { batchOf } from '../../platform/sql/batch.ts'
+import { planFor } from '../../platform/sql/plan.ts'
 import type { Tx } from '../../platform/sql/handle.ts'
 import { identify, type Reference } from '../../platform/sql/identify.ts'
 import { nothingLeft, render } from '../../platform/sql/render.ts'
@@ -29,12 +29,12 @@ export async function createPersons(
   inputs: PersonInput[],
   path: ItemPath,
 ): Promise<Written> {
-  const batch = batchOf(tables)
-  const planning = { tx, actor, vault, batch, replaces: false }
+  const plan = planFor(tables)
+  const planning = { tx, actor, vault, plan, replaces: false }
   const uses = inputs.map((given, i) => ({ given, path: path(i), mustBeNew: true }))
   const persons = await planPersons(planning, uses)
   await planOwned(planning, 'person', persons.values())
-  await batch.write(tx)
+  await plan.write(tx)
   const ids = uses.map((use) => persons.get(use)!.id)
   const changes = masked({ items: PersonInput } as TSchema, inputs)
   return { ...(await render(tx, personsByID(ids))), ids, changes }
@@ -47,15 +47,15 @@ export async function updatePerson(
   input: PersonUpdate,
 ): Promise<Written> {
   const id = await identifyPerson(tx, actor, personReference, input)
-  const batch = batchOf(tables)
-  const planning = { tx, actor, vault, batch, replaces: true }
+  const plan = planFor(tables)
+  const planning = { tx, actor, vault, plan, replaces: true }
   const use = { given: { ...input, personID: id }, path: '', isWhole: true }
   const person = (await planPersons(planning, [use])).get(use)!
   await refuseEntangled(tx, id)
   const changed = await planOwned(planning, 'person', [person])
   const showing = await lockEntitiesShowing(tx, [{ kind: 'person', id }])
   const before = await render(tx, personsByID([id]))
-  await batch.write(tx)
+  await plan.write(tx)
   if (changed.length > 0) await touch(tx, showing)
   const after = await render(tx, personsByID([id]))
   const changes = {

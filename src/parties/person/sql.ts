@@ -4,7 +4,7 @@ import type { Fragment, Sql } from '../../platform/sql/handle.ts'
 import { identified } from '../../platform/sql/identify.ts'
 import { page } from '../../platform/sql/paging.ts'
 import { columns, render } from '../../platform/sql/render.ts'
-import { tableOf } from '../../platform/sql/rows.ts'
+import { defineTable } from '../../platform/sql/rows.ts'
 import { Address } from '../address/schema.ts'
 import { addressKind } from '../address/sql.ts'
 import { Communication } from '../communication/schema.ts'
@@ -14,13 +14,13 @@ import { listOf } from '../investor/owned-kind.ts'
 import { visiblePerson } from '../investor/scope.ts'
 import { Person, type PersonQuery, PersonRecord } from './schema.ts'
 
-export const personTable = tableOf(
-  'person',
-  'person_id',
-  PersonRecord,
-  {},
-  { inOrderOf: 'external_person_id', contested: 'external_person_id', updatedDate: true },
-)
+export const personTable = defineTable('person', {
+  key: 'person_id',
+  record: PersonRecord,
+  inOrderOf: 'external_person_id',
+  contested: 'external_person_id',
+  updatedDate: true,
+})
 
 const personColumns = columns(Person, 'p')
 const addressesOf = listOf(addressKind.table, Address, 'person', 'p')

@@ -61,6 +61,7 @@ export type Node = Keywords & {
   type?: string
   format?: string
   maxItems?: number
+  default?: string | number | boolean | null
   items?: Node
   properties?: Record<string, Node>
   anyOf?: Node[]

@@ -1,16 +1,26 @@
-import sql, { raw } from 'sql-template-tag'
+import sql, { empty, raw } from 'sql-template-tag'
 import type { TObject } from 'typebox'
 import { isScalar, type Node, ownNode } from '../shape/keywords.ts'
 import type { Fragment, Sql, Tx } from './handle.ts'
 import { recordset } from './recordset.ts'
 import { columnOf, maskOf } from './render.ts'
 
-/** A table as writes see it: the columns of a record's own fields, made from its schema. */
+/**
+ * The one way to write rows, for every resource: a table is defined from the schema of its record,
+ * so that a field is one line in schema.ts and one column in a migration. `rowFrom` makes a row of
+ * what a request brings, `loadRows` reads those that are there, `put` writes what differs.
+ */
 export type Table = {
   name: string
   /** The column its rows are found by when they change or go. */
   key: string
   columns: readonly Column[]
+} & Ways
+
+/** What a table asks of those who write it. */
+type Ways = {
+  /** A table of the ledger: every statement about its rows names their one product. */
+  inProduct?: boolean | undefined
   /** A unique column whose order rows are added in: writers that meet there meet in one order. */
   inOrderOf?: string | undefined
   /** Set at every change, where the table keeps one. */
@@ -18,34 +28,57 @@ export type Table = {
   /** A unique column where another request may come first: see lostRace. */
   contested?: string | undefined
 }
-type Column = { name: string; type: string; field?: string; sealed?: boolean }
+
+type Column = {
+  name: string
+  type: string
+  /** The record's field that the column holds; columns that are no field have none. */
+  field?: string
+  /** What the column holds where a record does not say. */
+  absent: Value
+  /** Where a replacement does not say, what is stored stays. */
+  stays?: boolean
+  sealed?: boolean
+}
+
+type Value = string | number | boolean | null
 
 /** A row by its columns: what PostgreSQL gives back and takes, decimals and dates as text. */
-export type Row = Record<string, string | number | boolean | null>
+export type Row = Record<string, Value>
 
-type Options = Pick<Table, 'inOrderOf' | 'updatedDate' | 'contested'>
-
-/** `more` lists columns that are no field of the record, with their types. */
-export function tableOf(
-  name: string,
-  key: string,
-  schema: TObject,
-  more: Record<string, string> = {},
-  options: Options = {},
-): Table {
-  const own = Object.entries(schema.properties).flatMap(([field, fieldSchema]): Column[] => {
-    const node = ownNode(fieldSchema)
-    if (!isScalar(node)) return []
-    const column = { name: columnOf(field), type: typeOf(node), field }
-    if (!node.encrypted) return [column]
-    return [
-      { ...column, sealed: true },
-      { name: maskOf(column.name), type: 'text' },
-    ]
-  })
-  const others = Object.entries(more).map(([column, type]) => ({ name: column, type }))
-  return { name, key, columns: [...own, ...others], ...options }
+type Definition = Ways & {
+  key: string
+  /** The record's schema: its scalar fields are the columns. */
+  record: TObject
+  /** Columns that are no field of the record, with their types. */
+  others?: Record<string, string>
 }
+
+export function defineTable(name: string, { key, record, others = {}, ...ways }: Definition) {
+  const own = Object.entries(record.properties).flatMap(([field, schema]) =>
+    columnsFor(field, ownNode(schema)),
+  )
+  const more = Object.entries(others).map(([column, type]) => otherColumn(column, type))
+  return { name, key, columns: [...own, ...more], ...ways } satisfies Table as Table
+}
+
+function columnsFor(field: string, node: Node): Column[] {
+  if (!isScalar(node)) return []
+  const type = typeOf(node)
+  const absent = node.default ?? absentOf(type)
+  const column = { name: columnOf(field), type, field, absent, stays: Boolean(node.clearable) }
+  if (!node.encrypted) return [column]
+  return [{ ...column, sealed: true }, otherColumn(maskOf(column.name), 'text')]
+}
+
+const otherColumn = (name: string, type: string): Column => ({
+  name,
+  type,
+  absent: absentOf(type),
+})
+
+/** A flag that nobody sets is false; anything else is null. */
+const absentOf = (type: string) => (type === 'boolean' ? false : null)
 
 function typeOf({ type, format, decimal }: Node): string {
   if (decimal) return 'numeric'
@@ -54,15 +87,24 @@ function typeOf({ type, format, decimal }: Node): string {
   return format === 'date' ? 'date' : 'text'
 }
 
-/** A record as a row: what is absent is null, a flag that is absent is false. */
-export const rowOf = ({ columns }: Table, record: object, more: Row = {}): Row => ({
+/**
+ * A record as the row that is to be stored, with values for the columns that are no field of it.
+ * `before` is the row it takes the place of.
+ */
+export const rowFrom = (
+  { columns }: Table,
+  record: object,
+  others: Row = {},
+  before?: Row,
+): Row => ({
   ...Object.fromEntries(
-    columns.map(({ name, type, field }) => [
-      name,
-      (field && (record as Row)[field]) ?? (type === 'boolean' ? false : null),
-    ]),
+    columns.map(({ name, field, absent, stays }) => {
+      const given = field === undefined ? undefined : (record as Row)[field]
+      const stored = stays ? before?.[name] : undefined
+      return [name, given === undefined ? (stored ?? absent) : given]
+    }),
   ),
-  ...more,
+  ...others,
 })
 
 /** The columns that a record gives, for updates that leave the others as they are. */
@@ -87,6 +129,22 @@ export const rowColumns = ({ columns }: Table, alias: string): Fragment =>
       .join(', '),
   )
 
+/** The rows with these keys, as they are now. */
+export async function loadRows(handle: Sql, table: Table, ids: readonly number[]): Promise<Row[]> {
+  if (ids.length === 0) return []
+  return handle.query<Row>(selectRows(table, ids))
+}
+
+/** The one row with this key, locked against others who write it; undefined where it is gone. */
+export async function lockRow(tx: Tx, table: Table, id: number): Promise<Row | undefined> {
+  const [row] = await tx.query<Row>(sql`${selectRows(table, [id])} for update`)
+  return row
+}
+
+const selectRows = (table: Table, ids: readonly number[]) => sql`
+  select ${rowColumns(table, 't')} from ${raw(table.name)} t
+  where ${raw(`t.${table.key}`)} = any(${ids}::int[])`
+
 /** New native ids for each of these tables, ascending, in one round trip. */
 export async function newIDs(
   handle: Sql,
@@ -109,30 +167,44 @@ export async function newIDs(
 export const lostRace = (table: string) =>
   Object.assign(new Error(`Another request changed the same ${table} first.`), { code: '40001' })
 
-/** Adds rows in one statement, whatever their number. */
-export async function insertRows(tx: Tx, table: Table, rows: readonly Row[]): Promise<void> {
-  if (rows.length === 0) return
-  const { name, columns, inOrderOf, contested } = table
-  const names = raw(columns.map((column) => column.name).join(', '))
+/**
+ * Writes one row: adds it where there was none before, changes it where it says something else.
+ * Gives its key, which the database chooses where the row has none.
+ */
+export async function put(tx: Tx, table: Table, before: Row | undefined, row: Row) {
+  if (!before) return (await insertRows(tx, table, [row]))[0]!
+  if (!sameRow(table, before, row)) await updateRows(tx, table, [row])
+  return row[table.key] as number
+}
+
+/** Adds rows in one statement, whatever their number; gives their keys. */
+export async function insertRows(tx: Tx, table: Table, rows: readonly Row[]): Promise<number[]> {
+  if (rows.length === 0) return []
+  const { name, key, columns, inOrderOf, contested } = table
+  // Where a row has no key yet, the column is left to its default.
+  const written = columns.filter((column) => column.name !== key || rows[0]![key] !== null)
+  const names = raw(written.map((column) => column.name).join(', '))
   const ordered = inOrderOf ? rows.toSorted((a, b) => compare(a[inOrderOf], b[inOrderOf])) : rows
-  const conflict = contested ? raw(`on conflict (${contested}) do nothing`) : raw('')
-  const added = await tx.query(sql`
+  const conflict = contested ? raw(`on conflict (${contested}) do nothing`) : empty
+  const added = await tx.query<{ key: number }>(sql`
     insert into ${raw(name)} (${names})
-    select ${names} from ${given(table, ordered)} ${conflict} returning true`)
+    select ${names} from ${given(written, ordered)} ${conflict} returning ${raw(key)} as key`)
   if (added.length < rows.length) throw lostRace(name)
+  return added.map((row) => row.key)
 }
 
 /** Replaces the columns of rows that are there, in one statement. */
 export async function updateRows(tx: Tx, table: Table, rows: readonly Row[]): Promise<void> {
   if (rows.length === 0) return
-  const { name, key, columns, updatedDate } = table
+  const { name, key, columns, updatedDate, inProduct } = table
   const set = columns
-    .filter((column) => column.name !== key)
+    .filter((column) => column.name !== key && !(inProduct && column.name === 'product_id'))
     .map((column) => `${column.name} = r.${column.name}`)
   if (updatedDate) set.push('updated_date = clock_timestamp()')
+  const product = inProduct ? sql`and t.product_id = ${rows[0]!.product_id}` : empty
   await tx.query(sql`
     update ${raw(name)} t set ${raw(set.join(', '))}
-    from ${given(table, rows)} where ${raw(`t.${key} = r.${key}`)}`)
+    from ${given(columns, rows)} where ${raw(`t.${key} = r.${key}`)} ${product}`)
 }
 
 export async function deleteRows(tx: Tx, { name, key }: Table, ids: readonly number[]) {
@@ -140,7 +212,7 @@ export async function deleteRows(tx: Tx, { name, key }: Table, ids: readonly num
   await tx.query(sql`delete from ${raw(name)} where ${raw(key)} = any(${ids}::int[])`)
 }
 
-const given = ({ columns }: Table, rows: readonly Row[]): Fragment => {
+const given = (columns: readonly Column[], rows: readonly Row[]): Fragment => {
   const types = Object.fromEntries(columns.map(({ name, type }) => [name, type]))
   return recordset('r', rows, types)
 }
