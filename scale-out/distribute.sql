@@ -35,6 +35,7 @@ end $$;
 
 -- What the workers compute with.
 select create_distributed_function('minor_units(integer)');
+select create_distributed_function('product_today(text)');
 select create_distributed_function(
   'holding_state_step(holding_state, holding_state, numeric, numeric, integer)');
 select create_distributed_function('holding_state(holding_state, numeric, numeric, integer)');

@@ -7,6 +7,7 @@ import { tokensWith } from './access/user/token.ts'
 import { commonEndpoints } from './catalogue/common/routes.ts'
 import { investmentEndpoints } from './catalogue/investment/routes.ts'
 import { productEndpoints } from './catalogue/product/routes.ts'
+import { giveTimeZone } from './catalogue/product/today.ts'
 import type { Config } from './config.ts'
 import { bizEventEndpoints } from './ledger/biz-event/routes.ts'
 import { postingDoor } from './ledger/biz-transaction/door.ts'
@@ -48,11 +49,12 @@ export async function buildApp(
   const tokens = tokensWith(tokenKey)
   const vault = vaultOf(readEncryptionKeys(config))
   await agreeOnKeys(database, vault, [personTable, organisationTable])
+  await giveTimeZone(database, config.timeZone)
   const { files } = await openFiles(config, database.transaction)
   const endpoints: Endpoint[] = [
     ...userEndpoints({ database, tokens, nameKey, stopping }),
     ...commonEndpoints(version, stopping),
-    ...productEndpoints,
+    ...productEndpoints(config.timeZone),
     ...investmentEndpoints,
     ...bizEventEndpoints,
     ...holdingEndpoints,

@@ -2,6 +2,7 @@ import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { resolve } from 'node:path'
+import { isTimeZone } from './time-zone.ts'
 
 /** The only reader of the environment. What it returns is checked and complete. */
 export type Config = {
@@ -17,6 +18,8 @@ export type Config = {
   jwtSecret: string | undefined
   encryptionKey: string | undefined
   previousEncryptionKeys: string[]
+  /** The zone whose day is the day of products that do not say. */
+  timeZone: string
   maxPageSize: number
   maxBodyBytes: number
   maxFileBytes: number
@@ -93,6 +96,12 @@ export function readConfig(env: Environment = process.env): Config {
       problem('DATABASE_URL', 'must begin with postgres:// or postgresql://')
     return given
   }
+  const timeZone = () => {
+    const given = text('REGISTRY_TIME_ZONE') ?? 'Australia/Sydney'
+    if (!isTimeZone(given))
+      problem('REGISTRY_TIME_ZONE', 'must be a time zone of the IANA, like Australia/Sydney')
+    return given
+  }
   const encryptionKeys = (name: string) => {
     const given = (text(name) ?? '').split(',').filter(Boolean)
     if (given.some((key) => Buffer.from(key, 'base64').length !== 32))
@@ -154,6 +163,7 @@ export function readConfig(env: Environment = process.env): Config {
     jwtSecret: secret('REGISTRY_JWT_SECRET', 32),
     encryptionKey: encryptionKeys('REGISTRY_ENCRYPTION_KEY')[0],
     previousEncryptionKeys: encryptionKeys('REGISTRY_PREVIOUS_ENCRYPTION_KEYS'),
+    timeZone: timeZone(),
     maxPageSize: integer('REGISTRY_MAX_PAGE_SIZE', 1000, 1, 100_000),
     maxBodyBytes: integer('REGISTRY_MAX_BODY_BYTES', 10 * 2 ** 20, 1024, 2 ** 30),
     maxFileBytes: integer('REGISTRY_MAX_FILE_BYTES', 25 * 2 ** 20, 1024, 2 ** 32),

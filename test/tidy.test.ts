@@ -19,7 +19,7 @@ const storeys: Record<string, string> = {
   records: 'document report',
   operations: 'secret-fields.ts verify backup maintenance.ts cli',
 }
-const known = ['src/version.ts', 'src/config.ts']
+const known = ['src/version.ts', 'src/time-zone.ts', 'src/config.ts']
 const above = ['src/app.ts', 'src/worker.ts', 'src/main.ts']
 const rooms = [
   ...known,
@@ -83,7 +83,8 @@ const holders = [
   /^src\/platform\/sql\/(handle|unit-of-work)\.ts$/,
   /^src\/platform\/http\/(endpoint|handlers|metrics|stream)\.ts$/,
   // At start, before there are requests.
-  /^src\/(access\/user\/first-user|parties\/investor\/(keys|rotate))\.ts$/,
+  /^src\/(access\/user\/first-user|catalogue\/product\/today)\.ts$/,
+  /^src\/parties\/investor\/(keys|rotate)\.ts$/,
   /\/(routes|door|worker)\.ts$/,
 ]
 

@@ -34,6 +34,8 @@ describe('POST /Product', () => {
       currencyID: 1,
       description: null,
       isActive: true,
+      timeZone: 'Australia/Sydney',
+      lockedDate: null,
     })
     assert.deepEqual(await read(productID), reply.data)
   })

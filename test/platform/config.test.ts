@@ -74,6 +74,7 @@ describe('The configuration', () => {
     ['REGISTRY_BEHIND_PROXY', 'yes', 'on'],
     ['REGISTRY_JWT_SECRET', 'short', 'x'.repeat(31)],
     ['REGISTRY_ENCRYPTION_KEY', 'short', Buffer.alloc(31).toString('base64')],
+    ['REGISTRY_TIME_ZONE', 'Sydney', '+10:00'],
     ['REGISTRY_MAX_PAGE_SIZE', '0', '100001', 'all'],
     ['REGISTRY_MAX_BODY_BYTES', '10', '10MB'],
     ['REGISTRY_LOG_LEVEL', 'loud', 'INFO'],

@@ -1,8 +1,9 @@
 import { arrayOf, nothing, reading, writing } from '../../platform/http/endpoint.ts'
+import { createProduct, updateProduct } from './save.ts'
 import { Product, ProductInput, ProductKey, ProductQuery, ProductUpdate } from './schema.ts'
-import { createProduct, deleteProduct, readProducts, updateProduct } from './sql.ts'
+import { deleteProduct, readProducts } from './sql.ts'
 
-export const productEndpoints = [
+export const productEndpoints = (timeZone: string) => [
   reading({
     operation: 'GET /Product',
     access: 'Product.Read',
@@ -18,16 +19,16 @@ export const productEndpoints = [
     resource: 'Product',
     body: ProductInput,
     data: arrayOf(Product),
-    write: ({ body, actor }, tx) => createProduct(tx, actor, body),
+    write: ({ body, actor }, tx) => createProduct(tx, actor, timeZone, body),
   }),
   writing({
     operation: 'PUT /Product',
     access: 'Product.Write',
-    summary: 'Replace a product.',
+    summary: 'Replace a product; timeZone and lockedDate stay where they are left out.',
     resource: 'Product',
     body: ProductUpdate,
     data: arrayOf(Product),
-    write: ({ body, actor }, tx) => updateProduct(tx, actor, body),
+    write: ({ body, actor }, tx) => updateProduct(tx, actor, timeZone, body),
   }),
   writing({
     operation: 'DELETE /Product',

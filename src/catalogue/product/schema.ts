@@ -1,24 +1,47 @@
 import { type Static, Type } from 'typebox'
 import { paging } from '../../platform/http/paging.ts'
-import { lookupID } from '../../platform/lookup/lookups.ts'
+import { lookupID, lookups } from '../../platform/lookup/lookups.ts'
 import {
+  clearable,
+  DateOnly,
   DateTime,
   ExternalId,
-  Flag,
+  FlagSet,
   Id,
   optional,
   requiredText,
   shown,
   text,
+  textThat,
 } from '../../platform/shape/fields.ts'
 import { reference } from '../../platform/sql/identify.ts'
+import { isTimeZone } from '../../time-zone.ts'
+
+const TimeZone = textThat(
+  64,
+  isTimeZone,
+  'must be a time zone of the IANA, like Australia/Sydney',
+  {
+    description:
+      'The zone whose day is the day of the product: today, ahead of today, the record date has ' +
+      'ended. Left out on creation: REGISTRY_TIME_ZONE.',
+  },
+)
+const LockedDate = {
+  ...DateOnly,
+  description:
+    'Nothing dated on or before it is posted, updated, rolled back or priced. It goes forward ' +
+    'with Product.Write, and back or away (null) with Product.Unlock.',
+}
 
 const fields = {
   externalProductId: optional(ExternalId),
   name: requiredText(200),
-  currencyID: optional(lookupID('Currency')),
+  currencyID: optional({ ...lookupID('Currency'), default: lookups.Currency.AUD }),
   description: optional(text(2000)),
-  isActive: optional(Flag),
+  isActive: optional(FlagSet),
+  timeZone: optional(clearable(TimeZone)),
+  lockedDate: optional(clearable(LockedDate)),
 }
 
 export const ProductInput = Type.Object(fields, {
@@ -39,10 +62,14 @@ export const Product = shown(
     currencyID: 1,
     description: null,
     isActive: true,
+    timeZone: 'Australia/Sydney',
+    lockedDate: null,
     createdDate: '2026-01-01T00:00:00Z',
     updatedDate: '2026-01-01T00:00:00Z',
   },
 )
+/** A product's own fields: what its table holds. */
+export const ProductRecord = Type.Object({ productID: Id, ...fields })
 export const ProductKey = Type.Object({
   ProductID: optional(Id),
   ExternalProductId: optional(ExternalId),

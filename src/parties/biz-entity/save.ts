@@ -3,11 +3,18 @@ import type { Actor } from '../../platform/actor.ts'
 import { invalid, type Problem, refuseAll } from '../../platform/refusal.ts'
 import { changesBetween, masked } from '../../platform/shape/mask.ts'
 import { type ItemPath, inside } from '../../platform/shape/path.ts'
-import { type Plan, planFor } from '../../platform/sql/plan.ts'
 import type { Tx } from '../../platform/sql/handle.ts'
 import { identify } from '../../platform/sql/identify.ts'
+import { type Plan, planFor } from '../../platform/sql/plan.ts'
 import { render } from '../../platform/sql/render.ts'
-import { defineTable, loadRows, lostRace, newIDs, type Row, rowFrom } from '../../platform/sql/rows.ts'
+import {
+  defineTable,
+  loadRows,
+  lostRace,
+  newIDs,
+  type Row,
+  rowFrom,
+} from '../../platform/sql/rows.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
 import { accountTable, planAccounts } from '../account/plan.ts'
 import { addressKind } from '../address/sql.ts'

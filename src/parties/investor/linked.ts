@@ -2,9 +2,9 @@ import sql, { raw } from 'sql-template-tag'
 import type { Actor } from '../../platform/actor.ts'
 import { type Problem, refuseAll } from '../../platform/refusal.ts'
 import { inside } from '../../platform/shape/path.ts'
-import type { Plan } from '../../platform/sql/plan.ts'
 import type { Fragment, Tx } from '../../platform/sql/handle.ts'
 import { namesAny, type Reference } from '../../platform/sql/identify.ts'
+import type { Plan } from '../../platform/sql/plan.ts'
 import { maskOf } from '../../platform/sql/render.ts'
 import {
   givenColumns,

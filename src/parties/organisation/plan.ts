@@ -1,7 +1,7 @@
 import sql from 'sql-template-tag'
 import { inside, itemOf } from '../../platform/shape/path.ts'
 import type { Sql } from '../../platform/sql/handle.ts'
-import { type Row, rowColumns, rowFrom, sameRow } from '../../platform/sql/rows.ts'
+import { type Row, rowColumns, rowFrom } from '../../platform/sql/rows.ts'
 import { type Owner, organisationReference } from '../investor/identities.ts'
 import {
   type Group,

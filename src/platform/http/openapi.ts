@@ -220,6 +220,8 @@ function shownSchema(schema: TSchema, components: Record<string, unknown>): unkn
 
 function plainSchema(schema: object, components: Record<string, unknown>): unknown {
   const show = (inner: unknown) => shownSchema(inner as TSchema, components)
+  const { clearable, ...named } = schema as { clearable?: boolean }
+  if (clearable) return { anyOf: [plainSchema(named, components), { type: 'null' }] }
   const plain = Object.entries(schema)
     .filter(([keyword]) => !isOwnKeyword(keyword))
     .map(([keyword, value]) => {
@@ -228,13 +230,12 @@ function plainSchema(schema: object, components: Record<string, unknown>): unkno
       if (keyword === 'items') return [keyword, show(value)]
       return [keyword, keyword === 'anyOf' ? (value as unknown[]).map(show) : value]
     })
-  const { decimal, sensitive, encrypted, clearable } = nodeOf(schema)
-  const shown: { type?: unknown } = {
+  const { decimal, sensitive, encrypted } = nodeOf(schema)
+  return {
     ...(decimal && { type: 'number', ...decimalBounds(decimal) }),
     ...(sensitive && !encrypted && { writeOnly: true }),
     ...Object.fromEntries(plain),
   }
-  return clearable ? { ...shown, type: [shown.type, 'null'] } : shown
 }
 
 const decimalBounds = (rule: DecimalRule) => ({

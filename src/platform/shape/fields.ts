@@ -21,6 +21,8 @@ export const text = (maxLength: number, options: object = {}) =>
 export const requiredText = (maxLength: number, options: object = {}) =>
   Type.String({ minLength: 1, maxLength, pattern: '\\S', ...options })
 export const Flag = Type.Boolean()
+/** A flag that is set unless somebody says otherwise. */
+export const FlagSet = Type.Boolean({ default: true })
 export const DateOnly = Type.String({ format: 'date' })
 export const DateTime = Type.String({ format: 'date-time' })
 export const Integer = Type.Integer({ minimum: -2_147_483_648, maximum: 2_147_483_647 })
@@ -49,9 +51,12 @@ export const textThat = (
   return Type.String({ maxLength, check, ...options })
 }
 
-/** Left out of a PUT it stays as it is; an explicit null clears it. */
+/**
+ * A field that a replacement leaves as it is where it does not name it, so that clients who do not
+ * know the field do not clear it; null clears it.
+ */
 export const clearable = <T extends TSchema>(schema: T) =>
-  Type.Unsafe<Static<T> | null>({ ...schema, clearable: true, nullable: true })
+  Type.Unsafe<Static<T> | null>({ ...schema, clearable: true })
 
 export const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 export const optional = Type.Optional
@@ -59,10 +64,10 @@ export const optional = Type.Optional
 /** A record as answers show it: every field is there, null where there is nothing. */
 export function shown(name: string, properties: TProperties, example?: object): TObject {
   const [own] = Object.keys(properties)
-  const fields = Object.entries(properties).map(([field, schema]) => [
-    field,
-    field === own || 'items' in schema ? { ...schema } : nullable(schema),
-  ])
+  const fields = Object.entries(properties).map(([field, given]) => {
+    const { clearable: _input, ...schema } = given as TSchema & { clearable?: boolean }
+    return [field, field === own || 'items' in schema ? schema : nullable(schema)]
+  })
   return Type.Object(Object.fromEntries(fields), { $id: name, ...(example && { example }) })
 }
 

@@ -20,8 +20,6 @@ export type Keywords = {
   identifier?: boolean
   /** Left out of a PUT it stays as it is; an explicit null clears it. */
   clearable?: boolean
-  /** The rule of OpenAPI 3.0 that the validator knows: null is right here as well. */
-  nullable?: boolean
   /** Must not be seen in logs or audit records. */
   sensitive?: boolean
   /** Stored sealed, with the mask that answers show in a column beside it. */
@@ -43,7 +41,6 @@ const names: Record<keyof Keywords, true> = {
   lookup: true,
   identifier: true,
   clearable: true,
-  nullable: true,
   sensitive: true,
   encrypted: true,
   conformed: true,

@@ -17,9 +17,8 @@ ajv.addFormat('date-time', { validate: (value: string) => isDateTime(value) || i
 ajv.addKeyword({
   keyword: 'decimal',
   errors: false,
-  validate: (rule: DecimalRule, value: unknown, { clearable } = {} as { clearable?: boolean }) =>
-    (value === null && clearable) ||
-    (typeof value === 'string' && plainDecimal(value) === value && inRange(rule, value)),
+  validate: (rule: DecimalRule, value: unknown) =>
+    typeof value === 'string' && plainDecimal(value) === value && inRange(rule, value),
 })
 
 /** What a schema's own function finds, told like what is wrong with any field. */
@@ -44,7 +43,8 @@ export function rulesOf(schema: TSchema, name: (path: string) => string = (path)
   return (value) => {
     const validate = validatorOf(schema)
     if (validate(value)) return []
-    const errors = validate.errors ?? []
+    // An "if" only says that the rules of its "else" are broken, which say so themselves.
+    const errors = (validate.errors ?? []).filter(({ keyword }) => keyword !== 'if')
     return plainly(errors.slice(0, mostProblems).map((error) => problemOf(error, name)))
   }
 }
@@ -60,7 +60,8 @@ function validatorOf(schema: TSchema) {
 function withoutNames(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(withoutNames)
   if (typeof schema !== 'object' || schema === null) return schema
-  const { $id: _name, ...rest } = schema as Record<string, unknown>
+  const { $id: _name, clearable, ...rest } = schema as Record<string, unknown>
+  if (clearable) return { if: { type: 'null' }, else: withoutNames(rest) }
   return Object.fromEntries(Object.entries(rest).map(([key, value]) => [key, withoutNames(value)]))
 }
 

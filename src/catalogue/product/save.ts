@@ -1,0 +1,76 @@
+import type { Actor } from '../../platform/actor.ts'
+import { forbidden, invalid } from '../../platform/refusal.ts'
+import { changesBetween } from '../../platform/shape/mask.ts'
+import type { Sql, Tx } from '../../platform/sql/handle.ts'
+import { noSuch } from '../../platform/sql/identify.ts'
+import { render } from '../../platform/sql/render.ts'
+import { defineTable, lockRow, put, type Row, rowFrom } from '../../platform/sql/rows.ts'
+import type { Written } from '../../platform/sql/unit-of-work.ts'
+import {
+  Product,
+  type ProductInput,
+  ProductRecord,
+  type ProductUpdate,
+  productReference,
+} from './schema.ts'
+import { identifyProduct, productByID } from './sql.ts'
+import { knowsZone } from './today.ts'
+
+const productTable = defineTable('product', {
+  key: 'product_id',
+  record: ProductRecord,
+  updatedDate: true,
+})
+
+/** `timeZone` is that of the installation, for products that do not name one. */
+export async function createProduct(
+  tx: Tx,
+  actor: Actor,
+  timeZone: string,
+  input: ProductInput,
+): Promise<Written> {
+  if (actor.productIDs !== null)
+    throw forbidden('scope', 'Only a user with access to all products can create one.')
+  const row = rowFrom(productTable, input)
+  row.time_zone ??= timeZone
+  await refuseUnknownZone(tx, undefined, row)
+  const id = await put(tx, productTable, undefined, row)
+  return { ...(await render(tx, productByID(id))), ids: [id], productID: id, changes: input }
+}
+
+export async function updateProduct(
+  tx: Tx,
+  actor: Actor,
+  timeZone: string,
+  input: ProductUpdate,
+): Promise<Written> {
+  const id = await identifyProduct(tx, actor, input)
+  const stored = await lockRow(tx, productTable, id)
+  if (!stored) throw noSuch(productReference, input)
+  const row = rowFrom(productTable, input, { product_id: id }, stored)
+  row.time_zone ??= timeZone
+  await refuseUnknownZone(tx, stored, row)
+  refuseUnlocking(actor, stored, row)
+  const before = await render(tx, productByID(id))
+  await put(tx, productTable, stored, row)
+  const after = await render(tx, productByID(id))
+  const changes = changesBetween(Product, before.json, after.json)
+  return { ...after, ids: [id], productID: id, changes }
+}
+
+async function refuseUnknownZone(tx: Sql, before: Row | undefined, row: Row) {
+  const zone = row.time_zone as string
+  if (zone !== before?.time_zone && !(await knowsZone(tx, zone)))
+    throw invalid('invalid_value', `The database does not know the time zone ${zone}.`, 'timeZone')
+}
+
+/** What was closed is opened again by few. Dates as texts compare like dates. */
+function refuseUnlocking({ permissions }: Actor, before: Row, row: Row) {
+  const [from, to] = [before.locked_date as string | null, row.locked_date as string | null]
+  if (from === null || (to !== null && to >= from) || permissions.has('Product.Unlock')) return
+  throw forbidden(
+    'permission_missing',
+    `The product is locked up to ${from}; setting lockedDate back needs Product.Unlock.`,
+    'lockedDate',
+  )
+}
