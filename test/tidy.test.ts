@@ -212,7 +212,7 @@ describe('The code', () => {
     const writes = (table: string) =>
       new RegExp(
         `\\b(insert into|update|delete from|merge into|truncate) ${table}\\b|` +
-          `\\btableOf\\(\\s*'${table}'`,
+          `\\bdefineTable\\(\\s*'${table}'`,
       )
     const found = tables.map((table) => ({
       table,
