@@ -9,6 +9,8 @@ import { investmentEndpoints } from './catalogue/investment/routes.ts'
 import { productEndpoints } from './catalogue/product/routes.ts'
 import { giveTimeZone } from './catalogue/product/today.ts'
 import type { Config } from './config.ts'
+import { followerOf } from './integration/event/follow.ts'
+import { eventEndpoints } from './integration/event/routes.ts'
 import { bizEventEndpoints } from './ledger/biz-event/routes.ts'
 import { postingDoor } from './ledger/biz-transaction/door.ts'
 import { bizTransactionEndpoints } from './ledger/biz-transaction/routes.ts'
@@ -69,6 +71,7 @@ export async function buildApp(
     ...documentEndpoints(database, files, nameKey),
     ...reportEndpoints(database, files),
     ...auditEndpoints,
+    ...eventEndpoints(followerOf(database.bell, stopping)),
   ]
   const { maxBodyBytes, maxPageSize, behindProxy, tls, metricsToken, rateLimit: perMinute } = config
   const app = await createServer({ logger, maxBodyBytes, behindProxy, tls, stopping })

@@ -25,6 +25,8 @@ export type Config = {
   maxFileBytes: number
   /** Where files lie; absent: in dataDir. */
   s3: Bucket | undefined
+  /** Days for which events are kept. */
+  eventDays: number
   /** Whether this process makes reports. */
   worker: boolean
   logLevel: string
@@ -168,6 +170,7 @@ export function readConfig(env: Environment = process.env): Config {
     maxBodyBytes: integer('REGISTRY_MAX_BODY_BYTES', 10 * 2 ** 20, 1024, 2 ** 30),
     maxFileBytes: integer('REGISTRY_MAX_FILE_BYTES', 25 * 2 ** 20, 1024, 2 ** 32),
     s3: s3(),
+    eventDays: integer('REGISTRY_EVENT_DAYS', 90, 1, 3650),
     worker: flag('REGISTRY_WORKER', true),
     logLevel: oneOf('REGISTRY_LOG_LEVEL', 'info', [
       'fatal',

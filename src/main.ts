@@ -42,7 +42,7 @@ async function start() {
           log,
         })
       : () => {}
-    stopping.unshift(startMaintenance(database, log), () =>
+    stopping.unshift(startMaintenance(database, config, log), () =>
       Promise.all([app.close(), stopWorker()]),
     )
     const address = await app.listen({ host: config.host, port: config.port })

@@ -9,14 +9,15 @@ import { describe, it } from 'node:test'
  */
 const storeys: Record<string, string> = {
   platform:
-    'refusal.ts log.ts secrets.ts lookup shape embedded sql actor.ts permission.ts ' +
-    'constraints.ts http files registry.ts',
+    'refusal.ts log.ts secrets.ts permission.ts event-types.ts lookup shape embedded sql ' +
+    'actor.ts constraints.ts http files registry.ts',
   catalogue: 'product investment common',
   access: 'password user audit',
   parties: 'investor address communication payment-detail person organisation account biz-entity',
   ledger: 'biz-event biz-transaction holding',
   money: 'distribution',
   records: 'document report',
+  integration: 'event',
   operations: 'secret-fields.ts verify backup maintenance.ts cli',
 }
 const known = ['src/version.ts', 'src/time-zone.ts', 'src/config.ts']
@@ -70,6 +71,8 @@ const writers: Record<string, string> = {
   stored_file: 'files',
   document: 'document biz-entity', // an entity goes with its documents
   report: 'report',
+  event: 'sql event',
+  event_feed: 'event',
 }
 
 const tables = readdirSync('migrations')

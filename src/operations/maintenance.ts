@@ -1,5 +1,6 @@
 import sql from 'sql-template-tag'
 import { endedWindows, tellUnaudited } from '../access/password/throttle.ts'
+import { sweepEvents } from '../integration/event/sweep.ts'
 import type { Log } from '../platform/log.ts'
 import type { Database } from '../platform/sql/handle.ts'
 import { nothingLeft } from '../platform/sql/render.ts'
@@ -11,11 +12,16 @@ const tasks = [
   { every: minute, run: auditFailures },
 ]
 
+/** How long what is kept for a time is kept. */
+export type Keeping = { eventDays: number }
+
 /** What has run out is swept away. Every node does it; two at once do no harm. */
-export function startMaintenance(database: Database, log: Log): () => void {
+export function startMaintenance(database: Database, keeping: Keeping, log: Log): () => void {
   const timers = tasks.map(({ every, run }) => {
     const attempt = () =>
-      run(database).catch((err: Error) => log.warn({ message: err.message }, 'maintenance failed'))
+      run(database, keeping).catch((err: Error) =>
+        log.warn({ message: err.message }, 'maintenance failed'),
+      )
     return setInterval(attempt, every).unref()
   })
   return () => timers.forEach(clearInterval)
@@ -29,6 +35,7 @@ export async function auditFailures(database: Database) {
       username,
       operation: 'POST /User/Login',
       resource: 'User',
+      event: null,
       requestID: 'maintenance',
     }
     await unitOfWork(database, door, async (tx) => {
@@ -39,7 +46,7 @@ export async function auditFailures(database: Database) {
   }
 }
 
-export async function sweep(database: Database) {
+export async function sweep(database: Database, { eventDays }: Keeping) {
   await database.transaction(async (tx) => {
     await tx.query(sql`delete from idempotency where created_date < now() - interval '24 hours'`)
     await tx.query(sql`delete from login_failure where failed_date < now() - interval '1 day'`)
@@ -48,4 +55,5 @@ export async function sweep(database: Database) {
       delete from session s where created_date < now() - interval '1 day'
         and not exists (select from refresh_token t where t.session_id = s.session_id)`)
   })
+  while (await database.transaction((tx) => sweepEvents(tx, eventDays)));
 }

@@ -2,6 +2,7 @@ import * as audit from '../access/audit/schema.ts'
 import * as user from '../access/user/schema.ts'
 import * as investment from '../catalogue/investment/schema.ts'
 import * as product from '../catalogue/product/schema.ts'
+import * as event from '../integration/event/schema.ts'
 import * as bizEvent from '../ledger/biz-event/schema.ts'
 import * as bizTransaction from '../ledger/biz-transaction/schema.ts'
 import * as holding from '../ledger/holding/schema.ts'
@@ -40,6 +41,7 @@ const schemas = [
   person,
   document,
   report,
+  event,
 ]
 
 /** The fields that some schema calls sensitive: what no log may show. */

@@ -16,6 +16,7 @@ import type pg from 'pg'
 import { findEmbedded } from '../../src/platform/embedded/postgres.ts'
 import { type Client, clientOf } from '../support/client.ts'
 import { emptyDatabase, rowsOf, urlOf } from '../support/database.ts'
+import { readEvents } from '../support/events.ts'
 import { getBytes } from '../support/files.ts'
 import { entityOf } from '../support/investors.ts'
 import { type Fund, newFund, poster } from '../support/ledger.ts'
@@ -29,6 +30,7 @@ import {
   temporaryFolder,
   until,
 } from '../support/process.ts'
+import { refused } from '../support/refused.ts'
 import { ended, order } from '../support/reports.ts'
 import { adminPassword, type Service } from '../support/service.ts'
 
@@ -260,6 +262,8 @@ describe('A backup', { concurrency: false }, () => {
     assert.equal((await ended(admin, lateID)).reportStatusID, 3, 'what waited is made')
     const report = { reportTypeID: 2, format: 'json', productID, name: 'Again' }
     assert.equal((await order(admin, report)).reportStatusID, 3)
+    const { cursor } = await readEvents(home.service.admin)
+    refused(await admin.get(`/Event?After=${cursor}`), 410, 'cursor_expired')
     const trail = await rowsOf(connection, `select operation from audit where username = 'cli'`)
     assert.deepEqual(trail, [{ operation: 'cli restore' }])
     assert.deepEqual(await constraintsOf(connection), await constraintsOf(home.service.connection))

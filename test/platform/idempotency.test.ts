@@ -194,7 +194,7 @@ describe('A key', () => {
       prepareStatements: false,
       onLostConnection: ({ message }) => createLog('warn').warn(message),
     })
-    await sweep(database)
+    await sweep(database, { eventDays: 90 })
     await database.close()
     const left = await rows('select from idempotency where key = $1', [key['Idempotency-Key']])
     assert.equal(left.length, 0)

@@ -43,6 +43,7 @@ export function* everyOperation(carried: Carried): Walk {
   const distribution = yield* distributions(carried, fund)
   yield* documents(carried, fund)
   yield* reports({ ...fund, ...entities, ...distribution })
+  yield find('GET /Event', { PageSize: 1000 })
   yield find('GET /Audit', { PageSize: 1000 })
 }
 

@@ -83,6 +83,7 @@ export const requests: Requests = {
   ...distributionRequests,
   ...documentRequests,
   ...reportRequests,
+  'GET /Event': [({ productID }) => inQuery({ productID })],
   'GET /Audit': [
     ({ productID }) => inQuery({ resource: 'Product', resourceID: productID }),
     ({ transaction }) => inQuery({ resourceID: transaction.bizTransactionID }),

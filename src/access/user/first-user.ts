@@ -31,6 +31,7 @@ async function insertFirst(database: Database, username: string, hash: string) {
     username: null,
     operation: 'first start',
     resource: 'User',
+    event: 'user.created' as const,
     requestID: 'start',
   }
   await unitOfWork(database, door, async (tx) => {

@@ -29,6 +29,7 @@ export type SignInDoor = {
 export const userEndpoints = ({ database, tokens, nameKey, stopping }: SignInDoor): Endpoint[] => [
   writing({
     operation: 'POST /User/Login',
+    event: null,
     access: 'public',
     summary: 'Sign in.',
     resource: 'User',
@@ -45,6 +46,7 @@ export const userEndpoints = ({ database, tokens, nameKey, stopping }: SignInDoo
   }),
   writing({
     operation: 'POST /User/RefreshToken',
+    event: null,
     access: 'public',
     summary: 'Trade a refresh token for a new pair of tokens.',
     resource: 'User',
@@ -56,6 +58,7 @@ export const userEndpoints = ({ database, tokens, nameKey, stopping }: SignInDoo
   }),
   writing({
     operation: 'POST /User/Logout',
+    event: null,
     access: 'signed-in',
     summary: 'Sign out: the tokens of this session end.',
     resource: 'User',
@@ -92,6 +95,7 @@ export const userEndpoints = ({ database, tokens, nameKey, stopping }: SignInDoo
   }),
   writing({
     operation: 'PUT /User/Password',
+    event: 'user.updated',
     access: 'signed-in',
     summary: 'Change your own password, or with User.Write that of another.',
     resource: 'User',

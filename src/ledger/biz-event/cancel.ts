@@ -2,6 +2,7 @@ import sql from 'sql-template-tag'
 import { type Actor, inLedgerScope } from '../../platform/actor.ts'
 import { lookups } from '../../platform/lookup/lookups.ts'
 import { conflict, invalid } from '../../platform/refusal.ts'
+import { sharesOf } from '../../platform/sql/event.ts'
 import type { Tx } from '../../platform/sql/handle.ts'
 import { identifyAll } from '../../platform/sql/identify.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
@@ -39,6 +40,7 @@ export async function cancelEvents(tx: Tx, actor: Actor, asked: Cancel): Promise
     ...(await renderEvents(tx, keys)),
     ids: keys.map(({ id }) => id),
     productID: products.size === 1 ? keys[0]!.productID : undefined,
+    shares: sharesOf(keys),
     changes: asked,
   }
 }

@@ -4,6 +4,7 @@ import { type Actor, inLedgerScope, inScope } from '../../platform/actor.ts'
 import { lookups } from '../../platform/lookup/lookups.ts'
 import type { Problem } from '../../platform/refusal.ts'
 import { inside } from '../../platform/shape/path.ts'
+import { type NewEvent, sharesOf } from '../../platform/sql/event.ts'
 import type { Tx } from '../../platform/sql/handle.ts'
 import { type Located, locateAll, namesAny, reference } from '../../platform/sql/identify.ts'
 
@@ -247,3 +248,9 @@ export async function completeEvents(tx: Tx, rows: readonly Settling[]) {
       g (product_id, event_id, transaction_id)
     where e.product_id = g.product_id and e.biz_event_id = g.event_id`)
 }
+
+/** What is told of the notices that a request has settled. */
+export const completedNotices = (rows: readonly Settling[]): NewEvent[] =>
+  sharesOf(rows.map(({ productID, item, leg }) => ({ productID, id: item.eventIDs[leg] }))).map(
+    (share) => ({ type: 'bizevent.completed', resource: 'BizEvent', ...share }),
+  )

@@ -28,6 +28,7 @@ export const bizEventEndpoints = [
   }),
   writing({
     operation: 'POST /BizEvent/NoticeOfDeposit',
+    event: 'bizevent.created',
     summary: 'Give notice of a deposit.',
     ...notice,
     body: NoticeOfDeposit,
@@ -35,6 +36,7 @@ export const bizEventEndpoints = [
   }),
   writing({
     operation: 'POST /BizEvent/NoticeOfRedemption',
+    event: 'bizevent.created',
     summary: 'Give notice of a redemption.',
     ...notice,
     body: NoticeOfRedemption,
@@ -42,6 +44,7 @@ export const bizEventEndpoints = [
   }),
   writing({
     operation: 'POST /BizEvent/NoticeOfConversion',
+    event: 'bizevent.created',
     summary: 'Give notice of a conversion: two linked notices.',
     ...notice,
     body: NoticeOfConversion,
@@ -49,6 +52,7 @@ export const bizEventEndpoints = [
   }),
   writing({
     operation: 'PUT /BizEvent/Cancel',
+    event: 'bizevent.cancelled',
     summary: 'Cancel pending notices.',
     ...notice,
     body: Cancel,

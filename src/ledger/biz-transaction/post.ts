@@ -1,8 +1,9 @@
 import type { Actor } from '../../platform/actor.ts'
 import { Refusal } from '../../platform/refusal.ts'
+import { sharesOf } from '../../platform/sql/event.ts'
 import type { Tx } from '../../platform/sql/handle.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
-import { completeEvents } from '../biz-event/hand-off.ts'
+import { completedNotices, completeEvents } from '../biz-event/hand-off.ts'
 import { accept } from './accept.ts'
 import { type Accepted, type Flaw, type Item, type PostingRequest, whole } from './item.ts'
 import { price } from './price.ts'
@@ -71,12 +72,13 @@ async function answer(
     tx,
     written.map(({ item, productID, id }) => ({ request: item.request, productID, id })),
   )
-  const idsOf = grouped(written, ({ id }) => id)
+  const writtenOf = grouped(written, (row) => row)
   const productsOf = grouped(accepted, ({ productID }) => productID)
   return requests.map(({ bodies }, request): Written | Refusal => {
     const refusal = refusals[request]
     if (refusal) return refusal
-    const ids = idsOf.get(request) ?? []
+    const own = writtenOf.get(request) ?? []
+    const ids = own.map(({ id }) => id)
     const [productID, ...others] = new Set(productsOf.get(request))
     const [lone] = bodies
     return {
@@ -84,6 +86,8 @@ async function answer(
       recordCount: ids.length,
       ids,
       productID: others.length === 0 ? productID : undefined,
+      shares: sharesOf(own),
+      events: completedNotices(own),
       changes: bodies.length > 1 ? bodies : lone,
       ...(ids.length === 0 && { message: 'The quantity is that already; nothing was posted.' }),
     }

@@ -27,6 +27,7 @@ const posting = (
 ): Endpoint =>
   sharing({
     operation: `POST /BizTransaction/${operation}`,
+    event: 'biztransaction.posted',
     access: 'BizTransaction.Write',
     summary,
     resource: 'BizTransaction',
@@ -78,6 +79,7 @@ export const bizTransactionEndpoints = (door: PostingDoor): Endpoint[] => [
   }),
   writing({
     operation: 'PUT /BizTransaction/Rollback',
+    event: 'biztransaction.rolledback',
     access: 'BizTransaction.Write',
     summary: 'Reverse transactions, with the other legs of transfers and conversions.',
     resource: 'BizTransaction',

@@ -5,6 +5,7 @@ import { type Actor, inLedgerScope } from '../../platform/actor.ts'
 import { lookups } from '../../platform/lookup/lookups.ts'
 import { conflict, invalid, Refusal } from '../../platform/refusal.ts'
 import { changesBetween } from '../../platform/shape/mask.ts'
+import { sharesOf } from '../../platform/sql/event.ts'
 import type { Tx } from '../../platform/sql/handle.ts'
 import { identifyAll, namesAny, reference } from '../../platform/sql/identify.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
@@ -282,6 +283,7 @@ export async function rollBack(tx: Tx, actor: Actor, asked: Rollback): Promise<W
     recordCount: family.length,
     ids: family.map(({ id }) => id),
     productID: products.length === 1 ? products[0] : undefined,
+    shares: sharesOf(family),
     changes: asked,
   }
 }

@@ -55,6 +55,7 @@ export async function declareDistribution(
     message: `Declared ${total} for ${accounts} accounts. Pay it with POST /Distribution/Payment.`,
     ids: [which.id],
     productID: which.productID,
+    counts: { accounts },
     changes: { accounts, total, ...declaration },
   }
 }

@@ -58,6 +58,7 @@ export async function payDistribution(tx: Tx, actor: Actor, payment: Payment): P
     message: `Paid ${total} to ${accounts} accounts.`,
     ids: [id],
     productID,
+    counts: { accounts },
     changes: { accounts, total },
   }
 }

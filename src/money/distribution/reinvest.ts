@@ -93,6 +93,7 @@ export async function reinvest(tx: Tx, actor: Actor, allotment: DrpAllotment): P
     message: `Allotted ${units} units for ${total} to ${accounts} accounts.`,
     ids: [id],
     productID,
+    counts: { accounts },
     changes: { accounts, units, total, drpPrice: price, drpAllotmentDate: date },
   }
 }

@@ -31,6 +31,7 @@ export const distributionEndpoints = [
   }),
   writing({
     operation: 'POST /Distribution',
+    event: 'distribution.configured',
     summary: 'Configure a distribution.',
     ...change,
     body: DistributionInput,
@@ -63,6 +64,7 @@ export const distributionEndpoints = [
   }),
   writing({
     operation: 'POST /Distribution/Declare',
+    event: 'distribution.declared',
     summary: 'Lock in who is entitled to what.',
     ...change,
     body: Declaration,
@@ -71,6 +73,7 @@ export const distributionEndpoints = [
   }),
   writing({
     operation: 'POST /Distribution/Payment',
+    event: 'distribution.paid',
     summary: 'Pay the cash part of a declared distribution.',
     ...change,
     body: Payment,
@@ -79,6 +82,7 @@ export const distributionEndpoints = [
   }),
   writing({
     operation: 'POST /Distribution/DrpAllotment',
+    event: 'distribution.completed',
     summary: 'Allot units for the reinvested part of a paid distribution.',
     ...change,
     body: DrpAllotment,

@@ -5,10 +5,12 @@ import sql, { raw } from 'sql-template-tag'
 export type DataTable = { name: string; columns: string[] }
 
 /**
- * Not in a backup: what a migration makes again, and who is signed in. Sessions that were ended
- * after the backup must not come back with it, so everybody signs in anew.
+ * Not in a backup: what a migration makes again, who is signed in, and the event feed. Sessions
+ * that were ended after the backup must not come back with it, so everybody signs in anew. The feed
+ * is in the order of this database's transactions, so that a restored registry begins its own.
  */
-const leftOut = ['migration', 'lookup', 'session', 'refresh_token', 'login_failure']
+const made = ['migration', 'lookup', 'event_feed']
+const leftOut = [...made, 'session', 'refresh_token', 'login_failure', 'event']
 
 export const dataTables = async (client: pg.Client): Promise<DataTable[]> =>
   (await tablesOf(client)).filter(({ name }) => !leftOut.includes(name))
@@ -17,7 +19,7 @@ export const dataTables = async (client: pg.Client): Promise<DataTable[]> =>
 export async function filledTables(client: pg.Client): Promise<string[]> {
   const filled: string[] = []
   for (const { name } of await tablesOf(client)) {
-    if (name === 'migration' || name === 'lookup') continue
+    if (made.includes(name)) continue
     const { rowCount } = await client.query(
       sql`select from ${raw(client.escapeIdentifier(name))} limit 1`,
     )

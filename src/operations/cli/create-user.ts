@@ -31,7 +31,7 @@ export const createUserCommand = new Command('create-user')
       permissions: permissions?.split(','),
       productIDs: products?.split(',').map(Number),
     }) as UserInput
-    await write('create-user', 'User', (tx) => createUser(tx, operator, input))
+    await write('create-user', 'user.created', (tx) => createUser(tx, operator, input))
     say(`Created the user ${username}.`)
     if (generate) say(`Password: ${password}`)
   })

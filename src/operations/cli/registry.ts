@@ -4,6 +4,7 @@ import type { ClientConfig } from 'pg'
 import { type Config, readConfig } from '../../config.ts'
 import type { Actor } from '../../platform/actor.ts'
 import { clusterFolder } from '../../platform/embedded/cluster.ts'
+import { type EventType, resourceOfEvent } from '../../platform/event-types.ts'
 import { createLog } from '../../platform/log.ts'
 import { permissions, type Resource } from '../../platform/permission.ts'
 import { connect, reachServer } from '../../platform/registry.ts'
@@ -45,16 +46,16 @@ export async function withServer<T>(
 /** A write from the command line, through the same door as every other and audited like it. */
 export async function write(
   command: string,
-  resource: Resource,
+  event: EventType,
   work: (tx: Tx) => Promise<Written>,
 ): Promise<void> {
-  await withDatabase(readConfig(), (database) =>
-    unitOfWork(database, doorOf(command, resource), work),
-  )
+  const door = doorOf(command, resourceOfEvent.get(event)!)
+  await withDatabase(readConfig(), (database) => unitOfWork(database, { ...door, event }, work))
 }
 
 /** How the audit trail knows what a command did. */
 export const doorOf = (command: string, resource: Resource) => ({
+  event: null,
   userID: null,
   username: operator.username,
   operation: `cli ${command}`,

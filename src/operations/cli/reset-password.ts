@@ -21,7 +21,7 @@ export const resetPasswordCommand = new Command('reset-password')
     const newPassword = await takePassword(options)
     const change = readChange({ username, newPassword }) as PasswordChange
     const { nameKey } = readSecrets(readConfig())
-    await write('reset-password', 'User', async (tx) => {
+    await write('reset-password', 'user.updated', async (tx) => {
       const { userID } = await lockUser(tx, operator, change)
       return resetPassword(tx, operator, nameKey, userID, change)
     })

@@ -3,6 +3,7 @@ import type { Actor } from '../../platform/actor.ts'
 import { invalid, type Problem, refuseAll } from '../../platform/refusal.ts'
 import { changesBetween, masked } from '../../platform/shape/mask.ts'
 import { type ItemPath, inside } from '../../platform/shape/path.ts'
+import { sharesOf } from '../../platform/sql/event.ts'
 import type { Tx } from '../../platform/sql/handle.ts'
 import { identify } from '../../platform/sql/identify.ts'
 import { type Plan, planFor } from '../../platform/sql/plan.ts'
@@ -79,7 +80,8 @@ export async function createEntities(
   await touch(tx, showing)
   const answer = await render(tx, entitiesByID(actor, ids!))
   const changes = masked({ items: BizEntityInput } as TSchema, inputs)
-  return { ...answer, ids: ids!, productID: sole(products), changes }
+  const shares = sharesOf(ids!.map((id) => ({ productID: products.get(id)!, id })))
+  return { ...answer, ids: ids!, productID: sole(products), shares, changes }
 }
 
 /** Replaces an entity: what is left out of its structure goes, persons and organisations stay. */

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { type Static, type TObject, type TSchema, Type } from 'typebox'
 import type { Actor } from '../actor.ts'
+import type { EventType } from '../event-types.ts'
 import type { Access, Resource } from '../permission.ts'
 import type { ItemPath } from '../shape/path.ts'
 import type { Fragment, Sql, Tx } from '../sql/handle.ts'
@@ -43,6 +44,10 @@ type Declaration<Q extends TObject = TObject, B extends TSchema = TSchema> = {
   recognises?: boolean
   /** Fields of the data that also stand at the top level, beside the envelope's. */
   beside?: readonly string[]
+  /** Texts that the read puts at the top level itself. */
+  texts?: readonly string[]
+  /** Failures that only this operation has, by status. */
+  failures?: Readonly<Record<number, string>>
 }
 
 // Handlers are written as methods, whose parameters TypeScript lets be narrower: a handler knows
@@ -60,6 +65,8 @@ type InTurn = <T>(work: () => Promise<T>, request: Request<unknown, unknown>) =>
 type Audited = {
   /** What the audit record is about. */
   resource: Resource
+  /** The event it raises; absent: by its method and path; null: none. */
+  event?: EventType | null
   /** The answer holds secrets: it is kept sealed under an Idempotency-Key. */
   secret?: boolean
   /** Where the work waits for its turn before it takes a connection. */

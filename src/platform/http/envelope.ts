@@ -2,18 +2,20 @@ import type { Answer } from '../sql/render.ts'
 
 /**
  * The envelope of every success: PostgreSQL rendered the data, so it is not read or written twice.
- * `beside` names fields of the data to repeat at the top level.
+ * `repeats` names fields of the data that also stand at the top level.
  */
-export function successBody(
-  { json, recordCount, message }: Answer,
-  beside: readonly string[] = [],
-) {
+export function successBody(answer: Answer, repeats: readonly string[] = []) {
+  const { json, recordCount, message, beside = {} } = answer
   const head = `"result":true,"message":${JSON.stringify(message ?? null)}`
-  return `{${head},"recordCount":${recordCount},"data":${json}${repeated(json, beside)}}`
+  const rest = repeated(json, repeats) + members(Object.entries(beside))
+  return `{${head},"recordCount":${recordCount},"data":${json}${rest}}`
 }
 
 function repeated(json: string, fields: readonly string[]): string {
   if (fields.length === 0) return ''
   const data = JSON.parse(json) as Record<string, unknown>
-  return fields.map((field) => `,"${field}":${JSON.stringify(data[field])}`).join('')
+  return members(fields.map((field) => [field, data[field]]))
 }
+
+const members = (fields: [string, unknown][]) =>
+  fields.map(([name, value]) => `,"${name}":${JSON.stringify(value)}`).join('')

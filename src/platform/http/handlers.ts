@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { Actor } from '../actor.ts'
+import { usualEvent } from '../event-types.ts'
 import { bodyReader, queryReader } from '../shape/input.ts'
 import { itemPath } from '../shape/path.ts'
 import type { Database } from '../sql/handle.ts'
@@ -93,10 +94,11 @@ type Perform = (request: FastifyRequest, reply: FastifyReply, taken: Taken) => P
 /** Does a write in its turn, through the door of all writes, and answers. */
 function performer(endpoint: WriteEndpoint, options: HandlerOptions): Perform {
   const work = workOf(endpoint, options.database)
+  const event = eventOf(endpoint)
   const inTurn = endpoint.inTurn ?? (endpoint.kind === 'shared' ? atOnce : options.inTurn)
   return async (request, reply, taken) => {
     const retry = retryKey(taken, endpoint, options)
-    const write = { ...writeOf(request, endpoint), retry }
+    const write = { ...writeOf(request, endpoint), event, retry }
     const { answer, replayed } = await inTurn(() => work(taken, write), taken)
     if (replayed) reply.header('idempotency-replayed', 'true')
     return answerSuccess(reply, successBody(answer, endpoint.beside))
@@ -116,7 +118,13 @@ function workOf(
     unitOfWork(database, write, (tx) => endpoint.write(taken as Request<unknown, never>, tx))
 }
 
-const writeOf = ({ actor, id }: FastifyRequest, { operation, resource }: WriteEndpoint): Write => ({
+/** A write that has neither said nor shown what it tells others does not start. */
+function eventOf({ operation, event = usualEvent(operation) }: WriteEndpoint) {
+  if (event !== undefined) return event
+  throw new Error(`${operation} declares no event: see platform/event-types.ts, or say null.`)
+}
+
+const writeOf = ({ actor, id }: FastifyRequest, { operation, resource }: WriteEndpoint) => ({
   userID: actor?.userID ?? null,
   username: actor?.username ?? null,
   operation,

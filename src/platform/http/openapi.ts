@@ -44,7 +44,7 @@ and PUT takes an optional \`Idempotency-Key\` header, so that it can be sent aga
 type Show = (schema: TSchema) => unknown
 
 function operationOf(endpoint: Endpoint, show: Show, maxPageSize: number) {
-  const { access, body, data, summary, description, query, anyVersion, beside = [] } = endpoint
+  const { access, body, data, summary, description, query, anyVersion } = endpoint
   const [, tag] = pathOf(endpoint).split('/')
   const parameters = [
     ...(anyVersion ? [] : [versionHeader]),
@@ -69,7 +69,7 @@ function operationOf(endpoint: Endpoint, show: Show, maxPageSize: number) {
         },
       },
     }),
-    responses: responsesOf(endpoint, envelope(show(data), repeated(data, beside))),
+    responses: responsesOf(endpoint, envelope(show(data), besideData(endpoint))),
   }
 }
 
@@ -124,9 +124,12 @@ const queryParameters = (query: TObject | undefined, show: Show) =>
     }
   })
 
-/** The fields of the data that stand beside it as well. */
-const repeated = (data: TSchema, names: readonly string[]) =>
-  Object.fromEntries(names.map((name) => [name, (data as TObject).properties[name]]))
+/** What stands beside the data: some of its own fields again, and texts of the operation. */
+const besideData = ({ data, beside = [], texts = [] }: Endpoint) =>
+  Object.fromEntries([
+    ...beside.map((name) => [name, (data as TObject).properties[name]]),
+    ...texts.map((name) => [name, { type: 'string' }]),
+  ])
 
 const envelope = (data: unknown, beside: Record<string, unknown>) => ({
   type: 'object',
@@ -186,7 +189,7 @@ const failures: Record<string, string> = {
 
 const bytesSchema = { type: 'string', contentMediaType: 'application/octet-stream' }
 
-const responsesOf = ({ access, recognises, kind }: Endpoint, success: unknown) => ({
+const responsesOf = ({ access, recognises, kind, failures: own }: Endpoint, success: unknown) => ({
   200: {
     description: 'Done.',
     content: {
@@ -195,7 +198,7 @@ const responsesOf = ({ access, recognises, kind }: Endpoint, success: unknown) =
     },
   },
   ...Object.fromEntries(
-    Object.entries(failures)
+    Object.entries({ ...failures, ...own })
       .filter(([status]) => access !== 'public' || recognises || status !== '403')
       .map(([status, description]) => [
         status,

@@ -2,6 +2,7 @@ import pg from 'pg'
 import Cursor from 'pg-cursor'
 import type { Sql as Statement } from 'sql-template-tag'
 import { Refusal, tryLater } from '../refusal.ts'
+import { type Bell, openBell, ringStatement } from './bell.ts'
 import { statementName } from './statements.ts'
 import { type Watch, watchOver } from './watch.ts'
 
@@ -35,6 +36,8 @@ export interface Database extends Sql {
   stream<Row extends object>(statement: Fragment, batch: number): AsyncGenerator<Row[]>
   /** How many there may be to write with; and as many to read with. */
   readonly connections: number
+  /** Wakes those who wait for what a transaction has written; see bell.ts. */
+  readonly bell: Bell
   counts(): { total: number; idle: number; waiting: number }
   close(): Promise<void>
 }
@@ -70,6 +73,8 @@ export function openDatabase(options: DatabaseOptions): Database {
   const watch = watchOver(options.connection)
   const run = runner(options.prepareStatements, watch)
   const read = runner(options.prepareStatements, watch, patience.read)
+  // On a connection for reads: who writes has waited for theirs.
+  const bell = openBell(options.connection, () => reads.query(ringStatement))
 
   return {
     query: (statement) => withRetries(() => withClient(reads, (c) => read(c, statement))),
@@ -78,12 +83,14 @@ export function openDatabase(options: DatabaseOptions): Database {
     stream: (statement, batch) => streamed(reads, watch, statement, batch),
     snapshot: (work, signal) => withClient(reads, (c) => inSnapshot(c, run, watch, work, signal)),
     connections: options.connections,
+    bell,
     counts: () => ({
       total: reads.totalCount + writes.totalCount,
       idle: reads.idleCount + writes.idleCount,
       waiting: reads.waitingCount + writes.waitingCount,
     }),
     close: async () => {
+      await bell.close()
       await Promise.all([reads.end(), writes.end()])
     },
   }

@@ -4,7 +4,13 @@ import { isScalar, ownNode } from '../shape/keywords.ts'
 import type { Fragment, Sql } from './handle.ts'
 
 /** JSON text as PostgreSQL rendered it: what fills the envelope. */
-export type Answer = { json: string; recordCount: number; message?: string }
+export type Answer = {
+  json: string
+  recordCount: number
+  message?: string
+  /** Texts that stand beside the data at the top level. */
+  beside?: Readonly<Record<string, string>>
+}
 
 export const nothingLeft: Answer = { json: 'null', recordCount: 0 }
 

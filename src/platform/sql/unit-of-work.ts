@@ -1,5 +1,7 @@
 import sql from 'sql-template-tag'
+import type { EventType } from '../event-types.ts'
 import { Refusal } from '../refusal.ts'
+import { insertEvents, type NewEvent, type Share } from './event.ts'
 import type { Database, Fragment, Tx } from './handle.ts'
 import type { Answer } from './render.ts'
 
@@ -10,6 +12,12 @@ export type Written = Answer & {
   productID?: number | undefined
   /** What changed, with sensitive values masked already. */
   changes?: unknown
+  /** The ids by product, where there are several: each gets an event of its own. */
+  shares?: readonly Share[]
+  /** How much the event was about, where that is more than its ids tell. */
+  counts?: Readonly<Record<string, number>>
+  /** What else happened, beside the event that the operation itself raises. */
+  events?: readonly NewEvent[]
   /** Who did it, where that is known only now (sign-in). */
   by?: { userID: number; username: string }
   /** The audit record comes later, for several at once (failed sign-ins of one caller). */
@@ -24,6 +32,8 @@ export type Write = {
   /** POST /Product */
   operation: string
   resource: string
+  /** The event that it raises, if any. */
+  event: EventType | null
   requestID: string
   retry?: RetryKey | undefined
 }
@@ -39,8 +49,8 @@ export type RetryKey = {
 export type Outcome = { answer: Answer; replayed: boolean }
 
 /**
- * The one door for writes: the transaction, the idempotency key, the operation, the audit record,
- * the commit. Again from the start when PostgreSQL asks for it.
+ * The one door for writes: the transaction, the idempotency key, the operation, the audit record
+ * and the event, the commit. Again from the start when PostgreSQL asks for it.
  */
 export async function unitOfWork(
   database: Database,
@@ -62,7 +72,7 @@ export async function unitsOfWork(
   writes: readonly Write[],
   work: (tx: Tx, places: number[]) => Promise<(Written | Refusal)[]>,
 ): Promise<(Outcome | Refusal)[]> {
-  return database.transaction(async (tx) => {
+  const ended = await database.transaction(async (tx) => {
     const ends = new Map<number, Outcome | Refusal>(await claim(tx, writes))
     const places = writes.flatMap((_, place) => (ends.has(place) ? [] : [place]))
     const results = places.length > 0 ? await work(tx, places) : []
@@ -73,6 +83,8 @@ export async function unitsOfWork(
     for (const [i, place] of places.entries()) ends.set(place, endOf(results[i]!))
     return writes.map((_, place) => ends.get(place)!)
   })
+  database.bell.ring()
+  return ended
 }
 
 function endOf(result: Written | Refusal): Outcome | Refusal {
@@ -140,7 +152,7 @@ const keyReused = () =>
 
 type Done = { write: Write; result: Written | Refusal }
 
-/** The audit records, and what the keys will replay, in one round trip. */
+/** The audit records, the events, and what the keys will replay, in one round trip. */
 async function record(tx: Tx, done: Done[]) {
   const trail = done.flatMap(({ write, result }) =>
     result instanceof Refusal || result.isToldLater ? [] : [auditRow(write, result)],
@@ -150,8 +162,10 @@ async function record(tx: Tx, done: Done[]) {
   // The changes can be long, and are JSON already: they go beside the rest and are read once.
   const changes = trail.map((row) => row.changes ?? null)
   const others = trail.map((row) => ({ ...row, changes: undefined }))
+  const events = done.flatMap(eventsOf)
   await tx.query(sql`
     with ${keyed.length > 0 ? keep(keyed) : sql`nothing_kept as (select)`}
+    ${events.length > 0 ? sql`, raised as (${insertEvents(events)})` : sql``}
     insert into audit (user_id, username, operation, resource, resource_id, resource_ids,
       product_id, changes, request_id)
     select user_id, username, operation, resource, resource_id, resource_ids, product_id,
@@ -175,6 +189,18 @@ const auditRow = (write: Write, { ids, productID, changes, by }: Written) => ({
   changes,
   request_id: write.requestID,
 })
+
+/** A refusal tells of nothing, and neither does an operation that wrote no record. */
+function eventsOf({ write, result }: Done): NewEvent[] {
+  if (result instanceof Refusal || result.refusal) return []
+  const { ids, productID, shares = [{ productID, ids }], counts, by, events = [] } = result
+  const userID = by?.userID ?? write.userID
+  const { event: type, resource } = write
+  const own = type && ids.length > 0 ? shares : []
+  return [...own.map((share) => ({ type: type!, resource, counts, ...share })), ...events].map(
+    (event) => ({ userID, ...event }),
+  )
+}
 
 /** Keeps the answers under their keys; the key of a refused request is free again. */
 function keep(keyed: Done[]): Fragment {

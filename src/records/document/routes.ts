@@ -75,6 +75,7 @@ export const documentEndpoints = (
   }),
   uploading({
     operation: 'POST /Document/File',
+    event: 'document.updated',
     ...change,
     summary: 'Upload the file of a document.',
     body: FileInput,
@@ -95,6 +96,7 @@ export const documentEndpoints = (
   }),
   uploading({
     operation: 'PUT /Document/File',
+    event: 'document.updated',
     ...change,
     summary: 'Replace the file of a document.',
     body: FileInput,

@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import sql, { raw } from 'sql-template-tag'
 import type { Actor } from '../../platform/actor.ts'
+import type { EventType } from '../../platform/event-types.ts'
 import type { Files, Transaction } from '../../platform/files/files.ts'
 import { lookups } from '../../platform/lookup/lookups.ts'
 import { Refusal } from '../../platform/refusal.ts'
-import type { Snapshot, Tx } from '../../platform/sql/handle.ts'
+import { raise } from '../../platform/sql/event.ts'
+import type { Fragment, Snapshot, Tx } from '../../platform/sql/handle.ts'
 import { queueReport } from './create.ts'
 import { writers } from './format.ts'
 import { checkMayRead, kinds } from './kinds.ts'
@@ -25,6 +27,8 @@ export type Makers = {
   transaction: Transaction
   snapshot: <T>(work: (snapshot: Snapshot) => Promise<T>, signal: AbortSignal) => Promise<T>
   files: Files
+  /** Wakes those who wait for events. */
+  ring: () => void
   /** The user a report is for, as they are now. */
   actorOf: (userID: number) => Promise<Actor | undefined>
   onFault: (reportID: number, error: unknown) => void
@@ -106,6 +110,7 @@ async function make(makers: Makers, order: Order, progress: Progress, signal: Ab
   )
   signal.throwIfAborted()
   await makers.transaction((tx) => complete(tx, order, file, progress.rows))
+  makers.ring()
 }
 
 /** The rights of whoever ordered it may have changed since. */
@@ -135,11 +140,23 @@ async function* counted(
 
 /** The file is durable by now; from here on it has a reference. */
 const complete = (tx: Tx, order: Order, file: { sha256: string; size: number }, rows: number) =>
-  tx.query(sql`
-    update report set report_status_id = ${Complete}, progress_percent = 100, row_count = ${rows},
-      file_sha256 = ${file.sha256}, file_size = ${file.size}, file_date = clock_timestamp(),
-      completed_date = now(), lease = null
-    where ${leased(order)}`)
+  end(
+    tx,
+    order,
+    'report.completed',
+    sql`report_status_id = ${Complete}, progress_percent = 100, row_count = ${rows},
+      file_sha256 = ${file.sha256}, file_size = ${file.size}, file_date = clock_timestamp()`,
+  )
+
+/** The last word on a report, and the event that tells of it: unless it is another's by now. */
+async function end(tx: Tx, order: Order, type: EventType, how: Fragment) {
+  const { id, productID, userID } = order
+  const ended = await tx.query(sql`
+    update report set ${how}, completed_date = now(), lease = null
+    where ${leased(order)} returning true`)
+  if (ended.length > 0)
+    await raise(tx, [{ type, resource: 'Report', productID, ids: [id], userID }])
+}
 
 const gaveUp = () =>
   new Refusal(409, [
@@ -158,12 +175,9 @@ async function settle(makers: Makers, order: Order, error: unknown, isStopping: 
     await transaction((tx) => putBack(tx, order, order.attempts))
     throw error // the queue tries again, after a while
   }
-  await transaction((tx) =>
-    tx.query(sql`
-      update report set report_status_id = ${Failed}, error_message = ${message.slice(0, 500)},
-        completed_date = now(), lease = null
-      where ${leased(order)}`),
-  )
+  const how = sql`report_status_id = ${Failed}, error_message = ${message.slice(0, 500)}`
+  await transaction((tx) => end(tx, order, 'report.failed', how))
+  makers.ring()
 }
 
 /** Stopped in the middle: another worker starts it anew, and this attempt does not count. */

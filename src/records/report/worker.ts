@@ -29,6 +29,7 @@ export async function startWorker(options: WorkerOptions): Promise<() => Promise
     transaction: database.transaction,
     snapshot: database.snapshot,
     files,
+    ring: database.bell.ring,
     actorOf,
     onFault: (reportID, error) =>
       log.error({ reportID, err: errorForLog(error) }, 'a report failed'),

@@ -1,0 +1,68 @@
+import type { Bell } from '../../platform/sql/bell.ts'
+import type { Sql } from '../../platform/sql/handle.ts'
+import { head, type Place } from './cursor.ts'
+import { type Own, readFeed, readKinds } from './sql.ts'
+
+type Waiter = { own: Own; wake: () => void }
+
+/** Tells those who wait that there is something for them. */
+export type News = {
+  /** Begins to listen; what is committed from then on is heard. */
+  listen(handle: Sql, own: Own): Promise<{ heard: Promise<void>; leave: () => void }>
+}
+
+/**
+ * One look at what is new for all who wait on this node, however many they are: at every ring, and
+ * only while somebody waits.
+ */
+export function newsFrom(bell: Bell): News {
+  const waiters = new Set<Waiter>()
+  let begun: Promise<void> | undefined
+
+  const wakeAll = () => {
+    for (const { wake } of waiters) wake()
+  }
+
+  async function begin(handle: Sql) {
+    const place = head(await readFeed(handle))
+    // Without a database those who wait find out for themselves.
+    void look(handle, place).catch(wakeAll).finally(end)
+  }
+  const end = () => {
+    begun = undefined
+  }
+
+  async function look(handle: Sql, from: Place) {
+    let place = from
+    while (waiters.size > 0) {
+      const rung = bell.rung() // asked for first: what is committed while we look rings too
+      const feed = await readFeed(handle)
+      const kinds = await readKinds(handle, place, feed)
+      place = head(feed)
+      for (const { own, wake } of waiters) if (kinds.some((kind) => concerns(kind, own))) wake()
+      await rung
+    }
+  }
+
+  return {
+    async listen(handle, own) {
+      let wake = () => {}
+      const heard = new Promise<void>((resolve) => {
+        wake = resolve
+      })
+      const waiter = { own, wake }
+      waiters.add(waiter)
+      const leave = () => void waiters.delete(waiter)
+      begun ??= begin(handle)
+      await begun.catch((error) => {
+        leave()
+        end()
+        throw error
+      })
+      return { heard, leave }
+    },
+  }
+}
+
+const concerns = (kind: { type: string; productID: number | null }, { types, products }: Own) =>
+  types.includes(kind.type) && (products === null || products.includes(kind.productID ?? 0))

@@ -1,0 +1,149 @@
+import sql, { join, raw } from 'sql-template-tag'
+import type { Actor } from '../../platform/actor.ts'
+import { eventTypes, resourceOfEvent } from '../../platform/event-types.ts'
+import type { Fragment, Sql } from '../../platform/sql/handle.ts'
+import { defaultPageSize } from '../../platform/sql/paging.ts'
+import { type Answer, columns } from '../../platform/sql/render.ts'
+import { cursorOf, type Feed, head, type Place, placeOf, refuseSwept } from './cursor.ts'
+import { type EventQuery, RegistryEvent } from './schema.ts'
+
+/** A part of the feed, and where to go on from. */
+export type Stretch = { answer: Answer; place: Place }
+
+type Asked = Pick<EventQuery, 'Type' | 'ProductID'>
+
+/** The types and products that concern a reader; products null: all, and what belongs to none. */
+export type Own = { types: readonly string[]; products: readonly number[] | null }
+
+/** What a reader asks for, as far as they may know of it. */
+export const ownOf = (actor: Actor, asked: Asked): Own => ({
+  types: typesFor(actor, asked),
+  products: productsFor(actor, asked),
+})
+
+export async function readFeed(handle: Sql): Promise<Feed> {
+  const [row] = await handle.query<Record<string, string>>(sql`
+    select epoch, swept_xid::text as "sweptXid", swept_event_id::text as "sweptID",
+      pg_snapshot_xmin(s)::text as horizon, pg_snapshot_xmax(s)::text as future
+    from event_feed, pg_current_snapshot() s`)
+  const { epoch, sweptXid, sweptID, horizon, future } = row as Record<string, string> & Feed
+  return { epoch, swept: { xid: sweptXid!, id: sweptID! }, horizon, future }
+}
+
+/** Where a reader begins. */
+export const placeAfter = (After: string | undefined, feed: Feed): Place => {
+  if (After === undefined) return feed.swept
+  return After.toLowerCase() === 'now' ? head(feed) : placeOf(After, feed)
+}
+
+/**
+ * The events after a place, as far as no transaction can put any before them. First a stretch of
+ * the feed as it comes; where nothing in it is the reader's, an index tells where theirs goes on.
+ * So a reader of what is rare costs no more than one of everything.
+ */
+export async function readAfter(
+  handle: Sql,
+  { own, size = defaultPageSize }: { own: Own; size: number | undefined },
+  from: Place,
+): Promise<Stretch> {
+  const feed = await readFeed(handle)
+  const read = (begin: Place) => readStretch(handle, feed, isOwn(own), begin, size)
+  let found = await read(from)
+  if (found.answer.recordCount === 0 && !found.isEnd) {
+    const next = await nextOwn(handle, own, found.place, feed)
+    found = next ? await read(next) : { ...found, place: head(feed) }
+  }
+  // Looked at after the events were read: what was swept away meanwhile is noticed.
+  refuseSwept(from, await readFeed(handle))
+  const beside = { cursor: cursorOf(feed.epoch, found.place) }
+  return { answer: { ...found.answer, beside }, place: found.place }
+}
+
+function typesFor({ permissions }: Actor, { Type = eventTypes }: Asked): string[] {
+  return Type.filter((type) => {
+    const resource = resourceOfEvent.get(type)!
+    // What has no permission to read is known to those who write it.
+    return permissions.has(`${resource}.Read`) || permissions.has(`${resource}.Write`)
+  })
+}
+
+function productsFor({ productIDs }: Actor, { ProductID }: Asked): readonly number[] | null {
+  if (ProductID === undefined) return productIDs
+  return productIDs === null || productIDs.includes(ProductID) ? [ProductID] : []
+}
+
+const isOwn = ({ types, products }: Own): Fragment =>
+  join(
+    [
+      sql`e.type = any(${types}::text[])`,
+      ...(products ? [sql`e.product_id = any(${products}::int[])`] : []),
+    ],
+    ' and ',
+  )
+
+const after = ({ xid, id }: Place) => sql`(e.xid, e.event_id) > (${xid}::xid8, ${id}::bigint)`
+const eventColumns = columns(RegistryEvent, 'e', {
+  cursor: `f.epoch || '.' || e.xid || '.' || e.event_id`,
+})
+
+/** How many events are read through to fill a page, for each that it may have. */
+const width = 10
+
+type Read = {
+  json: string
+  count: number
+  last: [string, string] | null
+  scanned: number
+  end: [string, string] | null
+}
+
+async function readStretch(handle: Sql, feed: Feed, own: Fragment, from: Place, size: number) {
+  const most = size * width
+  const [read] = await handle.query<Read>(sql`
+    with stretch as materialized (
+      select e.* from event e where ${after(from)} and e.xid < ${feed.horizon}::xid8
+      order by e.xid, e.event_id limit ${most}),
+    page as materialized (
+      select e.* from stretch e where ${own} order by e.xid, e.event_id limit ${size})
+    select (select count(*) from page)::int as count, ${lastOf('page')} as last,
+      (select count(*) from stretch)::int as scanned, ${lastOf('stretch')} as end,
+      (select coalesce(json_agg(r), '[]')::text from (
+        select ${eventColumns}, e.ids from page e, event_feed f
+        order by e.xid, e.event_id) r) as json`)
+  const { json, count, last, scanned, end } = read!
+  const isEnd = scanned < most && count < size
+  const [xid, id] = (count === size ? last : end) ?? [from.xid, from.id]
+  const answer: Answer = { json, recordCount: count }
+  return { answer, place: isEnd ? head(feed) : { xid, id }, isEnd }
+}
+
+const lastOf = (rows: 'page' | 'stretch') =>
+  raw(`(select array[xid::text, event_id::text] from ${rows}
+    order by xid desc, event_id desc limit 1)`)
+
+/** The place right before the next event of these types and products, from their indexes. */
+async function nextOwn(
+  handle: Sql,
+  { types, products }: Own,
+  from: Place,
+  { horizon }: Feed,
+): Promise<Place | undefined> {
+  const first = (which: Fragment) => sql`
+    lateral (select e.xid, e.event_id from event e
+      where ${which} and ${after(from)} and e.xid < ${horizon}::xid8
+      order by e.xid, e.event_id limit 1) e`
+  const each = products
+    ? sql`unnest(${types}::text[]) t (type), unnest(${products}::int[]) p (product_id),
+        ${first(sql`e.product_id = p.product_id and e.type = t.type`)}`
+    : sql`unnest(${types}::text[]) t (type), ${first(sql`e.type = t.type`)}`
+  const [next] = await handle.query<Place>(sql`
+    select e.xid::text as xid, (e.event_id - 1)::text as id from ${each}
+    order by e.xid, e.event_id limit 1`)
+  return next
+}
+
+/** What kinds of event have come since a place. */
+export const readKinds = (handle: Sql, from: Place, { horizon }: Feed) =>
+  handle.query<{ type: string; productID: number | null }>(sql`
+    select distinct e.type, e.product_id as "productID" from event e
+    where ${after(from)} and e.xid < ${horizon}::xid8`)

@@ -1,0 +1,60 @@
+import type { Resource } from './permission.ts'
+
+/**
+ * Every type of event there is: what can happen to each thing, by the resource whose permission
+ * Read it takes to hear of it. A new operation declares its types here, and names the one it raises
+ * in its declaration (`event`), unless its method and path say it already.
+ */
+const happenings = {
+  Product: { product: ['created', 'updated', 'deleted'] },
+  Investment: {
+    investment: ['created', 'updated', 'deleted'],
+    investmentprice: ['created', 'updated', 'deleted'],
+  },
+  BizEntity: {
+    bizentity: ['created', 'updated', 'deleted'],
+    bizentityparent: ['created', 'updated', 'deleted'],
+  },
+  Person: { person: ['created', 'updated', 'deleted'] },
+  Organisation: { organisation: ['created', 'updated', 'deleted'] },
+  Address: { address: ['created', 'updated', 'deleted'] },
+  Communication: { communication: ['created', 'updated', 'deleted'] },
+  PaymentDetail: { paymentdetail: ['created', 'updated', 'deleted'] },
+  BizTransaction: { biztransaction: ['posted', 'updated', 'rolledback'] },
+  BizEvent: { bizevent: ['created', 'completed', 'cancelled'] },
+  Distribution: {
+    distribution: ['configured', 'updated', 'deleted', 'declared', 'paid', 'completed'],
+  },
+  Document: { document: ['created', 'updated', 'deleted'] },
+  Report: { report: ['created', 'completed', 'failed', 'deleted'] },
+  User: { user: ['created', 'updated'] },
+} as const satisfies Partial<Record<Resource, Record<string, readonly string[]>>>
+
+type Things<T> = T extends unknown
+  ? {
+      [K in keyof T & string]: T[K] extends readonly (infer V extends string)[]
+        ? `${K}.${V}`
+        : never
+    }[keyof T & string]
+  : never
+export type EventType = Things<(typeof happenings)[keyof typeof happenings]>
+
+/** The resource of each type, by which it is seen or not. */
+export const resourceOfEvent: ReadonlyMap<string, Resource> = new Map(
+  Object.entries(happenings).flatMap(([resource, things]) =>
+    Object.entries(things).flatMap(([thing, verbs]) =>
+      verbs.map((verb: string): [string, Resource] => [`${thing}.${verb}`, resource as Resource]),
+    ),
+  ),
+)
+
+export const eventTypes = [...resourceOfEvent.keys()] as EventType[]
+
+const verbs: Record<string, string> = { POST: 'created', PUT: 'updated', DELETE: 'deleted' }
+
+/** What an operation raises by its method and path: `POST /Product` a `product.created`. */
+export function usualEvent(operation: string): EventType | undefined {
+  const [method = '', path = ''] = operation.split(' ')
+  const type = `${path.replaceAll('/', '').toLowerCase()}.${verbs[method]}`
+  return resourceOfEvent.has(type) ? (type as EventType) : undefined
+}

@@ -1,0 +1,269 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import { sweepEvents } from '../../src/integration/event/sweep.ts'
+import { openDatabase } from '../../src/platform/sql/handle.ts'
+import { rowsOf } from '../support/database.ts'
+import { eventsAfter, feedEnd, readEvents, type Told } from '../support/events.ts'
+import { type Fund, newFund, newProduct, only } from '../support/ledger.ts'
+import { refused } from '../support/refused.ts'
+import { type Service, startService, withService } from '../support/service.ts'
+
+let service: Service
+let fund: Fund
+before(async () => {
+  service = await startService()
+  fund = await newFund(service, { accounts: 3 })
+})
+after(() => service.stop())
+
+const deposit = (i = 0, more: object = {}) => ({
+  accountID: fund.accounts[i]!.accountID,
+  investmentID: fund.investmentID,
+  transactionDate: '2026-01-05',
+  amount: 100,
+  ...more,
+})
+const story = (events: Told[]) => events.map(({ type, ids }) => `${type} ${ids}`)
+
+describe('GET /Event', () => {
+  it('tells what was written: type, ids, product and who did it', async () => {
+    const { admin } = service
+    const start = await feedEnd(admin)
+    const { productID } = await newProduct(service)
+    await admin.put('/Product', { productID, name: 'Renamed', isActive: true })
+    const posted = only(await admin.post('/BizTransaction/Deposit', deposit()))
+    const { bizTransactionID } = posted
+    await admin.put('/BizTransaction/Rollback', { bizTransactionID })
+    await admin.delete(`/Product?ProductID=${productID}`)
+    const events = await eventsAfter(admin, start, 5)
+    assert.deepEqual(story(events), [
+      `product.created ${productID}`,
+      `product.updated ${productID}`,
+      `biztransaction.posted ${bizTransactionID}`,
+      `biztransaction.rolledback ${bizTransactionID}`,
+      `product.deleted ${productID}`,
+    ])
+    assert.deepEqual(
+      events.map((event) => event.productID),
+      [productID, productID, fund.productID, fund.productID, productID],
+    )
+    assert.ok(events.every(({ userID }) => userID === events[0]!.userID && userID !== null))
+  })
+
+  it('tells of an array in one event, and of a notice that a posting settles', async () => {
+    const { admin } = service
+    const start = await feedEnd(admin)
+    const own = deposit()
+    const notice = only(
+      await admin.post('/BizEvent/NoticeOfDeposit', {
+        ...own,
+      }),
+    )
+    const many = await admin.post('/BizTransaction/Deposit', [
+      deposit(0, { bizEventID: notice.bizEventID }),
+      deposit(1),
+    ])
+    const ids = many.data.map((one: { bizTransactionID: number }) => one.bizTransactionID)
+    assert.deepEqual(story(await eventsAfter(admin, start, 3)), [
+      `bizevent.created ${notice.bizEventID}`,
+      `biztransaction.posted ${ids}`,
+      `bizevent.completed ${notice.bizEventID}`,
+    ])
+  })
+
+  it('tells nothing of what was refused, and once of what was sent twice', async () => {
+    const { admin } = service
+    const start = await feedEnd(admin)
+    const key = { 'Idempotency-Key': 'told once' }
+    for (let i = 0; i < 2; i++) await admin.post('/Product', { name: 'Once' }, key)
+    refused(await admin.post('/Product', { name: '' }), 400)
+    refused(await admin.post('/BizTransaction/Deposit', deposit(0, { amount: -1 })), 400)
+    await admin.post('/Product', { name: 'Last' })
+    const events = await eventsAfter(admin, start, 2)
+    assert.deepEqual(
+      events.map(({ type }) => type),
+      ['product.created', 'product.created'],
+    )
+  })
+
+  it('takes the types and the product that are asked for, however rare they are', async () => {
+    const { admin } = service
+    const start = await feedEnd(admin)
+    const rare = await newProduct(service)
+    for (let i = 0; i < 45; i++) await admin.post('/Person', { firstName: `Person ${i}` })
+    const last = await newProduct(service)
+    const types = { Type: 'product.created,product.deleted', PageSize: 1 }
+    const seen = await eventsAfter(admin, start, 2, types)
+    assert.deepEqual(
+      seen.map(({ ids }) => ids[0]),
+      [rare.productID, last.productID],
+    )
+    const [own] = await eventsAfter(admin, start, 1, { ProductID: last.productID, PageSize: 2 })
+    assert.deepEqual(own!.ids, [last.productID])
+    refused(await admin.get('/Event?Type=product.exploded'), 400, 'invalid_value')
+  })
+
+  it('tells callers of their own products and of what they may read', async () => {
+    const { admin } = service
+    const start = await feedEnd(admin)
+    const other = await newProduct(service)
+    const mine = await newProduct(service)
+    const permissions = ['Event.Read', 'Product.Read']
+    const clerk = await service.userWith({ permissions, productIDs: [mine.productID] })
+    const reader = await service.userWith({ role: 'ReadOnly' })
+    await admin.put('/Product', { productID: mine.productID, name: 'Mine', isActive: true })
+    await eventsAfter(admin, start, 5)
+    const seen = await readEvents(clerk, { After: start })
+    assert.deepEqual(story(seen.events), [
+      `product.created ${mine.productID}`,
+      `product.updated ${mine.productID}`,
+    ])
+    const none = await readEvents(clerk, { After: start, ProductID: other.productID })
+    assert.deepEqual(none.events, [])
+    const open = await readEvents(reader, { After: start })
+    assert.ok(open.events.length >= 3)
+    assert.ok(open.events.every(({ type }) => !type.startsWith('user.')))
+  })
+})
+
+describe('The order of events', () => {
+  /** A transaction of another process that has written and not ended. */
+  async function beginElsewhere() {
+    const client = new pg.Client(service.connection)
+    await client.connect()
+    await client.query('begin')
+    await client.query(`insert into event (type, resource, product_id, ids)
+      values ('product.updated', 'Product', ${fund.productID}, '{0}')`)
+    return client
+  }
+
+  it('never puts an event before one that was seen, whoever commits first', async () => {
+    const { admin } = service
+    const start = await feedEnd(admin)
+    const slow = await beginElsewhere()
+    try {
+      const { productID } = await newProduct(service)
+      assert.deepEqual((await readEvents(admin, { After: start })).events, [])
+      await slow.query('commit')
+      const events = await eventsAfter(admin, start, 2)
+      assert.deepEqual(story(events), ['product.updated 0', `product.created ${productID}`])
+    } finally {
+      await slow.end()
+    }
+  })
+
+  it('is the same for who follows and for who comes later, on two nodes', async () => {
+    await withService(
+      {},
+      async (other) => {
+        const nodes = [service, other]
+        const start = await feedEnd(service.admin)
+        const writers = [...Array(8).keys()].map(async (i) => {
+          for (let n = 0; n < 12; n++) {
+            const { admin } = nodes[(i + n) % 2]!
+            const way = n % 3 === 0 ? deposit(i % 3) : undefined
+            const reply = way
+              ? await admin.post('/BizTransaction/Deposit', way)
+              : await admin.post('/Product', { name: `Product ${i} ${n}` })
+            assert.equal(reply.status, 200, reply.text)
+            await sleep(Math.random() * 5)
+          }
+        })
+        const followed = Promise.all(
+          nodes.map(({ admin }) => eventsAfter(admin, start, 96, { PageSize: 7 })),
+        )
+        await Promise.all(writers)
+        const [here, there] = await followed
+        const later = await readEvents(service.admin, { After: start, PageSize: 1000 })
+        assert.deepEqual(here, later.events)
+        assert.deepEqual(there, later.events)
+        assert.equal(new Set(here!.map(({ eventID }) => eventID)).size, 96)
+      },
+      service.connection,
+    )
+  })
+})
+
+describe('Wait', () => {
+  it('holds the answer until something comes, also from another node', async () => {
+    await withService(
+      {},
+      async (other) => {
+        const start = await feedEnd(service.admin)
+        let isAnswered = false
+        const waiting = readEvents(service.admin, { After: start, Wait: 60 }).finally(() => {
+          isAnswered = true
+        })
+        await sleep(50)
+        assert.equal(isAnswered, false)
+        const { productID } = await newProduct(other)
+        assert.deepEqual(story((await waiting).events), [`product.created ${productID}`])
+      },
+      service.connection,
+    )
+  })
+
+  it('holds no connection of the database while it waits', async () => {
+    const start = await feedEnd(service.admin)
+    const many = [...Array(40)].map(() => readEvents(service.admin, { After: start, Wait: 60 }))
+    await sleep(100)
+    for (let i = 0; i < 5; i++)
+      assert.equal((await service.admin.get('/Product?PageSize=1')).status, 200)
+    const { productID } = await newProduct(service)
+    for (const { events } of await Promise.all(many))
+      assert.deepEqual(story(events), [`product.created ${productID}`])
+  })
+
+  it('ends when it is over, with a cursor to go on from', async () => {
+    const { events, cursor } = await readEvents(service.admin, { After: 'now', Wait: 1 })
+    assert.deepEqual(events, [])
+    const { productID } = await newProduct(service)
+    assert.deepEqual(story(await eventsAfter(service.admin, cursor, 1)), [
+      `product.created ${productID}`,
+    ])
+  })
+})
+
+describe('A cursor', () => {
+  it('that is none is 400', async () => {
+    for (const After of ['x', '1.2', `${'0'.repeat(12)}.1`, 'then'])
+      refused(await service.admin.get(`/Event?After=${After}`), 400, 'invalid_value')
+  })
+
+  it('of a registry before it was restored, or of a time to come, is 410', async () => {
+    const end = await feedEnd(service.admin)
+    const [epoch, xid] = end.split('.') as [string, string]
+    const foreign = `${'0'.repeat(12)}.${xid}.0`
+    const future = `${epoch}.${BigInt(xid) + 10_000_000n}.0`
+    for (const After of [foreign, future])
+      refused(await service.admin.get(`/Event?After=${After}`), 410, 'cursor_expired')
+  })
+
+  it('is 410 when what came after it is not kept any more; the others go on', async () => {
+    const { admin, connection } = service
+    const start = await feedEnd(admin)
+    await newProduct(service)
+    const [old] = await eventsAfter(admin, start, 1)
+    const kept = await newProduct(service)
+    await eventsAfter(admin, old!.cursor, 1)
+    await rowsOf(
+      connection,
+      `update event set occurred_date = now() - interval '91 days' where event_id <= $1`,
+      [old!.eventID],
+    )
+    const database = openDatabase({
+      connection,
+      role: 'registry_service',
+      connections: 1,
+      prepareStatements: true,
+      onLostConnection: () => {},
+    })
+    await database.transaction((tx) => sweepEvents(tx, 90)).finally(database.close)
+    refused(await admin.get(`/Event?After=${start}`), 410, 'cursor_expired')
+    const rest = await readEvents(admin, { After: old!.cursor })
+    assert.deepEqual(story(rest.events), [`product.created ${kept.productID}`])
+    assert.deepEqual(await readEvents(admin, {}), rest)
+  })
+})

@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict'
+import type { Client } from './client.ts'
+
+export type Told = {
+  eventID: number
+  cursor: string
+  type: string
+  productID: number | null
+  resource: string
+  ids: number[]
+  counts: Record<string, number> | null
+  userID: number | null
+}
+
+/** One read of the feed. */
+export async function readEvents(client: Client, query: Record<string, string | number> = {}) {
+  const asked = new URLSearchParams(
+    Object.entries(query).map(([name, value]): [string, string] => [name, String(value)]),
+  )
+  const reply = await client.get(`/Event?${asked}`)
+  assert.equal(reply.status, 200, reply.text)
+  return { events: reply.data as Told[], cursor: JSON.parse(reply.text).cursor as string }
+}
+
+/**
+ * The events after a cursor, until there are as many as expected. The feed goes as far as the
+ * oldest transaction of the whole server, and other tests have theirs: it may take a while.
+ */
+export async function eventsAfter(
+  client: Client,
+  cursor: string,
+  count: number,
+  query: Record<string, string | number> = {},
+): Promise<Told[]> {
+  const seen: Told[] = []
+  let After = cursor
+  for (let turns = 0; seen.length < count; turns++) {
+    assert.ok(turns < 100, `Waited in vain for ${count} events: ${JSON.stringify(seen)}`)
+    const read = await readEvents(client, { ...query, After, Wait: 2 })
+    seen.push(...read.events)
+    After = read.cursor
+  }
+  return seen
+}
+
+/** The place after all that is committed: that of a product made to find it. */
+export async function feedEnd(client: Client): Promise<string> {
+  const { cursor } = await readEvents(client, { After: 'now' })
+  const { data } = await client.post('/Product', { name: 'A mark in the feed' })
+  for (let After = cursor; ; ) {
+    const [event] = await eventsAfter(client, After, 1, { Type: 'product.created', PageSize: 1 })
+    if (event!.ids[0] === data[0].productID) return event!.cursor
+    After = event!.cursor
+  }
+}
