@@ -10,6 +10,8 @@ export type Config = {
   port: number
   /** Absent: the embedded database under dataDir. */
   databaseUrl: string | undefined
+  /** The owner of the tables, who migrates; absent: the login of databaseUrl is. */
+  migrationDatabaseUrl: string | undefined
   databaseConnections: number
   prepareStatements: boolean
   dataDir: string
@@ -92,10 +94,10 @@ export function readConfig(env: Environment = process.env): Config {
       return undefined
     }
   }
-  const databaseUrl = () => {
-    const given = text('DATABASE_URL')
+  const databaseUrl = (name: string) => {
+    const given = text(name)
     if (given !== undefined && !/^postgres(ql)?:\/\//.test(given))
-      problem('DATABASE_URL', 'must begin with postgres:// or postgresql://')
+      problem(name, 'must begin with postgres:// or postgresql://')
     return given
   }
   const timeZone = () => {
@@ -156,7 +158,8 @@ export function readConfig(env: Environment = process.env): Config {
   const config: Config = {
     host,
     port: integer('PORT', 3000, 0, 65_535),
-    databaseUrl: databaseUrl(),
+    databaseUrl: databaseUrl('DATABASE_URL'),
+    migrationDatabaseUrl: databaseUrl('REGISTRY_MIGRATION_DATABASE_URL'),
     databaseConnections: integer('REGISTRY_DATABASE_CONNECTIONS', 10, 1, 500),
     prepareStatements: flag('REGISTRY_PREPARE_STATEMENTS', true),
     dataDir: resolve(text('REGISTRY_DATA_DIR') ?? 'data'),

@@ -25,8 +25,8 @@ async function start() {
   const told = new AbortController()
   const stopping: (() => unknown)[] = [() => server.stop()]
   try {
-    await prepareSchema(server.connection, log)
-    const database = connect(config, server.connection, log)
+    await prepareSchema(server, log)
+    const database = connect(config, server.service, log)
     stopping.unshift(() => database.close())
     const firstUser = await createFirstUser(database, {
       username: config.adminUsername,
@@ -36,7 +36,7 @@ async function start() {
     const stopWorker = config.worker
       ? await startWorker({
           config,
-          connection: server.connection,
+          connection: server.service,
           database,
           actorOf: (userID) => readAbsent(database, userID),
           log,

@@ -3,19 +3,17 @@ import { ConfigError, readConfig } from './config.ts'
 import { secretFields } from './operations/secret-fields.ts'
 import { findEmbedded } from './platform/embedded/postgres.ts'
 import { createLog } from './platform/log.ts'
-import { connect, prepareSchema } from './platform/registry.ts'
+import { connect, givenConnections, prepareSchema } from './platform/registry.ts'
 import { startWorker } from './records/report/worker.ts'
 
 /** A process that only makes reports: `npm run worker`. As many as you like, on any machine. */
 async function start() {
   const config = readConfig()
   const log = createLog(config.logLevel, { secrets: secretFields })
-  const connection = config.databaseUrl
-    ? { connectionString: config.databaseUrl }
-    : await findEmbedded(config.dataDir)
-  if (!connection)
-    throw new Error('there is no DATABASE_URL, and no service runs on this data folder.')
-  if (config.databaseUrl) await prepareSchema(connection, log)
+  const server = givenConnections(config) ?? (await findEmbedded(config.dataDir))
+  if (!server) throw new Error('there is no DATABASE_URL, and no service runs on this data folder.')
+  if (config.databaseUrl) await prepareSchema(server, log)
+  const { service: connection } = server
   const database = connect(config, connection, log)
   const actorOf = (userID: number) => readAbsent(database, userID)
   const stopWorker = await startWorker({ config, connection, database, actorOf, log })

@@ -246,7 +246,7 @@ describe('A full disk', { skip, concurrency: false }, () => {
       try {
         const anyone = clientOf(program.url)
         const admin = await anyone.signIn('admin', adminPassword)
-        const connection = (await findEmbedded(dataDir))!
+        const connection = (await findEmbedded(dataDir))!.connection
         const service = { url: program.url, connection, anyone, admin } as Service
         const fund = await newFund(service, { accounts: 8 })
         const load = startLoad(admin, fund)

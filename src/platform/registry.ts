@@ -3,16 +3,28 @@ import type { Config } from '../config.ts'
 import { findEmbedded, startEmbedded } from './embedded/postgres.ts'
 import type { Log } from './log.ts'
 import { type Database, openDatabase } from './sql/handle.ts'
-import { migrate } from './sql/migrate.ts'
+import { admitService, migrate, serviceRole } from './sql/migrate.ts'
 
-/** The database server of this process: the one DATABASE_URL names, or our own. */
-export type Server = { connection: ClientConfig; stop(): Promise<void> }
+/**
+ * The database server of this process: the one DATABASE_URL names, or our own. `connection` is that
+ * of the owner, who migrates; `service` that of the login all requests are served with.
+ */
+export type Server = { connection: ClientConfig; service: ClientConfig; stop(): Promise<void> }
 
 const leaveRunning = async () => {}
 
+/** The connections to the database that DATABASE_URL names, whose owner may be named apart. */
+export const givenConnections = ({ databaseUrl, migrationDatabaseUrl }: Config) =>
+  databaseUrl === undefined
+    ? undefined
+    : {
+        connection: { connectionString: migrationDatabaseUrl ?? databaseUrl },
+        service: { connectionString: databaseUrl },
+      }
+
 export async function startServer(config: Config, log: Log): Promise<Server> {
-  if (config.databaseUrl)
-    return { connection: { connectionString: config.databaseUrl }, stop: leaveRunning }
+  const given = givenConnections(config)
+  if (given) return { ...given, stop: leaveRunning }
   return startEmbedded({
     dataDir: config.dataDir,
     onEvent: ({ level, message }) => log[level](message),
@@ -22,10 +34,8 @@ export async function startServer(config: Config, log: Log): Promise<Server> {
 /** For commands that work beside a running service: its database, else one of their own. */
 export async function reachServer(config: Config, log: Log): Promise<Server> {
   const running = config.databaseUrl ? undefined : await findEmbedded(config.dataDir)
-  return running ? { connection: running, stop: leaveRunning } : startServer(config, log)
+  return running ? { ...running, stop: leaveRunning } : startServer(config, log)
 }
-
-export const serviceRole = 'registry_service'
 
 export function connect(config: Config, connection: ClientConfig, log: Log): Database {
   return openDatabase({
@@ -37,11 +47,12 @@ export function connect(config: Config, connection: ClientConfig, log: Log): Dat
   })
 }
 
-export async function prepareSchema(connection: ClientConfig, log: Log) {
-  const applied = await migrate(connection).catch((error) => {
+export async function prepareSchema(server: Omit<Server, 'stop'>, log: Log) {
+  const applied = await migrate(server.connection).catch((error) => {
     throw /^E[A-Z]+$/.test(error.code ?? '')
       ? new Error(`The database does not answer (${error.message}). See DATABASE_URL.`)
       : error
   })
   if (applied.length > 0) log.info({ applied }, 'migrated')
+  await admitService(server)
 }

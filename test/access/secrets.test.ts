@@ -130,7 +130,7 @@ before(async () => {
     REGISTRY_METRICS_TOKEN: secrets['metrics token'][0]!,
   })
   learn('access token', ...partsOfToken(node.admin.token!))
-  connection = (await findEmbedded(dataDir))!
+  connection = (await findEmbedded(dataDir))!.connection
   learn('database password', String(connection.password))
   // As an administrator in search of a slow query would.
   await rowsOf(connection, 'alter system set log_min_duration_statement = 0')

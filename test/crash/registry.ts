@@ -18,7 +18,7 @@ export type Registry = {
 }
 
 const connectionOf = async (dataDir: string) => {
-  const connection = await findEmbedded(dataDir)
+  const connection = (await findEmbedded(dataDir))?.connection
   if (!connection) throw new Error(`There is no database on ${dataDir}.`)
   return connection
 }

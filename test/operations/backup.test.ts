@@ -47,7 +47,7 @@ async function startOn(dataDir: string): Promise<Home> {
   const program = await startRegistry({ ...credentials, REGISTRY_DATA_DIR: dataDir })
   const anyone = clientOf(program.url)
   const admin = await anyone.signIn('admin', adminPassword)
-  const connection = (await findEmbedded(dataDir))!
+  const connection = (await findEmbedded(dataDir))!.connection
   const service = { url: program.url, connection, anyone, admin } as Service
   return { dataDir, program, service }
 }

@@ -157,7 +157,7 @@ test('a database that runs is found by other processes, one that does not is not
   assert.equal(await findEmbedded(main), undefined)
   const owner = startOwner(main)
   const { connection } = await owner.said
-  assert.deepEqual(await findEmbedded(main), connection)
+  assert.deepEqual((await findEmbedded(main))?.connection, connection)
   await owner.stop()
 })
 

@@ -2,13 +2,13 @@ import pg from 'pg'
 // @ts-expect-error: not in the driver's types; it is how the driver writes a value
 import { prepareValue } from 'pg/lib/utils.js'
 import sql from 'sql-template-tag'
-import { serviceRole } from '../../src/platform/registry.ts'
 import {
   type Database,
   type Fragment,
   openDatabase,
   type Tx,
 } from '../../src/platform/sql/handle.ts'
+import { serviceRole } from '../../src/platform/sql/migrate.ts'
 
 type Node = {
   'Node Type': string

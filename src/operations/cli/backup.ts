@@ -17,9 +17,9 @@ export const backupCommand = new Command('backup')
     const place = resolve(folder)
     if (isMissing(config)) throw new Error(`There is no database in ${config.dataDir} yet.`)
     const { store } = await openStore(config)
-    const manifest = await withServer(config, async (connection) => {
-      const made = await backUp(connection, store, place)
-      await onDatabase(config, connection, (database) => record(database, made))
+    const manifest = await withServer(config, async (server) => {
+      const made = await backUp(server.connection, store, place)
+      await onDatabase(config, server, (database) => record(database, made))
       return made
     })
     for (const line of summary(manifest)) say(line)

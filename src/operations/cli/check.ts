@@ -2,23 +2,25 @@ import { Command } from 'commander'
 import pg from 'pg'
 import sql from 'sql-template-tag'
 import { type Config, readConfig } from '../../config.ts'
-import { serviceRole } from '../../platform/registry.ts'
-import { pendingMigrations } from '../../platform/sql/migrate.ts'
+import type { Server } from '../../platform/registry.ts'
+import { pendingMigrations, serviceRole } from '../../platform/sql/migrate.ts'
 import { isMissing, say, withServer } from './registry.ts'
 
-/** One thing looked at: what is wrong with it, if anything, and what was seen. */
-type Check = { name: string; wrong: boolean; seen: string }
+/** One thing looked at: whether it is wrong, or only worth knowing, and what was seen. */
+type Check = { name: string; wrong: boolean; note?: boolean; seen: string }
 
 export const checkCommand = new Command('check')
   .description('look for what is wrong with the configuration and the database')
   .action(async () => {
     let wrong = false
     for await (const check of checks()) {
-      say(`${check.wrong ? 'WRONG' : 'ok   '}  ${check.name.padEnd(20)} ${check.seen}`)
+      say(`${headOf(check)}  ${check.name.padEnd(20)} ${check.seen}`)
       wrong ||= check.wrong
     }
     if (wrong) process.exitCode = 1
   })
+
+const headOf = ({ wrong, note }: Check) => (wrong ? 'WRONG' : note ? 'note ' : 'ok   ')
 
 async function* checks(): AsyncGenerator<Check> {
   let config: Config
@@ -42,13 +44,14 @@ const broken = (name: string, error: unknown): Check => ({
   seen: (error as Error).message,
 })
 
-async function checkDatabase(connection: pg.ClientConfig): Promise<Check[]> {
-  const client = new pg.Client({ ...connection, connectionTimeoutMillis: 5_000 })
+/** Looked at through the service's own login: what it may do is what counts. */
+async function checkDatabase(server: Server): Promise<Check[]> {
+  const client = new pg.Client({ ...server.service, connectionTimeoutMillis: 5_000 })
   await client.connect()
   try {
     const { rows } = await client.query<Seen>(whatWeLookAt)
     const seen = rows[0]!
-    return [...serverChecks(seen), await checkMigrations(connection), ...roleChecks(seen)]
+    return [...serverChecks(seen), await checkMigrations(server.connection), ...roleChecks(seen)]
   } finally {
     await client.end()
   }
@@ -71,6 +74,8 @@ type Seen = {
   roleOurs: boolean
   /** What the service's role may do to the audit trail beyond adding to it. */
   auditRights: string[]
+  /** Why the service's login may change the audit trail, by itself or as somebody it can become. */
+  auditMasters: string[]
 }
 
 const whatWeLookAt = sql`
@@ -91,7 +96,20 @@ const whatWeLookAt = sql`
     coalesce(pg_has_role(r.oid, 'member'), false) as "roleOurs",
     array(
       select p from unnest(array['update', 'delete', 'truncate']) p
-      where has_table_privilege(r.oid, to_regclass('audit'), p)) as "auditRights"
+      where has_table_privilege(r.oid, to_regclass('audit'), p)) as "auditRights",
+    array(
+      select format('%s %s', m.rolname, case
+        when m.rolsuper then 'is a superuser'
+        when m.oid = a.relowner then 'owns it'
+        when m.rolcreaterole then 'may make roles'
+        else 'may change it' end)
+      from pg_roles m left join pg_class a on a.oid = to_regclass('audit')
+      where pg_has_role(session_user, m.oid, 'member')
+        and not (m.rolname <> session_user and exists (
+          select from pg_roles where rolname = session_user and rolsuper))
+        and (m.rolsuper or m.rolcreaterole or m.oid = a.relowner
+          or has_table_privilege(m.oid, a.oid, 'update, delete, truncate'))
+      order by m.rolname) as "auditMasters"
   from (select) one left join pg_roles r on r.rolname = ${serviceRole}`
 
 const oldestVersion = 15
@@ -145,19 +163,26 @@ async function checkMigrations(connection: pg.ClientConfig): Promise<Check> {
   }
 }
 
-function roleChecks({ user, roleThere, roleOurs, auditRights }: Seen): Check[] {
+function roleChecks(seen: Seen): Check[] {
+  const { user, roleThere, roleOurs } = seen
   const missing = roleThere ? `not granted to ${user}` : 'missing'
-  const mayNot = auditRights.length === 0
   return [
     {
       name: 'role',
       wrong: !roleOurs,
       seen: roleOurs ? serviceRole : `${serviceRole} is ${missing}; run the command migrate`,
     },
-    {
-      name: 'audit',
-      wrong: !mayNot,
-      seen: mayNot ? 'append only' : `${serviceRole} may ${auditRights.join(', ')} it`,
-    },
+    auditCheck(seen),
   ]
+}
+
+/** Append-only for the service's role it must be; for its login it is where the owner is apart. */
+function auditCheck({ auditRights, auditMasters, user }: Seen): Check {
+  if (auditRights.length > 0)
+    return { name: 'audit', wrong: true, seen: `${serviceRole} may ${auditRights.join(', ')} it` }
+  if (auditMasters.length === 0) return { name: 'audit', wrong: false, seen: 'append only' }
+  const seen =
+    `append only for ${serviceRole}, but not for whoever has the login ${user}: ` +
+    `${auditMasters.join(', ')}. Name the owner apart in REGISTRY_MIGRATION_DATABASE_URL.`
+  return { name: 'audit', wrong: false, note: true, seen }
 }

@@ -13,9 +13,9 @@ export const distributeCommand = new Command('distribute')
   .action(async () => {
     const config = readConfig()
     if (isMissing(config)) throw new Error(`There is no database in ${config.dataDir} yet.`)
-    await withServer(config, async (connection) => {
-      await refuseOutdated(connection)
-      await distribute(connection)
+    await withServer(config, async (server) => {
+      await refuseOutdated(server)
+      await distribute(server.connection)
     })
   })
 

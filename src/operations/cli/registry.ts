@@ -1,13 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import type { ClientConfig } from 'pg'
 import { type Config, readConfig } from '../../config.ts'
 import type { Actor } from '../../platform/actor.ts'
 import { clusterFolder } from '../../platform/embedded/cluster.ts'
 import { type EventType, resourceOfEvent } from '../../platform/event-types.ts'
 import { createLog } from '../../platform/log.ts'
 import { permissions, type Resource } from '../../platform/permission.ts'
-import { connect, reachServer } from '../../platform/registry.ts'
+import { connect, reachServer, type Server } from '../../platform/registry.ts'
 import type { Database, Tx } from '../../platform/sql/handle.ts'
 import { pendingMigrations } from '../../platform/sql/migrate.ts'
 import { unitOfWork, type Written } from '../../platform/sql/unit-of-work.ts'
@@ -33,11 +32,11 @@ export const isMissing = ({ databaseUrl, dataDir }: Config) =>
 /** The database of the running service, or else one started for this command alone. */
 export async function withServer<T>(
   config: Config,
-  use: (connection: ClientConfig) => Promise<T>,
+  use: (server: Server) => Promise<T>,
 ): Promise<T> {
   const server = await reachServer(config, log)
   try {
-    return await use(server.connection)
+    return await use(server)
   } finally {
     await server.stop()
   }
@@ -70,23 +69,23 @@ export async function withDatabase<T>(
 ): Promise<T> {
   if (isMissing(config))
     throw new Error(`There is no database in ${config.dataDir} yet. Run the command migrate first.`)
-  return withServer(config, async (connection) => {
-    await refuseOutdated(connection)
-    return onDatabase(config, connection, use)
+  return withServer(config, async (server) => {
+    await refuseOutdated(server)
+    return onDatabase(config, server, use)
   })
 }
 
 export async function onDatabase<T>(
   config: Config,
-  connection: ClientConfig,
+  { service }: Server,
   use: (database: Database) => Promise<T>,
 ): Promise<T> {
-  const database = connect(config, connection, log)
+  const database = connect(config, service, log)
   return use(database).finally(() => database.close())
 }
 
 /** A command does not migrate behind the back of a service that runs. */
-export async function refuseOutdated(connection: ClientConfig) {
+export async function refuseOutdated({ connection }: Server) {
   const pending = await pendingMigrations(connection)
   if (pending.length > 0)
     throw new Error(`The database lacks ${pending.join(', ')}. Run the command migrate first.`)

@@ -7,6 +7,7 @@ import { openStore } from '../../platform/files/open.ts'
 import { lookups } from '../../platform/lookup/lookups.ts'
 import { presentEncryptionKeys } from '../../platform/secrets.ts'
 import type { Database } from '../../platform/sql/handle.ts'
+import { admitService } from '../../platform/sql/migrate.ts'
 import { nothingLeft } from '../../platform/sql/render.ts'
 import { unitOfWork } from '../../platform/sql/unit-of-work.ts'
 import { queueReport } from '../../records/report/create.ts'
@@ -27,10 +28,12 @@ export const restoreCommand = new Command('restore')
     say(`The backup in ${place} is whole.`)
     const missing = missingKeys(config, manifest)
     if (missing.length > 0 && !withoutKey) throw keysMissing(config, missing)
-    const found = await withServer(config, async (connection) => {
+    const found = await withServer(config, async (server) => {
+      const { connection } = server
       await restore(connection, await openStore(config), place, manifest)
       for (const line of summary(manifest)) say(line)
-      await onDatabase(config, connection, (database) => record(database, manifest))
+      await admitService(server)
+      await onDatabase(config, server, (database) => record(database, manifest))
       return verifyAndTell(connection)
     })
     if (missing.length > 0) say(keysMissing(config, missing).message)

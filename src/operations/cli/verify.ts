@@ -9,9 +9,9 @@ export const verifyCommand = new Command('verify')
   .action(async () => {
     const config = readConfig()
     if (isMissing(config)) throw new Error(`There is no database in ${config.dataDir} yet.`)
-    const found = await withServer(config, async (connection) => {
-      await refuseOutdated(connection)
-      return verifyAndTell(connection)
+    const found = await withServer(config, async (server) => {
+      await refuseOutdated(server)
+      return verifyAndTell(server.connection)
     })
     if (found > 0) process.exitCode = 1
   })

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from 'pg'
 import type { Cluster } from './cluster.ts'
-import { ensureDatabase, observe, takeOwnership } from './owner.ts'
+import { ensureDatabase, ensureServiceLogin, observe, takeOwnership } from './owner.ts'
 import { end, endLeftovers, isServerOf, readPidFile, shutdown, starterOf } from './processes.ts'
 import { launch, ready, type Server, stopServer } from './server.ts'
 
@@ -81,6 +81,7 @@ async function startOwn(context: Context): Promise<Owned | Error> {
     if (lock) {
       const lost = lossOf(lock)
       await ensureDatabase(lock, database)
+      await ensureServiceLogin(lock, cluster.servicePassword)
       tell(context, 'info', `PostgreSQL runs as process ${server.pid}, ${cluster.identity.name}.`)
       return { server, lost }
     }

@@ -27,11 +27,16 @@ export type Cluster = {
   /** Unique to the folder; shown in the titles of its processes. */
   name: string
   password: string
+  /** Of the login that the service works with; the other is the superuser's. */
+  servicePassword: string
   binaries: Binaries
   identity: Identity
 }
 
+/** For the launcher and migrations alone. */
 export const superuser = 'postgres'
+/** What the service logs in as: it owns nothing and is nobody's master. */
+export const serviceLogin = 'registry_app'
 export const port = 5432 // only names the socket: nothing listens on the network
 const socketName = `.s.PGSQL.${port}`
 
@@ -45,6 +50,7 @@ export async function prepareCluster(given: string): Promise<Cluster & { created
   const { binaries, identity } = await chooseRunner(dataDir, owner)
   for (const folder of [dataDir, keyFolder(dataDir)]) await sweepDrafts(folder)
   const password = owner === undefined ? makePassword(dataDir) : demandPassword(dataDir)
+  const servicePassword = makePassword(dataDir, 'service-password')
   const name = `registry-${createHash('sha256').update(dataDir).digest('hex').slice(0, 12)}`
   const cluster = {
     dataDir,
@@ -53,6 +59,7 @@ export async function prepareCluster(given: string): Promise<Cluster & { created
     logFile: join(dataDir, 'postgres.log'),
     name,
     password,
+    servicePassword,
     binaries,
     identity,
   }

@@ -1,5 +1,5 @@
 import { Client } from 'pg'
-import { port, superuser } from './cluster.ts'
+import { port, serviceLogin, superuser } from './cluster.ts'
 import { isServerOf, readPidFile, starterOf } from './processes.ts'
 
 // The process that owns a database holds this lock in it, on a connection of its own, for as long
@@ -91,4 +91,21 @@ async function connect(host: string, password: string): Promise<Client | Failure
 export async function ensureDatabase(client: Client, name: string): Promise<void> {
   const { rowCount } = await client.query('select from pg_database where datname = $1', [name])
   if (rowCount === 0) await client.query(`create database ${client.escapeIdentifier(name)}`)
+}
+
+/**
+ * The login of the service: a member of registry_service and of nothing else, so that whatever is
+ * append-only stays so for it. Set at every start, also in a data folder that knew none yet.
+ */
+export async function ensureServiceLogin(client: Client, password: string): Promise<void> {
+  const login = client.escapeIdentifier(serviceLogin)
+  for (const role of ['registry_service', serviceLogin]) {
+    const { rowCount } = await client.query('select from pg_roles where rolname = $1', [role])
+    if (rowCount === 0) await client.query(`create role ${client.escapeIdentifier(role)}`)
+  }
+  await client.query(
+    `alter role ${login} login nosuperuser nocreaterole nocreatedb noreplication nobypassrls
+       inherit password ${client.escapeLiteral(password)}`,
+  )
+  await client.query(`grant registry_service to ${login}`)
 }

@@ -13,30 +13,33 @@ import { join } from 'node:path'
 import { draftName, syncFolder } from './drafts.ts'
 
 export const keyFolder = (dataDir: string) => join(dataDir, 'keys')
-const passwordFile = (dataDir: string) => join(keyFolder(dataDir), 'database-password')
+/** The superuser's, and that of the login the service works with. */
+export type PasswordName = 'database-password' | 'service-password'
+const passwordFile = (dataDir: string, name: PasswordName = 'database-password') =>
+  join(keyFolder(dataDir), name)
 
-export function readPassword(dataDir: string): string | undefined {
+export function readPassword(dataDir: string, name?: PasswordName): string | undefined {
   try {
-    return readFileSync(passwordFile(dataDir), 'utf8').trim()
+    return readFileSync(passwordFile(dataDir, name), 'utf8').trim()
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
     throw error
   }
 }
 
-export function demandPassword(dataDir: string): string {
-  const password = readPassword(dataDir)
+export function demandPassword(dataDir: string, name?: PasswordName): string {
+  const password = readPassword(dataDir, name)
   if (password) return password
   throw new Error(
-    `The database in ${dataDir} is there, but ${passwordFile(dataDir)} is not: ` +
+    `The database in ${dataDir} is there, but ${passwordFile(dataDir, name)} is not: ` +
       'bring the keys folder back from a backup.',
   )
 }
 
 /** Two processes that start at once agree on the password of the first. */
-export function makePassword(dataDir: string): string {
+export function makePassword(dataDir: string, name?: PasswordName): string {
   mkdirSync(keyFolder(dataDir), { recursive: true, mode: 0o700 })
-  const file = passwordFile(dataDir)
+  const file = passwordFile(dataDir, name)
   const draft = draftName(file)
   try {
     writeSynced(draft, `${randomBytes(32).toString('base64url')}\n`)
@@ -47,7 +50,7 @@ export function makePassword(dataDir: string): string {
   } finally {
     rmSync(draft, { force: true })
   }
-  return demandPassword(dataDir)
+  return demandPassword(dataDir, name)
 }
 
 function writeSynced(file: string, text: string): void {

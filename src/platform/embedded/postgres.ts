@@ -1,9 +1,9 @@
 import { existsSync, realpathSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Context, database, type Event, lossOf, type Owned, own, tell } from './acquire.ts'
-import { clusterFolder, port, prepareCluster, superuser } from './cluster.ts'
+import { clusterFolder, port, prepareCluster, serviceLogin, superuser } from './cluster.ts'
 import { observe, takeOwnership } from './owner.ts'
-import { readPassword } from './password.ts'
+import { demandPassword, readPassword } from './password.ts'
 import { end, shutdown, starterOf } from './processes.ts'
 import { boundLog, stopServer } from './server.ts'
 
@@ -15,7 +15,9 @@ export type Connection = {
   database: string
 }
 
-export type EmbeddedPostgres = { connection: Connection; stop(): Promise<void> }
+/** As the superuser, for the launcher and migrations; and as the service, for all the rest. */
+export type Connections = { connection: Connection; service: Connection }
+export type EmbeddedPostgres = Connections & { stop(): Promise<void> }
 
 type Options = {
   dataDir: string
@@ -33,8 +35,11 @@ const stuckMs = 10_000 // a server that takes no connections for so long, and do
 const findMs = 60_000 // for a server that starts or recovers
 const logCheckMs = 600_000
 
-const connectionTo = (host: string, password: string): Connection => ({
-  ...{ host, port, user: superuser, password, database },
+type Passwords = { password: string; servicePassword: string }
+
+const connectionsTo = (host: string, { password, servicePassword }: Passwords): Connections => ({
+  connection: { host, port, user: superuser, password, database },
+  service: { host, port, user: serviceLogin, password: servicePassword, database },
 })
 
 /** Starts (creating it the first time) the PostgreSQL under `${dataDir}/postgres`, supervised. */
@@ -52,20 +57,23 @@ export async function startEmbedded(options: Options): Promise<EmbeddedPostgres>
     tell(options, 'info', 'The embedded database has stopped.')
   }
   return {
-    connection: connectionTo(cluster.socketFolder, cluster.password),
+    ...connectionsTo(cluster.socketFolder, cluster),
     stop: () => (stopped ??= stop()),
   }
 }
 
-/** The connection to an embedded database that another process has running on this folder. */
-export async function findEmbedded(dataDir: string): Promise<Connection | undefined> {
+/** The connections to an embedded database that another process has running on this folder. */
+export async function findEmbedded(dataDir: string): Promise<Connections | undefined> {
   if (!existsSync(dataDir)) return undefined
   const home = realpathSync(dataDir)
   const password = readPassword(home)
   if (!password) return undefined
   for (const start = Date.now(); Date.now() - start < findMs; await sleep(pauseMs)) {
     const seen = await observe(clusterFolder(home), password)
-    if (seen.state === 'owned') return connectionTo(seen.host, password)
+    if (seen.state === 'owned') {
+      const servicePassword = demandPassword(home, 'service-password')
+      return connectionsTo(seen.host, { password, servicePassword })
+    }
     if (seen.state === 'absent') return undefined
     // Its owner, if it lives, is about to take it.
     if (seen.state === 'unowned' && starterOf(seen.pid) === undefined) return undefined

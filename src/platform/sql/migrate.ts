@@ -1,14 +1,18 @@
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import pg from 'pg'
-import sql from 'sql-template-tag'
+import sql, { raw } from 'sql-template-tag'
 import { lookupValues } from '../lookup/lookups.ts'
+import type { Fragment } from './handle.ts'
 import { migrateQueue } from './queue.ts'
 
 export const migrationsFolder = new URL('../../../migrations/', import.meta.url)
 
 /** Any number, the same on every node: two that start at once take turns. */
 const migrationLock = 7_215_001
+
+/** The role whose rights the service has: it owns nothing. */
+export const serviceRole = 'registry_service'
 
 type Migration = { name: string; checksum: string; text: string }
 
@@ -125,4 +129,31 @@ async function seedLookups(client: pg.Client) {
       set code = excluded.code, name = excluded.name, description = excluded.description
       where (lookup.code, lookup.name, lookup.description)
         is distinct from (excluded.code, excluded.name, excluded.description)`)
+}
+
+type Logins = { connection: pg.ClientConfig; service: pg.ClientConfig }
+
+/** The service's own login, where it is not the owner's, must be a member of the service's role. */
+export async function admitService({ connection: owner, service }: Logins) {
+  const [login] = await rowsAs<{ name: string; isMember: boolean }>(
+    service,
+    sql`select session_user::text as name, pg_has_role(${serviceRole}, 'member') as "isMember"`,
+  )
+  if (login!.isMember) return
+  const grant = `grant ${serviceRole} to ${pg.escapeIdentifier(login!.name)}`
+  await rowsAs(owner, raw(grant)).catch((error: Error) => {
+    throw new Error(
+      `The login ${login!.name} may not work for the registry yet: ${grant}; (${error.message})`,
+    )
+  })
+}
+
+async function rowsAs<Row extends object>(connection: pg.ClientConfig, statement: Fragment) {
+  const client = new pg.Client(connection)
+  await client.connect()
+  try {
+    return (await client.query<Row>(statement)).rows
+  } finally {
+    await client.end()
+  }
 }

@@ -6,16 +6,37 @@ import type { Tx } from './handle.ts'
 /**
  * The job queue. Jobs are added in the transaction that wants them done, and wake a worker within
  * milliseconds of its commit. The queue only wakes: what is to be done, and how far it is, stands
- * in tables of our own. Its schema and its workers belong to the owner's login.
+ * in tables of our own. Its schema is the owner's; its workers have the service's login.
  */
 export async function migrateQueue(connection: pg.ClientConfig) {
   const pool = openPool(connection)
   try {
     await runMigrations({ pgPool: pool, logger: quiet })
+    await pool.query(admitWorkers)
   } finally {
     await pool.end()
   }
 }
+
+/** The queue keeps rows from all but its owner; what works on it is the service. */
+const admitWorkers = `
+  grant usage on schema graphile_worker to registry_service;
+  grant select, insert, update, delete on all tables in schema graphile_worker to registry_service;
+  grant usage on all sequences in schema graphile_worker to registry_service;
+  do $$
+  declare
+    kept record;
+  begin
+    for kept in
+      select oid::regclass as name from pg_class
+      where relnamespace = 'graphile_worker'::regnamespace and relrowsecurity
+        and not exists (select from pg_policy where polrelid = pg_class.oid)
+    loop
+      execute format(
+        'create policy workers on %s to registry_service using (true) with check (true)',
+        kept.name);
+    end loop;
+  end $$`
 
 /** A job under a key that is in the queue already takes its place. */
 export const queueJob = (tx: Tx, task: string, payload: object, key: string) =>
