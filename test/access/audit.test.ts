@@ -63,6 +63,20 @@ describe('A write', () => {
     })
   })
 
+  it('of many, asked for by the id of one record, shows what concerns that record', async () => {
+    const people = ['One', 'Two', 'Three'].map((lastName) => ({ firstName: 'Ann', lastName }))
+    const { data } = await service.admin.post('/Person', people)
+    const { personID } = data[1]
+    const [entry] = await trail(`Resource=Person&ResourceID=${personID}`)
+    assert.deepEqual(entry!.resourceIDs, [personID])
+    assert.deepEqual(entry!.changes, people[1])
+    const [all] = (await trail('Resource=Person')).slice(-1)
+    assert.equal(all!.resourceIDs.length, 3)
+    const [alone] = (await service.admin.post('/Person', { firstName: 'Bo', lastName: 'X' })).data
+    const [single] = await trail(`Resource=Person&ResourceID=${alone.personID}`)
+    assert.deepEqual(single!.resourceIDs, [alone.personID])
+  })
+
   it('that changes tells from what to what; one that removes tells what was', async () => {
     const [product] = (await service.admin.post('/Product', { name: 'A', description: 'd' })).data
     const { productID } = product
@@ -231,7 +245,7 @@ describe('The trail', () => {
     await rows(`insert into audit (operation, resource, resource_ids, request_id)
       values ('POST /Many', 'Person', array[7001, 7002, 7003], 'many')`)
     const [entry] = await trail('Resource=Person&ResourceID=7002')
-    assert.deepEqual(entry!.resourceIDs, [7001, 7002, 7003])
+    assert.deepEqual(entry!.resourceIDs, [7002])
     assert.deepEqual(await trail('Resource=Person&ResourceID=7004'), [])
   })
 

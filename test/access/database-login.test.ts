@@ -17,7 +17,7 @@ const attempts = [
   'drop table audit',
   'alter table audit owner to current_user',
   'create rule quiet as on insert to audit do instead nothing',
-  'create trigger quiet before insert on audit execute function pg_catalog.suppress_redundant_updates_trigger()',
+  'create trigger quiet before insert on audit execute function suppress_redundant_updates_trigger()',
   'set role postgres',
   'set session authorization postgres',
   'alter role current_user superuser',
@@ -84,7 +84,7 @@ describe('The login of the service', () => {
     }
   })
 
-  it('of another server is apart from the owner where that one is named, and check says so', async () => {
+  it('is apart from the owner where that one is named, and check says so', async () => {
     const owner = await emptyDatabase()
     const login = `service_${owner.database}`
     await rowsOf(owner, `create role ${login} login password 'of the service'`)

@@ -7,7 +7,24 @@ import { page } from '../../platform/sql/paging.ts'
 import { columns, render } from '../../platform/sql/render.ts'
 import { Audit, type AuditQuery, auditFilters } from './schema.ts'
 
-const auditColumns = columns(Audit, 'a')
+const auditColumns = columns(Audit, 'a', { changes: 'n.changes' })
+
+const whole = sql`
+  select a.changes, coalesce(a.resource_ids, array_remove(array[a.resource_id], null)) as ids`
+
+/**
+ * Of a write of many records only what concerns the one. A list of changes has an item for each
+ * record, or for each pair of legs; any other change is about the write as a whole.
+ */
+const ofRecord = (id: number) => sql`
+  select array[${id}::bigint] as ids,
+    case json_typeof(a.changes) when 'array' then
+      case when cardinality(a.resource_ids) % nullif(json_array_length(a.changes), 0) = 0
+        then a.changes -> (
+          (array_position(a.resource_ids, ${id}::bigint) - 1)
+            / (cardinality(a.resource_ids) / json_array_length(a.changes)))
+        else a.changes end
+      else a.changes end as changes`
 
 /** Reads the trail. It is written by the unit of work, and by nobody else. */
 export function readAudit(handle: Sql, actor: Actor, query: AuditQuery) {
@@ -27,9 +44,8 @@ export function readAudit(handle: Sql, actor: Actor, query: AuditQuery) {
   return render(
     handle,
     sql`
-      select ${auditColumns},
-        coalesce(to_json(a.resource_ids), to_json(array_remove(array[a.resource_id], null)))
-          as "resourceIDs"
-      from audit a where ${join(asked, ' and ')} ${page(query, 'audit a', 'a.audit_id')}`,
+      select ${auditColumns}, to_json(n.ids) as "resourceIDs"
+      from audit a cross join lateral (${ResourceID ? ofRecord(ResourceID) : whole}) n
+      where ${join(asked, ' and ')} ${page(query, 'audit a', 'a.audit_id')}`,
   )
 }
