@@ -17,7 +17,6 @@ const attempts = [
   'drop table audit',
   'alter table audit owner to current_user',
   'create rule quiet as on insert to audit do instead nothing',
-  'create trigger quiet before insert on audit execute function suppress_redundant_updates_trigger()',
   'set role postgres',
   'set session authorization postgres',
   'alter role current_user superuser',
