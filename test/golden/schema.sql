@@ -39,6 +39,12 @@ CREATE OR REPLACE FUNCTION public.minor_units(currency_id integer)
  IMMUTABLE PARALLEL SAFE
 RETURN CASE WHEN (currency_id = 8) THEN 0 ELSE 2 END;
 
+CREATE OR REPLACE FUNCTION public.product_today(time_zone text)
+ RETURNS date
+ LANGUAGE sql
+ STABLE PARALLEL SAFE
+RETURN ((now() AT TIME ZONE COALESCE(time_zone, 'Australia/Sydney'::text)))::date;
+
 CREATE OR REPLACE FUNCTION public.queue_job(task text, payload json, key text)
  RETURNS void
  LANGUAGE plpgsql
@@ -507,6 +513,34 @@ create table entitlement (
 CREATE INDEX entitlement_account ON public.entitlement USING btree (product_id, account_id, investment_id);
 grant insert, select, update on entitlement to registry_service;
 
+create table event (
+  xid xid8 default pg_current_xact_id() not null,
+  event_id bigint generated always as identity not null,
+  type text not null,
+  occurred_date timestamp with time zone default now() not null,
+  product_id integer,
+  resource text not null,
+  ids bigint[] not null,
+  counts json,
+  user_id integer,
+  constraint event_position PRIMARY KEY (xid, event_id)
+);
+CREATE INDEX event_number ON public.event USING brin (event_id) WITH (pages_per_range='16');
+CREATE INDEX event_occurred ON public.event USING brin (occurred_date) WITH (pages_per_range='16');
+CREATE INDEX event_product ON public.event USING btree (product_id, type, xid, event_id);
+CREATE INDEX event_type ON public.event USING btree (type, xid, event_id);
+grant delete, insert, select on event to registry_service;
+
+create table event_feed (
+  only_row boolean default true not null,
+  epoch text default substr(replace((gen_random_uuid())::text, '-'::text, ''::text), 1, 12) not null,
+  swept_xid xid8 default '0'::xid8 not null,
+  swept_event_id bigint default 0 not null,
+  constraint event_feed_pkey PRIMARY KEY (only_row),
+  constraint event_feed_only_row_check CHECK (only_row)
+);
+grant select, update on event_feed to registry_service;
+
 create table holding (
   product_id integer not null,
   account_id integer not null,
@@ -756,6 +790,8 @@ create table product (
   is_active boolean not null,
   created_date timestamp with time zone default now() not null,
   updated_date timestamp with time zone default now() not null,
+  time_zone character varying(64),
+  locked_date date,
   constraint product_pkey PRIMARY KEY (product_id),
   constraint product_external_id_unique UNIQUE (external_product_id)
 );

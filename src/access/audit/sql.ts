@@ -3,8 +3,8 @@ import { type Actor, inScope } from '../../platform/actor.ts'
 import { resources } from '../../platform/permission.ts'
 import { conditions } from '../../platform/sql/filters.ts'
 import type { Sql } from '../../platform/sql/handle.ts'
-import { page } from '../../platform/sql/paging.ts'
-import { columns, render } from '../../platform/sql/render.ts'
+import { page, renderPage } from '../../platform/sql/paging.ts'
+import { columns } from '../../platform/sql/render.ts'
 import { Audit, type AuditQuery, auditFilters } from './schema.ts'
 
 const auditColumns = columns(Audit, 'a', { changes: 'n.changes' })
@@ -41,11 +41,11 @@ export function readAudit(handle: Sql, actor: Actor, query: AuditQuery) {
       ? [sql`(a.resource_id = ${ResourceID} or a.resource_ids @> array[${ResourceID}::bigint])`]
       : []),
   ]
-  return render(
-    handle,
-    sql`
+  return renderPage(handle, query, {
+    key: ['auditID'],
+    rows: (wanted) => sql`
       select ${auditColumns}, to_json(n.ids) as "resourceIDs"
       from audit a cross join lateral (${ResourceID ? ofRecord(ResourceID) : whole}) n
-      where ${join(asked, ' and ')} ${page(query, 'audit a', 'a.audit_id')}`,
-  )
+      where ${join(asked, ' and ')} ${page(wanted, 'audit a', 'a.audit_id')}`,
+  })
 }

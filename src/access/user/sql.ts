@@ -3,8 +3,8 @@ import type { Actor } from '../../platform/actor.ts'
 import type { Permission, Role } from '../../platform/permission.ts'
 import { invalid, notFound } from '../../platform/refusal.ts'
 import type { Fragment, Sql, Tx } from '../../platform/sql/handle.ts'
-import { page } from '../../platform/sql/paging.ts'
-import { columns, render } from '../../platform/sql/render.ts'
+import { page, renderPage } from '../../platform/sql/paging.ts'
+import { columns } from '../../platform/sql/render.ts'
 import { User, type UserQuery } from './schema.ts'
 
 const userColumns = columns(User, 'u')
@@ -31,12 +31,13 @@ const named = (userID: number | undefined, username: string | undefined): Fragme
 }
 
 export const readUsers = (handle: Sql, actor: Actor, query: UserQuery) =>
-  render(
-    handle,
-    selectUser(sql`
-      ${named(query.UserID, query.Username)} and ${visible(actor)}
-      ${page(query, 'app_user u', 'u.user_id')}`),
-  )
+  renderPage(handle, query, {
+    key: ['userID'],
+    rows: (wanted) =>
+      selectUser(sql`
+        ${named(query.UserID, query.Username)} and ${visible(actor)}
+        ${page(wanted, 'app_user u', 'u.user_id')}`),
+  })
 
 type NamedUser = { userID?: number | undefined; username?: string | undefined }
 

@@ -11,7 +11,7 @@ import {
   identifyOptionals,
   type Reference,
 } from '../../platform/sql/identify.ts'
-import { page } from '../../platform/sql/paging.ts'
+import { page, renderPage } from '../../platform/sql/paging.ts'
 import { recordset } from '../../platform/sql/recordset.ts'
 import { columns, nothingLeft, render } from '../../platform/sql/render.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
@@ -51,11 +51,12 @@ export function readPrices(handle: Sql, actor: Actor, query: PriceQuery) {
     conditions(priceFilters, query),
     ...(InvestmentPriceID ? [sql`v.investment_price_id = ${InvestmentPriceID}`] : []),
   ]
-  return render(
-    handle,
-    selectPrice(sql`
-      ${join(asked, ' and ')} ${page(query, 'investment_price v', 'v.investment_price_id')}`),
-  )
+  return renderPage(handle, query, {
+    key: ['investmentPriceID'],
+    rows: (wanted) =>
+      selectPrice(sql`
+        ${join(asked, ' and ')} ${page(wanted, 'investment_price v', 'v.investment_price_id')}`),
+  })
 }
 
 const givenColumns = {

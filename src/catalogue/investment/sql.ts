@@ -10,7 +10,7 @@ import {
   noSuch,
   type Reference,
 } from '../../platform/sql/identify.ts'
-import { page } from '../../platform/sql/paging.ts'
+import { page, renderPage } from '../../platform/sql/paging.ts'
 import { columns, nothingLeft, render } from '../../platform/sql/render.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
 import { productParameter, productReference } from '../product/schema.ts'
@@ -42,12 +42,13 @@ export function readInvestments(handle: Sql, actor: Actor, query: InvestmentQuer
     identified(investmentParameter, query, 'i'),
     ...(IsActive === undefined ? [] : [sql`i.is_active = ${IsActive}`]),
   ]
-  return render(
-    handle,
-    selectInvestment(
-      sql`${join(asked, ' and ')} ${page(query, 'investment i', 'i.investment_id')}`,
-    ),
-  )
+  return renderPage(handle, query, {
+    key: ['investmentID'],
+    rows: (wanted) =>
+      selectInvestment(
+        sql`${join(asked, ' and ')} ${page(wanted, 'investment i', 'i.investment_id')}`,
+      ),
+  })
 }
 
 /** The investment a request names, inside its product where it names one. */

@@ -3,7 +3,7 @@ import { type Actor, inScope } from '../../platform/actor.ts'
 import { recordOf } from '../../platform/shape/mask.ts'
 import type { Fragment, Sql, Tx } from '../../platform/sql/handle.ts'
 import { identified, identify, namesAny, noSuch } from '../../platform/sql/identify.ts'
-import { page } from '../../platform/sql/paging.ts'
+import { page, renderPage } from '../../platform/sql/paging.ts'
 import { columns, nothingLeft, render } from '../../platform/sql/render.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
 import {
@@ -22,12 +22,13 @@ const selectProduct = (where: Fragment) =>
 export const productByID = (id: number) => selectProduct(sql`p.product_id = ${id}`)
 
 export const readProducts = (handle: Sql, actor: Actor, query: ProductQuery) =>
-  render(
-    handle,
-    selectProduct(sql`
-      ${identified(productParameter, query, 'p')} and ${inScope(actor, 'p.product_id')}
-      ${page(query, 'product p', 'p.product_id')}`),
-  )
+  renderPage(handle, query, {
+    key: ['productID'],
+    rows: (wanted) =>
+      selectProduct(sql`
+        ${identified(productParameter, query, 'p')} and ${inScope(actor, 'p.product_id')}
+        ${page(wanted, 'product p', 'p.product_id')}`),
+  })
 
 /**
  * The products a read of the ledger is about, as a condition on its leading key column. Where one

@@ -4,7 +4,7 @@ import { accountNames } from '../../parties/account/names.ts'
 import type { Actor } from '../../platform/actor.ts'
 import { conditions, related } from '../../platform/sql/filters.ts'
 import type { Fragment, Sql } from '../../platform/sql/handle.ts'
-import { page } from '../../platform/sql/paging.ts'
+import { page, renderPage } from '../../platform/sql/paging.ts'
 import { columns, render } from '../../platform/sql/render.ts'
 import { BizEvent, type EventQuery, eventAccountFilters, eventFilters } from './schema.ts'
 
@@ -36,12 +36,13 @@ export function readEvents(handle: Sql, actor: Actor, query: EventQuery) {
       'a.product_id, a.account_id from account a',
     ),
   ]
-  return render(
-    handle,
-    selectEvents(sql`
+  return renderPage(handle, query, {
+    key: ['bizEventID'],
+    rows: (wanted) => sql`
       select t.* from biz_event t
-      where ${join(asked, ' and ')} ${page(query, 'biz_event t', 't.biz_event_id')}`),
-  )
+      where ${join(asked, ' and ')} ${page(wanted, 'biz_event t', 't.biz_event_id')}`,
+    show: selectEvents,
+  })
 }
 
 export type EventKey = { productID: number; id: number }

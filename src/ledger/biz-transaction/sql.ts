@@ -5,8 +5,8 @@ import type { Actor } from '../../platform/actor.ts'
 import { lookups } from '../../platform/lookup/lookups.ts'
 import { conditions, related } from '../../platform/sql/filters.ts'
 import type { Sql } from '../../platform/sql/handle.ts'
-import { page } from '../../platform/sql/paging.ts'
-import { type Answer, columns, render } from '../../platform/sql/render.ts'
+import { page, renderPage } from '../../platform/sql/paging.ts'
+import { type Answer, columns } from '../../platform/sql/render.ts'
 import { ofKind } from './kinds.ts'
 import {
   BizTransaction,
@@ -71,14 +71,15 @@ export function readTransactions(
     ...related(transactionAccountFilters, query, accountKey, accountsFrom),
     ...related(transactionInvestmentFilters, query, investmentKey, investmentsFrom),
   ]
-  const selection = sql`
-    select t.* from biz_transaction t
-    where ${join(asked, ' and ')} ${page(query, 'biz_transaction t', 't.biz_transaction_id')}`
   const shown = ShowClosing ? withClosing : withoutClosing
-  return render(
-    handle,
-    sql`select ${shown} from (${selection}) t ${withNames} order by t.biz_transaction_id`,
-  )
+  return renderPage(handle, query, {
+    key: ['bizTransactionID'],
+    rows: (wanted) => sql`
+      select t.* from biz_transaction t
+      where ${join(asked, ' and ')} ${page(wanted, 'biz_transaction t', 't.biz_transaction_id')}`,
+    show: (rows) =>
+      sql`select ${shown} from (${rows}) t ${withNames} order by t.biz_transaction_id`,
+  })
 }
 
 /** As text of ours: the index of the rare ones is found only where the status can be read. */

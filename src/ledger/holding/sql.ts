@@ -5,8 +5,8 @@ import type { Actor } from '../../platform/actor.ts'
 import { lookups } from '../../platform/lookup/lookups.ts'
 import { conditions, related } from '../../platform/sql/filters.ts'
 import type { Fragment, Sql } from '../../platform/sql/handle.ts'
-import { pageBy } from '../../platform/sql/paging.ts'
-import { columns, render } from '../../platform/sql/render.ts'
+import { pageBy, renderPage } from '../../platform/sql/paging.ts'
+import { columns } from '../../platform/sql/render.ts'
 import { counts } from '../biz-transaction/kinds.ts'
 import {
   Holding,
@@ -67,15 +67,15 @@ export const positionsAsAt = (date: string) => sql`
 
 export function readHoldings(handle: Sql, actor: Actor, query: HoldingQuery) {
   const { Date: date } = query
-  const selection = sql`
-    ${date ? positionsAsAt(date) : positionsNow}
-    and ${join(askedOf(actor, query), ' and ')}
-    ${pageBy(query, 'h.product_id, h.account_id, h.investment_id', mostHoldings)}`
-  return render(
-    handle,
-    sql`
+  return renderPage(handle, query, {
+    key: ['productID', 'accountID', 'investmentID'],
+    rows: (wanted) => sql`
+      ${date ? positionsAsAt(date) : positionsNow}
+      and ${join(askedOf(actor, query), ' and ')}
+      ${pageBy(wanted, 'h.product_id, h.account_id, h.investment_id', mostHoldings)}`,
+    show: (rows) => sql`
       select ${holdingColumns}
-      from (${selection}) h
+      from (${rows}) h
       cross join (select coalesce(${date ?? null}::date, current_date) as date) d
       join product p on p.product_id = h.product_id
       ${accountNames('h')}
@@ -86,7 +86,7 @@ export function readHoldings(handle: Sql, actor: Actor, query: HoldingQuery) {
         order by price_date desc limit 1) v on true
       cross join lateral (${distributionsOf}) x
       order by h.product_id, h.account_id, h.investment_id`,
-  )
+  })
 }
 
 const { Declared } = lookups.DistributionStatus

@@ -6,7 +6,7 @@ import { conflict } from '../../platform/refusal.ts'
 import { conditions, related } from '../../platform/sql/filters.ts'
 import { codeOf, type Fragment, type Sql, type Tx } from '../../platform/sql/handle.ts'
 import { identify, namesAny, noSuch, type Reference } from '../../platform/sql/identify.ts'
-import { page, pageBy } from '../../platform/sql/paging.ts'
+import { page, pageBy, renderPage } from '../../platform/sql/paging.ts'
 import { type Answer, columns, render, renderOne } from '../../platform/sql/render.ts'
 import {
   accountFilters,
@@ -58,10 +58,13 @@ export async function readDistributions(handle: Sql, actor: Actor, query: Distri
       'i.product_id, i.investment_id from investment i',
     ),
   ]
-  const selection = sql`
-    select t.* from distribution t
-    where ${join(asked, ' and ')} ${page(query, 'distribution t', 't.corporate_action_id')}`
-  return render(handle, selectDistributions(selection))
+  return renderPage(handle, query, {
+    key: ['corporateActionID'],
+    rows: (wanted) => sql`
+      select t.* from distribution t
+      where ${join(asked, ' and ')} ${page(wanted, 'distribution t', 't.corporate_action_id')}`,
+    show: selectDistributions,
+  })
 }
 
 const one = ({ productID, id }: DistributionID) => sql`
@@ -205,12 +208,13 @@ export function readEntitled(handle: Sql, actor: Actor, query: EntitledQuery) {
     ),
   ]
   const order = 't.product_id, t.corporate_action_id, t.account_id'
-  return render(
-    handle,
-    selectEntitled(sql`
+  return renderPage(handle, query, {
+    key: ['productID', 'corporateActionID', 'accountID'],
+    rows: (wanted) => sql`
       select t.* from entitlement t
-      where ${join(asked, ' and ')} ${pageBy(query, order, mostEntitlements)}`),
-  )
+      where ${join(asked, ' and ')} ${pageBy(wanted, order, mostEntitlements)}`,
+    show: selectEntitled,
+  })
 }
 
 const mostEntitlements = `(select max(account_id)::bigint from account)

@@ -1,4 +1,4 @@
-import sql from 'sql-template-tag'
+import sql, { raw } from 'sql-template-tag'
 import type { Actor } from '../../platform/actor.ts'
 import { notFound, Refusal } from '../../platform/refusal.ts'
 import { changesBetween, recordOf } from '../../platform/shape/mask.ts'
@@ -10,7 +10,7 @@ import {
   namesAny,
   type Reference,
 } from '../../platform/sql/identify.ts'
-import { page } from '../../platform/sql/paging.ts'
+import { pageBy, renderPage } from '../../platform/sql/paging.ts'
 import { nothingLeft, render } from '../../platform/sql/render.ts'
 import { insertRows, rowFrom } from '../../platform/sql/rows.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
@@ -39,19 +39,25 @@ export function readParents(handle: Sql, actor: Actor, query: ParentQuery) {
       ? sql`${column} = (
           select e.biz_entity_id from biz_entity e where ${identified(how, query, 'e')})`
       : sql`true`
-  return render(
-    handle,
-    selectParent(
-      actor,
-      sql`${visibleEntity(actor, 'c')} order by l.biz_entity_parent_id`,
-      sql`(select * from biz_entity_parent l
-        where ${named(bizEntityParameter, sql`l.biz_entity_id`)}
-          and ${named(parentParameter, sql`l.parent_biz_entity_id`)}
-          and ${bothSeen(actor)}
-        ${page(query, 'biz_entity_parent l', 'l.biz_entity_parent_id')})`,
-    ),
-  )
+  return renderPage(handle, query, {
+    key: ['bizEntityID', 'parentBizEntityID', 'activeFrom'],
+    rows: (wanted) => sql`
+      select * from biz_entity_parent l
+      where ${named(bizEntityParameter, sql`l.biz_entity_id`)}
+        and ${named(parentParameter, sql`l.parent_biz_entity_id`)}
+        and ${bothSeen(actor)}
+      ${pageBy(wanted, linkOrder, '(select max(biz_entity_parent_id) from biz_entity_parent)')}`,
+    show: (rows) =>
+      selectParent(
+        actor,
+        sql`${visibleEntity(actor, 'c')} order by ${raw(linkOrder)}`,
+        sql`(${rows})`,
+      ),
+  })
 }
+
+/** A link has no id that answers show: it goes by its child, its parent and its first day. */
+const linkOrder = 'l.biz_entity_id, l.parent_biz_entity_id, l.active_from'
 
 const bothSeen = (actor: Actor): Fragment =>
   actor.productIDs === null

@@ -1,8 +1,8 @@
 import sql, { join } from 'sql-template-tag'
 import type { Actor } from '../../platform/actor.ts'
 import type { Fragment, Sql } from '../../platform/sql/handle.ts'
-import { page } from '../../platform/sql/paging.ts'
-import { columns, many, one, render } from '../../platform/sql/render.ts'
+import { page, renderPage } from '../../platform/sql/paging.ts'
+import { columns, many, one } from '../../platform/sql/render.ts'
 import { Account } from '../account/schema.ts'
 import { Address } from '../address/schema.ts'
 import { addressKind } from '../address/sql.ts'
@@ -19,15 +19,13 @@ import { BizEntityParty } from './party-schema.ts'
 import { BizEntity, type BizEntityQuery } from './schema.ts'
 
 export const readEntities = (handle: Sql, actor: Actor, query: BizEntityQuery) =>
-  render(
-    handle,
-    selectEntities(
-      actor,
-      sql`
+  renderPage(handle, query, {
+    key: ['bizEntityID'],
+    rows: (wanted) => sql`
         select * from biz_entity b where ${join(askedFor(actor, query), ' and ')}
-        ${page(query, 'biz_entity b', 'b.biz_entity_id')}`,
-    ),
-  )
+        ${page(wanted, 'biz_entity b', 'b.biz_entity_id')}`,
+    show: (rows) => selectEntities(actor, rows),
+  })
 
 export const entitiesByID = (actor: Actor, ids: readonly number[]) =>
   selectEntities(actor, sql`select * from biz_entity b where b.biz_entity_id = any(${ids}::int[])`)

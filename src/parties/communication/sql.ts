@@ -2,8 +2,8 @@ import sql from 'sql-template-tag'
 import type { Actor } from '../../platform/actor.ts'
 import type { Fragment, Sql } from '../../platform/sql/handle.ts'
 import { identified } from '../../platform/sql/identify.ts'
-import { page } from '../../platform/sql/paging.ts'
-import { columns, render } from '../../platform/sql/render.ts'
+import { page, renderPage } from '../../platform/sql/paging.ts'
+import { columns } from '../../platform/sql/render.ts'
 import { defineTable } from '../../platform/sql/rows.ts'
 import { type OwnedKind, ownerColumns } from '../investor/owned-kind.ts'
 import { visibleOwned } from '../investor/scope.ts'
@@ -48,13 +48,12 @@ export const communicationKind: OwnedKind = {
 }
 
 export const readCommunications = (handle: Sql, actor: Actor, query: CommunicationQuery) =>
-  render(
-    handle,
-    selectCommunication(
-      sql`true order by t.communication_id`,
-      sql`(select * from communication t
-        where ${identified(communicationParameter, query, 't')}
-          and ${visibleOwned(actor, 't', owners)}
-        ${page(query, 'communication t', 't.communication_id')})`,
-    ),
-  )
+  renderPage(handle, query, {
+    key: ['communicationID'],
+    rows: (wanted) => sql`
+      select * from communication t
+      where ${identified(communicationParameter, query, 't')}
+        and ${visibleOwned(actor, 't', owners)}
+      ${page(wanted, 'communication t', 't.communication_id')}`,
+    show: (rows) => selectCommunication(sql`true order by t.communication_id`, sql`(${rows})`),
+  })

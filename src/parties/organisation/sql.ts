@@ -2,8 +2,8 @@ import sql from 'sql-template-tag'
 import type { Actor } from '../../platform/actor.ts'
 import type { Fragment, Sql } from '../../platform/sql/handle.ts'
 import { identified } from '../../platform/sql/identify.ts'
-import { page } from '../../platform/sql/paging.ts'
-import { columns, many, one, render } from '../../platform/sql/render.ts'
+import { page, renderPage } from '../../platform/sql/paging.ts'
+import { columns, many, one } from '../../platform/sql/render.ts'
 import { defineTable } from '../../platform/sql/rows.ts'
 import { Address } from '../address/schema.ts'
 import { addressKind } from '../address/sql.ts'
@@ -49,16 +49,15 @@ export const selectOrganisation = (where: Fragment, from = sql`organisation`) =>
   from ${from} o where ${where}`
 
 export const readOrganisations = (handle: Sql, actor: Actor, query: OrganisationQuery) =>
-  render(
-    handle,
-    selectOrganisation(
-      sql`true order by o.organisation_id`,
-      sql`(select * from organisation o
-        where ${identified(organisationParameter, query, 'o')}
-          and ${visibleOrganisation(actor, 'o.organisation_id')}
-        ${page(query, 'organisation o', 'o.organisation_id')})`,
-    ),
-  )
+  renderPage(handle, query, {
+    key: ['organisationID'],
+    rows: (wanted) => sql`
+      select * from organisation o
+      where ${identified(organisationParameter, query, 'o')}
+        and ${visibleOrganisation(actor, 'o.organisation_id')}
+      ${page(wanted, 'organisation o', 'o.organisation_id')}`,
+    show: (rows) => selectOrganisation(sql`true order by o.organisation_id`, sql`(${rows})`),
+  })
 
 export const organisationsByID = (ids: readonly number[]) =>
   selectOrganisation(sql`o.organisation_id = any(${ids}::int[]) order by o.organisation_id`)

@@ -2,8 +2,8 @@ import sql from 'sql-template-tag'
 import type { Actor } from '../../platform/actor.ts'
 import type { Fragment, Sql } from '../../platform/sql/handle.ts'
 import { identified } from '../../platform/sql/identify.ts'
-import { page } from '../../platform/sql/paging.ts'
-import { columns, render } from '../../platform/sql/render.ts'
+import { page, renderPage } from '../../platform/sql/paging.ts'
+import { columns } from '../../platform/sql/render.ts'
 import { defineTable } from '../../platform/sql/rows.ts'
 import { Address } from '../address/schema.ts'
 import { addressKind } from '../address/sql.ts'
@@ -33,15 +33,14 @@ export const selectPerson = (where: Fragment, from = sql`person`) => sql`
   from ${from} p where ${where}`
 
 export const readPersons = (handle: Sql, actor: Actor, query: PersonQuery) =>
-  render(
-    handle,
-    selectPerson(
-      sql`true order by p.person_id`,
-      sql`(select * from person p
-        where ${identified(personParameter, query, 'p')} and ${visiblePerson(actor, 'p.person_id')}
-        ${page(query, 'person p', 'p.person_id')})`,
-    ),
-  )
+  renderPage(handle, query, {
+    key: ['personID'],
+    rows: (wanted) => sql`
+      select * from person p
+      where ${identified(personParameter, query, 'p')} and ${visiblePerson(actor, 'p.person_id')}
+      ${page(wanted, 'person p', 'p.person_id')}`,
+    show: (rows) => selectPerson(sql`true order by p.person_id`, sql`(${rows})`),
+  })
 
 export const personsByID = (ids: readonly number[]) =>
   selectPerson(sql`p.person_id = any(${ids}::int[]) order by p.person_id`)

@@ -41,8 +41,12 @@ export function handlerOf(endpoint: Endpoint, options: HandlerOptions): Handler 
   const take = takerOf(endpoint, options.maxPageSize)
   switch (endpoint.kind) {
     case 'read':
-      return async (request, reply) =>
-        answerSuccess(reply, successBody(await endpoint.read(take(request), database)))
+      return async (request, reply) => {
+        const answer = await endpoint.read(take(request), database)
+        const { nextCursor } = answer.beside ?? {}
+        if (nextCursor !== undefined) reply.header('next-cursor', nextCursor)
+        return answerSuccess(reply, successBody(answer))
+      }
     case 'stream':
       return async (request, reply) => answerRows(reply, database, endpoint.select(take(request)))
     case 'download':

@@ -46,6 +46,7 @@ type Show = (schema: TSchema) => unknown
 function operationOf(endpoint: Endpoint, show: Show, maxPageSize: number) {
   const { access, body, data, summary, description, query, anyVersion } = endpoint
   const [, tag] = pathOf(endpoint).split('/')
+  const isPaged = Boolean(query?.properties.PageSize)
   const parameters = [
     ...(anyVersion ? [] : [versionHeader]),
     ...(isRetried(endpoint) ? [idempotencyHeader] : []),
@@ -69,7 +70,7 @@ function operationOf(endpoint: Endpoint, show: Show, maxPageSize: number) {
         },
       },
     }),
-    responses: responsesOf(endpoint, envelope(show(data), besideData(endpoint))),
+    responses: responsesOf(endpoint, envelope(show(data), besideData(endpoint), isPaged)),
   }
 }
 
@@ -131,7 +132,7 @@ const besideData = ({ data, beside = [], texts = [] }: Endpoint) =>
     ...texts.map((name) => [name, { type: 'string' }]),
   ])
 
-const envelope = (data: unknown, beside: Record<string, unknown>) => ({
+const envelope = (data: unknown, beside: Record<string, unknown>, isList: boolean) => ({
   type: 'object',
   required: ['result', 'message', 'recordCount', 'data', ...Object.keys(beside)],
   properties: {
@@ -139,6 +140,10 @@ const envelope = (data: unknown, beside: Record<string, unknown>) => ({
     message: { type: ['string', 'null'] },
     recordCount: { type: 'integer', minimum: 0 },
     data,
+    ...(isList && {
+      nextCursor: { type: 'string', description: 'For Cursor; absent on the last page.' },
+      totalCount: { type: 'integer', minimum: 0, description: 'With IncludeTotal.' },
+    }),
     ...beside,
   },
 })

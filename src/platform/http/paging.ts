@@ -7,6 +7,24 @@ export const paging = {
     Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, default: 1 }),
   ),
   PageSize: Type.Optional(Type.Integer({ minimum: 1, default: defaultPageSize })),
+  Cursor: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 500,
+      description: 'The nextCursor of the page before; as quick at any depth.',
+    }),
+  ),
+  Order: Type.Optional(
+    Type.Unsafe<'asc' | 'desc'>({
+      type: 'string',
+      enum: ['asc', 'desc'],
+      default: 'asc',
+      description: 'desc: the newest first.',
+    }),
+  ),
+  IncludeTotal: Type.Optional(
+    Type.Boolean({ default: false, description: 'Adds totalCount, over all pages.' }),
+  ),
 }
 
 /** How large a page may be is a setting, so it enters the schema when the server is assembled. */

@@ -1,27 +1,169 @@
-import sql, { raw } from 'sql-template-tag'
-import type { Fragment } from './handle.ts'
+import sql, { empty, join, raw } from 'sql-template-tag'
+import { invalid } from '../refusal.ts'
+import { isDate } from '../shape/dates.ts'
+import type { Fragment, Sql } from './handle.ts'
+import type { Answer } from './render.ts'
 
-export type Paging = { PageNumber?: number; PageSize?: number }
+/** What a request may say about the page it wants. */
+export type PageQuery = {
+  PageNumber?: number
+  PageSize?: number
+  Cursor?: string
+  Order?: 'asc' | 'desc'
+  IncludeTotal?: boolean
+}
 
 export const defaultPageSize = 100
+
+/** The values of a list's key in one record: whole numbers, or a day. */
+type Key = readonly (number | string)[]
+
+declare const fromRenderPage: unique symbol
+
+/** The rows of a list that are wanted. Only renderPage makes one, so every list has cursors. */
+export type Wanted = {
+  readonly [fromRenderPage]: true
+  readonly isWhole: boolean
+  readonly isDescending: boolean
+  readonly size: number
+  readonly skip: bigint
+  /** The key of the record before the first that is wanted. */
+  readonly after: Key | undefined
+}
+
+type List = {
+  /** The fields of the record that it is ordered by, and which together tell it from others. */
+  key: readonly string[]
+  /** The rows of the list; their select ends in `page` or `pageBy`. */
+  rows: (wanted: Wanted) => Fragment
+  /** The records of the rows, where the rows are not records yet. */
+  show?: (rows: Fragment) => Fragment
+}
+
+type Page = { json: string; count: number; last: string | null }
+
+/**
+ * One page of a list, with the cursor of the next one: the key of its last record, from which the
+ * next page goes on at the same cost however deep it is.
+ */
+export async function renderPage(handle: Sql, query: PageQuery, list: List): Promise<Answer> {
+  const wanted = wantedOf(query, list.key)
+  const { show = (rows: Fragment) => rows } = list
+  const [found] = await handle.query<Page>(sql`
+    select coalesce(json_agg(r${raw(newestFirst(wanted, list.key))}), '[]')::text as json,
+      count(*)::int as count, ${raw(lastKey(wanted, list.key))} as last
+    from (${show(list.rows(wanted))}) r`)
+  const { json, count, last } = found!
+  return {
+    json,
+    recordCount: count,
+    beside: {
+      ...(query.IncludeTotal && { totalCount: await totalOf(handle, list) }),
+      ...(count === wanted.size &&
+        last !== null && { nextCursor: cursorOf(wanted, list.key, last) }),
+    },
+  }
+}
+
+async function totalOf(handle: Sql, { rows, key }: List): Promise<number> {
+  const everything = { ...wantedOf({}, key), isWhole: true }
+  const [row] = await handle.query<{ total: number }>(
+    sql`select count(*) as total from (${rows(everything)}) r`,
+  )
+  return row!.total
+}
+
+const fieldsOf = (key: readonly string[]) => key.map((name) => `r."${name}"`)
+
+/** Rows come in ascending order, or are few enough to be put into the other one here. */
+const newestFirst = ({ isDescending }: Wanted, key: readonly string[]) =>
+  isDescending
+    ? ` order by ${fieldsOf(key)
+        .map((field) => `${field} desc`)
+        .join(', ')}`
+    : ''
+
+/**
+ * The key of a page's last record, as JSON. In the same order as the records: to sort for one
+ * aggregate, PostgreSQL sorts what all of them get.
+ */
+function lastKey(wanted: Wanted, key: readonly string[]): string {
+  const fields = fieldsOf(key).join(', ')
+  if (key.length === 1) return `json_build_array(${wanted.isDescending ? 'min' : 'max'}(${fields}))`
+  return `(array_agg(json_build_array(${fields})${newestFirst(wanted, key)}))[count(*)]`
+}
+
+function cursorOf({ isDescending }: Wanted, key: readonly string[], last: string): string {
+  const cursor = { key, after: JSON.parse(last), order: isDescending ? 'desc' : 'asc' }
+  return Buffer.from(JSON.stringify(cursor)).toString('base64url')
+}
+
+function wantedOf(query: PageQuery, key: readonly string[]): Wanted {
+  const { PageNumber = 1, PageSize = defaultPageSize, Cursor, Order } = query
+  const cursor = Cursor === undefined ? undefined : readCursor(Cursor, key)
+  if (cursor && PageNumber > 1)
+    throw invalid('invalid_value', 'Give either Cursor or PageNumber.', 'PageNumber')
+  if (cursor && Order && Order !== cursor.order)
+    throw invalid('invalid_value', `The Cursor is of a list with Order=${cursor.order}.`, 'Order')
+  return {
+    isWhole: false,
+    isDescending: (cursor?.order ?? Order) === 'desc',
+    size: PageSize,
+    skip: (BigInt(PageNumber) - 1n) * BigInt(PageSize),
+    after: cursor?.after,
+  } as Wanted // the one place where the mark is given
+}
+
+type Cursor = { key: string[]; after: Key; order: 'asc' | 'desc' }
+
+function readCursor(text: string, key: readonly string[]): Cursor {
+  const cursor = decoded(text)
+  const fits =
+    Array.isArray(cursor?.key) &&
+    cursor.key.join() === key.join() &&
+    Array.isArray(cursor.after) &&
+    cursor.after.length === key.length &&
+    cursor.after.every((value) => Number.isSafeInteger(value) || isDate(value)) &&
+    (cursor.order === 'asc' || cursor.order === 'desc')
+  if (!cursor || !fits)
+    throw invalid('invalid_cursor', 'Cursor is not one that this list has given.', 'Cursor')
+  return cursor
+}
+
+function decoded(text: string): Cursor | undefined {
+  try {
+    return JSON.parse(Buffer.from(text, 'base64url').toString())
+  } catch {
+    return undefined
+  }
+}
 
 /** No table has more rows than a bigint counts, so a page beyond is as empty as the last one. */
 const mostRows = 2n ** 63n - 1n
 
 /** The end of a paged select: one page by native id. */
-export const page = (query: Paging, from: string, id: string): Fragment =>
-  pageBy(query, id, `(select max(${id}) from ${from})`)
+export const page = (wanted: Wanted, from: string, id: string): Fragment =>
+  pageBy(wanted, id, `(select max(${id}) from ${from})`)
 
 /**
- * The end of a paged select, in any stable order. PageNumber has no upper limit, so the rows to
- * skip are counted in bigints; and with a bound on how many rows there can be, a page beyond it is
- * known to be empty without reading up to it.
+ * The end of a paged select, in any stable order: the columns of the list's key. PageNumber has no
+ * upper limit, so the rows to skip are counted in bigints; and with a bound on how many rows there
+ * can be, a page beyond it is known to be empty without reading up to it.
  */
-export function pageBy(query: Paging, order: string, bound: string): Fragment {
-  const { PageNumber = 1, PageSize = defaultPageSize } = query
-  const before = (BigInt(PageNumber) - 1n) * BigInt(PageSize)
-  const skip = String(before < mostRows ? before : mostRows)
+export function pageBy(wanted: Wanted, order: string, bound: string): Fragment {
+  if (wanted.isWhole) return empty
+  const { size, isDescending, after } = wanted
+  const columns = order.split(', ').map((column) => (isDescending ? `${column} desc` : column))
+  const sorted = raw(columns.join(', '))
+  if (after)
+    return sql`
+    and (${raw(order)}) ${raw(isDescending ? '<' : '>')} (${join(after.map(typed))})
+    order by ${sorted} limit ${size}`
+  const skip = String(wanted.skip < mostRows ? wanted.skip : mostRows)
   return sql`
     and (${skip}::bigint = 0 or ${skip}::bigint < ${raw(bound)})
-    order by ${raw(order)} limit ${PageSize} offset ${skip}::bigint`
+    order by ${sorted} limit ${size} offset ${skip}::bigint`
 }
+
+const typed = (value: number | string): Fragment =>
+  typeof value === 'number' ? sql`${value}::bigint` : sql`${value}::date`

@@ -8,8 +8,8 @@ export type Answer = {
   json: string
   recordCount: number
   message?: string
-  /** Texts that stand beside the data at the top level. */
-  beside?: Readonly<Record<string, string>>
+  /** What stands beside the data at the top level. */
+  beside?: Readonly<Record<string, string | number>>
 }
 
 export const nothingLeft: Answer = { json: 'null', recordCount: 0 }

@@ -8,9 +8,9 @@ import { conflict } from '../../platform/refusal.ts'
 import { recordOf } from '../../platform/shape/mask.ts'
 import type { Fragment, Sql, Tx } from '../../platform/sql/handle.ts'
 import { identified, noSuch, reference } from '../../platform/sql/identify.ts'
-import { page } from '../../platform/sql/paging.ts'
+import { page, renderPage } from '../../platform/sql/paging.ts'
 import { queueJob } from '../../platform/sql/queue.ts'
-import { type Answer, columns, nothingLeft, render, renderOne } from '../../platform/sql/render.ts'
+import { type Answer, columns, nothingLeft, renderOne } from '../../platform/sql/render.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
 import { fileNameOf, typeOfFormat } from './format.ts'
 import { checkMayRead } from './kinds.ts'
@@ -34,10 +34,11 @@ export function readReports(handle: Sql, actor: Actor, query: ReportQuery) {
     ...(ReportTypeID ? [sql`r.report_type_id = ${ReportTypeID}`] : []),
     ...(ReportStatusID ? [sql`r.report_status_id = ${ReportStatusID}`] : []),
   ]
-  return render(
-    handle,
-    selectReport(sql`${join(asked, ' and ')} ${page(query, 'report r', 'r.report_id')}`),
-  )
+  return renderPage(handle, query, {
+    key: ['reportID'],
+    rows: (wanted) =>
+      selectReport(sql`${join(asked, ' and ')} ${page(wanted, 'report r', 'r.report_id')}`),
+  })
 }
 
 const own = reference({ what: 'report', table: 'report', columns: ['report_id'] }, ['ReportID'])

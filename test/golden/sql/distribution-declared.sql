@@ -90,6 +90,8 @@ offset 0) g) g
 update distribution set distribution_status_id = $1, updated_date = now(), declared_amount = $2, declared_date = now()
 where product_id = $3 and corporate_action_id = $4;
 
+select pg_notify('registry_bell', '');
+
   select coalesce(json_agg(r), '[]')::text as json, count(*)::int as count from (
 select t.corporate_action_id as "corporateActionID",
   t.external_corporate_action_id as "externalCorporateActionId",
@@ -131,14 +133,18 @@ join investment i on i.investment_id = t.investment_id
 left join investment r on r.investment_id = t.drp_investment_id
 order by t.corporate_action_id) r;
 
-with nothing_kept as (select)
-insert into audit (user_id, username, operation, resource, resource_id, resource_ids,
-  product_id, changes, request_id)
-select user_id, username, operation, resource, resource_id, resource_ids, product_id,
-  changes, request_id
-from rows from (
-  json_to_recordset($1) as (user_id int, username text,
-    operation text, resource text, resource_id bigint, resource_ids bigint[], product_id int,
-    request_id text),
-  unnest($2::json[])) as g (user_id,
-  username, operation, resource, resource_id, resource_ids, product_id, request_id, changes);
+  with nothing_kept as (select)
+  , raised as (
+insert into event (type, resource, product_id, ids, counts, user_id)
+select * from json_to_recordset($1) as g
+  (type text, resource text, product_id int, ids bigint[], counts json, user_id int))
+  insert into audit (user_id, username, operation, resource, resource_id, resource_ids,
+    product_id, changes, request_id)
+  select user_id, username, operation, resource, resource_id, resource_ids, product_id,
+    changes, request_id
+  from rows from (
+    json_to_recordset($2) as (user_id int, username text,
+      operation text, resource text, resource_id bigint, resource_ids bigint[], product_id int,
+      request_id text),
+    unnest($3::json[])) as g (user_id,
+    username, operation, resource, resource_id, resource_ids, product_id, request_id, changes);

@@ -1,4 +1,6 @@
-  select coalesce(json_agg(r), '[]')::text as json, count(*)::int as count from (
+  select coalesce(json_agg(r), '[]')::text as json,
+    count(*)::int as count, json_build_array(max(r."bizEntityID")) as last
+  from (
 with page as materialized (
       select * from biz_entity b where true and true and true and
 b.biz_entity_id in (

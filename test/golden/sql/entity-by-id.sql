@@ -1,4 +1,8 @@
-  select coalesce(json_agg(r), '[]')::text as json, count(*)::int as count from (
+select pg_notify('registry_bell', '');
+
+  select coalesce(json_agg(r), '[]')::text as json,
+    count(*)::int as count, json_build_array(max(r."bizEntityID")) as last
+  from (
 with page as materialized (
       select * from biz_entity b where true and b.biz_entity_id = $1 and true
   and ($2::bigint = 0 or $3::bigint < (select max(b.biz_entity_id) from biz_entity b))

@@ -1,3 +1,5 @@
+select pg_notify('registry_bell', '');
+
 select g.place, r.* from unnest($1::int[],$2::bigint[],$3::int[]) g ("place", "value", "product_id")
 cross join lateral (
   select r.biz_entity_id as id
@@ -809,14 +811,18 @@ where true and
 from page b left join accounts on accounts.id = b.biz_entity_id
 order by b.biz_entity_id) r;
 
-with nothing_kept as (select)
-insert into audit (user_id, username, operation, resource, resource_id, resource_ids,
-  product_id, changes, request_id)
-select user_id, username, operation, resource, resource_id, resource_ids, product_id,
-  changes, request_id
-from rows from (
-  json_to_recordset($1) as (user_id int, username text,
-    operation text, resource text, resource_id bigint, resource_ids bigint[], product_id int,
-    request_id text),
-  unnest($2::json[])) as g (user_id,
-  username, operation, resource, resource_id, resource_ids, product_id, request_id, changes);
+  with nothing_kept as (select)
+  , raised as (
+insert into event (type, resource, product_id, ids, counts, user_id)
+select * from json_to_recordset($1) as g
+  (type text, resource text, product_id int, ids bigint[], counts json, user_id int))
+  insert into audit (user_id, username, operation, resource, resource_id, resource_ids,
+    product_id, changes, request_id)
+  select user_id, username, operation, resource, resource_id, resource_ids, product_id,
+    changes, request_id
+  from rows from (
+    json_to_recordset($2) as (user_id int, username text,
+      operation text, resource text, resource_id bigint, resource_ids bigint[], product_id int,
+      request_id text),
+    unnest($3::json[])) as g (user_id,
+    username, operation, resource, resource_id, resource_ids, product_id, request_id, changes);

@@ -1,4 +1,6 @@
-  select coalesce(json_agg(r), '[]')::text as json, count(*)::int as count from (
+  select coalesce(json_agg(r), '[]')::text as json,
+    count(*)::int as count, (array_agg(json_build_array(r."productID", r."accountID", r."investmentID")))[count(*)] as last
+  from (
     select a.biz_entity_id as "bizEntityID",
   a.external_biz_entity_id as "externalBizEntityId",
   a.biz_entity_name as "bizEntityName",
@@ -39,7 +41,7 @@ cross join lateral (
     and b.biz_transaction_status_id <> 3
   order by b.transaction_date desc, b.biz_transaction_id desc limit 1) s
 where s.quantity > 0
-  and h.product_id = (
+    and h.product_id = (
   select p.product_id from product p
   where true and p.product_id = $2) and h.account_id = $3::bigint
   and ($4::bigint = 0 or $5::bigint < (select max(account_id)::bigint from account)

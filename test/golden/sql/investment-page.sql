@@ -1,4 +1,6 @@
-  select coalesce(json_agg(r), '[]')::text as json, count(*)::int as count from (
+  select coalesce(json_agg(r), '[]')::text as json,
+    count(*)::int as count, json_build_array(max(r."investmentID")) as last
+  from (
 select i.investment_id as "investmentID",
   i.external_investment_id as "externalInvestmentId",
   i.security_code as "securityCode",

@@ -1,4 +1,6 @@
-  select coalesce(json_agg(r), '[]')::text as json, count(*)::int as count from (
+  select coalesce(json_agg(r), '[]')::text as json,
+    count(*)::int as count, json_build_array(max(r."bizEventID")) as last
+  from (
 select t.biz_event_id as "bizEventID",
   t.parent_biz_transaction_id as "parentBizTransactionID",
   t.parent_biz_event_id as "parentBizEventID",

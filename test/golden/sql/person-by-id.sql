@@ -1,4 +1,8 @@
-  select coalesce(json_agg(r), '[]')::text as json, count(*)::int as count from (
+select pg_notify('registry_bell', '');
+
+  select coalesce(json_agg(r), '[]')::text as json,
+    count(*)::int as count, json_build_array(max(r."personID")) as last
+  from (
 select p.person_id as "personID",
   p.external_person_id as "externalPersonId",
   p.title_id as "titleID",
@@ -72,7 +76,8 @@ select p.person_id as "personID",
   t.organisation_id as "organisationID",
   null::varchar as "externalOrganisationId" from communication t
   where t.person_id = p.person_id order by t.communication_id) r) as communications
-from (select * from person p
-      where p.person_id = $1 and true
+from (
+    select * from person p
+    where p.person_id = $1 and true
   and ($2::bigint = 0 or $3::bigint < (select max(p.person_id) from person p))
   order by p.person_id limit $4 offset $5::bigint) p where true order by p.person_id) r;

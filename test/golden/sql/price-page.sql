@@ -1,4 +1,6 @@
-  select coalesce(json_agg(r), '[]')::text as json, count(*)::int as count from (
+  select coalesce(json_agg(r), '[]')::text as json,
+    count(*)::int as count, json_build_array(max(r."investmentPriceID")) as last
+  from (
 select v.investment_price_id as "investmentPriceID",
   v.investment_id as "investmentID",
   i.external_investment_id as "externalInvestmentId",
@@ -11,6 +13,6 @@ select v.investment_price_id as "investmentPriceID",
   trim_scale(coalesce(v.redemption_price, v.price)) as "redemptionPrice"
 from investment_price v join investment i using (investment_id) join product p using (product_id)
 where
-    true and true and i.investment_id = $1 and true
+      true and true and i.investment_id = $1 and true
   and ($2::bigint = 0 or $3::bigint < (select max(v.investment_price_id) from investment_price v))
   order by v.investment_price_id limit $4 offset $5::bigint) r;

@@ -1,11 +1,15 @@
-select coalesce(json_agg(r), '[]')::text as json, count(*)::int as count from (select p.product_id as "productID",
+select coalesce(json_agg(r), '[]')::text as json,
+  count(*)::int as count, json_build_array(max(r."productID")) as last
+from (select p.product_id as "productID",
   p.external_product_id as "externalProductId",
   p.name as "name",
   p.currency_id as "currencyID",
   p.description as "description",
   p.is_active as "isActive",
+  p.time_zone as "timeZone",
+  p.locked_date as "lockedDate",
   to_char(p.created_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as "createdDate",
   to_char(p.updated_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as "updatedDate" from product p where
-  p.product_id = $1 and true
+    p.product_id = $1 and true
 and ($2::bigint = 0 or $3::bigint < (select max(p.product_id) from product p))
 order by p.product_id limit $4 offset $5::bigint) r;

@@ -1,3 +1,5 @@
+select pg_notify('registry_bell', '');
+
 select g.place, r.* from unnest($1::int[],$2::bigint[],$3::int[]) g ("place", "value", "product_id")
 cross join lateral (
   select r.product_id as id
@@ -201,14 +203,18 @@ left join distribution d on d.product_id = t.product_id
   and d.corporate_action_id = t.corporate_action_id) r
   group by r.request;
 
-with nothing_kept as (select)
-insert into audit (user_id, username, operation, resource, resource_id, resource_ids,
-  product_id, changes, request_id)
-select user_id, username, operation, resource, resource_id, resource_ids, product_id,
-  changes, request_id
-from rows from (
-  json_to_recordset($1) as (user_id int, username text,
-    operation text, resource text, resource_id bigint, resource_ids bigint[], product_id int,
-    request_id text),
-  unnest($2::json[])) as g (user_id,
-  username, operation, resource, resource_id, resource_ids, product_id, request_id, changes);
+  with nothing_kept as (select)
+  , raised as (
+insert into event (type, resource, product_id, ids, counts, user_id)
+select * from json_to_recordset($1) as g
+  (type text, resource text, product_id int, ids bigint[], counts json, user_id int))
+  insert into audit (user_id, username, operation, resource, resource_id, resource_ids,
+    product_id, changes, request_id)
+  select user_id, username, operation, resource, resource_id, resource_ids, product_id,
+    changes, request_id
+  from rows from (
+    json_to_recordset($2) as (user_id int, username text,
+      operation text, resource text, resource_id bigint, resource_ids bigint[], product_id int,
+      request_id text),
+    unnest($3::json[])) as g (user_id,
+    username, operation, resource, resource_id, resource_ids, product_id, request_id, changes);

@@ -1,4 +1,6 @@
-  select coalesce(json_agg(r), '[]')::text as json, count(*)::int as count from (select t.biz_transaction_id as "bizTransactionID",
+  select coalesce(json_agg(r), '[]')::text as json,
+    count(*)::int as count, json_build_array(max(r."bizTransactionID")) as last
+  from (select t.biz_transaction_id as "bizTransactionID",
   t.external_biz_transaction_id as "externalBizTransactionId",
   t.biz_transaction_type_id as "bizTransactionTypeID",
   (array['Deposit', 'Allotment', 'Redemption', 'Conversion out', 'Conversion in', 'Adjustment', 'Set quantity', 'Transfer out', 'Transfer in', 'Distribution payment', 'DRP allotment'])[t.biz_transaction_type_id] as "typeName",
@@ -30,8 +32,8 @@
   to_char(t.updated_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as "updatedDate",
   t.biz_transaction_status_id as "bizTransactionStatusID",
   (array['Complete', 'Updated', 'RolledBack'])[t.biz_transaction_status_id] as "statusName" from (
-  select t.* from biz_transaction t
-  where t.product_id = (
+    select t.* from biz_transaction t
+    where t.product_id = (
   select p.product_id from product p
   where true and p.product_id = $1) and true
   and ($2::bigint = 0 or $3::bigint < (select max(t.biz_transaction_id) from biz_transaction t))
@@ -45,3 +47,5 @@ cross join lateral (
 join investment i on i.investment_id = t.investment_id
 left join distribution d on d.product_id = t.product_id
   and d.corporate_action_id = t.corporate_action_id order by t.biz_transaction_id) r;
+
+select pg_notify('registry_bell', '');
