@@ -37,6 +37,8 @@ export type Config = {
   metricsToken: string | undefined
   behindProxy: boolean
   tls: { cert: Buffer; key: Buffer } | undefined
+  /** Variables that look like ours, and that nothing reads. */
+  unknown: { name: string; nearest: string | undefined }[]
 }
 
 /** An S3-compatible bucket. */
@@ -57,7 +59,11 @@ export class ConfigError extends Error {}
 export function readConfig(env: Environment = process.env): Config {
   const problems: string[] = []
   const problem = (name: string, words: string) => problems.push(`${name} ${words}`)
-  const text = (name: string) => env[name]?.trim() || undefined
+  const read = new Set<string>()
+  const text = (name: string) => {
+    read.add(name)
+    return env[name]?.trim() || undefined
+  }
 
   const integer = (name: string, fallback: number, least: number, most: number) => {
     const given = text(name)
@@ -188,9 +194,50 @@ export function readConfig(env: Environment = process.env): Config {
     metricsToken: secret('REGISTRY_METRICS_TOKEN', 16),
     behindProxy,
     tls: cert && key ? { cert, key } : undefined,
+    unknown: [],
   }
+  config.unknown = unknownNames(env, read) // last: by now every name was asked for
   if (problems.length > 0) throw new ConfigError(`Configuration: ${problems.join('; ')}.`)
   return config
+}
+
+/**
+ * What was meant for us and is not read: most likely misspelt. It does not stop the start, since a
+ * variable of the next version may be set before that version is there.
+ */
+const unknownNames = (env: Environment, read: ReadonlySet<string>) =>
+  Object.keys(env)
+    .filter((name) => name.startsWith('REGISTRY_') && !read.has(name))
+    .map((name) => ({ name, nearest: nearest(name, [...read]) }))
+
+export const unknownWords = (unknown: Config['unknown']) =>
+  unknown
+    .map(
+      ({ name, nearest }) =>
+        `${name} is no setting of the registry and is ignored` +
+        `${nearest ? `; ${nearest} is one` : ''}.`,
+    )
+    .join('\n')
+
+/** The known name with the fewest letters to change, where they are few. */
+function nearest(name: string, names: string[]): string | undefined {
+  const [best] = names
+    .map((known) => ({ known, letters: lettersBetween(name, known) }))
+    .filter(({ letters }) => letters <= 5)
+    .sort((one, other) => one.letters - other.letters)
+  return best?.known
+}
+
+/** How many letters must be put in, left out or changed to make one word of the other. */
+function lettersBetween(one: string, other: string): number {
+  let row = Array.from({ length: other.length + 1 }, (_, i) => i)
+  for (const [i, letter] of [...one].entries()) {
+    const next = [i + 1]
+    for (let j = 0; j < other.length; j++)
+      next.push(Math.min(row[j + 1]! + 1, next[j]! + 1, row[j]! + (letter === other[j] ? 0 : 1)))
+    row = next
+  }
+  return row.at(-1)!
 }
 
 const isLoopback = (host: string) =>

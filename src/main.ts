@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { createFirstUser, type FirstUser } from './access/user/first-user.ts'
 import { readAbsent } from './access/user/session.ts'
 import { buildApp } from './app.ts'
-import { ConfigError, readConfig } from './config.ts'
+import { ConfigError, readConfig, unknownWords } from './config.ts'
 import { startMaintenance } from './operations/maintenance.ts'
 import { secretFields } from './operations/secret-fields.ts'
 import { createLog } from './platform/log.ts'
@@ -21,6 +21,7 @@ const farewell = 1_000
 async function start() {
   const config = readConfig()
   const log = createLog(config.logLevel, { secrets: secretFields })
+  if (config.unknown.length > 0) process.stderr.write(`${unknownWords(config.unknown)}\n`)
   const server = await startServer(config, log)
   const told = new AbortController()
   const stopping: (() => unknown)[] = [() => server.stop()]
@@ -28,10 +29,6 @@ async function start() {
     await prepareSchema(server, log)
     const database = connect(config, server.service, log)
     stopping.unshift(() => database.close())
-    const firstUser = await createFirstUser(database, {
-      username: config.adminUsername,
-      password: config.adminPassword,
-    })
     const app = await buildApp(config, database, log, told.signal)
     const stopWorker = config.worker
       ? await startWorker({
@@ -46,7 +43,14 @@ async function start() {
       Promise.all([app.close(), stopWorker()]),
     )
     const address = await app.listen({ host: config.host, port: config.port })
-    tell(address, firstUser)
+    tell(`Registry Platform ${version}`)
+    const { adminUsername: username, adminPassword: password } = config
+    await createFirstUser(database, { username, password }, tellFirstUser)
+    tell(
+      `  API        ${address}`,
+      `  Reference  ${address}/docs`,
+      `  Sign in    POST ${address}/User/Login`,
+    )
   } catch (error) {
     for (const stop of stopping) await stop()
     throw error
@@ -54,20 +58,14 @@ async function start() {
   stopOnSignal(told, stopping)
 }
 
-function tell(address: string, firstUser: FirstUser | undefined) {
-  const lines = [
-    `Registry Platform ${version}`,
-    `  API        ${address}`,
-    `  Reference  ${address}/docs`,
-    `  Sign in    POST ${address}/User/Login`,
-  ]
-  if (firstUser?.generated)
-    lines.push(
-      `  First user ${firstUser.username}, password ${firstUser.password}`,
-      '             (shown this once; change it with PUT /User/Password)',
-    )
-  else if (firstUser) lines.push(`  First user ${firstUser.username}, with the password you set`)
-  process.stdout.write(`${lines.join('\n')}\n`)
+const tell = (...lines: string[]) => process.stdout.write(`${lines.join('\n')}\n`)
+
+function tellFirstUser({ username, password, generated }: FirstUser) {
+  if (!generated) return tell(`  First user ${username}, with the password you set`)
+  return tell(
+    `  First user ${username}, password ${password}`,
+    '             (shown this once; change it with PUT /User/Password)',
+  )
 }
 
 /**

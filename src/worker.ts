@@ -1,5 +1,5 @@
 import { readAbsent } from './access/user/session.ts'
-import { ConfigError, readConfig } from './config.ts'
+import { ConfigError, readConfig, unknownWords } from './config.ts'
 import { secretFields } from './operations/secret-fields.ts'
 import { findEmbedded } from './platform/embedded/postgres.ts'
 import { createLog } from './platform/log.ts'
@@ -10,6 +10,7 @@ import { startWorker } from './records/report/worker.ts'
 async function start() {
   const config = readConfig()
   const log = createLog(config.logLevel, { secrets: secretFields })
+  if (config.unknown.length > 0) process.stderr.write(`${unknownWords(config.unknown)}\n`)
   const server = givenConnections(config) ?? (await findEmbedded(config.dataDir))
   if (!server) throw new Error('there is no DATABASE_URL, and no service runs on this data folder.')
   if (config.databaseUrl) await prepareSchema(server, log)

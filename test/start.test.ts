@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { existsSync, statSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import pg from 'pg'
@@ -306,6 +308,36 @@ async function lockProducts(t: TestContext, connection: pg.ClientConfig) {
   }
 }
 
+describe('a first start that ends early', { concurrency: false }, () => {
+  const dataDir = temporaryFolder()
+  const env = { REGISTRY_DATA_DIR: dataDir }
+
+  it('shows no password when its port is taken', async () => {
+    const taken = createServer().listen(0, '127.0.0.1')
+    await once(taken, 'listening')
+    const { port } = taken.address() as AddressInfo
+    const { code, words, output } = await refusedStart({ ...env, PORT: String(port) })
+    taken.close()
+    assert.equal(code, 1)
+    assert.match(words, /address already in use/)
+    assert.doesNotMatch(output, /password/)
+  })
+
+  it('by Ctrl-C in the middle leaves no user whose password nobody has seen', async () => {
+    const program = startProgram({ ...env, REGISTRY_LOG_LEVEL: 'info' })
+    await until('its database', () => /PostgreSQL runs/.test(program.output()))
+    program.kill('SIGINT')
+    await program.exited
+    assert.equal(printedPassword(program), undefined)
+  })
+
+  it('lets the next start show a password that works', async () => {
+    const registry = await startRegistry(env)
+    await clientOf(registry.url).signIn('admin', printedPassword(registry)!)
+    assert.equal(await stop(registry), 0)
+  })
+})
+
 describe('a configuration that is not right', () => {
   const refused = async (env: Record<string, string>) => {
     const { code, words } = await refusedStart({ REGISTRY_DATA_DIR: '/nonexistent/x', ...env })
@@ -317,6 +349,24 @@ describe('a configuration that is not right', () => {
     const words = await refused({ PORT: 'abc', REGISTRY_LOG_LEVEL: 'loud', DATABASE_URL: 'mysql:' })
     for (const name of ['PORT', 'REGISTRY_LOG_LEVEL', 'DATABASE_URL'])
       assert.match(words, new RegExp(`${name} must`))
+  })
+
+  it('says at once that a data folder cannot be made, and which variable names it', async () => {
+    const { code, words } = await refusedStart({ REGISTRY_DATA_DIR: '/proc/data' })
+    assert.equal(code, 1)
+    assert.match(words, /\/proc\/data cannot be made .* REGISTRY_DATA_DIR/)
+  })
+
+  it('names a variable that nothing reads, and the one that was meant', async () => {
+    const registry = await startRegistry({
+      REGISTRY_DATA_DIR: temporaryFolder(),
+      REGISTRY_MAX_PAGESIZE: '10',
+    })
+    assert.match(
+      registry.errors(),
+      /REGISTRY_MAX_PAGESIZE is no setting .* ignored; REGISTRY_MAX_PAGE_SIZE is one\./,
+    )
+    assert.equal(await stop(registry), 0)
   })
 
   it('does not serve plain HTTP beyond this machine', async () => {

@@ -9,7 +9,7 @@ import { describe, it } from 'node:test'
  */
 const storeys: Record<string, string> = {
   platform:
-    'refusal.ts log.ts secrets.ts permission.ts event-types.ts lookup shape embedded sql ' +
+    'refusal.ts log.ts folder.ts secrets.ts permission.ts event-types.ts lookup shape embedded sql ' +
     'actor.ts constraints.ts http files registry.ts',
   catalogue: 'product investment common',
   access: 'password user audit',

@@ -3,7 +3,6 @@ import {
   appendFileSync,
   existsSync,
   linkSync,
-  mkdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -11,6 +10,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import type { Config } from '../config.ts'
+import { makeFolder } from './folder.ts'
 
 /** Keys for separate uses, all drawn from the one secret that signs tokens. */
 export type Secrets = { tokenKey: string; fingerprintKey: Buffer; sealKey: Buffer; nameKey: Buffer }
@@ -64,7 +64,7 @@ const fromBase64 = (key: string) => Buffer.from(key, 'base64')
 export function keyFile(dataDir: string, name: string, make = newSecret): string {
   const folder = join(dataDir, 'keys')
   const path = join(folder, name)
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  makeFolder(folder)
   if (!existsSync(path)) publish(path, make())
   return readFileSync(path, 'utf8')
 }

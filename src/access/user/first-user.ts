@@ -9,23 +9,29 @@ export type FirstUser = { username: string; password: string; generated: boolean
 /**
  * An empty registry gets its first administrator; there is no default password. Two nodes that
  * start at once take turns, and the second finds the first's.
+ *
+ * The user is shown before the commit: whatever ends a start earlier leaves no user behind whose
+ * password nobody has seen, and the next start makes and shows another.
  */
 export async function createFirstUser(
   database: Database,
   given: { username: string | undefined; password: string | undefined },
-): Promise<FirstUser | undefined> {
+  show: (user: FirstUser) => void = () => {},
+): Promise<void> {
   const [known] = await database.query(sql`select from app_user limit 1`)
-  if (known) return undefined
+  if (known) return
   const password = given.password ?? generatePassword()
-  const username = given.username ?? 'admin'
-  const id = await insertFirst(database, username, await hashPassword(password))
-  return id === undefined
-    ? undefined
-    : { username, password, generated: given.password === undefined }
+  const user = { username: given.username ?? 'admin', password, generated: !given.password }
+  await insertFirst(database, user, await hashPassword(password), show)
 }
 
-async function insertFirst(database: Database, username: string, hash: string) {
-  let created: number | undefined
+async function insertFirst(
+  database: Database,
+  user: FirstUser,
+  hash: string,
+  show: (user: FirstUser) => void,
+) {
+  let shown = false // the transaction may have to be tried again
   const door = {
     userID: null,
     username: null,
@@ -38,11 +44,11 @@ async function insertFirst(database: Database, username: string, hash: string) {
     await tx.query(sql`lock table app_user in exclusive mode`)
     const [row] = await tx.query<{ id: number }>(sql`
       insert into app_user (username, password_hash, role, all_products, is_active)
-      select ${username}, ${hash}, 'Administrator', true, true
+      select ${user.username}, ${hash}, 'Administrator', true, true
       where not exists (select from app_user)
       returning user_id as id`)
-    created = row?.id
+    if (row && !shown) show(user)
+    shown ||= row !== undefined
     return { ...nothingLeft, ids: row ? [row.id] : [], changes: { role: 'Administrator' } }
   })
-  return created
 }

@@ -1,7 +1,7 @@
 import { Command } from 'commander'
 import pg from 'pg'
 import sql from 'sql-template-tag'
-import { type Config, readConfig } from '../../config.ts'
+import { type Config, readConfig, unknownWords } from '../../config.ts'
 import type { Server } from '../../platform/registry.ts'
 import { pendingMigrations, serviceRole } from '../../platform/sql/migrate.ts'
 import { isMissing, say, withServer } from './registry.ts'
@@ -29,7 +29,9 @@ async function* checks(): AsyncGenerator<Check> {
   } catch (error) {
     return yield broken('configuration', error)
   }
-  yield { name: 'configuration', wrong: false, seen: 'valid' }
+  const { unknown } = config
+  const seen = unknown.length > 0 ? unknownWords(unknown).replaceAll('\n', ' ') : 'valid'
+  yield { name: 'configuration', wrong: unknown.length > 0, seen }
   try {
     if (isMissing(config)) throw new Error(`there is none in ${config.dataDir} yet`)
     yield* await withServer(config, checkDatabase)

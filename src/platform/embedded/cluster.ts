@@ -13,6 +13,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { makeFolder } from '../folder.ts'
 import { type Binaries, copyBinaries, locateBinaries, program, restoreLinks } from './binaries.ts'
 import { draftName, sweepDrafts, syncFolder } from './drafts.ts'
 import { canReach, chooseIdentity, cleanEnvironment, type Identity } from './identity.ts'
@@ -44,7 +45,7 @@ export const clusterFolder = (dataDir: string) => join(dataDir, 'postgres')
 
 /** Finds the cluster of a data folder, or makes it. */
 export async function prepareCluster(given: string): Promise<Cluster & { created: boolean }> {
-  mkdirSync(given, { recursive: true, mode: 0o700 })
+  makeFolder(given)
   const dataDir = realpathSync(given)
   const owner = clusterOwner(dataDir)
   const { binaries, identity } = await chooseRunner(dataDir, owner)

@@ -3,13 +3,13 @@ import {
   closeSync,
   fsyncSync,
   linkSync,
-  mkdirSync,
   openSync,
   readFileSync,
   rmSync,
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { makeFolder } from '../folder.ts'
 import { draftName, syncFolder } from './drafts.ts'
 
 export const keyFolder = (dataDir: string) => join(dataDir, 'keys')
@@ -38,7 +38,7 @@ export function demandPassword(dataDir: string, name?: PasswordName): string {
 
 /** Two processes that start at once agree on the password of the first. */
 export function makePassword(dataDir: string, name?: PasswordName): string {
-  mkdirSync(keyFolder(dataDir), { recursive: true, mode: 0o700 })
+  makeFolder(keyFolder(dataDir))
   const file = passwordFile(dataDir, name)
   const draft = draftName(file)
   try {

@@ -1,6 +1,6 @@
-import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Config } from '../../config.ts'
+import { makeFolder } from '../folder.ts'
 import { type FilesOptions, filesOf, type Transaction } from './files.ts'
 import { localStore } from './local-store.ts'
 import { s3Store } from './s3-store.ts'
@@ -16,6 +16,6 @@ export async function openFiles(config: Config, transaction: Transaction) {
 export async function openStore(config: Config) {
   const folder = join(config.dataDir, 'files')
   const draftFolder = join(folder, 'drafts')
-  mkdirSync(draftFolder, { recursive: true, mode: 0o700 })
+  makeFolder(draftFolder)
   return { store: config.s3 ? await s3Store(config.s3) : localStore(folder), draftFolder }
 }
