@@ -135,6 +135,7 @@ type Made = {
   columns: { key: string; title: string; kind: string }[]
   rows: Record<string, string | number | null>[]
   totals: Record<string, string | number | null> | null
+  classTotals?: Record<string, string | number | null>[]
   rowCount: number
   chart?: { date: string; value: number }[]
 }
@@ -148,10 +149,10 @@ async function everywhere(body: object): Promise<Made> {
     json.toString().replaceAll(/([:,[])(-?\d+(\.\d+)?)(?=[,}\]])/g, '$1"$2"'),
   ) as Made
   assert.equal(made.rows.length, made.rowCount)
-  const lines = [...digits.rows, ...(digits.totals ? [digits.totals] : [])]
-  const expected = lines.map((row, i) =>
+  const sums = sumsOf(digits)
+  const expected = [...digits.rows, ...sums.map(({ row }) => row)].map((row, i) =>
     made.columns.map(({ key, kind }, column) => {
-      if (i === digits.rows.length && column === 0) return 'Total'
+      if (i >= digits.rows.length && column === 0) return sums[i - digits.rows.length]!.label
       const value = row[key]
       if (value === null) return ''
       return kind === 'text' && /^[=+@-]/.test(String(value)) ? `'${value}` : String(value)
@@ -174,6 +175,12 @@ async function everywhere(body: object): Promise<Made> {
   return made
 }
 
+/** The lines under the rows: one for each class where there are several, and one for all. */
+const sumsOf = ({ classTotals = [], totals }: Made) => [
+  ...classTotals.map((row) => ({ label: `Total ${row.class}`, row })),
+  ...(totals ? [{ label: 'Total', row: totals }] : []),
+]
+
 async function compareXlsx(file: Buffer, made: Made, expected: string[][]) {
   const [sheet, about] = await sheetsOf(file)
   assert.deepEqual([sheet!.name, about!.name], ['Report', 'About'])
@@ -183,7 +190,7 @@ async function compareXlsx(file: Buffer, made: Made, expected: string[][]) {
   for (const [i, row] of rows.entries())
     for (const [j, { kind }] of made.columns.entries()) {
       const [value, wanted] = [row[j] ?? '', expected[i]![j]!]
-      if (wanted === '' || wanted === 'Total') assert.equal(value, wanted)
+      if (wanted === '' || wanted.startsWith('Total')) assert.equal(value, wanted)
       else if (kind === 'number') assert.deepEqual(value, { digits: wanted })
       else if (kind === 'date') assert.equal(JSON.stringify(value).slice(1, 11), wanted)
       else assert.equal(value, wanted)
@@ -200,7 +207,7 @@ async function comparePdf(file: Buffer, made: Made, digits: Made) {
   for (const value of Object.values(made.about)) assert.ok(pages[0]!.includes(value), value)
   const all = pages.join('\n')
   const figures = made.columns.filter(({ kind }) => kind === 'number')
-  for (const row of [...digits.rows, ...(digits.totals ? [digits.totals] : [])])
+  for (const row of [...digits.rows, ...sumsOf(digits).map(({ row }) => row)])
     for (const { key } of figures) {
       const value = row[key]
       if (value !== null && value !== undefined) assert.ok(all.includes(grouped(String(value))))
@@ -226,6 +233,13 @@ describe('A report', () => {
     )
     assert.match(String(own[0]!.address), /^Level 5, 1 Long .* Words, Sydney NSW 2000, AU$/)
     assert.equal(made.totals, null, 'units of two classes are not added up')
+    assert.deepEqual(
+      made.classTotals!.map(({ class: of, units }) => [of, units]),
+      [
+        ['GRA', 7_381_000],
+        ['GRB', 250.25],
+      ],
+    )
     assert.equal(made.about['As at'], '31 March 2026')
     const one = await everywhere({ reportTypeID: 1, date: '2026-02-15', securityCode: 'GRA' })
     assert.equal(one.rowCount, 59, 'who had left by then is not in it')

@@ -22,3 +22,21 @@ export async function sheetsOf(file: Buffer) {
   const sheets = await readXlsx(file, { parseNumber: (digits): Digits => ({ digits }) })
   return sheets.map(({ sheet, data }) => ({ name: sheet, rows: data }))
 }
+
+type Branch = { role?: string; children?: Branch[] }
+
+/** What a PDF says it is, and the roles of the parts of its first page, in their order. */
+export async function structureOf(file: Buffer) {
+  const document = await getDocument({ data: new Uint8Array(file), verbosity: 0 }).promise
+  // The reader's types say no more than that there is an object.
+  const info = (await document.getMetadata()).info as { Title?: string; Language?: string }
+  const page = await document.getPage(1)
+  const tree = rolesOf((await page.getStructTree()) as Branch)
+  await document.destroy()
+  return { title: info.Title, language: info.Language, tree }
+}
+
+const rolesOf = ({ role, children = [] }: Branch): string[] => [
+  ...(role ? [role] : []),
+  ...children.flatMap(rolesOf),
+]

@@ -23,6 +23,13 @@ export async function aboutProduct(handle: Sql, subject: Subject): Promise<Label
   return [['Product', row!.product], ...(row!.class ? [['Class', row!.class] as const] : [])]
 }
 
+/** What minus means, for those who read statements rather than ledgers. */
+export const signs: Label = [
+  'Signs',
+  'What goes out (redemptions, transfers and conversions out) has a minus; a distribution paid ' +
+    'to the holder has none and moves no units.',
+]
+
 export const asAt = ({ date }: Subject): Label => ['As at', longDate(date)]
 
 export const inPeriod = ({ fromDate, toDate }: Subject): Label => [

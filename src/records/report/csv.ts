@@ -1,18 +1,19 @@
 import { createWriteStream } from 'node:fs'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { type Column, harmless, type Row, type Table } from './table.ts'
+import { type Column, harmless, type Row, type Table, totalLines } from './table.ts'
 
-/** RFC 4180, in UTF-8. Figures as plain digits; the last line has the totals. */
+/** RFC 4180, in UTF-8. Figures as plain digits; the last lines have the totals. */
 export async function writeCsv(path: string, table: Table, rows: AsyncIterable<Row[]>) {
   await pipeline(Readable.from(lines(table, rows)), createWriteStream(path))
 }
 
-async function* lines({ columns, totals }: Table, rows: AsyncIterable<Row[]>) {
+async function* lines(table: Table, rows: AsyncIterable<Row[]>) {
+  const { columns } = table
   yield line(columns.map(({ title }) => quoted(title)))
   for await (const batch of rows)
     yield batch.map((row) => line(columns.map((column) => cell(column, row[column.key])))).join('')
-  if (totals) yield line(totalCells(columns, totals))
+  for (const { label, row } of totalLines(table)) yield line(totalCells(columns, label, row))
 }
 
 const line = (cells: string[]) => `${cells.join(',')}\r\n`
@@ -24,6 +25,6 @@ function cell({ kind }: Column, value: string | number | null | undefined): stri
 
 const quoted = (text: string) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)
 
-/** The word stands in the first column that is not itself a total. */
-const totalCells = (columns: readonly Column[], totals: Row) =>
-  columns.map((column, i) => (i === 0 ? 'Total' : cell(column, totals[column.key])))
+/** The word stands in the first column, which is not itself a total. */
+const totalCells = (columns: readonly Column[], label: string, totals: Row) =>
+  columns.map((column, i) => (i === 0 ? quoted(label) : cell(column, totals[column.key])))

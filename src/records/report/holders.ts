@@ -1,54 +1,77 @@
 import sql, { raw } from 'sql-template-tag'
 import type { Snapshot } from '../../platform/sql/handle.ts'
 import { aboutProduct, asAt } from './about.ts'
-import { positionsOf } from './positions.ts'
+import { className, positionsOf } from './positions.ts'
 import type { Subject } from './subject.ts'
 import type { Column, Sketch } from './table.ts'
 
-/** Who holds how much, all accounts of a holder together, and how much there is. */
+/** Who holds how much of each class, all accounts of a holder together. */
 const holders = (subject: Subject) => sql`
-  select a.biz_entity_id, sum(h.quantity) as units, max(i.unit_decimals) as decimals
+  select a.biz_entity_id, h.investment_id, sum(h.quantity) as units,
+    string_agg(a.account_number, ', ' order by a.account_id) as accounts
   from ${positionsOf(subject)}
   join account a on a.product_id = h.product_id and a.account_id = h.account_id
-  join investment i on i.investment_id = h.investment_id
-  group by a.biz_entity_id`
+  group by a.biz_entity_id, h.investment_id`
 
 const share = (units: string) => raw(`round(${units} * 100 / nullif(t.units, 0), 2)`)
 
 const topColumns: Column[] = [
-  { key: 'rank', title: 'Rank', kind: 'number', width: 5, decimals: 0 },
-  { key: 'name', title: 'Name', kind: 'text', width: 30 },
-  { key: 'units', title: 'Units', kind: 'number', width: 15, decimals: 4, total: true },
-  { key: 'percent', title: '% of issued', kind: 'number', width: 10, decimals: 2 },
+  { key: 'class', title: 'Class', kind: 'text', width: 7 },
+  { key: 'rank', title: 'Rank', kind: 'number', width: 4, decimals: 0 },
+  { key: 'name', title: 'Name', kind: 'text', width: 21 },
+  { key: 'accountNumbers', title: 'Account', kind: 'text', width: 9 },
+  { key: 'units', title: 'Units', kind: 'number', width: 12, decimals: 4, total: 'class' },
+  { key: 'percent', title: '% of issued', kind: 'number', width: 7, decimals: 2 },
 ]
 
-/** The largest holders: exactly so many, and of equals the one who has been here longer. */
+/**
+ * The largest holders of each class: exactly so many, and of equals the one who has been here
+ * longer. Units of two classes are not the same thing, and are never added up.
+ */
 export async function topHoldersSketch(snapshot: Snapshot, subject: Subject): Promise<Sketch> {
   const ranked = sql`
-    select row_number() over (order by o.units desc, o.biz_entity_id) as rank, e.name,
-      round(o.units, o.decimals) as units, ${share('o.units')} as percent, o.units as exact,
-      t.units as issued
-    from (${holders(subject)}) o
-    cross join (select sum(units) as units from (${holders(subject)}) s) t
-    join biz_entity e on e.biz_entity_id = o.biz_entity_id
-    order by o.units desc, o.biz_entity_id limit ${subject.top}`
+    with o as materialized (${holders(subject)}),
+      t as (select investment_id, sum(units) as units from o group by investment_id),
+      r as (
+        select o.*, row_number() over (partition by o.investment_id
+          order by o.units desc, o.biz_entity_id) as rank
+        from o)
+    select ${className} as class, r.investment_id, r.rank, e.name,
+      r.accounts as "accountNumbers", round(r.units, i.unit_decimals) as units,
+      ${share('r.units')} as percent, r.units as exact, t.units as issued
+    from r join t using (investment_id)
+    join investment i using (investment_id)
+    join biz_entity e on e.biz_entity_id = r.biz_entity_id
+    where r.rank <= ${subject.top}`
   return {
     title: `Top ${subject.top} holders`,
     about: [...(await aboutProduct(snapshot, subject)), asAt(subject)],
     columns: topColumns,
     select: sql`select r.* from (${ranked}) r`,
-    order: sql`r.rank`,
+    order: sql`r.class, r.investment_id, r.rank`,
+    byClass: true,
     totals: sql`
-      select round(sum(r.exact) * 100 / nullif(max(r.issued), 0), 2) as percent from (${ranked}) r`,
+      select r.class, round(sum(r.exact) * 100 / nullif(max(r.issued), 0), 2) as percent
+      from (${ranked}) r group by r.class`,
   }
 }
 
 const rangeColumns: Column[] = [
-  { key: 'range', title: 'Range of units', kind: 'text', width: 20 },
-  { key: 'holders', title: 'Holders', kind: 'number', width: 10, decimals: 0, total: true },
-  { key: 'units', title: 'Units', kind: 'number', width: 18, decimals: 4, total: true },
+  { key: 'class', title: 'Class', kind: 'text', width: 8 },
+  { key: 'range', title: 'Range of units', kind: 'text', width: 16 },
+  { key: 'holders', title: 'Holders', kind: 'number', width: 9, decimals: 0, total: 'class' },
+  { key: 'units', title: 'Units', kind: 'number', width: 17, decimals: 4, total: 'class' },
   { key: 'percent', title: '% of issued', kind: 'number', width: 10, decimals: 2 },
 ]
+
+/** The class that was asked for; else those of the product that anybody holds. */
+const classes = ({ productID, investmentID }: Subject) => sql`
+  select i.investment_id, ${className} as class, i.unit_decimals as decimals from investment i
+  where i.product_id = ${productID} and ${
+    investmentID
+      ? sql`i.investment_id = ${investmentID}`
+      : sql`i.investment_id in (select o.investment_id from o)`
+  }`
 
 /** How the units are spread, in the ranges of the exchange; parts of a unit belong to the next. */
 export async function rangesSketch(snapshot: Snapshot, subject: Subject): Promise<Sketch> {
@@ -58,8 +81,10 @@ export async function rangesSketch(snapshot: Snapshot, subject: Subject): Promis
     columns: rangeColumns,
     select: sql`
       with o as materialized (${holders(subject)}),
-        t as (select sum(units) as units, coalesce(max(decimals), 0) as decimals from o)
-      select g.place, g.range, count(o.units) as holders,
+        t as (
+          select c.*, (select sum(o.units) from o where o.investment_id = c.investment_id) as units
+          from (${classes(subject)}) c)
+      select t.class, t.investment_id, g.place, g.range, count(o.units) as holders,
         round(coalesce(sum(o.units), 0), t.decimals) as units,
         coalesce(${share('sum(o.units)')}, 0.00) as percent
       from (values
@@ -67,11 +92,15 @@ export async function rangesSketch(snapshot: Snapshot, subject: Subject): Promis
         (3, '5,001 – 10,000', 5000, 10000), (4, '10,001 – 100,000', 10000, 100000),
         (5, '100,001 and over', 100000, null)) g (place, range, above, up_to)
       cross join t
-      left join o on o.units > g.above and (g.up_to is null or o.units <= g.up_to)
-      group by g.place, g.range, t.units, t.decimals`,
-    order: sql`place`,
+      left join o on o.investment_id = t.investment_id
+        and o.units > g.above and (g.up_to is null or o.units <= g.up_to)
+      group by t.class, t.investment_id, g.place, g.range, t.units, t.decimals`,
+    order: sql`class, investment_id, place`,
+    byClass: true,
     totals: sql`
-      select case when exists (select from (${holders(subject)}) o) then 100.00 else 0.00 end
-        as percent`,
+      with o as materialized (${holders(subject)})
+      select c.class, case when exists (select from o where o.investment_id = c.investment_id)
+        then 100.00 else 0.00 end as percent
+      from (${classes(subject)}) c`,
   }
 }

@@ -41,4 +41,5 @@ export const holdingsSketch = async (snapshot: Snapshot, subject: Subject): Prom
       ${currency} as currency
     from ${positionsOf(subject)} ${withOwners} ${priceAsAt(sql`${subject.date}::date`)}`,
   order: sql`lower(e.name), a.account_id, i.investment_id`,
+  byClass: true,
 })

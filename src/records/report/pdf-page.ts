@@ -1,3 +1,4 @@
+import type { Tags } from './pdf-tags.ts'
 import type { Chart, Column, Row, Table } from './table.ts'
 
 export type Sheet = PDFKit.PDFDocument
@@ -71,56 +72,71 @@ export function measureHead(doc: Sheet, { columns, fontSize }: Layout): number {
 }
 
 /** The names of the columns, over figures to the right as these are. */
-export function drawHead(doc: Sheet, layout: Layout, top: number): number {
+export function drawHead(doc: Sheet, tags: Tags, layout: Layout, top: number): number {
   const { left, right, headHeight, fontSize } = layout
-  doc.rect(left, top, right - left, headHeight).fill('#e6ecf2')
+  tags.aside(() => doc.rect(left, top, right - left, headHeight).fill('#e6ecf2'))
   doc.font('bold').fontSize(fontSize).fillColor(accent)
-  for (const { column, x, width } of layout.columns) {
+  const cells = layout.columns.map(({ column, x, width }) => () => {
     const lines = wrapped(doc, column.title, width - 2 * gap, 3)
     const first = top + headHeight - 4 - lines.length * fontSize * 1.2
     for (const [i, text] of lines.entries())
       putIn(doc, text, column, x, width, first + i * fontSize * 1.2)
-  }
+  })
+  tags.headRow(cells)
   return top + headHeight
 }
 
 /** Between the text of two columns, on either side. */
 const gap = 4
 
-export function drawRow(doc: Sheet, layout: Layout, row: Row, y: number, isBanded: boolean) {
+/** Where a row stands: every second one has a band behind it. */
+type Place = { y: number; isBanded: boolean }
+
+export function drawRow(doc: Sheet, tags: Tags, layout: Layout, row: Row, place: Place) {
   const { left, right, rowHeight } = layout
-  if (isBanded) doc.rect(left, y, right - left, rowHeight).fill(band)
+  const { y, isBanded } = place
+  if (isBanded) tags.aside(() => doc.rect(left, y, right - left, rowHeight).fill(band))
   doc.font('plain').fillColor(ink)
-  drawCells(doc, layout, row, y)
+  tags.row(cellsOf(doc, layout, row, y))
 }
 
-export function drawTotals(doc: Sheet, layout: Layout, totals: Row, y: number) {
+export function drawTotals(
+  doc: Sheet,
+  tags: Tags,
+  layout: Layout,
+  { label, row }: { label: string; row: Row },
+  y: number,
+) {
   const { left, right, rowHeight, columns } = layout
-  doc.lineWidth(0.8).strokeColor(ink)
-  doc
-    .moveTo(left, y + 0.5)
-    .lineTo(right, y + 0.5)
-    .stroke()
-  doc
-    .moveTo(left, y + rowHeight)
-    .lineTo(right, y + rowHeight)
-    .stroke()
+  tags.aside(() => {
+    doc.lineWidth(0.8).strokeColor(ink)
+    for (const at of [y + 0.5, y + rowHeight]) doc.moveTo(left, at).lineTo(right, at).stroke()
+  })
   doc.font('bold').fillColor(ink)
+  // The label has the room of its own column and of those beside it that have no sum.
   const { key } = columns[0]!.column
-  drawCells(doc, layout, { ...totals, [key]: 'Total' }, y, 0)
+  tags.row(cellsOf(doc, layout, { ...row, [key]: label }, y, isLabel(key)))
 }
 
-function drawCells(doc: Sheet, layout: Layout, row: Row, y: number, textAt = -1) {
+const isLabel = (key: string) => (column: Column) => column.key === key
+
+function cellsOf(
+  doc: Sheet,
+  layout: Layout,
+  row: Row,
+  y: number,
+  isWord: (column: Column) => boolean = () => false,
+) {
   const { fontSize, rowHeight } = layout
   doc.fontSize(fontSize)
   const at = y + (rowHeight - fontSize * 1.17) / 2
-  for (const [i, { column, x, width }] of layout.columns.entries()) {
+  return layout.columns.map(({ column, x, width }) => () => {
     const value = row[column.key]
-    if (value === null || value === undefined) continue
-    const asText: Column = i === textAt ? { ...column, kind: 'text' } : column
+    if (value === null || value === undefined) return
+    const asText: Column = isWord(column) ? { ...column, kind: 'text' } : column
     const text = fitted(doc, shownIn(asText, String(value)), width - 2 * gap)
     putIn(doc, text, asText, x, width, at)
-  }
+  })
 }
 
 function putIn(doc: Sheet, text: string, { kind }: Column, x: number, width: number, y: number) {
@@ -169,7 +185,7 @@ function wrapped(doc: Sheet, text: string, width: number, most: number): string[
   return lines.map((line) => fitted(doc, line, width))
 }
 
-export function footer(doc: Sheet, layout: Layout, _table: Table, page: number, pages: number) {
+export function footer(doc: Sheet, layout: Layout, page: number, pages: number) {
   const { left, right, height } = layout
   const y = height - 30
   doc.lineWidth(0.5).strokeColor(rule)
@@ -221,14 +237,23 @@ export function drawChart(doc: Sheet, layout: Layout, chart: Chart, top: number)
   return y0 + 24
 }
 
+/** In steps: a value holds until the next one, and nothing rises before the day it was paid in. */
 function trace(doc: Sheet, points: (readonly [number, number])[], base: number) {
-  const [[startX]] = points as [readonly [number, number]]
+  const steps = points.flatMap(([x, y], i) =>
+    i === 0
+      ? [[x, y]]
+      : [
+          [x, points[i - 1]![1]],
+          [x, y],
+        ],
+  )
+  const [startX] = points[0]!
   const [endX] = points.at(-1)!
   doc.moveTo(startX, base)
-  for (const [x, y] of points) doc.lineTo(x, y)
+  for (const [x, y] of steps) doc.lineTo(x!, y!)
   doc.lineTo(endX, base).closePath().fillOpacity(0.12).fill(accent).fillOpacity(1)
   doc.moveTo(...points[0]!)
-  for (const [x, y] of points.slice(1)) doc.lineTo(x, y)
+  for (const [x, y] of steps) doc.lineTo(x!, y!)
   doc.lineWidth(1.3).strokeColor(accent).lineJoin('round').stroke()
 }
 

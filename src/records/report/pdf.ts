@@ -19,7 +19,8 @@ import {
   measureHead,
   type Sheet,
 } from './pdf-page.ts'
-import type { Row, Table } from './table.ts'
+import { mostTagged, noTags, type Tags, tagsOf } from './pdf-tags.ts'
+import { type Row, type Table, totalLines } from './table.ts'
 
 /** Rows beyond this are no reading matter; they belong into a spreadsheet. */
 const mostRows = 200_000
@@ -64,14 +65,18 @@ export async function writePdf(path: string, table: Table, rows: AsyncIterable<R
         message: `The report has ${table.count} rows, too many for a PDF; order it as CSV or XLSX.`,
       },
     ])
-  const doc = newDocument(table)
+  const isTagged = table.count <= mostTagged
+  const doc = newDocument(table, isTagged)
   const plan = layoutOf(table)
   const layout = { ...plan, headHeight: measureHead(doc, plan) }
   const file = createWriteStream(path)
   file.on('error', () => {}) // told by the pipeline; another may follow, and must not end us
   const written = pipeline(doc, file)
   try {
-    await Promise.race([draw(doc, file, layout, table, rows), written])
+    await Promise.race([
+      draw({ doc, tags: () => (isTagged ? tagsOf(doc) : noTags), file }, layout, table, rows),
+      written,
+    ])
     doc.end()
     await written
   } catch (error) {
@@ -80,11 +85,16 @@ export async function writePdf(path: string, table: Table, rows: AsyncIterable<R
   }
 }
 
-function newDocument({ title, about }: Table): Sheet {
+function newDocument({ title, about }: Table, tagged: boolean): Sheet {
   const doc = new PDFDocument({
+    tagged,
+    pdfVersion: '1.7',
     autoFirstPage: false,
     margin: 0,
-    info: { Title: title, Subject: about.map((pair) => pair.join(': ')).join('; ') },
+    info: {
+      Title: titleOf(title, about),
+      Subject: about.map((pair) => pair.join(': ')).join('; '),
+    },
     lang: 'en-AU',
     displayTitle: true,
   })
@@ -93,15 +103,22 @@ function newDocument({ title, about }: Table): Sheet {
   return doc
 }
 
+/** Holding statement – Growth Fund: what a reader sees in the window's title. */
+const titleOf = (title: string, about: Table['about']) =>
+  [title, about.find(([label]) => label === 'Product')?.[1]].filter(Boolean).join(' – ')
+
+type Paper = { doc: Sheet; tags: () => Tags; file: WriteStream }
+
 async function draw(
-  doc: Sheet,
-  file: WriteStream,
+  { doc, tags: newTags, file }: Paper,
   layout: Layout,
   table: Table,
   rows: AsyncIterable<Row[]>,
 ) {
   const { width, height, rowHeight, bottom } = layout
-  const lines = table.count + (table.totals ? 1 : 0)
+  const tags = newTags()
+  const sums = totalLines(table)
+  const lines = table.count + sums.length
   let page = 0
   let pages = 1
   let y = 0
@@ -110,16 +127,15 @@ async function draw(
     if (doc.readableLength > 2 ** 20 && file.writableNeedDrain) await once(file, 'drain')
     doc.addPage({ size: [width, height], margin: 0 })
     page++
-    y = page === 1 ? drawTitle(doc, layout, table) : drawRunningTitle(doc, layout, table)
-    if (page === 1) {
-      y = drawAbout(doc, layout, table, y)
-      if (table.chart) y = drawChart(doc, layout, table.chart, y)
+    y = page === 1 ? drawFront(doc, tags, layout, table) : belowRunningTitle
+    if (page > 1) tags.aside(() => drawRunningTitle(doc, layout, table))
+    else {
       const first = fits(y + layout.headHeight)
       const next = fits(belowRunningTitle + layout.headHeight)
       pages = 1 + Math.max(0, Math.ceil((lines - first) / next))
     }
-    footer(doc, layout, table, page, pages)
-    y = drawHead(doc, layout, y)
+    tags.aside(() => footer(doc, layout, page, pages))
+    y = drawHead(doc, tags, layout, y)
   }
   const line = async (write: (at: number) => void) => {
     if (fits(y) < 1) await turn()
@@ -129,12 +145,32 @@ async function draw(
   await turn()
   let number = 0
   for await (const batch of rows)
-    for (const row of batch) await line((at) => drawRow(doc, layout, row, at, number++ % 2 === 1))
-  const { totals } = table
-  if (totals) await line((at) => drawTotals(doc, layout, totals, at))
+    for (const row of batch)
+      await line((at) => drawRow(doc, tags, layout, row, { y: at, isBanded: number++ % 2 === 1 }))
+  for (const sum of sums) await line((at) => drawTotals(doc, tags, layout, sum, at))
   if (table.count === 0)
-    doc
-      .font('plain')
-      .fontSize(9)
-      .text('There is nothing to show.', margin, y + 8)
+    tags.paragraph(() => {
+      doc
+        .font('plain')
+        .fontSize(9)
+        .text('There is nothing to show.', margin, y + 8)
+    })
+  tags.end()
+}
+
+/** What is above the table on the first page; where the table begins. */
+function drawFront(doc: Sheet, tags: Tags, layout: Layout, table: Table): number {
+  const { chart } = table
+  let y = 0
+  tags.heading(() => {
+    y = drawTitle(doc, layout, table)
+  })
+  tags.paragraph(() => {
+    y = drawAbout(doc, layout, table, y)
+  })
+  if (chart)
+    tags.figure(`${chart.title}: ${chart.points.at(-1)!.value} at the end.`, () => {
+      y = drawChart(doc, layout, chart, y)
+    })
+  return y
 }

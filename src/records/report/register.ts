@@ -8,6 +8,7 @@ import type { Subject } from './subject.ts'
 import type { Column, Sketch } from './table.ts'
 
 const columns: Column[] = [
+  { key: 'surname', title: 'Surname', kind: 'text', width: 14 },
   { key: 'name', title: 'Name', kind: 'text', width: 24 },
   { key: 'accountNumber', title: 'Account', kind: 'text', width: 10 },
   { key: 'address', title: 'Address', kind: 'text', width: 36 },
@@ -17,6 +18,7 @@ const columns: Column[] = [
 ]
 
 const { Postal, Physical } = lookups.AddressType
+const { Individual } = lookups.BizEntityType
 
 /** Of the entity e: its own address, else that of one of its parties; a postal one first. */
 export const addressOfEntity = sql`
@@ -34,6 +36,17 @@ export const addressOfEntity = sql`
   order by x.place, case x.address_type_id when ${Postal} then 1 when ${Physical} then 2 else 3 end,
     x.address_id
   limit 1`
+
+/**
+ * What a member is looked up by: of a person the surname, of anybody else the name. Of two people
+ * in one account the first counts.
+ */
+const surname = sql`
+  left join lateral (
+    select s.last_name from biz_entity_party y join person s on s.person_id = y.person_id
+    where y.biz_entity_id = e.biz_entity_id and e.biz_entity_type_id = ${Individual}
+      and s.last_name <> ''
+    order by y.is_primary_contact desc nulls last, y.biz_entity_party_id limit 1) k on true`
 
 /** The day of the first units since the holding was last empty: who left and came back is new. */
 const entered = ({ date }: Subject) => {
@@ -57,11 +70,13 @@ export const registerSketch = async (snapshot: Snapshot, subject: Subject): Prom
   about: [...(await aboutProduct(snapshot, subject)), asAt(subject)],
   columns,
   select: sql`
-    select e.name, a.account_number as "accountNumber", x.address, n.date as "dateEntered",
+    select coalesce(k.last_name, e.name) as surname, e.name,
+      a.account_number as "accountNumber", x.address, n.date as "dateEntered",
       ${className} as class, round(h.quantity, i.unit_decimals) as units,
       a.account_id as "accountID"
     from ${positionsOf(subject)} ${withOwners}
     left join lateral (${addressOfEntity}) x on true
-    ${entered(subject)}`,
-  order: sql`lower(e.name), a.account_id, i.investment_id`,
+    ${surname} ${entered(subject)}`,
+  order: sql`lower(coalesce(k.last_name, e.name)), lower(e.name), a.account_id, i.investment_id`,
+  byClass: true,
 })

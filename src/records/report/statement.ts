@@ -1,7 +1,7 @@
 import sql, { raw } from 'sql-template-tag'
 import { counts } from '../../ledger/biz-transaction/kinds.ts'
 import type { Snapshot } from '../../platform/sql/handle.ts'
-import { aboutProduct, inPeriod, type Label } from './about.ts'
+import { aboutProduct, inPeriod, type Label, signs } from './about.ts'
 import { className, currency, shownPrice } from './positions.ts'
 import { addressOfEntity } from './register.ts'
 import type { Subject } from './subject.ts'
@@ -91,13 +91,14 @@ export async function statementSketch(snapshot: Snapshot, subject: Subject): Pro
       null,
       round(coalesce(s.quantity, 0), o.unit_decimals), ${worth}, o.currency
     from (${shownHere}) o ${stateAt(sql`${toDate}::date`)}`
-  const chart = await chartOf(snapshot, subject, first && first > fromDate ? first : fromDate)
+  const chart = await chartOf(snapshot, subject, fromDate)
   return {
     title: 'Holding statement',
     about: [
       ...(await aboutHolder(snapshot, subject)),
       ...(await aboutProduct(snapshot, subject)),
       inPeriod(period),
+      signs,
     ],
     columns,
     select: sql`select l.* from (${lines}) l`,
@@ -123,10 +124,14 @@ async function aboutHolder(snapshot: Snapshot, { bizEntityID }: Subject): Promis
   return [['Holder', name], ...(address ? [['Address', address] as const] : [])]
 }
 
-/** Points of the chart, at most. */
+/** Points of the chart that are evenly spread, at most, and those of days with transactions. */
 const mostPoints = 60
+const mostDays = 100
 
-/** What everything the investor holds here was worth, day by day or in longer steps. */
+/**
+ * What everything the investor holds here was worth: in even steps from the period's first day on,
+ * and on the days that something happened, so that a deposit shows on its day and not before.
+ */
 async function chartOf(
   snapshot: Snapshot,
   subject: Subject,
@@ -139,7 +144,13 @@ async function chartOf(
       select distinct least(${start}::date + n * greatest(1,
         ceil((${toDate}::date - ${start}::date)::numeric / ${mostPoints - 1})::int),
         ${toDate}::date) as date
-      from generate_series(0, ${mostPoints - 1}) n)
+      from generate_series(0, ${mostPoints - 1}) n
+      union
+      (select distinct b.transaction_date from (${held(subject)}) o
+      join biz_transaction b on b.product_id = o.product_id and b.account_id = o.account_id
+        and b.investment_id = o.investment_id
+      where ${raw(counts('b'))} and b.transaction_date between ${start} and ${toDate}
+      order by 1 desc limit ${mostDays}))
     select d.date, sum(${worth}) as value, min(o.currency) as currency
     from days d cross join (${held(subject)}) o ${stateAt(sql`d.date`)}
     group by d.date having min(o.currency) = max(o.currency) order by d.date`)

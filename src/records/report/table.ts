@@ -26,31 +26,58 @@ export type Table = {
   select: Fragment
   order: Fragment
   count: number
+  /** The sums of each class, where there are several. */
+  classTotals: { class: string; row: Row }[]
+  /** The sums of everything that may be added up. */
   totals: Row | undefined
   /** On one page across; a wide table lies on its side. */
   landscape: boolean
   chart?: Chart
 }
 
-export type Sketch = Omit<Table, 'count' | 'totals' | 'landscape'> & {
-  /** Where a sum of the column would be wrong (a percentage of rounded ones). */
+export type Sketch = Omit<Table, 'count' | 'classTotals' | 'totals' | 'landscape'> & {
+  /** Rows have a class, and units are added up for each of them. */
+  byClass?: true
+  /** Where a sum of the column would be wrong (a percentage of rounded ones): by class. */
   totals?: Fragment
 }
 
 /** Counts the rows of a report and adds them up, in the snapshot they will be read from. */
 export async function tableOf(snapshot: Snapshot, sketch: Sketch): Promise<Table> {
-  const { columns, select, totals: own, ...rest } = sketch
+  const { columns, select, byClass, totals: own, ...rest } = sketch
   const sums = columns.flatMap(({ key, total }) => (total ? [sumOf(key, total)] : []))
   const [row] = await snapshot.query<Row & { rows: number }>(sql`
     select ${join([sql`count(*)::int as rows`, ...sums])} from (${select}) r`)
-  const { rows, ...summed } = row!
-  const [replaced] = own ? await snapshot.query<Row>(own) : []
-  const added = { ...summed, ...replaced }
-  const isAny = rows > 0 && Object.values(added).some((value) => value !== null)
-  const totals = isAny ? added : undefined
+  const { rows: count, ...summed } = row!
+  const classes = byClass ? await classesOf(snapshot, select, sums, own) : []
+  const totals = classes.length === 1 ? classes[0]!.row : filled(summed)
   const landscape = columns.reduce((width, column) => width + column.width, 0) > 60
-  return { ...rest, columns, select, count: rows, totals, landscape }
+  const classTotals = classes.length > 1 ? classes : []
+  return { ...rest, columns, select, count, classTotals, totals, landscape }
 }
+
+const filled = (row: Row) => (Object.values(row).some((value) => value !== null) ? row : undefined)
+
+async function classesOf(
+  snapshot: Snapshot,
+  select: Fragment,
+  sums: Fragment[],
+  own: Fragment | undefined,
+) {
+  const added = await snapshot.query<Row>(sql`
+    select ${join([sql`r.class`, ...sums])} from (${select}) r group by r.class order by r.class`)
+  const replaced = own ? await snapshot.query<Row>(own) : []
+  return added.map((row) => {
+    const name = row.class ?? ''
+    return { class: name, row: { ...row, ...replaced.find((one) => one.class === name) } }
+  })
+}
+
+/** The lines under a table: one for each class, and one for all where they can be added up. */
+export const totalLines = ({ classTotals, totals }: Table): { label: string; row: Row }[] => [
+  ...classTotals.map(({ class: name, row }) => ({ label: `Total ${name}`, row })),
+  ...(totals ? [{ label: 'Total', row: totals }] : []),
+]
 
 function sumOf(key: string, total: true | string): Fragment {
   const sum = `sum(r."${key}")`

@@ -1,7 +1,7 @@
 import sql, { raw } from 'sql-template-tag'
 import { counts, ofKind } from '../../ledger/biz-transaction/kinds.ts'
 import type { Snapshot } from '../../platform/sql/handle.ts'
-import { aboutProduct, inPeriod } from './about.ts'
+import { aboutProduct, inPeriod, signs } from './about.ts'
 import { className, currency, shownPrice } from './positions.ts'
 import type { Subject } from './subject.ts'
 import type { Column, Sketch } from './table.ts'
@@ -39,7 +39,7 @@ export const transactionsSketch = async (
   subject: Subject,
 ): Promise<Sketch> => ({
   title: 'Transactions',
-  about: [...(await aboutProduct(snapshot, subject)), inPeriod(subject)],
+  about: [...(await aboutProduct(snapshot, subject)), inPeriod(subject), signs],
   columns,
   select: sql`
     select b.transaction_date as date, b.biz_transaction_id::text as "transactionID",
@@ -54,4 +54,5 @@ export const transactionsSketch = async (
     join investment i on i.investment_id = b.investment_id
     where ${countedIn(subject)}`,
   order: sql`b.transaction_date, b.biz_transaction_id`,
+  byClass: true,
 })

@@ -2,7 +2,7 @@ import { createWriteStream } from 'node:fs'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { ZipFile } from 'yazl'
-import { type Column, harmless, type Row, type Table } from './table.ts'
+import { type Column, harmless, type Row, type Table, totalLines } from './table.ts'
 import {
   contentTypes,
   relations,
@@ -54,7 +54,7 @@ async function* rowByRow(batches: AsyncIterable<Row[]>) {
 const rowsPerPiece = 500
 
 async function* sheetOf(table: Table, rows: AsyncGenerator<Row>, isLast: boolean) {
-  const { columns, totals } = table
+  const { columns } = table
   yield sheetHead(columns)
   yield rowOf(1, columns, (column, _i, at) => textCell(at, column.title, headStyle))
   let number = 1
@@ -70,11 +70,11 @@ async function* sheetOf(table: Table, rows: AsyncGenerator<Row>, isLast: boolean
     next = number > mostRows ? undefined : await nextOf(rows)
   }
   yield piece
-  if (totals && isLast)
-    yield rowOf(number + 1, columns, (column, i, at) =>
+  for (const [n, { label, row }] of (isLast ? totalLines(table) : []).entries())
+    yield rowOf(number + 1 + n, columns, (column, i, at) =>
       i === 0
-        ? textCell(at, 'Total', totalStyle(columns, 0))
-        : cell(at, column, totals[column.key], totalStyle(columns, i)),
+        ? textCell(at, label, totalStyle(columns, 0))
+        : cell(at, column, row[column.key], totalStyle(columns, i)),
     )
   const last = `${columnName(columns.length)}${number}`
   yield `</sheetData><autoFilter ref="A1:${last}"/></worksheet>`

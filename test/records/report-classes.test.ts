@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { all, type Fund, newFund, only, poster } from '../support/ledger.ts'
+import { temporaryFolder } from '../support/process.ts'
+import { structureOf } from '../support/readers.ts'
+import { fileOf, workFor } from '../support/reports.ts'
+import { type Service, startService } from '../support/service.ts'
+
+let service: Service
+let fund: Fund
+let stopWorker: () => Promise<void>
+const env = { REGISTRY_DATA_DIR: temporaryFolder() }
+const post = poster(
+  () => service.admin,
+  () => ({ productID: fund.productID, transactionDate: '2026-02-22' }),
+)
+
+type Row = Record<string, string | number | null>
+type Made = {
+  about: Record<string, string>
+  rows: Row[]
+  totals: Row | null
+  classTotals: Row[]
+  chart: { date: string; value: number }[]
+}
+
+const made = async (body: object): Promise<Made> => {
+  const report = { productID: fund.productID, format: 'json', ...body }
+  return JSON.parse((await fileOf(service.admin, report)).toString())
+}
+const shown = (rows: Row[], ...keys: string[]) => rows.map((row) => keys.map((key) => row[key]))
+const date = '2026-03-31'
+
+before(async () => {
+  service = await startService(env)
+  stopWorker = await workFor(service, env)
+  const investments = [{ securityCode: 'GRA' }, { securityCode: 'GRB' }]
+  fund = await newFund(service, { accounts: 3, investments, price: 2 })
+  const [a, b] = fund.investmentIDs as [number, number]
+  const units = [
+    [a, 0, 100],
+    [a, 1, 300],
+    [a, 2, 600],
+    [b, 0, 40],
+  ] as const
+  const postings = units.map(([investmentID, account, quantity]) => ({
+    investmentID,
+    accountID: fund.accounts[account]!.accountID,
+    quantity,
+  }))
+  all(await post('Allotment', postings))
+})
+after(async () => {
+  await stopWorker()
+  await service.stop()
+})
+
+describe('A report on several classes', () => {
+  it('ranks the holders of each by themselves, with their account numbers', async () => {
+    const { rows, totals, classTotals } = await made({ reportTypeID: 5, date, top: 2 })
+    const [first, second, third] = fund.accounts.map(({ accountNumber }) => accountNumber)
+    assert.deepEqual(shown(rows, 'class', 'rank', 'accountNumbers', 'units', 'percent'), [
+      ['GRA', 1, third, 600, 60],
+      ['GRA', 2, second, 300, 30],
+      ['GRB', 1, first, 40, 100],
+    ])
+    assert.deepEqual(shown(classTotals, 'class', 'units', 'percent'), [
+      ['GRA', 900, 90],
+      ['GRB', 40, 100],
+    ])
+    assert.equal(totals, null, 'units of two classes are not added up')
+  })
+
+  it('counts the holders of each in its own ranges', async () => {
+    const { rows, classTotals } = await made({ reportTypeID: 6, date })
+    assert.equal(rows.length, 10)
+    assert.deepEqual(shown(classTotals, 'class', 'holders', 'units', 'percent'), [
+      ['GRA', 3, 1000, 100],
+      ['GRB', 1, 40, 100],
+    ])
+  })
+})
+
+describe('The register of members', () => {
+  it('is in the order of surnames, with totals; who is no person stands under a name', async () => {
+    const { productID, investmentID } = fund
+    for (const [name, lastName] of [
+      ['Zoe Adams', 'Adams'],
+      ['Adam Young', 'Young'],
+    ]) {
+      const reply = await service.admin.post('/BizEntity', {
+        name,
+        bizEntityTypeID: 1,
+        bizEntityStatusID: 1,
+        accounts: [{ productID }],
+        bizEntityParties: [{ isPrimaryContact: true, person: { firstName: 'x', lastName } }],
+      })
+      const { accountID } = only(reply).accounts[0]
+      only(await post('Allotment', { accountID, investmentID, quantity: 5 }))
+    }
+    const register = await made({ reportTypeID: 1, date, securityCode: 'GRA' })
+    assert.deepEqual(shown(register.rows, 'surname', 'name'), [
+      ['Adams', 'Zoe Adams'],
+      ['Investor 1', 'Investor 1'],
+      ['Investor 2', 'Investor 2'],
+      ['Investor 3', 'Investor 3'],
+      ['Young', 'Adam Young'],
+    ])
+    assert.equal(register.totals!.units, 1010)
+  })
+})
+
+describe('A statement', () => {
+  it('begins its chart with the period and does not rise before the deposit', async () => {
+    const period = { fromDate: '2026-01-01', toDate: '2026-06-30' }
+    const { accountID } = fund.accounts[2]!
+    const { chart, about } = await made({ reportTypeID: 7, accountID, ...period })
+    assert.deepEqual(chart[0], { date: '2026-01-01', value: 0 })
+    const rise = chart.findIndex(({ value }) => value > 0)
+    assert.deepEqual(chart[rise], { date: '2026-02-22', value: 1200 })
+    assert.ok(chart.slice(0, rise).every(({ value }) => value === 0))
+    assert.match(about.Signs!, /minus/)
+  })
+})
+
+describe('A PDF', () => {
+  it('is tagged, with a title and a language, and its table can be read out', async () => {
+    const { productID } = fund
+    const body = { reportTypeID: 5, productID, securityCode: 'GRA', date, top: 3, format: 'pdf' }
+    const { title, language, tree } = await structureOf(await fileOf(service.admin, body))
+    assert.deepEqual([title, language], ['Top 3 holders – Fund', 'en-AU'])
+    assert.deepEqual(
+      ['H1', 'Table', 'TR', 'TH', 'TD'].map((role) => tree.filter((one) => one === role).length),
+      [1, 1, 5, 6, 24],
+      'a heading, and a table of a head, three rows and a total',
+    )
+  })
+})
