@@ -1,5 +1,6 @@
 import rateLimit from '@fastify/rate-limit'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
+import type { Registry } from 'prom-client'
 import { auditEndpoints } from './access/audit/routes.ts'
 import { userEndpoints } from './access/user/routes.ts'
 import { sessionsOf } from './access/user/session.ts'
@@ -16,6 +17,7 @@ import { postingDoor } from './ledger/biz-transaction/door.ts'
 import { bizTransactionEndpoints } from './ledger/biz-transaction/routes.ts'
 import { holdingEndpoints } from './ledger/holding/routes.ts'
 import { distributionEndpoints } from './money/distribution/routes.ts'
+import { gaugesOf } from './operations/gauges.ts'
 import { addressEndpoints } from './parties/address/routes.ts'
 import { bizEntityEndpoints } from './parties/biz-entity/routes.ts'
 import { communicationEndpoints } from './parties/communication/routes.ts'
@@ -75,7 +77,8 @@ export async function buildApp(
   ]
   const { maxBodyBytes, maxPageSize, behindProxy, tls, metricsToken, rateLimit: perMinute } = config
   const app = await createServer({ logger, maxBodyBytes, behindProxy, tls, stopping })
-  serveMetrics(app, { database, token: metricsToken })
+  const gauges = (register: Registry) => gaugesOf(register, database)
+  serveMetrics(app, { database, token: metricsToken, gauges })
   await serveReference(app, openapiDocument(endpoints, version, maxPageSize))
   if (perMinute > 0) await limitRates(app, perMinute)
   mount(app, endpoints, {

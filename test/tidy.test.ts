@@ -18,7 +18,7 @@ const storeys: Record<string, string> = {
   money: 'distribution',
   records: 'document report',
   integration: 'event',
-  operations: 'secret-fields.ts verify backup maintenance.ts cli',
+  operations: 'gauges.ts secret-fields.ts verify backup maintenance.ts cli',
 }
 const known = ['src/version.ts', 'src/time-zone.ts', 'src/config.ts']
 const above = ['src/app.ts', 'src/worker.ts', 'src/main.ts']

@@ -158,6 +158,7 @@ CREATE INDEX audit_occurred ON public.audit USING brin (occurred_date);
 CREATE INDEX audit_product ON public.audit USING btree (product_id, audit_id);
 CREATE INDEX audit_resource ON public.audit USING btree (resource, resource_id, audit_id);
 CREATE INDEX audit_resources ON public.audit USING gin (resource_ids) WHERE (resource_ids IS NOT NULL);
+CREATE INDEX audit_upkeep ON public.audit USING btree (operation, occurred_date) WHERE (operation = ANY (ARRAY['cli backup'::text, 'cli verify'::text]));
 CREATE INDEX audit_username ON public.audit USING btree (lower(username), audit_id);
 grant insert, select on audit to registry_service;
 

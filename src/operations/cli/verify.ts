@@ -1,8 +1,11 @@
 import { Command } from 'commander'
 import type { ClientConfig } from 'pg'
 import { readConfig } from '../../config.ts'
+import type { Database } from '../../platform/sql/handle.ts'
+import { nothingLeft } from '../../platform/sql/render.ts'
+import { unitOfWork } from '../../platform/sql/unit-of-work.ts'
 import { type Verified, verify } from '../verify/verify.ts'
-import { isMissing, refuseOutdated, say, withServer } from './registry.ts'
+import { doorOf, isMissing, onDatabase, refuseOutdated, say, withServer } from './registry.ts'
 
 export const verifyCommand = new Command('verify')
   .description('check the whole register: balances, closings, legs, notices, versions, audit')
@@ -11,10 +14,20 @@ export const verifyCommand = new Command('verify')
     if (isMissing(config)) throw new Error(`There is no database in ${config.dataDir} yet.`)
     const found = await withServer(config, async (server) => {
       await refuseOutdated(server)
-      return verifyAndTell(server.connection)
+      const rows = await verifyAndTell(server.connection)
+      await onDatabase(config, server, (database) => record(database, rows))
+      return rows
     })
     if (found > 0) process.exitCode = 1
   })
+
+/** When the register was last checked is worth knowing, and worth an alarm: see gauges.ts. */
+const record = (database: Database, found: number) =>
+  unitOfWork(database, doorOf('verify', 'Audit'), async () => ({
+    ...nothingLeft,
+    ids: [],
+    changes: { found },
+  }))
 
 /** Says what each check found, and gives back how many rows that are. */
 export async function verifyAndTell(connection: ClientConfig): Promise<number> {

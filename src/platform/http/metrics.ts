@@ -4,10 +4,15 @@ import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { forbidden } from '../refusal.ts'
 import type { Database } from '../sql/handle.ts'
 
-export type MetricsOptions = { database: Database; token: string | undefined }
+export type MetricsOptions = {
+  database: Database
+  token: string | undefined
+  /** Adds gauges; what it gives back reads them anew, before each scrape. */
+  gauges: (register: Registry) => () => Promise<void>
+}
 
 /** Prometheus metrics: requests by route and status, latency, the pool, the event loop. */
-export function serveMetrics(app: FastifyInstance, { database, token }: MetricsOptions) {
+export function serveMetrics(app: FastifyInstance, { database, token, gauges }: MetricsOptions) {
   const register = new Registry()
   collectDefaultMetrics({ register })
   const latency = new Histogram({
@@ -26,6 +31,7 @@ export function serveMetrics(app: FastifyInstance, { database, token }: MetricsO
       for (const [state, count] of Object.entries(database.counts())) this.set({ state }, count)
     },
   })
+  const refresh = gauges(register)
   const observer = observersOf(latency)
   app.addHook('onResponse', ({ method, routeOptions }, { statusCode, elapsedTime }, done) => {
     observer(method, routeOptions.url ?? '(none)', statusCode).observe(elapsedTime / 1000)
@@ -37,6 +43,7 @@ export function serveMetrics(app: FastifyInstance, { database, token }: MetricsO
         'metrics',
         'Metrics are for this machine and for holders of the metrics token.',
       )
+    await refresh()
     return reply.type(register.contentType).send(await register.metrics())
   })
 }

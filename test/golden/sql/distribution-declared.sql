@@ -13,6 +13,8 @@ cross join lateral (
       and (g.product_id is null or r.product_id = g.product_id) and r.product_id = any(array(
 select product_id from product where true)) limit 1) r;
 
+select pg_notify('registry_bell', '');
+
 select * from distribution where product_id = $1 and corporate_action_id = $2 for update nowait;
 
 select t.product_id as "productID",
@@ -89,8 +91,6 @@ offset 0) g) g
 
 update distribution set distribution_status_id = $1, updated_date = now(), declared_amount = $2, declared_date = now()
 where product_id = $3 and corporate_action_id = $4;
-
-select pg_notify('registry_bell', '');
 
   select coalesce(json_agg(r), '[]')::text as json, count(*)::int as count from (
 select t.corporate_action_id as "corporateActionID",
