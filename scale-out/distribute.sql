@@ -71,6 +71,12 @@ select create_distributed_table(
   'distribution_component', 'product_id', colocate_with => 'ledger_account');
 select create_distributed_table('entitlement', 'product_id', colocate_with => 'ledger_account');
 select create_distributed_table('drp_residual', 'product_id', colocate_with => 'ledger_account');
+select create_distributed_table(
+  'entitlement_history', 'product_id', colocate_with => 'ledger_account');
+select create_distributed_table(
+  'distribution_stage', 'product_id', colocate_with => 'ledger_account');
+select create_distributed_table(
+  'residual_payment', 'product_id', colocate_with => 'ledger_account');
 
 -- Local tables stay on the coordinator. Those that refer to a product or a file, and those tied to
 -- them, are made known to Citus, which then keeps their references.

@@ -62,7 +62,7 @@ export async function buildApp(
     ...investmentEndpoints,
     ...bizEventEndpoints,
     ...holdingEndpoints,
-    ...distributionEndpoints,
+    ...distributionEndpoints(config.stageInline),
     ...bizTransactionEndpoints(postingDoor(database)),
     ...bizEntityEndpoints(vault),
     ...personEndpoints(vault),

@@ -25,6 +25,8 @@ export type Config = {
   maxPageSize: number
   maxBodyBytes: number
   maxFileBytes: number
+  /** Up to how many accounts a stage of a distribution is done at once. */
+  stageInline: number
   /** Where files lie; absent: in dataDir. */
   s3: Bucket | undefined
   /** Days for which events are kept. */
@@ -178,6 +180,7 @@ export function readConfig(env: Environment = process.env): Config {
     maxPageSize: integer('REGISTRY_MAX_PAGE_SIZE', 1000, 1, 100_000),
     maxBodyBytes: integer('REGISTRY_MAX_BODY_BYTES', 10 * 2 ** 20, 1024, 2 ** 30),
     maxFileBytes: integer('REGISTRY_MAX_FILE_BYTES', 25 * 2 ** 20, 1024, 2 ** 32),
+    stageInline: integer('REGISTRY_STAGE_INLINE', 20_000, 0, 100_000_000),
     s3: s3(),
     eventDays: integer('REGISTRY_EVENT_DAYS', 90, 1, 3650),
     worker: flag('REGISTRY_WORKER', true),

@@ -68,6 +68,9 @@ const writers: Record<string, string> = {
   distribution_component: 'distribution',
   entitlement: 'distribution',
   drp_residual: 'distribution',
+  entitlement_history: 'distribution',
+  distribution_stage: 'distribution',
+  residual_payment: 'distribution',
   stored_file: 'files',
   document: 'document biz-entity', // an entity goes with its documents
   report: 'report',

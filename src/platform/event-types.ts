@@ -23,7 +23,7 @@ const happenings = {
   BizTransaction: { biztransaction: ['posted', 'updated', 'rolledback'] },
   BizEvent: { bizevent: ['created', 'completed', 'cancelled'] },
   Distribution: {
-    distribution: ['configured', 'updated', 'deleted', 'declared', 'paid', 'completed'],
+    distribution: ['configured', 'updated', 'deleted', 'declared', 'paid', 'completed', 'reversed'],
   },
   Document: { document: ['created', 'updated', 'deleted'] },
   Report: { report: ['created', 'completed', 'failed', 'deleted'] },

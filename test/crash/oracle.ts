@@ -63,7 +63,7 @@ export function judge(picture: Picture, sent: Sent[]) {
 
 /** What `verify` finds, in words. */
 export async function findings(connection: pg.ClientConfig): Promise<string[]> {
-  const found = (await verify(connection)).filter((one) => one.found > 0)
+  const found = (await verify(connection)).filter((one) => one.found > 0 && !one.isNote)
   return found.map(({ name, examples }) => `verify: not so: ${name}: ${examples[0]}`)
 }
 

@@ -35,7 +35,7 @@ export const operations: Record<string, (world: World) => Request | Promise<Requ
     ),
   'distribution-declared': async ({ make, productID }) => {
     const { corporateActionID } = await make.distribution()
-    return post('/Distribution/Declare', { productID, corporateActionID })
+    return post('/Distribution/Declare', { productID, corporateActionID, confirmSecond: true })
   },
   'distribution-accounts': ({ productID }) =>
     get(`/Distribution/Account?ProductID=${productID}&PageSize=100`),

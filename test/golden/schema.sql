@@ -415,6 +415,8 @@ create table distribution (
   completed_date timestamp with time zone,
   created_date timestamp with time zone default now() not null,
   updated_date timestamp with time zone,
+  declared_rate numeric,
+  declared_unit_value numeric,
   constraint distribution_pkey PRIMARY KEY (product_id, corporate_action_id),
   constraint investment_has_distributions FOREIGN KEY (product_id, investment_id) REFERENCES investment(product_id, investment_id),
   constraint investment_is_drp_target FOREIGN KEY (product_id, drp_investment_id) REFERENCES investment(product_id, investment_id)
@@ -423,6 +425,7 @@ CREATE INDEX distribution_drp_investment ON public.distribution USING btree (pro
 CREATE UNIQUE INDEX distribution_external_id_unique ON public.distribution USING btree (product_id, external_corporate_action_id) WHERE (external_corporate_action_id IS NOT NULL);
 CREATE INDEX distribution_investment ON public.distribution USING btree (product_id, investment_id, corporate_action_id);
 CREATE INDEX distribution_record_date ON public.distribution USING btree (product_id, record_date);
+CREATE INDEX distribution_status ON public.distribution USING btree (product_id, distribution_status_id, corporate_action_id);
 grant delete, insert, select, update on distribution to registry_service;
 
 create table distribution_component (
@@ -435,6 +438,26 @@ create table distribution_component (
   constraint component_of_distribution FOREIGN KEY (product_id, corporate_action_id) REFERENCES distribution(product_id, corporate_action_id) ON DELETE CASCADE
 );
 grant delete, insert, select, update on distribution_component to registry_service;
+
+create table distribution_stage (
+  product_id integer not null,
+  corporate_action_id integer not null,
+  stage character varying(30) not null,
+  terms jsonb not null,
+  phases smallint not null,
+  phase smallint default 0 not null,
+  after_account_id integer default 0 not null,
+  account_count integer not null,
+  accounts_done integer default 0 not null,
+  user_id integer not null,
+  username text not null,
+  error_message character varying(500),
+  started_date timestamp with time zone default now() not null,
+  progress_date timestamp with time zone default now() not null,
+  constraint distribution_stage_pkey PRIMARY KEY (product_id, corporate_action_id),
+  constraint stage_of_distribution FOREIGN KEY (product_id, corporate_action_id) REFERENCES distribution(product_id, corporate_action_id)
+);
+grant delete, insert, select, update on distribution_stage to registry_service;
 
 create table document (
   document_id integer generated always as identity not null,
@@ -507,12 +530,40 @@ create table entitlement (
   drp_cost numeric,
   drp_residual numeric,
   drp_transaction_id bigint,
+  unit_days numeric,
+  pre_calculated boolean default false not null,
+  drp_type_id smallint,
+  drp_value numeric,
+  payee_name character varying(200),
+  payee_bsb character varying(7),
+  payee_account_number character varying(50),
+  payee_iban character varying(42),
+  allotted_date timestamp with time zone,
   constraint entitlement_pkey PRIMARY KEY (product_id, corporate_action_id, account_id),
   constraint entitlement_not_negative CHECK (((cash_amount >= (0)::numeric) AND (drp_amount >= (0)::numeric))),
   constraint entitlement_splits CHECK ((gross_amount = (cash_amount + drp_amount)))
 );
 CREATE INDEX entitlement_account ON public.entitlement USING btree (product_id, account_id, investment_id);
-grant insert, select, update on entitlement to registry_service;
+grant delete, insert, select, update on entitlement to registry_service;
+
+create table entitlement_history (
+  product_id integer not null,
+  corporate_action_id integer not null,
+  account_id integer not null,
+  reversed_date timestamp with time zone not null,
+  reversed_by_user_id integer,
+  investment_id integer not null,
+  units numeric not null,
+  unit_days numeric,
+  pre_calculated boolean not null,
+  gross_amount numeric not null,
+  component_amounts numeric[] not null,
+  drp_amount numeric not null,
+  cash_amount numeric not null,
+  constraint entitlement_history_pkey PRIMARY KEY (product_id, corporate_action_id, account_id, reversed_date)
+);
+CREATE INDEX entitlement_history_account ON public.entitlement_history USING btree (product_id, account_id);
+grant insert, select on entitlement_history to registry_service;
 
 create table event (
   xid xid8 default pg_current_xact_id() not null,
@@ -581,10 +632,12 @@ create table investment (
   issue_price numeric,
   created_date timestamp with time zone default now() not null,
   updated_date timestamp with time zone default now() not null,
+  drp_residual_on_exit character varying(5) default 'Pay'::character varying not null,
   constraint investment_pkey PRIMARY KEY (investment_id),
   constraint investment_external_id_unique UNIQUE (product_id, external_investment_id),
   constraint investment_in_product UNIQUE (product_id, investment_id),
   constraint investment_security_code_unique UNIQUE (product_id, security_code),
+  constraint investment_residual_on_exit CHECK (((drp_residual_on_exit)::text = ANY ((ARRAY['Pay'::character varying, 'Carry'::character varying])::text[]))),
   constraint investment_unit_decimals CHECK (((unit_decimals >= 0) AND (unit_decimals <= 8))),
   constraint product_has_investments FOREIGN KEY (product_id) REFERENCES product(product_id)
 );
@@ -847,6 +900,30 @@ CREATE INDEX report_file ON public.report USING btree (file_sha256) WHERE (file_
 CREATE INDEX report_open ON public.report USING btree (COALESCE(lease_date, created_date)) WHERE (report_status_id = ANY (ARRAY[1, 2]));
 CREATE INDEX report_product ON public.report USING btree (product_id, report_id);
 grant delete, insert, select, update on report to registry_service;
+
+create table residual_payment (
+  product_id integer not null,
+  residual_payment_id bigint generated always as identity not null,
+  account_id integer not null,
+  investment_id integer not null,
+  corporate_action_id integer,
+  amount numeric not null,
+  payment_date date not null,
+  biz_transaction_id bigint not null,
+  payment_detail_id integer,
+  payee_name character varying(200),
+  payee_bsb character varying(7),
+  payee_account_number character varying(50),
+  payee_iban character varying(42),
+  paid_date timestamp with time zone not null,
+  reversed_date timestamp with time zone,
+  constraint residual_payment_pkey PRIMARY KEY (product_id, residual_payment_id),
+  constraint residual_payment_positive CHECK ((amount > (0)::numeric))
+);
+CREATE INDEX residual_payment_account ON public.residual_payment USING btree (product_id, account_id, investment_id);
+CREATE INDEX residual_payment_corporate_action ON public.residual_payment USING btree (product_id, corporate_action_id) WHERE (corporate_action_id IS NOT NULL);
+CREATE UNIQUE INDEX residual_payment_transaction ON public.residual_payment USING btree (product_id, biz_transaction_id);
+grant insert, select, update on residual_payment to registry_service;
 
 create table retired_account_number (
   product_id integer not null,

@@ -11,6 +11,9 @@ import { seedHolders } from '../support/seed.ts'
 /** How many accounts take part; fewer for a quick look, more on a large machine. */
 const accounts = Number(process.env.REGISTRY_CRASH_ACCOUNTS ?? 30_000)
 
+/** Every stage in one transaction; distribution-job-crash.test.ts has those in ranges. */
+const atOnce = { REGISTRY_STAGE_INLINE: '1000000' }
+
 let connection: pg.ClientConfig
 let client: pg.Client
 let node: Node
@@ -21,7 +24,7 @@ before(async () => {
   client = new pg.Client(connection)
   await client.connect()
   const { productID, investmentIDs } = await seedHolders(client, accounts)
-  node = await startNode(connection)
+  node = await startNode(connection, atOnce)
   const fund = { productID, investmentID: investmentIDs[0]! }
   distribution = await configure(node, fund, {
     distributionAmountTotal: 1_234_567.89,
@@ -80,7 +83,7 @@ async function killDuring(stage: string, statement: string) {
   assert.equal(await calling, undefined, 'nobody was told that it is done')
   await until('its transaction to end', async () => !(await others('xact_start is not null')))
   assert.deepEqual(await picture(), earlier)
-  node = await startNode(connection)
+  node = await startNode(connection, atOnce)
 }
 
 const moments: [string, string[], number][] = [

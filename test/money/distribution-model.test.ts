@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import fc from 'fast-check'
 import { dec, shown } from '../support/decimals.ts'
-import { choose, configure, entitled, keyOf, stage } from '../support/distribution.ts'
+import { choose, configure, entitled, keyOf, stage, takeBack } from '../support/distribution.ts'
 import {
   declare,
   type Holder,
@@ -49,6 +49,8 @@ const round = fc.record({
   drpPrice: fc.integer({ min: 1, max: 5_000_000 }),
   pay: fc.integer({ min: 100, max: 230 }),
   allotLater: fc.integer({ min: 0, max: 20 }),
+  /** How many of the stages are taken back and done again. */
+  back: fc.integer({ min: 0, max: 3 }),
 })
 const scenario = fc.record({
   holders: fc.array(holder, { minLength: 1, maxLength: 6 }),
@@ -223,7 +225,7 @@ const listsOf = (holders: Holder[], cents: bigint) => {
 }
 
 async function run(
-  { pay, allotLater }: Round,
+  { pay, allotLater, back }: Round,
   terms: Terms,
   holders: Holder[],
   distribution: { productID: number; corporateActionID: number },
@@ -242,8 +244,9 @@ async function run(
   await stage(service.admin, 'Declare', distribution, lists)
   await compare(terms, shares, distribution, preview.data.accounts)
   await stage(service.admin, 'Payment', distribution)
-  if (!terms.offered) return
+  if (!terms.offered) return runBack(distribution, { from: 3, back, lists })
   only(await service.admin.post('/Distribution/DrpAllotment', keyOf(distribution)))
+  await runBack(distribution, { from: 4, back, lists })
   reinvest(terms, holders, shares)
   await compare(terms, shares, distribution)
   // Units that were allotted in the investment itself count from their day on.
@@ -257,6 +260,19 @@ async function run(
             quantity: drpUnits * 10n ** 14n,
             amount: 0n,
           })
+}
+
+/** Takes stages back and does them again, which must lead to where it was. */
+async function runBack(
+  distribution: { productID: number; corporateActionID: number },
+  { from, back, lists }: { from: number; back: number; lists: object },
+) {
+  const lowest = Math.max(1, from - back)
+  for (let status = from; status > lowest; status--)
+    await takeBack(service.admin, distribution, status)
+  const again = (['Declare', 'Payment', 'DrpAllotment'] as const).slice(lowest - 1, from - 1)
+  for (const name of again)
+    await stage(service.admin, name, distribution, name === 'Declare' ? lists : {})
 }
 
 type Row = Record<string, number> & { taxComponents: { amount: number }[] }

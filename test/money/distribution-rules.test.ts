@@ -30,6 +30,7 @@ const perUnit = { distributionAmountPerUnit: 0.5 }
 const call = (name: string, distribution: object, more: object = {}) =>
   service.admin.post(`/Distribution/${name}`, {
     ...keyOf(distribution as { productID: number; corporateActionID: number }),
+    ...(name === 'Declare' && { confirmSecond: true }),
     ...more,
   })
 
@@ -58,13 +59,41 @@ describe('A declaration', () => {
     await missing({ proRataPercentPerAnnum: 1, proRataStartDate: '2025-01-01' }, period[1]!)
   })
 
-  it('waits for its record date', async () => {
+  it('waits for the end of its record date in the product’s zone', async () => {
+    const zone = 'Pacific/Kiritimati' // the first to begin a day
+    await rowsOf(service.connection, 'update product set time_zone = $2 where product_id = $1', [
+      fund.productID,
+      zone,
+    ])
     const day = (ahead: number) =>
-      new Date(Date.now() + ahead * 86_400_000).toISOString().slice(0, 10)
-    const later = await configure(service, fund, { ...perUnit, recordDate: day(2) })
-    refused(await call('Declare', later), 409, 'record_date')
-    const today = await configure(service, fund, { ...perUnit, recordDate: day(0) })
-    assert.equal((await call('Declare', today)).status, 200)
+      new Date(Date.now() + ahead * 86_400_000).toLocaleDateString('en-CA', { timeZone: zone })
+    const on = (ahead: number) =>
+      configure(service, fund, { ...perUnit, recordDate: day(ahead), paymentDate: day(ahead + 1) })
+    refused(await call('Declare', await on(2)), 409, 'record_date')
+    refused(await call('Declare', await on(0)), 409, 'record_date')
+    assert.equal((await call('Declare', await on(-1))).status, 200)
+  })
+
+  it('is not followed by a payment or an allotment more than 14 days ahead', async () => {
+    const own = await fundOf(service, [100], { investments: [{}, {}] })
+    await choose(service, account(own, 0), 3, 50)
+    const day = (ahead: number) =>
+      new Date(Date.now() + ahead * 86_400_000).toLocaleDateString('en-CA', {
+        timeZone: 'Australia/Sydney',
+      })
+    const drp = { drpIndicatorID: 2, drpInvestmentID: own.investmentIDs[1], drpPrice: 2 }
+    const paidOn = (ahead: number) =>
+      configure(service, own, { ...perUnit, ...drp, paymentDate: day(ahead) })
+    const early = await paidOn(15)
+    await stage(service.admin, 'Declare', early)
+    refused(await call('Payment', early), 409, 'too_early')
+    const right = await paidOn(14)
+    await stage(service.admin, 'Declare', right)
+    await stage(service.admin, 'Payment', right)
+    const allot = (drpAllotmentDate: string) => call('DrpAllotment', right, { drpAllotmentDate })
+    refused(await allot(day(15)), 409, 'too_early')
+    refused(await allot('2025-06-29'), 400, 'invalid_value')
+    assert.equal((await allot(day(14))).status, 200)
   })
 
   it('ends all changes: PUT and DELETE are refused after it', async () => {
@@ -81,7 +110,7 @@ describe('A declaration', () => {
   it('with an Idempotency-Key is answered again, not done again', async () => {
     const distribution = await configure(service, fund, perUnit)
     const key = { 'Idempotency-Key': `declare-${distribution.corporateActionID}` }
-    const body = keyOf(distribution)
+    const body = { ...keyOf(distribution), confirmSecond: true }
     const first = await service.admin.post('/Distribution/Declare', body, key)
     const second = await service.admin.post('/Distribution/Declare', body, key)
     assert.equal(second.text, first.text)
@@ -98,12 +127,24 @@ describe('A declaration', () => {
     await stage(service.admin, 'Payment', distribution)
   })
 
-  it('by nobody’s holding, but for a total, declares nothing and is no error', async () => {
+  it('for nobody is refused, and so is its preview', async () => {
     const empty = await fundOf(service, [0])
     const distribution = await configure(service, empty, perUnit)
-    const reply = await call('Declare', distribution)
-    assert.match(reply.message ?? '', /^Declared 0 for 0 accounts/)
-    assert.match((await call('Payment', distribution)).message ?? '', /^Paid 0 to 0 accounts/)
+    refused(await call('Declare', distribution), 409, 'nobody_entitled')
+    refused(await call('Preview', distribution), 409, 'nobody_entitled')
+  })
+
+  it('of a second distribution with the same record date must be confirmed', async () => {
+    const own = await fundOf(service, [100])
+    const [first, second] = [
+      await configure(service, own, perUnit),
+      await configure(service, own, perUnit),
+    ]
+    const declare = (one: object, more: object = {}) =>
+      service.admin.post('/Distribution/Declare', { ...keyOf(one as never), ...more })
+    assert.equal((await declare(first)).status, 200)
+    refused(await declare(second), 409, 'second_distribution')
+    assert.equal((await declare(second, { confirmSecond: true })).status, 200)
   })
 })
 
@@ -263,6 +304,9 @@ describe('GET /Distribution/Account', () => {
       cashAmount: 0.5,
       paymentDetailID: null,
       statusID: 2,
+      ...{ method: 'PerUnit', rate: 0.5, unitDays: null, unitValue: null },
+      ...{ payeeName: null, payeeBsb: null, payeeAccountNumber: null, payeeIban: null },
+      ...{ isPaid: false, isAllotted: false },
     })
   })
 })

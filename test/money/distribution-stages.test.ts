@@ -170,7 +170,7 @@ describe('The lists of a declaration', () => {
         service.admin.post(`/Distribution/${path}`, { ...keyOf(distribution), ...lists })
       refused(await tried({ preCalculatedAccounts: [{ ...a, amount: 10.01 }] }), 400, 'too_much')
       refused(await tried({ preCalculatedAccounts: [{ ...a, amount: 9 }] }), 409, 'nobody_to_share')
-      refused(await tried({ includeAccounts: [b] }), 409, 'nobody_to_share')
+      refused(await tried({ includeAccounts: [b] }), 409, 'nobody_entitled')
     }
     const whole = { preCalculatedAccounts: [{ ...a, amount: 10 }] }
     await stage(service.admin, 'Declare', distribution, whole)

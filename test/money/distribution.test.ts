@@ -75,7 +75,8 @@ describe('POST /Distribution', () => {
     assert.equal(reply.status, 200, reply.text)
     assert.equal(reply.recordCount, 1)
     assert.match(reply.message ?? '', /Declare/)
-    const { corporateActionID, distributionStatusID, ...rest } = reply.data
+    const { corporateActionID, distributionStatusID, stageProgress, ...rest } = reply.data
+    assert.equal(stageProgress, null)
     assert.notEqual(corporateActionID, 77)
     assert.equal(distributionStatusID, 1)
     assert.deepEqual(rest, everything())
@@ -93,7 +94,10 @@ describe('POST /Distribution', () => {
     })
     assert.deepEqual(
       Object.keys(data).sort(),
-      ['corporateActionID', 'distributionStatusID', ...Object.keys(everything())].sort(),
+      [
+        ...['corporateActionID', 'distributionStatusID', 'stageProgress'],
+        ...Object.keys(everything()),
+      ].sort(),
     )
     const kept = Object.entries(data).filter(([, value]) => value !== null)
     assert.deepEqual(Object.fromEntries(kept), {

@@ -3,8 +3,8 @@ import { after, before, describe, it } from 'node:test'
 import pg from 'pg'
 import { distributionChecks } from '../../src/operations/verify/distribution-checks.ts'
 import { foundAfter } from '../support/corruption.ts'
-import { account, choose, configure, fundOf, stage } from '../support/distribution.ts'
-import { assertVerified } from '../support/ledger.ts'
+import { account, choose, configure, fundOf, stage, takeBack } from '../support/distribution.ts'
+import { assertVerified, type Fund, only } from '../support/ledger.ts'
 import { type Service, startService } from '../support/service.ts'
 
 let service: Service
@@ -39,6 +39,19 @@ async function live() {
     const distribution = await configure(service, fund, how)
     for (const name of stages.slice(0, steps)) await stage(service.admin, name, distribution)
   }
+  await leave(fund, drp)
+}
+
+/** Somebody leaves the DRP: what was left is paid by a payment that is taken back, and again. */
+async function leave(fund: Fund, drp: object) {
+  await choose(service, account(fund, 1), 1)
+  const how = { distributionAmountTotal: 60, ...drp }
+  const distribution = await configure(service, fund, how)
+  for (const name of ['Declare', 'Payment'] as const) await stage(service.admin, name, distribution)
+  await takeBack(service.admin, distribution, 3)
+  const date = '2025-07-20'
+  const body = { investmentID: fund.investmentID, date }
+  only(await service.admin.post('/Distribution/PayResiduals', body))
 }
 
 const at = (stageID: number) => `corporate_action_id = (select min(corporate_action_id)
@@ -129,14 +142,28 @@ const corruptions: Record<string, string[]> = {
     spoil('corporate_action_id = null', of(10)),
     spoil('biz_transaction_type_id = 2', of(11)),
   ],
-  'what is left of reinvested money is what the newest DRP allotment left': [
+  'what is left of reinvested money is what allotments left and nobody was paid': [
     'update drp_residual set amount = amount + 0.01',
     'delete from drp_residual',
     `insert into drp_residual select product_id, account_id, investment_id, 1
       from holding on conflict do nothing`,
+    'update residual_payment set amount = amount + 0.01',
+    'update residual_payment set reversed_date = now() where reversed_date is null',
   ],
-  'a DRP allotment starts from what the one before it left': [
+  'a DRP allotment starts from what those before it left, less what was paid out': [
     `update entitlement set residual_before = residual_before + 0.01 where ${completed}`,
+    `update residual_payment set paid_date = '2000-01-01'`,
+  ],
+  'every residual paid out is one transaction: same account, investment, day and money': [
+    'update residual_payment set amount = amount + 0.01',
+    'update residual_payment set reversed_date = now() where reversed_date is null',
+    `update residual_payment set payment_date = '2025-01-01'`,
+    'delete from residual_payment',
+    spoil('account_id = account_id - 1', of(13)),
+    copy(13),
+  ],
+  'entitlements that back-dated changes have overtaken (GET /Distribution/Exceptions)': [
+    `update entitlement set units = units + 1 where ${declared}`,
   ],
 }
 

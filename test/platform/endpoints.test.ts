@@ -77,7 +77,7 @@ describe('The document', () => {
       assert.deepEqual(operation.tags, [path.split('/')[1]])
       for (const { name: parameter, schema } of operation.parameters)
         assert.ok(schema.type ?? schema.$ref, `${name} ${parameter}`)
-      const { '200': success, ...failures } = operation.responses
+      const { '200': success, '202': _taken, ...failures } = operation.responses
       const { properties = {} } = success!.content['application/json']!.schema
       assert.ok(properties.result && properties.data, name)
       for (const [status, { content, description }] of Object.entries(failures)) {

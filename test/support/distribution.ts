@@ -91,10 +91,21 @@ export const keyOf = ({ productID, corporateActionID }: Distribution) => ({
 /** A stage that must succeed: the distribution after it. */
 export const stage = async (
   client: Client,
-  name: 'Declare' | 'Payment' | 'DrpAllotment',
+  name: 'Declare' | 'Payment' | 'DrpAllotment' | 'Reverse',
   distribution: Distribution,
   more: object = {},
-) => only(await client.post(`/Distribution/${name}`, { ...keyOf(distribution), ...more }))
+) => only(await client.post(`/Distribution/${name}`, bodyOf(name, distribution, more)))
+
+/** Most tests run several distributions of one record date. */
+const bodyOf = (name: string, distribution: Distribution, more: object) => ({
+  ...keyOf(distribution),
+  ...(name === 'Declare' && { confirmSecond: true }),
+  ...more,
+})
+
+/** Takes back the stage that led to this status. */
+export const takeBack = (client: Client, distribution: Distribution, fromStatusID: number) =>
+  stage(client, 'Reverse', distribution, { fromStatusID, reason: 'tried' })
 
 /** What each account gets, in the order of the accounts. */
 export const entitled = async (client: Client, { productID, corporateActionID }: Distribution) =>

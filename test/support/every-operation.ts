@@ -247,6 +247,10 @@ function* distributions({ name }: Carried, fund: Fund): Asking<{ corporateAction
   for (const stage of ['Preview', 'Declare', 'Payment', 'DrpAllotment'])
     yield ask(`POST /Distribution/${stage}`, key)
   yield find('GET /Distribution/Account', { ProductID: productID })
+  const ids = { ProductID: productID, CorporateActionID: corporateActionID }
+  yield find('GET /Distribution/Exceptions', ids)
+  yield ask('POST /Distribution/Reverse', { ...key, fromStatusID: 4, reason: name })
+  yield ask('POST /Distribution/PayResiduals', { productID, investmentID, date: '2025-07-15' })
   const other = one(yield ask('POST /Distribution', configured('GONE')))
   yield find('DELETE /Distribution', {
     ProductID: productID,

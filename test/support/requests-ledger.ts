@@ -214,9 +214,20 @@ export const distributionRequests: Requests = {
       inQuery(within(world, names), names.distribution(await world.make.distribution())),
   ],
   ...stage('Preview', 0, selected),
-  ...stage('Declare', 0, selected),
+  ...stage('Declare', 0, (world, names) => ({ ...selected(world, names), confirmSecond: true })),
   ...stage('Payment', 1, () => ({})),
   ...stage('DrpAllotment', 2, () => ({})),
+  ...stage('Reverse', 2, () => ({ fromStatusID: 3, reason: 'tried' })),
+  'POST /Distribution/PayResiduals': [
+    (world, names) =>
+      inBody(within(world, names), names.investment(world.first), { date: '2025-07-15' }),
+  ],
+  'GET /Distribution/Exceptions': [
+    async (world, names) => {
+      await world.make.transaction() // back-dated to before the record date
+      return inQuery(within(world, names), names.distribution(world.declared))
+    },
+  ],
   'GET /Distribution/Account': [
     (world, names) =>
       inQuery(

@@ -104,7 +104,9 @@ export async function newWorld({ admin }: Service, name: string) {
     const one = await post('/Distribution', distributionInput())
     const { corporateActionID } = one
     for (const stage of ['Declare', 'Payment', 'DrpAllotment'].slice(0, stages))
-      await admin.post(`/Distribution/${stage}`, { productID, corporateActionID }).then(done)
+      await admin
+        .post(`/Distribution/${stage}`, { productID, corporateActionID, ...confirmed(stage) })
+        .then(done)
     return one
   }
   const documentInput = () => ({
@@ -160,6 +162,9 @@ export async function newWorld({ admin }: Service, name: string) {
     },
   }
 }
+
+/** Several distributions of a world have one record date. */
+const confirmed = (stage: string) => (stage === 'Declare' ? { confirmSecond: true } : {})
 
 const upload = async (client: Client, documentID: number, text: string) =>
   done(

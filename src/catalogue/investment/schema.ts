@@ -31,6 +31,9 @@ const fields = {
   currencyID: optional(lookupID('Currency')),
   unitDecimals: optional(Type.Integer({ minimum: 0, maximum: 8, default: 4 })),
   issuePrice: optional(Price),
+  drpResidualOnExit: optional(
+    Type.Unsafe<'Pay' | 'Carry'>({ type: 'string', enum: ['Pay', 'Carry'] }),
+  ),
 }
 
 export const InvestmentInput = Type.Object(fields, {

@@ -72,9 +72,10 @@ export async function createInvestment(tx: Tx, actor: Actor, input: InvestmentIn
   const { isActive = true, unitDecimals = 4, currencyID } = input
   const [row] = await tx.query<{ id: number }>(sql`
     insert into investment (product_id, external_investment_id, security_code, name, description,
-      is_active, currency_id, unit_decimals, issue_price)
+      is_active, currency_id, unit_decimals, issue_price, drp_residual_on_exit)
     select product_id, ${externalInvestmentId}, ${securityCode}, ${name}, ${description},
-      ${isActive}, coalesce(${currencyID}, currency_id), ${unitDecimals}, ${issuePrice}
+      ${isActive}, coalesce(${currencyID}, currency_id), ${unitDecimals}, ${issuePrice},
+      ${input.drpResidualOnExit ?? 'Pay'}
     from product where product_id = ${productID}
     returning investment_id as id`)
   if (!row) throw noSuch(productReference, input) // it went meanwhile
@@ -92,7 +93,9 @@ export async function updateInvestment(tx: Tx, actor: Actor, input: InvestmentUp
     update investment i set external_investment_id = ${externalInvestmentId},
       security_code = ${securityCode}, name = ${name}, description = ${description},
       is_active = ${isActive}, currency_id = coalesce(${currencyID}, p.currency_id),
-      unit_decimals = ${unitDecimals}, issue_price = ${issuePrice}, updated_date = now()
+      unit_decimals = ${unitDecimals}, issue_price = ${issuePrice},
+      drp_residual_on_exit = coalesce(${input.drpResidualOnExit ?? null}, drp_residual_on_exit),
+      updated_date = now()
     from product p where p.product_id = i.product_id and i.investment_id = ${id}`)
   const after = await render(tx, byID(id))
   await refuseOtherMeasure(tx, id, before)

@@ -72,6 +72,20 @@ const table = {
     takesMoney: true,
     ofDistribution: true,
   },
+  'Withholding tax': {
+    code: 'WHT',
+    units: 'none',
+    price: 'none',
+    takesMoney: false,
+    ofDistribution: true,
+  },
+  'Residual payment': {
+    code: 'RSD',
+    units: 'none',
+    price: 'none',
+    takesMoney: false,
+    ofDistribution: true,
+  },
 } as const satisfies Record<Name, Kind>
 
 export type KindID = (typeof types)[Name]

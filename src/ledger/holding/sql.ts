@@ -33,7 +33,7 @@ const holdingColumns = columns(Holding, 'h', {
   investmentName: 'i.name',
   date: 'd.date',
   costAmount: 'h.cost',
-  averageCost: 'round(round(h.cost, 40) / h.quantity, 8)',
+  averageCost: 'round(round(h.cost, 40) / nullif(h.quantity, 0), 8)',
   price: 'v.price',
   priceDate: 'v.price_date',
   marketValue: value,
@@ -49,10 +49,20 @@ const holdingColumns = columns(Holding, 'h', {
 const positionsNow = sql`
   select h.product_id, h.account_id, h.investment_id, h.quantity, h.invested_amount as invested,
     h.cost_amount as cost, h.realised_gain as gain
-  from holding h where h.quantity > 0`
+  from holding h
+  where (h.quantity > 0 or exists (select from drp_residual r where r.product_id = h.product_id
+    and r.account_id = h.account_id and r.investment_id = h.investment_id and r.amount > 0))`
 
-/** As they were at the end of a day: the closing figures of the last transaction up to it. */
+/** As they were at the end of a day: those of any units. */
 export const positionsAsAt = (date: string) => sql`
+  ${closingsAsAt(date)} where s.quantity > 0`
+
+/** The same, and those of money alone: what a DRP left. */
+const positionsOrResiduals = (date: string) => sql`
+  ${closingsAsAt(date)} where (s.quantity > 0 or (${residualBy(sql`${date}::date`)}) > 0)`
+
+/** The closing figures of the last transaction up to a day. */
+const closingsAsAt = (date: string) => sql`
   select h.product_id, h.account_id, h.investment_id, s.quantity, s.invested, s.cost, s.gain
   from holding h
   cross join lateral (
@@ -62,15 +72,14 @@ export const positionsAsAt = (date: string) => sql`
     where b.product_id = h.product_id and b.account_id = h.account_id
       and b.investment_id = h.investment_id and b.transaction_date <= ${date}
       and ${raw(counts('b'))}
-    order by b.transaction_date desc, b.biz_transaction_id desc limit 1) s
-  where s.quantity > 0`
+    order by b.transaction_date desc, b.biz_transaction_id desc limit 1) s`
 
 export function readHoldings(handle: Sql, actor: Actor, query: HoldingQuery) {
   const { Date: date } = query
   return renderPage(handle, query, {
     key: ['productID', 'accountID', 'investmentID'],
     rows: (wanted) => sql`
-      ${date ? positionsAsAt(date) : positionsNow}
+      ${date ? positionsOrResiduals(date) : positionsNow}
       and ${join(askedOf(actor, query), ' and ')}
       ${pageBy(wanted, 'h.product_id, h.account_id, h.investment_id', mostHoldings)}`,
     show: (rows) => sql`
@@ -91,9 +100,25 @@ export function readHoldings(handle: Sql, actor: Actor, query: HoldingQuery) {
 
 const { Declared } = lookups.DistributionStatus
 
+/** What allotments up to a day left of the money of holding h, less what was paid out by then. */
+const residualBy = (day: Fragment) => sql`
+  select coalesce(sum(m.amount), 0) from (
+    select e.drp_residual - e.residual_before as amount
+    from entitlement e
+    join distribution c on c.product_id = e.product_id
+      and c.corporate_action_id = e.corporate_action_id
+    where e.product_id = h.product_id and e.account_id = h.account_id
+      and e.investment_id = h.investment_id and e.drp_residual is not null
+      and coalesce(c.drp_allotment_date, c.payment_date) <= ${day}
+    union all
+    select -r.amount from residual_payment r
+    where r.product_id = h.product_id and r.account_id = h.account_id
+      and r.investment_id = h.investment_id and r.reversed_date is null
+      and r.payment_date <= ${day}) m`
+
 /**
  * Of a position at the end of the day: what is declared and not yet paid, what was paid, DRP
- * included, and what the last DRP allotment left.
+ * included, and what DRP allotments left of it.
  */
 const distributionsOf = sql`
   select
@@ -101,8 +126,7 @@ const distributionsOf = sql`
       and (c.distribution_status_id = ${Declared} or c.payment_date > d.date)), 0) as declared,
     coalesce(sum(e.gross_amount) filter (
       where c.distribution_status_id > ${Declared} and c.payment_date <= d.date), 0) as paid,
-    coalesce((array_agg(e.drp_residual order by c.completed_date desc) filter (
-      where e.drp_residual is not null and c.drp_allotment_date <= d.date))[1], 0) as residual
+    (${residualBy(sql`d.date`)}) as residual
   from entitlement e
   join distribution c on c.product_id = e.product_id
     and c.corporate_action_id = e.corporate_action_id

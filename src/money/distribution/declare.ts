@@ -1,66 +1,201 @@
-import sql from 'sql-template-tag'
-import { accountReference } from '../../parties/account/reference.ts'
+import sql, { raw } from 'sql-template-tag'
 import type { Actor } from '../../platform/actor.ts'
 import { lookups } from '../../platform/lookup/lookups.ts'
-import { conflict, type Problem, refuseAll } from '../../platform/refusal.ts'
+import { conflict } from '../../platform/refusal.ts'
 import { wholeUnits } from '../../platform/shape/decimal.ts'
-import { mostProblems } from '../../platform/shape/rules.ts'
 import type { Sql, Tx } from '../../platform/sql/handle.ts'
-import { locateAll } from '../../platform/sql/identify.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
-import { missingOf, type Selection, selectEntitlements } from './entitlement.ts'
+import { centOf } from './components.ts'
+import {
+  dealt,
+  type Entitling,
+  entitlementColumns,
+  measuredUnits,
+  missingOf,
+  poolOf,
+  selectEntitlements,
+  settled,
+  unitValueOf,
+} from './entitlement.ts'
 import type { Declaration } from './schema.ts'
+import { selectionOf } from './selection.ts'
+import { type Span, within } from './span.ts'
 import {
   identifyDistribution,
   lockDistribution,
-  renderDistributionList,
+  lockNow,
+  ofDistribution,
   type Stored,
 } from './sql.ts'
-import { moveOn, workOnWholeTables } from './stage.ts'
+import { begin, countAccounts, moveOn, type Phase, refuseUnderWay, type Stage } from './stage.ts'
 
 const { Configured, Declared } = lookups.DistributionStatus
+
+type Terms = Entitling & {
+  /** Of a total: what is shared, among what, and whose remainder is the last to get a cent. */
+  sharing?: { pool: string; measured: string; remainder: string | null; accountID: number | null }
+}
 
 /** Locks in who is entitled to what. Later transactions, back-dated ones too, change none of it. */
 export async function declareDistribution(
   tx: Tx,
   actor: Actor,
   declaration: Declaration,
+  inline: number,
 ): Promise<Written> {
   const which = await identifyDistribution(tx, actor, declaration)
   const stored = await lockDistribution(tx, which)
   refuseUndeclarable(stored)
-  const selection = await selectionOf(tx, stored, declaration)
-  await workOnWholeTables(tx)
-  const entitlements = await selectEntitlements(tx, stored, selection)
-  const [done] = await tx.query<{ accounts: number; total: string }>(sql`
-    with entitled as (
-      insert into entitlement (product_id, corporate_action_id, account_id, investment_id, units,
-        gross_amount, component_amounts, drp_amount, cash_amount)
-      ${entitlements}
-      returning gross_amount),
-    known as (
-      -- An account that is entitled cannot be deleted any more, also one that never held a unit.
-      insert into ledger_account (product_id, account_id)
-      select ${which.productID}::int, l.account_id
-      from unnest(${selection.preCalculated.map(({ accountID }) => accountID)}::int[])
-        l (account_id)
-      on conflict do nothing)
-    select count(*)::int as accounts, trim_scale(coalesce(sum(gross_amount), 0))::text as total
-    from entitled`)
-  const { accounts, total } = done!
-  refuseUnshared(stored, total)
-  await moveOn(tx, which, Declared, sql`declared_amount = ${total}, declared_date = now()`)
-  return {
-    ...(await renderDistributionList(tx, which)),
-    message: `Declared ${total} for ${accounts} accounts. Pay it with POST /Distribution/Payment.`,
-    ids: [which.id],
-    productID: which.productID,
-    counts: { accounts },
-    changes: { accounts, total, ...declaration },
-  }
+  const terms = await entitlingOf(tx, stored, declaration)
+  if (!declaration.confirmSecond) await refuseSecond(tx, stored)
+  const { include, preCalculated } = terms.selection
+  const accounts =
+    include?.length ?? preCalculated.length + (await countAccounts(tx, holders(stored)))
+  return begin(tx, actor, stored, declareStage, { terms, accounts, inline })
 }
 
+/** What a declaration goes by, whether it is made or only looked at. */
+export async function entitlingOf(
+  handle: Sql,
+  stored: Stored,
+  declaration: Declaration,
+): Promise<Entitling> {
+  const selection = await selectionOf(handle, stored, declaration)
+  const { total, perUnit, decimals } = stored
+  if (total && !perUnit) poolOf(total, decimals, selection)
+  return { selection, unitValue: await unitValueOf(handle, stored) }
+}
+
+/** Whoever ever held the investment. */
+const holders = ({ productID, investmentID }: Stored) => sql`
+  holding x where x.product_id = ${productID} and x.investment_id = ${investmentID}`
+
+const calculate: Phase<Terms> = {
+  accounts: holders,
+  work: async (tx, stored, terms, span) => {
+    await rememberListed(tx, stored, terms, span)
+    await tx.query(sql`
+      insert into entitlement (${entitlementColumns}) ${selectEntitlements(stored, terms, span)}`)
+  },
+}
+
+/** An account that is entitled cannot be deleted any more, also one that never held a unit. */
+const rememberListed = (tx: Tx, { productID }: Stored, { selection }: Terms, span: Span) =>
+  tx.query(sql`
+    insert into ledger_account (product_id, account_id)
+    select ${productID}::int, l.account_id
+    from unnest(${selection.preCalculated.map(({ accountID }) => accountID)}::int[])
+      l (account_id)
+    where ${within('l.account_id', span)} order by 2
+    on conflict do nothing`)
+
+/** A total in spans: first what each account is measured by, which then nobody changes. */
+const measure: Phase<Terms> = {
+  accounts: holders,
+  work: async (tx, stored, terms, span) => {
+    await rememberListed(tx, stored, terms, span)
+    const { productID, id, investmentID } = stored
+    await tx.query(sql`
+      insert into entitlement (product_id, corporate_action_id, account_id, investment_id, units,
+        unit_days, pre_calculated, gross_amount, component_amounts, drp_amount, cash_amount)
+      select ${productID}::int, ${id}::int, u.account_id, ${investmentID}::int, u.units,
+        u.unit_days, u.amount is not null, coalesce(u.amount, 0), '{}', 0, coalesce(u.amount, 0)
+      from (${measuredUnits(stored, terms.selection, span)}) u`)
+  },
+}
+
+/** Then what that comes to: the cents that are left over go to the largest remainders. */
+const share: Phase<Terms> = {
+  accounts: (stored) => sql`entitlement x where ${ofDistribution(stored, 'x')}`,
+  prepare: async (tx, stored, terms) => {
+    const pool = String(poolOf(stored.total!, stored.decimals, terms.selection))
+    return { ...terms, sharing: { pool, ...(await dealOut(tx, stored, pool)) } }
+  },
+  work: async (tx, stored, terms, span) => {
+    const { pool, measured, remainder, accountID } = terms.sharing!
+    const rows = sql`select e.*, coalesce(e.unit_days, e.units) as measure,
+        case when e.pre_calculated then e.gross_amount end as amount
+      from entitlement e where ${ofDistribution(stored, 'e')} and ${within('e.account_id', span)}`
+    const gross = sql`
+      select d.account_id, d.units, d.unit_days, d.amount, coalesce(d.amount, round(
+        (d.cents + coalesce((d.remainder, -d.account_id)
+          >= (${remainder}::numeric, -${accountID}::int), false)::int)
+        * ${centOf(stored.decimals)}::numeric, ${stored.decimals}::int)) as gross
+      from (${dealt(rows, pool, sql`${measured}::numeric`)}) d`
+    await tx.query(sql`
+      update entitlement e set drp_type_id = s.drp_type_id, drp_value = s.drp_value,
+        gross_amount = s.gross_amount, component_amounts = s.component_amounts,
+        drp_amount = s.drp_amount, cash_amount = s.cash_amount
+      from (${settled(stored, gross)}) s
+      where ${ofDistribution(stored, 'e')} and e.account_id = s.account_id`)
+    await tx.query(sql`
+      delete from entitlement e
+      where ${ofDistribution(stored, 'e')} and ${within('e.account_id', span)}
+        and e.units = 0 and e.gross_amount = 0`)
+  },
+}
+
+/** Among how much a pool is shared, and who is the last to get one of the cents left over. */
+async function dealOut(tx: Tx, stored: Stored, pool: string) {
+  const rows = sql`select e.account_id, coalesce(e.unit_days, e.units) as measure
+    from entitlement e where ${ofDistribution(stored, 'e')} and not e.pre_calculated`
+  const [whole] = await tx.query<{ measured: string }>(sql`
+    select coalesce(sum(measure), 0)::text as measured from (${rows}) r`)
+  const measured = whole!.measured
+  const shares = dealt(rows, pool, sql`${measured}::numeric`)
+  const [last] = await tx.query<{ remainder: string; accountID: number }>(sql`
+    select remainder::text, account_id as "accountID"
+    from (
+      select d.*, ${pool}::numeric - sum(cents) over () as left_over,
+        row_number() over (order by remainder desc, account_id) as place
+      from (${shares}) d) r
+    where place = left_over`)
+  return { measured, remainder: last?.remainder ?? null, accountID: last?.accountID ?? null }
+}
+
+export const declareStage: Stage<Terms> = {
+  name: 'Declare',
+  operation: 'POST /Distribution/Declare',
+  event: 'distribution.declared',
+  phases: ({ perUnit, total }, asJob) =>
+    asJob && total && !perUnit ? [measure, share] : [calculate],
+  finish: async (tx, stored, { selection, unitValue }) => {
+    const [done] = await tx.query<{ accounts: number; total: string; rate: string | null }>(sql`
+      select count(*)::int as accounts, trim_scale(coalesce(sum(gross_amount), 0))::text as total,
+        ${totalRate} as rate
+      from entitlement e where ${ofDistribution(stored, 'e')}`)
+    const { accounts, total, rate } = done!
+    if (accounts === 0) throw nobodyEntitled(stored)
+    refuseUnshared(stored, total)
+    await moveOn(
+      tx,
+      stored,
+      Declared,
+      sql`declared_amount = ${total}, declared_date = now(), declared_unit_value = ${unitValue},
+        declared_rate = case when distribution_amount_per_unit is null
+          and distribution_amount_total is not null then ${rate}::numeric end`,
+    )
+    const next = 'Pay it with POST /Distribution/Payment.'
+    return {
+      message: `Declared ${total} for ${accounts} accounts. ${next}`,
+      counts: { accounts },
+      changes: { accounts, total, ...selection },
+    }
+  },
+}
+
+/** What a total comes to for each unit, or for each unit and day. */
+export const totalRate = raw(`round(round(sum(e.gross_amount) filter (where not e.pre_calculated),
+  40) / nullif(sum(coalesce(e.unit_days, e.units)) filter (where not e.pre_calculated), 0), 12)`)
+
+export const nobodyEntitled = ({ recordDate }: Stored) =>
+  conflict(
+    'nobody_entitled',
+    `Nobody is entitled: no account that counts held units ${recordDate}.`,
+  )
+
 export function refuseUndeclarable(stored: Stored) {
+  refuseUnderWay(stored)
   if (stored.statusID !== Configured)
     throw conflict('wrong_stage', 'The distribution is declared already.')
   const missing = missingOf(stored)
@@ -69,8 +204,33 @@ export function refuseUndeclarable(stored: Stored) {
       'incomplete',
       `The configuration is not complete: ${missing.join(', ')} missing.`,
     )
-  if (stored.recordDate! > new Date().toISOString().slice(0, 10))
-    throw conflict('record_date', `The record date ${stored.recordDate} has not come yet.`)
+  // Until the day has ended in the product's zone, somebody may still buy or sell on it.
+  if (stored.recordDate! >= stored.today)
+    throw conflict('record_date', `The record date ${stored.recordDate} has not ended yet.`)
+}
+
+/** Two declarations for one record date are nearly always one too many. */
+async function refuseSecond(tx: Tx, stored: Stored) {
+  const { productID, id, investmentID, recordDate } = stored
+  const others = await lockNow(
+    tx,
+    sql`
+      select t.corporate_action_id as id, t.distribution_status_id >= ${Declared}
+        or exists (select from distribution_stage g where g.product_id = t.product_id
+          and g.corporate_action_id = t.corporate_action_id) as declared
+      from distribution t
+      where t.product_id = ${productID} and t.investment_id = ${investmentID}
+        and t.record_date = ${recordDate} and t.corporate_action_id <> ${id}
+      order by t.corporate_action_id for update of t nowait`,
+  )
+  const first = others.find(({ declared }) => declared)
+  if (first)
+    throw conflict(
+      'second_distribution',
+      `Distribution ${first.id} of this investment has the record date ${recordDate} too. ` +
+        'If both are meant, send confirmSecond: true.',
+      'confirmSecond',
+    )
 }
 
 /** A total is shared to the last cent; where nobody is left to share it, nothing is declared. */
@@ -82,72 +242,4 @@ export function refuseUnshared({ perUnit, total, decimals }: Stored, declared: s
       `Of the total of ${total} only ${declared} can be declared: no other account has units to ` +
         'share in it.',
     )
-}
-
-/** The three lists by account id. An account that is unknown, or in lists that clash, is 400. */
-export async function selectionOf(
-  handle: Sql,
-  { productID }: Stored,
-  declaration: Declaration,
-): Promise<Selection> {
-  const { preCalculatedAccounts = [], includeAccounts = [], excludeAccounts = [] } = declaration
-  const find = (list: object[], name: string) => findAccounts(handle, productID, list, name)
-  const found = [
-    await find(preCalculatedAccounts, 'preCalculatedAccounts'),
-    await find(includeAccounts, 'includeAccounts'),
-    await find(excludeAccounts, 'excludeAccounts'),
-  ]
-  const [listed, include, exclude] = found.map(({ ids }) => ids) as [number[], number[], number[]]
-  const problems = [
-    ...found.flatMap((one) => one.problems),
-    ...clashes(listed, include, exclude),
-  ].slice(0, mostProblems)
-  refuseAll(400, problems)
-  const preCalculated = listed.map((accountID, i) => ({
-    accountID,
-    amount: preCalculatedAccounts[i]!.amount,
-  }))
-  // A list of nobody limits nothing: it is what a client sends that has no list.
-  return { preCalculated, include: include.length > 0 ? include : undefined, exclude }
-}
-
-/** An amount given for an account that the other lists leave out is a mistake, not an order. */
-function clashes(listed: number[], include: number[], exclude: number[]): Problem[] {
-  const [included, excluded] = [new Set(include), new Set(exclude)]
-  const clash = (name: string, i: number, words: string): Problem => ({
-    code: 'lists_clash',
-    field: `${name}[${i}]`,
-    message: `${name}[${i}] ${words}.`,
-  })
-  return [
-    ...include.flatMap((id, i) =>
-      id && excluded.has(id) ? [clash('includeAccounts', i, 'is in excludeAccounts too')] : [],
-    ),
-    ...listed.flatMap((id, i) => {
-      if (!id) return []
-      if (excluded.has(id)) return [clash('preCalculatedAccounts', i, 'is in excludeAccounts too')]
-      return included.size > 0 && !included.has(id)
-        ? [clash('preCalculatedAccounts', i, 'is not in includeAccounts')]
-        : []
-    }),
-  ]
-}
-
-/** The ids that a list names, 0 for one that is not there, and what is wrong with it. */
-async function findAccounts(handle: Sql, productID: number, list: object[], name: string) {
-  const located = await locateAll(handle, accountReference, list, {
-    productIDs: list.map(() => productID),
-    path: (i) => `${name}[${i}]`,
-  })
-  const ids = located.map((one) => ('id' in one ? one.id : 0))
-  const seen = new Set<number>()
-  const problems = located.flatMap((one, i): Problem[] => {
-    if ('problem' in one) return [one.problem]
-    const field = `${name}[${i}]`
-    if (seen.has(one.id))
-      return [{ code: 'given_twice', field, message: `${field} is in the list already.` }]
-    seen.add(one.id)
-    return []
-  })
-  return { ids, problems }
 }

@@ -5,6 +5,7 @@ import { conflict, invalid } from '../../platform/refusal.ts'
 import { wholeUnits } from '../../platform/shape/decimal.ts'
 import type { Fragment, Sql } from '../../platform/sql/handle.ts'
 import { centOf, withComponents } from './components.ts'
+import { everyone, type Span, within } from './span.ts'
 import type { Stored } from './sql.ts'
 
 /** The accounts a declaration names, by id. */
@@ -38,42 +39,55 @@ export function missingOf(stored: Stored): string[] {
  * shares of the tax components. "offset 0" is a fence between two parts: without it the planner
  * would put each formula in every place that mentions it, and work it out as often.
  */
-export async function selectEntitlements(
-  handle: Sql,
-  stored: Stored,
-  selection: Selection,
-): Promise<Fragment> {
+export const selectEntitlements = (stored: Stored, terms: Entitling, span = everyone): Fragment =>
+  settled(stored, grossSelect(stored, terms, span))
+
+/** What a declaration goes by: the accounts it names, and what a unit is worth, if that counts. */
+export type Entitling = { selection: Selection; unitValue: string | null }
+
+/** Gross amounts with what follows from them, in the columns of `entitlementColumns`. */
+export function settled(stored: Stored, gross: Fragment): Fragment {
   const { productID, id, investmentID, decimals } = stored
-  const gross = await grossSelect(handle, stored, selection)
   const offered = stored.drpIndicatorID === lookups.DRPIndicator.Offered
-  const parts = offered
-    ? split(gross, decimals)
-    : sql`select g.*, 0::numeric as drp from (${gross}) g`
+  const chosen = offered
+    ? sql`select g.*, a.drp_type_id, a.drp_value
+        from (${gross}) g join account a on a.account_id = g.account_id offset 0`
+    : sql`select g.*, null::int as drp_type_id, null::numeric as drp_value from (${gross}) g`
+  const parts = sql`
+    select g.*, ${drpShare('g.gross', 'g', decimals)} as drp from (${chosen}) g offset 0`
   return sql`
     select ${productID}::int as product_id, ${id}::int as corporate_action_id, g.account_id,
-      ${investmentID}::int as investment_id, g.units, g.gross as gross_amount,
-      g.component_amounts, g.drp as drp_amount, g.gross - g.drp as cash_amount
+      ${investmentID}::int as investment_id, g.units, g.unit_days,
+      g.amount is not null as pre_calculated, g.drp_type_id, g.drp_value,
+      g.gross as gross_amount, g.component_amounts, g.drp as drp_amount,
+      g.gross - g.drp as cash_amount
     from (${withComponents(parts, stored.percentages, decimals)}) g
     where g.units > 0 or g.gross > 0`
 }
 
-/** What goes to the DRP, as each account has chosen: all, a percentage, the share of some units. */
-const split = (gross: Fragment, decimals: number) => sql`
-  select g.*, case a.drp_type_id
-    when ${lookups.DRPType.Full} then g.gross
-    when ${lookups.DRPType.Percentage}
-      then round(g.gross * coalesce(a.drp_value, 0) * 0.01, ${decimals}::int)
-    when ${lookups.DRPType.Units}
-      then coalesce(round(round(g.gross * least(coalesce(a.drp_value, 0), g.units), 40)
-        / nullif(g.units, 0), ${decimals}::int), 0)
-    else 0 end as drp
-  from (${gross}) g join account a on a.account_id = g.account_id
-  offset 0`
+export const entitlementColumns = raw(`product_id, corporate_action_id, account_id, investment_id,
+  units, unit_days, pre_calculated, drp_type_id, drp_value, gross_amount, component_amounts,
+  drp_amount, cash_amount`)
 
-async function grossSelect(handle: Sql, stored: Stored, selection: Selection): Promise<Fragment> {
+/** What of an amount goes to the DRP, as chosen: all, a percentage, the share of some units. */
+export const drpShare = (amount: string, row: string, decimals: number): Fragment => {
+  const of = raw(amount)
+  const [type, value, units] = ['drp_type_id', 'drp_value', 'units'].map((name) =>
+    raw(`${row}.${name}`),
+  )
+  return sql`case ${type}
+    when ${lookups.DRPType.Full} then ${of}
+    when ${lookups.DRPType.Percentage}
+      then round(${of} * coalesce(${value}, 0) * 0.01, ${decimals}::int)
+    when ${lookups.DRPType.Units} then coalesce(round(
+      round(${of} * least(coalesce(${value}, 0), ${units}), 40) / nullif(${units}, 0),
+      ${decimals}::int), 0)
+    else 0 end`
+}
+
+function grossSelect(stored: Stored, { selection, unitValue }: Entitling, span: Span): Fragment {
   const { perUnit, total, centsPerDay, percentPerAnnum, decimals } = stored
-  const period = !perUnit && Boolean(stored.startDate && stored.endDate)
-  const units = withListed(eligible(stored, selection, period), selection, decimals)
+  const units = measuredUnits(stored, selection, span)
   if (perUnit) return calculated(units, sql`round(u.units * ${perUnit}::numeric, ${decimals}::int)`)
   if (total) return shared(units, poolOf(total, decimals, selection), decimals)
   if (centsPerDay)
@@ -81,16 +95,28 @@ async function grossSelect(handle: Sql, stored: Stored, selection: Selection): P
       units,
       sql`round(u.measure * ${centsPerDay}::numeric * 0.01, ${decimals}::int)`,
     )
-  const value = await unitValue(handle, stored)
   return calculated(
     units,
-    sql`round(round(u.measure * ${value}::numeric * ${percentPerAnnum}::numeric, 40) / 36500,
+    sql`round(round(u.measure * ${unitValue}::numeric * ${percentPerAnnum}::numeric, 40) / 36500,
       ${decimals}::int)`,
   )
 }
 
+/** Those who take part, with what they are measured by; of a given amount, that amount. */
+export function measuredUnits(stored: Stored, selection: Selection, span: Span): Fragment {
+  const period = isByPeriod(stored)
+  return withListed(eligible(stored, selection, span, period), selection, span, stored.decimals)
+}
+
+const isByPeriod = ({ perUnit, startDate, endDate }: Stored) =>
+  !perUnit && Boolean(startDate && endDate)
+
 /** What there is to share, in cents: what was worked out elsewhere comes off the top. */
-function poolOf(total: string, decimals: number, { preCalculated: listed }: Selection): bigint {
+export function poolOf(
+  total: string,
+  decimals: number,
+  { preCalculated: listed }: Selection,
+): bigint {
   const cents = (amount: string) => wholeUnits(amount, decimals)
   const pool = listed.reduce((left, { amount }) => left - cents(amount), cents(total))
   if (pool < 0n)
@@ -103,50 +129,72 @@ function poolOf(total: string, decimals: number, { preCalculated: listed }: Sele
 }
 
 /** Those who are measured by something, and those whose amount was worked out elsewhere. */
-const withListed = (units: Fragment, { preCalculated: listed }: Selection, decimals: number) =>
-  listed.length === 0
+const withListed = (
+  units: Fragment,
+  { preCalculated }: Selection,
+  { after, upTo }: Span,
+  decimals: number,
+) => {
+  const listed = preCalculated.filter(({ accountID: id }) => id > after && id <= upTo)
+  return listed.length === 0
     ? sql`select u.*, null::numeric as amount from (${units}) u where u.measure > 0`
     : sql`
       select coalesce(u.account_id, l.account_id) as account_id, coalesce(u.units, 0) as units,
-        coalesce(u.measure, 0) as measure, round(l.amount, ${decimals}::int) as amount
+        u.unit_days, coalesce(u.measure, 0) as measure,
+        round(l.amount, ${decimals}::int) as amount
       from (${units}) u
       full join unnest(${listed.map(({ accountID }) => accountID)}::int[],
         ${listed.map(({ amount }) => amount)}::numeric[]) l (account_id, amount)
         on l.account_id = u.account_id
       where u.measure > 0 or l.amount is not null`
+}
 
 /** Each account by itself. */
 const calculated = (units: Fragment, formula: Fragment) => sql`
-  select u.account_id, u.units, coalesce(u.amount, ${formula}) as gross from (${units}) u offset 0`
+  select u.*, coalesce(u.amount, ${formula}) as gross from (${units}) u offset 0`
+
+/**
+ * Rows with a measure and, where they share, no amount: each with the whole cents of its share of a
+ * pool, rounded down, and what remains of it. All in whole cents and remainders of whole divisions,
+ * which are exact.
+ */
+export const dealt = (units: Fragment, pool: string, measured: Fragment) => sql`
+  select s.*, part - cents * measured as remainder
+  from (
+    select m.*, div(part, nullif(measured, 0)) as cents
+    from (
+      select u.*, u.measure * ${pool}::numeric as part, ${measured} as measured
+      from (${units}) u) m) s`
 
 /**
  * One amount for all, shared by units to the last cent: every share is rounded down, and the cents
- * that are left go to the largest remainders, the lowest account first among equals. All in whole
- * cents and remainders of whole divisions, which are exact.
+ * that are left go to the largest remainders, the lowest account first among equals.
  */
-const shared = (units: Fragment, pool: bigint, decimals: number) => sql`
-  select account_id, units, coalesce(amount, round(
-    (cents + (place <= ${String(pool)}::numeric - dealt)::int) * ${centOf(decimals)}::numeric,
-    ${decimals}::int)) as gross
-  from (
-    select d.*,
-      sum(cents) filter (where amount is null) over () as dealt,
-      row_number() over (partition by amount is null order by remainder desc, account_id) as place
+const shared = (units: Fragment, pool: bigint, decimals: number) => {
+  const together = sql`sum(u.measure) filter (where u.amount is null) over ()`
+  return sql`
+    select r.*, coalesce(amount, round(
+      (cents + (place <= ${String(pool)}::numeric - dealt)::int) * ${centOf(decimals)}::numeric,
+      ${decimals}::int)) as gross
     from (
-      select s.*, part - cents * measured as remainder
-      from (
-        select m.*, div(part, nullif(measured, 0)) as cents
-        from (
-          select u.*, u.measure * ${String(pool)}::numeric as part,
-            sum(u.measure) filter (where u.amount is null) over () as measured
-          from (${units}) u) m) s) d) r`
+      select d.*,
+        sum(cents) filter (where amount is null) over () as dealt,
+        row_number() over (partition by amount is null order by remainder desc, account_id)
+          as place
+      from (${dealt(units, String(pool), together)}) d) r`
+}
 
 /**
  * The accounts that ever held the investment: their units at the end of the record date, and what
  * they are measured by, which is those units or, over a period, the sum of the units at the end of
  * each of its days. An account that has had no transaction since needs no look into its history.
  */
-const eligible = (stored: Stored, { include, exclude }: Selection, period: boolean): Fragment => {
+const eligible = (
+  stored: Stored,
+  { include, exclude }: Selection,
+  span: Span,
+  period: boolean,
+): Fragment => {
   const { productID, investmentID, recordDate, startDate, endDate } = stored
   const own = sql`b.product_id = ${productID} and b.account_id = h.account_id
     and b.investment_id = ${investmentID} and ${raw(counts('b'))}`
@@ -165,12 +213,14 @@ const eligible = (stored: Stored, { include, exclude }: Selection, period: boole
         where ${own} and b.transaction_date between ${startDate}::date and ${endDate}::date), 0)
       end`
   return sql`
-    select h.account_id, u.units, ${period ? sql`d.measure` : sql`u.units`} as measure
+    select h.account_id, u.units, ${period ? sql`d.measure` : sql`null::numeric`} as unit_days,
+      ${period ? sql`d.measure` : sql`u.units`} as measure
     from holding h
     join ledger_account l on l.product_id = h.product_id and l.account_id = h.account_id
     cross join lateral (select ${units} as units offset 0) u
     ${period ? sql`cross join lateral (select ${unitDays} as measure offset 0) d` : sql``}
     where h.product_id = ${productID} and h.investment_id = ${investmentID}
+      and ${within('h.account_id', span)}
       and ${include ? sql`h.account_id in (${among(include)})` : sql`true`}
       and ${exclude.length > 0 ? sql`h.account_id not in (${among(exclude)})` : sql`true`}`
 }
@@ -179,7 +229,8 @@ const eligible = (stored: Stored, { include, exclude }: Selection, period: boole
 const among = (accountIDs: number[]) => sql`select unnest(${accountIDs}::int[])`
 
 /** What a unit is worth for a rate per annum, by the method; there must be something to go by. */
-async function unitValue(handle: Sql, stored: Stored): Promise<string> {
+export async function unitValueOf(handle: Sql, stored: Stored): Promise<string | null> {
+  if (stored.perUnit || stored.total || stored.centsPerDay) return null
   const { investmentID, productID, recordDate, startDate, endDate, valuation } = stored
   const [row] = await handle.query<{
     fixed: string | null

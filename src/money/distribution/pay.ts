@@ -4,41 +4,60 @@ import type { Actor } from '../../platform/actor.ts'
 import { lookups } from '../../platform/lookup/lookups.ts'
 import type { Tx } from '../../platform/sql/handle.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
+import { payee } from './payee.ts'
+import { payLeftovers } from './residual.ts'
 import type { Payment } from './schema.ts'
-import { identifyDistribution, lockDistribution, renderDistributionList } from './sql.ts'
-import { moveOn, refuseOtherStage, workOnWholeTables } from './stage.ts'
+import { type Span, within } from './span.ts'
+import { identifyDistribution, lockDistribution, ofDistribution, type Stored } from './sql.ts'
+import {
+  begin,
+  countAccounts,
+  moveOn,
+  type Phase,
+  refuseFarAhead,
+  refuseLocked,
+  refuseOtherStage,
+  type Stage,
+} from './stage.ts'
 
 const { Declared, Paid } = lookups.DistributionStatus
 const type = lookups.BizTransactionType['Distribution payment']
 
 /** Pays the cash part: one transaction per account; the part that goes to the DRP is held. */
-export async function payDistribution(tx: Tx, actor: Actor, payment: Payment): Promise<Written> {
+export async function payDistribution(
+  tx: Tx,
+  actor: Actor,
+  payment: Payment,
+  inline: number,
+): Promise<Written> {
   const which = await identifyDistribution(tx, actor, payment)
   const stored = await lockDistribution(tx, which)
   refuseOtherStage(stored, Declared)
-  await workOnWholeTables(tx)
-  const { productID, id } = which
-  const own = sql`e.product_id = ${productID} and e.corporate_action_id = ${id}`
+  refuseFarAhead(stored, stored.paymentDate!, 'paymentDate')
+  refuseLocked(stored, stored.paymentDate!)
+  const accounts = await countAccounts(tx, pay.accounts(stored))
+  return begin(tx, actor, stored, payStage, { terms: {}, accounts, inline })
+}
+
+async function payAccounts(tx: Tx, stored: Stored, span: Span) {
+  const { productID, paymentDate: date } = stored
+  const own = sql`${ofDistribution(stored, 'e')} and ${within('e.account_id', span)}
+    and e.cash_amount > 0`
+  const unpaid = sql`${own} and e.payment_transaction_id is null`
   const locked = await lockSet(
     tx,
     productID,
-    sql`select e.account_id from entitlement e where ${own} and e.cash_amount > 0`,
+    sql`select e.account_id from entitlement e where ${unpaid}`,
   )
-  // The bank account is the one for distributions, the default first, as it is at payment. Looked
-  // up row by row: nobody has counted these rows yet, and a join might compare each with all the
-  // others.
+  // The payee is copied: what becomes of the bank account later does not change whom this was for.
   await tx.query(sql`
-    update entitlement e set
-      payment_transaction_id = nextval('biz_transaction_biz_transaction_id_seq'),
-      payment_detail_id = (
-        select d.payment_detail_id
-        from account a join payment_detail d on d.biz_entity_id = a.biz_entity_id
-        where a.account_id = e.account_id and d.is_for_distribution
-        order by d.is_default desc, d.payment_detail_id limit 1)
-    where ${own} and e.cash_amount > 0`)
-  const date = stored.paymentDate!
+    update entitlement e set (payment_transaction_id, payment_detail_id, payee_name, payee_bsb,
+      payee_account_number, payee_iban) = (
+        select nextval('biz_transaction_biz_transaction_id_seq'), p.*
+        from (select) one left join lateral (${payee}) p on true)
+    where ${unpaid}`)
   await postSet(tx, productID, locked, {
-    date,
+    date: date!,
     postings: sql`
       select e.payment_transaction_id as id, null::bigint as parent_id,
         ${type}::smallint as type_id, e.account_id, e.investment_id,
@@ -48,17 +67,28 @@ export async function payDistribution(tx: Tx, actor: Actor, payment: Payment): P
         null::bigint as biz_event_id
       from entitlement e where ${own} and e.payment_transaction_id is not null`,
   })
-  const [done] = await tx.query<{ accounts: number; total: string }>(sql`
-    select count(*)::int as accounts, trim_scale(coalesce(sum(cash_amount), 0))::text as total
-    from entitlement e where ${own} and cash_amount > 0`)
-  const { accounts, total } = done!
-  await moveOn(tx, which, Paid, sql`paid_amount = ${total}, paid_date = now()`)
-  return {
-    ...(await renderDistributionList(tx, which)),
-    message: `Paid ${total} to ${accounts} accounts.`,
-    ids: [id],
-    productID,
-    counts: { accounts },
-    changes: { accounts, total },
-  }
+}
+
+const pay: Phase<object> = {
+  accounts: (stored) => sql`entitlement x where ${ofDistribution(stored, 'x')}`,
+  work: async (tx, stored, _terms, span) => {
+    await payAccounts(tx, stored, span)
+    await payLeftovers(tx, { ...stored, date: stored.paymentDate!, with: stored.id }, span)
+  },
+}
+
+export const payStage: Stage<object> = {
+  name: 'Payment',
+  operation: 'POST /Distribution/Payment',
+  event: 'distribution.paid',
+  phases: () => [pay],
+  finish: async (tx, stored) => {
+    const [done] = await tx.query<{ accounts: number; total: string }>(sql`
+      select count(*)::int as accounts, trim_scale(coalesce(sum(cash_amount), 0))::text as total
+      from entitlement e where ${ofDistribution(stored, 'e')} and cash_amount > 0`)
+    const { accounts, total } = done!
+    await moveOn(tx, stored, Paid, sql`paid_amount = ${total}, paid_date = now()`)
+    const message = `Paid ${total} to ${accounts} accounts.`
+    return { message, counts: { accounts }, changes: { accounts, total } }
+  },
 }

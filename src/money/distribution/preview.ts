@@ -6,7 +6,13 @@ import { decimal } from '../../platform/shape/fields.ts'
 import type { Sql } from '../../platform/sql/handle.ts'
 import { defaultPageSize } from '../../platform/sql/paging.ts'
 import { type Answer, many } from '../../platform/sql/render.ts'
-import { refuseUndeclarable, refuseUnshared, selectionOf } from './declare.ts'
+import {
+  entitlingOf,
+  nobodyEntitled,
+  refuseUndeclarable,
+  refuseUnshared,
+  totalRate,
+} from './declare.ts'
 import { selectEntitlements } from './entitlement.ts'
 import { type Declaration, EntitledAccount } from './schema.ts'
 import { identifyDistribution, readDistribution, selectEntitled } from './sql.ts'
@@ -31,6 +37,8 @@ export const DistributionPreview = Type.Object(
   { $id: 'DistributionPreview' },
 )
 
+type Previewed = { json: string; gross: string; accounts: number }
+
 /** What Declare would do with the same body: nothing is written. */
 export async function previewDistribution(
   handle: Sql,
@@ -40,11 +48,14 @@ export async function previewDistribution(
   const which = await identifyDistribution(handle, actor, declaration)
   const stored = await readDistribution(handle, which)
   refuseUndeclarable(stored)
-  const selection = await selectionOf(handle, stored, declaration)
-  const entitlements = await selectEntitlements(handle, stored, selection)
+  const terms = await entitlingOf(handle, stored, declaration)
+  const entitlements = selectEntitlements(stored, terms)
   const firstPage = sql`
     select e.*, null::numeric as drp_units, null::numeric as drp_residual,
-      null::int as payment_detail_id
+      null::int as payment_detail_id, null::bigint as payment_transaction_id,
+      null::text as payee_name, null::text as payee_bsb, null::text as payee_account_number,
+      null::text as payee_iban, (select ${totalRate} from entitled e) as total_rate,
+      ${terms.unitValue}::numeric as unit_value
     from entitled e order by e.account_id limit ${defaultPageSize}`
   // Cash without a bank account to go to, and accounts that are closed: they are paid all the same.
   const exceptions = sql`
@@ -56,7 +67,7 @@ export async function previewDistribution(
         where d.biz_entity_id = a.biz_entity_id and d.is_for_distribution)
       union all
       select 'closed_account' where a.account_status_id = ${lookups.AccountStatus.Closed}) x`
-  const [preview] = await handle.query<{ json: string; gross: string }>(sql`
+  const [preview] = await handle.query<Previewed>(sql`
     with entitled as materialized (${entitlements}),
     exceptional as materialized (${exceptions}),
     preview as (
@@ -67,11 +78,13 @@ export async function previewDistribution(
         (select count(*)::int from exceptional) as "exceptionCount",
         ${many(sql`
           select * from exceptional order by 1, 3 limit ${defaultPageSize}`)} as exceptions,
-        ${many(selectEntitled(firstPage))} as accounts
+        ${many(selectEntitled(actor, firstPage))} as accounts
       from entitled)
-    select to_json(preview)::text as json, "grossAmount" as gross from preview`)
+    select to_json(preview)::text as json, "grossAmount" as gross, "accountCount" as accounts
+    from preview`)
   // One row, whatever there is to sum up.
-  const { json, gross } = preview!
+  const { json, gross, accounts } = preview!
+  if (accounts === 0) throw nobodyEntitled(stored)
   refuseUnshared(stored, gross)
   return { json, recordCount: 1 }
 }

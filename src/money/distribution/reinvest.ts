@@ -2,27 +2,39 @@ import sql from 'sql-template-tag'
 import { lockSet, postSet } from '../../ledger/biz-transaction/post-set.ts'
 import type { Actor } from '../../platform/actor.ts'
 import { lookups } from '../../platform/lookup/lookups.ts'
-import { conflict } from '../../platform/refusal.ts'
+import { conflict, invalid } from '../../platform/refusal.ts'
 import type { Tx } from '../../platform/sql/handle.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
 import type { DrpAllotment } from './schema.ts'
+import { within } from './span.ts'
+import { identifyDistribution, lockDistribution, ofDistribution, type Stored } from './sql.ts'
 import {
-  identifyDistribution,
-  lockDistribution,
-  renderDistributionList,
-  type Stored,
-} from './sql.ts'
-import { moveOn, refuseOtherStage, workOnWholeTables } from './stage.ts'
+  begin,
+  countAccounts,
+  moveOn,
+  type Phase,
+  refuseFarAhead,
+  refuseLocked,
+  refuseOtherStage,
+  type Stage,
+} from './stage.ts'
 
 const { Paid, Completed } = lookups.DistributionStatus
 const type = lookups.BizTransactionType['DRP allotment']
+
+type Terms = { price: string; date: string; unitDecimals: number }
 
 /**
  * Turns the money that was held into units of the target investment: as many as it and what was
  * left last time buy, rounded down. What they cost is posted to the cent; what is left is carried
  * on.
  */
-export async function reinvest(tx: Tx, actor: Actor, allotment: DrpAllotment): Promise<Written> {
+export async function reinvest(
+  tx: Tx,
+  actor: Actor,
+  allotment: DrpAllotment,
+  inline: number,
+): Promise<Written> {
   const which = await identifyDistribution(tx, actor, allotment)
   const stored = await lockDistribution(tx, which)
   refuseOtherStage(stored, Paid)
@@ -31,71 +43,97 @@ export async function reinvest(tx: Tx, actor: Actor, allotment: DrpAllotment): P
   const price = allotment.drpPrice ?? stored.drpPrice
   if (!price)
     throw conflict('no_drp_price', 'The DRP price is not known: give drpPrice.', 'drpPrice')
-  const { unitDecimals } = await activeTarget(tx, stored)
   const date = allotment.drpAllotmentDate ?? stored.drpAllotmentDate ?? stored.paymentDate!
-  await workOnWholeTables(tx)
-  const { productID, id } = which
-  const own = sql`e.product_id = ${productID} and e.corporate_action_id = ${id}`
-  // Two distributions of one investment may be at this stage: residuals are read under the lock.
-  const locked = await lockSet(
-    tx,
-    productID,
-    sql`select e.account_id from entitlement e where ${own} and e.drp_amount > 0`,
-  )
-  await tx.query(sql`
-    update entitlement e set
-      (residual_before, drp_units, drp_cost, drp_residual, drp_transaction_id) = (
-        select b.residual, q.units, c.cost, e.drp_amount + b.residual - c.cost,
-          case when q.units > 0 then nextval('biz_transaction_biz_transaction_id_seq') end
-        from (
-          select coalesce((
-            select r.amount from drp_residual r
-            where r.product_id = e.product_id and r.account_id = e.account_id
-              and r.investment_id = e.investment_id), 0) as residual
-          offset 0) b -- a fence: else each mention of a figure works it out anew
-        cross join lateral (
-          select trunc(round(e.drp_amount + b.residual, 40) / ${price}::numeric,
-            ${unitDecimals}::int) as units offset 0) q
-        cross join lateral (
-          select round(q.units * ${price}::numeric, ${stored.decimals}::int) as cost offset 0) c)
-    where ${own} and e.drp_amount > 0`)
-  await postSet(tx, productID, locked, {
-    date,
-    postings: sql`
-      select e.drp_transaction_id as id, null::bigint as parent_id,
-        ${type}::smallint as type_id, e.account_id, ${stored.drpInvestmentID}::int as investment_id,
-        ${date}::date as transaction_date, ${price}::numeric as investment_price,
-        e.drp_cost as amount, e.drp_units as quantity, 0::numeric as entry_fee_amount,
-        null::text as external_id, null::text as comment, e.corporate_action_id,
-        null::bigint as biz_event_id
-      from entitlement e where ${own} and e.drp_transaction_id is not null`,
-  })
-  const [done] = await tx.query<{ accounts: number; units: string; total: string }>(sql`
-    with carried as (
+  if (date < stored.recordDate!)
+    throw invalid(
+      'invalid_value',
+      `drpAllotmentDate is before the record date ${stored.recordDate}.`,
+      'drpAllotmentDate',
+    )
+  refuseFarAhead(stored, date, 'drpAllotmentDate')
+  refuseLocked(stored, date)
+  const { unitDecimals } = await activeTarget(tx, stored)
+  const accounts = await countAccounts(tx, allot.accounts(stored))
+  const terms = { price, date, unitDecimals }
+  return begin(tx, actor, stored, reinvestStage, { terms, accounts, inline })
+}
+
+const allot: Phase<Terms> = {
+  accounts: (stored) => sql`
+    entitlement x where ${ofDistribution(stored, 'x')} and x.drp_amount > 0`,
+  work: async (tx, stored, { price, date, unitDecimals }, span) => {
+    const { productID } = stored
+    const own = sql`${ofDistribution(stored, 'e')} and ${within('e.account_id', span)}
+      and e.drp_amount > 0`
+    // Two distributions of one investment may be at this stage: residuals are read under the lock.
+    const locked = await lockSet(
+      tx,
+      productID,
+      sql`select e.account_id from entitlement e where ${own}`,
+    )
+    await tx.query(sql`
+      update entitlement e set
+        (residual_before, drp_units, drp_cost, drp_residual, drp_transaction_id, allotted_date) = (
+          select b.residual, q.units, c.cost, e.drp_amount + b.residual - c.cost,
+            case when q.units > 0 then nextval('biz_transaction_biz_transaction_id_seq') end,
+            clock_timestamp()
+          from (
+            select coalesce((
+              select r.amount from drp_residual r
+              where r.product_id = e.product_id and r.account_id = e.account_id
+                and r.investment_id = e.investment_id), 0) as residual
+            offset 0) b -- a fence: else each mention of a figure works it out anew
+          cross join lateral (
+            select trunc(round(e.drp_amount + b.residual, 40) / ${price}::numeric,
+              ${unitDecimals}::int) as units offset 0) q
+          cross join lateral (
+            select round(q.units * ${price}::numeric, ${stored.decimals}::int) as cost offset 0) c)
+      where ${own} and e.drp_residual is null`)
+    await postSet(tx, productID, locked, {
+      date,
+      postings: sql`
+        select e.drp_transaction_id as id, null::bigint as parent_id,
+          ${type}::smallint as type_id, e.account_id,
+          ${stored.drpInvestmentID}::int as investment_id, ${date}::date as transaction_date,
+          ${price}::numeric as investment_price, e.drp_cost as amount, e.drp_units as quantity,
+          0::numeric as entry_fee_amount, null::text as external_id, null::text as comment,
+          e.corporate_action_id, null::bigint as biz_event_id
+        from entitlement e where ${own} and e.drp_transaction_id is not null`,
+    })
+    await tx.query(sql`
       insert into drp_residual (product_id, account_id, investment_id, amount)
       select e.product_id, e.account_id, e.investment_id, e.drp_residual
       from entitlement e where ${own} and e.drp_residual <> e.residual_before
-      on conflict (product_id, account_id, investment_id) do update set amount = excluded.amount)
-    select count(*)::int as accounts, trim_scale(coalesce(sum(drp_units), 0))::text as units,
-      trim_scale(coalesce(sum(drp_cost), 0))::text as total
-    from entitlement e where ${own} and e.drp_transaction_id is not null`)
-  const { accounts, units, total } = done!
-  // The clock's time, which under the locks tells which of two allotments came first.
-  await moveOn(
-    tx,
-    which,
-    Completed,
-    sql`reinvested_amount = ${total}, completed_date = clock_timestamp(), drp_price = ${price},
-      drp_allotment_date = ${date}`,
-  )
-  return {
-    ...(await renderDistributionList(tx, which)),
-    message: `Allotted ${units} units for ${total} to ${accounts} accounts.`,
-    ids: [id],
-    productID,
-    counts: { accounts },
-    changes: { accounts, units, total, drpPrice: price, drpAllotmentDate: date },
-  }
+      order by e.account_id
+      on conflict (product_id, account_id, investment_id) do update set amount = excluded.amount`)
+  },
+}
+
+export const reinvestStage: Stage<Terms> = {
+  name: 'DrpAllotment',
+  operation: 'POST /Distribution/DrpAllotment',
+  event: 'distribution.completed',
+  phases: () => [allot],
+  finish: async (tx, stored, { price, date }) => {
+    const [done] = await tx.query<{ accounts: number; units: string; total: string }>(sql`
+      select count(drp_transaction_id)::int as accounts,
+        trim_scale(coalesce(sum(drp_units), 0))::text as units,
+        trim_scale(coalesce(sum(drp_cost), 0))::text as total
+      from entitlement e where ${ofDistribution(stored, 'e')}`)
+    const { accounts, units, total } = done!
+    await moveOn(
+      tx,
+      stored,
+      Completed,
+      sql`reinvested_amount = ${total}, completed_date = clock_timestamp(), drp_price = ${price},
+        drp_allotment_date = ${date}`,
+    )
+    return {
+      message: `Allotted ${units} units for ${total} to ${accounts} accounts.`,
+      counts: { accounts },
+      changes: { accounts, units, total, drpPrice: price, drpAllotmentDate: date },
+    }
+  },
 }
 
 /** As for any allotment. The money stays held; the stage is called again with an active target. */

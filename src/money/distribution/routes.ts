@@ -1,8 +1,11 @@
 import { arrayOf, nothing, reading, writing } from '../../platform/http/endpoint.ts'
 import { declareDistribution } from './declare.ts'
+import { DistributionException, ExceptionQuery, readExceptions } from './exceptions.ts'
 import { payDistribution } from './pay.ts'
 import { DistributionPreview, previewDistribution } from './preview.ts'
 import { reinvest } from './reinvest.ts'
+import { payResiduals } from './residual.ts'
+import { reverseDistribution } from './reverse.ts'
 import { createDistribution, deleteDistribution, updateDistribution } from './save.ts'
 import {
   Declaration,
@@ -15,12 +18,17 @@ import {
   EntitledAccount,
   EntitledQuery,
   Payment,
+  ResidualPayment,
+  ResidualPayout,
+  Reversal,
+  StageUnderWay,
 } from './schema.ts'
 import { readDistributions, readEntitled } from './sql.ts'
 
 const change = { access: 'Distribution.Write', resource: 'Distribution' } as const
 
-export const distributionEndpoints = [
+/** Up to `inline` accounts a stage is done at once; above, it goes on as a job. */
+export const distributionEndpoints = (inline: number) => [
   reading({
     operation: 'GET /Distribution',
     access: 'Distribution.Read',
@@ -69,7 +77,8 @@ export const distributionEndpoints = [
     ...change,
     body: Declaration,
     data: arrayOf(Distribution),
-    write: ({ body, actor }, tx) => declareDistribution(tx, actor, body),
+    accepted: StageUnderWay,
+    write: ({ body, actor }, tx) => declareDistribution(tx, actor, body, inline),
   }),
   writing({
     operation: 'POST /Distribution/Payment',
@@ -78,7 +87,8 @@ export const distributionEndpoints = [
     ...change,
     body: Payment,
     data: arrayOf(Distribution),
-    write: ({ body, actor }, tx) => payDistribution(tx, actor, body),
+    accepted: StageUnderWay,
+    write: ({ body, actor }, tx) => payDistribution(tx, actor, body, inline),
   }),
   writing({
     operation: 'POST /Distribution/DrpAllotment',
@@ -87,7 +97,35 @@ export const distributionEndpoints = [
     ...change,
     body: DrpAllotment,
     data: arrayOf(Distribution),
-    write: ({ body, actor }, tx) => reinvest(tx, actor, body),
+    accepted: StageUnderWay,
+    write: ({ body, actor }, tx) => reinvest(tx, actor, body, inline),
+  }),
+  writing({
+    operation: 'POST /Distribution/Reverse',
+    event: 'distribution.reversed',
+    summary: 'Take back the last stage, or the one that is under way.',
+    ...change,
+    body: Reversal,
+    data: arrayOf(Distribution),
+    accepted: StageUnderWay,
+    write: ({ body, actor }, tx) => reverseDistribution(tx, actor, body, inline),
+  }),
+  writing({
+    operation: 'POST /Distribution/PayResiduals',
+    event: null,
+    summary: 'Pay out what is left of reinvested money to those who left the DRP.',
+    ...change,
+    body: ResidualPayout,
+    data: arrayOf(ResidualPayment),
+    write: ({ body, actor }, tx) => payResiduals(tx, actor, body),
+  }),
+  reading({
+    operation: 'GET /Distribution/Exceptions',
+    access: 'Distribution.Read',
+    summary: 'Entitlements that back-dated changes have overtaken, with both figures.',
+    query: ExceptionQuery,
+    data: arrayOf(DistributionException),
+    read: ({ query, actor }, handle) => readExceptions(handle, actor, query),
   }),
   reading({
     operation: 'GET /Distribution/Account',

@@ -27,6 +27,7 @@ import {
   renderDistribution,
   type Stored,
 } from './sql.ts'
+import { refuseUnderWay } from './stage.ts'
 
 const { Configured } = lookups.DistributionStatus
 
@@ -66,8 +67,17 @@ function refuseInvalid(input: DistributionInput, needed: Reference[]) {
       field: 'proRataEndDate',
       message: 'proRataEndDate is before proRataStartDate.',
     })
-  refuseAll(400, problems)
+  refuseAll(400, [...problems, ...earlyDates(input)])
 }
+
+/** What comes of a record date cannot come before it. */
+const earlyDates = ({ recordDate, ...input }: DistributionInput): Problem[] =>
+  (['paymentDate', 'drpAllotmentDate'] as const).flatMap((field) => {
+    const date = input[field]
+    return recordDate !== undefined && date !== undefined && date < recordDate
+      ? { code: 'invalid_value', field, message: `${field} is before the recordDate.` }
+      : []
+  })
 
 /** The words for an investment that is not there are the specification's (7.6). */
 const notThere = (how: Reference, productID: number): Problem => ({
@@ -176,7 +186,9 @@ const writeComponents = (tx: Tx, { productID, id }: DistributionID, input: Distr
       ${input.taxComponents.map(({ percentage }) => percentage)}::numeric[])
       with ordinality c (name, percentage)`)
 
-function refuseSettled({ statusID }: Stored) {
+function refuseSettled(stored: Stored) {
+  refuseUnderWay(stored)
+  const { statusID } = stored
   if (statusID !== Configured)
     throw conflict('wrong_stage', 'The distribution is declared; it cannot be changed any more.')
 }

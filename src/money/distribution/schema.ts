@@ -4,11 +4,16 @@ import { paging } from '../../platform/http/paging.ts'
 import { lookupID } from '../../platform/lookup/lookups.ts'
 import {
   DateOnly,
+  DateTime,
   decimal,
   ExternalId,
+  Flag,
   Id,
+  LongId,
+  nullable,
   optional,
   requiredText,
+  sensitive,
   shown,
   text,
 } from '../../platform/shape/fields.ts'
@@ -81,12 +86,31 @@ export const DistributionUpdate = Type.Object(
   { corporateActionID: optional(Id), ...own, ...details },
   { $id: 'DistributionUpdate', example: { corporateActionID: 1, ...example } },
 )
+const StageProgress = Type.Object({
+  stage: Type.String(),
+  progressPercent: Type.Integer(),
+  accountCount: Type.Integer(),
+  startedDate: DateTime,
+  errorMessage: nullable(Type.String()),
+})
 export const Distribution = shown('Distribution', {
   corporateActionID: Id,
   ...own,
   distributionStatusID: lookupID('DistributionStatus'),
   ...details,
+  stageProgress: StageProgress,
 })
+/** The answer to a stage over many accounts: it goes on, and GET /Distribution tells how far. */
+export const StageUnderWay = Type.Object(
+  {
+    corporateActionID: Id,
+    productID: Id,
+    distributionStatusID: lookupID('DistributionStatus'),
+    progressPercent: Type.Integer(),
+    stageProgress: StageProgress,
+  },
+  { $id: 'StageUnderWay' },
+)
 
 const key = {
   corporateActionID: optional(Id),
@@ -112,6 +136,7 @@ export const Declaration = Type.Object(
     preCalculatedAccounts: optional(Type.Array(PreCalculated, { maxItems: mostAccounts })),
     includeAccounts: optional(Type.Array(AccountKey, { maxItems: mostAccounts })),
     excludeAccounts: optional(Type.Array(AccountKey, { maxItems: mostAccounts })),
+    confirmSecond: optional(Flag),
   },
   { $id: 'Declaration', example: { ...keyExample, excludeAccounts: [{ accountID: 7 }] } },
 )
@@ -120,6 +145,30 @@ export const DrpAllotment = Type.Object(
   { ...key, drpPrice: optional(decimal({ above: '0' })), drpAllotmentDate: optional(DateOnly) },
   { $id: 'DrpAllotment', example: { ...keyExample, drpPrice: 1.0425 } },
 )
+export const Reversal = Type.Object(
+  { ...key, fromStatusID: lookupID('DistributionStatus'), reason: requiredText(500) },
+  { $id: 'Reversal', example: { ...keyExample, fromStatusID: 3, reason: 'Wrong rate' } },
+)
+export const ResidualPayout = Type.Object(
+  {
+    productID: key.productID,
+    externalProductId: key.externalProductId,
+    investmentID: own.investmentID,
+    externalInvestmentId: own.externalInvestmentId,
+    securityCode: own.securityCode,
+    date: DateOnly,
+  },
+  { $id: 'ResidualPayout', example: { productID: 1, investmentID: 1, date: '2026-07-15' } },
+)
+export const ResidualPayment = shown('ResidualPayment', {
+  residualPaymentID: LongId,
+  accountID: Id,
+  accountNumber: Type.String(),
+  investmentID: Id,
+  amount: decimal(),
+  paymentDate: DateOnly,
+  bizTransactionID: LongId,
+})
 export const DistributionKey = Type.Object({
   ProductID: optional(Id),
   ExternalProductId: optional(ExternalId),
@@ -132,6 +181,7 @@ export const distributionFilters = {
   InvestmentID: intFilter('t.investment_id'),
   ExternalCorporateActionId: textFilter('t.external_corporate_action_id'),
   RecordDate: dateFilter('t.record_date'),
+  DistributionStatusID: intFilter('t.distribution_status_id'),
 }
 export const distributionInvestmentFilters = {
   ExternalInvestmentId: textFilter('i.external_investment_id'),
@@ -155,6 +205,12 @@ export const EntitledAccount = shown('EntitledAccount', {
   externalBizEntityId: ExternalId,
   bizEntityName: Type.String(),
   units: decimal(),
+  unitDays: decimal(),
+  method: Type.String({
+    enum: ['PerUnit', 'Total', 'CentsPerUnitPerDay', 'PercentPerAnnum', 'PreCalculated'],
+  }),
+  rate: decimal(),
+  unitValue: decimal(),
   grossAmount: decimal(),
   taxComponents: Type.Array(
     Type.Object({
@@ -168,6 +224,12 @@ export const EntitledAccount = shown('EntitledAccount', {
   drpResidual: decimal(),
   cashAmount: decimal(),
   paymentDetailID: Id,
+  payeeName: Type.String(),
+  payeeBsb: Type.String(),
+  payeeAccountNumber: sensitive(Type.String()),
+  payeeIban: sensitive(Type.String()),
+  isPaid: Flag,
+  isAllotted: Flag,
   statusID: lookupID('DistributionStatus'),
 })
 export const accountFilters = {
@@ -196,6 +258,8 @@ export type DistributionInput = Static<typeof DistributionInput>
 export type DistributionUpdate = Static<typeof DistributionUpdate>
 export type Declaration = Static<typeof Declaration>
 export type Payment = Static<typeof Payment>
+export type Reversal = Static<typeof Reversal>
+export type ResidualPayout = Static<typeof ResidualPayout>
 export type DrpAllotment = Static<typeof DrpAllotment>
 export type DistributionKey = Static<typeof DistributionKey>
 export type DistributionQuery = Static<typeof DistributionQuery>

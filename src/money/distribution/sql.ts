@@ -1,13 +1,14 @@
-import sql, { join } from 'sql-template-tag'
+import sql, { join, raw } from 'sql-template-tag'
 import { productParameter, productReference } from '../../catalogue/product/schema.ts'
 import { identifyProduct, ledgerProducts } from '../../catalogue/product/sql.ts'
+import { today } from '../../catalogue/product/today.ts'
 import { type Actor, inLedgerScope } from '../../platform/actor.ts'
 import { conflict } from '../../platform/refusal.ts'
 import { conditions, related } from '../../platform/sql/filters.ts'
 import { codeOf, type Fragment, type Sql, type Tx } from '../../platform/sql/handle.ts'
 import { identify, namesAny, noSuch, type Reference } from '../../platform/sql/identify.ts'
 import { page, pageBy, renderPage } from '../../platform/sql/paging.ts'
-import { type Answer, columns, render, renderOne } from '../../platform/sql/render.ts'
+import { type Answer, columns, render, renderOne, utc } from '../../platform/sql/render.ts'
 import {
   accountFilters,
   Distribution,
@@ -28,6 +29,13 @@ const components = `(
   from distribution_component c
   where c.product_id = t.product_id and c.corporate_action_id = t.corporate_action_id)`
 
+/** How far the stage g that is under way has come; an account is done or not, never half. */
+const progress = `json_build_object('stage', g.stage, 'progressPercent',
+  least(99, 100 * (g.phase::bigint * g.account_count + g.accounts_done)
+    / greatest(1, g.phases::bigint * g.account_count)),
+  'accountCount', g.account_count, 'startedDate', ${utc('g.started_date')},
+  'errorMessage', g.error_message)`
+
 const distributionColumns = columns(Distribution, 't', {
   externalProductId: 'p.external_product_id',
   externalInvestmentId: 'i.external_investment_id',
@@ -35,6 +43,7 @@ const distributionColumns = columns(Distribution, 't', {
   drpExternalInvestmentId: 'r.external_investment_id',
   drpSecurityCode: 'r.security_code',
   taxComponents: components,
+  stageProgress: `case when g.stage is not null then ${progress} end`,
 })
 
 /** Distributions as the API shows them, from a selection of rows called t. */
@@ -43,7 +52,20 @@ const selectDistributions = (selection: Fragment) => sql`
   join product p on p.product_id = t.product_id
   join investment i on i.investment_id = t.investment_id
   left join investment r on r.investment_id = t.drp_investment_id
+  left join distribution_stage g on g.product_id = t.product_id
+    and g.corporate_action_id = t.corporate_action_id
   order by t.corporate_action_id`
+
+/** What is told of a stage that was taken on as a job. */
+export const stageProgress = ({ productID, id }: DistributionID) => sql`
+  select t.corporate_action_id as "corporateActionID", t.product_id as "productID",
+    t.distribution_status_id as "distributionStatusID",
+    (${raw(progress)} ->> 'progressPercent')::int as "progressPercent",
+    ${raw(progress)} as "stageProgress"
+  from distribution t
+  join distribution_stage g on g.product_id = t.product_id
+    and g.corporate_action_id = t.corporate_action_id
+  where t.product_id = ${productID} and t.corporate_action_id = ${id}`
 
 /** The product must be named (4.18); one that is not there has none, as in every list. */
 export async function readDistributions(handle: Sql, actor: Actor, query: DistributionQuery) {
@@ -99,6 +121,13 @@ export type Stored = DistributionID & {
   percentages: string[]
   componentTotal: string | null
   decimals: number
+  /** The product's day. */
+  today: string
+  /** Nothing dated up to it is posted or rolled back any more. */
+  lockedDate: string | null
+  /** The stage that is being worked on, if any is, and what stopped it. */
+  underWay: string | null
+  stageError: string | null
 }
 
 export async function readDistribution(handle: Sql, which: DistributionID): Promise<Stored> {
@@ -118,12 +147,21 @@ export async function readDistribution(handle: Sql, which: DistributionID): Prom
         order by c.ordinal) as percentages,
       (select trim_scale(sum(c.percentage))::text from distribution_component c
         where c.product_id = t.product_id and c.corporate_action_id = t.corporate_action_id)
-        as "componentTotal"
+        as "componentTotal",
+      ${today('p')} as today, p.locked_date as "lockedDate", g.stage as "underWay",
+      g.error_message as "stageError"
     from distribution t join investment i on i.investment_id = t.investment_id
+    join product p on p.product_id = t.product_id
+    left join distribution_stage g on g.product_id = t.product_id
+      and g.corporate_action_id = t.corporate_action_id
     where t.product_id = ${which.productID} and t.corporate_action_id = ${which.id}`)
   if (!row) throw gone(which)
   return row
 }
+
+/** The rows of a distribution, as a condition on the table under this alias. */
+export const ofDistribution = ({ productID, id }: DistributionID, alias: string) =>
+  sql`${raw(alias)}.product_id = ${productID} and ${raw(alias)}.corporate_action_id = ${id}`
 
 /** Deleted since it was found. */
 const gone = ({ id }: DistributionID) => noSuch(distributionReference, { corporateActionID: id })
@@ -153,17 +191,41 @@ export async function identifyDistribution(
 
 /** Locks a distribution for a stage. Whoever else is at it now will have moved it on. */
 export async function lockDistribution(tx: Tx, which: DistributionID): Promise<Stored> {
-  const locked = await tx.query(sql`${one(which)} for update nowait`).catch((error) => {
-    throw codeOf(error) === '55P03'
-      ? conflict('in_progress', 'Another request is working on this distribution.')
-      : error
-  })
+  const locked = await lockNow(tx, sql`${one(which)} for update nowait`)
   // Deleted since it was looked up.
   if (locked.length === 0) throw gone(which)
   return readDistribution(tx, which)
 }
 
-const entitledColumns = columns(EntitledAccount, 't', {
+/** Distributions locked by a select that does not wait. */
+export const lockNow = (tx: Tx, select: Fragment) =>
+  tx.query<{ id: number; declared: boolean }>(select).catch((error) => {
+    throw codeOf(error) === '55P03'
+      ? conflict('in_progress', 'Another request is working on this distribution.')
+      : error
+  })
+
+const method = `case when t.pre_calculated then 'PreCalculated'
+  when d.distribution_amount_per_unit is not null then 'PerUnit'
+  when d.distribution_amount_total is not null then 'Total'
+  when d.cents_per_unit_per_day is not null then 'CentsPerUnitPerDay'
+  else 'PercentPerAnnum' end`
+
+/** Of a bank account the last three characters only, and nothing of a short one. */
+const maskedColumn = (column: string) => `case when length(${column}) <= 3
+  then repeat('*', length(${column}))
+  else repeat('*', length(${column}) - 3) || right(${column}, 3) end`
+
+/** Bank numbers stand in clear for those who may read payment details. */
+const entitledColumns = (clear: boolean) =>
+  columns(EntitledAccount, 't', {
+    ...entitledSources,
+    ...(!clear && {
+      payeeAccountNumber: maskedColumn('t.payee_account_number'),
+      payeeIban: maskedColumn('t.payee_iban'),
+    }),
+  })
+const entitledSources = {
   externalCorporateActionId: 'd.external_corporate_action_id',
   externalProductId: 'p.external_product_id',
   externalAccountId: 'a.external_account_id',
@@ -172,17 +234,28 @@ const entitledColumns = columns(EntitledAccount, 't', {
   externalBizEntityId: 'e.external_biz_entity_id',
   bizEntityName: 'e.name',
   statusID: 'd.distribution_status_id',
+  isPaid: 't.payment_transaction_id is not null',
+  isAllotted: 't.drp_residual is not null',
+  method,
+  rate: `case when t.pre_calculated then null
+    when d.distribution_amount_per_unit is not null then d.distribution_amount_per_unit
+    when d.distribution_amount_total is not null then coalesce(d.declared_rate, t.total_rate)
+    else coalesce(d.cents_per_unit_per_day, d.pro_rata_percent_per_annum) end`,
+  unitValue: `case when not t.pre_calculated then
+    coalesce(d.declared_unit_value, t.unit_value) end`,
   taxComponents: `(
     select coalesce(json_agg(json_build_object('taxComponentName', c.tax_component_name,
       'percentage', trim_scale(c.percentage),
       'amount', trim_scale(t.component_amounts[c.ordinal])) order by c.ordinal), '[]')
     from distribution_component c
     where c.product_id = t.product_id and c.corporate_action_id = t.corporate_action_id)`,
-})
+}
+const shownClear = entitledColumns(true)
+const shownMasked = entitledColumns(false)
 
 /** Entitlements as the API shows them, from a selection of rows called t. */
-export const selectEntitled = (selection: Fragment) => sql`
-  select ${entitledColumns} from (${selection}) t
+export const selectEntitled = ({ permissions }: Actor, selection: Fragment) => sql`
+  select ${permissions.has('PaymentDetail.Read') ? shownClear : shownMasked} from (${selection}) t
   join distribution d on d.product_id = t.product_id
     and d.corporate_action_id = t.corporate_action_id
   join product p on p.product_id = t.product_id
@@ -211,11 +284,11 @@ export function readEntitled(handle: Sql, actor: Actor, query: EntitledQuery) {
   return renderPage(handle, query, {
     key: ['productID', 'corporateActionID', 'accountID'],
     rows: (wanted) => sql`
-      select t.* from entitlement t
+      select t.*, null::numeric as total_rate, null::numeric as unit_value from entitlement t
       where ${join(asked, ' and ')} ${pageBy(wanted, order, mostEntitlements)}`,
-    show: selectEntitled,
+    show: (rows) => selectEntitled(actor, rows),
   })
 }
 
-const mostEntitlements = `(select max(account_id)::bigint from account)
+export const mostEntitlements = `(select max(account_id)::bigint from account)
   * (select max(corporate_action_id) from distribution)`

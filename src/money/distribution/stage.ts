@@ -1,20 +1,91 @@
 import sql from 'sql-template-tag'
+import type { Actor } from '../../platform/actor.ts'
 import { lookups } from '../../platform/lookup/lookups.ts'
 import { conflict } from '../../platform/refusal.ts'
 import type { Fragment, Tx } from '../../platform/sql/handle.ts'
-import type { DistributionID, Stored } from './sql.ts'
+import { queueJob } from '../../platform/sql/queue.ts'
+import { renderOne } from '../../platform/sql/render.ts'
+import type { Written } from '../../platform/sql/unit-of-work.ts'
+import { everyone, type Span } from './span.ts'
+import { type DistributionID, renderDistributionList, type Stored, stageProgress } from './sql.ts'
+
+export type StageName =
+  | 'Declare'
+  | 'Payment'
+  | 'DrpAllotment'
+  | 'ReverseDeclare'
+  | 'ReversePayment'
+  | 'ReverseDrpAllotment'
+
+/** One pass over the accounts of a stage, all at once or span by span. */
+export type Phase<Terms> = {
+  /** The rows x whose account ids tell where one span ends and the next begins. */
+  accounts: (stored: Stored) => Fragment
+  /** What must be known of all accounts before the first span. */
+  prepare?: (tx: Tx, stored: Stored, terms: Terms) => Promise<Terms>
+  work: (tx: Tx, stored: Stored, terms: Terms & By, span: Span) => Promise<void>
+}
+
+/** Who ordered a stage. */
+export type By = { userID: number }
+
+/** What a finished stage has to tell. */
+export type Finished = {
+  message: string
+  counts?: Record<string, number>
+  changes: Record<string, unknown>
+}
+
+/** A stage of a distribution: the same work in one transaction, or in a job of many short ones. */
+export type Stage<Terms> = {
+  name: StageName
+  operation: `POST /Distribution/${string}`
+  event: `distribution.${'declared' | 'paid' | 'completed' | 'reversed'}`
+  phases: (stored: Stored, asJob: boolean) => Phase<Terms>[]
+  finish: (tx: Tx, stored: Stored, terms: Terms) => Promise<Finished>
+}
 
 const names = Object.fromEntries(
   Object.entries(lookups.DistributionStatus).map(([name, id]) => [id, name]),
 )
 
 /** A stage follows on another; called twice, the second finds the distribution moved on. */
-export function refuseOtherStage({ statusID }: Stored, wanted: number) {
+export function refuseOtherStage(stored: Stored, wanted: number) {
+  refuseUnderWay(stored)
+  const { statusID } = stored
   if (statusID !== wanted)
     throw conflict(
       'wrong_stage',
       `The distribution is ${names[statusID]}; this stage needs it to be ${names[wanted]}.`,
     )
+}
+
+export function refuseUnderWay({ underWay }: Stored) {
+  if (underWay)
+    throw conflict(
+      'in_progress',
+      `The stage ${underWay} is under way: see stageProgress of GET /Distribution.`,
+    )
+}
+
+/** How far ahead of its date a stage may be done. */
+const mostDaysAhead = 14
+
+/** What is posted counts from its date on; one far ahead is a slip of the pen. */
+export function refuseFarAhead({ today }: Pick<Stored, 'today'>, date: string, field: string) {
+  const days = (Date.parse(date) - Date.parse(today)) / 86_400_000
+  if (days > mostDaysAhead)
+    throw conflict(
+      'too_early',
+      `The ${field} ${date} is more than ${mostDaysAhead} days ahead of today, ${today}.`,
+      field,
+    )
+}
+
+/** What is dated in a period that is locked stays as it is. */
+export function refuseLocked({ lockedDate }: Pick<Stored, 'lockedDate'>, date: string) {
+  if (lockedDate !== null && date <= lockedDate)
+    throw conflict('period_locked', `The product is locked up to ${lockedDate}; ${date} is in it.`)
 }
 
 export const moveOn = (
@@ -33,4 +104,67 @@ export async function workOnWholeTables(tx: Tx) {
     select set_config('statement_timeout', '0', true), set_config('enable_seqscan', 'on', true),
       set_config('plan_cache_mode', 'force_custom_plan', true),
       set_config('work_mem', '256MB', true)`)
+}
+
+/** A stage about to begin: over how many accounts, and up to how many it is done at once. */
+export type Beginning<Terms> = { terms: Terms; accounts: number; inline: number }
+
+/** Does a stage here and now, or takes it on as a job where there are many accounts. */
+export async function begin<Terms extends object>(
+  tx: Tx,
+  actor: Actor,
+  stored: Stored,
+  stage: Stage<Terms>,
+  { terms, accounts, inline }: Beginning<Terms>,
+): Promise<Written> {
+  const told = { ids: [stored.id], productID: stored.productID }
+  if (accounts > inline) {
+    const phases = stage.phases(stored, true).length
+    await takeOn(tx, actor, stored, { stage: stage.name, terms, accounts, phases })
+    const message = `${stage.name} is under way for ${accounts} accounts.`
+    const answer = await renderOne(tx, stageProgress(stored))
+    return {
+      ...answer!,
+      accepted: true,
+      message,
+      ...told,
+      changes: { accounts, stage: stage.name },
+    }
+  }
+  await workOnWholeTables(tx)
+  let known = terms
+  for (const phase of stage.phases(stored, false)) {
+    known = (await phase.prepare?.(tx, stored, known)) ?? known
+    await phase.work(tx, stored, { ...known, userID: actor.userID }, everyone)
+  }
+  const finished = await stage.finish(tx, stored, known)
+  return { ...(await renderDistributionList(tx, stored)), ...finished, ...told }
+}
+
+type Order = { stage: StageName; terms: object; accounts: number; phases: number }
+
+/** Takes the place of a stage that is under way: that is how such a stage is taken back. */
+async function takeOn(tx: Tx, { userID, username }: Actor, which: DistributionID, order: Order) {
+  const { productID, id } = which
+  await tx.query(sql`
+    insert into distribution_stage (product_id, corporate_action_id, stage, terms, phases,
+      account_count, user_id, username)
+    values (${productID}, ${id}, ${order.stage}, ${JSON.stringify(order.terms)}::jsonb,
+      ${order.phases}, ${order.accounts}, ${userID}, ${username})
+    on conflict (product_id, corporate_action_id) do update set stage = excluded.stage,
+      terms = excluded.terms, phases = excluded.phases, phase = 0, after_account_id = 0,
+      account_count = excluded.account_count, accounts_done = 0, user_id = excluded.user_id,
+      username = excluded.username, error_message = null, started_date = now(),
+      progress_date = now()`)
+  await queueStage(tx, which)
+}
+
+export const queueStage = (tx: Tx, { productID, id }: DistributionID) =>
+  queueJob(tx, 'work_on_stage', { productID, id }, `stage ${productID} ${id}`)
+
+/** How many rows of a phase there are: the accounts that take part. */
+export async function countAccounts(tx: Tx, accounts: Fragment): Promise<number> {
+  const [row] = await tx.query<{ count: number }>(sql`
+    select count(*)::int as count from ${accounts}`)
+  return row!.count
 }

@@ -32,15 +32,16 @@ const record = (database: Database, found: number) =>
 /** Says what each check found, and gives back how many rows that are. */
 export async function verifyAndTell(connection: ClientConfig): Promise<number> {
   const done = await verify(connection, tell)
-  const found = done.reduce((sum, one) => sum + one.found, 0)
+  const found = done.reduce((sum, one) => sum + (one.isNote ? 0 : one.found), 0)
   say(`${done.length} checks, ${found === 0 ? 'nothing found.' : `${found} rows found.`}`)
   return found
 }
 
-function tell({ name, rows, found, examples }: Verified) {
+function tell({ name, rows, found, examples, isNote }: Verified) {
+  const [verdict, word] = isNote ? ['note ', 'to look at'] : ['WRONG', 'wrong']
   say(
-    `${found > 0 ? 'WRONG' : 'ok   '}  ${name} (${rows} rows` +
-      `${found > 0 ? `, ${found} wrong` : ''})`,
+    `${found > 0 ? verdict : 'ok   '}  ${name} (${rows} rows` +
+      `${found > 0 ? `, ${found} ${word}` : ''})`,
   )
   for (const example of examples) say(`         ${example}`)
   if (found > examples.length) say(`         and ${found - examples.length} more`)

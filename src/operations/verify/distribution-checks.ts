@@ -1,4 +1,5 @@
-import { idsOf, idsWhere } from '../../ledger/biz-transaction/kinds.ts'
+import { counts, idsOf, idsWhere } from '../../ledger/biz-transaction/kinds.ts'
+import { heldAtRecordDate } from '../../money/distribution/exceptions.ts'
 import { lookups } from '../../platform/lookup/lookups.ts'
 import type { Check } from './checks.ts'
 
@@ -7,11 +8,18 @@ const { Declared, Paid, Completed } = lookups.DistributionStatus
 /** Entitlements with their distribution and the decimals of its money. */
 const entitled = `
   select e.*, d.distribution_status_id as status_id, d.payment_date, d.drp_price,
-    d.drp_allotment_date, d.drp_investment_id, d.completed_date, minor_units(i.currency_id) as cents
+    d.drp_allotment_date, d.drp_investment_id, g.stage as under_way,
+    minor_units(i.currency_id) as cents
   from entitlement e
   left join distribution d on d.product_id = e.product_id
     and d.corporate_action_id = e.corporate_action_id
+  left join distribution_stage g on g.product_id = e.product_id
+    and g.corporate_action_id = e.corporate_action_id
   left join investment i on i.investment_id = e.investment_id`
+
+/** While a stage is under way some accounts are where it leads to, others where it began. */
+const settled = `not exists (select from distribution_stage g where g.product_id = d.product_id
+  and g.corporate_action_id = d.corporate_action_id)`
 
 const made = idsWhere((kind) => kind.ofDistribution === true)
 
@@ -24,7 +32,8 @@ const linked = (type: string, id: string, broken: string) => `
     coalesce(e.account_id, t.account_id) as account_id, e.${id}, t.biz_transaction_id, t.amount,
     t.quantity
   from (select * from (${entitled}) e where ${id} is not null) e
-  full join (select * from biz_transaction where biz_transaction_type_id in ${type}) t
+  full join (select * from biz_transaction where biz_transaction_type_id in ${type}
+    and ${counts('biz_transaction')}) t
     on t.product_id = e.product_id and t.biz_transaction_id = e.${id}
   where e.account_id is null or t.biz_transaction_id is null or e.account_id <> t.account_id
     or e.corporate_action_id is distinct from t.corporate_action_id
@@ -43,12 +52,12 @@ export const distributionChecks: Check[] = [
           sum(cash_amount) as cash, sum(drp_cost) as cost
         from entitlement group by product_id, corporate_action_id) e
         on e.product_id = d.product_id and e.corporate_action_id = d.corporate_action_id
-      where d.declared_amount is distinct from
+      where ${settled} and (d.declared_amount is distinct from
           case when d.distribution_status_id >= ${Declared} then coalesce(e.gross, 0) end
         or d.paid_amount is distinct from
           case when d.distribution_status_id >= ${Paid} then coalesce(e.cash, 0) end
         or d.reinvested_amount is distinct from
-          case when d.distribution_status_id = ${Completed} then coalesce(e.cost, 0) end`,
+          case when d.distribution_status_id = ${Completed} then coalesce(e.cost, 0) end)`,
   },
   {
     name: 'a total that was to be shared is declared to the cent',
@@ -85,10 +94,12 @@ export const distributionChecks: Check[] = [
         from unnest(e.component_amounts) with ordinality p (amount, ordinal)
         left join distribution_component c on c.product_id = e.product_id
           and c.corporate_action_id = e.corporate_action_id and c.ordinal = p.ordinal) s
-      where s.total is distinct from e.gross_amount or s.fair is not true
-        or s.parts <> (
-          select count(*) from distribution_component c
-          where c.product_id = e.product_id and c.corporate_action_id = e.corporate_action_id)`,
+      where e.under_way is distinct from 'Declare'
+        and (s.total is distinct from e.gross_amount or s.fair is not true
+          or s.parts <> (
+            select count(*) from distribution_component c
+            where c.product_id = e.product_id
+              and c.corporate_action_id = e.corporate_action_id))`,
   },
   {
     name: 'an entitlement is its cash and its DRP part, all in whole cents and none negative',
@@ -113,7 +124,7 @@ export const distributionChecks: Check[] = [
         select product_id, corporate_action_id, max(scale(trim_scale(drp_units))) as decimals
         from entitlement group by 1, 2) m
         on m.product_id = e.product_id and m.corporate_action_id = e.corporate_action_id
-      where e.drp_residual is not null
+      where e.drp_residual is not null and e.under_way is null
         and (e.drp_amount + e.residual_before
             is distinct from e.drp_cost + e.drp_residual
           or e.drp_cost is distinct from round(e.drp_units * e.drp_price, e.cents)
@@ -130,12 +141,16 @@ export const distributionChecks: Check[] = [
       select ${key}, e.status_id, e.cash_amount, e.payment_transaction_id, e.drp_amount,
         e.drp_units, e.drp_transaction_id
       from (${entitled}) e
-      where e.status_id is null or e.status_id < ${Declared}
-        or (e.payment_transaction_id is not null) <> (e.status_id >= ${Paid} and e.cash_amount > 0)
-        or (e.payment_detail_id is not null and e.payment_transaction_id is null)
-        or num_nonnulls(e.residual_before, e.drp_units, e.drp_cost, e.drp_residual)
-          <> case when e.status_id = ${Completed} and e.drp_amount > 0 then 4 else 0 end
-        or (e.drp_transaction_id is not null) <> (coalesce(e.drp_units, 0) > 0)`,
+      where (e.payment_detail_id is not null and e.payment_transaction_id is null)
+        or (e.drp_transaction_id is not null) <> (coalesce(e.drp_units, 0) > 0)
+        or num_nonnulls(e.residual_before, e.drp_units, e.drp_cost, e.drp_residual,
+          e.allotted_date) not in (0, 5)
+        or e.status_id is null
+        or (e.under_way is null and (e.status_id < ${Declared}
+          or (e.payment_transaction_id is not null)
+            <> (e.status_id >= ${Paid} and e.cash_amount > 0)
+          or (e.drp_residual is not null)
+            <> (e.status_id = ${Completed} and e.drp_amount > 0)))`,
   },
   {
     name: 'account and investment of an entitlement are those of its product and distribution',
@@ -165,8 +180,9 @@ export const distributionChecks: Check[] = [
       idsOf('DRP allotment'),
       'drp_transaction_id',
       `e.drp_investment_id is distinct from t.investment_id or e.drp_cost <> t.amount
-        or e.drp_units <> t.quantity or e.drp_price is distinct from t.investment_price
-        or e.drp_allotment_date is distinct from t.transaction_date`,
+        or e.drp_units <> t.quantity or (e.under_way is null
+          and (e.drp_price is distinct from t.investment_price
+            or e.drp_allotment_date is distinct from t.transaction_date))`,
     ),
   },
   {
@@ -174,38 +190,80 @@ export const distributionChecks: Check[] = [
     of: 'biz_transaction',
     violations: `
       select product_id, corporate_action_id, account_id, biz_transaction_type_id, count(*)
-      from biz_transaction
-      where biz_transaction_type_id in ${made} or corporate_action_id is not null
+      from biz_transaction t
+      where (biz_transaction_type_id in ${made} or corporate_action_id is not null)
+        and ${counts('t')} and biz_transaction_type_id not in ${idsOf('Withholding tax')}
+        and not (biz_transaction_type_id in ${idsOf('Residual payment')}
+          and corporate_action_id is null)
       group by product_id, corporate_action_id, account_id, biz_transaction_type_id
       having count(*) > 1 or biz_transaction_type_id not in ${made}
         or corporate_action_id is null`,
   },
   {
-    name: 'what is left of reinvested money is what the newest DRP allotment left',
+    name: 'what is left of reinvested money is what allotments left and nobody was paid',
     of: 'drp_residual',
     violations: `
       select coalesce(r.product_id, n.product_id) as product_id,
         coalesce(r.account_id, n.account_id) as account_id,
         coalesce(r.investment_id, n.investment_id) as investment_id, r.amount,
-        n.drp_residual as should_be
+        n.amount as should_be
       from drp_residual r
       full join (
-        select distinct on (product_id, account_id, investment_id) *
-        from (${entitled}) e where drp_residual is not null
-        order by product_id, account_id, investment_id, completed_date desc) n
+        select product_id, account_id, investment_id, sum(amount) as amount
+        from (
+          select product_id, account_id, investment_id, drp_residual - residual_before as amount
+          from entitlement where drp_residual is not null
+          union all
+          select product_id, account_id, investment_id, -amount
+          from residual_payment where reversed_date is null) m
+        group by product_id, account_id, investment_id) n
         on n.product_id = r.product_id and n.account_id = r.account_id
           and n.investment_id = r.investment_id
-      where coalesce(r.amount, 0) <> coalesce(n.drp_residual, 0)`,
+      where coalesce(r.amount, 0) <> coalesce(n.amount, 0)`,
   },
   {
-    name: 'a DRP allotment starts from what the one before it left',
+    name: 'a DRP allotment starts from what those before it left, less what was paid out',
     of: 'entitlement',
     violations: `
       select ${key}, e.residual_before, e.before as should_be
       from (
-        select *, coalesce(lag(drp_residual) over (
-          partition by product_id, account_id, investment_id order by completed_date), 0) as before
-        from (${entitled}) e where drp_residual is not null) e
+        select e.*, coalesce(sum(e.drp_residual - e.residual_before) over (
+            partition by e.product_id, e.account_id, e.investment_id order by e.allotted_date
+            rows between unbounded preceding and 1 preceding), 0)
+          - coalesce((
+            select sum(r.amount) from residual_payment r
+            where r.product_id = e.product_id and r.account_id = e.account_id
+              and r.investment_id = e.investment_id and r.paid_date < e.allotted_date
+              and coalesce(r.reversed_date, 'infinity') > e.allotted_date), 0) as before
+        from (${entitled}) e where e.drp_residual is not null) e
       where e.residual_before <> e.before`,
+  },
+  {
+    name: 'every residual paid out is one transaction: same account, investment, day and money',
+    of: 'residual_payment',
+    violations: `
+      select coalesce(r.product_id, t.product_id) as product_id, r.residual_payment_id,
+        t.biz_transaction_id, r.amount, t.amount as posted
+      from residual_payment r
+      full join (
+        select * from biz_transaction
+        where biz_transaction_type_id in ${idsOf('Residual payment')}) t
+        on t.product_id = r.product_id and t.biz_transaction_id = r.biz_transaction_id
+      where r.account_id is null or t.account_id is null or t.account_id <> r.account_id
+        or t.investment_id <> r.investment_id or t.amount <> r.amount or t.quantity <> 0
+        or t.transaction_date <> r.payment_date
+        or t.corporate_action_id is distinct from r.corporate_action_id
+        or (r.reversed_date is null) <> (${counts('t')})`,
+  },
+  {
+    name: 'entitlements that back-dated changes have overtaken (GET /Distribution/Exceptions)',
+    of: 'entitlement',
+    isNote: true,
+    violations: `
+      select ${key}, e.units, ${heldAtRecordDate} as held
+      from entitlement e
+      join distribution d on d.product_id = e.product_id
+        and d.corporate_action_id = e.corporate_action_id
+      where e.units <> ${heldAtRecordDate}`,
   },
 ]

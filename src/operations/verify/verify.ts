@@ -3,7 +3,13 @@ import { type Check, checks } from './checks.ts'
 import { distributionChecks } from './distribution-checks.ts'
 
 /** What one check looked at and found; a few of the rows it found, as an operator can read them. */
-export type Verified = { name: string; rows: number; found: number; examples: string[] }
+export type Verified = {
+  name: string
+  rows: number
+  found: number
+  examples: string[]
+  isNote: boolean
+}
 
 /** How many of the rows found are told. */
 const mostExamples = 10
@@ -36,11 +42,12 @@ export async function verify(
   }
 }
 
-async function run(client: pg.Client, { name, of, violations }: Check): Promise<Verified> {
+async function run(client: pg.Client, { name, of, violations, isNote }: Check): Promise<Verified> {
   const { rows } = await client.query<{ rows: string; found: string; examples: string[] }>(`
     with found as materialized (${violations})
     select (select count(*) from ${of}) as rows, (select count(*) from found) as found,
       array(select to_json(f)::text from found f limit ${mostExamples}) as examples`)
   const [seen] = rows
-  return { name, rows: Number(seen!.rows), found: Number(seen!.found), examples: seen!.examples }
+  const [checked, found] = [Number(seen!.rows), Number(seen!.found)]
+  return { name, rows: checked, found, examples: seen!.examples, isNote: isNote === true }
 }

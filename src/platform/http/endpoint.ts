@@ -38,6 +38,8 @@ type Declaration<Q extends TObject = TObject, B extends TSchema = TSchema> = {
   body?: B
   /** The schema of the envelope's `data`. */
   data: TSchema
+  /** The schema of `data` where the work is taken on and not done yet (202). */
+  accepted?: TSchema
   /** The Version header is not asked for. */
   anyVersion?: boolean
   /** A public endpoint that yet wants to know who asks, where they say so. */

@@ -105,6 +105,7 @@ function performer(endpoint: WriteEndpoint, options: HandlerOptions): Perform {
     const write = { ...writeOf(request, endpoint), event, retry }
     const { answer, replayed } = await inTurn(() => work(taken, write), taken)
     if (replayed) reply.header('idempotency-replayed', 'true')
+    if (answer.accepted) reply.code(202)
     return answerSuccess(reply, successBody(answer, endpoint.beside))
   }
 }

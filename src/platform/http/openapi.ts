@@ -70,7 +70,10 @@ function operationOf(endpoint: Endpoint, show: Show, maxPageSize: number) {
         },
       },
     }),
-    responses: responsesOf(endpoint, envelope(show(data), besideData(endpoint), isPaged)),
+    responses: responsesOf(endpoint, {
+      done: envelope(show(data), besideData(endpoint), isPaged),
+      accepted: endpoint.accepted && envelope(show(endpoint.accepted), {}, false),
+    }),
   }
 }
 
@@ -194,14 +197,25 @@ const failures: Record<string, string> = {
 
 const bytesSchema = { type: 'string', contentMediaType: 'application/octet-stream' }
 
-const responsesOf = ({ access, recognises, kind, failures: own }: Endpoint, success: unknown) => ({
+type Successes = { done: unknown; accepted: unknown }
+
+const responsesOf = (
+  { access, recognises, kind, failures: own }: Endpoint,
+  { done, accepted }: Successes,
+) => ({
   200: {
     description: 'Done.',
     content: {
-      'application/json': { schema: success },
+      'application/json': { schema: done },
       ...(kind === 'download' && { 'application/octet-stream': { schema: bytesSchema } }),
     },
   },
+  ...(accepted !== undefined && {
+    202: {
+      description: 'Taken on; it goes on by itself.',
+      content: { 'application/json': { schema: accepted } },
+    },
+  }),
   ...Object.fromEntries(
     Object.entries({ ...failures, ...own })
       .filter(([status]) => access !== 'public' || recognises || status !== '403')

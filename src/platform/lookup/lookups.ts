@@ -36,6 +36,8 @@ export const lookups = {
     'Transfer in': 9,
     'Distribution payment': 10,
     'DRP allotment': 11,
+    'Withholding tax': 12,
+    'Residual payment': 13,
   },
   BizTransactionStatus: { Complete: 1, Updated: 2, RolledBack: 3 },
   ConversionMethod: { Factor: 1, Price: 2 },

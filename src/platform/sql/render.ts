@@ -10,6 +10,8 @@ export type Answer = {
   message?: string
   /** What stands beside the data at the top level. */
   beside?: Readonly<Record<string, string | number>>
+  /** Taken on and not done yet: the answer is 202. */
+  accepted?: true
 }
 
 export const nothingLeft: Answer = { json: 'null', recordCount: 0 }

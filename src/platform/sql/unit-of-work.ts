@@ -92,9 +92,10 @@ function endOf(result: Written | Refusal): Outcome | Refusal {
   return result.refusal ?? { answer: answerOf(result), replayed: false }
 }
 
-const answerOf = ({ json, recordCount, message }: Written): Answer => ({
+const answerOf = ({ json, recordCount, message, accepted }: Written): Answer => ({
   json,
   recordCount,
+  ...(accepted && { accepted }),
   ...(message !== undefined && { message }),
 })
 
@@ -190,9 +191,9 @@ const auditRow = (write: Write, { ids, productID, changes, by }: Written) => ({
   request_id: write.requestID,
 })
 
-/** A refusal tells of nothing, and neither does an operation that wrote no record. */
+/** A refusal tells of nothing, nor does what is only taken on, or wrote no record. */
 function eventsOf({ write, result }: Done): NewEvent[] {
-  if (result instanceof Refusal || result.refusal) return []
+  if (result instanceof Refusal || result.refusal || result.accepted) return []
   const { ids, productID, shares = [{ productID, ids }], counts, by, events = [] } = result
   const userID = by?.userID ?? write.userID
   const { event: type, resource } = write

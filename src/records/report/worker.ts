@@ -1,5 +1,6 @@
 import type { ClientConfig } from 'pg'
 import type { Config } from '../../config.ts'
+import { reviveStages, workOnStage } from '../../money/distribution/worker.ts'
 import type { Actor } from '../../platform/actor.ts'
 import { collectFiles } from '../../platform/files/collect.ts'
 import { openFiles } from '../../platform/files/open.ts'
@@ -11,7 +12,11 @@ import { type Makers, makeReport, reviveReports } from './make.ts'
 /** Reports made at once by one process. */
 const concurrency = 2
 const reviveInterval = 10_000
+/** A stage that is under way is looked after sooner: somebody waits for it. */
+const reviveStagesInterval = 2_000
 const collectInterval = 10 * 60_000
+/** Of a distribution's stage in one transaction: about a quarter of a second of work. */
+const mostAccountsAtOnce = 5_000
 
 export type WorkerOptions = {
   config: Config
@@ -34,6 +39,8 @@ export async function startWorker(options: WorkerOptions): Promise<() => Promise
     onFault: (reportID, error) =>
       log.error({ reportID, err: errorForLog(error) }, 'a report failed'),
   }
+  const accountsAtOnce = Math.max(1, Math.min(mostAccountsAtOnce, config.stageInline))
+  const stageWork = { database, accountsAtOnce }
   const stopQueue = startQueue({
     connection,
     concurrency,
@@ -41,6 +48,13 @@ export async function startWorker(options: WorkerOptions): Promise<() => Promise
       make_report: (payload, signal) =>
         makeReport(makers, (payload as { reportID: number }).reportID, signal),
       collect_files: () => collectFiles(own),
+      work_on_stage: (payload, signal) =>
+        workOnStage(stageWork, payload as { productID: number; id: number }, signal).catch(
+          (error) => {
+            log.error({ payload, err: errorForLog(error) }, 'a stage of a distribution failed')
+            throw error
+          },
+        ),
     },
     onTrouble: (message) => log.warn({ message }, 'the worker lost the database'),
   })
@@ -48,6 +62,7 @@ export async function startWorker(options: WorkerOptions): Promise<() => Promise
     log.warn({ err: errorForLog(error) }, 'the worker could not tidy up')
   const timers = [
     setInterval(() => void reviveReports(makers).catch(warn), reviveInterval),
+    setInterval(() => void reviveStages(database).catch(warn), reviveStagesInterval),
     setInterval(() => void collectFiles(own).catch(warn), collectInterval),
   ]
   return async () => {

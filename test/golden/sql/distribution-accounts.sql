@@ -12,6 +12,18 @@ select t.corporate_action_id as "corporateActionID",
   e.external_biz_entity_id as "externalBizEntityId",
   e.name as "bizEntityName",
   trim_scale(t.units) as "units",
+  trim_scale(t.unit_days) as "unitDays",
+  case when t.pre_calculated then 'PreCalculated'
+when d.distribution_amount_per_unit is not null then 'PerUnit'
+when d.distribution_amount_total is not null then 'Total'
+when d.cents_per_unit_per_day is not null then 'CentsPerUnitPerDay'
+else 'PercentPerAnnum' end as "method",
+  trim_scale(case when t.pre_calculated then null
+  when d.distribution_amount_per_unit is not null then d.distribution_amount_per_unit
+  when d.distribution_amount_total is not null then coalesce(d.declared_rate, t.total_rate)
+  else coalesce(d.cents_per_unit_per_day, d.pro_rata_percent_per_annum) end) as "rate",
+  trim_scale(case when not t.pre_calculated then
+  coalesce(d.declared_unit_value, t.unit_value) end) as "unitValue",
   trim_scale(t.gross_amount) as "grossAmount",
   (
   select coalesce(json_agg(json_build_object('taxComponentName', c.tax_component_name,
@@ -24,8 +36,14 @@ select t.corporate_action_id as "corporateActionID",
   trim_scale(t.drp_residual) as "drpResidual",
   trim_scale(t.cash_amount) as "cashAmount",
   t.payment_detail_id as "paymentDetailID",
+  t.payee_name as "payeeName",
+  t.payee_bsb as "payeeBsb",
+  t.payee_account_number as "payeeAccountNumber",
+  t.payee_iban as "payeeIban",
+  t.payment_transaction_id is not null as "isPaid",
+  t.drp_residual is not null as "isAllotted",
   d.distribution_status_id as "statusID" from (
-    select t.* from entitlement t
+    select t.*, null::numeric as total_rate, null::numeric as unit_value from entitlement t
     where t.product_id = (
   select p.product_id from product p
   where true and p.product_id = $1) and true

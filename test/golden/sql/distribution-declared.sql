@@ -13,9 +13,9 @@ cross join lateral (
       and (g.product_id is null or r.product_id = g.product_id) and r.product_id = any(array(
 select product_id from product where true)) limit 1) r;
 
-select pg_notify('registry_bell', '');
-
 select * from distribution where product_id = $1 and corporate_action_id = $2 for update nowait;
+
+select pg_notify('registry_bell', '');
 
 select t.product_id as "productID",
   t.corporate_action_id as id,
@@ -39,32 +39,51 @@ select t.product_id as "productID",
     order by c.ordinal) as percentages,
   (select trim_scale(sum(c.percentage))::text from distribution_component c
     where c.product_id = t.product_id and c.corporate_action_id = t.corporate_action_id)
-    as "componentTotal"
+    as "componentTotal",
+  product_today(p.time_zone) as today, p.locked_date as "lockedDate",
+  g.stage as "underWay",
+  g.error_message as "stageError"
 from distribution t join investment i on i.investment_id = t.investment_id
+join product p on p.product_id = t.product_id
+left join distribution_stage g on g.product_id = t.product_id
+  and g.corporate_action_id = t.corporate_action_id
 where t.product_id = $1 and t.corporate_action_id = $2;
+
+  select count(*)::int as count from
+holding x where x.product_id = $1 and x.investment_id = $2;
 
 select set_config('statement_timeout', '0', true), set_config('enable_seqscan', 'on', true),
 set_config('plan_cache_mode', 'force_custom_plan', true),
 set_config('work_mem', '256MB', true);
 
-  with entitled as (
-    insert into entitlement (product_id, corporate_action_id, account_id, investment_id, units,
-      gross_amount, component_amounts, drp_amount, cash_amount)
+insert into ledger_account (product_id, account_id)
+select $1::int, l.account_id
+from unnest($2::int[])
+  l (account_id)
+where l.account_id > $3 and l.account_id <= $4 order by 2
+on conflict do nothing;
+
+    insert into entitlement (product_id, corporate_action_id, account_id, investment_id,
+units, unit_days, pre_calculated, drp_type_id, drp_value, gross_amount, component_amounts,
+drp_amount, cash_amount)
   select $1::int as product_id, $2::int as corporate_action_id, g.account_id,
-    $3::int as investment_id, g.units, g.gross as gross_amount,
-    g.component_amounts, g.drp as drp_amount, g.gross - g.drp as cash_amount
+    $3::int as investment_id, g.units, g.unit_days,
+    g.amount is not null as pre_calculated, g.drp_type_id, g.drp_value,
+    g.gross as gross_amount, g.component_amounts, g.drp as drp_amount,
+    g.gross - g.drp as cash_amount
   from (select g.*, array[g.gross] as component_amounts from (
-select g.*, case a.drp_type_id
+  select g.*, case g.drp_type_id
   when $4 then g.gross
   when $5
-    then round(g.gross * coalesce(a.drp_value, 0) * 0.01, $6::int)
-  when $7
-    then coalesce(round(round(g.gross * least(coalesce(a.drp_value, 0), g.units), 40)
-      / nullif(g.units, 0), $8::int), 0)
-  else 0 end as drp
-from (
-select u.account_id, u.units, coalesce(u.amount, round(u.units * $9::numeric, $10::int)) as gross from (select u.*, null::numeric as amount from (
-  select h.account_id, u.units, u.units as measure
+    then round(g.gross * coalesce(g.drp_value, 0) * 0.01, $6::int)
+  when $7 then coalesce(round(
+    round(g.gross * least(coalesce(g.drp_value, 0), g.units), 40) / nullif(g.units, 0),
+    $8::int), 0)
+  else 0 end as drp from (select g.*, a.drp_type_id, a.drp_value
+      from (
+select u.*, coalesce(u.amount, round(u.units * $9::numeric, $10::int)) as gross from (select u.*, null::numeric as amount from (
+  select h.account_id, u.units, null::numeric as unit_days,
+    u.units as measure
   from holding h
   join ledger_account l on l.product_id = h.product_id and l.account_id = h.account_id
   cross join lateral (select
@@ -74,23 +93,20 @@ select u.account_id, u.units, coalesce(u.amount, round(u.units * $9::numeric, $1
   and b.investment_id = $13 and b.biz_transaction_status_id <> 3 and b.transaction_date <= $14::date
   order by b.transaction_date desc, b.biz_transaction_id desc limit 1), 0) end as units offset 0) u
   where h.product_id = $15 and h.investment_id = $16
+    and h.account_id > $17 and h.account_id <= $18
     and true
-    and true) u where u.measure > 0) u offset 0) g join account a on a.account_id = g.account_id
-offset 0) g) g
-  where g.units > 0 or g.gross > 0
-    returning gross_amount),
-  known as (
-    -- An account that is entitled cannot be deleted any more, also one that never held a unit.
-    insert into ledger_account (product_id, account_id)
-    select $17::int, l.account_id
-    from unnest($18::int[])
-      l (account_id)
-    on conflict do nothing)
-  select count(*)::int as accounts, trim_scale(coalesce(sum(gross_amount), 0))::text as total
-  from entitled;
+    and true) u where u.measure > 0) u offset 0) g join account a on a.account_id = g.account_id offset 0) g offset 0) g) g
+  where g.units > 0 or g.gross > 0;
 
-update distribution set distribution_status_id = $1, updated_date = now(), declared_amount = $2, declared_date = now()
-where product_id = $3 and corporate_action_id = $4;
+    select count(*)::int as accounts, trim_scale(coalesce(sum(gross_amount), 0))::text as total,
+      round(round(sum(e.gross_amount) filter (where not e.pre_calculated),
+40) / nullif(sum(coalesce(e.unit_days, e.units)) filter (where not e.pre_calculated), 0), 12) as rate
+    from entitlement e where e.product_id = $1 and e.corporate_action_id = $2;
+
+update distribution set distribution_status_id = $1, updated_date = now(), declared_amount = $2, declared_date = now(), declared_unit_value = $3,
+    declared_rate = case when distribution_amount_per_unit is null
+      and distribution_amount_total is not null then $4::numeric end
+where product_id = $5 and corporate_action_id = $6;
 
   select coalesce(json_agg(r), '[]')::text as json, count(*)::int as count from (
 select t.corporate_action_id as "corporateActionID",
@@ -126,11 +142,18 @@ select t.corporate_action_id as "corporateActionID",
 select coalesce(json_agg(json_build_object('taxComponentName', c.tax_component_name,
   'percentage', trim_scale(c.percentage)) order by c.ordinal), '[]')
 from distribution_component c
-where c.product_id = t.product_id and c.corporate_action_id = t.corporate_action_id) as "taxComponents" from (
+where c.product_id = t.product_id and c.corporate_action_id = t.corporate_action_id) as "taxComponents",
+  case when g.stage is not null then json_build_object('stage', g.stage, 'progressPercent',
+least(99, 100 * (g.phase::bigint * g.account_count + g.accounts_done)
+  / greatest(1, g.phases::bigint * g.account_count)),
+'accountCount', g.account_count, 'startedDate', to_char(g.started_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'),
+'errorMessage', g.error_message) end as "stageProgress" from (
 select * from distribution where product_id = $1 and corporate_action_id = $2) t
 join product p on p.product_id = t.product_id
 join investment i on i.investment_id = t.investment_id
 left join investment r on r.investment_id = t.drp_investment_id
+left join distribution_stage g on g.product_id = t.product_id
+  and g.corporate_action_id = t.corporate_action_id
 order by t.corporate_action_id) r;
 
   with nothing_kept as (select)

@@ -16,7 +16,7 @@
   d.date as "date",
   trim_scale(h.quantity) as "quantity",
   trim_scale(h.cost) as "costAmount",
-  trim_scale(round(round(h.cost, 40) / h.quantity, 8)) as "averageCost",
+  trim_scale(round(round(h.cost, 40) / nullif(h.quantity, 0), 8)) as "averageCost",
   trim_scale(v.price) as "price",
   v.price_date as "priceDate",
   trim_scale(case when v.price is null then h.invested
@@ -39,15 +39,27 @@ cross join lateral (
   where b.product_id = h.product_id and b.account_id = h.account_id
     and b.investment_id = h.investment_id and b.transaction_date <= $1
     and b.biz_transaction_status_id <> 3
-  order by b.transaction_date desc, b.biz_transaction_id desc limit 1) s
-where s.quantity > 0
+  order by b.transaction_date desc, b.biz_transaction_id desc limit 1) s where (s.quantity > 0 or (
+select coalesce(sum(m.amount), 0) from (
+  select e.drp_residual - e.residual_before as amount
+  from entitlement e
+  join distribution c on c.product_id = e.product_id
+    and c.corporate_action_id = e.corporate_action_id
+  where e.product_id = h.product_id and e.account_id = h.account_id
+    and e.investment_id = h.investment_id and e.drp_residual is not null
+    and coalesce(c.drp_allotment_date, c.payment_date) <= $2::date
+  union all
+  select -r.amount from residual_payment r
+  where r.product_id = h.product_id and r.account_id = h.account_id
+    and r.investment_id = h.investment_id and r.reversed_date is null
+    and r.payment_date <= $3::date) m) > 0)
     and h.product_id = (
   select p.product_id from product p
-  where true and p.product_id = $2) and h.account_id = $3::bigint
-  and ($4::bigint = 0 or $5::bigint < (select max(account_id)::bigint from account)
+  where true and p.product_id = $4) and h.account_id = $5::bigint
+  and ($6::bigint = 0 or $7::bigint < (select max(account_id)::bigint from account)
 * (select max(investment_id) from investment))
-  order by h.product_id, h.account_id, h.investment_id limit $6 offset $7::bigint) h
-    cross join (select coalesce($8::date, current_date) as date) d
+  order by h.product_id, h.account_id, h.investment_id limit $8 offset $9::bigint) h
+    cross join (select coalesce($10::date, current_date) as date) d
     join product p on p.product_id = h.product_id
     cross join lateral (
   select a.external_account_id, a.account_number, e.biz_entity_id, e.external_biz_entity_id,
@@ -62,11 +74,23 @@ where s.quantity > 0
     cross join lateral (
 select
   coalesce(sum(e.gross_amount) filter (where c.record_date <= d.date
-    and (c.distribution_status_id = $9 or c.payment_date > d.date)), 0) as declared,
+    and (c.distribution_status_id = $11 or c.payment_date > d.date)), 0) as declared,
   coalesce(sum(e.gross_amount) filter (
-    where c.distribution_status_id > $10 and c.payment_date <= d.date), 0) as paid,
-  coalesce((array_agg(e.drp_residual order by c.completed_date desc) filter (
-    where e.drp_residual is not null and c.drp_allotment_date <= d.date))[1], 0) as residual
+    where c.distribution_status_id > $12 and c.payment_date <= d.date), 0) as paid,
+  (
+select coalesce(sum(m.amount), 0) from (
+  select e.drp_residual - e.residual_before as amount
+  from entitlement e
+  join distribution c on c.product_id = e.product_id
+    and c.corporate_action_id = e.corporate_action_id
+  where e.product_id = h.product_id and e.account_id = h.account_id
+    and e.investment_id = h.investment_id and e.drp_residual is not null
+    and coalesce(c.drp_allotment_date, c.payment_date) <= d.date
+  union all
+  select -r.amount from residual_payment r
+  where r.product_id = h.product_id and r.account_id = h.account_id
+    and r.investment_id = h.investment_id and r.reversed_date is null
+    and r.payment_date <= d.date) m) as residual
 from entitlement e
 join distribution c on c.product_id = e.product_id
   and c.corporate_action_id = e.corporate_action_id

@@ -12,6 +12,7 @@ select i.investment_id as "investmentID",
   i.currency_id as "currencyID",
   i.unit_decimals as "unitDecimals",
   trim_scale(i.issue_price) as "issuePrice",
+  i.drp_residual_on_exit as "drpResidualOnExit",
   to_char(i.created_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as "createdDate",
   to_char(i.updated_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as "updatedDate" from investment i join product p using (product_id) where true and p.product_id = $1 and true
   and ($2::bigint = 0 or $3::bigint < (select max(i.investment_id) from investment i))

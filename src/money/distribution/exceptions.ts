@@ -1,0 +1,67 @@
+import sql, { raw } from 'sql-template-tag'
+import { type Static, Type } from 'typebox'
+import { counts } from '../../ledger/biz-transaction/kinds.ts'
+import type { Actor } from '../../platform/actor.ts'
+import { paging } from '../../platform/http/paging.ts'
+import { decimal, Id, shown } from '../../platform/shape/fields.ts'
+import type { Sql } from '../../platform/sql/handle.ts'
+import { pageBy, renderPage } from '../../platform/sql/paging.ts'
+import { columns } from '../../platform/sql/render.ts'
+import { DistributionKey, distributionParameter } from './schema.ts'
+import { identifyDistribution, mostEntitlements, ofDistribution } from './sql.ts'
+
+/** An entitlement that a later back-dated change has overtaken. */
+export const DistributionException = shown('DistributionException', {
+  corporateActionID: Id,
+  productID: Id,
+  accountID: Id,
+  accountNumber: Type.String(),
+  bizEntityID: Id,
+  bizEntityName: Type.String(),
+  entitledUnits: decimal(),
+  heldUnits: decimal(),
+  grossAmount: decimal(),
+})
+export const ExceptionQuery = Type.Object({ ...DistributionKey.properties, ...paging })
+
+const exceptionColumns = columns(DistributionException, 't', {
+  entitledUnits: 't.units',
+  heldUnits: 't.held',
+  accountNumber: 'a.account_number',
+  bizEntityID: 'a.biz_entity_id',
+  bizEntityName: 'n.name',
+})
+
+/** What is held of the investment at the end of the record date, as the ledger has it today. */
+export const heldAtRecordDate = `coalesce((
+  select b.closing_quantity from biz_transaction b
+  where b.product_id = e.product_id and b.account_id = e.account_id
+    and b.investment_id = e.investment_id and b.transaction_date <= d.record_date
+    and ${counts('b')}
+  order by b.transaction_date desc, b.biz_transaction_id desc limit 1), 0)`
+
+/** Entitlements whose units no longer are the holding at the record date, with both figures. */
+export async function readExceptions(
+  handle: Sql,
+  actor: Actor,
+  query: Static<typeof ExceptionQuery>,
+) {
+  const which = await identifyDistribution(handle, actor, query, distributionParameter)
+  const { productID, id } = which
+  return renderPage(handle, query, {
+    key: ['accountID'],
+    rows: (wanted) => sql`
+      select t.* from (
+        select e.*, h.held
+        from entitlement e
+        join distribution d on d.product_id = ${productID} and d.corporate_action_id = ${id}
+        cross join lateral (select ${raw(heldAtRecordDate)} as held offset 0) h
+        where ${ofDistribution(which, 'e')}) t
+      where t.held <> t.units ${pageBy(wanted, 't.account_id', mostEntitlements)}`,
+    show: (rows) => sql`
+      select ${exceptionColumns} from (${rows}) t
+      join account a on a.account_id = t.account_id
+      join biz_entity n on n.biz_entity_id = a.biz_entity_id
+      order by t.account_id`,
+  })
+}

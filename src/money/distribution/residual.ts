@@ -1,0 +1,114 @@
+import sql from 'sql-template-tag'
+import { investmentReference } from '../../catalogue/investment/schema.ts'
+import { identifyInvestment } from '../../catalogue/investment/sql.ts'
+import { today } from '../../catalogue/product/today.ts'
+import { lockSet, postSet } from '../../ledger/biz-transaction/post-set.ts'
+import type { Actor } from '../../platform/actor.ts'
+import { lookups } from '../../platform/lookup/lookups.ts'
+import { conflict } from '../../platform/refusal.ts'
+import type { Fragment, Tx } from '../../platform/sql/handle.ts'
+import { namesAny, noSuch } from '../../platform/sql/identify.ts'
+import { render } from '../../platform/sql/render.ts'
+import type { Written } from '../../platform/sql/unit-of-work.ts'
+import { payee } from './payee.ts'
+import type { ResidualPayout } from './schema.ts'
+import { everyone, type Span, within } from './span.ts'
+import { refuseFarAhead, refuseLocked } from './stage.ts'
+
+const type = lookups.BizTransactionType['Residual payment']
+
+/** Residuals of an investment to be paid out on a day: by themselves, or with a distribution. */
+export type Leftovers = {
+  productID: number
+  investmentID: number
+  date: string
+  with: number | null
+}
+
+/**
+ * Who has left the DRP, or holds no units any more, and still has money of it: where the investment
+ * pays it on exit. Those whom this distribution reinvests for are still in the plan.
+ */
+const leavers = ({ productID, investmentID, with: id }: Leftovers, span: Span): Fragment => sql`
+  select r.account_id, r.investment_id, r.amount
+  from drp_residual r
+  join investment i on i.investment_id = r.investment_id and i.drp_residual_on_exit = 'Pay'
+  join account a on a.account_id = r.account_id
+  where r.product_id = ${productID} and r.investment_id = ${investmentID} and r.amount > 0
+    and ${within('r.account_id', span)}
+    and (coalesce(a.drp_type_id, ${lookups.DRPType.None}) = ${lookups.DRPType.None}
+      or not exists (select from holding h where h.product_id = r.product_id
+        and h.account_id = r.account_id and h.investment_id = r.investment_id and h.quantity > 0))
+    and not exists (select from entitlement t where t.product_id = ${productID}
+      and t.corporate_action_id = ${id}::int and t.account_id = r.account_id
+      and t.drp_amount > 0)`
+
+/** Pays out what is left: a transaction each, and the residual is nought. */
+export async function payLeftovers(tx: Tx, leftovers: Leftovers, span: Span = everyone) {
+  const { productID, date, with: id } = leftovers
+  const locked = await lockSet(
+    tx,
+    productID,
+    sql`select l.account_id from (${leavers(leftovers, span)}) l`,
+  )
+  const paid = await tx.query<{ id: number }>(sql`
+    with leaving as (${leavers(leftovers, span)}),
+    emptied as (
+      update drp_residual r set amount = 0 from leaving l
+      where r.product_id = ${productID} and r.account_id = l.account_id
+        and r.investment_id = l.investment_id)
+    insert into residual_payment (product_id, account_id, investment_id, corporate_action_id,
+      amount, payment_date, biz_transaction_id, paid_date, payment_detail_id, payee_name,
+      payee_bsb, payee_account_number, payee_iban)
+    select ${productID}::int, e.account_id, e.investment_id, ${id}::int, e.amount, ${date}::date,
+      nextval('biz_transaction_biz_transaction_id_seq'), clock_timestamp(), p.*
+    from leaving e left join lateral (${payee}) p on true
+    order by e.account_id
+    returning biz_transaction_id as id`)
+  if (paid.length === 0) return []
+  const ids = paid.map((one) => one.id)
+  await postSet(tx, productID, locked, {
+    date,
+    postings: sql`
+      select r.biz_transaction_id as id, null::bigint as parent_id, ${type}::smallint as type_id,
+        r.account_id, r.investment_id, r.payment_date as transaction_date,
+        null::numeric as investment_price, r.amount, 0::numeric as quantity,
+        0::numeric as entry_fee_amount, null::text as external_id, null::text as comment,
+        r.corporate_action_id, null::bigint as biz_event_id
+      from residual_payment r
+      where r.product_id = ${productID} and r.biz_transaction_id = any(${ids}::bigint[])`,
+  })
+  return ids
+}
+
+type Paying = { productID: number; today: string; lockedDate: string | null; pays: boolean }
+
+/** Pays them out by themselves, where no distribution is going to. */
+export async function payResiduals(tx: Tx, actor: Actor, payout: ResidualPayout): Promise<Written> {
+  if (!namesAny(investmentReference, payout)) throw noSuch(investmentReference, payout)
+  const investmentID = await identifyInvestment(tx, actor, payout)
+  const [row] = await tx.query<Paying>(sql`
+    select i.product_id as "productID", ${today('p')} as today, p.locked_date as "lockedDate",
+      i.drp_residual_on_exit = 'Pay' as pays
+    from investment i join product p on p.product_id = i.product_id
+    where i.investment_id = ${investmentID}`)
+  const { productID, pays } = row!
+  refuseFarAhead(row!, payout.date, 'date')
+  refuseLocked(row!, payout.date)
+  if (!pays)
+    throw conflict('residual_carried', 'This investment carries residuals: drpResidualOnExit.')
+  const ids = await payLeftovers(tx, { productID, investmentID, date: payout.date, with: null })
+  const answer = await render(
+    tx,
+    sql`
+      select r.residual_payment_id as "residualPaymentID", r.account_id as "accountID",
+        a.account_number as "accountNumber", r.investment_id as "investmentID",
+        trim_scale(r.amount) as amount, r.payment_date as "paymentDate",
+        r.biz_transaction_id as "bizTransactionID"
+      from residual_payment r join account a on a.account_id = r.account_id
+      where r.product_id = ${productID} and r.biz_transaction_id = any(${ids}::bigint[])
+      order by r.residual_payment_id`,
+  )
+  const message = `Paid out ${ids.length} residuals.`
+  return { ...answer, message, ids, productID, changes: { ...payout, accounts: ids.length } }
+}

@@ -1,0 +1,130 @@
+import sql from 'sql-template-tag'
+import type { Actor } from '../../platform/actor.ts'
+import { lookups } from '../../platform/lookup/lookups.ts'
+import { conflict, Refusal } from '../../platform/refusal.ts'
+import type { Fragment, Tx } from '../../platform/sql/handle.ts'
+import type { Written } from '../../platform/sql/unit-of-work.ts'
+import type { Reversal } from './schema.ts'
+import {
+  identifyDistribution,
+  lockDistribution,
+  ofDistribution,
+  readDistribution,
+  type Stored,
+} from './sql.ts'
+import { begin, countAccounts, refuseLocked, refuseUnderWay, type Stage } from './stage.ts'
+import { type Reason, reverseDeclare, reverseDrpAllotment, reversePayment } from './take-back.ts'
+
+const { Configured, Declared, Paid, Completed } = lookups.DistributionStatus
+const names = Object.keys(lookups.DistributionStatus)
+
+/** What takes back a distribution that is at this status. */
+const backFrom: Record<number, Stage<Reason>> = {
+  [Declared]: reverseDeclare,
+  [Paid]: reversePayment,
+  [Completed]: reverseDrpAllotment,
+}
+/** What takes back a stage under way, and the status that it leads to. */
+const underWay: Record<string, { stage: Stage<Reason>; to: number }> = {
+  Declare: { stage: reverseDeclare, to: Declared },
+  Payment: { stage: reversePayment, to: Paid },
+  DrpAllotment: { stage: reverseDrpAllotment, to: Completed },
+}
+
+/** Takes back the last stage, or the one that is under way. */
+export async function reverseDistribution(
+  tx: Tx,
+  actor: Actor,
+  reversal: Reversal,
+  inline: number,
+): Promise<Written> {
+  const which = await identifyDistribution(tx, actor, reversal)
+  await lockDistribution(tx, which)
+  // A span that is being worked on ends first.
+  await tx.query(sql`
+    select from distribution_stage g where ${ofDistribution(which, 'g')} for update`)
+  const stored = await readDistribution(tx, which)
+  const stage = stageBack(stored, reversal.fromStatusID)
+  if (stage === reversePayment) refuseLocked(stored, stored.paymentDate!)
+  if (stage === reverseDrpAllotment) {
+    refuseLocked(stored, stored.drpAllotmentDate ?? stored.paymentDate!)
+    await refuseUsed(tx, stored)
+  }
+  const [phase] = stage.phases(stored, true)
+  const accounts = await countAccounts(tx, phase!.accounts(stored))
+  const terms = { reason: reversal.reason }
+  const written = await begin(tx, actor, stored, stage, { terms, accounts, inline })
+  if (!written.accepted)
+    await tx.query(sql`
+      delete from distribution_stage g where ${ofDistribution(which, 'g')}`)
+  const { fromStatusID, reason } = reversal
+  return { ...written, changes: { ...(written.changes as object), fromStatusID, reason } }
+}
+
+/** A repeated call finds another status, and takes nothing more back. */
+function stageBack(stored: Stored, fromStatusID: number): Stage<Reason> {
+  const { statusID, underWay: running, stageError } = stored
+  const forward = running ? underWay[running] : undefined
+  if (forward) {
+    if (fromStatusID === statusID || fromStatusID === forward.to) return forward.stage
+    throw otherStatus(`${running} is under way to ${nameOf(forward.to)}`, fromStatusID)
+  }
+  if (!stageError) refuseUnderWay(stored)
+  if (statusID !== fromStatusID)
+    throw otherStatus(`The distribution is ${nameOf(statusID)}`, fromStatusID)
+  if (statusID === Configured)
+    throw conflict('wrong_stage', 'The distribution is not declared: there is nothing to reverse.')
+  return backFrom[statusID]!
+}
+
+const nameOf = (statusID: number) => names[statusID - 1]
+const otherStatus = (found: string, fromStatusID: number) =>
+  conflict('wrong_stage', `${found}, not ${nameOf(fromStatusID)}.`, 'fromStatusID')
+
+/** Accounts are named up to so many. */
+const mostNamed = 10
+
+/** Units that are gone, and residuals that went on, cannot be taken back. */
+async function refuseUsed(tx: Tx, stored: Stored) {
+  const gone = await accountsWhere(
+    tx,
+    stored,
+    sql`e.drp_units > 0 and exists (select from biz_transaction b
+      where b.product_id = e.product_id and b.account_id = e.account_id
+        and b.investment_id = ${stored.drpInvestmentID} and b.closing_quantity < e.drp_units
+        and (b.transaction_date, b.biz_transaction_id)
+          > (select a.transaction_date, a.biz_transaction_id from biz_transaction a
+            where a.product_id = e.product_id and a.biz_transaction_id = e.drp_transaction_id))`,
+  )
+  const used = await accountsWhere(
+    tx,
+    stored,
+    sql`e.drp_residual <> e.residual_before and (
+      exists (select from entitlement n where n.product_id = e.product_id
+        and n.account_id = e.account_id and n.investment_id = e.investment_id
+        and n.allotted_date > e.allotted_date)
+      or exists (select from residual_payment r where r.product_id = e.product_id
+        and r.account_id = e.account_id and r.investment_id = e.investment_id
+        and r.paid_date > e.allotted_date and r.reversed_date is null))`,
+  )
+  const problems = [
+    ...gone.map((account) => ({
+      code: 'units_gone',
+      message: `Account ${account} does not hold the units any more that it was allotted.`,
+    })),
+    ...used.map((account) => ({
+      code: 'residual_used',
+      message: `What was left for account ${account} went into a later allotment or was paid out.`,
+    })),
+  ]
+  if (problems.length > 0) throw new Refusal(409, problems)
+}
+
+async function accountsWhere(tx: Tx, stored: Stored, test: Fragment): Promise<string[]> {
+  const rows = await tx.query<{ account: string }>(sql`
+    select a.account_number as account
+    from entitlement e join account a on a.account_id = e.account_id
+    where ${ofDistribution(stored, 'e')} and ${test}
+    order by e.account_id limit ${mostNamed}`)
+  return rows.map(({ account }) => account)
+}

@@ -1,0 +1,125 @@
+import sql from 'sql-template-tag'
+import { lockSet } from '../../ledger/biz-transaction/post-set.ts'
+import { rollBackSet, type SetBack } from '../../ledger/biz-transaction/roll-back-set.ts'
+import { shortfallProblems } from '../../ledger/biz-transaction/shortfall.ts'
+import { lookups } from '../../platform/lookup/lookups.ts'
+import { refuseAll } from '../../platform/refusal.ts'
+import type { Fragment, Tx } from '../../platform/sql/handle.ts'
+import { within } from './span.ts'
+import { ofDistribution, type Stored } from './sql.ts'
+import { moveOn, type Phase, type Stage } from './stage.ts'
+
+/**
+ * The stages backwards. Each undoes for an account all that its stage did for it, or nothing: it is
+ * told by what the entitlement has of that stage, so that it also takes back a stage half way.
+ */
+
+export type Reason = { reason: string }
+
+const { Configured, Declared, Paid } = lookups.DistributionStatus
+
+const entitlements = (stored: Stored) => sql`entitlement x where ${ofDistribution(stored, 'x')}`
+
+async function rollBack(tx: Tx, productID: number, accounts: Fragment, set: SetBack) {
+  await lockSet(tx, productID, accounts)
+  const shortfalls = await rollBackSet(tx, productID, set)
+  refuseAll(409, await shortfallProblems(tx, shortfalls))
+}
+
+const unallot: Phase<Reason> = {
+  accounts: entitlements,
+  work: async (tx, stored, { userID }, span) => {
+    const own = sql`${ofDistribution(stored, 'e')} and ${within('e.account_id', span)}
+      and e.drp_residual is not null`
+    const accounts = sql`select e.account_id from entitlement e where ${own}`
+    const ids = sql`select e.drp_transaction_id from entitlement e
+      where ${own} and e.drp_transaction_id is not null`
+    await rollBack(tx, stored.productID, accounts, { ids, userID })
+    await tx.query(sql`
+      update drp_residual r set amount = r.amount - (e.drp_residual - e.residual_before)
+      from entitlement e
+      where ${own} and r.product_id = e.product_id and r.account_id = e.account_id
+        and r.investment_id = e.investment_id`)
+    await tx.query(sql`
+      update entitlement e set residual_before = null, drp_units = null, drp_cost = null,
+        drp_residual = null, drp_transaction_id = null, allotted_date = null
+      where ${own}`)
+  },
+}
+
+const unpay: Phase<Reason> = {
+  accounts: entitlements,
+  work: async (tx, stored, { userID }, span) => {
+    const own = sql`${ofDistribution(stored, 'e')} and ${within('e.account_id', span)}
+      and e.payment_transaction_id is not null`
+    const residuals = sql`${ofDistribution(stored, 'r')} and ${within('r.account_id', span)}
+      and r.reversed_date is null`
+    const accounts = sql`
+      select e.account_id from entitlement e where ${own}
+      union select r.account_id from residual_payment r where ${residuals}`
+    const ids = sql`
+      select e.payment_transaction_id from entitlement e where ${own}
+      union all select r.biz_transaction_id from residual_payment r where ${residuals}`
+    await rollBack(tx, stored.productID, accounts, { ids, userID })
+    await tx.query(sql`
+      with restored as (
+        update residual_payment r set reversed_date = clock_timestamp() where ${residuals}
+        returning r.product_id, r.account_id, r.investment_id, r.amount)
+      update drp_residual d set amount = d.amount + r.amount from restored r
+      where d.product_id = r.product_id and d.account_id = r.account_id
+        and d.investment_id = r.investment_id`)
+    await tx.query(sql`
+      update entitlement e set payment_transaction_id = null, payment_detail_id = null,
+        payee_name = null, payee_bsb = null, payee_account_number = null, payee_iban = null
+      where ${own}`)
+  },
+}
+
+const undeclare: Phase<Reason> = {
+  accounts: entitlements,
+  work: async (tx, stored, { userID }, span) => {
+    await tx.query(sql`
+      with gone as (
+        delete from entitlement e
+        where ${ofDistribution(stored, 'e')} and ${within('e.account_id', span)} returning e.*)
+      insert into entitlement_history (product_id, corporate_action_id, account_id, reversed_date,
+        reversed_by_user_id, investment_id, units, unit_days, pre_calculated, gross_amount,
+        component_amounts, drp_amount, cash_amount)
+      select product_id, corporate_action_id, account_id, clock_timestamp(), ${userID}::int,
+        investment_id, units, unit_days, pre_calculated, gross_amount, component_amounts,
+        drp_amount, cash_amount
+      from gone`)
+  },
+}
+
+const back = (
+  name: `Reverse${'Declare' | 'Payment' | 'DrpAllotment'}`,
+  phase: Phase<Reason>,
+  to: { statusID: number; forget: Fragment; words: string },
+): Stage<Reason> => ({
+  name,
+  operation: 'POST /Distribution/Reverse',
+  event: 'distribution.reversed',
+  phases: () => [phase],
+  finish: async (tx, stored, { reason }) => {
+    await moveOn(tx, stored, to.statusID, to.forget)
+    return { message: to.words, changes: { reason, toStatusID: to.statusID } }
+  },
+})
+
+export const reverseDrpAllotment = back('ReverseDrpAllotment', unallot, {
+  statusID: Paid,
+  forget: sql`reinvested_amount = null, completed_date = null`,
+  words: 'The DRP allotment is taken back; the distribution is Paid.',
+})
+export const reversePayment = back('ReversePayment', unpay, {
+  statusID: Declared,
+  forget: sql`paid_amount = null, paid_date = null`,
+  words: 'The payment is taken back; the distribution is Declared.',
+})
+export const reverseDeclare = back('ReverseDeclare', undeclare, {
+  statusID: Configured,
+  forget: sql`declared_amount = null, declared_date = null, declared_rate = null,
+    declared_unit_value = null`,
+  words: 'The declaration is taken back; the distribution is Configured.',
+})

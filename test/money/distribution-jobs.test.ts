@@ -1,0 +1,193 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import type { Reply } from '../support/client.ts'
+import { rowsOf } from '../support/database.ts'
+import {
+  account,
+  choose,
+  configure,
+  type Distribution,
+  entitled,
+  fundOf,
+  keyOf,
+  stage,
+  takeBack,
+} from '../support/distribution.ts'
+import { all, assertVerified, type Fund, only } from '../support/ledger.ts'
+import { until } from '../support/process.ts'
+import { refused } from '../support/refused.ts'
+import { workFor } from '../support/reports.ts'
+import { type Service, startService } from '../support/service.ts'
+
+/** Stages over more than two accounts are jobs, two accounts at a time. */
+const inline = { REGISTRY_STAGE_INLINE: '2' }
+
+let service: Service
+let whole: Service
+let stopWorker: (() => Promise<void>) | undefined
+before(async () => {
+  service = await startService(inline)
+  // The same register with the usual limit: what is done at once must come to the same.
+  whole = await startService({}, service.connection)
+})
+after(async () => {
+  await stopWorker?.()
+  await assertVerified(service)
+  await whole.stop()
+  await service.stop()
+})
+
+const work = async () => {
+  stopWorker ??= await workFor(service, { ...inline, REGISTRY_DATA_DIR: '/tmp/registry-jobs' })
+}
+const rest = async () => {
+  await stopWorker?.()
+  stopWorker = undefined
+}
+
+const read = async ({ productID, corporateActionID }: Distribution) =>
+  only(
+    await service.admin.get(
+      `/Distribution?ProductID=${productID}&CorporateActionID=${corporateActionID}`,
+    ),
+  )
+const post = (name: string, distribution: Distribution, more: object = {}) =>
+  service.admin.post(`/Distribution/${name}`, {
+    ...keyOf(distribution),
+    ...(name === 'Declare' && { confirmSecond: true }),
+    ...more,
+  })
+function taken(reply: Reply) {
+  assert.equal(reply.status, 202, reply.text)
+  assert.equal(typeof reply.data.progressPercent, 'number')
+  return reply.data
+}
+const reached = (distribution: Distribution, statusID: number) =>
+  until(`status ${statusID}`, async () => {
+    const { distributionStatusID, stageProgress } = await read(distribution)
+    return distributionStatusID === statusID && stageProgress === null
+  })
+const reversal = (fromStatusID: number) => ({ fromStatusID, reason: 'tried' })
+
+const methods = {
+  'a total by units': { distributionAmountTotal: 100.01 },
+  'a total over a period': {
+    distributionAmountTotal: 77.77,
+    proRataStartDate: '2025-06-01',
+    proRataEndDate: '2025-06-30',
+  },
+  'an amount per unit': { distributionAmountPerUnit: 0.0333 },
+}
+
+async function planned(how: object): Promise<{ fund: Fund; distribution: Distribution }> {
+  const fund = await fundOf(service, [100, 233, 300, 47, 1, 1, 1], {
+    investments: [{}, { unitDecimals: 2 }],
+  })
+  await choose(service, account(fund, 1), 3, 50)
+  await choose(service, account(fund, 2), 2)
+  await choose(service, account(fund, 6), 2)
+  const drp = { drpIndicatorID: 2, drpInvestmentID: fund.investmentIDs[1], drpPrice: 1.7 }
+  const distribution = await configure(service, fund, {
+    ...how,
+    ...drp,
+    taxComponents: [
+      { taxComponentName: 'CapitalGains', percentage: 33.3333 },
+      { taxComponentName: 'AustralianFrankedDividends', percentage: 66.6667 },
+    ],
+  })
+  return { fund, distribution }
+}
+
+describe('A stage over many accounts', () => {
+  for (const [name, how] of Object.entries(methods))
+    it(`of ${name} comes to the same as one that is done at once, through all stages`, async () => {
+      await work()
+      const { fund, distribution } = await planned(how)
+      const lists = { preCalculatedAccounts: [{ accountID: account(fund, 3), amount: 5.5 }] }
+      taken(await post('Declare', distribution, lists))
+      await reached(distribution, 2)
+      taken(await post('Payment', distribution))
+      await reached(distribution, 3)
+      taken(await post('DrpAllotment', distribution))
+      await reached(distribution, 4)
+      const inRanges = await entitled(service.admin, distribution)
+      for (const status of [4, 3, 2]) {
+        taken(await post('Reverse', distribution, reversal(status)))
+        await reached(distribution, status - 1)
+      }
+      assert.deepEqual(await entitled(service.admin, distribution), [])
+      await stage(whole.admin, 'Declare', distribution, lists)
+      await stage(whole.admin, 'Payment', distribution)
+      await stage(whole.admin, 'DrpAllotment', distribution)
+      assert.deepEqual(await entitled(service.admin, distribution), inRanges)
+      await takeBack(whole.admin, distribution, 4)
+    })
+
+  it('leaves an audit record when it is taken on and one when it is done', async () => {
+    await work()
+    const { distribution } = await planned(methods['an amount per unit'])
+    await post('Declare', distribution)
+    await reached(distribution, 2)
+    const path = `/Audit?Resource=Distribution&ResourceID=${distribution.corporateActionID}`
+    const operations = all(await service.admin.get(path)).map(
+      ({ operation, username }: Record<string, string>) => `${operation} by ${username}`,
+    )
+    assert.deepEqual(operations, [
+      'POST /Distribution by admin',
+      'POST /Distribution/Declare by admin',
+      'POST /Distribution/Declare by admin',
+    ])
+  })
+
+  it('that does not get on keeps its status and refuses every other stage', async () => {
+    await rest()
+    const { distribution } = await planned(methods['an amount per unit'])
+    const { distributionStatusID, stageProgress } = taken(await post('Declare', distribution))
+    assert.equal(distributionStatusID, 1)
+    assert.deepEqual([stageProgress.stage, stageProgress.progressPercent], ['Declare', 0])
+    const shown = await read(distribution)
+    assert.equal(shown.stageProgress.accountCount, 7)
+    refused(await post('Declare', distribution), 409, 'in_progress')
+    refused(await post('Payment', distribution), 409, 'in_progress')
+    refused(await service.admin.put('/Distribution', shown), 409, 'in_progress')
+    await work()
+    await reached(distribution, 2)
+  })
+
+  it('can be taken back half way: the accounts that were paid are not any more', async () => {
+    await work()
+    const { distribution } = await planned(methods['a total by units'])
+    await post('Declare', distribution)
+    await reached(distribution, 2)
+    const declared = await entitled(service.admin, distribution)
+    await rest()
+    taken(await post('Payment', distribution))
+    await stopAfterSpans(distribution, 2)
+    const paid = await entitled(service.admin, distribution)
+    assert.equal(paid.filter(({ isPaid }: { isPaid: boolean }) => isPaid).length, 3)
+    await assertVerified(service)
+    taken(await post('Reverse', distribution, reversal(3)))
+    await work()
+    await reached(distribution, 2)
+    refused(await post('Reverse', distribution, reversal(3)), 409, 'wrong_stage')
+    assert.deepEqual(await entitled(service.admin, distribution), declared)
+  })
+})
+
+/** Lets a worker do some spans of a stage, and no more. */
+async function stopAfterSpans({ productID, corporateActionID }: Distribution, spans: number) {
+  const { workOnSpan } = await import('../../src/money/distribution/worker.ts')
+  const { connect } = await import('../../src/platform/registry.ts')
+  const { readConfig } = await import('../../src/config.ts')
+  const { createLog } = await import('../../src/platform/log.ts')
+  const database = connect(readConfig({}), service.connection, createLog('silent'))
+  for (let i = 0; i < spans; i++)
+    await database.transaction((tx) => workOnSpan(tx, { productID, id: corporateActionID }, 2))
+  await database.close()
+  const [{ after }] = await rowsOf(
+    service.connection,
+    `select after_account_id as after from distribution_stage where product_id = $1`,
+    [productID],
+  )
+  assert.ok(after > 0)
+}
