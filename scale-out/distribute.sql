@@ -56,6 +56,7 @@ select create_reference_table('communication');
 select create_reference_table('payment_detail');
 select create_reference_table('investment');
 select create_reference_table('investment_price');
+select create_reference_table('investment_price_correction');
 select create_reference_table('stored_file');
 select create_reference_table('document');
 

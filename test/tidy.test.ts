@@ -10,7 +10,7 @@ import { describe, it } from 'node:test'
 const storeys: Record<string, string> = {
   platform:
     'refusal.ts log.ts folder.ts secrets.ts permission.ts event-types.ts lookup shape embedded ' +
-    'sql actor.ts constraints.ts http files registry.ts',
+    'constraints.ts sql actor.ts http files registry.ts',
   catalogue: 'product investment common',
   access: 'password user audit',
   parties: 'investor address communication payment-detail person organisation account biz-entity',
@@ -47,6 +47,7 @@ const writers: Record<string, string> = {
   product: 'product',
   investment: 'investment',
   investment_price: 'investment',
+  investment_price_correction: 'investment',
   encryption_key: 'investor',
   person: 'person',
   organisation: 'organisation',

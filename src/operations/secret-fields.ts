@@ -1,5 +1,6 @@
 import * as audit from '../access/audit/schema.ts'
 import * as user from '../access/user/schema.ts'
+import * as affected from '../catalogue/investment/affected-schema.ts'
 import * as investment from '../catalogue/investment/schema.ts'
 import * as product from '../catalogue/product/schema.ts'
 import * as event from '../integration/event/schema.ts'
@@ -24,6 +25,7 @@ import * as report from '../records/report/schema.ts'
 const schemas = [
   audit,
   user,
+  affected,
   investment,
   product,
   bizEvent,

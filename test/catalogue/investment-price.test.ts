@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { Client } from '../support/client.ts'
-import { all, newInvestment, newPrice, newProduct, only } from '../support/ledger.ts'
+import { all, newAccounts, newInvestment, newPrice, newProduct, only } from '../support/ledger.ts'
 import { fieldsOf, refused } from '../support/refused.ts'
 import { type Service, startService } from '../support/service.ts'
 
@@ -93,7 +93,7 @@ describe('Prices', () => {
     const { investmentPriceID } = await newPrice(service, investmentID, '2026-01-01', 1, {
       applicationPrice: 2,
     })
-    const byID = { investmentPriceID, price: '1.111111111111111111' }
+    const byID = { investmentPriceID, price: '1.111111111111111111', applicationPrice: null }
     const reply = await admin.put('/Investment/Price', byID)
     assert.match(
       reply.text,
@@ -118,5 +118,102 @@ describe('Prices', () => {
     assert.equal((await admin.delete(`/Investment/Price?${day}&PriceDate=2026-01-06`)).status, 200)
     assert.deepEqual(await prices(`InvestmentID=${investmentID}`), [])
     assert.equal((await admin.delete(`/Investment?InvestmentID=${investmentID}`)).status, 200)
+  })
+})
+
+describe('Prices of a locked period', () => {
+  it('are not added, changed or deleted; later ones are', async () => {
+    const { productID } = await newProduct(service)
+    const { investmentID } = await newInvestment(service, productID)
+    const old = await newPrice(service, investmentID, '2026-06-30', 1)
+    const { data } = await admin.get(`/Product?ProductID=${productID}`)
+    only(await admin.put('/Product', { ...data[0], lockedDate: '2026-06-30' }))
+    const list = ['2026-07-01', '2026-06-30', '2026-06-29'].map((priceDate) => ({
+      investmentID,
+      priceDate,
+      price: 1,
+    }))
+    const added = await admin.post('/Investment/Price', list)
+    refused(added, 409, 'period_locked')
+    assert.deepEqual(fieldsOf(added), ['[1].priceDate', '[2].priceDate'])
+    assert.match(String(added.message), /2026-06-30/)
+    const { investmentPriceID } = old
+    refused(await admin.put('/Investment/Price', { investmentPriceID, price: 2 }), 409)
+    refused(await admin.delete(`/Investment/Price?InvestmentPriceID=${investmentPriceID}`), 409)
+    const later = await newPrice(service, investmentID, '2026-07-01', 1)
+    const moved = { investmentPriceID: later.investmentPriceID, priceDate: '2026-06-01', price: 1 }
+    refused(await admin.put('/Investment/Price', moved), 409, 'period_locked')
+    assert.equal((await prices(`InvestmentID=${investmentID}`)).length, 2)
+  })
+})
+
+describe('The tolerance of an investment', () => {
+  it('refuses a price that moves by more, unless it says confirm', async () => {
+    const { productID } = await newProduct(service)
+    const { investmentID } = await newInvestment(service, productID, { priceTolerancePercent: 10 })
+    const price = (priceDate: string, amount: number, more = {}) => ({
+      investmentID,
+      priceDate,
+      price: amount,
+      ...more,
+    })
+    const list = [price('2026-01-01', 1), price('2026-01-02', 1.1), price('2026-01-03', 1.3)]
+    const far = await admin.post('/Investment/Price', list)
+    refused(far, 409, 'price_tolerance')
+    assert.deepEqual(fieldsOf(far), ['[2].price'])
+    list[2] = price('2026-01-03', 1.3, { confirm: true })
+    const made = all(await admin.post('/Investment/Price', list))
+    const { investmentPriceID } = made[1]
+    const put = (more: object) => admin.put('/Investment/Price', { investmentPriceID, ...more })
+    refused(await put({ price: 1.2 }), 409, 'price_tolerance')
+    assert.equal(only(await put({ price: 1.2, confirm: true })).price, 1.2)
+    const first = { investmentPriceID: made[0].investmentPriceID, price: 2 }
+    refused(await admin.put('/Investment/Price', first), 409, 'price_tolerance')
+  })
+})
+
+describe('A corrected price', () => {
+  it('leaves prices that were given apart alone; null lets them follow it again', async () => {
+    const { productID } = await newProduct(service)
+    const { investmentID } = await newInvestment(service, productID)
+    const apart = { applicationPrice: 1.1, redemptionPrice: 0.9 }
+    const { investmentPriceID } = await newPrice(service, investmentID, '2026-01-01', 1, apart)
+    const put = async (more: object) =>
+      only(await admin.put('/Investment/Price', { investmentPriceID, ...more }))
+    const changed = await put({ price: 2 })
+    assert.deepEqual([changed.applicationPrice, changed.redemptionPrice], [1.1, 0.9])
+    const followed = await put({ price: 2, applicationPrice: null })
+    assert.deepEqual([followed.applicationPrice, followed.redemptionPrice], [2, 0.9])
+  })
+
+  it('lists the transactions that used it, and no others', async () => {
+    const { productID } = await newProduct(service)
+    const { investmentID } = await newInvestment(service, productID)
+    const [account] = await newAccounts(service, productID, 1)
+    const { accountID } = account!
+    const { investmentPriceID } = await newPrice(service, investmentID, '2026-01-01', 1)
+    await newPrice(service, investmentID, '2026-02-01', 1)
+    const deposit = async (transactionDate: string, more = {}) =>
+      only(
+        await admin.post('/BizTransaction/Deposit', {
+          accountID,
+          investmentID,
+          transactionDate,
+          amount: 100,
+          ...more,
+        }),
+      ).bizTransactionID
+    const used = await deposit('2026-01-15')
+    await deposit('2026-01-16', { investmentPrice: 5 })
+    await deposit('2026-02-01')
+    const path = `/Investment/Price/Affected?InvestmentPriceID=${investmentPriceID}`
+    const ids = async () =>
+      all(await admin.get(path)).map((one: { bizTransactionID: number }) => one.bizTransactionID)
+    assert.deepEqual(await ids(), [used])
+    const corrected = await admin.put('/Investment/Price', { investmentPriceID, price: 1.25 })
+    assert.match(String(corrected.message), /1 transaction used this price/)
+    const [affected] = all(await admin.get(path))
+    assert.deepEqual([affected.investmentPrice, affected.currentPrice], [1, 1.25])
+    assert.deepEqual(await ids(), [used])
   })
 })

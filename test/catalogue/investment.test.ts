@@ -48,6 +48,9 @@ describe('POST /Investment', () => {
       currencyID: 2,
       unitDecimals: 4,
       issuePrice: null,
+      drpResidualOnExit: 'Pay',
+      priceTolerancePercent: null,
+      maximumPriceAgeDays: null,
     })
     assert.deepEqual(await read(`InvestmentID=${investmentID}`), reply.data)
   })

@@ -633,6 +633,8 @@ create table investment (
   created_date timestamp with time zone default now() not null,
   updated_date timestamp with time zone default now() not null,
   drp_residual_on_exit character varying(5) default 'Pay'::character varying not null,
+  price_tolerance_percent numeric,
+  maximum_price_age_days integer,
   constraint investment_pkey PRIMARY KEY (investment_id),
   constraint investment_external_id_unique UNIQUE (product_id, external_investment_id),
   constraint investment_in_product UNIQUE (product_id, investment_id),
@@ -658,6 +660,20 @@ create table investment_price (
   constraint investment_has_prices FOREIGN KEY (investment_id) REFERENCES investment(investment_id)
 );
 grant delete, insert, select, update on investment_price to registry_service;
+
+create table investment_price_correction (
+  investment_price_correction_id integer generated always as identity not null,
+  investment_price_id integer not null,
+  price_date date not null,
+  price numeric not null,
+  application_price numeric,
+  redemption_price numeric,
+  corrected_date timestamp with time zone default now() not null,
+  constraint investment_price_correction_pkey PRIMARY KEY (investment_price_correction_id),
+  constraint investment_price_correction_investment_price_id_fkey FOREIGN KEY (investment_price_id) REFERENCES investment_price(investment_price_id) ON DELETE CASCADE
+);
+CREATE INDEX investment_price_correction_price ON public.investment_price_correction USING btree (investment_price_id);
+grant delete, insert, select, update on investment_price_correction to registry_service;
 
 create table ledger_account (
   product_id integer not null,

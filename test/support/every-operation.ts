@@ -92,6 +92,7 @@ function* products({ name }: Carried): Asking<Fund> {
   }
   yield ask('PUT /Investment/Price', { investmentPriceID: prices[1], price: 1.25 })
   yield find('GET /Investment/Price', { InvestmentID: investmentID })
+  yield find('GET /Investment/Price/Affected', { InvestmentPriceID: prices[1]! })
   yield find('DELETE /Investment/Price', { InvestmentPriceID: prices[2]! })
   return { productID, investmentID, targetID }
 }
@@ -265,6 +266,7 @@ function* documents({ name, passwords }: Carried, { productID }: Fund): Walk {
   const { documentID } = one(yield ask('POST /Document', { ...about, password: first }))
   yield ask('PUT /Document', { documentID, ...about, password: second })
   yield find('GET /Document', { DocumentID: documentID })
+  yield find('GET /Document/List')
   const file = { documentID, fileName: 'a.txt', content: 'SGVsbG8=' }
   yield ask('POST /Document/File', file)
   yield ask('PUT /Document/File', { ...file, content: 'SGVsbG8h' })

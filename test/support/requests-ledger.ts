@@ -41,6 +41,9 @@ export const investmentRequests: Requests = {
     (world, names) => inQuery(within(world, names), names.investment(world.first)),
     ({ first }) => inQuery({ investmentPriceID: first.investmentPriceID }),
   ],
+  'GET /Investment/Price/Affected': [
+    ({ first }) => inQuery({ investmentPriceID: first.investmentPriceID }),
+  ],
   'POST /Investment/Price': [
     async (world, names) =>
       inBody(within(world, names), names.investment(await unpriced(world)), {
@@ -256,6 +259,9 @@ const documentOf = ({ document }: { document: Data }, world: World, names: Names
 
 export const documentRequests: Requests = {
   'GET /Document': [(world, names) => inQuery(documentOf(world, world, names))],
+  'GET /Document/List': about.map(
+    (owner) => (world: World, names: Names) => inQuery(owner(world, names)),
+  ),
   'POST /Document': about.map(
     (owner) => (world: World, names: Names) =>
       inBody({ documentTypeID: 1, name: world.fresh() }, owner(world, names)),

@@ -12,10 +12,19 @@ import {
   type Reference,
 } from '../../platform/sql/identify.ts'
 import { page, renderPage } from '../../platform/sql/paging.ts'
-import { recordset } from '../../platform/sql/recordset.ts'
 import { columns, nothingLeft, render } from '../../platform/sql/render.ts'
+import {
+  defineTable,
+  insertRows,
+  lockRow,
+  put,
+  type Row,
+  rowFrom,
+} from '../../platform/sql/rows.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
 import { productParameter, productReference } from '../product/schema.ts'
+import { correction } from './affected.ts'
+import { productsOf, refuseBeyondTolerance, refuseLocked } from './price-rules.ts'
 import {
   InvestmentPrice,
   investmentParameter,
@@ -23,10 +32,16 @@ import {
   type PriceInput,
   type PriceKey,
   type PriceQuery,
+  PriceRecord,
   type PriceUpdate,
   priceFilters,
 } from './schema.ts'
 import { identifyInvestment } from './sql.ts'
+
+const priceTable = defineTable('investment_price', {
+  key: 'investment_price_id',
+  record: PriceRecord,
+})
 
 const priceColumns = columns(InvestmentPrice, 'v', {
   externalInvestmentId: 'i.external_investment_id',
@@ -59,15 +74,6 @@ export function readPrices(handle: Sql, actor: Actor, query: PriceQuery) {
   })
 }
 
-const givenColumns = {
-  place: 'int',
-  investmentID: 'int',
-  priceDate: 'date',
-  price: 'numeric',
-  applicationPrice: 'numeric',
-  redemptionPrice: 'numeric',
-} as const
-
 export async function createPrices(
   tx: Tx,
   actor: Actor,
@@ -75,36 +81,36 @@ export async function createPrices(
   path: ItemPath,
 ): Promise<Written> {
   const visible = inScope(actor, 'r.product_id')
-  const productIDs = await identifyOptionals(tx, productReference, inputs, { visible, path })
+  const named = await identifyOptionals(tx, productReference, inputs, { visible, path })
   const investmentIDs = await identifyAll(tx, investmentReference, inputs, {
     visible,
-    productIDs,
+    productIDs: named,
     path,
   })
-  const rows = inputs.map((input, place) => ({
-    ...input,
-    place,
-    investmentID: investmentIDs[place],
-  }))
-  const created = await tx.query<{ id: number; productID: number }>(sql`
-    with created as (
-      insert into investment_price
-        (investment_id, price_date, price, application_price, redemption_price)
-      select "investmentID", "priceDate", price, "applicationPrice", "redemptionPrice"
-      from ${recordset('g', rows, givenColumns)} order by place
-      returning investment_price_id as id, investment_id)
-    select id, i.product_id as "productID" from created join investment i using (investment_id)
-    order by id`)
-  const ids = created.map(({ id }) => id)
+  const rows = inputs.map((input, i) =>
+    rowFrom(priceTable, input, { investment_id: investmentIDs[i]! }),
+  )
+  const places = new Map(rows.map((row, i) => [row, path(i)]))
+  const pathOf = (row: Row) => places.get(row)!
+  const products = await productsOf(tx, investmentIDs)
+  refuseLocked(
+    rows.map((row) => ({ row, path: pathOf(row) })),
+    products,
+  )
+  const ids = await insertRows(tx, priceTable, rows, pathOf)
+  const doubted = ids.filter((_, i) => !inputs[i]!.confirm)
+  await refuseBeyondTolerance(tx, doubted, (id) => path(ids.indexOf(id)))
   const answer = await render(tx, sql`${selectPrice(among(ids))} order by v.investment_price_id`)
-  return { ...answer, ids, productID: soleProduct(created), changes: inputs }
+  return { ...answer, ids, productID: sole(products), changes: inputs }
 }
 
 const among = (ids: number[]) => sql`v.investment_price_id = any(${ids}::int[])`
 
 /** The product of an audit record: none where a list spans several. */
-const soleProduct = ([first, ...rest]: { productID: number }[]) =>
-  rest.every(({ productID }) => productID === first?.productID) ? first?.productID : undefined
+const sole = (products: ReadonlyMap<number, { productID: number }>) => {
+  const [first, ...others] = new Set([...products.values()].map(({ productID }) => productID))
+  return others.length === 0 ? first : undefined
+}
 
 type NamedPrice = { priceID: number | undefined; date: string | undefined; given: object }
 
@@ -119,12 +125,16 @@ async function lockPrice(
     ? sql`v.investment_price_id = ${priceID}`
     : sql`v.investment_id = ${await identifyInvestment(tx, actor, given, how)}
         and v.price_date = ${requiredDate(date)}`
-  const [row] = await tx.query<{ id: number; productID: number }>(sql`
-    select v.investment_price_id as id, i.product_id as "productID"
+  const [found] = await tx.query<{ id: number; investmentID: number; productID: number }>(sql`
+    select v.investment_price_id as id, v.investment_id as "investmentID",
+      i.product_id as "productID"
     from investment_price v join investment i using (investment_id)
-    where ${named} and ${inScope(actor, 'i.product_id')} for update of v`)
-  if (!row) throw notFound('not_found', `There is no price ${priceID ?? `on ${date}`}.`)
-  return { ...row, before: await render(tx, selectPrice(among([row.id]))) }
+    where ${named} and ${inScope(actor, 'i.product_id')}`)
+  const products = await productsOf(tx, found ? [found.investmentID] : [])
+  const stored = found && (await lockRow(tx, priceTable, found.id))
+  if (!stored) throw notFound('not_found', `There is no price ${priceID ?? `on ${date}`}.`)
+  refuseLocked([{ row: stored, path: '' }], products)
+  return { ...found, stored, products, before: await render(tx, selectPrice(among([found.id]))) }
 }
 
 function requiredDate(date: string | undefined): string {
@@ -138,19 +148,25 @@ function requiredDate(date: string | undefined): string {
 }
 
 export async function updatePrice(tx: Tx, actor: Actor, input: PriceUpdate): Promise<Written> {
-  const { investmentPriceID, priceDate, price, applicationPrice, redemptionPrice } = input
-  const { id, productID, before } = await lockPrice(tx, actor, investmentReference, {
-    priceID: investmentPriceID,
-    date: priceDate,
-    given: input,
-  })
-  await tx.query(sql`
-    update investment_price set price_date = coalesce(${priceDate}, price_date), price = ${price},
-      application_price = ${applicationPrice}, redemption_price = ${redemptionPrice}
-    where investment_price_id = ${id}`)
+  const { id, productID, stored, products, before } = await lockPrice(
+    tx,
+    actor,
+    investmentReference,
+    { priceID: input.investmentPriceID, date: input.priceDate, given: input },
+  )
+  const row = rowFrom(
+    priceTable,
+    { ...input, priceDate: input.priceDate ?? stored.price_date },
+    { investment_price_id: id, investment_id: stored.investment_id! },
+    stored,
+  )
+  refuseLocked([{ row, path: '' }], products)
+  await put(tx, priceTable, stored, row)
+  if (!input.confirm) await refuseBeyondTolerance(tx, [id], () => '', stored.price as string)
   const after = await render(tx, selectPrice(among([id])))
   const changes = changesBetween(InvestmentPrice, before.json, after.json)
-  return { ...after, ids: [id], productID, changes }
+  const message = await correction(tx, productID, stored, row)
+  return { ...after, ...(message && { message }), ids: [id], productID, changes }
 }
 
 export async function deletePrice(tx: Tx, actor: Actor, key: PriceKey): Promise<Written> {

@@ -1,5 +1,8 @@
 import { arrayOf, nothing, reading, writing } from '../../platform/http/endpoint.ts'
+import { readAffected } from './affected.ts'
+import { AffectedQuery, AffectedTransaction } from './affected-schema.ts'
 import { createPrices, deletePrice, readPrices, updatePrice } from './price.ts'
+import { createInvestment, updateInvestment } from './save.ts'
 import {
   Investment,
   InvestmentInput,
@@ -12,7 +15,7 @@ import {
   PriceQuery,
   PriceUpdate,
 } from './schema.ts'
-import { createInvestment, deleteInvestment, readInvestments, updateInvestment } from './sql.ts'
+import { deleteInvestment, readInvestments } from './sql.ts'
 
 export const investmentEndpoints = [
   reading({
@@ -57,6 +60,14 @@ export const investmentEndpoints = [
     query: PriceQuery,
     data: arrayOf(InvestmentPrice),
     read: ({ query, actor }, handle) => readPrices(handle, actor, query),
+  }),
+  reading({
+    operation: 'GET /Investment/Price/Affected',
+    access: 'BizTransaction.Read',
+    summary: 'List the transactions that used a price, as it is or as it was before a correction.',
+    query: AffectedQuery,
+    data: arrayOf(AffectedTransaction),
+    read: ({ query, actor }, handle) => readAffected(handle, actor, query),
   }),
   writing({
     operation: 'POST /Investment/Price',

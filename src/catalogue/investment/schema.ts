@@ -2,11 +2,13 @@ import { type Static, Type } from 'typebox'
 import { paging } from '../../platform/http/paging.ts'
 import { lookupID } from '../../platform/lookup/lookups.ts'
 import {
+  clearable,
   DateOnly,
   DateTime,
   decimal,
   ExternalId,
   Flag,
+  FlagSet,
   Id,
   oneOrMany,
   optional,
@@ -21,20 +23,41 @@ const productFields = { productID: optional(Id), externalProductId: optional(Ext
 const SecurityCode = requiredText(50)
 export const Price = decimal({ above: '0' })
 
-const fields = {
-  externalInvestmentId: optional(ExternalId),
-  securityCode: optional(SecurityCode),
-  ...productFields,
+const PriceTolerance = decimal(
+  { minimum: '0' },
+  {
+    description:
+      'How far a price may be from the one before it, in percent of that one, unless it says ' +
+      'confirm: true. Null: as far as it likes.',
+  },
+)
+const PriceAge = Type.Integer({
+  minimum: 0,
+  maximum: 36_500,
+  description:
+    'How many days old the price of a posting may be, unless the posting says confirm: true. ' +
+    'Null: as old as it is.',
+})
+
+const ResidualOnExit = Type.Unsafe<'Pay' | 'Carry'>({
+  type: 'string',
+  enum: ['Pay', 'Carry'],
+  default: 'Pay',
+})
+
+const codes = { externalInvestmentId: optional(ExternalId), securityCode: optional(SecurityCode) }
+const own = {
   name: optional(text(200)),
   description: optional(text(2000)),
-  isActive: optional(Flag),
+  isActive: optional(FlagSet),
   currencyID: optional(lookupID('Currency')),
   unitDecimals: optional(Type.Integer({ minimum: 0, maximum: 8, default: 4 })),
   issuePrice: optional(Price),
-  drpResidualOnExit: optional(
-    Type.Unsafe<'Pay' | 'Carry'>({ type: 'string', enum: ['Pay', 'Carry'] }),
-  ),
+  drpResidualOnExit: optional(clearable(ResidualOnExit)),
+  priceTolerancePercent: optional(clearable(PriceTolerance)),
+  maximumPriceAgeDays: optional(clearable(PriceAge)),
 }
+const fields = { ...codes, ...productFields, ...own }
 
 export const InvestmentInput = Type.Object(fields, {
   $id: 'InvestmentInput',
@@ -53,6 +76,8 @@ export const Investment = shown('Investment', {
   createdDate: DateTime,
   updatedDate: DateTime,
 })
+/** An investment's own fields: what its table holds. */
+export const InvestmentRecord = Type.Object({ investmentID: Id, productID: Id, ...codes, ...own })
 
 const parameters = {
   ProductID: optional(Id),
@@ -80,10 +105,22 @@ const priceFigures = {
   applicationPrice: optional(Price),
   redemptionPrice: optional(Price),
 }
+/** Prices that were given apart stay apart where a replacement does not name them. */
+const changedFigures = {
+  price: Price,
+  applicationPrice: optional(clearable(Price)),
+  redemptionPrice: optional(clearable(Price)),
+}
 const priceExample = { investmentID: 1, priceDate: '2026-06-30', price: 1.0425 }
 
+/** What the price of an investment may not do, it does where somebody says so. */
+const Confirm = {
+  ...Flag,
+  description: 'Takes a price that is further from the one before it than the tolerance allows.',
+}
+
 export const PriceInput = Type.Object(
-  { ...priceFields, priceDate: DateOnly, ...priceFigures },
+  { ...priceFields, priceDate: DateOnly, ...priceFigures, confirm: optional(Confirm) },
   { $id: 'PriceInput', example: priceExample },
 )
 export const PriceInputs = oneOrMany(PriceInput)
@@ -92,7 +129,8 @@ export const PriceUpdate = Type.Object(
     investmentPriceID: optional(Id),
     ...priceFields,
     priceDate: optional(DateOnly),
-    ...priceFigures,
+    ...changedFigures,
+    confirm: optional(Confirm),
   },
   { $id: 'PriceUpdate', example: { investmentPriceID: 1, price: 1.05 } },
 )
@@ -105,6 +143,13 @@ export const InvestmentPrice = shown('InvestmentPrice', {
   externalProductId: ExternalId,
   priceDate: DateOnly,
   ...priceFigures,
+})
+/** A price's own fields: what its table holds. */
+export const PriceRecord = Type.Object({
+  investmentPriceID: Id,
+  investmentID: Id,
+  priceDate: DateOnly,
+  ...changedFigures,
 })
 
 export const priceFilters = { PriceDate: dateFilter('v.price_date') }

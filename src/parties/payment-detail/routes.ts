@@ -5,6 +5,7 @@ import {
   PaymentDetailInput,
   PaymentDetailInputs,
   PaymentDetailKey,
+  PaymentDetailQuery,
   PaymentDetailUpdate,
 } from './schema.ts'
 import { paymentDetailKind, selectPaymentDetails } from './sql.ts'
@@ -13,8 +14,8 @@ export const paymentDetailEndpoints = [
   streaming({
     operation: 'GET /PaymentDetail',
     access: 'PaymentDetail.Read',
-    summary: 'Read one payment detail, or all of them: streamed, without pages.',
-    query: PaymentDetailKey,
+    summary: 'Read one payment detail, those of an entity, or all: streamed, without pages.',
+    query: PaymentDetailQuery,
     data: arrayOf(PaymentDetail),
     select: ({ query, actor }) => selectPaymentDetails(actor, query),
   }),

@@ -82,6 +82,13 @@ export const PaymentDetailKey = Type.Object({
   ExternalPaymentDetailId: optional(ExternalId),
 })
 
+export const PaymentDetailQuery = Type.Object({
+  ...PaymentDetailKey.properties,
+  BizEntityID: optional(Id),
+  ExternalBizEntityId: optional(ExternalId),
+})
+
+export type PaymentDetailQuery = Static<typeof PaymentDetailQuery>
 export type PaymentDetailKey = Static<typeof PaymentDetailKey>
 
 const paymentDetail = {

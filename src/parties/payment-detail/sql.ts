@@ -4,12 +4,13 @@ import type { Fragment } from '../../platform/sql/handle.ts'
 import { identified } from '../../platform/sql/identify.ts'
 import { columns } from '../../platform/sql/render.ts'
 import { defineTable, type Row } from '../../platform/sql/rows.ts'
+import { bizEntityParameter } from '../investor/identities.ts'
 import { type OwnedKind, ownerColumns } from '../investor/owned-kind.ts'
 import { visibleEntity } from '../investor/scope.ts'
 import {
   NestedPaymentDetail,
   PaymentDetail,
-  type PaymentDetailKey,
+  type PaymentDetailQuery,
   paymentDetailParameter,
   paymentDetailReference,
 } from './schema.ts'
@@ -56,8 +57,9 @@ function oneDefaultEach(rows: Row[]): Row[] {
   )
 }
 
-/** One, or all there are: the order lets the cursor walk the primary key. */
-export const selectPaymentDetails = (actor: Actor, key: PaymentDetailKey) =>
+/** One, those of an entity, or all there are: the order lets the cursor walk the primary key. */
+export const selectPaymentDetails = (actor: Actor, query: PaymentDetailQuery) =>
   selectPaymentDetail(sql`
-    ${identified(paymentDetailParameter, key, 't')} and ${visibleEntity(actor, 'be')}
+    ${identified(paymentDetailParameter, query, 't')}
+      and ${identified(bizEntityParameter, query, 'be')} and ${visibleEntity(actor, 'be')}
     order by t.payment_detail_id`)

@@ -4,6 +4,7 @@ import { isScalar, type Node, ownNode } from '../shape/keywords.ts'
 import type { Fragment, Sql, Tx } from './handle.ts'
 import { recordset } from './recordset.ts'
 import { columnOf, maskOf } from './render.ts'
+import { atItem } from './violation.ts'
 
 /**
  * The one way to write rows, for every resource: a table is defined from the schema of its record,
@@ -101,7 +102,7 @@ export const rowFrom = (
     columns.map(({ name, field, absent, stays }) => {
       const given = field === undefined ? undefined : (record as Row)[field]
       const stored = stays ? before?.[name] : undefined
-      return [name, given === undefined ? (stored ?? absent) : given]
+      return [name, given ?? (given === undefined ? stored : undefined) ?? absent]
     }),
   ),
   ...others,
@@ -177,8 +178,16 @@ export async function put(tx: Tx, table: Table, before: Row | undefined, row: Ro
   return row[table.key] as number
 }
 
+/** Where the request that is being written has a row, for refusals: [3].communications[0]. */
+export type PathOf = (row: Row) => string
+
 /** Adds rows in one statement, whatever their number; gives their keys. */
-export async function insertRows(tx: Tx, table: Table, rows: readonly Row[]): Promise<number[]> {
+export async function insertRows(
+  tx: Tx,
+  table: Table,
+  rows: readonly Row[],
+  pathOf?: PathOf,
+): Promise<number[]> {
   if (rows.length === 0) return []
   const { name, key, columns, inOrderOf, contested } = table
   // Where a row has no key yet, the column is left to its default.
@@ -186,15 +195,22 @@ export async function insertRows(tx: Tx, table: Table, rows: readonly Row[]): Pr
   const names = raw(written.map((column) => column.name).join(', '))
   const ordered = inOrderOf ? rows.toSorted((a, b) => compare(a[inOrderOf], b[inOrderOf])) : rows
   const conflict = contested ? raw(`on conflict (${contested}) do nothing`) : empty
-  const added = await tx.query<{ key: number }>(sql`
-    insert into ${raw(name)} (${names})
-    select ${names} from ${given(written, ordered)} ${conflict} returning ${raw(key)} as key`)
+  const added = await tx
+    .query<{ key: number }>(sql`
+      insert into ${raw(name)} (${names})
+      select ${names} from ${given(written, ordered)} ${conflict} returning ${raw(key)} as key`)
+    .catch((error) => Promise.reject(atItem(error, rows, pathOf)))
   if (added.length < rows.length) throw lostRace(name)
   return added.map((row) => row.key)
 }
 
 /** Replaces the columns of rows that are there, in one statement. */
-export async function updateRows(tx: Tx, table: Table, rows: readonly Row[]): Promise<void> {
+export async function updateRows(
+  tx: Tx,
+  table: Table,
+  rows: readonly Row[],
+  pathOf?: PathOf,
+): Promise<void> {
   if (rows.length === 0) return
   const { name, key, columns, updatedDate, inProduct } = table
   const set = columns
@@ -202,9 +218,11 @@ export async function updateRows(tx: Tx, table: Table, rows: readonly Row[]): Pr
     .map((column) => `${column.name} = r.${column.name}`)
   if (updatedDate) set.push('updated_date = clock_timestamp()')
   const product = inProduct ? sql`and t.product_id = ${rows[0]!.product_id}` : empty
-  await tx.query(sql`
-    update ${raw(name)} t set ${raw(set.join(', '))}
-    from ${given(columns, rows)} where ${raw(`t.${key} = r.${key}`)} ${product}`)
+  await tx
+    .query(sql`
+      update ${raw(name)} t set ${raw(set.join(', '))}
+      from ${given(columns, rows)} where ${raw(`t.${key} = r.${key}`)} ${product}`)
+    .catch((error) => Promise.reject(atItem(error, rows, pathOf)))
 }
 
 export async function deleteRows(tx: Tx, { name, key }: Table, ids: readonly number[]) {

@@ -78,6 +78,13 @@ export async function findReadable(handle: Sql, actor: Actor | null, query: obje
       )
 }
 
+/** The documents a list is about, as a condition on document d. */
+export const listed = (actor: Actor, query: object): Fragment =>
+  join(
+    [visible(actor), identified(documentParameter, query, 'd'), ...belonging(inQuery, query)],
+    ' and ',
+  )
+
 /** The document a write names, locked. */
 export async function lockDocument(tx: Tx, actor: Actor, naming: Naming, given: object) {
   const document = await find(tx, naming, given, visible(actor), sql`for update of d`)

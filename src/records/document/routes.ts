@@ -17,13 +17,14 @@ import {
   Document,
   DocumentInput,
   DocumentKey,
+  DocumentListQuery,
   DocumentUpdate,
   FileContent,
   FileInput,
   FileQuery,
   StoredFile,
 } from './schema.ts'
-import { readDocument } from './sql.ts'
+import { listDocuments, readDocument } from './sql.ts'
 
 const change = { access: 'Document.Write', resource: 'Document' } as const
 const openToAll = { access: 'public', recognises: true } as const
@@ -46,6 +47,14 @@ export const documentEndpoints = (
     query: DocumentKey,
     data: Document,
     read: ({ query, actor }, handle) => readDocument(handle, actor as Actor | null, query),
+  }),
+  reading({
+    operation: 'GET /Document/List',
+    access: 'Document.Read',
+    summary: 'List documents, without their files: of an owner, of a type, of a time, or all.',
+    query: DocumentListQuery,
+    data: arrayOf(Document),
+    read: ({ query, actor }, handle) => listDocuments(handle, actor, query),
   }),
   writing({
     operation: 'POST /Document',

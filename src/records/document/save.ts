@@ -10,25 +10,35 @@ import type { Tx } from '../../platform/sql/handle.ts'
 import { identifyOptional } from '../../platform/sql/identify.ts'
 import { queueJob } from '../../platform/sql/queue.ts'
 import { nothingLeft, render } from '../../platform/sql/render.ts'
+import { defineTable, loadRows, put, rowFrom } from '../../platform/sql/rows.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
 import { type Found, inQuery, lockDocument, lockReplaced } from './find.ts'
-import { Document, DocumentInput, type DocumentKey, type DocumentUpdate } from './schema.ts'
+import {
+  Document,
+  DocumentInput,
+  type DocumentKey,
+  DocumentRecord,
+  type DocumentUpdate,
+} from './schema.ts'
 import { documentByID, renderDocument } from './sql.ts'
+
+const documentTable = defineTable('document', {
+  key: 'document_id',
+  record: DocumentRecord,
+  others: { password_hash: 'text' },
+  updatedDate: true,
+})
 
 export async function createDocument(tx: Tx, actor: Actor, input: DocumentInput): Promise<Written> {
   const owners = await ownersOf(tx, actor, input)
-  const { productID, bizEntityID, organisationID } = owners
-  const { externalDocumentId, documentTypeID, name, code, description, ordinal, password } = input
-  const [row] = await tx.query<{ id: number }>(sql`
-    insert into document (external_document_id, document_type_id, name, code, description, ordinal,
-      password_hash, product_id, biz_entity_id, organisation_id, show_in_documents_in_portal,
-      is_public)
-    values (${externalDocumentId}, ${documentTypeID}, ${name}, ${code}, ${description}, ${ordinal},
-      ${password ? await hashPassword(password) : null}, ${productID}, ${bizEntityID},
-      ${organisationID}, ${input.showInDocumentsInPortal ?? false}, ${input.isPublic ?? false})
-    returning document_id as id`)
-  const { id } = row!
+  const row = rowFrom(
+    documentTable,
+    { ...input, ...owners },
+    { password_hash: input.password ? await hashPassword(input.password) : null },
+  )
+  const id = await put(tx, documentTable, undefined, row)
   const changes = masked(DocumentInput, input)
+  const { productID } = owners
   return { ...(await renderDocument(tx, id)), ids: [id], productID, changes }
 }
 
@@ -38,20 +48,19 @@ export async function updateDocument(
   actor: Actor,
   input: DocumentUpdate,
 ): Promise<Written> {
-  const { productID, bizEntityID, organisationID } = await ownersOf(tx, actor, input)
+  const owners = await ownersOf(tx, actor, input)
+  const { productID } = owners
   const { id, passwordHash } = await lockReplaced(tx, actor, input, productID)
   const before = await renderDocument(tx, id)
-  const { externalDocumentId, documentTypeID, name, code, description, ordinal, password } = input
+  const { password } = input
   const hash = password === undefined ? passwordHash : password && (await hashPassword(password))
-  await tx.query(sql`
-    update document set external_document_id = ${externalDocumentId},
-      document_type_id = ${documentTypeID}, name = ${name}, code = ${code},
-      description = ${description}, ordinal = ${ordinal}, password_hash = ${hash || null},
-      product_id = ${productID}, biz_entity_id = ${bizEntityID},
-      organisation_id = ${organisationID},
-      show_in_documents_in_portal = ${input.showInDocumentsInPortal ?? false},
-      is_public = ${input.isPublic ?? false}, updated_date = now()
-    where document_id = ${id}`)
+  const row = rowFrom(
+    documentTable,
+    { ...input, ...owners },
+    { document_id: id, password_hash: hash || null },
+  )
+  const [stored] = await loadRows(tx, documentTable, [id])
+  await put(tx, documentTable, stored, row)
   const after = await render(tx, documentByID(id))
   const changes = {
     ...changesBetween(Document, before.json, after.json),

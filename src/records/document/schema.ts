@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { rawParameter } from '../../platform/http/download.ts'
+import { paging } from '../../platform/http/paging.ts'
 import { lookupID } from '../../platform/lookup/lookups.ts'
 import {
   DateTime,
@@ -12,6 +13,7 @@ import {
   text,
 } from '../../platform/shape/fields.ts'
 import type { Check } from '../../platform/shape/keywords.ts'
+import { dateTimeFilter, filterParameters, intFilter } from '../../platform/sql/filters.ts'
 import { reference } from '../../platform/sql/identify.ts'
 
 const owners = {
@@ -82,6 +84,16 @@ export const Document = shown('Document', {
   updatedDate: DateTime,
 })
 
+const {
+  password: _hashed,
+  externalProductId: _product,
+  externalBizEntityId: _entity,
+  externalOrganisationId: _organisation,
+  ...own
+} = fields
+/** A document's own fields: what its table holds, beside its password's hash and its file. */
+export const DocumentRecord = Type.Object({ documentID: Id, ...own })
+
 /** A document by its own id, and by what it must belong to. */
 export const DocumentKey = Type.Object({
   DocumentID: optional(Id),
@@ -92,6 +104,16 @@ export const DocumentKey = Type.Object({
   ExternalBizEntityId: optional(ExternalId),
   OrganisationID: optional(Id),
   ExternalOrganisationId: optional(ExternalId),
+})
+export const documentFilters = {
+  DocumentTypeID: intFilter('d.document_type_id'),
+  CreatedDate: dateTimeFilter('d.created_date'),
+  UpdatedDate: dateTimeFilter('d.updated_date'),
+}
+export const DocumentListQuery = Type.Object({
+  ...DocumentKey.properties,
+  ...filterParameters(documentFilters),
+  ...paging,
 })
 export const FileQuery = Type.Object({ ...DocumentKey.properties, ...rawParameter })
 
@@ -132,6 +154,7 @@ export const FileContent = Type.Object(
 export type DocumentInput = Static<typeof DocumentInput>
 export type DocumentUpdate = Static<typeof DocumentUpdate>
 export type DocumentKey = Static<typeof DocumentKey>
+export type DocumentListQuery = Static<typeof DocumentListQuery>
 export type FileQuery = Static<typeof FileQuery>
 export type FileInput = Omit<Static<typeof FileInput>, 'content'>
 

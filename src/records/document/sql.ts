@@ -1,9 +1,11 @@
 import sql from 'sql-template-tag'
 import type { Actor } from '../../platform/actor.ts'
-import type { Sql } from '../../platform/sql/handle.ts'
+import { conditions } from '../../platform/sql/filters.ts'
+import type { Fragment, Sql } from '../../platform/sql/handle.ts'
+import { page, renderPage } from '../../platform/sql/paging.ts'
 import { type Answer, columns, renderOne } from '../../platform/sql/render.ts'
-import { findReadable } from './find.ts'
-import { Document, type DocumentKey } from './schema.ts'
+import { findReadable, listed } from './find.ts'
+import { Document, type DocumentKey, type DocumentListQuery, documentFilters } from './schema.ts'
 
 const documentColumns = columns(Document, 'd', {
   password: 'null::text',
@@ -13,13 +15,27 @@ const documentColumns = columns(Document, 'd', {
   externalOrganisationId: 'o.external_organisation_id',
 })
 
-/** A document as the API shows it: its password never. */
-export const documentByID = (id: number) => sql`
-  select ${documentColumns} from document d
+/** Documents as the API shows them, their passwords never: from a selection of rows. */
+const selectDocuments = (selection: Fragment) => sql`
+  select ${documentColumns} from (${selection}) d
   left join product p on p.product_id = d.product_id
   left join biz_entity e on e.biz_entity_id = d.biz_entity_id
   left join organisation o on o.organisation_id = d.organisation_id
-  where d.document_id = ${id}`
+  order by d.document_id`
+
+export const documentByID = (id: number) =>
+  selectDocuments(sql`select * from document where document_id = ${id}`)
+
+/** A page of the documents that the caller may see, without their files. */
+export const listDocuments = (handle: Sql, actor: Actor, query: DocumentListQuery) =>
+  renderPage(handle, query, {
+    key: ['documentID'],
+    rows: (wanted) => sql`
+      select d.* from document d
+      where ${listed(actor, query)} and ${conditions(documentFilters, query)}
+      ${page(wanted, 'document d', 'd.document_id')}`,
+    show: selectDocuments,
+  })
 
 export const renderDocument = async (handle: Sql, id: number): Promise<Answer> =>
   (await renderOne(handle, documentByID(id)))!

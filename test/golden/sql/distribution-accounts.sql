@@ -1,3 +1,5 @@
+select pg_notify('registry_bell', '');
+
   select coalesce(json_agg(r), '[]')::text as json,
     count(*)::int as count, (array_agg(json_build_array(r."productID", r."corporateActionID", r."accountID")))[count(*)] as last
   from (
@@ -56,5 +58,3 @@ join product p on p.product_id = t.product_id
 join account a on a.account_id = t.account_id
 join biz_entity e on e.biz_entity_id = a.biz_entity_id
 order by t.product_id, t.corporate_action_id, t.account_id) r;
-
-select pg_notify('registry_bell', '');

@@ -13,9 +13,9 @@ cross join lateral (
       and (g.product_id is null or r.product_id = g.product_id) and r.product_id = any(array(
 select product_id from product where true)) limit 1) r;
 
-select * from distribution where product_id = $1 and corporate_action_id = $2 for update nowait;
-
 select pg_notify('registry_bell', '');
+
+select * from distribution where product_id = $1 and corporate_action_id = $2 for update nowait;
 
 select t.product_id as "productID",
   t.corporate_action_id as id,

@@ -1,3 +1,5 @@
+select pg_notify('registry_bell', '');
+
   select coalesce(json_agg(r), '[]')::text as json,
     count(*)::int as count, json_build_array(max(r."investmentID")) as last
   from (
@@ -13,6 +15,8 @@ select i.investment_id as "investmentID",
   i.unit_decimals as "unitDecimals",
   trim_scale(i.issue_price) as "issuePrice",
   i.drp_residual_on_exit as "drpResidualOnExit",
+  trim_scale(i.price_tolerance_percent) as "priceTolerancePercent",
+  i.maximum_price_age_days as "maximumPriceAgeDays",
   to_char(i.created_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as "createdDate",
   to_char(i.updated_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as "updatedDate" from investment i join product p using (product_id) where true and p.product_id = $1 and true
   and ($2::bigint = 0 or $3::bigint < (select max(i.investment_id) from investment i))

@@ -5,14 +5,26 @@ cross join lateral (
   where r.investment_id = g.value
     and (g.product_id is null or r.product_id = g.product_id) and true limit 1) r;
 
-with created as (
-  insert into investment_price
-    (investment_id, price_date, price, application_price, redemption_price)
-  select "investmentID", "priceDate", price, "applicationPrice", "redemptionPrice"
-  from unnest($1::int[],$2::int[],$3::date[],$4::numeric[],$5::numeric[],$6::numeric[]) g ("place", "investmentID", "priceDate", "price", "applicationPrice", "redemptionPrice") order by place
-  returning investment_price_id as id, investment_id)
-select id, i.product_id as "productID" from created join investment i using (investment_id)
-order by id;
+select i.investment_id as "investmentID",
+  p.product_id as "productID",
+  p.locked_date as "lockedDate"
+from investment i join product p on p.product_id = i.product_id
+where i.investment_id = any($1::int[])
+order by p.product_id for share of p;
+
+insert into investment_price (investment_id, price_date, price, application_price, redemption_price)
+select investment_id, price_date, price, application_price, redemption_price from unnest($1::integer[],$2::date[],$3::numeric[],$4::numeric[],$5::numeric[]) r ("investment_id", "price_date", "price", "application_price", "redemption_price")  returning investment_price_id as key;
+
+select v.investment_price_id as id, trim_scale(v.price)::text as price,
+  trim_scale(o.price)::text as before, trim_scale(i.price_tolerance_percent)::text as tolerance
+from investment_price v join investment i on i.investment_id = v.investment_id
+cross join lateral (select coalesce((
+  select o.price from investment_price o
+  where o.investment_id = v.investment_id and o.price_date < v.price_date
+  order by o.price_date desc limit 1), $1::numeric) as price) o
+where v.investment_price_id = any($2::int[])
+  and abs(v.price - o.price) * 100 > i.price_tolerance_percent * o.price
+order by v.investment_price_id;
 
   select coalesce(json_agg(r), '[]')::text as json, count(*)::int as count from (
 select v.investment_price_id as "investmentPriceID",

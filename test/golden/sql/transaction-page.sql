@@ -1,5 +1,3 @@
-select pg_notify('registry_bell', '');
-
   select coalesce(json_agg(r), '[]')::text as json,
     count(*)::int as count, json_build_array(max(r."bizTransactionID")) as last
   from (select t.biz_transaction_id as "bizTransactionID",
@@ -49,3 +47,5 @@ cross join lateral (
 join investment i on i.investment_id = t.investment_id
 left join distribution d on d.product_id = t.product_id
   and d.corporate_action_id = t.corporate_action_id order by t.biz_transaction_id) r;
+
+select pg_notify('registry_bell', '');

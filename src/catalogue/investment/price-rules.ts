@@ -1,0 +1,75 @@
+import sql from 'sql-template-tag'
+import { type Problem, refuseAll } from '../../platform/refusal.ts'
+import { inside } from '../../platform/shape/path.ts'
+import type { Tx } from '../../platform/sql/handle.ts'
+import type { Row } from '../../platform/sql/rows.ts'
+
+/** What a price may not do: change a closed period, or move further than its investment allows. */
+
+export type PricedProduct = { productID: number; lockedDate: string | null }
+
+/**
+ * The product of each investment, with the day up to which it is locked. The product's row is held:
+ * whoever locks the period meanwhile waits for the prices that are being written.
+ */
+export async function productsOf(
+  tx: Tx,
+  investmentIDs: readonly number[],
+): Promise<Map<number, PricedProduct>> {
+  const rows = await tx.query<PricedProduct & { investmentID: number }>(sql`
+    select i.investment_id as "investmentID", p.product_id as "productID",
+      p.locked_date as "lockedDate"
+    from investment i join product p on p.product_id = i.product_id
+    where i.investment_id = any(${investmentIDs}::int[])
+    order by p.product_id for share of p`)
+  return new Map(rows.map(({ investmentID, ...product }) => [investmentID, product]))
+}
+
+export function refuseLocked(
+  prices: readonly { row: Row; path: string }[],
+  products: ReadonlyMap<number, PricedProduct>,
+) {
+  const problems = prices.flatMap(({ row, path }): Problem[] => {
+    const { lockedDate } = products.get(row.investment_id as number)!
+    // Dates as texts compare like dates.
+    if (lockedDate === null || (row.price_date as string) > lockedDate) return []
+    const field = inside(path, 'priceDate')
+    const message = `${field}: the product is locked up to ${lockedDate}; prices there stay.`
+    return [{ code: 'period_locked', field, message }]
+  })
+  refuseAll(409, problems)
+}
+
+type Moved = { id: number; price: string; before: string; tolerance: string }
+
+/**
+ * Refuses prices, written already, that are too far from the latest price before them. Where there
+ * is none, a replaced price is compared with what it replaces.
+ */
+export async function refuseBeyondTolerance(
+  tx: Tx,
+  ids: readonly number[],
+  pathOf: (id: number) => string,
+  replaced?: string,
+) {
+  if (ids.length === 0) return
+  const moved = await tx.query<Moved>(sql`
+    select v.investment_price_id as id, trim_scale(v.price)::text as price,
+      trim_scale(o.price)::text as before, trim_scale(i.price_tolerance_percent)::text as tolerance
+    from investment_price v join investment i on i.investment_id = v.investment_id
+    cross join lateral (select coalesce((
+      select o.price from investment_price o
+      where o.investment_id = v.investment_id and o.price_date < v.price_date
+      order by o.price_date desc limit 1), ${replaced ?? null}::numeric) as price) o
+    where v.investment_price_id = any(${ids}::int[])
+      and abs(v.price - o.price) * 100 > i.price_tolerance_percent * o.price
+    order by v.investment_price_id`)
+  const problems = moved.map(({ id, price, before, tolerance }): Problem => {
+    const field = inside(pathOf(id), 'price')
+    const message =
+      `${field} ${price} is more than ${tolerance} percent from ${before}, the price before it. ` +
+      'Send confirm: true with it if it is right.'
+    return { code: 'price_tolerance', field, message }
+  })
+  refuseAll(409, problems)
+}

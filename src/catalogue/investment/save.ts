@@ -1,0 +1,83 @@
+import sql from 'sql-template-tag'
+import type { Actor } from '../../platform/actor.ts'
+import { conflict } from '../../platform/refusal.ts'
+import { changesBetween } from '../../platform/shape/mask.ts'
+import type { Tx } from '../../platform/sql/handle.ts'
+import { noSuch } from '../../platform/sql/identify.ts'
+import { render } from '../../platform/sql/render.ts'
+import { defineTable, lockRow, put, type Row, rowFrom } from '../../platform/sql/rows.ts'
+import type { Written } from '../../platform/sql/unit-of-work.ts'
+import { productReference } from '../product/schema.ts'
+import { identifyProduct } from '../product/sql.ts'
+import {
+  Investment,
+  type InvestmentInput,
+  InvestmentRecord,
+  type InvestmentUpdate,
+  investmentReference,
+} from './schema.ts'
+import { identifyInvestment, investmentByID } from './sql.ts'
+
+const investmentTable = defineTable('investment', {
+  key: 'investment_id',
+  record: InvestmentRecord,
+  updatedDate: true,
+})
+
+export async function createInvestment(
+  tx: Tx,
+  actor: Actor,
+  input: InvestmentInput,
+): Promise<Written> {
+  const productID = await identifyProduct(tx, actor, input)
+  const row = await rowIn(tx, productID, input)
+  const id = await put(tx, investmentTable, undefined, row)
+  return { ...(await render(tx, investmentByID(id))), ids: [id], productID, changes: input }
+}
+
+export async function updateInvestment(
+  tx: Tx,
+  actor: Actor,
+  input: InvestmentUpdate,
+): Promise<Written> {
+  const id = await identifyInvestment(tx, actor, input)
+  const stored = await lockRow(tx, investmentTable, id)
+  if (!stored) throw noSuch(investmentReference, input)
+  const productID = stored.product_id as number
+  const row = await rowIn(tx, productID, input, stored)
+  await refuseOtherMeasure(tx, stored, row)
+  const before = await render(tx, investmentByID(id))
+  await put(tx, investmentTable, stored, row)
+  const after = await render(tx, investmentByID(id))
+  const changes = changesBetween(Investment, before.json, after.json)
+  return { ...after, ids: [id], productID, changes }
+}
+
+/** An investment of a product as it is to be stored: in the product's currency unless it says. */
+async function rowIn(tx: Tx, productID: number, input: InvestmentInput, before?: Row) {
+  const [product] = await tx.query<{ currencyID: number }>(sql`
+    select currency_id as "currencyID" from product where product_id = ${productID} for key share`)
+  if (!product) throw noSuch(productReference, input) // it went meanwhile
+  const others: Row = { product_id: productID }
+  if (before) others.investment_id = before.investment_id!
+  return rowFrom(
+    investmentTable,
+    { ...input, currencyID: input.currencyID ?? product.currencyID },
+    others,
+    before,
+  )
+}
+
+/** What the ledger has counted in one measure is not reread in another. */
+async function refuseOtherMeasure(tx: Tx, before: Row, row: Row) {
+  const isFiner = (before.unit_decimals as number) <= (row.unit_decimals as number)
+  if (before.currency_id === row.currency_id && isFiner) return
+  const [held] = await tx.query(sql`
+    select from holding
+    where product_id = ${before.product_id} and investment_id = ${before.investment_id} limit 1`)
+  if (held)
+    throw conflict(
+      'has_transactions',
+      'The investment has transactions: its currency stays, and unitDecimals cannot become fewer.',
+    )
+}

@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict'
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import { pathToFileURL } from 'node:url'
+import { freshDatabase } from '../support/database.ts'
+import type { Service } from '../support/service.ts'
+
+/** Every resource with fields of its own: where a line goes, and where the column. */
+const resources = [
+  { room: 'catalogue/product', table: 'product' },
+  { room: 'catalogue/investment', table: 'investment' },
+  { room: 'parties/biz-entity', table: 'biz_entity' },
+  { room: 'parties/person', table: 'person' },
+  { room: 'parties/organisation', table: 'organisation' },
+  { room: 'parties/account', table: 'account', after: 'drpValue: ' },
+  { room: 'parties/address', table: 'address', after: 'suburb: ' },
+  { room: 'parties/communication', table: 'communication', after: 'communicationTypeID: ' },
+  { room: 'parties/payment-detail', table: 'payment_detail', after: 'comments: ' },
+  { room: 'records/document', table: 'document' },
+]
+
+const load = <T>(path: string): Promise<T> => import(pathToFileURL(join(copy, path)).href)
+
+/** A copy of the service with the two lines for each resource. */
+let copy: string
+let service: Service
+before(async () => {
+  copy = mkdtempSync(join(tmpdir(), 'registry-field-'))
+  for (const name of ['src', 'migrations', 'test', 'package.json', 'tsconfig.json'])
+    cpSync(name, join(copy, name), { recursive: true })
+  symlinkSync(resolve('node_modules'), join(copy, 'node_modules'))
+  for (const { room, after = 'description: ' } of resources) addLine(room, after)
+  const columns = resources.map(({ table }) => `alter table ${table} add column nickname text;\n`)
+  writeFileSync(join(copy, 'migrations/9999-nickname.sql'), columns.join(''))
+  const { migrate } = await load<typeof import('../../src/platform/sql/migrate.ts')>(
+    'src/platform/sql/migrate.ts',
+  )
+  const { startService } =
+    await load<typeof import('../support/service.ts')>('test/support/service.ts')
+  const connection = await freshDatabase()
+  await migrate(connection)
+  service = await startService({}, connection)
+})
+after(async () => {
+  await service?.stop()
+  rmSync(copy, { recursive: true })
+})
+
+/** The one line, behind the first field that begins like this. */
+function addLine(room: string, behind: string) {
+  const path = join(copy, 'src', room, 'schema.ts')
+  const lines = readFileSync(path, 'utf8').split('\n')
+  const place = lines.findIndex((line) => line.startsWith(`  ${behind}`))
+  assert.ok(place > 0, `${room} has no field ${behind}`)
+  lines.splice(place + 1, 0, '  nickname: optional(text(50)),')
+  writeFileSync(path, lines.join('\n'))
+}
+
+const nickname = 'Nick'
+const post = async (path: string, body: object) => {
+  const reply = await service.admin.post(path, body)
+  assert.equal(reply.status, 200, reply.text)
+  return Array.isArray(reply.data) ? reply.data[0] : reply.data
+}
+
+describe('A field of any resource is one line in its schema and one column', () => {
+  it('of products, investments and documents', async () => {
+    const { productID, ...product } = await post('/Product', { name: 'P', nickname })
+    const investment = await post('/Investment', { productID, name: 'I', nickname })
+    const document = await post('/Document', { productID, documentTypeID: 1, nickname })
+    const read = async (path: string) => {
+      const { data } = await service.admin.get(path)
+      return Array.isArray(data) ? data[0] : data
+    }
+    for (const [made, path] of [
+      [product, `/Product?ProductID=${productID}`],
+      [investment, `/Investment?InvestmentID=${investment.investmentID}`],
+      [document, `/Document?DocumentID=${document.documentID}`],
+    ]) {
+      assert.equal(made.nickname, nickname)
+      assert.equal((await read(path)).nickname, nickname)
+    }
+    const changed = await service.admin.put('/Product', { productID, name: 'P', nickname: 'N' })
+    assert.equal(changed.data[0].nickname, 'N')
+    const cleared = await service.admin.put('/Product', { productID, name: 'P' })
+    assert.equal(cleared.data[0].nickname, null)
+  })
+
+  it('of investors and all that they have', async () => {
+    const { productID } = await post('/Product', { name: 'P' })
+    const entity = await post('/BizEntity', {
+      bizEntityTypeID: 1,
+      bizEntityStatusID: 1,
+      name: 'Investor',
+      nickname,
+      accounts: [{ productID, nickname }],
+      addresses: [{ nickname }],
+      communications: [{ name: '1', nickname }],
+      paymentDetails: [{ accountNumber: '1', nickname }],
+      bizEntityParties: [
+        { person: { firstName: 'Ann', nickname } },
+        { organisation: { name: 'Org', nickname } },
+      ],
+    })
+    const [person, organisation] = entity.bizEntityParties
+    for (const record of [
+      entity,
+      entity.accounts[0],
+      entity.addresses[0],
+      entity.communications[0],
+      entity.paymentDetails[0],
+      person.person,
+      organisation.organisation,
+    ])
+      assert.equal(record.nickname, nickname)
+    entity.accounts[0].nickname = 'Other'
+    const changed = await service.admin.put('/BizEntity', entity)
+    assert.equal(changed.data?.[0].accounts[0].nickname, 'Other', changed.text)
+  })
+})
