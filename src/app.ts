@@ -33,7 +33,7 @@ import { type Endpoint, methodOf, pathOf } from './platform/http/endpoint.ts'
 import { serveMetrics } from './platform/http/metrics.ts'
 import { mount } from './platform/http/mount.ts'
 import { openapiDocument } from './platform/http/openapi.ts'
-import { serveReference } from './platform/http/reference.ts'
+import { serveReference, serveRoot } from './platform/http/reference.ts'
 import { answerUnknownPaths, createServer } from './platform/http/server.ts'
 import { tryLater } from './platform/refusal.ts'
 import { readEncryptionKeys, readSecrets, seal, unseal } from './platform/secrets.ts'
@@ -80,6 +80,7 @@ export async function buildApp(
   const gauges = (register: Registry) => gaugesOf(register, database)
   serveMetrics(app, { database, token: metricsToken, gauges })
   await serveReference(app, openapiDocument(endpoints, version, maxPageSize))
+  serveRoot(app, version)
   if (perMinute > 0) await limitRates(app, perMinute)
   mount(app, endpoints, {
     database,
@@ -114,6 +115,6 @@ function methodsByPath(endpoints: Endpoint[]): Map<string, string[]> {
     const path = pathOf(endpoint).toLowerCase()
     methods.set(path, [...(methods.get(path) ?? []), methodOf(endpoint)])
   }
-  for (const path of ['/openapi.json', '/docs', '/metrics']) methods.set(path, ['GET'])
+  for (const path of ['/', '/openapi.json', '/docs', '/metrics']) methods.set(path, ['GET'])
   return methods
 }

@@ -47,7 +47,9 @@ export async function fileOf(client: Client, body: object): Promise<Buffer> {
 
 /** The cells of a CSV, by the rules of RFC 4180. */
 export function cellsOf(csv: Buffer): string[][] {
-  const text = csv.toString()
+  // Excel takes a text without this mark for another encoding.
+  if (csv.subarray(0, 3).toString('hex') !== 'efbbbf') throw new Error('no byte order mark')
+  const text = csv.subarray(3).toString()
   const rows: string[][] = [[]]
   for (const match of text.matchAll(/(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n|$)/g)) {
     if (match.index === text.length) break

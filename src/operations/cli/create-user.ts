@@ -30,7 +30,7 @@ export const createUserCommand = new Command('create-user')
       role,
       permissions: permissions?.split(','),
       productIDs: products?.split(',').map(Number),
-    }) as UserInput
+    }).body as UserInput
     await write('create-user', 'user.created', (tx) => createUser(tx, operator, input))
     say(`Created the user ${username}.`)
     if (generate) say(`Password: ${password}`)

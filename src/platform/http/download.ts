@@ -18,7 +18,7 @@ export type Download = {
 export const rawParameter = {
   Raw: optional(
     Type.Boolean({
-      description: 'The bytes themselves; so does Accept: application/octet-stream.',
+      description: 'The bytes themselves; so does an Accept that names no JSON: application/pdf.',
     }),
   ),
 }
@@ -67,5 +67,11 @@ function disposition(fileName: string): string {
   return `attachment; filename="${plain}"; filename*=UTF-8''${encoded}`
 }
 
-export const wantsBytes = (accept: string | undefined) =>
-  /(^|,)\s*application\/octet-stream\b/i.test(accept ?? '')
+/** Who asks for something else than JSON, or than anything at all, wants the file itself. */
+export function wantsBytes(accept: string | undefined): boolean {
+  const types = (accept ?? '*/*').toLowerCase().split(',').map(typeIn)
+  return types.includes('application/octet-stream') || !types.some((type) => jsonTypes.has(type))
+}
+
+const typeIn = (entry: string) => (entry.split(';')[0] ?? '').trim()
+const jsonTypes = new Set(['application/json', 'application/*', '*/*', ''])

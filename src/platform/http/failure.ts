@@ -1,19 +1,23 @@
 import type { FastifyError } from 'fastify'
 import { constraints } from '../constraints.ts'
 import { conflict, type Problem, Refusal, tryLater } from '../refusal.ts'
+import { itemAtFault } from './item-at-fault.ts'
 
 /** Any error as a refusal. `undefined` means a fault of ours: logged whole, told as nothing. */
 export function refusalOf(error: unknown): Refusal | undefined {
   if (error instanceof Refusal) return error
-  const { code = '', constraint } = error as { code?: string; constraint?: string }
-  return ofConstraint(constraint) ?? ofDatabase(code) ?? ofFramework(error as FastifyError)
+  const { code = '' } = error as { code?: string }
+  return ofConstraint(error) ?? ofDatabase(code) ?? ofFramework(error as FastifyError)
 }
 
-function ofConstraint(name: string | undefined): Refusal | undefined {
-  const known = name ? constraints[name] : undefined
+/** A broken constraint as a refusal; in a list, `body` tells which of its items broke it. */
+export function ofConstraint(error: unknown, body?: unknown): Refusal | undefined {
+  const { constraint = '', detail } = error as { constraint?: string; detail?: string }
+  const known = constraints[constraint]
   if (!known) return undefined
   const { status, ...problem } = known
-  return new Refusal(status, [problem])
+  const field = itemAtFault(problem, detail, body) ?? problem.field
+  return new Refusal(status, [{ ...problem, ...(field !== undefined && { field }) }])
 }
 
 /** Waited too long for a lock or a statement, or the server is out of room: passes by itself. */

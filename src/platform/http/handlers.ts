@@ -5,6 +5,7 @@ import { usualEvent } from '../event-types.ts'
 import { bodyReader, queryReader } from '../shape/input.ts'
 import { itemPath } from '../shape/path.ts'
 import type { Database } from '../sql/handle.ts'
+import type { Answer } from '../sql/render.ts'
 import { unitOfWork, type Write } from '../sql/unit-of-work.ts'
 import { answerFile, wantsBytes } from './download.ts'
 import type {
@@ -17,12 +18,13 @@ import type {
   WriteEndpoint,
 } from './endpoint.ts'
 import { successBody } from './envelope.ts'
+import { ofConstraint } from './failure.ts'
 import { limitPages } from './paging.ts'
 import { type RetryOptions, retryKey } from './retry.ts'
 import { answerSuccess } from './server.ts'
 import { answerRows } from './stream.ts'
 import type { turns } from './turns.ts'
-import { receive } from './upload.ts'
+import { type KeptFile, receive } from './upload.ts'
 
 export type HandlerOptions = RetryOptions & {
   database: Database
@@ -31,7 +33,8 @@ export type HandlerOptions = RetryOptions & {
   inTurn: ReturnType<typeof turns>
 }
 
-type Taken = Request<unknown, unknown>
+/** A request as it was read, with the fields of its body that nobody looks at. */
+type Taken = Request<unknown, unknown> & { ignored: readonly string[] }
 type Take = (request: FastifyRequest) => Taken
 type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
 
@@ -42,7 +45,8 @@ export function handlerOf(endpoint: Endpoint, options: HandlerOptions): Handler 
   switch (endpoint.kind) {
     case 'read':
       return async (request, reply) => {
-        const answer = await endpoint.read(take(request), database)
+        const taken = take(request)
+        const answer = withIgnored(await endpoint.read(taken, database), taken)
         const { nextCursor } = answer.beside ?? {}
         if (nextCursor !== undefined) reply.header('next-cursor', nextCursor)
         return answerSuccess(reply, successBody(answer))
@@ -67,16 +71,25 @@ function takerOf(endpoint: Endpoint, maxPageSize: number): Take {
   const { kind, body } = endpoint
   const readQuery = queryReader(limitPages(endpoint.query ?? noParameters, maxPageSize))
   // The body of an upload is read as it arrives; see uploadHandler.
-  const readBody = body && kind !== 'upload' ? bodyReader(body) : () => undefined
+  const readBody = body && kind !== 'upload' ? bodyReader(body, endpoint.data) : noBody
   return (request) => ({
     query: readQuery(parametersOf(request)),
-    body: readBody(request.body),
+    ...readBody(request.body),
     pathOf: itemPath(request.body),
     // The gate has let nobody pass without one, but to public endpoints, which do not look.
     actor: request.actor as Actor,
     headers: request.headers,
     address: request.ip,
   })
+}
+
+const noBody = () => ({ body: undefined, ignored: [] })
+
+/** Says which fields were ignored, so that a misspelt one is seen. */
+function withIgnored(answer: Answer, { ignored }: Taken): Answer {
+  if (ignored.length === 0) return answer
+  const told = `Ignored: ${ignored.join(', ')}.`
+  return { ...answer, message: answer.message ? `${answer.message} ${told}` : told }
 }
 
 const parametersOf = ({ raw: { url = '' } }: FastifyRequest) => {
@@ -103,10 +116,12 @@ function performer(endpoint: WriteEndpoint, options: HandlerOptions): Perform {
   return async (request, reply, taken) => {
     const retry = retryKey(taken, endpoint, options)
     const write = { ...writeOf(request, endpoint), event, retry }
-    const { answer, replayed } = await inTurn(() => work(taken, write), taken)
+    const { answer, replayed } = await inTurn(() => work(taken, write), taken).catch((error) => {
+      throw (taken.pathOf(0) && ofConstraint(error, taken.body)) || error
+    })
     if (replayed) reply.header('idempotency-replayed', 'true')
     if (answer.accepted) reply.code(202)
-    return answerSuccess(reply, successBody(answer, endpoint.beside))
+    return answerSuccess(reply, successBody(withIgnored(answer, taken), endpoint.beside))
   }
 }
 
@@ -120,7 +135,7 @@ function workOf(
     return (taken: Taken, write: Write) => endpoint.through(taken, write)
   return (taken: Taken, write: Write) =>
     // An upload's request has what became of its file beside what its schema says; see below.
-    unitOfWork(database, write, (tx) => endpoint.write(taken as Request<unknown, never>, tx))
+    unitOfWork(database, write, (tx) => endpoint.write(taken as Request<unknown, KeptFile>, tx))
 }
 
 /** A write that has neither said nor shown what it tells others does not start. */
@@ -140,16 +155,21 @@ const writeOf = ({ actor, id }: FastifyRequest, { operation, resource }: WriteEn
 /** Takes the file of a request in first, and keeps it once the request around it is right. */
 function uploadHandler(endpoint: UploadEndpoint, take: Take, options: HandlerOptions): Handler {
   const { body, upload } = endpoint
-  const readBody = bodyReader(body)
+  const readBody = bodyReader(body, endpoint.data)
   const perform = performer(endpoint, options)
   return async (request, reply) => {
     const taken = take(request)
     const { body: given, file } = await receive(request, body, upload)
     try {
       // Whoever left the file out is refused here: the schema asks for its content.
-      const { content: _content, ...told } = readBody(given) as { content: string }
+      const { body: read, ignored } = readBody(given)
+      const { content: _content, ...told } = read as { content: string }
       const kept = await upload.keep(file!, told)
-      return await perform(request, reply, { ...taken, body: { ...told, ...kept } })
+      return await perform(request, reply, {
+        ...taken,
+        ignored,
+        body: { ...told, ...kept },
+      })
     } finally {
       await file?.discard()
     }

@@ -252,9 +252,10 @@ function plainSchema(schema: object, components: Record<string, unknown>): unkno
       if (keyword === 'items') return [keyword, show(value)]
       return [keyword, keyword === 'anyOf' ? (value as unknown[]).map(show) : value]
     })
-  const { decimal, sensitive, encrypted } = nodeOf(schema)
+  const { decimal, int64, sensitive, encrypted } = nodeOf(schema)
   return {
     ...(decimal && { type: 'number', ...decimalBounds(decimal) }),
+    ...(int64 && { type: 'integer', format: 'int64' }),
     ...(sensitive && !encrypted && { writeOnly: true }),
     ...Object.fromEntries(plain),
   }

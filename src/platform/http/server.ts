@@ -13,6 +13,7 @@ import { errorForLog } from '../log.ts'
 import { invalid, Refusal } from '../refusal.ts'
 import { parseJson } from '../shape/json.ts'
 import { failureBody, internalFailure, refusalOf } from './failure.ts'
+import { letPass } from './let-pass.ts'
 import { dropStalledReaders, hasItsOwnTime } from './slow.ts'
 
 export type ServerOptions = {
@@ -167,6 +168,9 @@ export function answerFailure(reply: FastifyReply, error: unknown): FastifyReply
   if (!refusal) reply.log.error({ requestID, err: errorForLog(error) }, 'failed')
   else if (refusal.status >= 500)
     reply.log.warn({ requestID, err: errorForLog(refusal.cause) }, 'unavailable')
+  // Fastify would cut the connection off while a body that is too large still arrives.
+  reply.removeHeader('connection')
+  letPass(reply.request.raw)
   reply.type(jsonType).headers({ 'cache-control': 'no-store', 'x-request-id': requestID })
   if (!refusal) return reply.code(500).send(internalFailure())
   return reply

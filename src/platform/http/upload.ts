@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import multipart from '@fastify/multipart'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
@@ -7,6 +6,7 @@ import { invalid, Refusal } from '../refusal.ts'
 import { parseJson } from '../shape/json.ts'
 import { nodeOf } from '../shape/keywords.ts'
 import { contentSplitter } from './json-content.ts'
+import { letPass } from './let-pass.ts'
 import { atItsPace } from './slow.ts'
 
 /** A file that has arrived and is not kept yet: measured, hashed, in a temporary place. */
@@ -57,17 +57,6 @@ export async function receive(request: FastifyRequest, schema: TObject, door: Fi
     letPass(request.raw)
     throw refusalOfUpload(error) ?? error
   }
-}
-
-/**
- * The rest of a body that is refused goes by unread: its sender gets to the answer, and the
- * connection is free again. For a while; then it is cut.
- */
-function letPass(body: IncomingMessage) {
-  // Not at once: who has just stopped reading is still about to pause it.
-  setImmediate(() => body.resume())
-  const timer = setTimeout(() => body.destroy(), 30_000).unref()
-  body.once('close', () => clearTimeout(timer))
 }
 
 async function receiveJson(body: Readable | undefined, door: FileDoor): Promise<Received> {
@@ -150,11 +139,9 @@ function refusalOfUpload(error: unknown): Refusal | undefined {
 }
 
 export const tooLarge = (maxBytes: number) =>
-  new Refusal(
-    413,
-    [{ code: 'file_too_large', message: `A file may have at most ${maxBytes} bytes.` }],
-    { Connection: 'close' },
-  )
+  new Refusal(413, [
+    { code: 'file_too_large', message: `A file may have at most ${maxBytes} bytes.` },
+  ])
 const encoded = () =>
   new Refusal(415, [{ code: 'encoded', message: 'Send the body without a Content-Encoding.' }])
 const givenTwice = (field: string) => invalid('given_twice', `${field} is given twice.`, field)

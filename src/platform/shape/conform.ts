@@ -13,15 +13,18 @@ import { inside, itemOf } from './path.ts'
  * does. It judges nothing but a name that is given twice and a list that is too long; what else
  * does not fit is passed on as it is, for the rules to refuse.
  */
-export type Conform = (value: unknown, problems: Problem[], path: string) => unknown
+export type Conform = (value: unknown, findings: Findings, path: string) => unknown
+
+/** What is wrong with a body in its very shape, and the fields that no schema has. */
+export type Findings = { problems: Problem[]; ignored: Set<string> }
 
 export function conformTo(schema: TSchema): Conform {
   const node = nodeOf(schema)
   const { conformed, clearable } = node
   const conform = conformKind(node)
-  return (value, problems, path) => {
+  return (value, findings, path) => {
     if (clearable && value === null) return null
-    const given = conform(value, problems, path)
+    const given = conform(value, findings, path)
     return given === undefined || !conformed ? given : conformed(given as never)
   }
 }
@@ -42,17 +45,20 @@ function conformObject(properties: Record<string, Node>): Conform {
       { name, conform: conformTo(schema) },
     ]),
   )
-  return (value, problems, path) => {
+  return (value, findings, path) => {
     if (!isPlainObject(value)) return value ?? undefined
     const conformed: Record<string, unknown> = {}
     const seen = new Set<string>()
     for (const [key, given] of Object.entries(value)) {
       const field = fields.get(key.toLowerCase())
-      if (!field) continue
+      if (!field) {
+        findings.ignored.add(inside(path, key))
+        continue
+      }
       const at = inside(path, field.name)
-      if (seen.has(field.name)) problems.push(givenTwice(at))
+      if (seen.has(field.name)) findings.problems.push(givenTwice(at))
       seen.add(field.name)
-      const fieldValue = field.conform(given, problems, at)
+      const fieldValue = field.conform(given, findings, at)
       if (fieldValue !== undefined) conformed[field.name] = fieldValue
     }
     return conformed
@@ -69,11 +75,11 @@ const mostItems = 1000
 function conformArray(node: Node, items: Node): Conform {
   const conform = conformTo(items)
   const most = node.maxItems ?? mostItems
-  return (value, problems, path) => {
-    if (node.lone && isPlainObject(value)) return [conform(value, problems, path)]
+  return (value, findings, path) => {
+    if (node.lone && isPlainObject(value)) return [conform(value, findings, path)]
     if (!Array.isArray(value)) return value ?? undefined
-    if (value.length > most) problems.push(tooMany(path, most))
-    return value.slice(0, most).map((item, i) => conform(item, problems, itemOf(path, i)) ?? null)
+    if (value.length > most) findings.problems.push(tooMany(path, most))
+    return value.slice(0, most).map((item, i) => conform(item, findings, itemOf(path, i)) ?? null)
   }
 }
 

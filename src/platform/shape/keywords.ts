@@ -16,6 +16,8 @@ export type Keywords = {
   decimal?: DecimalRule
   /** The lookup category whose ids are right here; 0 means "not given". */
   lookup?: string
+  /** A whole number of 64 bits: a number, or its digits where a double would lose some. */
+  int64?: boolean
   /** A native id; 0 means "not given". */
   identifier?: boolean
   /** Left out of a PUT it stays as it is; an explicit null clears it. */
@@ -39,6 +41,7 @@ export type Keywords = {
 const names: Record<keyof Keywords, true> = {
   decimal: true,
   lookup: true,
+  int64: true,
   identifier: true,
   clearable: true,
   sensitive: true,
@@ -75,12 +78,13 @@ export function ownNode(schema: TSchema): Node {
 /** A value of its own rather than a list or an object. */
 export const isScalar = ({ items, properties }: Node) => !items && !properties
 
-/** The names under which schemas have sensitive values, at any depth. */
-export function sensitiveNames(schemas: readonly TSchema[]): Set<string> {
-  const found = new Set<string>()
+type Visit = (node: Node, name: string | undefined) => void
+
+/** Goes through schemas and all that is in them, each once under the name it stands at. */
+function walkSchemas(schemas: readonly TSchema[], visit: Visit) {
   const seen = new Set<Node>()
   const walk = (node: Node, name?: string) => {
-    if (node.sensitive && name) found.add(name)
+    visit(node, name)
     if (seen.has(node)) return
     seen.add(node)
     for (const inner of [...(node.anyOf ?? []), ...(node.items ? [node.items] : [])])
@@ -88,5 +92,18 @@ export function sensitiveNames(schemas: readonly TSchema[]): Set<string> {
     for (const [field, inner] of Object.entries(node.properties ?? {})) walk(inner, field)
   }
   for (const schema of schemas) walk(nodeOf(schema))
+}
+
+/** The names of all fields that schemas have, at any depth, in small letters. */
+export function fieldNames(schemas: readonly TSchema[]): Set<string> {
+  const found = new Set<string>()
+  walkSchemas(schemas, (_node, name) => name && found.add(name.toLowerCase()))
+  return found
+}
+
+/** The names under which schemas have sensitive values, at any depth. */
+export function sensitiveNames(schemas: readonly TSchema[]): Set<string> {
+  const found = new Set<string>()
+  walkSchemas(schemas, ({ sensitive }, name) => sensitive && name && found.add(name))
   return found
 }

@@ -21,6 +21,17 @@ ajv.addKeyword({
     typeof value === 'string' && plainDecimal(value) === value && inRange(rule, value),
 })
 
+ajv.addKeyword({
+  keyword: 'int64',
+  errors: false,
+  validate: (_rule: true, value: unknown) => Number.isSafeInteger(value) || isLong(value),
+})
+
+const isLong = (value: unknown) =>
+  typeof value === 'string' &&
+  /^-?\d{1,19}$/.test(value) &&
+  BigInt.asIntN(64, BigInt(value)) === BigInt(value)
+
 /** What a schema's own function finds, told like what is wrong with any field. */
 const checked: SchemaValidateFunction = (check: Check, value: unknown) => {
   checked.errors = check(value).map((params) => ({ keyword: 'check', params }))
@@ -130,6 +141,8 @@ function judgement(error: ErrorObject): [string, string] {
         : ['invalid_value', `must be one of ${params.allowedValues.join(', ')}`]
     case 'format':
       return ['invalid_date', `must be ${formats[params.format] ?? params.format}`]
+    case 'int64':
+      return ['wrong_type', 'must be a whole number of at most 64 bits']
     case 'decimal':
       return ['invalid_decimal', decimalWords(schema as DecimalRule)]
     default:

@@ -65,7 +65,7 @@ const filter =
   (type: Filter['type'], value: TSchema) =>
   (column: string, bare = 'equal'): Filter => ({ column, type, value, bare })
 
-const wholeNumber = Type.Integer({ minimum: -(2 ** 53) + 1, maximum: 2 ** 53 - 1 })
+const wholeNumber = Type.Unsafe<number | string>({ int64: true })
 export const intFilter = filter('bigint', wholeNumber)
 export const dateFilter = filter('date', Type.String({ format: 'date' }))
 export const dateTimeFilter = filter('timestamptz', Type.String({ format: 'date-time' }))

@@ -3,14 +3,17 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { type Column, harmless, type Row, type Table, totalLines } from './table.ts'
 
-/** RFC 4180, in UTF-8. Figures as plain digits; the last lines have the totals. */
+/**
+ * RFC 4180, in UTF-8 with a mark, without which Excel takes it for another encoding. Figures as
+ * plain digits; the last lines have the totals.
+ */
 export async function writeCsv(path: string, table: Table, rows: AsyncIterable<Row[]>) {
   await pipeline(Readable.from(lines(table, rows)), createWriteStream(path))
 }
 
 async function* lines(table: Table, rows: AsyncIterable<Row[]>) {
   const { columns } = table
-  yield line(columns.map(({ title }) => quoted(title)))
+  yield `\ufeff${line(columns.map(({ title }) => quoted(title)))}`
   for await (const batch of rows)
     yield batch.map((row) => line(columns.map((column) => cell(column, row[column.key])))).join('')
   for (const { label, row } of totalLines(table)) yield line(totalCells(columns, label, row))
