@@ -210,7 +210,7 @@ export function readConfig(env: Environment = process.env): Config {
  */
 const unknownNames = (env: Environment, read: ReadonlySet<string>) =>
   Object.keys(env)
-    .filter((name) => name.startsWith('REGISTRY_') && !read.has(name))
+    .filter((name) => /^REGISTRY_/.test(name) && !read.has(name))
     .map((name) => ({ name, nearest: nearest(name, [...read]) }))
 
 export const unknownWords = (unknown: Config['unknown']) =>
