@@ -5,6 +5,8 @@ import { after, before, describe, it } from 'node:test'
 import { freshDatabase } from '../support/database.ts'
 import { type Service, startService } from '../support/service.ts'
 import { done, newWorld, type World } from '../support/world.ts'
+import { dataModelPage } from './data-model.ts'
+import { errorCodesPage } from './error-codes.ts'
 import { operations, type Request } from './operations.ts'
 import { schemaOf } from './schema.ts'
 import { dedented, recordStatements } from './statements.ts'
@@ -26,6 +28,11 @@ function compare(name: string, text: string) {
 describe('The golden files', () => {
   it('have the schema that the migrations make', async () => {
     compare('schema.sql', await schemaOf(await freshDatabase()))
+  })
+
+  it('and the pages made from it and from the sources are of this version', async () => {
+    compare(join('..', '..', 'docs', 'data-model.md'), await dataModelPage(await freshDatabase()))
+    compare(join('..', '..', 'docs', 'error-codes.md'), errorCodesPage())
   })
 
   describe('have the statements of what is asked most', () => {

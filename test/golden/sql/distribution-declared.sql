@@ -5,6 +5,8 @@ cross join lateral (
   where r.product_id = g.value
     and true and true limit 1) r;
 
+select pg_notify('registry_bell', '');
+
   select g.place, r.* from unnest($1::int[],$2::bigint[],$3::int[]) g ("place", "value", "product_id")
   cross join lateral (
     select r.corporate_action_id as id , r.product_id as "productID"
@@ -12,8 +14,6 @@ cross join lateral (
     where r.corporate_action_id = g.value
       and (g.product_id is null or r.product_id = g.product_id) and r.product_id = any(array(
 select product_id from product where true)) limit 1) r;
-
-select pg_notify('registry_bell', '');
 
 select * from distribution where product_id = $1 and corporate_action_id = $2 for update nowait;
 

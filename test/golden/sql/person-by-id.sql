@@ -79,3 +79,5 @@ from (
     where p.person_id = $1 and true
   and ($2::bigint = 0 or $3::bigint < (select max(p.person_id) from person p))
   order by p.person_id limit $4 offset $5::bigint) p where true order by p.person_id) r;
+
+select pg_notify('registry_bell', '');

@@ -1,0 +1,105 @@
+import { readFileSync } from 'node:fs'
+import type pg from 'pg'
+import { rowsOf } from '../support/database.ts'
+
+type Column = { table: string; name: string; type: string; isKey: boolean; isReference: boolean }
+type Reference = { table: string; target: string; columns: string[]; optional: boolean }
+
+const columnsQuery = `
+  select c.relname as table, a.attname as name, t.typname as type,
+    exists (select from pg_constraint k where k.conrelid = c.oid and k.contype = 'p'
+      and a.attnum = any(k.conkey)) as "isKey",
+    exists (select from pg_constraint k where k.conrelid = c.oid and k.contype = 'f'
+      and a.attnum = any(k.conkey)) as "isReference"
+  from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0
+  join pg_type t on t.oid = a.atttypid
+  where c.relkind in ('r', 'p') and c.relnamespace = 'public'::regnamespace
+    and not a.attisdropped
+  order by c.relname collate "C", a.attnum`
+
+const referencesQuery = `
+  select k.conrelid::regclass::text as table, k.confrelid::regclass::text as target,
+    array(select a.attname::text from unnest(k.conkey) with ordinality u (attnum, place)
+      join pg_attribute a on a.attrelid = k.conrelid and a.attnum = u.attnum
+      order by u.place) as columns,
+    exists (select from pg_attribute a where a.attrelid = k.conrelid
+      and a.attnum = any(k.conkey) and not a.attnotnull) as optional
+  from pg_constraint k
+  where k.contype = 'f' and k.connamespace = 'public'::regnamespace
+  order by 1, 2, k.conname collate "C"`
+
+const kinds: [RegExp, string][] = [
+  [/create_distributed_table\('(\w+)'/g, 'ledger'],
+  [/create_reference_table\('(\w+)'/g, 'identity'],
+]
+
+/** What each kind of table is for; a table is of the kind that scale-out/distribute.sql names. */
+const headings: Record<string, string> = {
+  ledger: 'What grows with activity. The product leads every key, so that it can lie by product.',
+  identity: 'What everybody refers to: who and what there is, and the codes.',
+  local: 'Users, sessions, the trail and other upkeep of this installation.',
+}
+
+/** The tables with their columns and references, as diagrams, from the schema itself. */
+export async function dataModelPage(connection: pg.ClientConfig): Promise<string> {
+  const columns: Column[] = await rowsOf(connection, columnsQuery)
+  const references: Reference[] = await rowsOf(connection, referencesQuery)
+  const names = [...new Set(columns.map(({ table }) => table))]
+  const kindOf = kindsOfTables()
+  const parts = Object.entries(headings).map(([kind, words]) => {
+    const own = names.filter((name) => (kindOf.get(name) ?? 'local') === kind)
+    return `## ${kind[0]!.toUpperCase()}${kind.slice(1)} tables
+
+${words}
+
+\`\`\`mermaid
+erDiagram
+${own.map((name) => entityOf(name, columns)).join('\n')}
+${linesOf(own, references).join('\n')}
+\`\`\`
+`
+  })
+  return `# Data model
+
+Written by \`npm run golden\` from the schema that the migrations make; a test compares them.
+\`test/golden/schema.sql\` has the same with every constraint and index.
+[ARCHITECTURE.md](ARCHITECTURE.md#kinds-of-tables) says what the kinds of table are, and
+[glossary.md](glossary.md) what the words mean. A line leads from a table to one that it refers to;
+references to \`product\`, which nearly every table has, are left out where another line says as
+much.
+
+${parts.join('\n')}`
+}
+
+function kindsOfTables(): Map<string, string> {
+  const text = readFileSync('scale-out/distribute.sql', 'utf8')
+  return new Map(
+    kinds.flatMap(([pattern, kind]) =>
+      [...text.matchAll(pattern)].map(([, table]) => [table!, kind] as const),
+    ),
+  )
+}
+
+function entityOf(name: string, columns: Column[]): string {
+  const lines = columns
+    .filter(({ table }) => table === name)
+    .map(({ name: column, type, isKey, isReference }) => {
+      const marks = [isKey && 'PK', isReference && 'FK'].filter(Boolean).join(', ')
+      return `    ${type.replace(/^_(.*)/, '$1_array')} ${column}${marks ? ` ${marks}` : ''}`
+    })
+  return `  ${name} {\n${lines.join('\n')}\n  }`
+}
+
+function linesOf(own: string[], references: Reference[]): string[] {
+  const lines = references
+    .filter(({ table }) => own.includes(table))
+    .filter(({ table, target }) => {
+      const others = references.filter((one) => one.table === table && one.target !== 'product')
+      return target !== 'product' || others.length === 0
+    })
+    .map(({ table, target, columns, optional }) => {
+      const by = columns.filter((name) => name !== 'product_id').join(', ') || 'product_id'
+      return `  ${table} }o--${optional ? 'o|' : '||'} ${target} : "${by}"`
+    })
+  return [...new Set(lines)]
+}
