@@ -2,9 +2,10 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { appendFileSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, it } from 'node:test'
+import { after, before, describe, it } from 'node:test'
 import { faultsOfMessage } from '../scripts/check-commit.mjs'
 import { temporaryFolder } from './support/process.ts'
+import { type Service, startService } from './support/service.ts'
 
 const decisions = join('docs', 'decisions')
 
@@ -50,6 +51,30 @@ const documents = () =>
     .map((name) => join('docs', name))
 
 const exists = (path: string) => spawnSync('test', ['-e', path]).status === 0
+
+describe('What watches the registry', () => {
+  let service: Service
+  before(async () => {
+    service = await startService()
+  })
+  after(() => service.stop())
+
+  it('asks for metrics that there are', async () => {
+    const folder = join('deploy', 'monitoring')
+    const wanted = ['alerts.yml', 'dashboard.json'].flatMap(
+      (name) =>
+        readFileSync(join(folder, name), 'utf8').match(
+          /\b(registry|http|database|process|nodejs)_[a-z0-9_]+(?=[{[ )"])/g,
+        ) ?? [],
+    )
+    assert.ok(wanted.length > 20)
+    const there = await (await fetch(`${service.url}/metrics`)).text()
+    const missing = wanted.filter(
+      (name) => !there.includes(`# TYPE ${name.replace(/_(count|bucket)$/, '')} `),
+    )
+    assert.deepEqual([...new Set(missing)], [])
+  })
+})
 
 describe('The message of a commit', () => {
   const body = '\n\nBecause a second press of the key posted twice.\n'
