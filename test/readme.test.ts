@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { startCommand } from './support/process.ts'
 import { adminPassword, type Service, startService } from './support/service.ts'
@@ -26,22 +27,38 @@ describe('The README', () => {
 
   it('has a tour whose every line works as it stands', { skip: !hasCurl }, async () => {
     const [, tour = ''] = /^## A five-minute tour$([\s\S]*?)^## /m.exec(readme) ?? []
-    const script = [...tour.matchAll(/^```sh\n([\s\S]*?)^```$/gm)]
-      .map(([, lines]) => lines)
-      .join('')
-    const here = script
-      .replace(/^URL=.*$/m, `URL=${service.url}`)
-      .replace(/^PASSWORD=.*$/m, `PASSWORD='${adminPassword}'`)
-    assert.ok(here.includes(service.url) && here.includes(adminPassword))
-    const shell = startCommand('sh', ['-e', '-c', here], {})
-    assert.equal(await shell.exited, 0, shell.errors())
-    const output = shell.output()
-    const refused = count(script, /# refused$/gm)
-    assert.equal(count(output, /"result":false/g), refused, output)
-    assert.equal(count(output, /"result":true/g), count(script, /^call [A-Z]/gm) - refused)
-    assert.match(output, /^idempotency-replayed: true/m)
+    assert.match(await walk(service, tour), /^idempotency-replayed: true/m)
   })
 })
+
+describe('The API guide', () => {
+  let service: Service
+  before(async () => {
+    service = await startService()
+  })
+  after(() => service.stop())
+
+  it('has lines that work as they stand, from top to bottom', { skip: !hasCurl }, async () => {
+    const guide = readFileSync(join('docs', 'api-guide.md'), 'utf8')
+    assert.match(await walk(service, guide), /"drpUnits":[1-9]/)
+  })
+})
+
+/** Does what a page's shell examples do, and looks that just those are refused which say so. */
+async function walk({ url }: Service, page: string): Promise<string> {
+  const script = [...page.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, lines]) => lines).join('')
+  const here = script
+    .replace(/^URL=.*$/m, `URL=${url}`)
+    .replace(/^PASSWORD=.*$/m, `PASSWORD='${adminPassword}'`)
+  assert.ok(here.includes(url) && here.includes(adminPassword))
+  const shell = startCommand('sh', ['-e', '-c', here], {})
+  assert.equal(await shell.exited, 0, shell.errors())
+  const output = shell.output()
+  const refused = count(script, /# refused$/gm)
+  assert.equal(count(output, /"result":false/g), refused, output)
+  assert.equal(count(output, /"result":true/g), count(script, /^call [A-Z]/gm) - refused, output)
+  return output
+}
 
 describe('docs/DEPENDENCIES.md', () => {
   it('has every direct dependency, and no others', () => {
