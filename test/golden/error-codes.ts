@@ -103,9 +103,9 @@ export function errorCodesPage(): string {
 Written by \`npm run golden\` from the sources; a test compares them.
 
 A failure has the same envelope as a success, with \`result: false\` and
-\`errors: [{ code, field?, message }]\`. The \`code\` stays the same for ever: programs decide by it.
-The \`message\` is for the person who has to act; its words may change. Everything wrong with a body
-is told at once, and nothing of a refused request is written.
+\`errors: [{ code, field?, message }]\`. The \`code\` stays the same for ever: programs decide by
+it. The \`message\` is for the person who has to act; its words may change. Everything wrong with
+a body is told at once, and nothing of a refused request is written.
 
 | Status | Means | Send it again? |
 |---|---|---|
@@ -114,12 +114,12 @@ is told at once, and nothing of a refused request is written.
 | 403 | The permission is missing | no |
 | 404 | There is no such record, for you | no |
 | 409 | The state of the data refuses it | when that has changed |
-| 413, 415, 422 | Too large; not JSON; an Idempotency-Key used for something else | after mending it |
-| 429, 503 | Too many requests, or busy: see the header Retry-After | yes, the same, after a moment |
+| 413, 415, 422 | Too large; not JSON; an Idempotency-Key of something else | after mending it |
+| 429, 503 | Too many requests, or busy: see the header Retry-After | yes, after a moment |
 | 500 | A fault of ours; the request id is in the log | yes, under its Idempotency-Key |
 
-\`outcome_unknown\` (503) is the one to take care with: the request may have been done. Send it again
-under the same \`Idempotency-Key\`.
+\`outcome_unknown\` (503) is the one to take care with: the request may have been done. Send it
+again under the same \`Idempotency-Key\`.
 
 | Code | Status | What it says (… stands for a value) |
 |---|---|---|

@@ -1,3 +1,5 @@
+select pg_notify('registry_bell', '');
+
 select g.place, r.* from unnest($1::int[],$2::bigint[],$3::int[]) g ("place", "value", "product_id")
 cross join lateral (
   select r.product_id as id
@@ -81,8 +83,6 @@ join biz_transaction t on t.product_id = g.product_id
 select account_id as id, last_date as "lastDate" from ledger_account
 where product_id = $1 and account_id = any($2::int[]) and (select count(*) from ledger_account where product_id = $3 and account_id = any($4::int[])) = $5
 order by account_id for update skip locked;
-
-select pg_notify('registry_bell', '');
 
 select nextval('biz_transaction_biz_transaction_id_seq') as id
 from generate_series(1, $1::int);

@@ -5,8 +5,6 @@ cross join lateral (
   where r.product_id = g.value
     and true and true limit 1) r;
 
-select pg_notify('registry_bell', '');
-
   select g.place, r.* from unnest($1::int[],$2::bigint[],$3::int[]) g ("place", "value", "product_id")
   cross join lateral (
     select r.corporate_action_id as id , r.product_id as "productID"
@@ -16,6 +14,8 @@ select pg_notify('registry_bell', '');
 select product_id from product where true)) limit 1) r;
 
 select * from distribution where product_id = $1 and corporate_action_id = $2 for update nowait;
+
+select pg_notify('registry_bell', '');
 
 select t.product_id as "productID",
   t.corporate_action_id as id,

@@ -1,3 +1,5 @@
+select pg_notify('registry_bell', '');
+
   select coalesce(json_agg(r), '[]')::text as json,
     count(*)::int as count, json_build_array(max(r."personID")) as last
   from (
@@ -79,5 +81,3 @@ from (
     where p.person_id = $1 and true
   and ($2::bigint = 0 or $3::bigint < (select max(p.person_id) from person p))
   order by p.person_id limit $4 offset $5::bigint) p where true order by p.person_id) r;
-
-select pg_notify('registry_bell', '');
