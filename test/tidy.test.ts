@@ -9,8 +9,8 @@ import { describe, it } from 'node:test'
  */
 const storeys: Record<string, string> = {
   platform:
-    'refusal.ts log.ts folder.ts secrets.ts permission.ts event-types.ts lookup shape embedded ' +
-    'constraints.ts sql actor.ts http files registry.ts',
+    'refusal.ts log.ts folder.ts secrets.ts permission.ts event-types.ts problem-codes.ts ' +
+    'lookup shape embedded constraints.ts sql actor.ts http files registry.ts',
   catalogue: 'product investment common',
   access: 'password user audit',
   parties: 'investor address communication payment-detail person organisation account biz-entity',

@@ -5,6 +5,7 @@ import { readAudit } from './sql.ts'
 export const auditEndpoints = [
   reading({
     operation: 'GET /Audit',
+    name: 'listAuditRecords',
     access: 'Audit.Read',
     summary: 'Read the audit trail: who did what, when, to which records.',
     query: AuditQuery,

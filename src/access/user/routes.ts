@@ -29,6 +29,7 @@ export type SignInDoor = {
 export const userEndpoints = ({ database, tokens, nameKey, stopping }: SignInDoor): Endpoint[] => [
   writing({
     operation: 'POST /User/Login',
+    name: 'login',
     event: null,
     access: 'public',
     summary: 'Sign in.',
@@ -46,6 +47,7 @@ export const userEndpoints = ({ database, tokens, nameKey, stopping }: SignInDoo
   }),
   writing({
     operation: 'POST /User/RefreshToken',
+    name: 'refreshToken',
     event: null,
     access: 'public',
     summary: 'Trade a refresh token for a new pair of tokens.',
@@ -58,6 +60,7 @@ export const userEndpoints = ({ database, tokens, nameKey, stopping }: SignInDoo
   }),
   writing({
     operation: 'POST /User/Logout',
+    name: 'logout',
     event: null,
     access: 'signed-in',
     summary: 'Sign out: the tokens of this session end.',
@@ -95,6 +98,7 @@ export const userEndpoints = ({ database, tokens, nameKey, stopping }: SignInDoo
   }),
   writing({
     operation: 'PUT /User/Password',
+    name: 'changePassword',
     event: 'user.updated',
     access: 'signed-in',
     summary: 'Change your own password, or with User.Write that of another.',

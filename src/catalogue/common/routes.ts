@@ -38,6 +38,7 @@ const Health = Type.Object(
 export const commonEndpoints = (version: string, stopping: AbortSignal): Endpoint[] => [
   reading({
     operation: 'GET /Common/Lookup',
+    name: 'listLookups',
     access: 'public',
     anyVersion: true,
     summary: 'The values of all lookup categories, or of one.',
@@ -47,6 +48,7 @@ export const commonEndpoints = (version: string, stopping: AbortSignal): Endpoin
   }),
   reading({
     operation: 'GET /Common/HealthCheck',
+    name: 'checkHealth',
     access: 'public',
     anyVersion: true,
     summary: 'Whether the service and its database answer, and it is not about to stop.',

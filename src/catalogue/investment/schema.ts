@@ -67,7 +67,7 @@ export const InvestmentUpdate = Type.Object(
   { investmentID: optional(Id), ...fields },
   {
     $id: 'InvestmentUpdate',
-    example: { investmentID: 1, securityCode: 'GRA', name: 'Class A', isActive: false },
+    example: { investmentID: 1, securityCode: 'GRA', name: 'Class A', isActive: true },
   },
 )
 export const Investment = shown('Investment', {

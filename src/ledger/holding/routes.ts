@@ -5,6 +5,7 @@ import { readHoldings } from './sql.ts'
 export const holdingEndpoints = [
   reading({
     operation: 'GET /BizEntity/Account/Holdings',
+    name: 'listHoldings',
     access: 'BizEntity.Read',
     summary: 'Positions with their value, cost and gains, now or as at the end of a day.',
     query: HoldingQuery,

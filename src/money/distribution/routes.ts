@@ -64,6 +64,7 @@ export const distributionEndpoints = (inline: number) => [
   }),
   reading({
     operation: 'POST /Distribution/Preview',
+    name: 'previewDistribution',
     access: 'Distribution.Read',
     summary: 'What Declare would do with the same body; writes nothing.',
     body: Declaration,
@@ -72,6 +73,7 @@ export const distributionEndpoints = (inline: number) => [
   }),
   writing({
     operation: 'POST /Distribution/Declare',
+    name: 'declareDistribution',
     event: 'distribution.declared',
     summary: 'Lock in who is entitled to what.',
     ...change,
@@ -82,6 +84,7 @@ export const distributionEndpoints = (inline: number) => [
   }),
   writing({
     operation: 'POST /Distribution/Payment',
+    name: 'payDistribution',
     event: 'distribution.paid',
     summary: 'Pay the cash part of a declared distribution.',
     ...change,
@@ -92,6 +95,7 @@ export const distributionEndpoints = (inline: number) => [
   }),
   writing({
     operation: 'POST /Distribution/DrpAllotment',
+    name: 'reinvestDistribution',
     event: 'distribution.completed',
     summary: 'Allot units for the reinvested part of a paid distribution.',
     ...change,

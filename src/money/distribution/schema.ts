@@ -72,6 +72,8 @@ const example = {
   recordDate: '2026-06-30',
   paymentDate: '2026-07-15',
   distributionAmountPerUnit: 0.0325,
+  drpIndicatorID: 2,
+  drpSecurityCode: 'GRA',
   taxComponents: [
     { taxComponentName: 'AustralianFrankedDividends', percentage: 60 },
     { taxComponentName: 'CapitalGains', percentage: 40 },
@@ -138,7 +140,7 @@ export const Declaration = Type.Object(
     excludeAccounts: optional(Type.Array(AccountKey, { maxItems: mostAccounts })),
     confirmSecond: optional(Flag),
   },
-  { $id: 'Declaration', example: { ...keyExample, excludeAccounts: [{ accountID: 7 }] } },
+  { $id: 'Declaration', example: { ...keyExample, excludeAccounts: [{ accountID: 2 }] } },
 )
 export const Payment = Type.Object(key, { $id: 'Payment', example: keyExample })
 export const DrpAllotment = Type.Object(

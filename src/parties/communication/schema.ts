@@ -19,7 +19,7 @@ export const NestedCommunication = Type.Object(
   { $id: 'NestedCommunication' },
 )
 
-const example = { communicationTypeID: 1, name: 'ann@example.com', personID: 1 }
+const example = { communicationTypeID: 1, name: 'ann.example@example.com', personID: 1 }
 export const CommunicationInput = Type.Object(
   { externalCommunicationId: ids.externalCommunicationId, ...fields, ...owners },
   { $id: 'CommunicationInput', check: exactlyOneOwner, example },

@@ -99,7 +99,7 @@ function isMinor(dateOfBirth: string): boolean {
 }
 
 const example = {
-  externalPersonId: 'PER-1',
+  externalPersonId: 'PER-2',
   titleID: 3,
   firstName: 'Ann',
   lastName: 'Example',
@@ -115,7 +115,7 @@ export const PersonInput = Type.Object(
 export const PersonInputs = oneOrMany(PersonInput)
 export const PersonUpdate = Type.Object(
   { ...personFields, ...fields, ...nested },
-  { $id: 'PersonUpdate', check: guarded, example: { personID: 1, ...example } },
+  { $id: 'PersonUpdate', check: guarded, example: { personID: 2, ...example } },
 )
 export const Person = shown('Person', {
   ...personFields,

@@ -32,6 +32,8 @@ export type Request<Query, Body> = {
 type Declaration<Q extends TObject = TObject, B extends TSchema = TSchema> = {
   operation: Operation
   access: Access
+  /** The operationId, where method and path do not give one that a person would choose. */
+  name?: string
   summary: string
   description?: string
   query?: Q

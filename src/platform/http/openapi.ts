@@ -1,6 +1,9 @@
-import type { TObject, TSchema } from 'typebox'
-import { type DecimalRule, isOwnKeyword, nodeOf } from '../shape/keywords.ts'
+import { type TObject, type TSchema, Type } from 'typebox'
+import { type Codes, codesOf, problemCodes, sharedCodes } from '../problem-codes.ts'
+import { nodeOf } from '../shape/keywords.ts'
 import { type Endpoint, isWrite, methodOf, pathOf } from './endpoint.ts'
+import { nameOf, tagOf, tagsOf } from './openapi-names.ts'
+import { answerNames, described, type Show, schemaGallery } from './openapi-shapes.ts'
 import { limitPages } from './paging.ts'
 
 /**
@@ -8,8 +11,8 @@ import { limitPages } from './paging.ts'
  * only gathers them, names the ones that have a name, and says what every operation has in common.
  */
 export function openapiDocument(endpoints: Endpoint[], version: string, maxPageSize: number) {
-  const components: Record<string, unknown> = { Failure: failureSchema }
-  const show = (schema: TSchema) => shownSchema(schema, components)
+  const components: Record<string, unknown> = { Failure: failureSchema, ...sharedFailures() }
+  const show = schemaGallery(components, answerNames(endpoints.map(({ data }) => data)))
   const paths: Record<string, Record<string, unknown>> = {}
   for (const endpoint of endpoints) {
     const path = pathOf(endpoint)
@@ -20,6 +23,7 @@ export function openapiDocument(endpoints: Endpoint[], version: string, maxPageS
     openapi: '3.1.0',
     info: { title: 'Registry Platform', version, description: about, license },
     servers: [{ url: '/' }],
+    tags: tagsOf(endpoints),
     paths,
     components: {
       schemas: components,
@@ -41,11 +45,8 @@ const about = `An investor and unit registry. Every answer is the envelope
 it. Paths, parameter names, filter operators and field names match in any letter case. Every POST
 and PUT takes an optional \`Idempotency-Key\` header, so that it can be sent again safely.`
 
-type Show = (schema: TSchema) => unknown
-
 function operationOf(endpoint: Endpoint, show: Show, maxPageSize: number) {
   const { access, body, data, summary, description, query, anyVersion } = endpoint
-  const [, tag] = pathOf(endpoint).split('/')
   const isPaged = Boolean(query?.properties.PageSize)
   const parameters = [
     ...(anyVersion ? [] : [versionHeader]),
@@ -53,8 +54,8 @@ function operationOf(endpoint: Endpoint, show: Show, maxPageSize: number) {
     ...queryParameters(query && limitPages(query, maxPageSize), show),
   ]
   return {
-    operationId: endpoint.operation.replace(/[ /]+(\w)/g, (_, letter) => letter.toUpperCase()),
-    tags: [tag],
+    operationId: nameOf(endpoint),
+    tags: [tagOf(endpoint)],
     summary,
     description: [description, needs(access)].filter(Boolean).join('\n\n'),
     ...(access !== 'public' && { security: [{ accessToken: [] }] }),
@@ -71,8 +72,8 @@ function operationOf(endpoint: Endpoint, show: Show, maxPageSize: number) {
       },
     }),
     responses: responsesOf(endpoint, {
-      done: envelope(show(data), besideData(endpoint), isPaged),
-      accepted: endpoint.accepted && envelope(show(endpoint.accepted), {}, false),
+      done: envelope(show(data, 'answer'), besideData(endpoint, show), isPaged),
+      accepted: endpoint.accepted && envelope(show(endpoint.accepted, 'answer'), {}, false),
     }),
   }
 }
@@ -84,13 +85,18 @@ const needs = (access: Endpoint['access']) => {
 
 const bodySchema = (body: TSchema, show: Show) => {
   const { lone, items } = nodeOf(body)
-  return lone && items ? { oneOf: [show(items), show(body)] } : show(body)
+  return lone && items
+    ? { oneOf: [show(items, 'input'), show(body, 'input')] }
+    : show(body, 'input')
 }
 
 /** The same as a form, where the file itself stands in a field of its own. */
 const formSchema = (body: TSchema, show: Show) => {
   const { content: _content, ...fields } = (body as TObject).properties
-  const shown = Object.entries(fields).map(([name, field]) => [name, show(field as TSchema)])
+  const shown = Object.entries(fields as Record<string, TSchema>).map(([name, field]) => [
+    name,
+    described(name, field, show(field, 'input')),
+  ])
   return {
     type: 'object',
     required: ['file'],
@@ -104,7 +110,9 @@ const isRetried = (endpoint: Endpoint) =>
 const versionHeader = {
   name: 'Version',
   in: 'header',
-  required: true,
+  // A request without it is refused; but not every call is to pass it: clients set it once.
+  required: false,
+  description: 'Must be 2.0 in every request. Set it once, for all requests of your client.',
   schema: { type: 'string', enum: ['2.0'], default: '2.0' },
 }
 const idempotencyHeader = {
@@ -115,33 +123,53 @@ const idempotencyHeader = {
 }
 
 const queryParameters = (query: TObject | undefined, show: Show) =>
-  Object.entries(query?.properties ?? {}).map(([name, schema]) => {
-    const { description, ...shown } = show(schema as TSchema) as { description?: string }
+  Object.entries((query?.properties ?? {}) as Record<string, TSchema>).map(([name, schema]) => {
+    const [field = '', operator] = name.split('.')
+    const shown = described(field, schema, show(schema, 'input'))
+    const { description, ...own } = shown as { description?: string }
+    const words = operator ? `${compared[operator]} ${description ?? ''}` : description
     const list = 'items' in (schema as object)
     return {
       name,
       in: 'query',
       required: ((query?.required ?? []) as readonly string[]).includes(name),
-      ...(description && { description }),
+      ...(words && { description: words.trim() }),
       ...(list && { style: 'form', explode: false }),
-      schema: shown,
+      schema: own,
     }
   })
 
+const compared: Record<string, string> = {
+  equal: 'Equal to this.',
+  notEqual: 'Not equal to this.',
+  in: 'One of these, separated by commas.',
+  notIn: 'None of these, separated by commas.',
+  greaterThan: 'Greater or later than this.',
+  greaterThanOrEqual: 'This, greater or later.',
+  lessThan: 'Less or earlier than this.',
+  lessThanOrEqual: 'This, less or earlier.',
+  contains: 'Contains this, in any letter case.',
+  beginsWith: 'Begins with this, in any letter case.',
+  endsWith: 'Ends with this, in any letter case.',
+}
+
 /** What stands beside the data: some of its own fields again, and texts of the operation. */
-const besideData = ({ data, beside = [], texts = [] }: Endpoint) =>
-  Object.fromEntries([
-    ...beside.map((name) => [name, (data as TObject).properties[name]]),
-    ...texts.map((name) => [name, { type: 'string' }]),
-  ])
+const besideData = ({ data, beside = [], texts = [] }: Endpoint, show: Show) => {
+  const { properties = {} } = data as Partial<TObject>
+  const own = beside.map((name): [string, TSchema] => [name, properties[name]!])
+  const more = texts.map((name): [string, TSchema] => [name, Type.String()])
+  return Object.fromEntries(
+    [...own, ...more].map(([name, field]) => [name, described(name, field, show(field, 'answer'))]),
+  )
+}
 
 const envelope = (data: unknown, beside: Record<string, unknown>, isList: boolean) => ({
   type: 'object',
   required: ['result', 'message', 'recordCount', 'data', ...Object.keys(beside)],
   properties: {
-    result: { type: 'boolean', const: true },
-    message: { type: ['string', 'null'] },
-    recordCount: { type: 'integer', minimum: 0 },
+    result: { type: 'boolean', const: true, description: 'The request succeeded.' },
+    message: { type: ['string', 'null'], description: 'Something for people, where there is.' },
+    recordCount: { type: 'integer', minimum: 0, description: 'How many records data has.' },
     data,
     ...(isList && {
       nextCursor: { type: 'string', description: 'For Cursor; absent on the last page.' },
@@ -155,17 +183,22 @@ const failureSchema = {
   type: 'object',
   required: ['result', 'message', 'recordCount', 'data', 'errors'],
   properties: {
-    result: { type: 'boolean', const: false },
-    message: { type: 'string' },
-    recordCount: { type: 'integer', const: 0 },
-    data: { type: 'null' },
+    result: { type: 'boolean', const: false, description: 'The request was refused.' },
+    message: { type: 'string', description: 'Everything that is wrong, for people.' },
+    recordCount: { type: 'integer', const: 0, description: 'A refusal has no records.' },
+    data: { type: 'null', description: 'A refusal has no data.' },
     errors: {
       type: 'array',
+      description: 'Everything that is wrong, for programs.',
       items: {
         type: 'object',
         required: ['code', 'message'],
         properties: {
-          code: { type: 'string', description: 'Stable, for programs.' },
+          code: {
+            type: 'string',
+            enum: [...problemCodes.keys()],
+            description: 'Stable, for programs.',
+          },
           field: { type: 'string', description: 'bizEntityParties[1].person.gender' },
           message: { type: 'string', description: 'For people.' },
         },
@@ -195,74 +228,54 @@ const failures: Record<string, string> = {
   503: 'Not ready or overloaded; see Retry-After.',
 }
 
-const bytesSchema = { type: 'string', contentMediaType: 'application/octet-stream' }
+const bytesSchema = { type: 'string', format: 'binary', description: 'The bytes of the file.' }
 
 type Successes = { done: unknown; accepted: unknown }
 
-const responsesOf = (
-  { access, recognises, kind, failures: own }: Endpoint,
-  { done, accepted }: Successes,
-) => ({
-  200: {
-    description: 'Done.',
-    content: {
-      'application/json': { schema: done },
-      ...(kind === 'download' && { 'application/octet-stream': { schema: bytesSchema } }),
-    },
-  },
-  ...(accepted !== undefined && {
-    202: {
-      description: 'Taken on; it goes on by itself.',
-      content: { 'application/json': { schema: accepted } },
-    },
-  }),
-  ...Object.fromEntries(
-    Object.entries({ ...failures, ...own })
-      .filter(([status]) => access !== 'public' || recognises || status !== '403')
-      .map(([status, description]) => [
-        status,
-        {
-          description,
-          content: { 'application/json': { schema: { $ref: '#/components/schemas/Failure' } } },
-        },
-      ]),
-  ),
-})
-
-/** A schema for readers of the document: named ones by reference, our own keywords put plainly. */
-function shownSchema(schema: TSchema, components: Record<string, unknown>): unknown {
-  const { $id, ...own } = schema as { $id?: string }
-  if (!$id) return plainSchema(own, components)
-  if (!(($id as string) in components)) {
-    components[$id] = {} // its place, before a schema that holds itself comes by again
-    components[$id] = plainSchema(own, components)
-  }
-  return { $ref: `#/components/schemas/${$id}` }
-}
-
-function plainSchema(schema: object, components: Record<string, unknown>): unknown {
-  const show = (inner: unknown) => shownSchema(inner as TSchema, components)
-  const { clearable, ...named } = schema as { clearable?: boolean }
-  if (clearable) return { anyOf: [plainSchema(named, components), { type: 'null' }] }
-  const plain = Object.entries(schema)
-    .filter(([keyword]) => !isOwnKeyword(keyword))
-    .map(([keyword, value]) => {
-      if (keyword === 'properties')
-        return [keyword, Object.fromEntries(Object.entries(value).map(([k, v]) => [k, show(v)]))]
-      if (keyword === 'items') return [keyword, show(value)]
-      return [keyword, keyword === 'anyOf' ? (value as unknown[]).map(show) : value]
-    })
-  const { decimal, int64, sensitive, encrypted } = nodeOf(schema)
+function responsesOf(endpoint: Endpoint, { done, accepted }: Successes) {
+  const { access, recognises, kind, failures: own, operation, body, query } = endpoint
+  const pages = Boolean(query?.properties.PageSize)
+  const codes = codesOf(operation, { body: Boolean(body), pages })
+  const refusals = Object.entries({ ...failures, ...own })
+    .filter(([status]) => access !== 'public' || recognises || status !== '403')
+    .map(([status, description]) => [
+      status,
+      { description, content: { 'application/json': { schema: refusal(Number(status), codes) } } },
+    ])
   return {
-    ...(decimal && { type: 'number', ...decimalBounds(decimal) }),
-    ...(int64 && { type: 'integer', format: 'int64' }),
-    ...(sensitive && !encrypted && { writeOnly: true }),
-    ...Object.fromEntries(plain),
+    200: {
+      description: 'Done.',
+      content: {
+        'application/json': { schema: done },
+        ...(kind === 'download' && { 'application/octet-stream': { schema: bytesSchema } }),
+      },
+    },
+    ...(accepted !== undefined && {
+      202: {
+        description: 'Taken on; it goes on by itself.',
+        content: { 'application/json': { schema: accepted } },
+      },
+    }),
+    ...Object.fromEntries(refusals),
   }
 }
 
-const decimalBounds = (rule: DecimalRule) => ({
-  ...(rule.minimum !== undefined && { minimum: Number(rule.minimum) }),
-  ...(rule.above !== undefined && { exclusiveMinimum: Number(rule.above) }),
-  ...(rule.maximum !== undefined && { maximum: Number(rule.maximum) }),
+/** A refusal with one of its status's codes; those that all operations share have a name. */
+const refusal = (status: number, codes: Codes) =>
+  codes.areShared(status)
+    ? { $ref: `#/components/schemas/Failure${status}` }
+    : narrowed(codes.of(status))
+
+const narrowed = (codes: string[]) => ({
+  allOf: [
+    { $ref: '#/components/schemas/Failure' },
+    {
+      properties: {
+        errors: { items: { properties: { code: { type: 'string', enum: codes } } } },
+      },
+    },
+  ],
 })
+
+const sharedFailures = () =>
+  Object.fromEntries(sharedCodes.map(([status, codes]) => [`Failure${status}`, narrowed(codes)]))

@@ -44,6 +44,7 @@ report is made of are needed as well.`,
   }),
   reading({
     operation: 'GET /Report/Status',
+    name: 'getReportStatus',
     access: 'Report.Read',
     summary: 'See how far a report is.',
     query: ReportKey,

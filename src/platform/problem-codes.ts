@@ -1,0 +1,262 @@
+/**
+ * Every code that a refusal can have, with what it means: a program may rely on it for ever. The
+ * document lists them by operation, and docs tell of them; a new code gets its line here.
+ */
+type Words = Readonly<Record<string, string>>
+
+/** What is wrong with a request as it was written. */
+const malformed: Words = {
+  version: 'The header Version is missing or names another version than 2.0.',
+  bad_request: 'This is not a request that the service understands.',
+  bad_url: 'The path is not a valid URL.',
+  unknown_parameter: 'The query has a parameter that the operation does not know.',
+  required: 'A field or parameter is missing.',
+  wrong_type: 'A value is of another type than its field.',
+  invalid_value: 'A value is not one that its field takes.',
+  out_of_range: 'A number is below or above what its field takes.',
+  too_small: 'A number is below what its field takes.',
+  too_long: 'A text is longer than its field takes.',
+  too_many: 'A list has more items than it may.',
+  given_twice: 'The same thing is given twice.',
+}
+
+/** What is wrong with a body. */
+const badBody: Words = {
+  malformed_json: 'The body is not JSON, or JSON that could be read in two ways.',
+  malformed_form: 'The form cannot be read.',
+  immutable: 'The field cannot be changed any more.',
+  combination: 'Fields contradict each other.',
+  other_product: 'Two records that must belong to one product do not.',
+  other_currency: 'Two records that must have one currency do not.',
+  masked_value: 'A masked number was sent back where only the whole one will do.',
+  encoded: 'The content is not what its encoding says.',
+}
+
+/** What the data does not allow. */
+const conflicts: Words = {
+  conflict: 'Another request was in the way; send it again.',
+  duplicate: 'Another record has this id or name already.',
+  in_use: 'Other records refer to this one.',
+  period_locked: 'The day lies in a period that is closed.',
+  product_inactive: 'The product takes no new money.',
+  account_closed: 'The account is closed.',
+  account_suspended: 'The account is suspended: nothing leaves it.',
+  has_units: 'The account holds units.',
+  wrong_state: 'The record is not in the state that the operation needs.',
+}
+
+/** What only some resources refuse with, by the first part of their path. */
+const byResource: Readonly<Record<string, { 400?: Words; 403?: Words; 404?: Words; 409?: Words }>> =
+  {
+    BizEntity: {
+      400: { own_parent: 'An entity cannot be its own parent.' },
+      409: {
+        cycle: 'An entity would be above itself.',
+        has_transactions: 'An account has transactions.',
+        has_entitlements: 'An account has distribution entitlements.',
+        has_events: 'An account has pending notices.',
+        corporate_trustee: 'The organisation is a corporate trustee.',
+      },
+    },
+    Person: { 409: { has_transactions: 'The person is a party of an entity with transactions.' } },
+    Organisation: {
+      409: {
+        has_transactions: 'The organisation is a party of an entity with transactions.',
+        licence_active: 'The licence of the organisation is in force.',
+        corporate_trustee: 'The organisation is a corporate trustee.',
+      },
+    },
+    Address: { 400: { more_than_one_owner: 'An address has one owner.' } },
+    Communication: {
+      400: { more_than_one_owner: 'A communication has one owner.' },
+      409: { duplicate_email: 'Another investor has this email address.' },
+    },
+    Investment: {
+      409: {
+        has_transactions: 'The investment has transactions.',
+        price_tolerance: 'The price is far from the one before; confirm it if it is right.',
+      },
+    },
+    BizEvent: {
+      409: {
+        event_not_pending: 'The notice is completed or cancelled already.',
+        investment_inactive: 'The investment takes no new money.',
+      },
+    },
+    BizTransaction: {
+      400: { same_investment: 'Units are converted into another investment.' },
+      409: {
+        other_notice: 'The notice is of another account or investment.',
+        insufficient_holding: 'The account has not as many units.',
+        rolled_back: 'The transaction is rolled back already.',
+        from_distribution: 'The transaction belongs to a distribution.',
+        event_not_pending: 'The notice is completed or cancelled already.',
+        investment_inactive: 'The investment takes no new money.',
+        has_events: 'A notice refers to it.',
+      },
+    },
+    Distribution: {
+      400: {
+        tax_components: 'The tax components do not make up the whole.',
+        too_much: 'The amounts given are more than there is to share.',
+        lists_clash: 'An account is in lists that exclude each other.',
+        record_date: 'The record date does not suit.',
+      },
+      409: {
+        incomplete: 'The distribution lacks what the stage needs.',
+        nobody_to_share: 'Nobody holds any units on the record date.',
+        no_unit_value: 'There is no value of a unit on a day that counts.',
+        in_payment_run: 'A payment run pays the distribution already.',
+        nobody_entitled: 'Nobody is entitled to anything.',
+        second_distribution: 'There is one for the same record date; confirmSecond lets it pass.',
+        too_early: 'The day for it has not come yet.',
+        residual_carried: 'What was left over has gone into a later distribution.',
+        residual_used: 'What was left over has been used since.',
+        units_gone: 'Units that it allotted have left their accounts since.',
+        wrong_stage: 'The distribution is at another stage.',
+        record_date: 'The record date has not passed yet.',
+        drp_not_offered: 'The distribution offers no reinvestment.',
+        no_drp_price: 'There is no price to reinvest at.',
+        investment_inactive: 'The investment takes no new money.',
+      },
+    },
+    Document: {
+      400: {
+        file_type: 'The file is not of a type that is taken.',
+        ambiguous: 'Several documents have this id; name the product.',
+      },
+      403: {
+        password_required: 'The document asks for a password.',
+        password_wrong: 'The password of the document is another.',
+      },
+      404: { no_file: 'The document has no file yet.' },
+      409: { has_file: 'The document has a file already.' },
+    },
+    Report: {
+      400: { invalid_period: 'The period ends before it begins.' },
+      403: { scope: 'Who ordered the report may not have it any more.' },
+      409: {
+        not_declared: 'The distribution is not declared yet.',
+        not_complete: 'The report is not made yet.',
+        in_progress: 'The report is being made.',
+        report_failed: 'The report could not be made.',
+        gave_up: 'The report could not be made in several attempts.',
+      },
+    },
+    User: {
+      403: { beyond_own_rights: 'Nobody gives others more rights than their own.' },
+      409: {
+        last_administrator: 'The registry would be left without an administrator.',
+        nothing_to_confirm: 'No second factor waits to be confirmed.',
+        second_factor_present: 'There is a second factor already.',
+      },
+    },
+    Approval: {
+      409: {
+        approval_expired: 'The request has waited too long.',
+        decided_already: 'The caller has decided already.',
+      },
+    },
+    PaymentRun: {
+      403: { own_run: 'A run is approved by another person than its maker.' },
+      409: {
+        nothing_to_pay: 'There is nothing to pay that is not in a run.',
+        nothing_returned: 'No payment of the run was returned then.',
+      },
+    },
+  }
+
+/** What any operation may be refused with, by status. */
+const everywhere: Readonly<Record<number, Words>> = {
+  401: {
+    unauthenticated: 'There is no token; sign in first.',
+    token_invalid: 'The token is not valid.',
+    session_ended: 'The session has ended; sign in again.',
+    code_required: 'Signing in needs the code of the second factor too.',
+    code_wrong: 'The code is wrong, or was used before.',
+    key_refused: 'The API key is not valid here, or not any more.',
+    sign_in_failed: 'The user name or the password is wrong.',
+    refresh_refused: 'The refresh token was used before, or has run out.',
+  },
+  403: {
+    people_only: 'An API key cannot do this; sign in with a password.',
+    second_factor_required: 'The user must enrol a second factor first.',
+    all_products_needed: 'It concerns all products, and so must the rights of the user.',
+    permission_missing: 'The user lacks the permission that the operation needs.',
+    metrics: 'The metrics are for this machine, or for who holds their token.',
+    scope: 'It concerns products that the user does not see.',
+  },
+  404: {
+    not_found: 'There is no such record, or none that the user sees.',
+    no_such_path: 'There is nothing at this path.',
+  },
+  405: { wrong_method: 'The path takes other methods.' },
+  408: { timeout: 'The request did not arrive in time.' },
+  410: { cursor_expired: 'The events after the cursor are not kept any more.' },
+  413: {
+    body_too_large: 'The body is larger than it may be.',
+    file_too_large: 'The file is larger than it may be.',
+  },
+  415: { not_json: 'The body must be JSON.' },
+  422: { idempotency_key_reused: 'The Idempotency-Key was used for another request.' },
+  429: {
+    rate_limit: 'Too many requests in this minute.',
+    too_many_failures: 'Too many failed attempts to sign in.',
+  },
+  431: { headers_too_large: 'The headers are larger than they may be.' },
+  500: { internal: 'A fault of ours; nothing was written.' },
+  503: {
+    busy: 'Something that it needs is busy; try again shortly.',
+    stopping: 'The node is stopping; try again.',
+    database_unavailable: 'The database does not answer.',
+    outcome_unknown: 'The connection was lost at the last moment: the request may have been done.',
+    storage_unavailable: 'The file storage does not answer.',
+    no_room: 'The database has no room for more.',
+    storage_full: 'There is no room to store it.',
+  },
+}
+
+/** What an operation can be refused with. */
+export type Codes = {
+  of(status: number): string[]
+  /** Whether all operations have the same codes under this status. */
+  areShared(status: number): boolean
+}
+
+export function codesOf(operation: string, takes: { body: boolean; pages: boolean }): Codes {
+  const [, path = ''] = operation.split(' ')
+  const own = byResource[path.split('/')[1] ?? ''] ?? {}
+  const special: Record<number, Words | undefined> = {
+    400: { ...malformed, ...(takes.body && badBody), ...(takes.pages && pages), ...own[400] },
+    403: own[403] && { ...everywhere[403], ...own[403] },
+    404: own[404] && { ...everywhere[404], ...own[404] },
+    409: { ...conflicts, ...own[409] },
+  }
+  return {
+    of: (status) => Object.keys(special[status] ?? everywhere[status] ?? {}),
+    areShared: (status) => !special[status],
+  }
+}
+
+/** The codes of each status that only operations with some of their own do not share. */
+export const sharedCodes: [number, string[]][] = Object.entries(everywhere).map(
+  ([status, codes]) => [Number(status), Object.keys(codes)],
+)
+
+const pages: Words = {
+  page_size_exceeded: 'PageSize is larger than the registry allows.',
+  invalid_cursor: 'Cursor is not one that this list has given out.',
+}
+
+const words: Words = Object.assign(
+  {},
+  malformed,
+  badBody,
+  pages,
+  conflicts,
+  ...Object.values(everywhere),
+  ...Object.values(byResource).flatMap((own) => Object.values(own)),
+)
+
+/** Every code there is, with its meaning. */
+export const problemCodes: ReadonlyMap<string, string> = new Map(Object.entries(words).sort())
