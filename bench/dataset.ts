@@ -147,24 +147,21 @@ const putIndexesBack = `
 const transactions = (each: number) => `
   insert into biz_transaction (product_id, biz_transaction_id, external_biz_transaction_id,
     biz_transaction_type_id, account_id, investment_id, transaction_date, investment_price, amount,
-    quantity, closing_quantity, closing_amount, closing_cost, closing_gain,
-    account_closing_quantity, account_closing_amount)
+    quantity, closing_quantity, closing_amount, closing_cost, closing_gain)
   select 1, id, 'T' || id, 2, account_id, investment_id, transaction_date, 1, quantity, quantity,
-    sum(quantity) over own, sum(quantity) over own, sum(quantity) over own, 0,
-    sum(quantity) over everything, sum(quantity) over everything
+    sum(quantity) over own, sum(quantity) over own, sum(quantity) over own, 0
   from (
     select (j - 1) * (select count(*) from account) + a.account_id as id, a.account_id,
       case when j % 2 = 0 then 1 else 2 + a.account_id % ${investments - 1} end as investment_id,
       date '2020-01-01' + j * 180 + a.account_id % 90 as transaction_date,
       100 + ((a.account_id * 7 + j * 13) % 1000)::numeric as quantity
     from account a, generate_series(1, ${each}) j) t
-  window own as (partition by account_id, investment_id order by transaction_date, id),
-    everything as (partition by account_id order by transaction_date, id)
+  window own as (partition by account_id, investment_id order by transaction_date, id)
   order by id`
 
 const accountTotals = `
-  insert into ledger_account (product_id, account_id, quantity, invested_amount, last_date)
-  select 1, account_id, sum(quantity), sum(amount), max(transaction_date)
+  insert into ledger_account (product_id, account_id, last_date)
+  select 1, account_id, max(transaction_date)
   from biz_transaction group by account_id order by account_id`
 
 const holdings = `

@@ -10,20 +10,19 @@ select a.product_id, i.unit_decimals, i.currency_id, v.price
   from account a, investment i, investment_price v
   where a.account_id = :account and i.investment_id = :investment
     and v.investment_id = i.investment_id and v.price_date = '2024-12-04';
-select quantity, invested_amount from ledger_account
+select last_date from ledger_account
   where product_id = 1 and account_id = :account for update;
 select quantity, invested_amount, cost_amount from holding
   where product_id = 1 and account_id = :account and investment_id = :investment;
 insert into biz_transaction (product_id, biz_transaction_type_id, account_id, investment_id,
   transaction_date, investment_price, amount, quantity, closing_quantity, closing_amount,
-  closing_cost, closing_gain, account_closing_quantity, account_closing_amount)
-  values (1, 1, :account, :investment, '2026-11-01', 1.1, 110, 100, 100, 110, 110, 0, 100, 110);
+  closing_cost, closing_gain)
+  values (1, 1, :account, :investment, '2026-11-01', 1.1, 110, 100, 100, 110, 110, 0);
 insert into holding values (1, :account, :investment, 100, 110, 110, 0)
   on conflict (product_id, account_id, investment_id) do update
   set quantity = holding.quantity + 100, invested_amount = holding.invested_amount + 110,
     cost_amount = holding.cost_amount + 110;
-update ledger_account set quantity = quantity + 100, invested_amount = invested_amount + 110,
-  last_date = '2026-11-01' where product_id = 1 and account_id = :account;
+update ledger_account set last_date = '2026-11-01' where product_id = 1 and account_id = :account;
 insert into audit (user_id, username, operation, resource, resource_id, product_id, changes,
   request_id)
   values (1, 'bench', 'POST /BizTransaction/Deposit', 'BizTransaction', :account, 1,

@@ -9,7 +9,7 @@ create type holding_state as (
   gain numeric
 );
 
-CREATE OR REPLACE FUNCTION public.holding_state_step(state holding_state, start holding_state, quantity numeric, amount numeric, decimals integer)
+CREATE OR REPLACE FUNCTION public.holding_state_step(state holding_state, start holding_state, quantity numeric, amount numeric, decimals integer, carried_cost numeric)
  RETURNS holding_state
  LANGUAGE plpgsql
  IMMUTABLE PARALLEL SAFE
@@ -19,14 +19,18 @@ declare
   sold_cost numeric;
 begin
   if quantity > 0 then
-    return (now_held.quantity + quantity, now_held.invested + amount, now_held.cost + amount,
-      now_held.gain)::holding_state;
+    return (now_held.quantity + quantity, now_held.invested + coalesce(carried_cost, amount),
+      now_held.cost + coalesce(carried_cost, amount), now_held.gain)::holding_state;
   elsif quantity < 0 then
     -- All of the cost goes with the last unit, so that no cent is left behind on an empty holding.
     -- The inner round only widens: a quotient is as long as its operands, and rounding a short one
     -- again would round twice.
     sold_cost := case when now_held.quantity + quantity <= 0 then now_held.cost
       else round(round(now_held.cost * -quantity, 40) / now_held.quantity, decimals) end;
+    if carried_cost is not null then
+      return (now_held.quantity + quantity, now_held.invested - sold_cost,
+        now_held.cost - sold_cost, now_held.gain)::holding_state;
+    end if;
     return (now_held.quantity + quantity, now_held.invested + amount, now_held.cost - sold_cost,
       now_held.gain - amount - sold_cost)::holding_state;
   end if;
@@ -56,7 +60,7 @@ begin
     job_key_mode := 'preserve_run_at');
 end $function$;
 
-create aggregate holding_state(start holding_state, quantity numeric, amount numeric, decimals integer) (
+create aggregate holding_state(start holding_state, quantity numeric, amount numeric, decimals integer, carried_cost numeric) (
   sfunc = holding_state_step,
   stype = holding_state
 );
@@ -324,14 +328,19 @@ create table biz_transaction (
   closing_amount numeric,
   closing_cost numeric,
   closing_gain numeric,
-  account_closing_quantity numeric,
-  account_closing_amount numeric,
   created_date timestamp with time zone default now() not null,
   updated_date timestamp with time zone,
+  carried_cost numeric,
+  conversion_method_id smallint,
+  conversion_factor numeric,
+  entry_fee_percentage numeric,
+  made_by_quantity boolean,
   constraint biz_transaction_pkey PRIMARY KEY (product_id, biz_transaction_id),
   constraint biz_transaction_not_negative CHECK ((closing_quantity >= (0)::numeric))
 );
+CREATE INDEX biz_transaction_carried ON public.biz_transaction USING btree (product_id, account_id, transaction_date) WHERE ((carried_cost IS NOT NULL) AND (quantity < (0)::numeric));
 CREATE INDEX biz_transaction_corporate_action ON public.biz_transaction USING btree (product_id, corporate_action_id) WHERE (corporate_action_id IS NOT NULL);
+CREATE INDEX biz_transaction_created ON public.biz_transaction USING brin (product_id, created_date);
 CREATE INDEX biz_transaction_date ON public.biz_transaction USING btree (product_id, transaction_date);
 CREATE UNIQUE INDEX biz_transaction_external_id_unique ON public.biz_transaction USING btree (product_id, external_biz_transaction_id) WHERE (external_biz_transaction_id IS NOT NULL);
 CREATE INDEX biz_transaction_holding ON public.biz_transaction USING btree (product_id, account_id, investment_id, transaction_date, biz_transaction_id);
@@ -356,6 +365,7 @@ create table biz_transaction_version (
   valid_from timestamp with time zone not null,
   valid_to timestamp with time zone not null,
   replaced_by_user_id integer,
+  entry_fee_amount numeric,
   constraint biz_transaction_version_pkey PRIMARY KEY (product_id, biz_transaction_id, version),
   constraint version_of_transaction FOREIGN KEY (product_id, biz_transaction_id) REFERENCES biz_transaction(product_id, biz_transaction_id)
 );
@@ -678,8 +688,6 @@ grant delete, insert, select, update on investment_price_correction to registry_
 create table ledger_account (
   product_id integer not null,
   account_id integer not null,
-  quantity numeric default 0 not null,
-  invested_amount numeric default 0 not null,
   last_date date,
   constraint ledger_account_pkey PRIMARY KEY (product_id, account_id),
   constraint account_has_transactions FOREIGN KEY (product_id, account_id) REFERENCES account(product_id, account_id)

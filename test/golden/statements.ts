@@ -4,7 +4,8 @@ type Recording = { statements: readonly string[]; stop: () => void }
 
 /**
  * Every statement that this process sends to PostgreSQL until it is told to stop, as it is sent,
- * without the words around transactions. What is listened to is the driver itself.
+ * without the words around transactions and the bell that rings by itself (integration/event). What
+ * is listened to is the driver itself.
  */
 export function recordStatements(): Recording {
   const heard: string[] = []
@@ -13,7 +14,7 @@ export function recordStatements(): Recording {
   // The driver's own signature has a dozen forms, all of which go on as they came.
   const listening = function (this: pg.Client, ...given: unknown[]) {
     const text = textOf(given[0])
-    if (text && !/^(begin|commit|rollback)\b/.test(text)) heard.push(text)
+    if (text && !/^(begin|commit|rollback|select pg_notify)\b/.test(text)) heard.push(text)
     return Reflect.apply(query, this, given)
   }
   Object.assign(prototype, { query: listening })

@@ -157,8 +157,10 @@ describe('A notice', () => {
     refused(await notice('Redemption', { ...fund.own, quantity: 10.0001 }), 409, short)
     refused(await notice('Redemption', { ...fund.own, amount: 15.01 }), 409, short)
     refused(await notice('Conversion', { ...fund.conversion, quantity: 11 }), 409, short)
-    only(await notice('Redemption', { ...fund.own, quantity: 10 }))
-    only(await notice('Redemption', { ...fund.own, amount: 15 }))
+    const cancel = async ({ bizEventID }: { bizEventID: number }) =>
+      all(await service.admin.put('/BizEvent/Cancel', { bizEventID }))
+    await cancel(only(await notice('Redemption', { ...fund.own, quantity: 10 })))
+    await cancel(only(await notice('Redemption', { ...fund.own, amount: 15 })))
     assert.equal(all(await notice('Conversion', { ...fund.conversion, amount: 15 })).length, 2)
   })
 

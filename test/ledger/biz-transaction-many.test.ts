@@ -103,7 +103,7 @@ describe('An array of postings', () => {
       { ...fund.own, quantity: 9 },
     ])
     refused(short, 409, 'insufficient_holding')
-    assert.deepEqual(fieldsOf(short).sort(), ['[0].quantity', '[1].quantity'])
+    assert.deepEqual(fieldsOf(short).sort(), ['[1].quantity', '[2].quantity'])
     assert.match(short.message!, /short by 2 units.*short by 5 units|short by 5 units.*short by 2/)
     assert.deepEqual(await positions(fund), [[fund.accountID, fund.investmentID, 5]])
   })

@@ -4,6 +4,7 @@ import type { Client } from '../support/client.ts'
 import {
   all,
   assertVerified,
+  dayIn,
   type Fund,
   newFund,
   newPrice,
@@ -78,6 +79,7 @@ describe('A posting', () => {
       corporateActionName: null,
       amount: 12.5,
       quantity: 12.5,
+      entryFeeAmount: 0,
       transactionClosingAmount: null,
       transactionClosingQuantity: null,
       accountClosingAmount: null,
@@ -127,16 +129,15 @@ describe('A posting', () => {
   })
 
   it('needs a date: none, an impossible one and one two days ahead are refused', async () => {
-    const ahead = (days: number) =>
-      new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10)
     const on = (transactionDate: string | null) =>
       post('Deposit', { ...own, amount: 1, transactionDate })
     refused(await on(null), 400, 'required')
     refused(await on('2026-02-30'), 400, 'invalid_date')
-    refused(await on(ahead(2)), 400, 'out_of_range')
-    only(await on(ahead(1)))
+    refused(await on(dayIn(2)), 400, 'out_of_range')
+    only(await on(dayIn(1)))
     assert.equal(only(await on('2026-01-10T23:59:59Z')).transactionDate, '2026-01-10T00:00:00Z')
-    refused(await on('0001-01-01'), 400, 'no_price')
+    refused(await on('1900-01-01'), 400, 'no_price')
+    refused(await on('1899-12-31'), 400, 'out_of_range')
   })
 
   it('has an external id of its own in the product, whatever its kind', async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { Client } from '../support/client.ts'
-import { all, assertVerified, newFund, newPrice, only, poster } from '../support/ledger.ts'
+import { all, assertVerified, dayIn, newFund, newPrice, only, poster } from '../support/ledger.ts'
 import { refused } from '../support/refused.ts'
 import { type Service, startService } from '../support/service.ts'
 
@@ -22,7 +22,6 @@ const fresh = async (options: Parameters<typeof newFund>[1] = {}) => {
   const made = await newFund(service, options)
   return { ...made, own: { accountID: made.accountID, investmentID: made.investmentID } }
 }
-const today = () => new Date().toISOString().slice(0, 10)
 
 describe('GET /BizEntity/Account/Holdings', () => {
   it('shows a position with all its names and figures', async () => {
@@ -48,7 +47,7 @@ describe('GET /BizEntity/Account/Holdings', () => {
       externalInvestmentId: investment.externalInvestmentId,
       securityCode: investment.securityCode,
       investmentName: 'Class',
-      date: today(),
+      date: dayIn(),
       quantity: 30,
       costAmount: 60,
       averageCost: 2,

@@ -12,8 +12,9 @@ import {
   newPrice,
   newProduct,
 } from '../support/ledger.ts'
-import { type Answer, type Body, modelOf, type Tx } from '../support/ledger-model.ts'
+import { modelOf } from '../support/ledger-model.ts'
 import { days, investments, type Operation, operation } from '../support/ledger-operations.ts'
+import type { Answer, Body, Tx } from '../support/ledger-types.ts'
 import { type Service, startService } from '../support/service.ts'
 
 /**

@@ -86,7 +86,7 @@ describe('PUT /BizTransaction', () => {
     ])
   })
 
-  it('leaves date and figures that are left out, and clears comment and external id', async () => {
+  it('leaves what is left out; null clears the comment, never the external id', async () => {
     const { own } = await fresh()
     const more = { comment: 'c', externalBizTransactionId: 'x' }
     const { bizTransactionID } = await deposit(own, 100, '01', more)
@@ -95,8 +95,12 @@ describe('PUT /BizTransaction', () => {
     )
     assert.deepEqual(
       [amount, quantity, comment, externalBizTransactionId, transactionDate],
-      [100, 100, null, null, '2026-01-01T00:00:00Z'],
+      [100, 100, 'c', 'x', '2026-01-01T00:00:00Z'],
     )
+    const cleared = { bizTransactionID, comment: null, externalBizTransactionId: null }
+    const bare = only(await put(cleared))
+    assert.deepEqual([bare.comment, bare.externalBizTransactionId], [null, 'x'])
+    refused(await post('Deposit', { ...own, amount: 1, externalBizTransactionId: 'x' }), 409)
   })
 
   it('finds it by its external id in a product', async () => {
@@ -118,14 +122,14 @@ describe('PUT /BizTransaction', () => {
     only(await put({ bizTransactionID, amount: 90, comment: 'first' }))
     only(await put({ bizTransactionID, transactionDate: '2026-01-03' }))
     only(await rollBack(bizTransactionID))
-    const common = { quantity: '100.0000', by: 1, lasted: true }
+    const common = { by: 1, lasted: true, external: 'v' }
     assert.deepEqual(await versionsOf(bizTransactionID), [
       {
         version: 1,
         status: 1,
         amount: '100.00',
+        quantity: '100.0000',
         comment: null,
-        external: 'v',
         date: '2026-01-01',
         ...common,
       },
@@ -133,8 +137,8 @@ describe('PUT /BizTransaction', () => {
         version: 2,
         status: 2,
         amount: '90.00',
+        quantity: '90.0000',
         comment: 'first',
-        external: null,
         date: '2026-01-01',
         ...common,
       },
@@ -142,8 +146,8 @@ describe('PUT /BizTransaction', () => {
         version: 3,
         status: 2,
         amount: '90.00',
-        comment: null,
-        external: null,
+        quantity: '90.0000',
+        comment: 'first',
         date: '2026-01-03',
         ...common,
       },
@@ -177,7 +181,7 @@ describe('PUT /BizTransaction', () => {
     refused(none, 400, 'too_small')
     assert.deepEqual(fieldsOf(none), ['quantity'])
     refused(await put({ bizTransactionID: out, quantity: 5 }), 400, 'invalid_value')
-    refused(await put({ bizTransactionID: adjusted, amount: -5 }), 400, 'invalid_value')
+    refused(await put({ bizTransactionID: adjusted, amount: -5, quantity: 5 }), 400)
     only(await put({ bizTransactionID: adjusted, amount: -5, quantity: -5 }))
     refused(await put({ bizTransactionID, transactionDate: '2999-01-01' }), 400, 'out_of_range')
     refused(await put({ bizTransactionID, investmentPrice: 0 }), 400, 'invalid_decimal')
@@ -238,7 +242,7 @@ describe('PUT /BizTransaction', () => {
     ])
   })
 
-  it('moves both legs of a conversion to another day, and one leg’s figures alone', async () => {
+  it('moves both legs of a conversion to another day and figures', async () => {
     const { own, accountID, investmentIDs } = await fresh({ investments: [{}, {}] })
     await deposit(own, 100, '01')
     const [fromInvestmentID, toInvestmentID] = investmentIDs
@@ -252,7 +256,7 @@ describe('PUT /BizTransaction', () => {
         transactionDate,
       ]),
       [
-        [-10, '2026-01-09T00:00:00Z'],
+        [-10.5, '2026-01-09T00:00:00Z'],
         [21, '2026-01-09T00:00:00Z'],
       ],
     )

@@ -52,7 +52,7 @@ async function picture() {
       (select json_build_array(count(*), sum(amount), sum(quantity), count(corporate_action_id))
         from biz_transaction) as ledger,
       (select json_build_array(count(*), sum(quantity), sum(cost_amount)) from holding) as held,
-      (select json_build_array(count(*), sum(quantity), sum(invested_amount), max(last_date))
+      (select json_build_array(count(*), max(last_date))
         from ledger_account) as totals,
       (select json_build_array(count(*), sum(amount)) from drp_residual) as residuals,
       (select count(*) from audit) as audited`)

@@ -41,8 +41,8 @@ async function fill() {
   const accounts = `select account_id from account
     where product_id = $1 and account_number like 'M%'`
   await run(
-    `insert into ledger_account (product_id, account_id, quantity, invested_amount, last_date)
-    select $1, account_id, 10, 10, '2026-01-10' from (${accounts}) a`,
+    `insert into ledger_account (product_id, account_id, last_date)
+    select $1, account_id, '2026-01-10' from (${accounts}) a`,
     [productID],
   )
   await run(
@@ -54,8 +54,8 @@ async function fill() {
   await run(
     `insert into biz_transaction (product_id, biz_transaction_type_id, account_id, investment_id,
       transaction_date, amount, quantity, closing_quantity, closing_amount, closing_cost,
-      closing_gain, account_closing_quantity, account_closing_amount)
-    select $1, 2, account_id, $2, '2026-01-10', 10, 10, 10, 10, 10, 0, 10, 10
+      closing_gain)
+    select $1, 2, account_id, $2, '2026-01-10', 10, 10, 10, 10, 10, 0
     from (${accounts}) a`,
     [productID, investmentID],
   )

@@ -31,8 +31,8 @@ export async function fillLedger(connection: pg.ClientConfig, transactions: numb
     select biz_entity_id, product_id, 'A-' || biz_entity_id, 'N' || biz_entity_id, 1, 1, 1
     from biz_entity order by biz_entity_id`)
   await run(`
-    insert into ledger_account (product_id, account_id, quantity, invested_amount, last_date)
-    select product_id, account_id, 0, 0, '2001-01-01' from account;
+    insert into ledger_account (product_id, account_id, last_date)
+    select product_id, account_id, '2001-01-01' from account;
     insert into holding (product_id, account_id, investment_id, quantity, invested_amount,
       cost_amount, realised_gain)
     select product_id, account_id, investment_id, 0, 0, 0, 0
@@ -47,23 +47,20 @@ export async function fillLedger(connection: pg.ClientConfig, transactions: numb
       select *, row_number() over (order by transaction_date, account_id, k) as id from line)
     insert into biz_transaction (product_id, biz_transaction_id, external_biz_transaction_id,
       biz_transaction_type_id, account_id, investment_id, transaction_date, investment_price,
-      amount, quantity, closing_quantity, closing_amount, closing_cost, closing_gain,
-      account_closing_quantity, account_closing_amount)
+      amount, quantity, closing_quantity, closing_amount, closing_cost, closing_gain)
     select product_id, id, case when id % 10 = 0 then 'X-' || id end,
       case when quantity > 0 then 1 else 3 end, account_id, investment_id, transaction_date, 1,
-      quantity, quantity, sum(quantity) over own, sum(quantity) over own, sum(quantity) over own, 0,
-      sum(quantity) over everything, sum(quantity) over everything
+      quantity, quantity, sum(quantity) over own, sum(quantity) over own, sum(quantity) over own, 0
     from numbered
-    window own as (partition by account_id, investment_id order by transaction_date, id),
-      everything as (partition by account_id order by transaction_date, id)
+    window own as (partition by account_id, investment_id order by transaction_date, id)
     order by id`)
   await run(`
     update holding h set quantity = s.total, invested_amount = s.total, cost_amount = s.total
     from (select account_id, investment_id, sum(quantity) as total from biz_transaction
       group by account_id, investment_id) s
     where s.account_id = h.account_id and s.investment_id = h.investment_id;
-    update ledger_account a set quantity = s.total, invested_amount = s.total, last_date = s.last
-    from (select account_id, sum(quantity) as total, max(transaction_date) as last
+    update ledger_account a set last_date = s.last
+    from (select account_id, max(transaction_date) as last
       from biz_transaction group by account_id) s
     where s.account_id = a.account_id;
     insert into audit (operation, resource, resource_ids, request_id)

@@ -1,44 +1,24 @@
-import { dec, over, percentOf, round, shown, times, timesOver } from './decimals.ts'
+import { dec, over, round, shown, times, timesOver } from './decimals.ts'
+import { correctionsOf, feeOf, type Given, rateOf } from './ledger-corrections.ts'
+import type { Answer, Body, Investment, Leg, State, Tx } from './ledger-types.ts'
 
 /**
  * The ledger as one would write it down: a list of transactions, gone through from the start for
  * every question. It knows nothing of the service but its rules.
  */
-export type Price = { date: string; price: string; application?: string; redemption?: string }
-export type Investment = { units: number; cents: number; currency: number; prices: Price[] }
-
-export type Tx = {
-  /** Its place in the order of creation: stands for the id. */
-  n: number
-  typeID: number
-  account: number
-  investment: number
-  date: string
-  quantity: bigint
-  amount: bigint
-  price: bigint | undefined
-  statusID: 1 | 2 | 3
-  parent: number | undefined
-  external: string | undefined
-  comment: string | undefined
-}
-
-export type Leg = Omit<Tx, 'n' | 'statusID' | 'parent'>
-export type Body = Record<string, string | undefined>
-export type State = { quantity: bigint; invested: bigint; cost: bigint; gain: bigint }
-
-/** What the service should say: the rows it writes, or the status and the shortfalls. */
-export type Answer = { rows: Tx[] } | { status: 400 | 409; short?: string[] }
-
 const zero: State = { quantity: 0n, invested: 0n, cost: 0n, gain: 0n }
 const [deposit, allotment, redemption, out, into, adjustment, set, away, arrival] = [
   1, 2, 3, 4, 5, 6, 7, 8, 9,
 ]
 
+/** What only a deposit or a conversion has. */
+const free = { fee: 0n, feeRate: undefined, factor: undefined }
+
 export type Model = ReturnType<typeof modelOf>
 
 export function modelOf(investments: Investment[]) {
   let txs: Tx[] = []
+  const { corrected, correctedPair, isWrong } = correctionsOf(investments)
 
   const counting = () =>
     txs
@@ -48,28 +28,36 @@ export function modelOf(investments: Investment[]) {
   /** The state of every holding after each transaction that counts, in their order. */
   function history(): { tx: Tx; own: State; accountQuantity: bigint; accountInvested: bigint }[] {
     const states = new Map<string, State>()
+    /** By the first leg, the cost that went along with its units. */
+    const carried = new Map<number, bigint>()
     return counting().map((tx) => {
       const key = `${tx.account} ${tx.investment}`
-      const own = after(states.get(key) ?? zero, tx)
+      const before = states.get(key) ?? zero
+      const own = after(before, tx, carried.get(tx.parent ?? -1))
+      if (tx.carries) carried.set(tx.n, before.cost - own.cost)
       states.set(key, own)
       const account = [...states].filter(([name]) => name.startsWith(`${tx.account} `))
-      const sum = (of: (state: State) => bigint) =>
-        account.reduce((total, [, state]) => total + of(state), 0n)
+      const { currency } = investments[tx.investment]!
+      const sameCurrency = account.filter(
+        ([name]) => investments[Number(name.split(' ')[1])]!.currency === currency,
+      )
       return {
         tx,
         own,
-        accountQuantity: sum(({ quantity }) => quantity),
-        accountInvested: sum(({ invested }) => invested),
+        accountQuantity: account.reduce((total, [, { quantity }]) => total + quantity, 0n),
+        accountInvested: sameCurrency.reduce((total, [, { invested }]) => total + invested, 0n),
       }
     })
   }
 
-  function after({ quantity, invested, cost, gain }: State, tx: Tx): State {
+  function after({ quantity, invested, cost, gain }: State, tx: Tx, along = 0n): State {
     const { cents } = investments[tx.investment]!
     const left = quantity + tx.quantity
+    const brought = tx.carries ? along : tx.amount
     if (tx.quantity > 0n)
-      return { quantity: left, invested: invested + tx.amount, cost: cost + tx.amount, gain }
+      return { quantity: left, invested: invested + brought, cost: cost + brought, gain }
     const sold = left <= 0n ? cost : timesOver(cost, -tx.quantity, quantity, cents)
+    if (tx.carries) return { quantity: left, invested: invested - sold, cost: cost - sold, gain }
     return {
       quantity: left,
       invested: invested + tx.amount,
@@ -154,15 +142,20 @@ export function modelOf(investments: Investment[]) {
     const a =
       money ??
       (quantity !== undefined && price ? times(round(quantity, units), price, cents) : undefined)
-    return { price, quantity: q, amount: a ?? (typeID === adjustment ? 0n : undefined), fee }
-  }
-
-  function feeOf(body: Body, amount: bigint, cents: number): bigint {
-    if (body.entryFeeAmount !== undefined) return round(dec(body.entryFeeAmount), cents)
-    if (body.entryFeeOverridePercentage !== undefined)
-      return percentOf(amount, dec(body.entryFeeOverridePercentage), 0n, cents)
-    const discount = dec(body.entryFeeDiscountPercentage ?? '0')
-    return percentOf(amount, dec(body.entryFeePercentage ?? '0'), discount, cents)
+    const carries =
+      (typeID === away && body.costBasis === 'Carry') ||
+      (typeID === out && body.conversionFactor !== undefined) ||
+      (typeID === adjustment && amount === undefined && (quantity ?? 0n) < 0n)
+    const worthNothing = typeID === adjustment || carries
+    return {
+      price,
+      quantity: q,
+      amount: a ?? (worthNothing ? 0n : undefined),
+      fee,
+      carries,
+      feeRate: rateOf(body),
+      byQuantity: quantity !== undefined && amount === undefined,
+    }
   }
 
   /** Deposit, Allotment, Redemption or Adjustment, one or several. */
@@ -173,7 +166,7 @@ export function modelOf(investments: Investment[]) {
     const legs: Leg[] = []
     for (const { account, investment, body } of bodies) {
       const worked = figures(body, typeID, investment, 'investmentPrice')
-      const { quantity, amount, price, fee } = worked
+      const { quantity, amount, price, fee, carries, feeRate, byQuantity } = worked
       if (quantity === undefined || amount === undefined || quantity === 0n) return { status: 400 }
       if (typeID === deposit && (fee > amount || body.amount === undefined)) return { status: 400 }
       if (typeID === adjustment && amount !== 0n && amount < 0n !== quantity < 0n)
@@ -189,15 +182,29 @@ export function modelOf(investments: Investment[]) {
         price,
         external: body.external,
         comment: body.comment,
+        carries,
+        byQuantity,
+        fee,
+        feeRate: typeID === deposit ? feeRate : undefined,
+        factor: undefined,
       })
     }
     return attempt(() => add(legs, false))
   }
 
   function transfer(from: number, to: number, investment: number, body: Body): Answer {
-    const { quantity, amount, price } = figures(body, away!, investment, 'investmentPrice')
+    const worked = figures(body, away!, investment, 'investmentPrice')
+    const { quantity, amount, price, carries, byQuantity } = worked
     if (!quantity || amount === undefined || from === to) return { status: 400 }
-    const leg = { investment, date: body.date!, price, comment: body.comment }
+    const leg = {
+      investment,
+      date: body.date!,
+      price,
+      comment: body.comment,
+      carries,
+      byQuantity,
+      ...free,
+    }
     return attempt(() =>
       add(
         [
@@ -219,7 +226,8 @@ export function modelOf(investments: Investment[]) {
   function convert(account: number, from: number, to: number, body: Body): Answer {
     const [source, target] = [investments[from]!, investments[to]!]
     if (from === to || source.currency !== target.currency) return { status: 400 }
-    const { quantity, amount, price } = figures(body, out!, from, 'fromInvestmentPrice')
+    const worked = figures(body, out!, from, 'fromInvestmentPrice')
+    const { quantity, amount, price, carries, byQuantity } = worked
     const toPrice =
       body.toInvestmentPrice === undefined
         ? priceOn(to, body.date!, 'application')
@@ -232,12 +240,22 @@ export function modelOf(investments: Investment[]) {
         ? over(amount, toPrice!, target.units)
         : times(quantity, dec(factor), target.units)
     if (gets === 0n) return { status: 400 }
-    const leg = { account, date: body.date!, external: undefined, comment: body.comment }
+    const leg = {
+      account,
+      date: body.date!,
+      external: undefined,
+      comment: body.comment,
+      carries,
+      ...free,
+    }
+    const first = { typeID: out!, investment: from, quantity: -quantity, amount: -amount, price }
+    const second = { typeID: into!, investment: to, quantity: gets, amount, price: toPrice }
+    const by = factor === undefined ? undefined : dec(factor)
     return attempt(() =>
       add(
         [
-          { ...leg, typeID: out!, investment: from, quantity: -quantity, amount: -amount, price },
-          { ...leg, typeID: into!, investment: to, quantity: gets, amount, price: toPrice },
+          { ...leg, ...first, byQuantity },
+          { ...leg, ...second, byQuantity: false, factor: by },
         ],
         true,
       ),
@@ -279,6 +297,9 @@ export function modelOf(investments: Investment[]) {
         price,
         external: body.external,
         comment: body.comment,
+        carries: quantity < 0n,
+        byQuantity: true,
+        ...free,
       }
     }
     return attempt(() =>
@@ -300,19 +321,20 @@ export function modelOf(investments: Investment[]) {
     const own = txs[n]!
     const inward = [deposit, allotment, into, arrival].includes(own.typeID)
     const outward = [redemption, out, away].includes(own.typeID)
-    const { cents, units } = investments[own.investment]!
-    const [quantity, amount] = [body.quantity, body.amount].map((x) => x && dec(x))
-    if (quantity === 0n) return { status: 400 }
-    for (const figure of [quantity, amount])
-      if (typeof figure === 'bigint' && (figure < 0n ? inward : outward && figure !== 0n))
+    const given: Given = {
+      ...(body.quantity !== undefined && { quantity: dec(body.quantity) }),
+      ...(body.amount !== undefined && { amount: dec(body.amount) }),
+      ...(body.investmentPrice !== undefined && { price: dec(body.investmentPrice) }),
+    }
+    if (given.quantity === 0n) return { status: 400 }
+    for (const figure of [given.quantity, given.amount])
+      if (figure !== undefined && (figure < 0n ? inward : outward && figure !== 0n))
         return { status: 400 }
-    const q = typeof quantity === 'bigint' ? round(quantity, units) : own.quantity
-    const a = typeof amount === 'bigint' ? round(amount, cents) : own.amount
-    if (q === 0n || (q < 0n ? a > 0n : a < 0n)) return { status: 400 }
-    const together = ['date', 'quantity', 'amount', 'investmentPrice'].some(
-      (field) => body[field] !== undefined,
-    )
-    const isTransfer = own.typeID === away || own.typeID === arrival
+    const other = legs.find((leg) => leg.n !== n)
+    const moves = Object.keys(given).length > 0
+    const figures = other ? correctedPair(own, other, given) : new Map([[n, corrected(own, given)]])
+    if (moves && [...figures.values()].some(isWrong)) return { status: 400 }
+    const together = moves || body.date !== undefined
     return attempt(() => {
       const changed = txs.filter(
         (tx) => tx.n === n || (together && legs.some((leg) => leg.n === tx.n)),
@@ -320,13 +342,10 @@ export function modelOf(investments: Investment[]) {
       for (const tx of changed) {
         tx.statusID = 2
         tx.date = body.date ?? tx.date
-        if (tx.n !== n && !isTransfer) continue
-        if (body.investmentPrice !== undefined) tx.price = dec(body.investmentPrice)
-        tx.quantity = tx.n === n ? q : -q
-        tx.amount = tx.n === n ? a : -a
+        if (moves) Object.assign(tx, figures.get(tx.n))
         if (tx.n !== n) continue
-        tx.comment = body.comment
-        tx.external = body.external
+        tx.comment = body.comment ?? tx.comment
+        tx.external = body.external ?? tx.external
       }
       return changed
     })

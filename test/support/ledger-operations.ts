@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { shown } from './decimals.ts'
-import type { Body, Investment } from './ledger-model.ts'
+import type { Body, Investment } from './ledger-types.ts'
 
 /** The days, investments and prices that random histories are about, and the histories' steps. */
 export const days = ['01', '02', '03', '05', '06', '07', '08', '10'].map((day) => `2026-03-${day}`)
@@ -113,7 +113,12 @@ export const operation = fc.oneof(
       kind: fc.constant('Transfer'),
       ends: accounts,
       investment,
-      body: fc.record({ ...common, quantity: decimal(20_000, 5), amount: rarely(money) }),
+      body: fc.record({
+        ...common,
+        quantity: decimal(20_000, 5),
+        amount: rarely(money),
+        costBasis: sometimes(fc.constantFrom('Carry', 'Market')),
+      }),
     }),
   },
   {

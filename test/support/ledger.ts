@@ -110,6 +110,12 @@ export async function newFund(
   }
 }
 
+/** The day in a zone, some days from today; products have Sydney's unless told. */
+export const dayIn = (days = 0, timeZone = 'Australia/Sydney') =>
+  new Intl.DateTimeFormat('en-CA', { timeZone, dateStyle: 'short' }).format(
+    Date.now() + days * 86_400_000,
+  )
+
 /** Posts for the tests of a file: each kind with what every body needs. */
 export const poster =
   (client: () => Client, common: () => object = () => ({})) =>

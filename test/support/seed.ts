@@ -25,10 +25,12 @@ export async function seedHolders(client: pg.Client, count: number) {
     `with posted as (
       insert into biz_transaction (product_id, biz_transaction_type_id, account_id, investment_id,
         transaction_date, investment_price, amount, quantity, closing_quantity, closing_amount,
-        closing_cost, closing_gain, account_closing_quantity, account_closing_amount)
+        closing_cost, closing_gain)
       select product_id, 2, account_id, $2, last_date, 1, quantity, quantity, quantity, quantity,
-        quantity, 0, quantity, quantity
-      from ledger_account where product_id = $1
+        quantity, 0
+      from (
+        select *, 100 + account_id % 1000 as quantity from ledger_account
+        where product_id = $1) l
       returning *),
     held as (
       insert into holding (product_id, account_id, investment_id, quantity, invested_amount,
@@ -54,9 +56,7 @@ const statements = [
     is_for_distribution, is_for_redemption, is_for_other, is_default)
   select biz_entity_id, 1, '1', false, true, false, false, false
   from biz_entity where product_id = $1::int limit $2::int`,
-  `insert into ledger_account (product_id, account_id, quantity, invested_amount, last_date)
-  select product_id, account_id, q, q, date '2025-01-01'
-  from (
-    select product_id, account_id, 100 + account_id % 1000 as q from account
-    where product_id = $1::int order by account_id limit $2::int) a`,
+  `insert into ledger_account (product_id, account_id, last_date)
+  select product_id, account_id, date '2025-01-01' from account
+  where product_id = $1::int order by account_id limit $2::int`,
 ]

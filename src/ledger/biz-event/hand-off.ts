@@ -7,6 +7,7 @@ import { inside } from '../../platform/shape/path.ts'
 import { type NewEvent, sharesOf } from '../../platform/sql/event.ts'
 import type { Tx } from '../../platform/sql/handle.ts'
 import { type Located, locateAll, namesAny, reference } from '../../platform/sql/identify.ts'
+import { recordset } from '../../platform/sql/recordset.ts'
 
 const event = {
   what: 'event notice',
@@ -21,9 +22,13 @@ type Taker = {
   operation: string
   path: string
   body: object
-  eventIDs: readonly number[]
+  events: readonly TakenEvent[]
   request: number
 }
+
+/** A notice that a posting settles, with what the posting must be about. */
+export type TakenEvent = { id: number; accountID: number; investmentID: number }
+
 type Refused<T> = {
   item: T
   status: 400 | 404 | 409
@@ -46,6 +51,7 @@ type EventRow = {
   comment: string | null
   methodID: number | null
   factor: string | null
+  /** Null once a transaction has it: the rest of a notice that was settled in part has none. */
   externalID: string | null
   entryFeeAmount: string | null
   entryFeeDiscountPercentage: string | null
@@ -127,7 +133,13 @@ const lockFamilies = (tx: Tx, productID: number, roots: string[]) =>
       e.biz_event_type_id as "typeID", e.biz_event_status_id as "statusID",
       e.account_id as "accountID", e.investment_id as "investmentID", e.biz_event_date as date,
       e.amount, e.quantity, e.comment, e.conversion_method_id as "methodID",
-      e.conversion_factor as factor, e.external_transaction_id as "externalID",
+      e.conversion_factor as factor,
+      case when not exists (select 1 from biz_transaction t
+        where t.product_id = e.product_id
+          and t.external_biz_transaction_id = e.external_transaction_id
+          and t.biz_event_id = e.biz_event_id
+          and t.biz_transaction_status_id <> ${lookups.BizTransactionStatus.RolledBack})
+        then e.external_transaction_id end as "externalID",
       e.entry_fee_amount as "entryFeeAmount",
       e.entry_fee_discount_percentage as "entryFeeDiscountPercentage",
       e.entry_fee_override_percentage as "entryFeeOverridePercentage",
@@ -174,8 +186,14 @@ function hand<T extends Taker>(taker: T, family: EventRow[]): T {
   for (const { fields, unless = [] } of [...offersOfAny(first), ...own])
     if (![...Object.keys(fields), ...unless].some((field) => body[field] !== undefined))
       Object.assign(body, withoutNulls(fields))
-  return { ...taker, body, eventIDs: family.map(({ bizEventID }) => bizEventID) }
+  return { ...taker, body, events: family.map(taken) }
 }
+
+const taken = ({ bizEventID, accountID, investmentID }: EventRow): TakenEvent => ({
+  id: bizEventID,
+  accountID,
+  investmentID,
+})
 
 const withoutNulls = (fields: Record<string, unknown>) =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null))
@@ -225,32 +243,120 @@ const offersOfConversion = (from: EventRow, to: EventRow): Offer[] => [
   },
 ]
 
-/** A written leg and the item whose notices it may settle. */
+/** A written leg, and the notice it settles if it does. */
 type Settling = {
   id: number
-  leg: number
   productID: number
-  item: { eventIDs: readonly number[] }
+  /** Legs of one item settle the two notices of a conversion together. */
+  item: number
+  leg: number
+  event: TakenEvent | undefined
+  /** What the posting leaves of the notice stays pending. */
+  isPartial: boolean
+  amount: string | null
+  quantity: string | null
 }
 
-/** Each notice is completed by the transaction of its leg. */
-export async function completeEvents(tx: Tx, rows: readonly Settling[]) {
-  const links = rows.flatMap(({ id, leg, productID, item }) => {
-    const event = item.eventIDs[leg]
-    return event ? [{ id, productID, event }] : []
-  })
+const settledColumns = {
+  product_id: 'int',
+  event_id: 'bigint',
+  transaction_id: 'bigint',
+  item: 'int',
+  leg: 'int',
+  is_partial: 'boolean',
+  amount: 'numeric',
+  quantity: 'numeric',
+} as const
+
+/**
+ * Each notice is completed by the transaction of its leg, unless it says that a rest stays. Tells
+ * which are completed.
+ */
+export async function completeEvents(tx: Tx, rows: readonly Settling[]): Promise<Set<number>> {
+  const links = rows.flatMap((row) =>
+    row.event
+      ? {
+          product_id: row.productID,
+          event_id: row.event.id,
+          transaction_id: row.id,
+          item: row.item,
+          leg: row.leg,
+          is_partial: row.isPartial,
+          amount: row.amount,
+          quantity: row.quantity,
+        }
+      : [],
+  )
+  if (links.length === 0) return new Set()
+  const settled = await tx.query<{ id: number; isCompleted: boolean }>(sql`
+    with settled as materialized (
+      select g.*, e.quantity - abs(g.quantity) as units_left, e.amount - abs(g.amount) as money_left
+      from ${recordset('g', links, settledColumns)}
+      join biz_event e on e.product_id = g.product_id and e.biz_event_id = g.event_id),
+    judged as materialized (
+      select *, bool_or(is_partial and leg = 0 and coalesce(units_left, money_left) > 0)
+        over (partition by item) as stays
+      from settled)
+    update biz_event e set updated_date = now(),
+      biz_event_status_id = case when j.stays then ${statuses.Pending}::smallint
+        else ${statuses.Completed}::smallint end,
+      parent_biz_transaction_id = case when not j.stays then j.transaction_id end,
+      quantity = case when j.stays then greatest(j.units_left, 0) else e.quantity end,
+      amount = case when j.stays then greatest(j.money_left, 0) else e.amount end
+    from judged j
+    where e.product_id = j.product_id and e.biz_event_id = j.event_id
+    returning e.biz_event_id as id, not j.stays as "isCompleted"`)
+  return new Set(settled.flatMap(({ id, isCompleted }) => (isCompleted ? [id] : [])))
+}
+
+/**
+ * What was settled by transactions that are rolled back is pending again: a notice that one of them
+ * completed as it was before, one that they settled in part with that part added.
+ */
+export async function reopenEvents(
+  tx: Tx,
+  rows: readonly { productID: number; id: number; eventID: number | null }[],
+) {
+  const links = rows.flatMap(({ productID, id, eventID }) =>
+    eventID === null ? [] : { productID, id, eventID },
+  )
   if (links.length === 0) return
   await tx.query(sql`
-    update biz_event e set biz_event_status_id = ${statuses.Completed}, updated_date = now(),
-      parent_biz_transaction_id = g.transaction_id
-    from unnest(${links.map(({ productID }) => productID)}::int[],
-      ${links.map(({ event }) => event)}::bigint[], ${links.map(({ id }) => id)}::bigint[])
-      g (product_id, event_id, transaction_id)
-    where e.product_id = g.product_id and e.biz_event_id = g.event_id`)
+    with undone as materialized (
+      select t.product_id, t.biz_event_id,
+        sum(abs(t.quantity)) filter (where not p.completed) as quantity,
+        sum(abs(t.amount)) filter (where not p.completed) as amount, bool_or(p.completed) as whole
+      from unnest(${links.map(({ productID }) => productID)}::int[],
+        ${links.map(({ id }) => id)}::bigint[], ${links.map(({ eventID }) => eventID)}::bigint[])
+        g (product_id, id, event_id)
+      join biz_transaction t on t.product_id = g.product_id and t.biz_transaction_id = g.id
+      join biz_event e on e.product_id = g.product_id and e.biz_event_id = g.event_id
+      cross join lateral (
+        select e.parent_biz_transaction_id is not distinct from t.biz_transaction_id
+          as completed) p
+      group by t.product_id, t.biz_event_id)
+    update biz_event e set biz_event_status_id = ${statuses.Pending},
+      parent_biz_transaction_id = null, updated_date = now(),
+      quantity = case when u.whole or e.biz_event_status_id = ${statuses.Pending}
+        then e.quantity + coalesce(u.quantity, 0) when e.quantity is not null then u.quantity end,
+      amount = case when u.whole or e.biz_event_status_id = ${statuses.Pending}
+        then e.amount + coalesce(u.amount, 0) when e.amount is not null then u.amount end
+    from undone u
+    where e.product_id = u.product_id and e.biz_event_id = u.biz_event_id
+      and e.biz_event_status_id <> ${statuses.Cancelled}`)
 }
 
-/** What is told of the notices that a request has settled. */
-export const completedNotices = (rows: readonly Settling[]): NewEvent[] =>
-  sharesOf(rows.map(({ productID, item, leg }) => ({ productID, id: item.eventIDs[leg] }))).map(
-    (share) => ({ type: 'bizevent.completed', resource: 'BizEvent', ...share }),
+/** What is told of the notices that a request has completed. */
+export const completedNotices = (
+  rows: readonly Pick<Settling, 'productID' | 'event'>[],
+  completed: ReadonlySet<number>,
+): NewEvent[] => {
+  const events = rows.flatMap(({ productID, event }) =>
+    event && completed.has(event.id) ? { productID, id: event.id } : [],
   )
+  return sharesOf(events).map((share) => ({
+    type: 'bizevent.completed',
+    resource: 'BizEvent',
+    ...share,
+  }))
+}

@@ -1,4 +1,4 @@
-import sql from 'sql-template-tag'
+import sql, { raw } from 'sql-template-tag'
 import {
   fromInvestmentReference,
   investmentReference,
@@ -6,43 +6,66 @@ import {
 } from '../../catalogue/investment/schema.ts'
 import { productReference } from '../../catalogue/product/schema.ts'
 import { identifyProduct } from '../../catalogue/product/sql.ts'
+import { today } from '../../catalogue/product/today.ts'
 import { accountReference } from '../../parties/account/reference.ts'
+import { standing } from '../../parties/account/standing.ts'
 import { type Actor, inScope } from '../../platform/actor.ts'
 import { lookups } from '../../platform/lookup/lookups.ts'
 import { conflict, invalid } from '../../platform/refusal.ts'
 import { masked } from '../../platform/shape/mask.ts'
 import type { Tx } from '../../platform/sql/handle.ts'
-import { identify, locateAll, namesAny, type Reference } from '../../platform/sql/identify.ts'
+import { identify, namesAny, noSuch, type Reference } from '../../platform/sql/identify.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
 import { NoticeOfConversion, NoticeOfDeposit, NoticeOfRedemption } from './schema.ts'
 import { renderEvents } from './sql.ts'
 
-const { BizEventType: types, ConversionMethod: methods } = lookups
+const { BizEventType: types, BizEventStatus: statuses, ConversionMethod: methods } = lookups
 
-type Place = { productID: number; accountID: number }
+type Place = {
+  productID: number
+  accountID: number
+  productIsActive: boolean
+  standing: 'open' | 'suspended' | 'closed'
+  today: string
+}
 
 /** Product and account, which must belong together; the account alone names its product. */
 async function findAccount(tx: Tx, actor: Actor, notice: object): Promise<Place> {
   const productID = namesAny(productReference, notice)
     ? await identifyProduct(tx, actor, notice)
     : undefined
-  const visible = inScope(actor, 'r.product_id')
   const accountID = await identify(tx, accountReference, notice, {
-    visible,
+    visible: inScope(actor, 'r.product_id'),
     productIDs: [productID],
   })
-  const [found] = await locateAll(tx, accountReference, [{ accountID }], { visible })
-  return { accountID, productID: (found as { productID: number }).productID }
+  const [place] = await tx.query<Place>(sql`
+    select a.product_id as "productID", a.account_id as "accountID",
+      p.is_active as "productIsActive", ${standing('a', 'e')} as standing,
+      ${today('p')}::text as today
+    from account a
+    join biz_entity e on e.biz_entity_id = a.biz_entity_id
+    join product p on p.product_id = a.product_id
+    where a.account_id = ${accountID}`)
+  if (!place) throw noSuch(accountReference, notice) // it went meanwhile
+  if (place.standing === 'closed')
+    throw conflict('account_closed', 'The account is closed.', 'accountID')
+  return place
+}
+
+/** Nothing leaves an account that is suspended, and nothing is announced to. */
+function refuseSuspended({ standing: now }: Place) {
+  if (now === 'suspended')
+    throw conflict('account_suspended', 'The account is suspended: nothing leaves it.', 'accountID')
 }
 
 /** An investment of the account's product that takes notices: an inactive one does not. */
 async function findInvestment(tx: Tx, { productID }: Place, notice: object, how: Reference) {
   const id = await identify(tx, how, notice, { productIDs: [productID] })
   const [open] = await tx.query(
-    sql`select from investment where investment_id = ${id} and is_active`,
+    sql`select 1 from investment where investment_id = ${id} and is_active`,
   )
   if (!open)
-    throw conflict('investment_inactive', 'The investment takes no new notices.', how.fields[0]!)
+    throw conflict('investment_inactive', 'The investment takes no new notices.', how.fields[0])
   return id
 }
 
@@ -99,6 +122,8 @@ export async function noticeOfDeposit(
   notice: NoticeOfDeposit,
 ): Promise<Written> {
   const place = await findAccount(tx, actor, notice)
+  if (!place.productIsActive)
+    throw conflict('product_inactive', 'The product takes no new money.', 'productID')
   const investmentID = await findInvestment(tx, place, notice, investmentReference)
   const externalID = notice.externalBizTransactionId
   const id = await insertEvent(tx, place, notice, {
@@ -116,6 +141,7 @@ export async function noticeOfRedemption(
 ): Promise<Written> {
   requireFigure(notice)
   const place = await findAccount(tx, actor, notice)
+  refuseSuspended(place)
   const investmentID = await findInvestment(tx, place, notice, investmentReference)
   await refuseMoreThanHeld(tx, place, investmentID, notice)
   const externalID = notice.externalBizTransactionId
@@ -124,30 +150,58 @@ export async function noticeOfRedemption(
   return written(tx, place, [id], masked(NoticeOfRedemption, notice))
 }
 
-/** Money is compared with the holding at its latest redemption price; without a price it is not. */
+/**
+ * What is announced together with what is pending already must be held at the end of the product's
+ * today. Money is counted in units at the latest redemption price; without a price it is not. The
+ * account's row is the lock: two notices at once are judged one after the other.
+ */
 async function refuseMoreThanHeld(
   tx: Tx,
-  { productID, accountID }: Place,
+  { productID, accountID, today: date }: Place,
   investmentID: number,
   { quantity, amount }: { quantity?: string; amount?: string },
 ) {
-  const [short] = await tx.query<{ held: string }>(sql`
-    select trim_scale(coalesce(h.quantity, 0))::text as held
+  const key = sql`product_id = ${productID} and account_id = ${accountID}`
+  await tx.query(sql`select 1 from ledger_account where ${key} for update`)
+  const [short] = await tx.query<{ held: string; pending: string }>(sql`
+    with announced as (
+      select e.quantity, e.amount from biz_event e
+      where e.product_id = ${productID} and e.account_id = ${accountID}
+        and e.investment_id = ${investmentID} and e.biz_event_type_id = ${types.Redemption}
+        and e.biz_event_status_id = ${statuses.Pending})
+    select trim_scale(h.quantity)::text as held, trim_scale(round(w.units, 8))::text as pending
     from investment i
-    left join holding h on h.product_id = ${productID} and h.account_id = ${accountID}
-      and h.investment_id = i.investment_id
+    cross join lateral (
+      select coalesce((
+        select b.closing_quantity from biz_transaction b
+        where b.product_id = ${productID} and b.account_id = ${accountID}
+          and b.investment_id = i.investment_id and b.transaction_date <= ${date} and ${counted}
+        order by b.transaction_date desc, b.biz_transaction_id desc limit 1), 0) as quantity) h
     left join lateral (
       select coalesce(redemption_price, price) as price from investment_price
-      where investment_id = i.investment_id and price_date <= current_date
+      where investment_id = i.investment_id and price_date <= ${date}
       order by price_date desc limit 1) v on true
-    where i.investment_id = ${investmentID}
-      and (${quantity ?? null}::numeric > coalesce(h.quantity, 0)
-        or ${amount ?? null}::numeric >
-          round(coalesce(h.quantity, 0) * v.price, minor_units(i.currency_id))
-        or coalesce(h.quantity, 0) = 0)`)
+    cross join lateral (
+      select coalesce(sum(coalesce(quantity, amount / v.price)), 0) as units from announced) w
+    cross join lateral (
+      select sum(coalesce(quantity, amount / v.price)) as units,
+        sum(coalesce(quantity * v.price, amount)) as money, bool_or(quantity is null) as by_money
+      from (
+        select * from announced
+        union all select ${quantity ?? null}::numeric, ${amount ?? null}::numeric) a) s
+    where i.investment_id = ${investmentID} and (h.quantity = 0 or (h.quantity < s.units
+      -- Money that comes to the whole holding, rounded, is not more than is held.
+      and (not s.by_money or s.money > round(h.quantity * v.price, minor_units(i.currency_id)))))`)
   if (short)
-    throw conflict('insufficient_holding', `Only ${short.held} units are held now.`, 'quantity')
+    throw conflict(
+      'insufficient_holding',
+      `Only ${short.held} units are held now` +
+        (short.pending === '0' ? '.' : `, and ${short.pending} are on notice already.`),
+      'quantity',
+    )
 }
+
+const counted = raw(`b.biz_transaction_status_id <> ${lookups.BizTransactionStatus.RolledBack}`)
 
 export async function noticeOfConversion(
   tx: Tx,
@@ -163,6 +217,7 @@ export async function noticeOfConversion(
       'conversionFactor',
     )
   const place = await findAccount(tx, actor, notice)
+  refuseSuspended(place)
   const from = await findInvestment(tx, place, notice, fromInvestmentReference)
   const to = await findInvestment(tx, place, notice, toInvestmentReference)
   if (from === to)
@@ -174,11 +229,26 @@ export async function noticeOfConversion(
     investmentID: from,
     externalID: notice.fromExternalBizTransactionId,
   })
-  const target = await insertEvent(tx, place, both, {
+  const target = await insertEvent(tx, place, await following(tx, both, to), {
     typeID: types.Allotment,
     investmentID: to,
     externalID: notice.toExternalBizTransactionId,
     parent: source,
   })
   return written(tx, place, [source, target], masked(NoticeOfConversion, notice))
+}
+
+/** By factor the target gets the source's units times the factor, in decimals of its own. */
+async function following(
+  tx: Tx,
+  notice: NoticeOfConversion & { conversionMethod: string },
+  investmentID: number,
+) {
+  const { quantity, conversionFactor, conversionMethod } = notice
+  if (conversionMethod !== 'Factor' || quantity === undefined) return notice
+  const [row] = await tx.query<{ quantity: string }>(sql`
+    select trim_scale(round(${quantity}::numeric * ${conversionFactor}::numeric,
+      i.unit_decimals))::text as quantity
+    from investment i where i.investment_id = ${investmentID}`)
+  return { ...notice, quantity: row?.quantity ?? quantity }
 }

@@ -143,6 +143,7 @@ export const BizEvent = shown('BizEvent', {
 export const eventFilters = {
   BizEventID: intFilter('t.biz_event_id'),
   BizEventTypeID: intFilter('t.biz_event_type_id'),
+  BizEventStatusID: intFilter('t.biz_event_status_id'),
   AccountID: intFilter('t.account_id'),
 }
 export const eventAccountFilters = {

@@ -1,10 +1,11 @@
 import { productReference } from '../../catalogue/product/schema.ts'
 import { type Actor, inScope } from '../../platform/actor.ts'
+import { inside } from '../../platform/shape/path.ts'
 import type { Tx } from '../../platform/sql/handle.ts'
 import { type Located, locateAll, namesAny, type Reference } from '../../platform/sql/identify.ts'
 import { takeEvents } from '../biz-event/hand-off.ts'
 import { type Accepted, type Flaw, type Item, type Staged, whole } from './item.ts'
-import { latestDate, legsOf, problemsOf } from './legs.ts'
+import { legsOf, problemsOf } from './legs.ts'
 
 /** The first stage: notices are taken, bodies judged, and what they name is found. */
 export async function accept(
@@ -13,14 +14,11 @@ export async function accept(
   items: readonly Item[],
 ): Promise<Staged<Accepted>> {
   const handed = await takeEvents(tx, actor, items)
-  const latest = latestDate()
   // What a refused notice would have filled in is not asked for.
   const judged = whole(
     handed.items.map((item) => ({ item })),
     handed.flaws,
-  ).flatMap(({ item }) =>
-    problemsOf(item, latest).map((problem): Flaw => ({ item, status: 400, problem })),
-  )
+  ).flatMap(({ item }) => problemsOf(item).map((problem): Flaw => ({ item, status: 400, problem })))
   const flaws = [...handed.flaws, ...judged]
   const resolved = await resolve(tx, actor, { items: handed.items, flaws })
   return { rows: resolved.rows, flaws: [...flaws, ...resolved.flaws] }
@@ -62,6 +60,7 @@ async function resolve(
     return [{ item, leg, asked, productID, accountID, investmentID: investment.id }]
   })
   flaws.push(...pairsOf(whole(rows, flaws)).flatMap(sameEnds))
+  flaws.push(...whole(rows, flaws).flatMap(ofOtherNotice))
   return { rows: whole(rows, flaws), flaws }
 }
 
@@ -106,6 +105,25 @@ const ofOtherProducts = (legs: readonly AskedLeg[], accounts: (Found | undefined
     const message = 'Both accounts must be of the same product.'
     return [{ item, status: 400, problem: { code: 'other_product', message } }]
   })
+
+/** A posting that settles a notice is of the notice's account and investment. */
+function ofOtherNotice({ item, leg, asked, accountID, investmentID }: Accepted): Flaw[] {
+  const event = item.events[leg]
+  if (!event) return []
+  const refuse = (what: string, { fields }: Reference): Flaw[] => [
+    {
+      item,
+      status: 409,
+      problem: {
+        code: 'other_notice',
+        field: inside(item.path, fields[0] ?? what),
+        message: `The event notice ${event.id} is of another ${what}.`,
+      },
+    },
+  ]
+  if (event.accountID !== accountID) return refuse('account', asked.account)
+  return event.investmentID === investmentID ? [] : refuse('investment', asked.investment)
+}
 
 /** The two legs of a transfer or a conversion, which stand side by side. */
 const pairsOf = (rows: readonly Accepted[]): [Accepted, Accepted][] =>

@@ -1,4 +1,6 @@
 import sql, { raw } from 'sql-template-tag'
+import { today } from '../../catalogue/product/today.ts'
+import { standing } from '../../parties/account/standing.ts'
 import type { Tx } from '../../platform/sql/handle.ts'
 import { type RowOf, recordset } from '../../platform/sql/recordset.ts'
 import { idsOf, idsWhere } from './kinds.ts'
@@ -8,6 +10,7 @@ const unpriced = {
   place: 'int',
   item: 'int',
   type_id: 'int',
+  account_id: 'int',
   investment_id: 'int',
   transaction_date: 'date',
   quantity: 'numeric',
@@ -18,18 +21,33 @@ const unpriced = {
   fee_percentage: 'numeric',
   fee_discount: 'numeric',
   factor: 'numeric',
+  carries: 'boolean',
 } as const
 export type Unpriced = RowOf<typeof unpriced>
 
 export type Figures = {
-  place: number
-  isActive: boolean
-  currencyID: number
   price: string | null
   /** Signed: what goes out is negative. Null where neither was given nor could be worked out. */
   quantity: string | null
   amount: string | null
   fee: string
+  /** Where the entry fee is a percentage, and follows the amount when that is corrected. */
+  feePercentage: string | null
+}
+
+/** What is so around a leg, on which it depends whether it may be posted. */
+export type Standing = {
+  isActive: boolean
+  productIsActive: boolean
+  /** Of the account, by its own status and its investor's. */
+  account: 'open' | 'suspended' | 'closed'
+  currencyID: number
+  /** Later than tomorrow, by the product's day. */
+  isTooFarAhead: boolean
+  /** The day up to which the product is locked, if that includes the leg's. */
+  lockedDate: string | null
+  /** Of the price that the leg goes by, if it is older than the investment allows. */
+  oldPriceDate: string | null
 }
 
 const plainPriced = raw(idsWhere(({ price }) => price === 'plain'))
@@ -44,8 +62,8 @@ const target = raw(idsOf('Conversion in'))
  * investment's decimals and money to the currency's, half away from zero. Dividends are widened
  * before a division, since a quotient is only as long as its operands and would be rounded twice.
  */
-export const workOutFigures = (tx: Tx, legs: Unpriced[]): Promise<Figures[]> =>
-  tx.query<Figures>(sql`
+export const workOutFigures = (tx: Tx, legs: Unpriced[]): Promise<(Figures & Standing)[]> =>
+  tx.query<Figures & Standing>(sql`
     with given as (
       select * from ${recordset('g', legs, unpriced)}),
     -- A thousand postings ask for the prices of a few investments on a few days.
@@ -53,16 +71,23 @@ export const workOutFigures = (tx: Tx, legs: Unpriced[]): Promise<Figures[]> =>
     priced as materialized (
       select a.*, v.* from asked a
       cross join lateral (
-        select price, application_price, redemption_price from investment_price p
+        select price_date, price, application_price, redemption_price from investment_price p
         where p.investment_id = a.investment_id and p.price_date <= a.transaction_date
         order by p.price_date desc limit 1) v),
     known as (
-      select g.place, g.item, g.type_id, g.factor, i.is_active, i.currency_id,
+      select g.place, g.item, g.type_id, g.factor, g.carries, i.is_active, i.currency_id,
+        p.is_active as product_is_active, s.standing,
+        g.transaction_date > ${today('p')} + 1 as is_too_far_ahead,
+        case when g.transaction_date <= p.locked_date then p.locked_date end as locked_date,
+        case when g.price is null and v.price_date < g.transaction_date - i.maximum_price_age_days
+          and case when g.type_id in ${target} then g.factor is null
+            else g.quantity is null or (g.amount is null and not g.carries) end
+          then v.price_date end as old_price_date,
         i.unit_decimals as units, minor_units(i.currency_id) as cents,
         round(g.quantity, i.unit_decimals) as quantity,
         round(g.amount, minor_units(i.currency_id)) as amount,
-        g.fee, coalesce(g.fee_override,
-          g.fee_percentage * (1 - coalesce(g.fee_discount, 0) * 0.01)) as fee_percentage,
+        g.fee, case when g.fee is null then coalesce(g.fee_override,
+          g.fee_percentage * (1 - coalesce(g.fee_discount, 0) * 0.01)) end as fee_percentage,
         coalesce(g.price, case
           when g.type_id in ${plainPriced} then v.price
           when g.type_id in ${redeemed} or g.quantity < 0
@@ -70,6 +95,11 @@ export const workOutFigures = (tx: Tx, legs: Unpriced[]): Promise<Figures[]> =>
           else coalesce(v.application_price, v.price) end) as price
       from given g
       join investment i on i.investment_id = g.investment_id
+      join product p on p.product_id = i.product_id
+      cross join lateral (
+        select ${standing('a', 'e')} as standing
+        from account a join biz_entity e on e.biz_entity_id = a.biz_entity_id
+        where a.account_id = g.account_id limit 1) s
       left join priced v
         on v.investment_id = g.investment_id and v.transaction_date = g.transaction_date),
     charged as (
@@ -80,7 +110,7 @@ export const workOutFigures = (tx: Tx, legs: Unpriced[]): Promise<Figures[]> =>
       select *,
         coalesce(quantity, round(round(amount - charge, 40) / price, units)) as own_quantity,
         coalesce(amount, round(quantity * price, cents),
-          case when type_id in ${worthNothing} then 0 end) as own_amount
+          case when carries or type_id in ${worthNothing} then 0 end) as own_amount
       from charged),
     paired as (
       select s.*,
@@ -91,7 +121,10 @@ export const workOutFigures = (tx: Tx, legs: Unpriced[]): Promise<Figures[]> =>
       from single s
       left join single o
         on s.type_id in ${target} and o.type_id in ${source} and o.item = s.item)
-    select place, is_active as "isActive", currency_id as "currencyID", price, charge as fee,
+    select is_active as "isActive", product_is_active as "productIsActive",
+      standing as account, currency_id as "currencyID", is_too_far_ahead as "isTooFarAhead",
+      locked_date as "lockedDate", old_price_date as "oldPriceDate", price, charge as fee,
+      fee_percentage as "feePercentage",
       case when type_id in ${outward} then -final_quantity else final_quantity end as quantity,
       case when type_id in ${outward} then -final_amount else final_amount end as amount
     from paired order by place`)

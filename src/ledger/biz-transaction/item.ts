@@ -1,5 +1,6 @@
 import type { Problem } from '../../platform/refusal.ts'
-import type { Figures } from './figures.ts'
+import type { TakenEvent } from '../biz-event/hand-off.ts'
+import type { Figures, Standing } from './figures.ts'
 import type { Body, Leg, Operation } from './legs.ts'
 
 /**
@@ -25,7 +26,7 @@ export type Item = {
   path: string
   body: Body
   /** The notices it settles, one for each leg. */
-  eventIDs: readonly number[]
+  events: readonly TakenEvent[]
 }
 
 /** What a stage found wrong with an item. */
@@ -51,8 +52,13 @@ export type Accepted = {
   investmentID: number
 }
 
-/** A leg with its price, units and money. */
-export type Priced = Accepted & { figures: Figures }
+/** A leg with its price, units and money, and what is so around it. */
+export type Priced = Accepted & {
+  figures: Figures
+  standing: Standing
+  /** A transaction that was rolled back gives its external id to the one that takes its place. */
+  releases?: number
+}
 
 /** A leg as it is written. */
 export type Posted = Priced & { id: number; parentID: number | null }

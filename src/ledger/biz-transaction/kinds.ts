@@ -14,8 +14,10 @@ type Kind = {
   units: 'in' | 'out' | 'either' | 'none'
   /** Which price counts where none is given: the plain one is that of units that change hands. */
   price: 'application' | 'redemption' | 'bySign' | 'plain' | 'none'
-  /** It brings new money, which what is closed to new money refuses. */
+  /** It brings money into an investment, which one that is inactive refuses. */
   takesMoney: boolean
+  /** It brings new money into the product, which one that is inactive refuses. */
+  newMoney?: true
   /** Without a price its money is nothing, rather than unknown. */
   worthNothing?: true
   /** It is the second leg of what that kind began, and takes its figures from there. */
@@ -25,8 +27,8 @@ type Kind = {
 }
 
 const table = {
-  Deposit: { code: 'DEP', units: 'in', price: 'application', takesMoney: true },
-  Allotment: { code: 'ALT', units: 'in', price: 'application', takesMoney: true },
+  Deposit: { code: 'DEP', units: 'in', price: 'application', takesMoney: true, newMoney: true },
+  Allotment: { code: 'ALT', units: 'in', price: 'application', takesMoney: true, newMoney: true },
   Redemption: { code: 'RED', units: 'out', price: 'redemption', takesMoney: false },
   'Conversion out': { code: 'CNO', units: 'out', price: 'redemption', takesMoney: false },
   'Conversion in': {

@@ -14,7 +14,7 @@ import { inside } from '../../platform/shape/path.ts'
 import type { Reference } from '../../platform/sql/identify.ts'
 import type { Adjustment, Conversion, Deposit, Transfer } from './schema.ts'
 
-const types = lookups.BizTransactionType
+const { BizTransactionType: types, ConversionMethod: methods } = lookups
 
 /** The seven ways to change units, as the API names them. */
 export type Operation =
@@ -43,7 +43,9 @@ export type Leg = {
   /** The entry fee as asked, of a deposit. */
   fee?: Partial<Deposit> | undefined
   /** How the second leg of a conversion follows from the first. */
-  conversion?: { factor: string | undefined }
+  conversion?: { methodID: number; factor: string | undefined }
+  /** Its cost goes along with its units, and nothing is realised. */
+  carries: boolean
 }
 
 /** The rows a body asks for: two where units go from one place to another. */
@@ -78,7 +80,12 @@ const legOf = (body: Body, typeID: number, account = accountReference): Leg => (
   price: body.investmentPrice,
   externalID: body.externalBizTransactionId,
   fee: typeID === types.Deposit ? body : undefined,
+  carries: body.costBasis === 'Carry' || isTakenOut(typeID, body),
 })
+
+/** An adjustment that takes units out for no money takes their cost along. */
+const isTakenOut = (typeID: number, { quantity, amount }: Body) =>
+  typeID === types.Adjustment && amount === undefined && quantity?.startsWith('-') === true
 
 function conversionLegs(body: Body): Leg[] {
   const { quantity, amount, conversionFactor, conversionMethod } = body
@@ -93,6 +100,7 @@ function conversionLegs(body: Body): Leg[] {
       price: body.fromInvestmentPrice,
       externalID: body.fromExternalBizTransactionId,
       externalIDField: 'fromExternalBizTransactionId',
+      carries: byFactor,
     },
     {
       typeID: types['Conversion in'],
@@ -101,15 +109,19 @@ function conversionLegs(body: Body): Leg[] {
       price: body.toInvestmentPrice,
       externalID: body.toExternalBizTransactionId,
       externalIDField: 'toExternalBizTransactionId',
-      conversion: { factor: byFactor ? conversionFactor : undefined },
+      conversion: {
+        methodID: byFactor ? methods.Factor : methods.Price,
+        factor: byFactor ? conversionFactor : undefined,
+      },
+      carries: byFactor,
     },
   ]
 }
 
 type Asked = { operation: Operation; body: Body; path: string }
 
-/** What is wrong with a body whatever the database holds; `latest` is the last day allowed. */
-export function problemsOf({ operation, body, path }: Asked, latest: string): Problem[] {
+/** What is wrong with a body whatever the database holds. */
+export function problemsOf({ operation, body, path }: Asked): Problem[] {
   const at = (field: string) => inside(path, field)
   const problem = (code: string, field: string, words: string): Problem => ({
     code,
@@ -120,8 +132,8 @@ export function problemsOf({ operation, body, path }: Asked, latest: string): Pr
   const { transactionDate, amount, quantity } = body
   if (transactionDate === undefined)
     problems.push(problem('required', 'transactionDate', 'is required'))
-  else if (transactionDate > latest)
-    problems.push(problem('out_of_range', 'transactionDate', 'is more than one day ahead'))
+  else if (transactionDate < firstDate)
+    problems.push(problem('out_of_range', 'transactionDate', `is before ${firstDate}`))
   if (operation === 'Deposit' && amount === undefined)
     problems.push(problem('required', 'amount', 'is required'))
   if (needsFigure.has(operation) && amount === undefined && quantity === undefined)
@@ -138,6 +150,5 @@ export function problemsOf({ operation, body, path }: Asked, latest: string): Pr
 
 const needsFigure = new Set<Operation>(['Allotment', 'Redemption', 'Conversion'])
 
-const day = 24 * 60 * 60_000
-/** A posting may be dated tomorrow, for the time zones that are already there. */
-export const latestDate = () => new Date(Date.now() + day).toISOString().slice(0, 10)
+/** No register goes back further; a date before it is a misprint. */
+export const firstDate = '1900-01-01'

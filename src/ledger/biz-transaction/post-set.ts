@@ -1,6 +1,7 @@
 import sql from 'sql-template-tag'
 import type { Fragment, Tx } from '../../platform/sql/handle.ts'
-import { appendSet, insertUncounted, recount } from './units.ts'
+import { lockReached, recountAll } from './carry.ts'
+import { appendSet, insertSetUncounted } from './units.ts'
 
 /** Accounts that were locked as a set, by the day of the newest of all their transactions. */
 export type LockedSet = { newest: string | null }
@@ -44,9 +45,10 @@ async function postAmong(tx: Tx, productID: number, postings: Fragment) {
   // First those that only append: a recount would move the dates that tell them apart.
   const ahead = sql`l.last_date is null or l.last_date <= p.transaction_date`
   await appendSet(tx, productID, ofAccounts(ahead))
-  await insertUncounted(tx, productID, behind)
   const touched = sql`
     select account_id, min(transaction_date) as from_date from (${behind}) b group by account_id`
-  const [short] = await recount(tx, productID, touched)
+  await lockReached(tx, productID, touched)
+  await insertSetUncounted(tx, productID, behind)
+  const [short] = await recountAll(tx, productID, touched)
   if (short) throw new Error(`Account ${short.accountID} is short by ${short.short} units.`)
 }

@@ -5,7 +5,14 @@ import type { Tx } from '../../platform/sql/handle.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
 import { completedNotices, completeEvents } from '../biz-event/hand-off.ts'
 import { accept } from './accept.ts'
-import { type Accepted, type Flaw, type Item, type PostingRequest, whole } from './item.ts'
+import {
+  type Accepted,
+  type Flaw,
+  type Item,
+  type Posted,
+  type PostingRequest,
+  whole,
+} from './item.ts'
 import { price } from './price.ts'
 import { renderPerRequest } from './sql.ts'
 import { Contested, type Outcome, write } from './write.ts'
@@ -31,8 +38,13 @@ export async function post(
   const { written, refused } = await write(tx, sound, how)
   const refusals = requests.map((_, request) => flawed.get(request) ?? refused.get(request))
   if (refusals.length === 1 && refusals[0]) throw refusals[0]
-  await completeEvents(tx, written)
-  return answer(tx, requests, { accepted: accepted.rows, written, refusals })
+  const completed = await completeEvents(tx, written.map(settling))
+  return answer(tx, requests, {
+    accepted: accepted.rows,
+    written,
+    refusals,
+    completed,
+  })
 }
 
 const itemsOf = (requests: readonly PostingRequest[]): Item[] =>
@@ -40,7 +52,19 @@ const itemsOf = (requests: readonly PostingRequest[]): Item[] =>
     .flatMap(({ operation, bodies, path }, request) =>
       bodies.map((body, i) => ({ request, operation, body, path: path(i) })),
     )
-    .map((item, place) => ({ ...item, place, eventIDs: [] }))
+    .map((item, place) => ({ ...item, place, events: [] }))
+
+/** What a written leg means for the notice it settles, if it does. */
+const settling = ({ id, leg, productID, item, figures }: Posted) => ({
+  id,
+  productID,
+  item: item.place,
+  leg,
+  event: item.events[leg],
+  isPartial: item.body.partial === true,
+  amount: figures.amount,
+  quantity: figures.quantity,
+})
 
 /** Everything wrong with a request that has the gravest kind of flaw: 400 before 404 before 409. */
 function refusalOf(flaws: readonly Flaw[], request: number): Refusal | undefined {
@@ -60,13 +84,15 @@ type Answering = {
   accepted: readonly Accepted[]
   written: Outcome['written']
   refusals: readonly (Refusal | undefined)[]
+  /** The notices that are completed. */
+  completed: ReadonlySet<number>
 }
 
 /** Each request's transactions in the order asked, all rendered in one statement. */
 async function answer(
   tx: Tx,
   requests: readonly PostingRequest[],
-  { accepted, written, refusals }: Answering,
+  { accepted, written, refusals, completed }: Answering,
 ): Promise<(Written | Refusal)[]> {
   const rendered = await renderPerRequest(
     tx,
@@ -87,7 +113,7 @@ async function answer(
       ids,
       productID: others.length === 0 ? productID : undefined,
       shares: sharesOf(own),
-      events: completedNotices(own),
+      events: completedNotices(own.map(settling), completed),
       changes: bodies.length > 1 ? bodies : lone,
       ...(ids.length === 0 && { message: 'The quantity is that already; nothing was posted.' }),
     }

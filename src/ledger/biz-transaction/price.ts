@@ -1,24 +1,26 @@
-import sql from 'sql-template-tag'
+import sql, { raw } from 'sql-template-tag'
 import { lookups } from '../../platform/lookup/lookups.ts'
 import type { Problem } from '../../platform/refusal.ts'
 import { compareDecimals, decimalDigits } from '../../platform/shape/decimal.ts'
 import { inside } from '../../platform/shape/path.ts'
 import type { Tx } from '../../platform/sql/handle.ts'
 import { type Figures, workOutFigures } from './figures.ts'
-import type { Accepted, Flaw, Item, Priced, Staged } from './item.ts'
-import { kindOf } from './kinds.ts'
+import type { Accepted, Flaw, Priced, Staged } from './item.ts'
+import { counts, kindOf } from './kinds.ts'
 
 const types = lookups.BizTransactionType
 
-/** The second stage: price, units and money of every leg, and whether its external id is free. */
+/** The second stage: price, units and money of every leg, and whether it may be posted at all. */
 export async function price(tx: Tx, legs: readonly Accepted[]): Promise<Staged<Priced>> {
   if (legs.length === 0) return { rows: [], flaws: [] }
+  await holdInvestments(tx, legs)
   const figures = await workOutFigures(
     tx,
-    legs.map(({ item, asked, investmentID }, place) => ({
+    legs.map(({ item, asked, accountID, investmentID }, place) => ({
       place,
       item: item.place,
       type_id: asked.typeID,
+      account_id: accountID,
       investment_id: investmentID,
       transaction_date: item.body.transactionDate,
       quantity: asked.quantity,
@@ -29,91 +31,191 @@ export async function price(tx: Tx, legs: readonly Accepted[]): Promise<Staged<P
       fee_percentage: asked.fee?.entryFeePercentage,
       fee_discount: asked.fee?.entryFeeDiscountPercentage,
       factor: asked.conversion?.factor,
+      carries: asked.carries,
     })),
   )
-  // The statement gives a row for each leg, in their order.
-  const rows = legs.map((leg, place): Priced => ({ ...leg, figures: figures[place]! }))
-  return {
-    rows,
-    flaws: [...rows.flatMap(flawsOf), ...otherCurrencies(rows), ...(await taken(tx, rows))],
-  }
+  const rows = legs.map((leg, place): Priced => {
+    const found = figures[place]! // the statement gives a row for each leg, in their order
+    return { ...leg, figures: figuresOf(found), standing: found }
+  })
+  const names = await externalIDs(tx, rows)
+  const flaws = [
+    ...rows.flatMap(standingFlaws),
+    ...rows.flatMap(figureFlaws),
+    ...otherCurrencies(rows),
+    ...names.flaws,
+  ]
+  return { rows: names.rows, flaws }
 }
+
+const figuresOf = ({ price, quantity, amount, fee, feePercentage }: Figures): Figures => ({
+  price,
+  quantity,
+  amount,
+  fee,
+  feePercentage,
+})
+
+/**
+ * Of an investment that has no transactions yet the currency and the decimals can be changed: while
+ * its first postings are priced and written they must stay.
+ */
+const holdInvestments = (tx: Tx, legs: readonly Accepted[]) =>
+  tx.query(sql`
+    select i.investment_id from investment i
+    where i.investment_id = any(${[...new Set(legs.map((leg) => leg.investmentID))]}::int[])
+      and not exists (select 1 from holding h
+        where h.product_id = i.product_id and h.investment_id = i.investment_id)
+    order by i.investment_id for key share of i`)
 
 /** Money does not change its currency on the way, and no rate is known here. */
 const otherCurrencies = (rows: readonly Priced[]): Flaw[] =>
-  rows.flatMap(({ item, leg, figures }, i): Flaw[] => {
-    if (leg === 0 || rows[i - 1]?.figures.currencyID === figures.currencyID) return []
+  rows.flatMap(({ item, leg, standing }, i): Flaw[] => {
+    if (leg === 0 || rows[i - 1]?.standing.currencyID === standing.currencyID) return []
     const message = 'Both investments must be in the same currency.'
     return [{ item, status: 400, problem: { code: 'other_currency', message } }]
   })
 
-/** What the figures of a leg come to must be something that can be posted. */
-function flawsOf({ item, asked: { typeID }, figures }: Priced): Flaw[] {
-  const { isActive, quantity, amount, fee } = figures
+type Tell = (status: 400 | 409, code: string, field: string, message: string) => void
+
+/** Collects what is wrong with a leg under the paths of its item. */
+function telling({ item }: Priced, judge: (problem: Tell) => void): Flaw[] {
   const flaws: Flaw[] = []
-  const problem = (status: 400 | 409, code: string, field: string, message: string) =>
+  judge((status, code, field, message) => {
     flaws.push({ item, status, problem: { code, field: inside(item.path, field), message } })
-  if (!isActive && kindOf(typeID).takesMoney)
-    problem(409, 'investment_inactive', 'investmentID', 'The investment takes no new money.')
-  if (quantity === null || amount === null)
-    problem(
-      400,
-      'no_price',
-      'investmentPrice',
-      `There is no price on or before ${item.body.transactionDate}: give investmentPrice, or ` +
-        'both amount and quantity.',
-    )
-  // What a set quantity posts is known only when its account is locked.
-  if (typeID === types['Set quantity'] || quantity === null || amount === null) return flaws
-  if (isNone(quantity))
-    problem(400, 'too_small', 'quantity', 'This comes to no units at all after rounding.')
-  else if (typeID === types.Deposit && compareDecimals(fee, amount) > 0)
-    problem(400, 'invalid_value', 'entryFeeAmount', 'The entry fee is more than the amount.')
-  return [
-    ...flaws,
-    ...tooLarge(item, figures).map((one): Flaw => ({ item, status: 400, problem: one })),
-  ]
+  })
+  return flaws
 }
+
+/** Days, statuses and prices that bind a leg whatever its figures come to. */
+const standingFlaws = (row: Priced): Flaw[] =>
+  telling(row, (problem) => {
+    const { item, asked, standing } = row
+    const kind = kindOf(asked.typeID)
+    if (standing.isTooFarAhead)
+      problem(
+        400,
+        'out_of_range',
+        'transactionDate',
+        `${inside(item.path, 'transactionDate')} is more than one day ahead.`,
+      )
+    if (standing.lockedDate)
+      problem(409, 'period_locked', 'transactionDate', periodLocked(standing.lockedDate))
+    const account = asked.account.fields[0] ?? 'accountID'
+    if (standing.account === 'closed')
+      problem(409, 'account_closed', account, 'The account is closed.')
+    if (standing.account === 'suspended' && kind.units === 'out')
+      problem(409, 'account_suspended', account, 'The account is suspended: nothing leaves it.')
+    if (!standing.productIsActive && kind.newMoney)
+      problem(409, 'product_inactive', 'productID', 'The product takes no new money.')
+    if (!standing.isActive && (kind.takesMoney || isUpwards(row)))
+      problem(409, 'investment_inactive', 'investmentID', 'The investment takes no new money.')
+    if (standing.oldPriceDate && !isSetting(row) && !item.body.confirm)
+      problem(409, 'price_too_old', 'investmentPrice', oldPrice(standing.oldPriceDate))
+  })
+
+export const periodLocked = (date: string) =>
+  `The product is locked up to ${date}: nothing dated on or before it changes.`
+
+const oldPrice = (date: string) =>
+  `The latest price is of ${date}, which is older than the investment allows: give ` +
+  'investmentPrice, or say confirm: true.'
+
+const isSetting = ({ asked }: Priced) => asked.typeID === types['Set quantity']
+const isUpwards = (row: Priced) =>
+  kindOf(row.asked.typeID).units === 'either' &&
+  !isSetting(row) &&
+  !row.figures.quantity?.startsWith('-')
+
+/** What binds a set quantity is known when its difference is: only upwards needs a price. */
+export const settingFlaws = (row: Priced): Flaw[] =>
+  telling(row, (problem) => {
+    const { figures, standing, item } = row
+    if (!isSetting(row) || figures.quantity?.startsWith('-') || isNone(figures.quantity)) return
+    if (!standing.isActive)
+      problem(409, 'investment_inactive', 'investmentID', 'The investment takes no new money.')
+    if (standing.oldPriceDate && !item.body.confirm)
+      problem(409, 'price_too_old', 'investmentPrice', oldPrice(standing.oldPriceDate))
+  })
+
+/** What the figures of a leg come to must be something that can be posted. */
+const figureFlaws = (row: Priced): Flaw[] =>
+  telling(row, (problem) => {
+    const { item, asked, figures } = row
+    const { quantity, amount, fee } = figures
+    if (quantity === null || amount === null)
+      return problem(
+        400,
+        'no_price',
+        'investmentPrice',
+        `There is no price on or before ${item.body.transactionDate}: give investmentPrice, or ` +
+          'both amount and quantity.',
+      )
+    // What a set quantity posts is known only when its account is locked.
+    if (isSetting(row)) return
+    if (isNone(quantity))
+      problem(400, 'too_small', 'quantity', 'This comes to no units at all after rounding.')
+    else if (asked.typeID === types.Deposit && compareDecimals(fee, amount) > 0)
+      problem(400, 'invalid_value', 'entryFeeAmount', 'The entry fee is more than the amount.')
+    for (const { code, field, message } of tooLarge(figures)) problem(400, code, field, message)
+  })
 
 /** Whether a figure is nothing, however many digits it is written with. */
 export const isNone = (figure: string | null) => !/[1-9]/.test(figure ?? '')
 
 /** Figures beyond what a decimal may have. */
-export const tooLarge = (item: Item, figures: Pick<Figures, 'quantity' | 'amount'>): Problem[] =>
+export const tooLarge = (figures: Pick<Figures, 'quantity' | 'amount'>) =>
   (['quantity', 'amount'] as const).flatMap((field) =>
     /^-?\d{19}/.test(figures[field] ?? '')
       ? {
           code: 'out_of_range',
-          field: inside(item.path, field),
+          field,
           message: `The ${field} comes to more than ${decimalDigits} digits.`,
         }
       : [],
   )
 
+type Holder = { productID: number; externalID: string; id: number; eventID: number | null }
+
 /**
  * External ids that are taken, by the ledger or earlier in the list. The unique index has the last
- * word; asking first lets one duplicate be refused without undoing its neighbours.
+ * word; asking first lets one duplicate be refused without undoing its neighbours. A transaction
+ * that was rolled back gives its id to the one that settles the same notice again.
  */
-async function taken(tx: Tx, rows: readonly Priced[]): Promise<Flaw[]> {
+async function externalIDs(tx: Tx, rows: readonly Priced[]): Promise<Staged<Priced>> {
   const naming = rows.filter(({ asked }) => asked.externalID)
-  if (naming.length === 0) return []
-  const found = await tx.query<{ productID: number; externalID: string }>(sql`
-    select t.product_id as "productID", t.external_biz_transaction_id as "externalID"
+  if (naming.length === 0) return { rows: [...rows], flaws: [] }
+  const found = await tx.query<Holder>(sql`
+    select t.product_id as "productID", t.external_biz_transaction_id as "externalID",
+      t.biz_transaction_id as id, case when not (${raw(counts('t'))}) then t.biz_event_id end
+        as "eventID"
     from unnest(${naming.map(({ productID }) => productID)}::int[],
       ${naming.map(({ asked }) => asked.externalID)}::text[]) g (product_id, external_id)
     join biz_transaction t on t.product_id = g.product_id
       and t.external_biz_transaction_id = g.external_id`)
-  const inLedger = new Set(found.map(({ productID, externalID }) => `${productID} ${externalID}`))
+  const holders = new Map(found.map((one) => [`${one.productID} ${one.externalID}`, one]))
   const asked = new Map<string, number>()
-  return naming.flatMap((row): Flaw[] => {
-    const { item, productID } = row
+  const flaws: Flaw[] = []
+  const released = new Map<Priced, number>()
+  for (const row of naming) {
+    const { item, productID, leg } = row
     const name = `${productID} ${row.asked.externalID}`
-    const first = asked.get(name)
+    const [holder, first] = [holders.get(name), asked.get(name)]
     asked.set(name, first ?? item.request)
-    if (!inLedger.has(name) && first === undefined) return []
-    const contested = !inLedger.has(name) && first !== item.request
-    return [{ item, status: 409, problem: duplicate(row), contested }]
-  })
+    const isItsOwn = holder?.eventID != null && holder.eventID === item.events[leg]?.id
+    if (holder && isItsOwn && first === undefined) released.set(row, holder.id)
+    else if (holder || first !== undefined) {
+      const contested = !holder && first !== item.request
+      flaws.push({ item, status: 409, problem: duplicate(row), contested })
+    }
+  }
+  return {
+    rows: rows.map((row) => {
+      const releases = released.get(row)
+      return releases === undefined ? row : { ...row, releases }
+    }),
+    flaws,
+  }
 }
 
 function duplicate({ item, asked: { externalID, externalIDField } }: Priced): Problem {

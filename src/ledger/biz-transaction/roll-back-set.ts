@@ -1,8 +1,8 @@
 import sql from 'sql-template-tag'
 import { lookups } from '../../platform/lookup/lookups.ts'
 import type { Fragment, Tx } from '../../platform/sql/handle.ts'
+import { lockReached, recountAll } from './carry.ts'
 import type { Shortfall } from './shortfall.ts'
-import { recount } from './units.ts'
 
 const { RolledBack } = lookups.BizTransactionStatus
 
@@ -24,20 +24,21 @@ export async function rollBackSet(
   await tx.query(sql`
     insert into biz_transaction_version (product_id, biz_transaction_id, version,
       external_biz_transaction_id, biz_transaction_status_id, transaction_date, investment_price,
-      amount, quantity, comment, valid_from, valid_to, replaced_by_user_id)
+      amount, quantity, entry_fee_amount, comment, valid_from, valid_to, replaced_by_user_id)
     select t.product_id, t.biz_transaction_id, 1, t.external_biz_transaction_id,
       t.biz_transaction_status_id, t.transaction_date, t.investment_price, t.amount, t.quantity,
-      t.comment, coalesce(t.updated_date, t.created_date), ${row!.moment}::timestamptz, ${userID}
+      t.entry_fee_amount, t.comment, coalesce(t.updated_date, t.created_date),
+      ${row!.moment}::timestamptz, ${userID}
     from biz_transaction t where ${own}`)
   await tx.query(sql`
     update biz_transaction t set biz_transaction_status_id = ${RolledBack},
       updated_date = ${row!.moment}::timestamptz, closing_quantity = null, closing_amount = null,
-      closing_cost = null, closing_gain = null, account_closing_quantity = null,
-      account_closing_amount = null
+      closing_cost = null, closing_gain = null
     where ${own}`)
   // What moves money alone leaves every other figure as it is.
   const touched = sql`
     select t.account_id, min(t.transaction_date) as from_date from biz_transaction t
     where ${own} and t.quantity <> 0 group by t.account_id`
-  return recount(tx, productID, touched)
+  await lockReached(tx, productID, touched)
+  return recountAll(tx, productID, touched)
 }

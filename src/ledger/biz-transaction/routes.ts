@@ -3,6 +3,7 @@ import { arrayOf, type Endpoint, reading, sharing, writing } from '../../platfor
 import { turns } from '../../platform/http/turns.ts'
 import type { PostingDoor } from './door.ts'
 import type { Body, Operation } from './legs.ts'
+import { rollBack } from './rollback.ts'
 import {
   Adjustments,
   Allotments,
@@ -17,7 +18,7 @@ import {
   Transfer,
 } from './schema.ts'
 import { readTransactions } from './sql.ts'
-import { rollBack, updateTransaction } from './update.ts'
+import { updateTransaction } from './update.ts'
 
 const posting = (
   door: PostingDoor,

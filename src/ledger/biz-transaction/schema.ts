@@ -3,6 +3,7 @@ import { Price } from '../../catalogue/investment/schema.ts'
 import { paging } from '../../platform/http/paging.ts'
 import { lookupID, lookups } from '../../platform/lookup/lookups.ts'
 import {
+  clearable,
   DateOnly,
   DateTime,
   decimal,
@@ -16,7 +17,13 @@ import {
   shown,
   text,
 } from '../../platform/shape/fields.ts'
-import { dateFilter, filterParameters, intFilter, textFilter } from '../../platform/sql/filters.ts'
+import {
+  dateFilter,
+  dateTimeFilter,
+  filterParameters,
+  intFilter,
+  textFilter,
+} from '../../platform/sql/filters.ts'
 
 const Decimal = decimal()
 const Positive = decimal({ above: '0' })
@@ -41,8 +48,12 @@ const eventFields = {
   bizEventID: optional(LongId),
   externalTransactionId: optional(ExternalId),
 }
+/** What a posting may be told to do all the same. */
+const confirmation = { confirm: optional(Flag) }
 const common = {
   ...productFields,
+  ...confirmation,
+  partial: optional(Flag),
   externalBizTransactionId: optional(ExternalId),
   transactionDate: optional(DateOnly),
   comment: optional(text(2000)),
@@ -106,6 +117,8 @@ export const Conversion = posting(
   {
     ...productFields,
     ...accountFields,
+    ...confirmation,
+    partial: optional(Flag),
     fromExternalBizTransactionId: optional(ExternalId),
     toExternalBizTransactionId: optional(ExternalId),
     fromInvestmentID: optional(Id),
@@ -152,6 +165,14 @@ export const Transfer = posting(
     quantity: Positive,
     amount: optional(NotNegative),
     investmentPrice: optional(Price),
+    costBasis: optional(
+      Type.Unsafe<'Market' | 'Carry'>({
+        type: 'string',
+        enum: ['Market', 'Carry'],
+        description: 'Carry: the receiver takes over the cost, and no gain is realised.',
+      }),
+    ),
+    ...confirmation,
     transactionDate: DateOnly,
     comment: optional(text(2000)),
   },
@@ -176,7 +197,7 @@ export const TransactionUpdate = Type.Object(
     bizTransactionID: optional(LongId),
     ...productFields,
     externalBizTransactionId: optional(ExternalId),
-    comment: optional(text(2000)),
+    comment: optional(clearable(text(2000))),
     transactionDate: optional(DateOnly),
     amount: optional(Decimal),
     quantity: optional(Decimal),
@@ -185,8 +206,9 @@ export const TransactionUpdate = Type.Object(
   {
     $id: 'TransactionUpdate',
     description:
-      'Figures are signed as GET shows them. A date or figure left out stays; a comment or ' +
-      'externalBizTransactionId left out is cleared.',
+      'Figures are signed as GET shows them. What is left out stays; a comment of null is ' +
+      'cleared. Of amount and quantity the one that is not given follows at the price, and so ' +
+      'does the other leg of a transfer or conversion.',
     example: { bizTransactionID: 1, transactionDate: '2026-06-29', comment: 'Date corrected' },
   },
 )
@@ -194,6 +216,7 @@ export const Rollback = Type.Object(
   {
     bizTransactionID: optional(LongId),
     bizTransactionIDs: optional(Type.Array(LongId, { minItems: 1, maxItems: 1000 })),
+    releaseExternalId: optional(Flag),
   },
   { $id: 'Rollback', example: { bizTransactionID: 1 } },
 )
@@ -223,6 +246,7 @@ export const BizTransaction = shown('BizTransaction', {
   corporateActionName: Type.String(),
   amount: Decimal,
   quantity: Decimal,
+  entryFeeAmount: Decimal,
   transactionClosingAmount: Decimal,
   transactionClosingQuantity: Decimal,
   accountClosingAmount: Decimal,
@@ -240,6 +264,12 @@ export const transactionFilters = {
   InvestmentID: intFilter('t.investment_id'),
   ExternalBizTransactionId: textFilter('t.external_biz_transaction_id'),
   TransactionDate: dateFilter('t.transaction_date'),
+  CreatedDate: dateTimeFilter('t.created_date', 'greaterThanOrEqual'),
+}
+/** Of whoever the account is. */
+export const ownerFilters = {
+  BizEntityID: intFilter('e.biz_entity_id'),
+  ExternalBizEntityId: textFilter('e.external_biz_entity_id'),
 }
 export const transactionAccountFilters = {
   ExternalAccountId: textFilter('a.external_account_id'),
@@ -261,6 +291,7 @@ export const TransactionQuery = Type.Object({
   ...filterParameters({
     ...transactionFilters,
     ...transactionAccountFilters,
+    ...ownerFilters,
     ...transactionInvestmentFilters,
   }),
   ...paging,

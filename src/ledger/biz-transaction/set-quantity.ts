@@ -50,7 +50,12 @@ export async function setQuantities(
         else v.application_price end, v.price) as price) c
     order by g.place`)
   const posted = new Map(setting.map((row, i) => [row, differences[i]]))
-  return rows.map((row) => ({ ...row, figures: { ...row.figures, ...posted.get(row) } }))
+  return rows.map((row) => {
+    const figures = { ...row.figures, ...posted.get(row) }
+    // What is taken out takes its cost along, as an adjustment without money does.
+    const carries = row.asked.carries || (posted.has(row) && figures.quantity?.startsWith('-'))
+    return { ...row, figures, asked: { ...row.asked, carries: carries === true } }
+  })
 }
 
 const targetColumns = {

@@ -2,8 +2,14 @@ import sql from 'sql-template-tag'
 import type { Problem } from '../../platform/refusal.ts'
 import type { Tx } from '../../platform/sql/handle.ts'
 
-/** A holding that would go below zero: when first, and by how much. */
-export type Shortfall = { accountID: number; investmentID: number; date: string; short: string }
+/** A holding that would go below zero: after which transaction first, when, and by how much. */
+export type Shortfall = {
+  accountID: number
+  investmentID: number
+  id: number
+  date: string
+  short: string
+}
 
 /** Shortfalls in words: which account, which investment, when and by how much. */
 export async function shortfallProblems(tx: Tx, shortfalls: readonly Shortfall[]) {

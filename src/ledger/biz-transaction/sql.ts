@@ -1,4 +1,4 @@
-import sql, { join, raw } from 'sql-template-tag'
+import sql, { empty, join, raw } from 'sql-template-tag'
 import { ledgerProducts } from '../../catalogue/product/sql.ts'
 import { accountNames } from '../../parties/account/names.ts'
 import type { Actor } from '../../platform/actor.ts'
@@ -7,9 +7,10 @@ import { conditions, related } from '../../platform/sql/filters.ts'
 import type { Sql } from '../../platform/sql/handle.ts'
 import { page, renderPage } from '../../platform/sql/paging.ts'
 import { type Answer, columns } from '../../platform/sql/render.ts'
-import { ofKind } from './kinds.ts'
+import { counts, ofKind } from './kinds.ts'
 import {
   BizTransaction,
+  ownerFilters,
   type TransactionQuery,
   transactionAccountFilters,
   transactionFilters,
@@ -39,8 +40,8 @@ const transactionColumns = (showClosing: boolean) =>
     statusName: `${nameArray(lookups.BizTransactionStatus)}[t.biz_transaction_status_id]`,
     transactionClosingAmount: showClosing ? 't.closing_amount' : 'null::numeric',
     transactionClosingQuantity: showClosing ? 't.closing_quantity' : 'null::numeric',
-    accountClosingAmount: showClosing ? 't.account_closing_amount' : 'null::numeric',
-    accountClosingQuantity: showClosing ? 't.account_closing_quantity' : 'null::numeric',
+    accountClosingAmount: showClosing ? 's.amount' : 'null::numeric',
+    accountClosingQuantity: showClosing ? 's.quantity' : 'null::numeric',
   })
 const withClosing = transactionColumns(true)
 const withoutClosing = transactionColumns(false)
@@ -53,8 +54,30 @@ const withNames = sql`
   left join distribution d on d.product_id = t.product_id
     and d.corporate_action_id = t.corporate_action_id`
 
+/**
+ * The account right after a transaction t: the sums over its holdings as they were then, of money
+ * those in the currency of the transaction's investment i. An account has few holdings.
+ */
+const withAccountClosings = sql`
+  left join lateral (
+    select sum(c.closing_quantity) as quantity,
+      sum(c.closing_amount) filter (where j.currency_id = i.currency_id) as amount
+    from holding h
+    join investment j on j.investment_id = h.investment_id
+    cross join lateral (
+      select b.closing_quantity, b.closing_amount from biz_transaction b
+      where b.product_id = h.product_id and b.account_id = h.account_id
+        and b.investment_id = h.investment_id and ${raw(counts('b'))}
+        and (b.transaction_date, b.biz_transaction_id)
+          <= (t.transaction_date, t.biz_transaction_id)
+      order by b.transaction_date desc, b.biz_transaction_id desc limit 1) c
+    where h.product_id = t.product_id and h.account_id = t.account_id and ${raw(counts('t'))}) s
+    on true`
+
 const accountKey = 't.product_id, t.account_id'
 const accountsFrom = 'a.product_id, a.account_id from account a'
+const accountsOfOwners =
+  'a.product_id, a.account_id from account a join biz_entity e using (biz_entity_id)'
 const investmentKey = 't.product_id, t.investment_id'
 const investmentsFrom = 'i.product_id, i.investment_id from investment i'
 
@@ -69,6 +92,7 @@ export function readTransactions(
     conditions(transactionFilters, query),
     ...(Status ? [statusIs(Status)] : []),
     ...related(transactionAccountFilters, query, accountKey, accountsFrom),
+    ...related(ownerFilters, query, accountKey, accountsOfOwners),
     ...related(transactionInvestmentFilters, query, investmentKey, investmentsFrom),
   ]
   const shown = ShowClosing ? withClosing : withoutClosing
@@ -77,8 +101,9 @@ export function readTransactions(
     rows: (wanted) => sql`
       select t.* from biz_transaction t
       where ${join(asked, ' and ')} ${page(wanted, 'biz_transaction t', 't.biz_transaction_id')}`,
-    show: (rows) =>
-      sql`select ${shown} from (${rows}) t ${withNames} order by t.biz_transaction_id`,
+    show: (rows) => sql`
+        select ${shown} from (${rows}) t ${withNames}
+        ${ShowClosing ? withAccountClosings : empty} order by t.biz_transaction_id`,
   })
 }
 

@@ -29,6 +29,11 @@ export const postingColumns = {
   comment: 'text',
   corporate_action_id: 'int',
   biz_event_id: 'bigint',
+  carried_cost: 'numeric',
+  conversion_method_id: 'smallint',
+  conversion_factor: 'numeric',
+  entry_fee_percentage: 'numeric',
+  made_by_quantity: 'boolean',
 } as const
 
 /** The accounts that were locked, each with the date of its newest transaction. */
@@ -116,11 +121,20 @@ const counted = raw(counts('b'))
 const zero = raw('row(0, 0, 0, 0)::holding_state')
 const rowColumns = raw(`product_id, biz_transaction_id, external_biz_transaction_id,
   biz_transaction_type_id, parent_biz_transaction_id, account_id, investment_id, transaction_date,
-  investment_price, amount, quantity, entry_fee_amount, comment, corporate_action_id, biz_event_id`)
+  investment_price, amount, quantity, entry_fee_amount, comment, corporate_action_id, biz_event_id,
+  carried_cost, conversion_method_id, conversion_factor, entry_fee_percentage, made_by_quantity`)
 const rowValues = (productID: number) => sql`
   ${productID}, g.id, g.external_id, g.type_id, g.parent_id, g.account_id, g.investment_id,
   g.transaction_date, g.investment_price, g.amount, g.quantity, g.entry_fee_amount, g.comment,
-  g.corporate_action_id, g.biz_event_id`
+  g.corporate_action_id, g.biz_event_id, g.carried_cost, g.conversion_method_id,
+  g.conversion_factor, g.entry_fee_percentage, g.made_by_quantity`
+/** Of a set: what a request alone can ask for is not there. */
+const setColumns = raw(`product_id, biz_transaction_id, biz_transaction_type_id, account_id,
+  investment_id, transaction_date, investment_price, amount, quantity, corporate_action_id`)
+const setValues = (productID: number) => sql`
+  ${productID}, g.id, g.type_id, g.account_id, g.investment_id, g.transaction_date,
+  g.investment_price, g.amount, g.quantity, g.corporate_action_id`
+const closings = raw('closing_quantity, closing_amount, closing_cost, closing_gain')
 
 /** Two writers of the same external ids meet at the first of them, and not crosswise. */
 const inOneOrder = raw('order by g.external_id')
@@ -136,10 +150,7 @@ export const append = (tx: Tx, productID: number, postings: Fragment): Promise<S
         holding_state(
           case when h.account_id is null then ${zero} else
             row(h.quantity, h.invested_amount, h.cost_amount, h.realised_gain)::holding_state end,
-          g.quantity, g.amount, minor_units(i.currency_id)) over own as state,
-        a.quantity + sum(g.quantity) over everything as account_quantity,
-        a.invested_amount + sum(case when g.quantity <> 0 then g.amount else 0 end) over everything
-          as account_invested,
+          g.quantity, g.amount, minor_units(i.currency_id), g.carried_cost) over own as state,
         row_number() over (partition by g.account_id order by g.transaction_date desc, g.id desc)
           as from_last,
         row_number() over (partition by g.account_id, g.investment_id
@@ -148,27 +159,17 @@ export const append = (tx: Tx, productID: number, postings: Fragment): Promise<S
         h.account_id is null or bool_or(g.quantity <> 0) over (
           partition by g.account_id, g.investment_id) as moves
       from (${postings}) g
-      cross join lateral (
-        select quantity, invested_amount from ledger_account
-        where product_id = ${productID} and account_id = g.account_id limit 1) a
       join investment i on i.investment_id = g.investment_id
       left join lateral (
         select * from holding
         where product_id = ${productID} and account_id = g.account_id
           and investment_id = g.investment_id limit 1) h on true
-      window own as (partition by g.account_id, g.investment_id order by g.transaction_date, g.id),
-        everything as (partition by g.account_id order by g.transaction_date, g.id)),
-    short as (
-      select distinct on (account_id, investment_id) account_id as "accountID",
-        investment_id as "investmentID", transaction_date::text as date,
-        trim_scale(-(state).quantity)::text as short
-      from stated where (state).quantity < 0
-      order by account_id, investment_id, transaction_date, id),
+      window own as (partition by g.account_id, g.investment_id order by g.transaction_date, g.id)),
+    short as (${shortOf(sql`stated`)}),
     written as (
-      insert into biz_transaction (${rowColumns}, closing_quantity, closing_amount, closing_cost,
-        closing_gain, account_closing_quantity, account_closing_amount)
+      insert into biz_transaction (${rowColumns}, ${closings})
       select ${rowValues(productID)}, (g.state).quantity, (g.state).invested, (g.state).cost,
-        (g.state).gain, g.account_quantity, g.account_invested
+        (g.state).gain
       from stated g where not exists (select from short) ${inOneOrder}),
     held as (
       insert into holding (product_id, account_id, investment_id, quantity, invested_amount,
@@ -180,13 +181,20 @@ export const append = (tx: Tx, productID: number, postings: Fragment): Promise<S
       on conflict (product_id, account_id, investment_id) do update
         set quantity = excluded.quantity, invested_amount = excluded.invested_amount,
           cost_amount = excluded.cost_amount, realised_gain = excluded.realised_gain),
-    totalled as (
-      insert into ledger_account (product_id, account_id, quantity, invested_amount, last_date)
-      select ${productID}, account_id, account_quantity, account_invested, transaction_date
+    dated as (
+      insert into ledger_account (product_id, account_id, last_date)
+      select ${productID}, account_id, transaction_date
       from stated where from_last = 1 and not exists (select from short)
-      on conflict (product_id, account_id) do update set quantity = excluded.quantity,
-        invested_amount = excluded.invested_amount, last_date = excluded.last_date)
+      on conflict (product_id, account_id) do update set last_date = excluded.last_date)
     select * from short`)
+
+/** The first transaction of each holding after which it is below zero. */
+const shortOf = (states: Fragment) => sql`
+  select distinct on (account_id, investment_id) account_id as "accountID",
+    investment_id as "investmentID", id, transaction_date::text as date,
+    trim_scale(-(state).quantity)::text as short
+  from ${states} where (state).quantity < 0
+  order by account_id, investment_id, transaction_date, id`
 
 /**
  * As `append`, for a set of any size with one posting for each of its accounts, none of which takes
@@ -197,24 +205,18 @@ export const append = (tx: Tx, productID: number, postings: Fragment): Promise<S
 export const appendSet = (tx: Tx, productID: number, postings: Fragment) =>
   tx.query(sql`
     with written as (
-      insert into biz_transaction (${rowColumns}, closing_quantity, closing_amount, closing_cost,
-        closing_gain, account_closing_quantity, account_closing_amount)
-      select ${rowValues(productID)}, coalesce(h.quantity, 0) + g.quantity,
+      insert into biz_transaction (${setColumns}, ${closings})
+      select ${setValues(productID)}, coalesce(h.quantity, 0) + g.quantity,
         coalesce(h.invested_amount, 0) + g.invested, coalesce(h.cost_amount, 0) + g.invested,
-        coalesce(h.realised_gain, 0), l.quantity + g.quantity, l.invested_amount + g.invested
+        coalesce(h.realised_gain, 0)
       from (
         select p.*, case when p.quantity > 0 then p.amount else 0 end as invested
         from (${postings}) p) g
-      cross join lateral (
-        select quantity, invested_amount from ledger_account
-        where product_id = ${productID} and account_id = g.account_id limit 1) l
       left join lateral (
         select * from holding
         where product_id = ${productID} and account_id = g.account_id
           and investment_id = g.investment_id limit 1) h on true
-      returning account_id, investment_id, transaction_date, quantity, closing_quantity,
-        closing_amount, closing_cost, closing_gain, account_closing_quantity,
-        account_closing_amount),
+      returning account_id, investment_id, transaction_date, quantity, ${closings}),
     held as (
       insert into holding (product_id, account_id, investment_id, quantity, invested_amount,
         cost_amount, realised_gain)
@@ -227,12 +229,33 @@ export const appendSet = (tx: Tx, productID: number, postings: Fragment) =>
       on conflict (product_id, account_id, investment_id) do update
         set quantity = excluded.quantity, invested_amount = excluded.invested_amount,
           cost_amount = excluded.cost_amount)
-    update ledger_account l set quantity = w.account_closing_quantity,
-      invested_amount = w.account_closing_amount, last_date = w.transaction_date
+    update ledger_account l set last_date = w.transaction_date
     from written w where l.product_id = ${productID} and l.account_id = w.account_id`)
 
 /** Writes transactions into the midst of their accounts' history; `recount` must follow. */
 export const insertUncounted = (tx: Tx, productID: number, postings: Fragment) =>
+  insertInto(tx, productID, postings, {
+    columns: rowColumns,
+    values: rowValues(productID),
+    order: inOneOrder,
+  })
+
+/** The same for a set, as `appendSet` takes it. */
+export const insertSetUncounted = (tx: Tx, productID: number, postings: Fragment) =>
+  insertInto(tx, productID, postings, {
+    columns: setColumns,
+    values: setValues(productID),
+    order: empty,
+  })
+
+type Rows = { columns: Fragment; values: Fragment; order: Fragment }
+
+const insertInto = (
+  tx: Tx,
+  productID: number,
+  postings: Fragment,
+  { columns, values, order }: Rows,
+) =>
   tx.query(sql`
     with given as materialized (${postings}),
     held as (
@@ -240,8 +263,7 @@ export const insertUncounted = (tx: Tx, productID: number, postings: Fragment) =
         cost_amount, realised_gain)
       select distinct ${productID}::int, account_id, investment_id, 0, 0, 0, 0 from given
       on conflict do nothing)
-    insert into biz_transaction (${rowColumns}) select ${rowValues(productID)} from given g
-    ${inOneOrder}`)
+    insert into biz_transaction (${columns}) select ${values} from given g ${order}`)
 
 /** Accounts whose history changed, each with the first day on which it did. */
 export const touchedAccounts = (touched: readonly { accountID: number; from: string }[]) => sql`
@@ -252,8 +274,8 @@ export const touchedAccounts = (touched: readonly { accountID: number; from: str
 
 /**
  * Counts accounts anew from the first day touched: the closing figures of every transaction since,
- * the holdings, the totals. When a holding would be negative at any point nothing is changed, and
- * the caller must undo what led there.
+ * the holdings, the dates. When a holding would be negative at any point nothing is changed, and
+ * the caller must undo what led there. Costs that went along to other holdings are `carry`'s.
  */
 export const recount = (tx: Tx, productID: number, touched: Fragment): Promise<Shortfall[]> =>
   tx.query<Shortfall>(sql`
@@ -261,23 +283,15 @@ export const recount = (tx: Tx, productID: number, touched: Fragment): Promise<S
       select t.account_id, t.from_date, c.*
       from (${touched}) t
       cross join lateral (${accountLine(productID)}) c),
-    short as (
-      select distinct on (account_id, investment_id) account_id as "accountID",
-        investment_id as "investmentID", transaction_date::text as date,
-        trim_scale(-(state).quantity)::text as short
-      from counted where (state).quantity < 0
-      order by account_id, investment_id, transaction_date, id),
+    short as (${shortOf(sql`counted`)}),
     rolled_forward as (
       update biz_transaction b set closing_quantity = (c.state).quantity,
         closing_amount = (c.state).invested, closing_cost = (c.state).cost,
-        closing_gain = (c.state).gain, account_closing_quantity = c.account_quantity,
-        account_closing_amount = c.account_invested
+        closing_gain = (c.state).gain
       from counted c
       where c.id > 0 and b.product_id = ${productID} and b.biz_transaction_id = c.id
-        and (b.closing_quantity, b.closing_amount, b.closing_cost, b.closing_gain,
-          b.account_closing_quantity, b.account_closing_amount)
-        is distinct from ((c.state).quantity, (c.state).invested, (c.state).cost, (c.state).gain,
-          c.account_quantity, c.account_invested)
+        and (b.closing_quantity, b.closing_amount, b.closing_cost, b.closing_gain)
+          is distinct from ((c.state).quantity, (c.state).invested, (c.state).cost, (c.state).gain)
         and not exists (select from short)),
     held as (
       update holding h set quantity = (c.state).quantity, invested_amount = (c.state).invested,
@@ -286,10 +300,8 @@ export const recount = (tx: Tx, productID: number, touched: Fragment): Promise<S
       where c.from_last_of_holding = 1 and h.product_id = ${productID}
         and h.account_id = c.account_id and h.investment_id = c.investment_id
         and not exists (select from short)),
-    totalled as (
-      update ledger_account a set quantity = c.account_quantity,
-        invested_amount = c.account_invested,
-        last_date = greatest(c.transaction_date, c.from_date)
+    dated as (
+      update ledger_account a set last_date = greatest(c.transaction_date, c.from_date)
       from counted c
       where c.from_last = 1 and a.product_id = ${productID} and a.account_id = c.account_id
         and not exists (select from short))
@@ -317,23 +329,19 @@ const accountLine = (productID: number) => sql`
     where h.product_id = ${productID} and h.account_id = t.account_id),
   line as (
     select 0 as id, investment_id, '-infinity'::date as transaction_date, 0 as quantity,
-      0 as amount,
-      state, decimals, (state).quantity as moved, (state).invested as invested
+      0 as amount, null::numeric as carried_cost, state, decimals
     from start
     union all
-    select b.biz_transaction_id, b.investment_id, b.transaction_date, b.quantity, b.amount, s.state,
-      s.decimals, b.quantity, case when b.quantity <> 0 then b.amount else 0 end
+    select b.biz_transaction_id, b.investment_id, b.transaction_date, b.quantity, b.amount,
+      b.carried_cost, s.state, s.decimals
     from start s
     join biz_transaction b on b.product_id = ${productID} and b.account_id = t.account_id
       and b.investment_id = s.investment_id and b.transaction_date >= t.from_date
       and ${counted})
   select id, investment_id, transaction_date,
-    holding_state(state, quantity, amount, decimals) over own as state,
-    sum(moved) over everything as account_quantity,
-    sum(invested) over everything as account_invested,
+    holding_state(state, quantity, amount, decimals, carried_cost) over own as state,
     row_number() over (order by transaction_date desc, id desc, investment_id desc) as from_last,
     row_number() over (partition by investment_id order by transaction_date desc, id desc)
       as from_last_of_holding
   from line
-  window own as (partition by investment_id order by transaction_date, id),
-    everything as (order by transaction_date, id, investment_id)`
+  window own as (partition by investment_id order by transaction_date, id)`

@@ -3,8 +3,9 @@ import { Refusal } from '../../platform/refusal.ts'
 import { inside } from '../../platform/shape/path.ts'
 import type { Tx } from '../../platform/sql/handle.ts'
 import { recordset } from '../../platform/sql/recordset.ts'
+import { lockReached, recountAll } from './carry.ts'
 import type { Posted, Priced } from './item.ts'
-import { isNone, tooLarge } from './price.ts'
+import { isNone, settingFlaws, tooLarge } from './price.ts'
 import { setQuantities } from './set-quantity.ts'
 import { type Shortfall, shortfallProblems } from './shortfall.ts'
 import {
@@ -15,9 +16,9 @@ import {
   lockAccounts,
   newTransactionIDs,
   postingColumns,
-  recount,
   touchedAccounts,
 } from './units.ts'
+import { releaseExternalIDs } from './versions.ts'
 
 /** A refusal because of what another request in the list does; alone this one may pass. */
 export class Contested extends Refusal {}
@@ -82,7 +83,7 @@ async function writeOnce(
   const known = await lockAccounts(tx, productID, accountIDs, waits)
   const undo = known ? async () => {} : await savepoint(tx, 'accounts')
   const locked = known ?? (await createAccounts(tx, productID, accountIDs, waits))
-  const attempt = await writeLocked(tx, productID, rows, locked)
+  const attempt = await writeLocked(tx, productID, rows, { locked, waits })
   if (!('written' in attempt)) await undo()
   return attempt
 }
@@ -91,24 +92,41 @@ async function writeLocked(
   tx: Tx,
   productID: number,
   rows: readonly Priced[],
-  locked: Locked,
+  { locked, waits }: { locked: Locked; waits: boolean },
 ): Promise<Attempt> {
   const busy = rows.filter(({ accountID }) => !locked.has(accountID))
   if (busy.length > 0) return leaveOut(busy, () => new Contested(409, []))
   const counted = await setQuantities(tx, productID, rows)
-  const large = counted.filter(({ item, figures }) => tooLarge(item, figures).length > 0)
-  if (large.length > 0)
-    return leaveOut(large, ({ item, figures }) => new Refusal(400, tooLarge(item, figures)))
+  const refused = new Map(counted.flatMap(refusalsOf))
+  if (refused.size > 0) return { refused, idle: [] }
   const moving = counted.filter(({ figures }) => !isNone(figures.quantity))
   const moved = new Set(moving.map(({ accountID }) => accountID))
   const idle = rows.filter(
     ({ accountID }) => !moved.has(accountID) && (locked.get(accountID) ?? null) === null,
   )
   if (idle.length > 0) return { refused: new Map(), idle }
+  const rewinding = rewoundBy(moving, locked)
+  const reached =
+    rewinding.length === 0 || (await lockReached(tx, productID, touchedBy(rewinding), waits))
+  if (!reached) return leaveOut(rewinding, () => new Contested(409, []))
   const posted = await numbered(tx, moving)
+  await releaseExternalIDs(
+    tx,
+    productID,
+    posted.flatMap(({ releases }) => releases ?? []),
+  )
   const shortfalls = posted.length > 0 ? await writeRows(tx, productID, posted, locked) : []
   if (shortfalls.length === 0) return { written: posted }
   return { refused: await refuseShort(tx, posted, shortfalls), idle: [] }
+}
+
+/** What is wrong with a figure that only the lock has told. */
+function refusalsOf(row: Priced): [number, Refusal][] {
+  const { item, figures } = row
+  const large = tooLarge(figures).map((one) => ({ ...one, field: inside(item.path, one.field) }))
+  const set = settingFlaws(row).map(({ problem }) => problem)
+  if (large.length > 0) return [[item.request, new Refusal(400, large)]]
+  return set.length > 0 ? [[item.request, new Refusal(409, set)]] : []
 }
 
 const leaveOut = (rows: readonly Priced[], why: (row: Priced) => Refusal): Attempt => ({
@@ -126,15 +144,27 @@ async function numbered(tx: Tx, rows: readonly Priced[]): Promise<Posted[]> {
   })
 }
 
-/** Accounts that only append are one statement; those whose past changes are counted anew. */
-async function writeRows(tx: Tx, productID: number, rows: readonly Posted[], locked: Locked) {
+/**
+ * The rows of accounts whose past changes: something is dated before their newest transaction. A
+ * cost that goes along is worked out as if it did.
+ */
+function rewoundBy<Row extends Priced>(rows: readonly Row[], locked: Locked): Row[] {
   const rewinding = new Set(
-    rows.flatMap(({ accountID, item }) =>
-      dateOf({ item }) < (locked.get(accountID) ?? '') ? [accountID] : [],
+    rows.flatMap((row) =>
+      row.asked.carries || dateOf(row) < (locked.get(row.accountID) ?? '') ? [row.accountID] : [],
     ),
   )
-  const appended = rows.filter(({ accountID }) => !rewinding.has(accountID))
-  const inserted = rows.filter(({ accountID }) => rewinding.has(accountID))
+  return rows.filter(({ accountID }) => rewinding.has(accountID))
+}
+
+const touchedBy = (rows: readonly Priced[]) =>
+  touchedAccounts(rows.map((row) => ({ accountID: row.accountID, from: dateOf(row) })))
+
+/** Accounts that only append are one statement; those whose past changes are counted anew. */
+async function writeRows(tx: Tx, productID: number, rows: readonly Posted[], locked: Locked) {
+  const inserted = rewoundBy(rows, locked)
+  const rewound = new Set(inserted)
+  const appended = rows.filter((row) => !rewound.has(row))
   const undo = inserted.length > 0 ? await savepoint(tx, 'posting') : async () => {}
   const shortfalls = [
     ...(inserted.length > 0 ? await insert(tx, productID, inserted) : []),
@@ -146,8 +176,7 @@ async function writeRows(tx: Tx, productID: number, rows: readonly Posted[], loc
 
 async function insert(tx: Tx, productID: number, rows: readonly Posted[]) {
   await insertUncounted(tx, productID, selectPostings(rows))
-  const touched = rows.map((row) => ({ accountID: row.accountID, from: dateOf(row) }))
-  return recount(tx, productID, touchedAccounts(touched))
+  return recountAll(tx, productID, touchedBy(rows))
 }
 
 /** Every item has its day since it was accepted. */
@@ -174,7 +203,13 @@ const selectPostings = (rows: readonly Posted[]) => {
     entry_fee_amount: figures.fee,
     external_id: asked.externalID,
     comment: item.body.comment,
-    biz_event_id: item.eventIDs[leg],
+    biz_event_id: item.events[leg]?.id,
+    // Worked out when it is counted.
+    carried_cost: asked.carries ? '0' : null,
+    conversion_method_id: asked.conversion?.methodID,
+    conversion_factor: asked.conversion?.factor,
+    entry_fee_percentage: figures.feePercentage,
+    made_by_quantity: asked.quantity !== undefined && asked.amount === undefined ? true : null,
   }))
   return sql`select * from ${recordset('p', postings, postingColumns)}`
 }
@@ -198,10 +233,22 @@ async function refuseShort(tx: Tx, rows: readonly Posted[], shortfalls: readonly
   )
 }
 
-/** By request: the first row that takes units out of the holding, if any does. */
-function takersOf({ accountID, investmentID }: Shortfall, rows: readonly Posted[]) {
+/**
+ * By request, the row that goes wrong: the one after which the holding is short, else the last
+ * before that which takes units out, else any of the holding.
+ */
+function takersOf({ accountID, investmentID, id, date }: Shortfall, rows: readonly Posted[]) {
   const own = rows.filter((row) => row.accountID === accountID && row.investmentID === investmentID)
-  const takesOut = ({ figures }: Posted) => figures.quantity?.startsWith('-')
-  const inOrder = [...own.filter(takesOut), ...own]
-  return new Map(inOrder.toReversed().map((row) => [row.item.request, row]))
+  const isBefore = (row: Posted) => dateOf(row) < date || (dateOf(row) === date && row.id <= id)
+  const takesOut = own.filter(({ figures }) => figures.quantity?.startsWith('-'))
+  const inOrder = takesOut.toSorted((a, b) =>
+    dateOf(a) === dateOf(b) ? a.id - b.id : dateOf(a) < dateOf(b) ? -1 : 1,
+  )
+  // Of a request the last one stands.
+  return new Map(
+    [...own.toReversed(), ...inOrder.toReversed(), ...inOrder.filter(isBefore)].map((row) => [
+      row.item.request,
+      row,
+    ]),
+  )
 }

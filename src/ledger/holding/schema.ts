@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox'
 import { paging } from '../../platform/http/paging.ts'
 import { DateOnly, decimal, ExternalId, Id, optional, shown } from '../../platform/shape/fields.ts'
 import { filterParameters, intFilter, textFilter } from '../../platform/sql/filters.ts'
+import { ownerFilters } from '../biz-transaction/schema.ts'
 
 const Decimal = decimal()
 
@@ -48,7 +49,12 @@ export const holdingInvestmentFilters = {
 export const HoldingQuery = Type.Object({
   ProductID: optional(Id),
   ExternalProductId: optional(ExternalId),
-  ...filterParameters({ ...holdingFilters, ...holdingAccountFilters, ...holdingInvestmentFilters }),
+  ...filterParameters({
+    ...holdingFilters,
+    ...holdingAccountFilters,
+    ...ownerFilters,
+    ...holdingInvestmentFilters,
+  }),
   Date: optional(DateOnly),
   ...paging,
 })

@@ -1,5 +1,6 @@
 import sql, { join, raw } from 'sql-template-tag'
 import { ledgerProducts } from '../../catalogue/product/sql.ts'
+import { today } from '../../catalogue/product/today.ts'
 import { accountNames } from '../../parties/account/names.ts'
 import type { Actor } from '../../platform/actor.ts'
 import { lookups } from '../../platform/lookup/lookups.ts'
@@ -8,6 +9,7 @@ import type { Fragment, Sql } from '../../platform/sql/handle.ts'
 import { pageBy, renderPage } from '../../platform/sql/paging.ts'
 import { columns } from '../../platform/sql/render.ts'
 import { counts } from '../biz-transaction/kinds.ts'
+import { ownerFilters } from '../biz-transaction/schema.ts'
 import {
   Holding,
   type HoldingQuery,
@@ -45,13 +47,34 @@ const holdingColumns = columns(Holding, 'h', {
   drpResidual: 'x.residual',
 })
 
-/** The positions of a page as they are now: the totals on hand. */
-const positionsNow = sql`
-  select h.product_id, h.account_id, h.investment_id, h.quantity, h.invested_amount as invested,
-    h.cost_amount as cost, h.realised_gain as gain
+/** The state of a holding h after its last transaction up to a day: its closing figures. */
+const stateAt = (date: Fragment) => sql`
+  select b.closing_quantity as quantity, b.closing_amount as invested, b.closing_cost as cost,
+    b.closing_gain as gain
+  from biz_transaction b
+  where b.product_id = h.product_id and b.account_id = h.account_id
+    and b.investment_id = h.investment_id and b.transaction_date <= ${date}
+    and ${raw(counts('b'))}
+  order by b.transaction_date desc, b.biz_transaction_id desc limit 1`
+
+/**
+ * The positions of a page at the end of their product's today: the totals on hand, but of accounts
+ * that have something dated later, which does not count yet.
+ */
+const positionsToday = () => sql`
+  select h.product_id, h.account_id, h.investment_id, s.quantity, s.invested, s.cost, s.gain
   from holding h
-  where (h.quantity > 0 or exists (select from drp_residual r where r.product_id = h.product_id
-    and r.account_id = h.account_id and r.investment_id = h.investment_id and r.amount > 0))`
+  join product p on p.product_id = h.product_id
+  cross join lateral (
+    select l.last_date <= ${today('p')} as is_past from ledger_account l
+    where l.product_id = h.product_id and l.account_id = h.account_id limit 1) l
+  cross join lateral (
+    select h.quantity, h.invested_amount as invested, h.cost_amount as cost,
+      h.realised_gain as gain
+    where l.is_past
+    union all
+    (select * from (${stateAt(today('p'))}) s where not l.is_past)) s
+  where (s.quantity > 0 or (${residualBy(today('p'))}) > 0)`
 
 /** As they were at the end of a day: those of any units. */
 export const positionsAsAt = (date: string) => sql`
@@ -65,28 +88,21 @@ const positionsOrResiduals = (date: string) => sql`
 const closingsAsAt = (date: string) => sql`
   select h.product_id, h.account_id, h.investment_id, s.quantity, s.invested, s.cost, s.gain
   from holding h
-  cross join lateral (
-    select b.closing_quantity as quantity, b.closing_amount as invested, b.closing_cost as cost,
-      b.closing_gain as gain
-    from biz_transaction b
-    where b.product_id = h.product_id and b.account_id = h.account_id
-      and b.investment_id = h.investment_id and b.transaction_date <= ${date}
-      and ${raw(counts('b'))}
-    order by b.transaction_date desc, b.biz_transaction_id desc limit 1) s`
+  cross join lateral (${stateAt(sql`${date}`)}) s`
 
 export function readHoldings(handle: Sql, actor: Actor, query: HoldingQuery) {
   const { Date: date } = query
   return renderPage(handle, query, {
     key: ['productID', 'accountID', 'investmentID'],
     rows: (wanted) => sql`
-      ${date ? positionsOrResiduals(date) : positionsNow}
+      ${date ? positionsOrResiduals(date) : positionsToday()}
       and ${join(askedOf(actor, query), ' and ')}
       ${pageBy(wanted, 'h.product_id, h.account_id, h.investment_id', mostHoldings)}`,
     show: (rows) => sql`
       select ${holdingColumns}
       from (${rows}) h
-      cross join (select coalesce(${date ?? null}::date, current_date) as date) d
       join product p on p.product_id = h.product_id
+      cross join lateral (select coalesce(${date ?? null}::date, ${today('p')}) as date) d
       ${accountNames('h')}
       join investment i on i.investment_id = h.investment_id
       left join lateral (
@@ -144,6 +160,12 @@ const askedOf = (actor: Actor, query: HoldingQuery): Fragment[] => [
     query,
     'h.product_id, h.account_id',
     'a.product_id, a.account_id from account a',
+  ),
+  ...related(
+    ownerFilters,
+    query,
+    'h.product_id, h.account_id',
+    'a.product_id, a.account_id from account a join biz_entity e using (biz_entity_id)',
   ),
   ...related(
     holdingInvestmentFilters,

@@ -19,22 +19,22 @@ export type Check = {
   isNote?: true
 }
 
-/** What a holding and an account come to after each transaction that counts. */
+/** What a transaction moves of the net invested amount: its money, or the cost that goes along. */
+const invested = `case when quantity = 0 then 0
+  else coalesce(sign(quantity) * carried_cost, amount) end`
+
+/** What a holding comes to after each transaction that counts. */
 const running = `
   select t.*, i.currency_id,
     sum(t.quantity) over own as own_quantity,
     sum(t.invested) over own as own_amount,
     holding_state(row(0, 0, 0, 0)::holding_state, t.quantity, t.amount,
-      minor_units(i.currency_id)) over own as own_state,
-    sum(t.quantity) over everything as all_quantity,
-    sum(t.invested) over everything as all_amount
+      minor_units(i.currency_id), t.carried_cost) over own as own_state
   from (
-    select *, case when quantity <> 0 then amount else 0 end as invested
+    select *, ${invested} as invested
     from biz_transaction b where ${counts('b')}) t
   join investment i on i.investment_id = t.investment_id
   window own as (partition by t.product_id, t.account_id, t.investment_id
-      order by t.transaction_date, t.biz_transaction_id),
-    everything as (partition by t.product_id, t.account_id
       order by t.transaction_date, t.biz_transaction_id)`
 
 const key = 'product_id, biz_transaction_id, account_id, investment_id, transaction_date'
@@ -69,7 +69,7 @@ export const checks: Check[] = [
       full join (
         select product_id, account_id, investment_id,
           sum(case when ${counts('b')} then quantity else 0 end) as quantity,
-          sum(case when ${counts('b')} and quantity <> 0 then amount else 0 end) as amount
+          sum(case when ${counts('b')} then ${invested} else 0 end) as amount
         from biz_transaction b group by product_id, account_id, investment_id) s
         on s.product_id = h.product_id and s.account_id = h.account_id
           and s.investment_id = h.investment_id
@@ -112,14 +112,21 @@ export const checks: Check[] = [
       where (closing_cost, closing_gain) is distinct from ((own_state).cost, (own_state).gain)`,
   },
   {
-    name: 'account closings are the running sums of the account',
+    name: 'a cost that goes along is what left the one holding and what reached the other',
     of: 'biz_transaction',
     violations: `
-      select ${key}, account_closing_quantity, all_quantity as should_be, account_closing_amount,
-        all_amount as amount_should_be
-      from (${running}) r
-      where (account_closing_quantity, account_closing_amount)
-        is distinct from (all_quantity, all_amount)`,
+      select o.product_id, o.biz_transaction_id, o.carried_cost, o.left_with as should_be,
+        i.biz_transaction_id as second_leg, i.carried_cost as arrived_with
+      from (
+        select *, coalesce(lag((own_state).cost) over (
+            partition by product_id, account_id, investment_id
+            order by transaction_date, biz_transaction_id), 0) - (own_state).cost as left_with
+        from (${running}) r) o
+      left join biz_transaction i on i.product_id = o.product_id
+        and i.parent_biz_transaction_id = o.biz_transaction_id
+      where o.quantity < 0 and (o.carried_cost <> o.left_with
+        or (i.biz_transaction_id is not null
+          and i.carried_cost is distinct from o.carried_cost))`,
   },
   {
     name: 'no holding is negative at any point of its history',
@@ -130,33 +137,27 @@ export const checks: Check[] = [
       from (${running}) r where own_quantity < 0`,
   },
   {
-    name: 'account totals are the sums of its transactions, and none is dated after last_date',
+    name: 'an account with transactions has a row, and none is dated after its last_date',
     of: 'ledger_account',
     violations: `
       select coalesce(a.product_id, s.product_id) as product_id,
-        coalesce(a.account_id, s.account_id) as account_id, a.quantity,
-        s.quantity as should_be, a.invested_amount, s.amount as amount_should_be, a.last_date,
+        coalesce(a.account_id, s.account_id) as account_id, a.last_date,
         s.last_date as last_date_should_be
       from ledger_account a
       full join (
-        select product_id, account_id, sum(quantity) as quantity,
-          sum(case when quantity <> 0 then amount else 0 end) as amount,
-          max(transaction_date) as last_date
+        select product_id, account_id, max(transaction_date) as last_date
         from biz_transaction b where ${counts('b')}
         group by product_id, account_id) s
         on s.product_id = a.product_id and s.account_id = a.account_id
-      where (a.quantity, a.invested_amount)
-          is distinct from (coalesce(s.quantity, 0), coalesce(s.amount, 0))
-        or coalesce(a.last_date, '-infinity') < s.last_date`,
+      where a.account_id is null or coalesce(a.last_date, '-infinity') < s.last_date`,
   },
   {
     name: 'what is rolled back has no closings, everything else has them all',
     of: 'biz_transaction',
     violations: `
       select ${key}, biz_transaction_status_id from biz_transaction
-      where num_nulls(closing_quantity, closing_amount, closing_cost, closing_gain,
-          account_closing_quantity, account_closing_amount)
-        <> case when biz_transaction_status_id = ${RolledBack} then 6 else 0 end`,
+      where num_nulls(closing_quantity, closing_amount, closing_cost, closing_gain)
+        <> case when biz_transaction_status_id = ${RolledBack} then 4 else 0 end`,
   },
   {
     name: 'units and money have the sign of their type',
@@ -192,13 +193,34 @@ export const checks: Check[] = [
     ),
   },
   {
-    name: 'a conversion has two legs: one account and day, two investments',
+    name: 'a conversion has two legs: one account, day and amount, two investments',
     of: 'biz_transaction',
     violations: legs(
       idsOf('Conversion out'),
       idsOf('Conversion in'),
-      'o.account_id <> i.account_id or o.investment_id = i.investment_id',
+      `o.account_id <> i.account_id or o.investment_id = i.investment_id
+        or o.amount <> -i.amount`,
     ),
+  },
+  {
+    name: 'the units of a conversion follow from its factor or from its price',
+    of: 'biz_transaction',
+    violations: `
+      select i.product_id, o.biz_transaction_id as first_leg, i.biz_transaction_id as second_leg,
+        o.quantity as units_out, i.quantity as units_in, i.conversion_factor, i.investment_price
+      from biz_transaction i
+      join biz_transaction o on o.product_id = i.product_id
+        and o.biz_transaction_id = i.parent_biz_transaction_id
+      join investment v on v.investment_id = i.investment_id
+      join investment w on w.investment_id = o.investment_id
+      -- Decimals of units may have become more since: some number of them must fit.
+      where i.conversion_method_id is not null and not exists (
+        select 1 from generate_series(0, greatest(v.unit_decimals, w.unit_decimals)) d
+        where case when i.conversion_factor is not null
+          then i.quantity = round(-o.quantity * i.conversion_factor, d)
+            or -o.quantity = round(round(i.quantity, 40) / i.conversion_factor, d)
+          else i.quantity = round(round(i.amount, 40) / i.investment_price, d)
+            or i.amount = round(i.quantity * i.investment_price, minor_units(v.currency_id)) end)`,
   },
   {
     name: 'account and investment of a transaction are of its product',
@@ -221,19 +243,23 @@ export const checks: Check[] = [
       group by product_id, external_biz_transaction_id having count(*) > 1`,
   },
   {
-    name: 'a completed notice names its transaction and is named by it; no other notice does',
+    name: 'a completed notice names its transaction and is named by it; no other notice names one',
     of: 'biz_event',
     violations: `
-      select coalesce(e.product_id, t.product_id) as product_id, e.biz_event_id,
-        e.biz_event_status_id, e.parent_biz_transaction_id, t.biz_transaction_id
+      select e.product_id, e.biz_event_id, e.biz_event_status_id, e.parent_biz_transaction_id,
+        t.biz_transaction_id
       from biz_event e
-      full join (select * from biz_transaction where biz_event_id is not null) t
-        on t.product_id = e.product_id and t.biz_event_id = e.biz_event_id
-      where e.biz_event_id is null
-        or case when e.biz_event_status_id = ${eventStatuses.Completed}
-          then t.biz_transaction_id is distinct from e.parent_biz_transaction_id
-            or e.parent_biz_transaction_id is null
-          else num_nonnulls(e.parent_biz_transaction_id, t.biz_transaction_id) > 0 end`,
+      left join biz_transaction t on t.product_id = e.product_id
+        and t.biz_transaction_id = e.parent_biz_transaction_id
+        and t.biz_event_id = e.biz_event_id and ${counts('t')}
+      where (e.biz_event_status_id = ${eventStatuses.Completed})
+          <> (t.biz_transaction_id is not null)
+        or (e.parent_biz_transaction_id is not null) <> (t.biz_transaction_id is not null)
+      union all
+      select t.product_id, t.biz_event_id, null, null, t.biz_transaction_id
+      from biz_transaction t
+      left join biz_event e on e.product_id = t.product_id and e.biz_event_id = t.biz_event_id
+      where t.biz_event_id is not null and e.biz_event_id is null`,
   },
   {
     name: 'the two notices of a conversion have one account, day and status, two investments',

@@ -1,5 +1,3 @@
-select pg_notify('registry_bell', '');
-
   select coalesce(json_agg(r), '[]')::text as json,
     count(*)::int as count, (array_agg(json_build_array(r."productID", r."corporateActionID", r."accountID")))[count(*)] as last
   from (

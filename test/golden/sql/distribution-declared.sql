@@ -15,8 +15,6 @@ select product_id from product where true)) limit 1) r;
 
 select * from distribution where product_id = $1 and corporate_action_id = $2 for update nowait;
 
-select pg_notify('registry_bell', '');
-
 select t.product_id as "productID",
   t.corporate_action_id as id,
   t.distribution_status_id as "statusID",

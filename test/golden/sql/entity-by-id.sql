@@ -1,5 +1,3 @@
-select pg_notify('registry_bell', '');
-
   select coalesce(json_agg(r), '[]')::text as json,
     count(*)::int as count, json_build_array(max(r."bizEntityID")) as last
   from (

@@ -1,5 +1,3 @@
-select pg_notify('registry_bell', '');
-
 select g.place, r.* from unnest($1::int[],$2::bigint[],$3::int[]) g ("place", "value", "product_id")
 cross join lateral (
   select r.biz_entity_id as id

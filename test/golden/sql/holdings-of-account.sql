@@ -33,13 +33,13 @@ else round(h.quantity * v.price, minor_units(i.currency_id)) end - h.cost end) *
 select h.product_id, h.account_id, h.investment_id, s.quantity, s.invested, s.cost, s.gain
 from holding h
 cross join lateral (
-  select b.closing_quantity as quantity, b.closing_amount as invested, b.closing_cost as cost,
-    b.closing_gain as gain
-  from biz_transaction b
-  where b.product_id = h.product_id and b.account_id = h.account_id
-    and b.investment_id = h.investment_id and b.transaction_date <= $1
-    and b.biz_transaction_status_id <> 3
-  order by b.transaction_date desc, b.biz_transaction_id desc limit 1) s where (s.quantity > 0 or (
+select b.closing_quantity as quantity, b.closing_amount as invested, b.closing_cost as cost,
+  b.closing_gain as gain
+from biz_transaction b
+where b.product_id = h.product_id and b.account_id = h.account_id
+  and b.investment_id = h.investment_id and b.transaction_date <= $1
+  and b.biz_transaction_status_id <> 3
+order by b.transaction_date desc, b.biz_transaction_id desc limit 1) s where (s.quantity > 0 or (
 select coalesce(sum(m.amount), 0) from (
   select e.drp_residual - e.residual_before as amount
   from entitlement e
@@ -59,8 +59,8 @@ select coalesce(sum(m.amount), 0) from (
   and ($6::bigint = 0 or $7::bigint < (select max(account_id)::bigint from account)
 * (select max(investment_id) from investment))
   order by h.product_id, h.account_id, h.investment_id limit $8 offset $9::bigint) h
-    cross join (select coalesce($10::date, current_date) as date) d
     join product p on p.product_id = h.product_id
+    cross join lateral (select coalesce($10::date, product_today(p.time_zone)) as date) d
     cross join lateral (
   select a.external_account_id, a.account_number, e.biz_entity_id, e.external_biz_entity_id,
     e.name as biz_entity_name

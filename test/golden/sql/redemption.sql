@@ -1,5 +1,3 @@
-select pg_notify('registry_bell', '');
-
 select g.place, r.* from unnest($1::int[],$2::bigint[],$3::int[]) g ("place", "value", "product_id")
 cross join lateral (
   select r.product_id as id
@@ -21,23 +19,36 @@ cross join lateral (
   where r.investment_id = g.value
     and (g.product_id is null or r.product_id = g.product_id) and true limit 1) r;
 
+select i.investment_id from investment i
+where i.investment_id = any($1::int[])
+  and not exists (select 1 from holding h
+    where h.product_id = i.product_id and h.investment_id = i.investment_id)
+order by i.investment_id for key share of i;
+
 with given as (
-  select * from unnest($1::int[],$2::int[],$3::int[],$4::int[],$5::date[],$6::numeric[],$7::numeric[],$8::numeric[],$9::numeric[],$10::numeric[],$11::numeric[],$12::numeric[],$13::numeric[]) g ("place", "item", "type_id", "investment_id", "transaction_date", "quantity", "amount", "price", "fee", "fee_override", "fee_percentage", "fee_discount", "factor")),
+  select * from unnest($1::int[],$2::int[],$3::int[],$4::int[],$5::int[],$6::date[],$7::numeric[],$8::numeric[],$9::numeric[],$10::numeric[],$11::numeric[],$12::numeric[],$13::numeric[],$14::numeric[],$15::boolean[]) g ("place", "item", "type_id", "account_id", "investment_id", "transaction_date", "quantity", "amount", "price", "fee", "fee_override", "fee_percentage", "fee_discount", "factor", "carries")),
 -- A thousand postings ask for the prices of a few investments on a few days.
 asked as materialized (select distinct investment_id, transaction_date from given),
 priced as materialized (
   select a.*, v.* from asked a
   cross join lateral (
-    select price, application_price, redemption_price from investment_price p
+    select price_date, price, application_price, redemption_price from investment_price p
     where p.investment_id = a.investment_id and p.price_date <= a.transaction_date
     order by p.price_date desc limit 1) v),
 known as (
-  select g.place, g.item, g.type_id, g.factor, i.is_active, i.currency_id,
+  select g.place, g.item, g.type_id, g.factor, g.carries, i.is_active, i.currency_id,
+    p.is_active as product_is_active, s.standing,
+    g.transaction_date > product_today(p.time_zone) + 1 as is_too_far_ahead,
+    case when g.transaction_date <= p.locked_date then p.locked_date end as locked_date,
+    case when g.price is null and v.price_date < g.transaction_date - i.maximum_price_age_days
+      and case when g.type_id in (5) then g.factor is null
+        else g.quantity is null or (g.amount is null and not g.carries) end
+      then v.price_date end as old_price_date,
     i.unit_decimals as units, minor_units(i.currency_id) as cents,
     round(g.quantity, i.unit_decimals) as quantity,
     round(g.amount, minor_units(i.currency_id)) as amount,
-    g.fee, coalesce(g.fee_override,
-      g.fee_percentage * (1 - coalesce(g.fee_discount, 0) * 0.01)) as fee_percentage,
+    g.fee, case when g.fee is null then coalesce(g.fee_override,
+      g.fee_percentage * (1 - coalesce(g.fee_discount, 0) * 0.01)) end as fee_percentage,
     coalesce(g.price, case
       when g.type_id in (8, 9) then v.price
       when g.type_id in (3, 4) or g.quantity < 0
@@ -45,6 +56,16 @@ known as (
       else coalesce(v.application_price, v.price) end) as price
   from given g
   join investment i on i.investment_id = g.investment_id
+  join product p on p.product_id = i.product_id
+  cross join lateral (
+    select case
+when a.account_status_id = 3
+  or e.biz_entity_status_id = 4 then 'closed'
+when a.account_status_id = 2
+  or e.biz_entity_status_id = 3 then 'suspended'
+else 'open' end as standing
+    from account a join biz_entity e on e.biz_entity_id = a.biz_entity_id
+    where a.account_id = g.account_id limit 1) s
   left join priced v
     on v.investment_id = g.investment_id and v.transaction_date = g.transaction_date),
 charged as (
@@ -55,7 +76,7 @@ single as (
   select *,
     coalesce(quantity, round(round(amount - charge, 40) / price, units)) as own_quantity,
     coalesce(amount, round(quantity * price, cents),
-      case when type_id in (6, 7) then 0 end) as own_amount
+      case when carries or type_id in (6, 7) then 0 end) as own_amount
   from charged),
 paired as (
   select s.*,
@@ -66,15 +87,22 @@ paired as (
   from single s
   left join single o
     on s.type_id in (5) and o.type_id in (4) and o.item = s.item)
-select place, is_active as "isActive",
-  currency_id as "currencyID",
+select is_active as "isActive",
+  product_is_active as "productIsActive",
+  standing as account, currency_id as "currencyID",
+  is_too_far_ahead as "isTooFarAhead",
+  locked_date as "lockedDate",
+  old_price_date as "oldPriceDate",
   price, charge as fee,
+  fee_percentage as "feePercentage",
   case when type_id in (3, 4, 8) then -final_quantity else final_quantity end as quantity,
   case when type_id in (3, 4, 8) then -final_amount else final_amount end as amount
 from paired order by place;
 
 select t.product_id as "productID",
-  t.external_biz_transaction_id as "externalID"
+  t.external_biz_transaction_id as "externalID",
+  t.biz_transaction_id as id, case when not (t.biz_transaction_status_id <> 3) then t.biz_event_id end
+    as "eventID"
 from unnest($1::int[],
   $2::text[]) g (product_id, external_id)
 join biz_transaction t on t.product_id = g.product_id
@@ -92,10 +120,7 @@ from generate_series(1, $1::int);
       holding_state(
         case when h.account_id is null then row(0, 0, 0, 0)::holding_state else
           row(h.quantity, h.invested_amount, h.cost_amount, h.realised_gain)::holding_state end,
-        g.quantity, g.amount, minor_units(i.currency_id)) over own as state,
-      a.quantity + sum(g.quantity) over everything as account_quantity,
-      a.invested_amount + sum(case when g.quantity <> 0 then g.amount else 0 end) over everything
-        as account_invested,
+        g.quantity, g.amount, minor_units(i.currency_id), g.carried_cost) over own as state,
       row_number() over (partition by g.account_id order by g.transaction_date desc, g.id desc)
         as from_last,
       row_number() over (partition by g.account_id, g.investment_id
@@ -103,51 +128,47 @@ from generate_series(1, $1::int);
       -- A payment moves no units: its holding is left alone, if there is one.
       h.account_id is null or bool_or(g.quantity <> 0) over (
         partition by g.account_id, g.investment_id) as moves
-    from (select * from unnest($1::bigint[],$2::bigint[],$3::smallint[],$4::int[],$5::int[],$6::date[],$7::numeric[],$8::numeric[],$9::numeric[],$10::numeric[],$11::text[],$12::text[],$13::int[],$14::bigint[]) p ("id", "parent_id", "type_id", "account_id", "investment_id", "transaction_date", "investment_price", "amount", "quantity", "entry_fee_amount", "external_id", "comment", "corporate_action_id", "biz_event_id")) g
-    cross join lateral (
-      select quantity, invested_amount from ledger_account
-      where product_id = $15 and account_id = g.account_id limit 1) a
+    from (select * from unnest($1::bigint[],$2::bigint[],$3::smallint[],$4::int[],$5::int[],$6::date[],$7::numeric[],$8::numeric[],$9::numeric[],$10::numeric[],$11::text[],$12::text[],$13::int[],$14::bigint[],$15::numeric[],$16::smallint[],$17::numeric[],$18::numeric[],$19::boolean[]) p ("id", "parent_id", "type_id", "account_id", "investment_id", "transaction_date", "investment_price", "amount", "quantity", "entry_fee_amount", "external_id", "comment", "corporate_action_id", "biz_event_id", "carried_cost", "conversion_method_id", "conversion_factor", "entry_fee_percentage", "made_by_quantity")) g
     join investment i on i.investment_id = g.investment_id
     left join lateral (
       select * from holding
-      where product_id = $16 and account_id = g.account_id
+      where product_id = $20 and account_id = g.account_id
         and investment_id = g.investment_id limit 1) h on true
-    window own as (partition by g.account_id, g.investment_id order by g.transaction_date, g.id),
-      everything as (partition by g.account_id order by g.transaction_date, g.id)),
+    window own as (partition by g.account_id, g.investment_id order by g.transaction_date, g.id)),
   short as (
-    select distinct on (account_id, investment_id) account_id as "accountID",
-      investment_id as "investmentID",
-  transaction_date::text as date,
-      trim_scale(-(state).quantity)::text as short
-    from stated where (state).quantity < 0
-    order by account_id, investment_id, transaction_date, id),
+select distinct on (account_id, investment_id) account_id as "accountID",
+  investment_id as "investmentID",
+  id, transaction_date::text as date,
+  trim_scale(-(state).quantity)::text as short
+from stated where (state).quantity < 0
+order by account_id, investment_id, transaction_date, id),
   written as (
     insert into biz_transaction (product_id, biz_transaction_id, external_biz_transaction_id,
 biz_transaction_type_id, parent_biz_transaction_id, account_id, investment_id, transaction_date,
-investment_price, amount, quantity, entry_fee_amount, comment, corporate_action_id, biz_event_id, closing_quantity, closing_amount, closing_cost,
-      closing_gain, account_closing_quantity, account_closing_amount)
+investment_price, amount, quantity, entry_fee_amount, comment, corporate_action_id, biz_event_id,
+carried_cost, conversion_method_id, conversion_factor, entry_fee_percentage, made_by_quantity, closing_quantity, closing_amount, closing_cost, closing_gain)
     select
-$17, g.id, g.external_id, g.type_id, g.parent_id, g.account_id, g.investment_id,
+$21, g.id, g.external_id, g.type_id, g.parent_id, g.account_id, g.investment_id,
 g.transaction_date, g.investment_price, g.amount, g.quantity, g.entry_fee_amount, g.comment,
-g.corporate_action_id, g.biz_event_id, (g.state).quantity, (g.state).invested, (g.state).cost,
-      (g.state).gain, g.account_quantity, g.account_invested
+g.corporate_action_id, g.biz_event_id, g.carried_cost, g.conversion_method_id,
+g.conversion_factor, g.entry_fee_percentage, g.made_by_quantity, (g.state).quantity, (g.state).invested, (g.state).cost,
+      (g.state).gain
     from stated g where not exists (select from short) order by g.external_id),
   held as (
     insert into holding (product_id, account_id, investment_id, quantity, invested_amount,
       cost_amount, realised_gain)
-    select $18, account_id, investment_id, (state).quantity, (state).invested,
+    select $22, account_id, investment_id, (state).quantity, (state).invested,
       (state).cost, (state).gain
     from stated
     where from_last_of_holding = 1 and moves and not exists (select from short)
     on conflict (product_id, account_id, investment_id) do update
       set quantity = excluded.quantity, invested_amount = excluded.invested_amount,
         cost_amount = excluded.cost_amount, realised_gain = excluded.realised_gain),
-  totalled as (
-    insert into ledger_account (product_id, account_id, quantity, invested_amount, last_date)
-    select $19, account_id, account_quantity, account_invested, transaction_date
+  dated as (
+    insert into ledger_account (product_id, account_id, last_date)
+    select $23, account_id, transaction_date
     from stated where from_last = 1 and not exists (select from short)
-    on conflict (product_id, account_id) do update set quantity = excluded.quantity,
-      invested_amount = excluded.invested_amount, last_date = excluded.last_date)
+    on conflict (product_id, account_id) do update set last_date = excluded.last_date)
   select * from short;
 
   select r.request, json_agg(r.shown order by r.place)::text as json
@@ -176,6 +197,7 @@ g.corporate_action_id, g.biz_event_id, (g.state).quantity, (g.state).invested, (
   d.name as "corporateActionName",
   trim_scale(t.amount) as "amount",
   trim_scale(t.quantity) as "quantity",
+  trim_scale(t.entry_fee_amount) as "entryFeeAmount",
   trim_scale(null::numeric) as "transactionClosingAmount",
   trim_scale(null::numeric) as "transactionClosingQuantity",
   trim_scale(null::numeric) as "accountClosingAmount",

@@ -1,6 +1,7 @@
   select coalesce(json_agg(r), '[]')::text as json,
     count(*)::int as count, json_build_array(max(r."bizTransactionID")) as last
-  from (select t.biz_transaction_id as "bizTransactionID",
+  from (
+      select t.biz_transaction_id as "bizTransactionID",
   t.external_biz_transaction_id as "externalBizTransactionId",
   t.biz_transaction_type_id as "bizTransactionTypeID",
   (array['Deposit', 'Allotment', 'Redemption', 'Conversion out', 'Conversion in', 'Adjustment', 'Set quantity', 'Transfer out', 'Transfer in', 'Distribution payment', 'DRP allotment', 'Withholding tax', 'Residual payment'])[t.biz_transaction_type_id] as "typeName",
@@ -24,6 +25,7 @@
   d.name as "corporateActionName",
   trim_scale(t.amount) as "amount",
   trim_scale(t.quantity) as "quantity",
+  trim_scale(t.entry_fee_amount) as "entryFeeAmount",
   trim_scale(null::numeric) as "transactionClosingAmount",
   trim_scale(null::numeric) as "transactionClosingQuantity",
   trim_scale(null::numeric) as "accountClosingAmount",
@@ -46,6 +48,5 @@ cross join lateral (
   where a.account_id = t.account_id limit 1) a
 join investment i on i.investment_id = t.investment_id
 left join distribution d on d.product_id = t.product_id
-  and d.corporate_action_id = t.corporate_action_id order by t.biz_transaction_id) r;
-
-select pg_notify('registry_bell', '');
+  and d.corporate_action_id = t.corporate_action_id
+       order by t.biz_transaction_id) r;

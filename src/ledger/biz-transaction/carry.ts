@@ -1,0 +1,92 @@
+import sql, { raw } from 'sql-template-tag'
+import type { Fragment, Tx } from '../../platform/sql/handle.ts'
+import { counts } from './kinds.ts'
+import type { Shortfall } from './shortfall.ts'
+import { lockAccounts, recount, touchedAccounts } from './units.ts'
+
+/**
+ * Cost that goes along with units, without a gain: what leaves one holding arrives in another. When
+ * something earlier changes, the cost that left changes, and with it that of whoever received it;
+ * and so on. Each round puts right at least the earliest transaction that is wrong, so it ends.
+ */
+
+type Touched = { accountID: number; from: string }
+
+/** Counts accounts anew, and those that cost went on to from there. */
+export async function recountAll(
+  tx: Tx,
+  productID: number,
+  touched: Fragment,
+): Promise<Shortfall[]> {
+  const shortfalls = await recount(tx, productID, touched)
+  if (shortfalls.length > 0) return shortfalls
+  for (let next = await carry(tx, productID, touched); next.length > 0; ) {
+    const further = touchedAccounts(next)
+    const short = await recount(tx, productID, further)
+    if (short.length > 0) return short
+    next = await carry(tx, productID, further)
+  }
+  return []
+}
+
+/** Transactions o that took cost along, of accounts t from the day on which they were touched. */
+const takingAlong = (productID: number) => sql`
+  join biz_transaction o on o.product_id = ${productID} and o.account_id = t.account_id
+    and o.transaction_date >= t.from_date and o.carried_cost is not null and o.quantity < 0
+    and ${raw(counts('o'))}`
+
+/** The cost that left is written down with both legs; tells which accounts received another. */
+const carry = (tx: Tx, productID: number, touched: Fragment): Promise<Touched[]> =>
+  tx.query<Touched>(sql`
+    with stale as materialized (
+      select o.biz_transaction_id as id, coalesce(p.closing_cost, 0) - o.closing_cost as cost
+      from (${touched}) t ${takingAlong(productID)}
+      left join lateral (
+        select b.closing_cost from biz_transaction b
+        where b.product_id = ${productID} and b.account_id = o.account_id
+          and b.investment_id = o.investment_id and ${raw(counts('b'))}
+          and (b.transaction_date, b.biz_transaction_id)
+            < (o.transaction_date, o.biz_transaction_id)
+        order by b.transaction_date desc, b.biz_transaction_id desc limit 1) p on true
+      where coalesce(p.closing_cost, 0) - o.closing_cost <> o.carried_cost),
+    left_with as (
+      update biz_transaction b set carried_cost = s.cost from stale s
+      where b.product_id = ${productID} and b.biz_transaction_id = s.id),
+    arrived_with as (
+      update biz_transaction b set carried_cost = s.cost from stale s
+      where b.product_id = ${productID} and b.parent_biz_transaction_id = s.id
+      returning b.account_id, b.transaction_date)
+    select account_id as "accountID", min(transaction_date)::text as "from"
+    from arrived_with group by account_id`)
+
+/**
+ * Locks whoever received cost from accounts that are about to be counted anew, directly or over
+ * others. The accounts themselves are locked already, so that nothing is added meanwhile; two who
+ * meet here crosswise are a deadlock, which PostgreSQL ends and the unit of work repeats. Tells
+ * whether it got them all.
+ */
+export async function lockReached(
+  tx: Tx,
+  productID: number,
+  touched: Fragment,
+  waits = true,
+): Promise<boolean> {
+  const rows = await tx.query<{ id: number }>(sql`
+    with recursive reached (account_id, from_date) as (
+      select t.account_id, t.from_date from (${touched}) t
+      union
+      select i.account_id, o.transaction_date
+      from reached t ${takingAlong(productID)}
+      join biz_transaction i on i.product_id = ${productID}
+        and i.parent_biz_transaction_id = o.biz_transaction_id)
+    select distinct account_id as id from reached
+    where account_id not in (select t.account_id from (${touched}) t)`)
+  if (rows.length === 0) return true
+  const locked = await lockAccounts(
+    tx,
+    productID,
+    rows.map(({ id }) => id),
+    waits,
+  )
+  return locked?.size === rows.length
+}

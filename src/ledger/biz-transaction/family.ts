@@ -1,0 +1,128 @@
+import sql from 'sql-template-tag'
+import { today } from '../../catalogue/product/today.ts'
+import { standing } from '../../parties/account/standing.ts'
+import { type Actor, inLedgerScope } from '../../platform/actor.ts'
+import { lookups } from '../../platform/lookup/lookups.ts'
+import { conflict, Refusal } from '../../platform/refusal.ts'
+import type { Tx } from '../../platform/sql/handle.ts'
+import { lockEvents } from '../biz-event/hand-off.ts'
+import { lockReached, recountAll } from './carry.ts'
+import { periodLocked } from './price.ts'
+import { shortfallProblems } from './shortfall.ts'
+import { renderPerRequest } from './sql.ts'
+import { lockAccounts, touchedAccounts } from './units.ts'
+import type { Key } from './versions.ts'
+
+const { RolledBack } = lookups.BizTransactionStatus
+
+type Found = Key & { accountID: number; eventID: number | null; date: string }
+
+/** A transaction that is there, locked, with what its correction depends on. */
+export type Stored = Found & {
+  typeID: number
+  statusID: number
+  corporateActionID: number | null
+  lockedDate: string | null
+  /** Tomorrow, by the product's day. */
+  latestDate: string
+  account: 'open' | 'suspended' | 'closed'
+}
+
+/**
+ * Transactions with the other legs of theirs, locked: first the notices they settled, then their
+ * accounts and those that cost went on to from them, then themselves. Each of the unit of work's
+ * tries waits for a while only, so that one locked account does not hold up the changes of others
+ * for long.
+ */
+export async function lockFamilies(
+  tx: Tx,
+  actor: Actor,
+  ids: readonly number[],
+  alsoFrom?: string,
+): Promise<Stored[]> {
+  await tx.query(sql`select set_config('lock_timeout', '2s', true)`)
+  const seen = await findFamilies(tx, actor, ids)
+  const events = seen.flatMap(({ eventID }) => eventID ?? [])
+  if (events.length > 0) await lockEvents(tx, actor, events)
+  const products = productsOf(seen)
+  const own = (id: number) => seen.filter(({ productID }) => productID === id)
+  for (const id of products) {
+    await lockAccounts(
+      tx,
+      id,
+      own(id).map(({ accountID }) => accountID),
+    )
+    await lockReached(tx, id, touchedBy(own(id), alsoFrom))
+  }
+  const locked: Stored[] = []
+  for (const id of products) locked.push(...(await lockTransactions(tx, id, own(id))))
+  return locked
+}
+
+export const productsOf = (rows: readonly Key[]) =>
+  [...new Set(rows.map(({ productID }) => productID))].sort((a, b) => a - b)
+
+/** Who belongs to a family is settled when it is written. */
+const findFamilies = (tx: Tx, actor: Actor, ids: readonly number[]) =>
+  tx.query<Found>(sql`
+    with root as (
+      select distinct t.product_id,
+        coalesce(t.parent_biz_transaction_id, t.biz_transaction_id) as id
+      from biz_transaction t
+      where ${inLedgerScope(actor, 't.product_id')}
+        and t.biz_transaction_id = any(${ids}::bigint[]))
+    select t.biz_transaction_id as id, t.product_id as "productID", t.account_id as "accountID",
+      t.biz_event_id as "eventID", t.transaction_date as date
+    from root r
+    join biz_transaction t on t.product_id = r.product_id
+      and (t.biz_transaction_id = r.id or t.parent_biz_transaction_id = r.id)`)
+
+/** Of one product at a time, in the order of ids. */
+const lockTransactions = (tx: Tx, productID: number, found: readonly Found[]) =>
+  tx.query<Stored>(sql`
+    select t.biz_transaction_id as id, t.product_id as "productID", t.account_id as "accountID",
+      t.biz_event_id as "eventID", t.biz_transaction_type_id as "typeID",
+      t.biz_transaction_status_id as "statusID", t.corporate_action_id as "corporateActionID",
+      t.transaction_date as date, p.locked_date as "lockedDate",
+      (${today('p')} + 1)::text as "latestDate",
+      ${standing('a', 'e')} as account
+    from biz_transaction t
+    join product p on p.product_id = t.product_id
+    join account a on a.account_id = t.account_id
+    join biz_entity e on e.biz_entity_id = a.biz_entity_id
+    where t.product_id = ${productID}
+      and t.biz_transaction_id = any(${found.map(({ id }) => id)}::bigint[])
+    order by t.biz_transaction_id for update of t`)
+
+/** What has ended, what a distribution made, and what is locked stays as it is. */
+export function refuseUnchangeable(rows: readonly Stored[], newDate?: string) {
+  for (const { id, statusID, corporateActionID, lockedDate, date, account } of rows) {
+    if (statusID === RolledBack)
+      throw conflict('rolled_back', `Transaction ${id} is rolled back already.`)
+    if (corporateActionID !== null)
+      throw conflict('from_distribution', `Transaction ${id} was made by a distribution.`)
+    if (lockedDate !== null && earlier(date, newDate) <= lockedDate)
+      throw conflict('period_locked', periodLocked(lockedDate), 'transactionDate')
+    if (account === 'closed')
+      throw conflict('account_closed', `The account of transaction ${id} is closed.`)
+  }
+}
+
+const earlier = (date: string, other = date) => (other < date ? other : date)
+
+const touchedBy = (rows: readonly Found[], alsoFrom?: string) =>
+  touchedAccounts(rows.map(({ accountID, date }) => ({ accountID, from: earlier(date, alsoFrom) })))
+
+/** Counts the accounts of changed transactions anew, from the day they had or got. */
+export async function countAnew(tx: Tx, rows: readonly Stored[], alsoFrom?: string) {
+  for (const productID of productsOf(rows)) {
+    const own = rows.filter((row) => row.productID === productID)
+    const shortfalls = await recountAll(tx, productID, touchedBy(own, alsoFrom))
+    if (shortfalls.length > 0) throw new Refusal(409, await shortfallProblems(tx, shortfalls))
+  }
+}
+
+export const renderAll = async (tx: Tx, rows: readonly Key[]) => {
+  const wanted = rows.map(({ id, productID }) => ({ request: 0, productID, id }))
+  return (await renderPerRequest(tx, wanted)).get(0) ?? '[]'
+}

@@ -1,0 +1,50 @@
+import sql from 'sql-template-tag'
+import { type Actor, inLedgerScope } from '../../platform/actor.ts'
+import { lookups } from '../../platform/lookup/lookups.ts'
+import { invalid } from '../../platform/refusal.ts'
+import { sharesOf } from '../../platform/sql/event.ts'
+import type { Tx } from '../../platform/sql/handle.ts'
+import { identifyAll } from '../../platform/sql/identify.ts'
+import type { Written } from '../../platform/sql/unit-of-work.ts'
+import { reopenEvents } from '../biz-event/hand-off.ts'
+import { countAnew, lockFamilies, productsOf, refuseUnchangeable, renderAll } from './family.ts'
+import { transactionReference } from './reference.ts'
+import type { Rollback } from './schema.ts'
+import { among, keepVersions, momentOfChange } from './versions.ts'
+
+const { RolledBack } = lookups.BizTransactionStatus
+
+/** Reverses transactions, with their other legs; the notices they settled are pending again. */
+export async function rollBack(tx: Tx, actor: Actor, asked: Rollback): Promise<Written> {
+  const { bizTransactionID, bizTransactionIDs = [], releaseExternalId = false } = asked
+  const ids = [...new Set([...(bizTransactionID ? [bizTransactionID] : []), ...bizTransactionIDs])]
+  if (ids.length === 0)
+    throw invalid('required', 'Give bizTransactionID or bizTransactionIDs.', 'bizTransactionID')
+  await identifyAll(
+    tx,
+    transactionReference,
+    ids.map((id) => ({ bizTransactionID: id })),
+    { visible: inLedgerScope(actor, 'r.product_id') },
+  )
+  const family = await lockFamilies(tx, actor, ids)
+  refuseUnchangeable(family)
+  const moment = await momentOfChange(tx)
+  await keepVersions(tx, actor.userID, family, moment)
+  await tx.query(sql`
+    update biz_transaction t set biz_transaction_status_id = ${RolledBack},
+      updated_date = ${moment}, closing_quantity = null, closing_amount = null, closing_cost = null,
+      closing_gain = null, external_biz_transaction_id =
+        case when ${releaseExternalId} then null else t.external_biz_transaction_id end
+    where ${among(family)}`)
+  await reopenEvents(tx, family)
+  await countAnew(tx, family)
+  const products = productsOf(family)
+  return {
+    json: await renderAll(tx, family),
+    recordCount: family.length,
+    ids: family.map(({ id }) => id),
+    productID: products.length === 1 ? products[0] : undefined,
+    shares: sharesOf(family),
+    changes: asked,
+  }
+}

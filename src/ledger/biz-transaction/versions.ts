@@ -1,0 +1,48 @@
+import sql from 'sql-template-tag'
+import type { Tx } from '../../platform/sql/handle.ts'
+
+/** A transaction of a product. */
+export type Key = { productID: number; id: number }
+
+/**
+ * The moment of a change, read once its accounts are locked: `now()` is that of the transaction's
+ * beginning, and one that began earlier may get the lock later.
+ */
+export async function momentOfChange(tx: Tx): Promise<string> {
+  const [row] = await tx.query<{ moment: string }>(sql`select clock_timestamp()::text as moment`)
+  return row!.moment // a select without a from has one row
+}
+
+/** The condition that picks transactions t of some products. */
+export const among = (rows: readonly Key[]) => sql`
+  (t.product_id, t.biz_transaction_id) in (
+    select * from unnest(${rows.map(({ productID }) => productID)}::int[],
+      ${rows.map(({ id }) => id)}::bigint[]))`
+
+/** The version that is about to be replaced, with its time and who replaces it. */
+export const keepVersions = (tx: Tx, userID: number | null, rows: readonly Key[], moment: string) =>
+  tx.query(sql`
+    insert into biz_transaction_version (product_id, biz_transaction_id, version,
+      external_biz_transaction_id, biz_transaction_status_id, transaction_date, investment_price,
+      amount, quantity, entry_fee_amount, comment, valid_from, valid_to, replaced_by_user_id)
+    select t.product_id, t.biz_transaction_id, 1 + (
+        select count(*) from biz_transaction_version v
+        where v.product_id = t.product_id and v.biz_transaction_id = t.biz_transaction_id),
+      t.external_biz_transaction_id, t.biz_transaction_status_id, t.transaction_date,
+      t.investment_price, t.amount, t.quantity, t.entry_fee_amount, t.comment,
+      coalesce(t.updated_date, t.created_date), ${moment}::timestamptz, ${userID}
+    from biz_transaction t where ${among(rows)}`)
+
+/**
+ * Transactions that were rolled back give their external ids away, to those that settle their
+ * notices again. Which id they had stays in their versions.
+ */
+export async function releaseExternalIDs(tx: Tx, productID: number, ids: readonly number[]) {
+  if (ids.length === 0) return
+  const moment = await momentOfChange(tx)
+  const rows = ids.map((id) => ({ productID, id }))
+  await keepVersions(tx, null, rows, moment)
+  await tx.query(sql`
+    update biz_transaction t set external_biz_transaction_id = null, updated_date = ${moment}
+    where ${among(rows)}`)
+}

@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { all, assertVerified, newFund, only, poster } from '../support/ledger.ts'
+import { refused } from '../support/refused.ts'
+import { type Service, startService } from '../support/service.ts'
+
+let service: Service
+before(async () => {
+  service = await startService()
+})
+after(async () => {
+  await assertVerified(service)
+  await service.stop()
+})
+const post = poster(() => service.admin)
+const notice = (kind: string, body: object) =>
+  service.admin.post(`/BizEvent/NoticeOf${kind}`, { transactionDate: '2026-01-10', ...body })
+const rollBack = (bizTransactionID: number, more: object = {}) =>
+  service.admin.put('/BizTransaction/Rollback', { bizTransactionID, ...more })
+const fresh = async (options: Parameters<typeof newFund>[1] = {}) => {
+  const made = await newFund(service, options)
+  return { ...made, own: { accountID: made.accountID, investmentID: made.investmentID } }
+}
+const eventOf = async (bizEventID: number) =>
+  only(await service.admin.get(`/BizEvent?BizEventID=${bizEventID}`))
+
+describe('A notice', () => {
+  it('is settled only by a posting to its account and investment', async () => {
+    const fund = await fresh({ accounts: 2, investments: [{}, {}] })
+    const { bizEventID } = only(await notice('Deposit', { ...fund.own, amount: 10 }))
+    const [, other] = fund.accounts
+    refused(await post('Deposit', { bizEventID, accountID: other!.accountID }), 409, 'other_notice')
+    const wrong = { bizEventID, investmentID: fund.investmentIDs[1] }
+    refused(await post('Deposit', wrong), 409, 'other_notice')
+    only(await post('Deposit', { bizEventID, accountID: fund.accountID, amount: 11 }))
+  })
+
+  it('is pending again when its posting is rolled back, and may take its id again', async () => {
+    const fund = await fresh()
+    const body = { ...fund.own, amount: 10, externalBizTransactionId: 'N-1' }
+    const { bizEventID } = only(await notice('Deposit', body))
+    const first = only(await post('Deposit', { bizEventID }))
+    assert.equal(first.externalBizTransactionId, 'N-1')
+    only(await rollBack(first.bizTransactionID))
+    const open = await eventOf(bizEventID)
+    assert.deepEqual([open.bizEventStatusID, open.parentBizTransactionID], [1, null])
+    const stranger = { ...fund.own, amount: 1, externalBizTransactionId: 'N-1' }
+    refused(await post('Deposit', stranger), 409, 'duplicate')
+    const second = only(await post('Deposit', { bizEventID }))
+    assert.equal(second.externalBizTransactionId, 'N-1')
+    assert.equal((await eventOf(bizEventID)).parentBizTransactionID, second.bizTransactionID)
+  })
+
+  it('gives its external id away when the rollback says so', async () => {
+    const fund = await fresh()
+    const body = { ...fund.own, amount: 10, externalBizTransactionId: 'R-1' }
+    const { bizTransactionID } = only(await post('Deposit', body))
+    const gone = only(await rollBack(bizTransactionID, { releaseExternalId: true }))
+    assert.equal(gone.externalBizTransactionId, null)
+    only(await post('Deposit', body))
+  })
+
+  it('of redemption is counted with the others that are pending', async () => {
+    const fund = await fresh()
+    only(await post('Deposit', { ...fund.own, amount: 80 }))
+    const { bizEventID } = only(await notice('Redemption', { ...fund.own, quantity: 60 }))
+    const more = await notice('Redemption', { ...fund.own, quantity: 60 })
+    refused(more, 409, 'insufficient_holding')
+    assert.match(more.message!, /80 units are held now, and 60 are on notice/)
+    only(await service.admin.put('/BizEvent/Cancel', { bizEventID }))
+    const both = await Promise.all(
+      [1, 2].map(() => notice('Redemption', { ...fund.own, quantity: 60 })),
+    )
+    assert.deepEqual(both.map(({ status }) => status).sort(), [200, 409])
+  })
+
+  it('of a conversion by factor has the units that the target gets', async () => {
+    const fund = await fresh({ investments: [{}, { unitDecimals: 0 }] })
+    only(await post('Deposit', { ...fund.own, amount: 80 }))
+    const [fromInvestmentID, toInvestmentID] = fund.investmentIDs
+    const { accountID } = fund
+    const body = { accountID, fromInvestmentID, toInvestmentID, conversionFactor: 1.25 }
+    const events = all(await notice('Conversion', { ...body, quantity: 9 }))
+    assert.deepEqual(
+      events.map(({ quantity }: { quantity: number }) => quantity),
+      [9, 11],
+    )
+    all(await post('Conversion', { bizEventID: events[0].bizEventID }))
+    const query = `/BizEvent?AccountID=${accountID}&BizEventStatusID=2`
+    assert.equal(all(await service.admin.get(query)).length, 2)
+  })
+
+  it('that is settled in part stays pending with what is left, until the rest is', async () => {
+    const fund = await fresh()
+    only(await post('Deposit', { ...fund.own, amount: 100 }))
+    const body = { ...fund.own, quantity: 60, externalBizTransactionId: 'P-1' }
+    const { bizEventID } = only(await notice('Redemption', body))
+    const part = only(await post('Redemption', { bizEventID, quantity: 20, partial: true }))
+    const left = await eventOf(bizEventID)
+    assert.deepEqual([left.bizEventStatusID, left.quantity], [1, 40])
+    only(await rollBack(part.bizTransactionID))
+    assert.equal((await eventOf(bizEventID)).quantity, 60)
+    only(await post('Redemption', { bizEventID, quantity: 10, partial: true }))
+    const rest = only(await post('Redemption', { bizEventID }))
+    assert.deepEqual([rest.quantity, rest.externalBizTransactionId], [-50, null])
+    const done = await eventOf(bizEventID)
+    assert.deepEqual(
+      [done.bizEventStatusID, done.parentBizTransactionID],
+      [2, rest.bizTransactionID],
+    )
+  })
+})
