@@ -46,14 +46,28 @@ export async function auditFailures(database: Database) {
   }
 }
 
+/** Rows swept away in one transaction: it holds nobody up, and many catch up with any backlog. */
+const biteSize = 1000
+
+/** What has run out, a bite of it at a time. Rows that somebody else is at are left for later. */
+const outdated = [
+  sql`delete from idempotency where ctid = any(array(
+    select ctid from idempotency where created_date < now() - interval '24 hours'
+    limit ${biteSize} for update skip locked)) returning true`,
+  sql`delete from login_failure where ctid = any(array(
+    select ctid from login_failure where failed_date < now() - interval '1 day'
+    limit ${biteSize} for update skip locked)) returning true`,
+  sql`delete from refresh_token where ctid = any(array(
+    select ctid from refresh_token where expires_date < now()
+    limit ${biteSize} for update skip locked)) returning true`,
+  sql`delete from session where ctid = any(array(
+    select s.ctid from session s where s.created_date < now() - interval '1 day'
+      and not exists (select from refresh_token t where t.session_id = s.session_id)
+    limit ${biteSize} for update skip locked)) returning true`,
+]
+
 export async function sweep(database: Database, { eventDays }: Keeping) {
-  await database.transaction(async (tx) => {
-    await tx.query(sql`delete from idempotency where created_date < now() - interval '24 hours'`)
-    await tx.query(sql`delete from login_failure where failed_date < now() - interval '1 day'`)
-    await tx.query(sql`delete from refresh_token where expires_date < now()`)
-    await tx.query(sql`
-      delete from session s where created_date < now() - interval '1 day'
-        and not exists (select from refresh_token t where t.session_id = s.session_id)`)
-  })
+  for (const bite of outdated)
+    while ((await database.transaction((tx) => tx.query(bite))).length === biteSize);
   while (await database.transaction((tx) => sweepEvents(tx, eventDays)));
 }

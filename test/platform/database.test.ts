@@ -6,7 +6,7 @@ import { startEmbedded } from '../../src/platform/embedded/postgres.ts'
 import { Refusal } from '../../src/platform/refusal.ts'
 import { type Database, openDatabase, type Tx } from '../../src/platform/sql/handle.ts'
 import { migrate } from '../../src/platform/sql/migrate.ts'
-import { statementName } from '../../src/platform/sql/statements.ts'
+import { statementNames } from '../../src/platform/sql/statements.ts'
 import type { Reply } from '../support/client.ts'
 import { freshDatabase, rowsOf } from '../support/database.ts'
 import { newFund } from '../support/ledger.ts'
@@ -202,12 +202,25 @@ describe('A stream', () => {
 
 describe('A prepared statement', () => {
   it('is one that was met before, and rare ones do not keep the others out', () => {
-    const named = (text: string) => [1, 2, 3, 4, 5].map(() => statementName(text))
-    for (let i = 0; i < 2000; i++) statementName(`select ${i} as rare`)
+    const nameOf = statementNames('s')
+    const named = (text: string) => [1, 2, 3, 4, 5].map(() => nameOf(text))
+    for (let i = 0; i < 2000; i++) nameOf(`select ${i} as rare`)
     const [first, , , fourth, fifth] = named('select 1 as frequent')
     assert.equal(first, undefined)
     assert.ok(fourth && fourth === fifth)
     assert.notEqual(named('select 2 as frequent').at(-1), fourth)
+  })
+
+  it('keeps its name through a flood of others that are met a few times each', () => {
+    const nameOf = statementNames('s')
+    const often = 'select 1 as frequent'
+    for (let i = 0; i < 30; i++) nameOf(often)
+    const name = nameOf(often)
+    assert.ok(name)
+    for (let i = 0; i < 1200; i++) for (let time = 0; time < 5; time++) nameOf(`select ${i}`)
+    assert.equal(nameOf(often), name)
+    // And the newest of the flood has one of its own: places are given up, not used up.
+    assert.ok(nameOf('select 1199'))
   })
 })
 

@@ -6,10 +6,11 @@ import { turns } from '../../platform/http/turns.ts'
 // of sign-ins must not take the machine from everybody else.
 const cost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
 
-/** Runs password work in one of the few slots, in the order asked. */
+/** Runs password work in one of the few slots, each caller in turn. */
 export const inPasswordSlot = turns({
   most: 2,
-  longestQueue: 200,
+  longestQueue: 400,
+  longestShare: 100,
   full: 'Too many people are signing in at this moment.',
 })
 

@@ -38,10 +38,10 @@ export const userEndpoints = ({ database, tokens, nameKey, stopping }: SignInDoo
     data: Tokens,
     beside,
     secret: true,
-    inTurn: async (work, { body, address }) => {
+    inTurn: async (work, { body, address, caller }) => {
       const { username } = body as Login
       await waitToSignIn(database, { nameKey, address }, username, stopping)
-      return inPasswordSlot(work)
+      return inPasswordSlot(work, { caller })
     },
     write: ({ body, address }, tx) => signIn(tx, tokens, { nameKey, address }, body),
   }),

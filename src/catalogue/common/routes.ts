@@ -49,6 +49,7 @@ export const commonEndpoints = (version: string, stopping: AbortSignal): Endpoin
   reading({
     operation: 'GET /Common/HealthCheck',
     name: 'checkHealth',
+    atOnce: true,
     access: 'public',
     anyVersion: true,
     summary: 'Whether the service and its database answer, and it is not about to stop.',

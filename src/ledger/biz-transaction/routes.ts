@@ -43,6 +43,7 @@ const posting = (
 /** They may wait for an account; the connections for everything else must not wait with them. */
 const inTurn = turns({
   most: 4,
+  spare: 1,
   longestQueue: 500,
   full: 'Too many changes of transactions are waiting; try again shortly.',
 })

@@ -24,6 +24,8 @@ export type Request<Query, Body> = {
   /** The path of the nth item of the body, where the body is a list. */
   pathOf: ItemPath
   actor: Actor
+  /** Whose share of what costs it takes: a user's, or that of a stranger's address. */
+  caller: string
   headers: IncomingHttpHeaders
   /** The caller's address, as the proxy saw it where there is one. */
   address: string
@@ -46,6 +48,8 @@ type Declaration<Q extends TObject = TObject, B extends TSchema = TSchema> = {
   anyVersion?: boolean
   /** A public endpoint that yet wants to know who asks, where they say so. */
   recognises?: boolean
+  /** Never waits for a turn: health, which those ask who want to know whether we are busy. */
+  atOnce?: boolean
   /** Fields of the data that also stand at the top level, beside the envelope's. */
   beside?: readonly string[]
   /** Texts that the read puts at the top level itself. */
@@ -87,7 +91,11 @@ type Shares<Query, Body> = Audited & {
 }
 
 /** A write whose body brings a file, as JSON with the content in base64 or as a form. */
-type Uploads<Query, Body> = Writes<Query, Omit<Body, 'content'> & KeptFile> & { upload: FileDoor }
+type Uploads<Query, Body> = Writes<Query, Omit<Body, 'content'> & KeptFile> & {
+  upload: FileDoor
+  /** Refuses what has no place for a file, before anything of the file is kept. */
+  check(request: Request<Query, Body>, handle: Sql): Promise<unknown>
+}
 
 /** A read that hands out a file: its query has rawParameter. */
 type Downloads<Query> = { download(request: Request<Query, unknown>): Promise<Download> }

@@ -41,9 +41,15 @@ const unnamedConflicts: Record<string, string> = {
   23505: 'Refused: there is such a record already.',
 }
 
-function ofFramework({ statusCode, code, message }: FastifyError): Refusal | undefined {
+function ofFramework({ statusCode, code }: FastifyError): Refusal | undefined {
   if (!statusCode || statusCode >= 500) return undefined
-  return new Refusal(statusCode, [frameworkProblems[code] ?? { code: 'bad_request', message }])
+  return new Refusal(statusCode, [frameworkProblems[code] ?? notUnderstood])
+}
+
+/** The words of a library are not for callers: they tell of our insides, or of nothing. */
+const notUnderstood: Problem = {
+  code: 'bad_request',
+  message: 'The request is not one that can be understood.',
 }
 
 const frameworkProblems: Record<string, Problem> = {

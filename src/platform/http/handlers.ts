@@ -4,9 +4,10 @@ import type { Actor } from '../actor.ts'
 import { usualEvent } from '../event-types.ts'
 import { bodyReader, queryReader } from '../shape/input.ts'
 import { itemPath } from '../shape/path.ts'
-import type { Database } from '../sql/handle.ts'
+import type { Database, Sql } from '../sql/handle.ts'
 import type { Answer } from '../sql/render.ts'
 import { unitOfWork, type Write } from '../sql/unit-of-work.ts'
+import { callerOf } from './caller.ts'
 import { answerFile, wantsBytes } from './download.ts'
 import type {
   DownloadEndpoint,
@@ -23,14 +24,15 @@ import { limitPages } from './paging.ts'
 import { type RetryOptions, retryKey } from './retry.ts'
 import { answerSuccess } from './server.ts'
 import { answerRows } from './stream.ts'
-import type { turns } from './turns.ts'
+import { type InTurn, turns, type Whose } from './turns.ts'
 import { type KeptFile, receive } from './upload.ts'
 
 export type HandlerOptions = RetryOptions & {
   database: Database
   maxPageSize: number
-  /** Where writes wait that have no place of their own to wait at. */
-  inTurn: ReturnType<typeof turns>
+  /** Where reads wait, and writes that have no place of their own to wait at. */
+  reads: InTurn
+  writes: InTurn
 }
 
 /** A request as it was read, with the fields of its body that nobody looks at. */
@@ -41,18 +43,22 @@ type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown
 /** What Fastify calls for an endpoint: reads the request, has it done, and answers. */
 export function handlerOf(endpoint: Endpoint, options: HandlerOptions): Handler {
   const { database } = options
+  const inShare = (whose: Whose) => (endpoint.atOnce ? database : shareOf(whose, options))
   const take = takerOf(endpoint, options.maxPageSize)
   switch (endpoint.kind) {
     case 'read':
       return async (request, reply) => {
         const taken = take(request)
-        const answer = withIgnored(await endpoint.read(taken, database), taken)
+        const answer = withIgnored(await endpoint.read(taken, inShare(taken)), taken)
         const { nextCursor } = answer.beside ?? {}
         if (nextCursor !== undefined) reply.header('next-cursor', nextCursor)
         return answerSuccess(reply, successBody(answer))
       }
     case 'stream':
-      return async (request, reply) => answerRows(reply, database, endpoint.select(take(request)))
+      return async (request, reply) => {
+        const taken = take(request)
+        return answerRows(reply, database, endpoint.select(taken), inShare(taken), taken)
+      }
     case 'download':
       return downloadHandler(endpoint, take)
     case 'upload':
@@ -63,6 +69,11 @@ export function handlerOf(endpoint: Endpoint, options: HandlerOptions): Handler 
     }
   }
 }
+
+/** Reads that take their turn, statement by statement: who waits for news holds nothing. */
+const shareOf = (whose: Whose, { database, reads }: HandlerOptions): Sql => ({
+  query: (statement) => reads(() => database.query(statement), whose),
+})
 
 const noParameters = Type.Object({})
 
@@ -78,6 +89,7 @@ function takerOf(endpoint: Endpoint, maxPageSize: number): Take {
     pathOf: itemPath(request.body),
     // The gate has let nobody pass without one, but to public endpoints, which do not look.
     actor: request.actor as Actor,
+    caller: callerOf(request),
     headers: request.headers,
     address: request.ip,
   })
@@ -112,7 +124,7 @@ type Perform = (request: FastifyRequest, reply: FastifyReply, taken: Taken) => P
 function performer(endpoint: WriteEndpoint, options: HandlerOptions): Perform {
   const work = workOf(endpoint, options.database)
   const event = eventOf(endpoint)
-  const inTurn = endpoint.inTurn ?? (endpoint.kind === 'shared' ? atOnce : options.inTurn)
+  const inTurn = endpoint.inTurn ?? (endpoint.kind === 'shared' ? atOnce : options.writes)
   return async (request, reply, taken) => {
     const retry = retryKey(taken, endpoint, options)
     const write = { ...writeOf(request, endpoint), event, retry }
@@ -157,21 +169,32 @@ function uploadHandler(endpoint: UploadEndpoint, take: Take, options: HandlerOpt
   const { body, upload } = endpoint
   const readBody = bodyReader(body, endpoint.data)
   const perform = performer(endpoint, options)
-  return async (request, reply) => {
-    const taken = take(request)
+  const arrive = async (request: FastifyRequest, reply: FastifyReply, taken: Taken) => {
     const { body: given, file } = await receive(request, body, upload)
     try {
       // Whoever left the file out is refused here: the schema asks for its content.
       const { body: read, ignored } = readBody(given)
       const { content: _content, ...told } = read as { content: string }
+      await endpoint.check({ ...taken, body: told }, shareOf(taken, options))
       const kept = await upload.keep(file!, told)
-      return await perform(request, reply, {
-        ...taken,
-        ignored,
-        body: { ...told, ...kept },
-      })
+      return await perform(request, reply, { ...taken, ignored, body: { ...told, ...kept } })
     } finally {
       await file?.discard()
     }
   }
+  return async (request, reply) => {
+    const taken = take(request)
+    const bytes = Number(request.headers['content-length'] ?? upload.maxBytes)
+    return arriving(() => arrive(request, reply, taken), taken, bytes)
+  }
 }
+
+/** Bytes of files that are on their way in at once, of all callers; one has most of it at best. */
+const mostArriving = 256 * 2 ** 20
+const arriving = turns({
+  most: mostArriving,
+  spare: mostArriving / 2,
+  longestQueue: 100,
+  longestShare: 20,
+  full: 'Too many files are arriving at this moment; try again shortly.',
+})

@@ -2,14 +2,15 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyInstance, FastifyRequest, onRequestHookHandler } from 'fastify'
 import type { Actor } from '../actor.ts'
 import type { Access } from '../permission.ts'
-import { forbidden, type Refusal } from '../refusal.ts'
+import { forbidden, invalid, type Refusal } from '../refusal.ts'
+import { limitsOf, shortBody } from './bodies.ts'
 import { type Endpoint, methodOf, pathOf } from './endpoint.ts'
 import { type HandlerOptions, handlerOf } from './handlers.ts'
 import { turns } from './turns.ts'
 import { takeFiles } from './upload.ts'
 import { checkVersion } from './version.ts'
 
-export type MountOptions = Omit<HandlerOptions, 'inTurn'> & {
+export type MountOptions = Omit<HandlerOptions, 'reads' | 'writes'> & {
   /** Who the Authorization header speaks for; refuses with 401. */
   authenticate: (authorization: string | undefined) => Actor | Promise<Actor>
   maxBodyBytes: number
@@ -23,7 +24,8 @@ declare module 'fastify' {
 
 export function mount(app: FastifyInstance, endpoints: Endpoint[], options: MountOptions) {
   app.decorateRequest('actor', null)
-  const mounted = { ...options, inTurn: ordinaryTurns(options.database.connections) }
+  const { connections } = options.database
+  const mounted = { ...options, reads: readTurns(connections), writes: writeTurns(connections) }
   const uploads = endpoints.filter(({ kind }) => kind === 'upload')
   const others = endpoints.filter(({ kind }) => kind !== 'upload')
   for (const endpoint of others) mountEndpoint(app, endpoint, mounted)
@@ -35,28 +37,37 @@ export function mount(app: FastifyInstance, endpoints: Endpoint[], options: Moun
 
 type Mounted = MountOptions & HandlerOptions
 
+/** Some connections are left for what never waits here: looking sessions up, and health. */
+const readTurns = (connections: number) =>
+  turns({
+    most: Math.max(1, connections - 3),
+    spare: Math.floor(connections / 5),
+    longestQueue: 1000,
+    full: 'Too many reads are waiting for their turn; try again shortly.',
+  })
+
 /** Writes may all wait for one locked record; some connections are left for the ledger's. */
-const ordinaryTurns = (connections: number) =>
+const writeTurns = (connections: number) =>
   turns({
     most: Math.max(2, connections - 4),
-    longestQueue: 500,
+    spare: Math.floor(connections / 5),
+    longestQueue: 1000,
     full: 'Too many changes are waiting for their turn; try again shortly.',
   })
 
 function mountEndpoint(app: FastifyInstance, endpoint: Endpoint, options: Mounted) {
   const { access, operation } = endpoint
   if (!access) throw new Error(`${operation} declares no permission.`)
+  const { bodyLimit, mostItems } = limitsOf(endpoint.body, options.maxBodyBytes)
   app.route({
     method: methodOf(endpoint),
     url: pathOf(endpoint),
-    ...(access === 'public' && { bodyLimit: Math.min(options.maxBodyBytes, strangersBytes) }),
+    bodyLimit: access === 'public' ? Math.min(bodyLimit, shortBody) : bodyLimit,
+    config: { lists: { mostItems } },
     onRequest: gateOf(endpoint, options),
     handler: handlerOf(endpoint, options),
   })
 }
-
-/** What a caller who has not signed in may make us read: room for a username and a password. */
-const strangersBytes = 65_536
 
 /**
  * Lets in who may call. Callers who were met just now are known at once, and their requests go on
@@ -68,11 +79,20 @@ function gateOf(endpoint: Endpoint, { authenticate }: MountOptions): onRequestHo
     access === 'public' && !(recognises && authorization !== undefined)
   return (request, _reply, done) => {
     if (!anyVersion) checkVersion(request)
+    refuseTwoTokens(request)
     if (isOpen(request.headers)) return done()
     const caller = authenticate(request.headers.authorization)
     if (!(caller instanceof Promise)) return done(refusalFor(request, caller, access))
     caller.then((actor) => done(refusalFor(request, actor, access)), done)
   }
+}
+
+/** Of two headers Node keeps the first; whoever stands between us may have looked at the other. */
+function refuseTwoTokens({ raw: { rawHeaders, headers } }: FastifyRequest) {
+  if (headers.authorization === undefined) return
+  const names = rawHeaders.filter((name, i) => i % 2 === 0 && /^authorization$/i.test(name))
+  if (names.length > 1)
+    throw invalid('given_twice', 'Send one Authorization header.', 'Authorization')
 }
 
 function refusalFor(request: FastifyRequest, actor: Actor, access: Access): Refusal | undefined {

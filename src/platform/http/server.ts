@@ -11,7 +11,7 @@ import Fastify, {
 } from 'fastify'
 import { errorForLog } from '../log.ts'
 import { invalid, Refusal } from '../refusal.ts'
-import { parseJson } from '../shape/json.ts'
+import { readJsonBodies } from './bodies.ts'
 import { failureBody, internalFailure, refusalOf } from './failure.ts'
 import { letPass } from './let-pass.ts'
 import { dropStalledReaders, hasItsOwnTime } from './slow.ts'
@@ -134,33 +134,6 @@ const hostMissing = ({ headers, raw: { httpVersion } }: FastifyRequest) =>
 
 const requestID = (given: unknown) =>
   typeof given === 'string' && /^[\w.-]{1,64}$/.test(given) ? given : randomUUID()
-
-function readJsonBodies(app: FastifyInstance) {
-  const decoder = new TextDecoder('utf-8', { fatal: true })
-  app.removeAllContentTypeParsers()
-  app.addContentTypeParser(
-    'application/json',
-    { parseAs: 'buffer' },
-    async ({ headers }: FastifyRequest, body: Buffer) => {
-      if (body.length === 0) return undefined
-      if (headers['content-encoding'] !== undefined) throw encodedBody()
-      return parseJson(decodeWith(decoder, body))
-    },
-  )
-}
-
-const encodedBody = () =>
-  new Refusal(415, [
-    { code: 'not_json', message: 'The body must be plain JSON, without a Content-Encoding.' },
-  ])
-
-function decodeWith(decoder: TextDecoder, body: Buffer): string {
-  try {
-    return decoder.decode(body)
-  } catch {
-    throw invalid('malformed_json', 'The body is not valid UTF-8.')
-  }
-}
 
 export function answerFailure(reply: FastifyReply, error: unknown): FastifyReply {
   const refusal = refusalOf(error)

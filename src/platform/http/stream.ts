@@ -1,44 +1,60 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import sql from 'sql-template-tag'
-import type { Database, Fragment } from '../sql/handle.ts'
+import type { Database, Fragment, Sql } from '../sql/handle.ts'
+import { successBody } from './envelope.ts'
 import { answerSuccess } from './server.ts'
-import { turns } from './turns.ts'
+import { turns, type Whose } from './turns.ts'
 
 type Rows = { json: string }[]
 
 /** Rows fetched at a time: what one answer holds in memory, however long it is. */
-const batchSize = 500
+const atOnce = 500
 
 /**
- * Each of these answers holds a connection for as long as its reader takes. Readers may be slow,
- * so that a few of them must not take the connections of everybody.
+ * A long answer holds a connection for as long as its reader takes. Readers may be slow, so that a
+ * few of them must not take the connections of everybody, nor one caller all that there are.
  */
 const inTurn = turns({
   most: 3,
+  spare: 1,
   longestQueue: 50,
   full: 'Too many long answers are being read at this moment; try again shortly.',
 })
 
 /**
- * Answers with all rows of a select as they come. PostgreSQL is asked for the next batch when the
- * client has taken the last one. An error in the middle breaks the connection off: half an answer
- * never looks like a whole one.
+ * Answers with all rows of a select. Few of them go out like any other read. Many go out as they
+ * come: PostgreSQL is asked for more when the client has taken the last ones. An error in the
+ * middle breaks the connection off: half an answer never looks like a whole one.
  */
-export const answerRows = (reply: FastifyReply, database: Database, select: Fragment) =>
+export async function answerRows(
+  reply: FastifyReply,
+  database: Database,
+  select: Fragment,
+  handle: Sql,
+  whose: Whose,
+): Promise<FastifyReply> {
+  const rows = await handle.query<{ json: string }>(
+    sql`select to_json(r)::text as json from (${select} limit ${atOnce + 1}) r`,
+  )
+  if (rows.length > atOnce) return answerLong(reply, database, select, whose)
+  return answerSuccess(reply, successBody({ json: `[${listed(rows)}]`, recordCount: rows.length }))
+}
+
+const answerLong = (reply: FastifyReply, database: Database, select: Fragment, whose: Whose) =>
   new Promise<FastifyReply>((resolve, reject) => {
     const over = new Promise<void>((end) => reply.raw.once('close', () => end()))
     inTurn(async () => {
       if (reply.raw.destroyed) return
       resolve(await answer(reply, database, select))
       await over
-    }).catch(reject)
+    }, whose).catch(reject)
   })
 
 async function answer(reply: FastifyReply, database: Database, select: Fragment) {
   const batches = database.stream<{ json: string }>(
     sql`select to_json(r)::text as json from (${select}) r`,
-    batchSize,
+    atOnce,
   )
   // However the answer ends, also when the client hangs up, the cursor and its connection go back.
   reply.raw.once('close', () => void batches.return(undefined))

@@ -94,7 +94,9 @@ async function receiveForm(
   try {
     // The size is ours to limit: a cut file must not look like a whole one.
     for await (const part of request.parts({ limits: { fileSize: Number.MAX_SAFE_INTEGER } })) {
-      const name = part.fieldname.toLowerCase()
+      // A part may come without a name, whatever its type says.
+      const name = (part.fieldname as string | undefined)?.toLowerCase()
+      if (name === undefined) throw malformedForm()
       if (fields.has(name)) throw givenTwice(part.fieldname)
       if (part.type === 'field') {
         fields.set(name, part.value)
@@ -133,10 +135,17 @@ function refusalOfUpload(error: unknown): Refusal | undefined {
   const { code = '', message } = error as { code?: string; message?: string }
   if (error instanceof Refusal) return error
   if (code.startsWith('FST_')) return undefined
-  if (/Unexpected end|Malformed|multipart|boundary|aborted|premature/i.test(`${code} ${message}`))
-    return invalid('malformed_form', 'The body is cut short or is not multipart/form-data.')
+  if (
+    /Unexpected end|Malformed|multipart|boundary|needle|aborted|premature/i.test(
+      `${code} ${message}`,
+    )
+  )
+    return malformedForm()
   return undefined
 }
+
+const malformedForm = () =>
+  invalid('malformed_form', 'The body is cut short or is not multipart/form-data.')
 
 export const tooLarge = (maxBytes: number) =>
   new Refusal(413, [

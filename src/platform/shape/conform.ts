@@ -3,7 +3,7 @@ import type { Problem } from '../refusal.ts'
 import { isDateTime } from './dates.ts'
 import { plainDecimal } from './decimal.ts'
 import { WrittenNumber } from './json.ts'
-import { type Node, nodeOf } from './keywords.ts'
+import { type Node, nodeOf, usualItems } from './keywords.ts'
 import { inside, itemOf } from './path.ts'
 
 /**
@@ -65,16 +65,13 @@ function conformObject(properties: Record<string, Node>): Conform {
   }
 }
 
-/** Items of a list whose schema states no limit. */
-const mostItems = 1000
-
 /**
  * A list that is too long is cut here: the rules tell everything that is wrong with every item, and
  * five million bad ones (10 MiB) took ten seconds and 1.6 GB to tell.
  */
 function conformArray(node: Node, items: Node): Conform {
   const conform = conformTo(items)
-  const most = node.maxItems ?? mostItems
+  const most = node.maxItems ?? usualItems
   return (value, findings, path) => {
     if (node.lone && isPlainObject(value)) return [conform(value, findings, path)]
     if (!Array.isArray(value)) return value ?? undefined

@@ -1,4 +1,5 @@
 import { invalid } from '../refusal.ts'
+import { inside, itemOf } from './path.ts'
 
 /**
  * A number as it was written, kept for fields where a double would lose digits. Integers that a
@@ -32,129 +33,216 @@ const special = /[\\\u0000-\u001f\ud800-\udfff]/
 const plainPattern = /[^"\\\u0000-\u001f]*/y
 const loneSurrogate = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/
 
+export type JsonLimits = {
+  /** Items of one list; reading stops at the next. */
+  mostItems?: number
+}
+
+/** A list or an object that is being read. */
+type Open = {
+  content: unknown[] | Record<string, unknown>
+  closing: ']' | '}'
+  /** Of an object: the field whose value comes next, and how many there were. */
+  key: string
+  fields: number
+}
+
+type Reading = {
+  text: string
+  at: number
+  values: number
+  mostItems: number
+  open: Open[]
+  value: unknown
+}
+
+const beginning = (
+  text: string,
+  { mostItems = Number.POSITIVE_INFINITY }: JsonLimits,
+): Reading => ({
+  text,
+  at: 0,
+  values: 0,
+  mostItems,
+  open: [],
+  value: undefined,
+})
+
 /**
  * Reads JSON strictly. No library refuses all of what we must (a key given twice, `__proto__`, deep
  * nesting, NUL, half a surrogate pair) and keeps numbers digit for digit, so this reader is ours;
  * a property test holds it to JSON.parse.
  */
-export function parseJson(text: string): unknown {
-  let at = 0
-  let values = 0
+export function parseJson(text: string, limits: JsonLimits = {}): unknown {
+  const reading = beginning(text, limits)
+  while (!read(reading, Number.POSITIVE_INFINITY));
+  return reading.value
+}
 
-  const value = read(1)
-  skipSpace()
-  if (at < text.length) fail('Unexpected text after the JSON value')
-  return value
+/** Values that are read without letting anybody else have a turn: a millisecond or two. */
+const valuesAtOnce = 5_000
 
-  function read(depth: number): unknown {
-    if (++values > mostValues) fail(`More than ${mostValues} values`)
-    skipSpace()
-    const next = text[at]
-    if (next === '"') return readString()
-    if (next === '{') return readObject(depth)
-    if (next === '[') return readArray(depth)
-    if (next === 't' || next === 'f' || next === 'n') return readWord()
-    return readNumber()
+/** The same for a long text: others have their turns while it is read. */
+export async function parseLongJson(text: string, limits: JsonLimits = {}): Promise<unknown> {
+  const reading = beginning(text, limits)
+  while (!read(reading, valuesAtOnce)) await new Promise((resolve) => setImmediate(resolve))
+  return reading.value
+}
+
+/** Reads on for so many values; tells whether the text is read to its end. */
+function read(reading: Reading, most: number): boolean {
+  for (let left = most; left > 0; left--) {
+    if (++reading.values > mostValues) fail(reading, `More than ${mostValues} values`)
+    skipSpace(reading)
+    const next = reading.text[reading.at]
+    if ((next === '{' || next === '[') && !openNext(reading, next)) continue
+    const value = next === '{' || next === '[' ? closeLast(reading) : readScalar(reading, next)
+    if (settle(reading, value)) return true
   }
+  return false
+}
 
-  function readObject(depth: number): object {
-    if (depth > deepest) fail(`Nesting deeper than ${deepest} levels`)
-    const object: Record<string, unknown> = {}
-    at++
-    if (skipTo('}')) return object
-    for (let fields = 1; ; fields++) {
-      if (fields > mostFields) fail(`An object with more than ${mostFields} fields`)
-      skipSpace()
-      if (text[at] !== '"') fail('A field name in double quotes is expected')
-      const key = readString()
-      if (key === '__proto__') fail('The field name __proto__ is not allowed')
-      if (Object.hasOwn(object, key)) fail(`The field ${JSON.stringify(key)} is given twice`)
-      if (!skipTo(':')) fail('A colon is expected')
-      object[key] = read(depth + 1)
-      if (skipTo('}')) return object
-      if (!skipTo(',')) fail('A comma or } is expected')
+/** Whether what was opened is empty, and closed again already. */
+function openNext(reading: Reading, mark: '{' | '['): boolean {
+  if (reading.open.length >= deepest) fail(reading, `Nesting deeper than ${deepest} levels`)
+  const opened: Open =
+    mark === '{'
+      ? { content: {}, closing: '}', key: '', fields: 0 }
+      : { content: [], closing: ']', key: '', fields: 0 }
+  reading.open.push(opened)
+  reading.at++
+  if (skipTo(reading, opened.closing)) return true
+  if (mark === '{') readKey(reading, opened)
+  return false
+}
+
+const closeLast = ({ open }: Reading) => open.pop()?.content
+
+/** Puts a value where it belongs, and closes what ends with it; true at the end of everything. */
+function settle(reading: Reading, first: unknown): boolean {
+  for (let value = first; ; ) {
+    const last = reading.open.at(-1)
+    if (!last) return end(reading, value)
+    if (Array.isArray(last.content)) last.content.push(value)
+    else last.content[last.key] = value
+    if (skipTo(reading, last.closing)) value = closeLast(reading)
+    else {
+      if (!skipTo(reading, ',')) fail(reading, `A comma or ${last.closing} is expected`)
+      if (last.closing === '}') readKey(reading, last)
+      else if ((last.content as unknown[]).length >= reading.mostItems) refuseLong(reading)
+      return false
     }
   }
+}
 
-  function readArray(depth: number): unknown[] {
-    if (depth > deepest) fail(`Nesting deeper than ${deepest} levels`)
-    const items: unknown[] = []
-    at++
-    if (skipTo(']')) return items
-    for (;;) {
-      items.push(read(depth + 1))
-      if (skipTo(']')) return items
-      if (!skipTo(',')) fail('A comma or ] is expected')
-    }
-  }
+function end(reading: Reading, value: unknown): true {
+  skipSpace(reading)
+  if (reading.at < reading.text.length) fail(reading, 'Unexpected text after the JSON value')
+  reading.value = value
+  return true
+}
 
-  function readString(): string {
-    const end = text.indexOf('"', at + 1)
-    const plain = text.slice(at + 1, end)
-    if (end < 0 || special.test(plain)) return readSpecialString()
-    at = end + 1
-    return plain
-  }
+/** Where the list stands that is too long: by the keys and places of all that is open around it. */
+function refuseLong({ open, mostItems }: Reading): never {
+  const path = open
+    .slice(0, -1)
+    .reduce(
+      (at, { content, key }) =>
+        Array.isArray(content) ? itemOf(at, content.length) : inside(at, key),
+      '',
+    )
+  const message = `${path || 'The body'} has more than ${mostItems} items.`
+  throw path ? invalid('too_many', message, path) : invalid('too_many', message)
+}
 
-  function readSpecialString(): string {
-    const start = at++
-    for (;;) {
-      plainPattern.lastIndex = at
-      plainPattern.test(text)
-      at = plainPattern.lastIndex
-      if (text[at] === '"') break
-      if (text[at] !== '\\') fail('A text that does not end, or a control character in it')
-      at += 2
-    }
-    at++
-    const string = withoutEscapes(start)
-    if (string.includes('\0')) fail('The character U+0000 is not allowed')
-    if (loneSurrogate.test(string)) fail('Half of a surrogate pair is not allowed')
-    return string
-  }
+function readKey(reading: Reading, object: Open) {
+  if (++object.fields > mostFields) fail(reading, `An object with more than ${mostFields} fields`)
+  skipSpace(reading)
+  if (reading.text[reading.at] !== '"') fail(reading, 'A field name in double quotes is expected')
+  const key = readString(reading)
+  if (key === '__proto__') fail(reading, 'The field name __proto__ is not allowed')
+  if (Object.hasOwn(object.content, key))
+    fail(reading, `The field ${JSON.stringify(key)} is given twice`)
+  if (!skipTo(reading, ':')) fail(reading, 'A colon is expected')
+  object.key = key
+}
 
-  function withoutEscapes(start: number): string {
-    try {
-      return JSON.parse(text.slice(start, at))
-    } catch {
-      at = start
-      return fail('A text with an escape that JSON does not know')
-    }
-  }
+function readScalar(reading: Reading, next: string | undefined): unknown {
+  if (next === '"') return readString(reading)
+  if (next === 't' || next === 'f' || next === 'n') return readWord(reading)
+  return readNumber(reading)
+}
 
-  function readNumber(): number | WrittenNumber {
-    numberPattern.lastIndex = at
-    const match = numberPattern.exec(text)
-    if (!match) return fail('A JSON value is expected')
-    at = numberPattern.lastIndex
-    const exact = match[1] === undefined && match[2] === undefined && match[0].length <= 15
-    return exact ? Number(match[0]) : new WrittenNumber(match[0])
-  }
+function readString(reading: Reading): string {
+  const { text, at } = reading
+  const end = text.indexOf('"', at + 1)
+  const plain = text.slice(at + 1, end)
+  if (end < 0 || special.test(plain)) return readSpecialString(reading)
+  reading.at = end + 1
+  return plain
+}
 
-  function readWord(): boolean | null {
-    wordPattern.lastIndex = at
-    const match = wordPattern.exec(text)
-    if (!match) return fail('A JSON value is expected')
-    at = wordPattern.lastIndex
-    return words[match[0] as keyof typeof words]
+function readSpecialString(reading: Reading): string {
+  const { text } = reading
+  const start = reading.at++
+  for (;;) {
+    plainPattern.lastIndex = reading.at
+    plainPattern.test(text)
+    reading.at = plainPattern.lastIndex
+    if (text[reading.at] === '"') break
+    if (text[reading.at] !== '\\')
+      fail(reading, 'A text that does not end, or a control character in it')
+    reading.at += 2
   }
+  reading.at++
+  const string = withoutEscapes(reading, start)
+  if (string.includes('\0')) fail(reading, 'The character U+0000 is not allowed')
+  if (loneSurrogate.test(string)) fail(reading, 'Half of a surrogate pair is not allowed')
+  return string
+}
 
-  function skipSpace(): void {
-    for (;;) {
-      const code = text.charCodeAt(at)
-      if (code !== 32 && code !== 10 && code !== 13 && code !== 9) return
-      at++
-    }
+function withoutEscapes(reading: Reading, start: number): string {
+  try {
+    return JSON.parse(reading.text.slice(start, reading.at))
+  } catch {
+    reading.at = start
+    return fail(reading, 'A text with an escape that JSON does not know')
   }
+}
 
-  function skipTo(mark: string): boolean {
-    skipSpace()
-    if (text[at] !== mark) return false
-    at++
-    return true
-  }
+function readNumber(reading: Reading): number | WrittenNumber {
+  numberPattern.lastIndex = reading.at
+  const match = numberPattern.exec(reading.text)
+  if (!match) return fail(reading, 'A JSON value is expected')
+  reading.at = numberPattern.lastIndex
+  const exact = match[1] === undefined && match[2] === undefined && match[0].length <= 15
+  return exact ? Number(match[0]) : new WrittenNumber(match[0])
+}
 
-  function fail(problem: string): never {
-    throw invalid('malformed_json', `${problem} (at character ${at + 1} of the body).`)
+function readWord(reading: Reading): boolean | null {
+  wordPattern.lastIndex = reading.at
+  const match = wordPattern.exec(reading.text)
+  if (!match) return fail(reading, 'A JSON value is expected')
+  reading.at = wordPattern.lastIndex
+  return words[match[0] as keyof typeof words]
+}
+
+function skipSpace(reading: Reading): void {
+  const { text } = reading
+  for (;;) {
+    const code = text.charCodeAt(reading.at)
+    if (code !== 32 && code !== 10 && code !== 13 && code !== 9) return
+    reading.at++
   }
+}
+
+function skipTo(reading: Reading, mark: string): boolean {
+  skipSpace(reading)
+  if (reading.text[reading.at] !== mark) return false
+  reading.at++
+  return true
+}
+
+function fail({ at }: Reading, problem: string): never {
+  throw invalid('malformed_json', `${problem} (at character ${at + 1} of the body).`)
 }

@@ -94,6 +94,20 @@ function walkSchemas(schemas: readonly TSchema[], visit: Visit) {
   for (const schema of schemas) walk(nodeOf(schema))
 }
 
+/** Items that a list may have where its schema states no limit. */
+export const usualItems = 1000
+
+/** The longest list that a schema takes anywhere, and whether it has lists of records at all. */
+export function listsIn(schema: TSchema): { mostItems: number; ofRecords: boolean } {
+  let mostItems = usualItems
+  let ofRecords = false
+  walkSchemas([schema], ({ items, maxItems = 0 }) => {
+    if (items) mostItems = Math.max(mostItems, maxItems)
+    ofRecords ||= Boolean(items?.properties)
+  })
+  return { mostItems, ofRecords }
+}
+
 /** The names of all fields that schemas have, at any depth, in small letters. */
 export function fieldNames(schemas: readonly TSchema[]): Set<string> {
   const found = new Set<string>()

@@ -3,7 +3,7 @@ import Cursor from 'pg-cursor'
 import type { Sql as Statement } from 'sql-template-tag'
 import { Refusal, tryLater } from '../refusal.ts'
 import { type Bell, openBell, ringStatement } from './bell.ts'
-import { statementName } from './statements.ts'
+import { mostOnConnection, type StatementNames, statementNames } from './statements.ts'
 import { type Watch, watchOver } from './watch.ts'
 
 /** A statement or a part of one; parts nest, values become parameters. */
@@ -71,8 +71,11 @@ export function openDatabase(options: DatabaseOptions): Database {
   // By its own judgement PostgreSQL would plan lists anew each time, half of what a write costs.
   const writes = openPool(options, '-c plan_cache_mode=force_generic_plan')
   const watch = watchOver(options.connection)
-  const run = runner(options.prepareStatements, watch)
-  const read = runner(options.prepareStatements, watch, patience.read)
+  // Reads have names of their own: whatever is read, the statements of writes keep theirs.
+  const names = (prefix: string) =>
+    options.prepareStatements ? statementNames(prefix) : () => undefined
+  const run = runner(names('w'), watch)
+  const read = runner(names('r'), watch, patience.read)
   // On a connection for reads: who writes has waited for theirs.
   const bell = openBell(options.connection, () => reads.query(ringStatement))
 
@@ -148,10 +151,11 @@ function openPool(options: DatabaseOptions, more: string): pg.Pool {
 type Run = <Row extends object>(client: pg.PoolClient, statement: Fragment) => Promise<Row[]>
 
 const runner =
-  (prepare: boolean, watch: Watch, limit?: number): Run =>
+  (nameOf: StatementNames, watch: Watch, limit?: number): Run =>
   async <Row extends object>(client: pg.PoolClient, statement: Fragment) => {
     const { text, values } = statement
-    const name = prepare ? statementName(text) : undefined
+    const name = nameOf(text)
+    if (name) preparedOn(client).add(name)
     const asked = client.query<Row>({
       text,
       values,
@@ -160,6 +164,15 @@ const runner =
     })
     return (await watch(client, asked)).rows
   }
+
+const prepared = new WeakMap<pg.PoolClient, Set<string>>()
+
+/** The names that a connection has prepared statements under. */
+function preparedOn(client: pg.PoolClient): Set<string> {
+  const names = prepared.get(client) ?? new Set()
+  prepared.set(client, names)
+  return names
+}
 
 /** A client whose connection broke, or whose prepared plans went stale, is not used again. */
 async function withClient<T>(pool: pg.Pool, use: (client: pg.PoolClient) => Promise<T>) {
@@ -171,7 +184,7 @@ async function withClient<T>(pool: pg.Pool, use: (client: pg.PoolClient) => Prom
     spoilt = isLostConnection(error) || isAway(error) || isStalePlan(error)
     throw isLostConnection(error) ? unreachable(error) : error
   } finally {
-    client.release(spoilt)
+    client.release(spoilt || preparedOn(client).size > mostOnConnection)
   }
 }
 

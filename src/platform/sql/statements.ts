@@ -1,23 +1,62 @@
-/** How many statements may be kept prepared; filters can be combined without end. */
+/** Names on one connection; filters can be combined without end. */
 const most = 300
-const names = new Map<string, string>()
-const metOnce = new Set<string>()
+/** Of these, kept for statements that were met so often: writes and reads of one record are. */
+const mostProven = 200
+const often = 20
+
+export type StatementNames = (text: string) => string | undefined
+
+type Name = { name: string; times: number }
 
 /**
  * The name under which a statement is prepared, from the second time it is met on. Planning the
  * larger reads costs more than running them, so this is worth having; a statement met once is not
- * worth a place on every connection.
+ * worth a place on every connection. The least recently used gives its place up; a flood of new
+ * ones takes places from each other, not from those that have proven themselves.
  */
-export function statementName(text: string): string | undefined {
-  const known = names.get(text)
-  if (known) return known
-  if (names.size >= most) return undefined
-  if (metOnce.delete(text)) {
-    const name = `s${names.size + 1}`
+export function statementNames(prefix: string): StatementNames {
+  const proven = new Map<string, Name>()
+  const others = new Map<string, Name>()
+  const metOnce = new Set<string>()
+  let given = 0
+
+  const touch = (names: Map<string, Name>, text: string, name: Name) => {
+    names.delete(text)
     names.set(text, name)
-    return name
   }
-  if (metOnce.size >= most) metOnce.clear()
-  metOnce.add(text)
-  return undefined
+  const room = (names: Map<string, Name>, size: number) => {
+    for (const oldest of names.keys()) if (names.size >= size) names.delete(oldest)
+  }
+  const meetAgain = (text: string, name: Name) => {
+    name.times++
+    if (name.times < often) return touch(others, text, name)
+    others.delete(text)
+    room(proven, mostProven)
+    proven.set(text, name)
+  }
+
+  return (text) => {
+    const kept = proven.get(text)
+    if (kept) {
+      touch(proven, text, kept)
+      return kept.name
+    }
+    const known = others.get(text)
+    if (known) {
+      meetAgain(text, known)
+      return known.name
+    }
+    if (metOnce.delete(text)) {
+      const name = { name: `${prefix}${++given}`, times: 2 }
+      room(others, most - mostProven)
+      others.set(text, name)
+      return name.name
+    }
+    if (metOnce.size >= most) metOnce.clear()
+    metOnce.add(text)
+    return undefined
+  }
 }
+
+/** A connection that has prepared this many is given up: only its end frees their memory. */
+export const mostOnConnection = 2 * most

@@ -61,12 +61,17 @@ export type FileAccess = { transaction: Transaction; files: Files; nameKey: Buff
 export async function downloadFile(
   handle: Sql,
   access: FileAccess,
-  request: { actor: Actor | null; query: DocumentKey; headers: IncomingHttpHeaders },
+  request: {
+    actor: Actor | null
+    caller: string
+    query: DocumentKey
+    headers: IncomingHttpHeaders
+  },
 ): Promise<Download> {
   const { actor, query, headers } = request
   const document = await findReadable(handle, actor, query)
   if (!document.isPublic) checkVersion(request)
-  await checkPassword(access, document, headers['x-document-password'])
+  await checkPassword(access, document, headers['x-document-password'], request)
   const { id, fileName, contentType, size, sha256 } = document
   if (fileName === null || contentType === null || size === null || sha256 === null) throw noFile()
   return {
@@ -79,19 +84,26 @@ export async function downloadFile(
 }
 
 /** Wrong passwords are counted for each document, like those of a user. */
-async function checkPassword(access: FileAccess, document: Found, header: unknown) {
+async function checkPassword(
+  access: FileAccess,
+  document: Found,
+  header: unknown,
+  whose: { caller: string },
+) {
   const { id, passwordHash } = document
   if (passwordHash === null) return
   if (typeof header !== 'string' || header === '')
     throw forbidden('password_required', 'Send the password as the header X-Document-Password.')
   const tried = triedByAnyone(access.nameKey, `document ${id}`)
-  const isRight = await inPasswordSlot(() =>
-    access.transaction(async (tx) => {
-      const failures = await refuseThrottled(tx, tried, 'wrong passwords for this document')
-      const matches = await isPassword(passwordHash, textOfHeader(header))
-      await (matches ? forgetFailures(tx, tried) : countFailure(tx, tried, failures))
-      return matches
-    }),
+  const isRight = await inPasswordSlot(
+    () =>
+      access.transaction(async (tx) => {
+        const failures = await refuseThrottled(tx, tried, 'wrong passwords for this document')
+        const matches = await isPassword(passwordHash, textOfHeader(header))
+        await (matches ? forgetFailures(tx, tried) : countFailure(tx, tried, failures))
+        return matches
+      }),
+    whose,
   )
   if (!isRight) throw forbidden('password_wrong', 'The password of the document is wrong.')
 }

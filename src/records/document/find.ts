@@ -85,6 +85,13 @@ export const listed = (actor: Actor, query: object): Fragment =>
     ' and ',
   )
 
+/** The document a write names, before there is anything to write. */
+export async function findWritable(handle: Sql, actor: Actor, naming: Naming, given: object) {
+  const document = await find(handle, naming, given, visible(actor))
+  if (!document) throw noSuch(naming.own, given)
+  return document
+}
+
 /** The document a write names, locked. */
 export async function lockDocument(tx: Tx, actor: Actor, naming: Naming, given: object) {
   const document = await find(tx, naming, given, visible(actor), sql`for update of d`)

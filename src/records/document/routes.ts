@@ -12,6 +12,7 @@ import {
 } from '../../platform/http/endpoint.ts'
 import type { Database } from '../../platform/sql/handle.ts'
 import { addFile, downloadFile, replaceFile } from './file.ts'
+import { findWritable, inBody } from './find.ts'
 import { createDocument, deleteDocument, updateDocument } from './save.ts'
 import {
   Document,
@@ -31,8 +32,8 @@ const openToAll = { access: 'public', recognises: true } as const
 const whoMayRead = 'A public document; any other needs a token and the permission `Document.Read`.'
 
 /** Hashing a password takes its turn; the other writes need not wait for it. */
-const inTurn = <T>(work: () => Promise<T>, { body }: { body: unknown }) =>
-  (body as { password?: string }).password ? inPasswordSlot(work) : work()
+const inTurn = <T>(work: () => Promise<T>, whose: { body: unknown; caller: string }) =>
+  (whose.body as { password?: string }).password ? inPasswordSlot(work, whose) : work()
 
 export const documentEndpoints = (
   database: Database,
@@ -90,6 +91,7 @@ export const documentEndpoints = (
     body: FileInput,
     data: StoredFile,
     upload: files,
+    check: ({ body, actor }, handle) => findWritable(handle, actor, inBody, body),
     write: ({ body, actor }, tx) => addFile(tx, actor, body),
   }),
   downloading({
@@ -111,6 +113,7 @@ export const documentEndpoints = (
     body: FileInput,
     data: StoredFile,
     upload: files,
+    check: ({ body, actor }, handle) => findWritable(handle, actor, inBody, body),
     write: ({ body, actor }, tx) => replaceFile(tx, actor, body),
   }),
 ]

@@ -1,0 +1,171 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { rowsOf } from './support/database.ts'
+import { callFrom, flood, timesDuring } from './support/fairness.ts'
+import { entityOf } from './support/investors.ts'
+import { newProduct, only } from './support/ledger.ts'
+import { sendRaw } from './support/raw.ts'
+import { refused } from './support/refused.ts'
+import { adminPassword, type Service, startService } from './support/service.ts'
+
+/**
+ * What one caller may do to the others. The bounded form for every run of the tests; with
+ * FAIRNESS_SECONDS (npm run test:fairness) it goes on for longer and tells its figures.
+ */
+const seconds = Number(process.env.FAIRNESS_SECONDS ?? 2)
+const isMeasured = process.env.FAIRNESS_SECONDS !== undefined
+/** How much slower than beside as many harmless calls; a busy machine is given more. */
+const most = isMeasured ? 3 : 10
+
+let service: Service
+let greedy: string
+before(async () => {
+  service = await startService()
+  const { productID } = await newProduct(service)
+  await service.admin.post('/User', {
+    username: 'greedy',
+    password: adminPassword,
+    role: 'ReadOnly',
+    productIDs: null,
+  })
+  const { token } = await service.anyone.signIn('greedy', adminPassword)
+  greedy = token ?? ''
+  const entities = Array.from({ length: 300 }, () => entityOf(productID))
+  const made = await service.admin.post('/BizEntity', entities)
+  assert.equal(made.status, 200, made.text)
+})
+after(() => service.stop())
+
+/** The other user's calls: reads of one record, which nothing of this is about. */
+const harmless = () => service.admin.get('/Product?PageSize=1')
+
+/** Compares an attack with as many harmless calls of the same caller. */
+async function compare(
+  name: string,
+  callers: number,
+  attack: (n: number) => Promise<{ status: number }>,
+) {
+  const calm = await timesDuring(harmless, () =>
+    flood(callers, seconds * 1000, () =>
+      callFrom(service.url, { method: 'GET', path: '/Product?PageSize=1', token: greedy }),
+    ),
+  )
+  const during = await timesDuring(harmless, () => flood(callers, seconds * 1000, attack))
+  if (isMeasured)
+    process.stderr.write(
+      `${name}: p99 ${during.p99.toFixed(0)} ms, beside harmless calls ${calm.p99.toFixed(0)} ms\n`,
+    )
+  assert.equal(during.refused, 0, `${name}: others are refused`)
+  assert.ok(during.count >= 3)
+  const limit = Math.max(most * calm.p99, 1500)
+  assert.ok(during.p99 <= limit, `${name}: ${during.p99} ms beside ${calm.p99} ms`)
+}
+
+describe('While one caller does their worst, another is served', () => {
+  it('with large pages, or with filters that nothing helps', async () => {
+    const paths = [
+      '/BizEntity?PageSize=1000',
+      '/BizEntity?PageNumber=3&PageSize=100&IncludeTotal=true',
+      '/BizEntity?Name.contains=e&PageSize=1000',
+    ]
+    await compare('pages', 40, (n) =>
+      callFrom(service.url, { method: 'GET', path: paths[n % paths.length]!, token: greedy }),
+    )
+  })
+
+  it('with filters in ever new combinations', async () => {
+    const operators = ['equal', 'notEqual', 'greaterThan', 'lessThan', 'in', 'notIn']
+    await compare('combinations', 20, (n) => {
+      const pick = (i: number) => operators[Math.floor(n / 6 ** i) % 6]
+      const query = ['BizEntityID', 'BizEntityTypeID', 'BizEntityStatusID', 'AccountID']
+        .map((name, i) => `${name}.${pick(i)}=1`)
+        .join('&')
+      return callFrom(service.url, { method: 'GET', path: `/BizEntity?${query}`, token: greedy })
+    })
+  })
+
+  it('with long bodies of very little', async () => {
+    const items = Array.from({ length: 1000 }, () => `[${'{},'.repeat(900)}{}]`)
+    const body = `{"includeAccounts":[${items.join()}]}`
+    assert.ok(body.length > 2_000_000)
+    await compare('bodies', 8, () =>
+      callFrom(service.url, {
+        method: 'POST',
+        path: '/Distribution/Preview',
+        body,
+        token: greedy,
+      }),
+    )
+  })
+
+  it('with sign-ins from one address, while people sign in from another', async () => {
+    const login = (from: string, password: string, username: string) =>
+      callFrom(service.url, {
+        method: 'POST',
+        path: '/User/Login',
+        body: JSON.stringify({ username, password }),
+        from,
+      })
+    const during = await timesDuring(
+      () => login('127.0.0.1', adminPassword, 'admin'),
+      () =>
+        flood(60, seconds * 1000, (n) => login('127.77.0.2', 'a wrong password', `nobody-${n}`)),
+    )
+    assert.equal(during.refused, 0)
+    assert.ok(during.count >= 2)
+  })
+})
+
+describe('What is refused', () => {
+  it('is a body longer than the operation can use, or a list at its 1,001st item', async () => {
+    const long = { currentPassword: 'x'.repeat(70_000), newPassword: 'y' }
+    refused(await service.admin.put('/User/Password', long), 413, 'body_too_large')
+    const many = await service.admin.post('/Person', `[${'{},'.repeat(1000)}{ this is not JSON`)
+    refused(many, 400, 'too_many')
+    const nested = `{"firstName":"A","addresses":[${'{},'.repeat(1000)}{}]}`
+    const reply = await service.admin.post('/Person', nested)
+    refused(reply, 400, 'too_many')
+    assert.equal(reply.errors[0]!.field, 'addresses')
+  })
+
+  it('is a second Authorization header, in whatever order', async () => {
+    const tokens = [service.admin.token, 'another']
+    for (const [first, second] of [tokens, tokens.toReversed()]) {
+      const reply = await sendRaw(
+        service.url,
+        `GET /Product HTTP/1.1\r\nHost: x\r\nVersion: 2.0\r\nConnection: close\r\n` +
+          `Authorization: ${first}\r\nAuthorization: ${second}\r\n\r\n`,
+      )
+      refused(reply, 400, 'given_twice')
+    }
+  })
+
+  it('is a form without names or with too long a boundary, as the caller’s fault', async () => {
+    const form = async (boundary: string, disposition: string) => {
+      const part = `Content-Disposition: ${disposition}\r\n\r\nx`
+      const body = `--${boundary}\r\n${part}\r\n--${boundary}--\r\n`
+      const type = `multipart/form-data; boundary=${boundary}`
+      return service.admin.post('/Document/File', body, { 'Content-Type': type })
+    }
+    refused(await form('b'.repeat(253), 'form-data; name="file"; filename="a"'), 400)
+    refused(await form('b', 'form-data'), 400)
+    refused(await form('b', 'form-data; filename="a.txt"'), 400)
+  })
+
+  it('leaves nothing behind where a file comes for no document', async () => {
+    const content = Buffer.from('nobody has this').toString('base64')
+    const body = { documentID: 987_654, fileName: 'a.txt', content }
+    refused(await service.admin.post('/Document/File', body), 404)
+    const [row] = await rowsOf(service.connection, 'select count(*)::int as count from stored_file')
+    assert.equal(row?.count, 0)
+  })
+})
+
+describe('Afterwards', () => {
+  it('everything is as it was', async () => {
+    const start = performance.now()
+    assert.equal((await harmless()).status, 200)
+    only(await service.admin.post('/Product', { name: 'After' }))
+    assert.ok(performance.now() - start < 5_000)
+  })
+})

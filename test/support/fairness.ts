@@ -1,0 +1,80 @@
+import { request } from 'node:http'
+
+/** How long other people's calls took while somebody did something. */
+export type Times = { p50: number; p99: number; refused: number; count: number }
+
+/** Calls one after another until told to stop, by one who waits for each answer. */
+export async function timesDuring(
+  ask: () => Promise<{ status: number }>,
+  work: () => Promise<unknown>,
+): Promise<Times> {
+  const times: number[] = []
+  let refused = 0
+  let isOver = false
+  const callers = Array.from({ length: 2 }, async () => {
+    while (!isOver) {
+      const start = performance.now()
+      const { status } = await ask()
+      times.push(performance.now() - start)
+      if (status !== 200) refused++
+    }
+  })
+  await work()
+  isOver = true
+  await Promise.all(callers)
+  const sorted = times.toSorted((a, b) => a - b)
+  const at = (share: number) => sorted[Math.floor((sorted.length - 1) * share)] ?? 0
+  return { p50: at(0.5), p99: at(0.99), refused, count: sorted.length }
+}
+
+export type Call = {
+  method: string
+  path: string
+  body?: string
+  token?: string | undefined
+  /** Where on this machine the call comes from: 127.0.0.2 is somebody else than 127.0.0.1. */
+  from?: string
+}
+
+/** Sends a call from an address of one's choice, and reads its answer to the end. */
+export const callFrom = (url: string, { method, path, body, token, from }: Call) =>
+  new Promise<{ status: number; text: string }>((resolve, reject) => {
+    const headers = {
+      Version: '2.0',
+      ...(token !== undefined && { Authorization: token }),
+      ...(body !== undefined && {
+        'Content-Type': 'application/json',
+        'Content-Length': Buffer.byteLength(body),
+      }),
+    }
+    const options = { method, headers, agent: false, ...(from && { localAddress: from }) }
+    const call = request(url + path, options, (answer) => {
+      const pieces: Buffer[] = []
+      answer.on('data', (piece) => pieces.push(piece))
+      answer.on('end', () =>
+        resolve({ status: answer.statusCode ?? 0, text: Buffer.concat(pieces).toString() }),
+      )
+    })
+    call.on('error', reject)
+    call.end(body)
+  })
+
+/** So many at once, again and again, for so long; tells the statuses they ended with. */
+export async function flood(
+  most: number,
+  milliseconds: number,
+  ask: (n: number) => Promise<{ status: number }>,
+): Promise<Map<number, number>> {
+  const statuses = new Map<number, number>()
+  const end = performance.now() + milliseconds
+  let n = 0
+  await Promise.all(
+    Array.from({ length: most }, async () => {
+      while (performance.now() < end) {
+        const { status } = await ask(n++).catch(() => ({ status: 0 }))
+        statuses.set(status, (statuses.get(status) ?? 0) + 1)
+      }
+    }),
+  )
+  return statuses
+}
