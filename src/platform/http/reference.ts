@@ -2,6 +2,7 @@ import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance } from 'fastify'
 import { successBody } from './envelope.ts'
+import { icon, logo, script, style } from './reference-page.ts'
 import { answerSuccess } from './server.ts'
 
 /** Nothing from elsewhere. The page's own policy lets a few outsiders in, and asks for HTTPS. */
@@ -56,11 +57,27 @@ export async function serveReference(app: FastifyInstance, document: object) {
     staticCSP: policy,
     uiConfig: {
       docExpansion: 'none',
+      // Who signs in does so in the page's own bar; see reference-page.ts.
       persistAuthorization: false,
-      tryItOutEnabled: true,
+      // Nothing stands armed: a reader opens an operation, and asks to try it.
+      tryItOutEnabled: false,
       // Its badge would ask a server on the internet about our document.
       validatorUrl: null,
     },
-    theme: { title: 'Registry Platform' },
+    logo: { type: 'image/svg+xml', content: Buffer.from(logo), href: '/docs', target: '_self' },
+    theme: {
+      title: 'Registry Platform',
+      js: [{ filename: 'sign-in.js', content: script }],
+      css: [{ filename: 'ours.css', content: style }],
+      favicon: [
+        {
+          filename: 'icon.svg',
+          rel: 'icon',
+          sizes: 'any',
+          type: 'image/svg+xml',
+          content: Buffer.from(icon),
+        },
+      ],
+    },
   })
 }
