@@ -75,12 +75,14 @@ describe('Clients who are slow, or hang up', { concurrency: false }, () => {
       const drafts = readdirSync(join(dataDir, 'files', 'drafts')).length
       return drafts === 0 && now.files <= base.files + 10 && now.handles <= base.handles + 10
     })
-    const open = await rowsOf(
-      connection,
-      `select state from pg_stat_activity
-       where application_name = 'registry' and datname = current_database() and state <> 'idle'`,
-    )
-    assert.deepEqual(open, [])
+    await until('the connections to be free', async () => {
+      const open = await rowsOf(
+        connection,
+        `select state from pg_stat_activity
+         where application_name = 'registry' and datname = current_database() and state <> 'idle'`,
+      )
+      return open.length === 0
+    })
   }
 
   /** A client that sends these bytes and never hangs up by itself. */

@@ -1,11 +1,12 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { availableParallelism, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import { startEmbedded } from '../src/platform/embedded/postgres.ts'
 import { migrate } from '../src/platform/sql/migrate.ts'
 import { templateName } from './support/database.ts'
+import { measureSlowness } from './support/patience.ts'
 
 /**
  * Starts one PostgreSQL, migrates a template in it, and runs the test files, each of which clones
@@ -75,13 +76,20 @@ function compileAll(): string[] {
 function runFiles(words: string[]): Promise<number> {
   const named = words.filter((word) => !word.startsWith('-'))
   const [loader, files] = named.length > 0 ? [['--import', 'tsx'], named] : [[], compileAll()]
-  // A file that hangs is ended and counts as failed; the others go on.
-  const flags = ['--test-concurrency=3', '--test-timeout=300000']
+  // A file that hangs is ended and counts as failed; the others go on. How long a file may take
+  // grows with how slow this machine is now: a loaded one needs several times as long.
+  const slowness = measureSlowness()
+  const limit = Math.ceil(300_000 * Math.max(1, slowness, loadavg()[0]! / availableParallelism()))
+  const flags = ['--test-concurrency=3', `--test-timeout=${limit}`]
   const own = words.filter((word) => word.startsWith('-'))
   const args = [...loader, '--test', ...flags, ...own, ...files]
   const child = spawn(process.execPath, args, {
     stdio: 'inherit',
-    env: { ...process.env, REGISTRY_TEST_SERVER: JSON.stringify(server.connection) },
+    env: {
+      ...process.env,
+      REGISTRY_TEST_SERVER: JSON.stringify(server.connection),
+      TEST_SLOWNESS: String(slowness),
+    },
   })
   // The database and its folder are ours to clear away, so we leave after the tests.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill(signal))

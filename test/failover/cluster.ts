@@ -18,6 +18,7 @@ import {
   findProgram,
   freePort,
   type Owner,
+  obstacle,
   ownerOfServers,
   postgresOf,
   type Started,
@@ -83,6 +84,8 @@ export async function startCluster(
     if (!keep) rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 })
   })
   own(folder, owner)
+  const closed = obstacle(folder, owner)
+  if (closed) throw new Error(closed)
   const logins: Logins = {
     superuser: { username: 'postgres', password: secret() },
     replication: { username: 'replicator', password: secret() },

@@ -3,6 +3,7 @@ import { appendFileSync, existsSync, readdirSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { delimiter, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { patient } from '../support/patience.ts'
 
 /** Everything is ended by the number of a process that we started, or that such a one did. */
 export type Started = { pid: number; isUp: () => boolean; signal: (name: NodeJS.Signals) => void }
@@ -16,6 +17,13 @@ export function ownerOfServers(): Owner {
   return { uid: idOf('-u'), gid: idOf('-g') }
 }
 
+/** Why the servers' user cannot work below a folder, if it cannot. */
+export function obstacle(folder: string, owner: Owner): string | undefined {
+  const { status } = spawnSync('test', ['-x', folder, '-a', '-w', folder], { ...owner, cwd: '/' })
+  if (status === 0) return undefined
+  return `The user postgres cannot enter ${folder}: set TMPDIR to a folder that all may enter.`
+}
+
 type Program = { file: string; args: string[]; log: string; env?: NodeJS.ProcessEnv; owner?: Owner }
 
 const running = new Set<ChildProcess>()
@@ -27,7 +35,8 @@ export function start({ file, args, log, env, owner }: Program): Started {
     env: { PATH, HOME, ...env },
     // A Ctrl-C in the terminal is for us alone: we end the others in order.
     detached: true,
-    ...owner,
+    // A clone may lie where only root can enter; whoever else runs a program there cannot begin.
+    ...(owner && { ...owner, cwd: '/' }),
   })
   child.on('error', (error) => appendFileSync(log, `${error.message}\n`))
   for (const stream of [child.stdout, child.stderr])
@@ -100,7 +109,7 @@ export async function freePort(): Promise<number> {
 
 /** Waits for what must happen; a run on a slow machine may take its time. */
 export async function until<T>(what: string, look: () => T | Promise<T>): Promise<NonNullable<T>> {
-  for (const begun = Date.now(); Date.now() - begun < 180_000; await sleep(100)) {
+  for (const begun = Date.now(); Date.now() - begun < patient(180_000); await sleep(100)) {
     const seen = await look()
     if (seen) return seen
   }

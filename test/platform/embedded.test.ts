@@ -14,6 +14,7 @@ import {
   findEmbedded,
   startEmbedded,
 } from '../../src/platform/embedded/postgres.ts'
+import { patient } from '../support/patience.ts'
 
 const here = resolve('test', 'platform')
 const isRoot = process.getuid?.() === 0
@@ -94,7 +95,7 @@ async function until<T>(attempt: () => Promise<T>): Promise<T> {
     try {
       return await attempt()
     } catch (error) {
-      if (Date.now() - start > 20_000) throw error
+      if (Date.now() - start > patient(20_000)) throw error
     }
   }
 }

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import type { Writable } from 'node:stream'
 import { after } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { patient } from './patience.ts'
 
 /** A program of ours in a process of its own, as an operator starts it. */
 export type Program = {
@@ -73,7 +74,7 @@ const runner = join('scripts', 'run.mjs')
 
 /** Waits for something that must happen; how long it may take is generous on purpose. */
 export async function until<T>(what: string, look: () => T | Promise<T>): Promise<NonNullable<T>> {
-  for (const begun = Date.now(); Date.now() - begun < 120_000; await sleep(20)) {
+  for (const begun = Date.now(); Date.now() - begun < patient(120_000); await sleep(20)) {
     const seen = await look()
     if (seen) return seen
   }
