@@ -22,6 +22,16 @@ export type InTurn = <T>(work: () => Promise<T>, whose: Whose, size?: number) =>
 type Waiting = { size: number; start: () => void }
 type Caller = { used: number; running: number; queue: Waiting[] }
 
+type State = Required<Limits> & {
+  callers: Map<string, Caller>
+  running: number
+  waiting: number
+  /** What the one who went last had used: who comes back begins there, not with what they saved. */
+  level: number
+  /** Milliseconds that work takes of late: what a turn is taken to cost until it ends. */
+  usual: number
+}
+
 /**
  * Work that must not take everything: so much at once, the rest in turn. Turns are shared fairly:
  * next is whoever has used least of the time so far, however many they send; whoever is alone gets
@@ -29,79 +39,91 @@ type Caller = { used: number; running: number; queue: Waiting[] }
  * refused with 503, and its caller may come again.
  */
 export function turns(limits: Limits): InTurn {
-  const { most, spare = 0, longestQueue, full } = limits
-  const { longestShare = Math.ceil(longestQueue / 2), patience = 20_000 } = limits
-  const callers = new Map<string, Caller>()
-  let running = 0
-  let waiting = 0
-  /** What the one who went last had used: who comes back begins there, not with what they saved. */
-  let level = 0
-  /** Milliseconds that work takes of late: what a turn is taken to cost until it ends. */
-  let usual = 1
-
-  const callerOf = (name: string): Caller => {
-    const known = callers.get(name) ?? { used: level, running: 0, queue: [] }
-    callers.set(name, known)
-    return known
+  const state: State = {
+    spare: 0,
+    longestShare: Math.ceil(limits.longestQueue / 2),
+    patience: 20_000,
+    ...limits,
+    callers: new Map(),
+    running: 0,
+    waiting: 0,
+    level: 0,
+    usual: 1,
   }
-  const mayStart = (caller: Caller, size: number) =>
-    running === 0 || running + size <= (caller.running === 0 ? most : most - spare)
-
-  const startNext = () => {
-    for (;;) {
-      const ready = [...callers.values()].filter(
-        (caller) => caller.queue[0] && mayStart(caller, caller.queue[0].size),
-      )
-      const next = ready.sort((a, b) => a.used - b.used)[0]
-      if (!next) return
-      waiting--
-      next.queue.shift()?.start()
-    }
-  }
-  const wait = (caller: Caller, size: number) =>
-    new Promise<void>((resolve, reject) => {
-      const start = () => {
-        clearTimeout(timer)
-        begin(caller, size)
-        resolve()
-      }
-      const entry = { size, start }
-      const timer = setTimeout(() => {
-        caller.queue.splice(caller.queue.indexOf(entry), 1)
-        waiting--
-        reject(tryLater(503, 'busy', full, 2))
-      }, patience)
-      waiting++
-      caller.queue.push(entry)
-    })
-  const begin = (caller: Caller, size: number) => {
-    level = Math.max(level, caller.used)
-    caller.used += usual
-    caller.running += size
-    running += size
-  }
-  const end = (name: string, caller: Caller, size: number, expected: number, took: number) => {
-    caller.used += took - expected
-    caller.running -= size
-    running -= size
-    usual += (Math.max(took, 0.1) - usual) / 20
-    if (caller.running === 0 && caller.queue.length === 0) callers.delete(name)
-    startNext()
-  }
-
   return async (work, { caller: name }, asked = 1) => {
-    const size = Math.min(asked, most)
-    const caller = callerOf(name)
-    if (waiting >= longestQueue || caller.queue.length >= longestShare)
-      throw tryLater(503, 'busy', full, 2)
-    if (caller.queue.length === 0 && mayStart(caller, size)) begin(caller, size)
-    else await wait(caller, size)
-    const expected = usual
+    const size = Math.min(asked, state.most)
+    const caller = callerOf(state, name)
+    if (state.waiting >= state.longestQueue || caller.queue.length >= state.longestShare)
+      throw busy(state)
+    if (caller.queue.length === 0 && mayStart(state, caller, size)) begin(state, caller, size)
+    else await wait(state, caller, size)
+    const expected = state.usual
     const start = performance.now()
     try {
       return await work()
     } finally {
-      end(name, caller, size, expected, performance.now() - start)
+      const took = performance.now() - start
+      caller.used += took - expected
+      state.usual += (Math.max(took, 0.1) - state.usual) / 20
+      end(state, name, size)
     }
+  }
+}
+
+const busy = ({ full }: State) => tryLater(503, 'busy', full, 2)
+
+function callerOf({ callers, level }: State, name: string): Caller {
+  const known = callers.get(name) ?? { used: level, running: 0, queue: [] }
+  callers.set(name, known)
+  return known
+}
+
+const mayStart = ({ running, most, spare }: State, caller: Caller, size: number) =>
+  running === 0 || running + size <= (caller.running === 0 ? most : most - spare)
+
+function begin(state: State, caller: Caller, size: number) {
+  state.level = Math.max(state.level, caller.used)
+  caller.used += state.usual
+  caller.running += size
+  state.running += size
+}
+
+function wait(state: State, caller: Caller, size: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const start = () => {
+      clearTimeout(timer)
+      begin(state, caller, size)
+      resolve()
+    }
+    const entry = { size, start }
+    const timer = setTimeout(() => {
+      caller.queue.splice(caller.queue.indexOf(entry), 1)
+      state.waiting--
+      reject(busy(state))
+    }, state.patience)
+    state.waiting++
+    caller.queue.push(entry)
+  })
+}
+
+function end(state: State, name: string, size: number) {
+  const { callers } = state
+  const caller = callerOf(state, name)
+  caller.running -= size
+  state.running -= size
+  if (caller.running === 0 && caller.queue.length === 0) callers.delete(name)
+  startNext(state)
+}
+
+/** Starts whoever may, the one who has used least first. */
+function startNext(state: State) {
+  for (;;) {
+    const ready = [...state.callers.values()].filter(
+      (caller) => caller.queue[0] && mayStart(state, caller, caller.queue[0].size),
+    )
+    const next = ready.sort((a, b) => a.used - b.used)[0]
+    if (!next) return
+    state.waiting--
+    next.queue.shift()?.start()
   }
 }
