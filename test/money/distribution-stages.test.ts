@@ -298,7 +298,7 @@ describe('The stages', () => {
     refused(await call('Payment', distribution), 409, 'wrong_stage')
 
     const allotted = await call('DrpAllotment', distribution)
-    assert.match(allotted.message ?? '', /^Allotted 16 units for 48 to 1 accounts/)
+    assert.match(allotted.message ?? '', /^Allotted 16 units for 48 to 1 account\./)
     assert.equal(only(allotted).distributionStatusID, 4)
     for (const name of stages) refused(await call(name, distribution), 409, 'wrong_stage')
     const [units] = all(

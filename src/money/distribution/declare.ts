@@ -28,6 +28,7 @@ import {
   type Stored,
 } from './sql.ts'
 import { begin, countAccounts, moveOn, type Phase, refuseUnderWay, type Stage } from './stage.ts'
+import { accountsInWords } from './words.ts'
 
 const { Configured, Declared } = lookups.DistributionStatus
 
@@ -177,7 +178,7 @@ export const declareStage: Stage<Terms> = {
     )
     const next = 'Pay it with POST /Distribution/Payment.'
     return {
-      message: `Declared ${total} for ${accounts} accounts. ${next}`,
+      message: `Declared ${total} for ${accountsInWords(accounts)}. ${next}`,
       counts: { accounts },
       changes: { accounts, total, ...selection },
     }

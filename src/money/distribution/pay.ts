@@ -19,6 +19,7 @@ import {
   refuseOtherStage,
   type Stage,
 } from './stage.ts'
+import { accountsInWords } from './words.ts'
 
 const { Declared, Paid } = lookups.DistributionStatus
 const type = lookups.BizTransactionType['Distribution payment']
@@ -88,7 +89,7 @@ export const payStage: Stage<object> = {
       from entitlement e where ${ofDistribution(stored, 'e')} and cash_amount > 0`)
     const { accounts, total } = done!
     await moveOn(tx, stored, Paid, sql`paid_amount = ${total}, paid_date = now()`)
-    const message = `Paid ${total} to ${accounts} accounts.`
+    const message = `Paid ${total} to ${accountsInWords(accounts)}.`
     return { message, counts: { accounts }, changes: { accounts, total } }
   },
 }

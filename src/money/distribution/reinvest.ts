@@ -18,6 +18,7 @@ import {
   refuseOtherStage,
   type Stage,
 } from './stage.ts'
+import { accountsInWords } from './words.ts'
 
 const { Paid, Completed } = lookups.DistributionStatus
 const type = lookups.BizTransactionType['DRP allotment']
@@ -129,7 +130,7 @@ export const reinvestStage: Stage<Terms> = {
         drp_allotment_date = ${date}`,
     )
     return {
-      message: `Allotted ${units} units for ${total} to ${accounts} accounts.`,
+      message: `Allotted ${units} units for ${total} to ${accountsInWords(accounts)}.`,
       counts: { accounts },
       changes: { accounts, units, total, drpPrice: price, drpAllotmentDate: date },
     }

@@ -8,6 +8,7 @@ import { renderOne } from '../../platform/sql/render.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
 import { everyone, type Span } from './span.ts'
 import { type DistributionID, renderDistributionList, type Stored, stageProgress } from './sql.ts'
+import { accountsInWords } from './words.ts'
 
 export type StageName =
   | 'Declare'
@@ -121,7 +122,7 @@ export async function begin<Terms extends object>(
   if (accounts > inline) {
     const phases = stage.phases(stored, true).length
     await takeOn(tx, actor, stored, { stage: stage.name, terms, accounts, phases })
-    const message = `${stage.name} is under way for ${accounts} accounts.`
+    const message = `${stage.name} is under way for ${accountsInWords(accounts)}.`
     const answer = await renderOne(tx, stageProgress(stored))
     return {
       ...answer!,

@@ -1,0 +1,2 @@
+/** 1 account, 2 accounts */
+export const accountsInWords = (count: number) => `${count} account${count === 1 ? '' : 's'}`
