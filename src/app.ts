@@ -12,6 +12,8 @@ import { giveTimeZone } from './catalogue/product/today.ts'
 import type { Config } from './config.ts'
 import { followerOf } from './integration/event/follow.ts'
 import { eventEndpoints } from './integration/event/routes.ts'
+import { webhookEndpoints } from './integration/webhook/routes.ts'
+import { webhookVault } from './integration/webhook/vault.ts'
 import { bizEventEndpoints } from './ledger/biz-event/routes.ts'
 import { postingDoor } from './ledger/biz-transaction/door.ts'
 import { bizTransactionEndpoints } from './ledger/biz-transaction/routes.ts'
@@ -74,6 +76,7 @@ export async function buildApp(
     ...reportEndpoints(database, files),
     ...auditEndpoints,
     ...eventEndpoints(followerOf(database.bell, stopping)),
+    ...webhookEndpoints(webhookVault(config).seal, config.webhookAllowLocal),
   ]
   const { maxBodyBytes, maxPageSize, behindProxy, tls, metricsToken, rateLimit: perMinute } = config
   const app = await createServer({ logger, maxBodyBytes, behindProxy, tls, stopping })

@@ -29,6 +29,8 @@ export type Config = {
   stageInline: number
   /** Where files lie; absent: in dataDir. */
   s3: Bucket | undefined
+  /** Webhooks may go to this machine, also without TLS; for trying them out. */
+  webhookAllowLocal: boolean
   /** Days for which events are kept. */
   eventDays: number
   /** Whether this process makes reports. */
@@ -182,6 +184,7 @@ export function readConfig(env: Environment = process.env): Config {
     maxFileBytes: integer('REGISTRY_MAX_FILE_BYTES', 25 * 2 ** 20, 1024, 2 ** 32),
     stageInline: integer('REGISTRY_STAGE_INLINE', 20_000, 0, 100_000_000),
     s3: s3(),
+    webhookAllowLocal: flag('REGISTRY_WEBHOOK_ALLOW_LOCAL', false),
     eventDays: integer('REGISTRY_EVENT_DAYS', 90, 1, 3650),
     worker: flag('REGISTRY_WORKER', true),
     logLevel: oneOf('REGISTRY_LOG_LEVEL', 'info', [

@@ -3,6 +3,7 @@ import { createFirstUser, type FirstUser } from './access/user/first-user.ts'
 import { readAbsent } from './access/user/session.ts'
 import { buildApp } from './app.ts'
 import { ConfigError, readConfig, unknownWords } from './config.ts'
+import { startWebhooks } from './integration/webhook/worker.ts'
 import { startMaintenance } from './operations/maintenance.ts'
 import { secretFields } from './operations/secret-fields.ts'
 import { createLog } from './platform/log.ts'
@@ -39,8 +40,9 @@ async function start() {
           log,
         })
       : () => {}
+    const stopWebhooks = config.worker ? startWebhooks(config, database, log) : () => {}
     stopping.unshift(startMaintenance(database, config, log), () =>
-      Promise.all([app.close(), stopWorker()]),
+      Promise.all([app.close(), stopWorker(), stopWebhooks()]),
     )
     const address = await app.listen({ host: config.host, port: config.port })
     tell(`Registry Platform ${version}`)

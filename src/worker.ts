@@ -1,12 +1,16 @@
 import { readAbsent } from './access/user/session.ts'
 import { ConfigError, readConfig, unknownWords } from './config.ts'
+import { startWebhooks } from './integration/webhook/worker.ts'
 import { secretFields } from './operations/secret-fields.ts'
 import { findEmbedded } from './platform/embedded/postgres.ts'
 import { createLog } from './platform/log.ts'
 import { connect, givenConnections, prepareSchema } from './platform/registry.ts'
 import { startWorker } from './records/report/worker.ts'
 
-/** A process that only makes reports: `npm run worker`. As many as you like, on any machine. */
+/**
+ * A process that only makes reports and serves webhooks: `npm run worker`. As many as you like, on
+ * any machine.
+ */
 async function start() {
   const config = readConfig()
   const log = createLog(config.logLevel, { secrets: secretFields })
@@ -18,9 +22,10 @@ async function start() {
   const database = connect(config, connection, log)
   const actorOf = (userID: number) => readAbsent(database, userID)
   const stopWorker = await startWorker({ config, connection, database, actorOf, log })
+  const stopWebhooks = startWebhooks(config, database, log)
   process.stdout.write('Registry Platform: making reports\n')
   stopOnSignal(async () => {
-    await stopWorker()
+    await Promise.all([stopWorker(), stopWebhooks()])
     await database.close()
   })
 }

@@ -17,7 +17,7 @@ const storeys: Record<string, string> = {
   ledger: 'biz-event biz-transaction holding',
   money: 'distribution',
   records: 'document report',
-  integration: 'event',
+  integration: 'event webhook',
   operations: 'gauges.ts secret-fields.ts verify backup maintenance.ts cli',
 }
 const known = ['src/version.ts', 'src/time-zone.ts', 'src/config.ts']
@@ -77,6 +77,8 @@ const writers: Record<string, string> = {
   report: 'report',
   event: 'sql event',
   event_feed: 'event',
+  webhook: 'webhook',
+  webhook_delivery: 'webhook',
 }
 
 const tables = readdirSync('migrations')

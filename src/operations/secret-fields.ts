@@ -4,6 +4,7 @@ import * as affected from '../catalogue/investment/affected-schema.ts'
 import * as investment from '../catalogue/investment/schema.ts'
 import * as product from '../catalogue/product/schema.ts'
 import * as event from '../integration/event/schema.ts'
+import * as webhook from '../integration/webhook/schema.ts'
 import * as bizEvent from '../ledger/biz-event/schema.ts'
 import * as bizTransaction from '../ledger/biz-transaction/schema.ts'
 import * as holding from '../ledger/holding/schema.ts'
@@ -44,6 +45,7 @@ const schemas = [
   document,
   report,
   event,
+  webhook,
 ]
 
 /** The fields that some schema calls sensitive: what no log may show. */

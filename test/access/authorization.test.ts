@@ -138,6 +138,7 @@ describe('No read shows a user of another product anything of this one', () => {
 /** Everything of this world bears its name: to whom may see it, an answer does too. */
 async function showsItsOwn(name: string) {
   if (name.endsWith('/File')) return // in base64
+  if (name === 'GET /Webhook/Delivery') return // it has ids only
   const request = await requests[name]![0]!(alpha, namesOf('native'))
   const { text } = await call(service.admin, name, request)
   assert.ok(tellsOfAlpha(text), text)

@@ -977,6 +977,51 @@ create table stored_file (
 CREATE INDEX stored_file_claimed ON public.stored_file USING btree (claimed_date);
 grant delete, insert, select, update on stored_file to registry_service;
 
+create table webhook (
+  webhook_id integer generated always as identity not null,
+  url character varying(2000) not null,
+  types text[],
+  product_ids integer[],
+  is_active boolean not null,
+  description character varying(500),
+  user_id integer not null,
+  secret text not null,
+  previous_secret text,
+  previous_until timestamp with time zone,
+  failure_count integer default 0 not null,
+  place_epoch text,
+  place_xid xid8,
+  place_event_id bigint,
+  created_date timestamp with time zone default now() not null,
+  updated_date timestamp with time zone default now() not null,
+  constraint webhook_pkey PRIMARY KEY (webhook_id),
+  constraint webhook_user FOREIGN KEY (user_id) REFERENCES app_user(user_id)
+);
+CREATE INDEX webhook_of_user ON public.webhook USING btree (user_id);
+grant delete, insert, select, update on webhook to registry_service;
+
+create table webhook_delivery (
+  webhook_delivery_id bigint generated always as identity not null,
+  webhook_id integer not null,
+  event_id bigint,
+  type text not null,
+  body text not null,
+  status text default 'pending'::text not null,
+  attempts integer default 0 not null,
+  next_date timestamp with time zone default now(),
+  response_status integer,
+  error_message character varying(500),
+  created_date timestamp with time zone default now() not null,
+  completed_date timestamp with time zone,
+  constraint webhook_delivery_pkey PRIMARY KEY (webhook_delivery_id),
+  constraint webhook_delivery_status CHECK ((status = ANY (ARRAY['pending'::text, 'delivered'::text, 'failed'::text]))),
+  constraint webhook_delivery_of FOREIGN KEY (webhook_id) REFERENCES webhook(webhook_id) ON DELETE CASCADE
+);
+CREATE INDEX webhook_delivery_due ON public.webhook_delivery USING btree (webhook_id, next_date) WHERE (status = 'pending'::text);
+CREATE INDEX webhook_delivery_list ON public.webhook_delivery USING btree (webhook_id, webhook_delivery_id);
+CREATE INDEX webhook_delivery_old ON public.webhook_delivery USING brin (created_date);
+grant delete, insert, select, update on webhook_delivery to registry_service;
+
 create view organisation_link as
  SELECT biz_entity_party.organisation_id,
     biz_entity_party.biz_entity_id

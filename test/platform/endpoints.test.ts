@@ -173,6 +173,6 @@ describe('The metrics', () => {
     assert.match(text, /status="404"/)
     assert.match(text, /database_connections\{state="idle"\} \d/)
     assert.match(text, /nodejs_eventloop_lag_seconds/)
-    assert.doesNotMatch(text, /Secret/)
+    assert.doesNotMatch(text, /Secret.Path/)
   })
 })

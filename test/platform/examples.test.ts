@@ -69,7 +69,9 @@ const order = `
   POST /Distribution/Preview, POST /Distribution/Declare, POST /Distribution/Payment,
   POST /Distribution/Reverse, POST /Distribution/Payment, POST /Distribution/DrpAllotment,
   POST /Document, PUT /Document, POST /Document/File,
-  PUT /Document/File, POST /Report, PUT /User/Password`
+  PUT /Document/File, POST /Report,
+  POST /Webhook, PUT /Webhook, POST /Webhook/RotateSecret, POST /Webhook/Test,
+  POST /Webhook/Replay, PUT /User/Password`
   .split(',')
   .map((name) => name.trim())
 

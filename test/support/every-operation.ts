@@ -43,8 +43,20 @@ export function* everyOperation(carried: Carried): Walk {
   const distribution = yield* distributions(carried, fund)
   yield* documents(carried, fund)
   yield* reports({ ...fund, ...entities, ...distribution })
+  yield* webhooks()
   yield find('GET /Event', { PageSize: 1000 })
   yield find('GET /Audit', { PageSize: 1000 })
+}
+
+function* webhooks(): Walk {
+  const { webhookID } = one(yield ask('POST /Webhook', { url: 'https://example.com/hook' }))
+  yield ask('PUT /Webhook', { webhookID, description: 'Copies' })
+  yield ask('POST /Webhook/RotateSecret', { webhookID })
+  yield ask('POST /Webhook/Test', { webhookID })
+  yield ask('POST /Webhook/Replay', { webhookID, eventIDs: [1] })
+  yield find('GET /Webhook')
+  yield find('GET /Webhook/Delivery', { WebhookID: webhookID })
+  yield find('DELETE /Webhook', { WebhookID: webhookID })
 }
 
 function* users({ passwords }: Carried): Walk {

@@ -64,6 +64,30 @@ const userRequests: Requests = {
   ],
 }
 
+const newWebhook = ({ make, productID, fresh }: World) =>
+  make.post('/Webhook', {
+    url: 'https://example.com/hook',
+    productIDs: [productID],
+    description: fresh(),
+  })
+const webhookName = async (world: World) => ({ webhookID: (await newWebhook(world)).webhookID })
+
+const webhookRequests: Requests = {
+  'GET /Webhook': [async (world) => inQuery(await webhookName(world))],
+  'POST /Webhook': [
+    ({ productID, fresh }) =>
+      inBody({ url: 'https://example.com/', productIDs: [productID], description: fresh() }),
+  ],
+  'PUT /Webhook': [
+    async (world) => inBody(await webhookName(world), { description: world.fresh() }),
+  ],
+  'DELETE /Webhook': [async (world) => inQuery(await webhookName(world))],
+  'POST /Webhook/RotateSecret': [async (world) => inBody(await webhookName(world))],
+  'POST /Webhook/Test': [async (world) => inBody(await webhookName(world))],
+  'GET /Webhook/Delivery': [async (world) => inQuery(await webhookName(world))],
+  'POST /Webhook/Replay': [async (world) => inBody(await webhookName(world), { eventIDs: [1] })],
+}
+
 /**
  * How to call each operation rightly about the records of a world: the walk through all operations
  * and callers (authorization.test.ts) is made from it. Each entry is a list, one request for every
@@ -83,6 +107,7 @@ export const requests: Requests = {
   ...distributionRequests,
   ...documentRequests,
   ...reportRequests,
+  ...webhookRequests,
   'GET /Event': [({ productID }) => inQuery({ productID })],
   'GET /Audit': [
     ({ productID }) => inQuery({ resource: 'Product', resourceID: productID }),

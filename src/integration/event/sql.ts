@@ -72,7 +72,7 @@ function productsFor({ productIDs }: Actor, { ProductID }: Asked): readonly numb
   return productIDs === null || productIDs.includes(ProductID) ? [ProductID] : []
 }
 
-const isOwn = ({ types, products }: Own): Fragment =>
+export const isOwn = ({ types, products }: Own): Fragment =>
   join(
     [
       sql`e.type = any(${types}::text[])`,
@@ -147,3 +147,25 @@ export const readKinds = (handle: Sql, from: Place, { horizon }: Feed) =>
   handle.query<{ type: string; productID: number | null }>(sql`
     select distinct e.type, e.product_id as "productID" from event e
     where ${after(from)} and e.xid < ${horizon}::xid8`)
+
+/** The next of a reader's events, in order, given to a statement that makes something of them. */
+export async function nextPage(
+  handle: Sql,
+  { feed, own, from, size }: { feed: Feed; own: Own; from: Place; size: number },
+  make: (page: Fragment) => Fragment,
+): Promise<{ place: Place; isEnd: boolean }> {
+  const most = size * width
+  const [read] = await handle.query<Omit<Read, 'json'>>(sql`
+    with stretch as materialized (
+      select e.* from event e where ${after(from)} and e.xid < ${feed.horizon}::xid8
+      order by e.xid, e.event_id limit ${most}),
+    page as materialized (
+      select e.* from stretch e where ${isOwn(own)} order by e.xid, e.event_id limit ${size}),
+    made as (${make(sql`select * from page`)})
+    select (select count(*) from page)::int as count, ${lastOf('page')} as last,
+      (select count(*) from stretch)::int as scanned, ${lastOf('stretch')} as end`)
+  const { count, last, scanned, end } = read!
+  const isEnd = scanned < most && count < size
+  const [xid, id] = (count === size ? last : end) ?? [from.xid, from.id]
+  return { place: isEnd ? head(feed) : { xid, id }, isEnd }
+}

@@ -10,7 +10,7 @@ export type DataTable = { name: string; columns: string[] }
  * is in the order of this database's transactions, so that a restored registry begins its own.
  */
 const made = ['migration', 'lookup', 'event_feed']
-const leftOut = [...made, 'session', 'refresh_token', 'login_failure', 'event']
+const leftOut = [...made, 'session', 'refresh_token', 'login_failure', 'event', 'webhook_delivery']
 
 export const dataTables = async (client: pg.Client): Promise<DataTable[]> =>
   (await tablesOf(client)).filter(({ name }) => !leftOut.includes(name))

@@ -6,6 +6,7 @@ import { backupCommand } from './backup.ts'
 import { checkCommand } from './check.ts'
 import { createUserCommand } from './create-user.ts'
 import { distributeCommand } from './distribute.ts'
+import { eventsCommand } from './events.ts'
 import { migrateCommand } from './migrate.ts'
 import { resetPasswordCommand } from './reset-password.ts'
 import { restoreCommand } from './restore.ts'
@@ -20,6 +21,7 @@ const commands = [
   checkCommand,
   rotateEncryptionKeyCommand,
   verifyCommand,
+  eventsCommand,
   distributeCommand,
   backupCommand,
   restoreCommand,

@@ -36,7 +36,7 @@ export function schemaGallery(components: Record<string, unknown>, answers: Read
     return {
       ...(decimal && decimalSchema(decimal, side)),
       ...(int64 && { type: 'integer', format: 'int64' }),
-      ...(sensitive && !encrypted && { writeOnly: true }),
+      ...(sensitive && !encrypted && side === 'input' && { writeOnly: true }),
       ...Object.fromEntries(entries),
       ...(lookup && namesOf(lookup)),
     }

@@ -1,0 +1,206 @@
+import { type Problem, RegistryError } from './errors.ts'
+import { parseExactly } from './json.ts'
+import { type Credentials, sessionOf } from './session.ts'
+import type { AnswerOf, BodyOf, DataOf, ItemOf, Method, PathOf, QueryOf } from './types.ts'
+
+export type ClientOptions = {
+  /** http://127.0.0.1:3000 */
+  baseUrl: string
+  credentials?: Credentials
+  /** The names of decimal fields, as `generate.mjs` lists them: these come as texts. */
+  decimals?: Iterable<string>
+  /** Attempts at a request that did not get through, the first included; 4 where left out. */
+  attempts?: number
+  fetch?: typeof fetch
+}
+
+export type CallOptions = {
+  signal?: AbortSignal
+  /** A key of your own under which a write is done once; without it each call has a new one. */
+  idempotencyKey?: string
+}
+
+type Query = Record<string, unknown>
+type Sent = CallOptions & { query?: Query; body?: unknown; form?: FormData }
+/** One event of the feed. */
+export type RegistryEvent = {
+  eventID: number
+  cursor: string
+  type: string
+  occurredDate: string
+  productID: number | null
+  resource: string
+  ids: number[]
+  counts: Record<string, number> | null
+  userID: number | null
+}
+
+/**
+ * A client of the registry. Give it the generated `paths` for types: createClient<paths>({ … }).
+ * Works wherever there is fetch.
+ */
+export function createClient<Paths = Record<string, never>>(options: ClientOptions) {
+  const { baseUrl, credentials, attempts = 4, fetch: send = fetch } = options
+  const decimals = new Set(options.decimals ?? [])
+  const session =
+    credentials &&
+    sessionOf(credentials, async (path, body) => (await open('POST', path, { body })).data)
+
+  /** A call without a token: signing in itself. */
+  const open = async (method: string, path: string, sent: Sent) =>
+    answerOf(await tried(() => once(method, path, sent, undefined), attempts, sent.signal))
+
+  async function once(method: string, path: string, sent: Sent, authorization?: string) {
+    const headers = new Headers({ Version: '2.0', Accept: 'application/json' })
+    if (authorization) headers.set('Authorization', authorization)
+    if (sent.idempotencyKey) headers.set('Idempotency-Key', sent.idempotencyKey)
+    if (sent.body !== undefined) headers.set('Content-Type', 'application/json')
+    const body = sent.form ?? (sent.body === undefined ? undefined : JSON.stringify(sent.body))
+    return send(baseUrl.replace(/\/$/, '') + path + searchOf(sent.query), {
+      method,
+      headers,
+      ...(body !== undefined && { body }),
+      ...(sent.signal && { signal: sent.signal }),
+    })
+  }
+
+  /** Every write has a key, so that sending it again is safe whatever became of the first time. */
+  async function request(method: string, path: string, given: Sent): Promise<Response> {
+    const isKeyed = method === 'POST' || method === 'PUT'
+    const sent = isKeyed ? { ...given, idempotencyKey: given.idempotencyKey ?? newKey() } : given
+    const attempt = async () => {
+      const token = await session?.authorization()
+      const response = await once(method, path, sent, token)
+      if (response.status !== 401 || !token || !(await session?.renew(token))) return response
+      return once(method, path, sent, await session?.authorization())
+    }
+    return tried(attempt, attempts, sent.signal)
+  }
+
+  async function answerOf(response: Response) {
+    const answer = parseExactly(await response.text(), decimals) as Envelope
+    if (response.ok) return answer
+    const { message = response.statusText, errors = [] } = answer
+    throw new RegistryError(
+      response.status,
+      message ?? '',
+      errors,
+      response.headers.get('X-Request-Id'),
+    )
+  }
+
+  const call = async (method: Method, path: string, sent: Sent) =>
+    answerOf(await request(method.toUpperCase(), path, sent))
+
+  return {
+    /** One page, or whatever the operation reads; the whole envelope. */
+    get: <P extends PathOf<Paths, 'get'>>(
+      path: P,
+      query?: QueryOf<Paths, P, 'get'>,
+      more: CallOptions = {},
+    ) =>
+      call('get', path, { ...more, query: query as Query }) as Promise<AnswerOf<Paths, P, 'get'>>,
+
+    post: async <P extends PathOf<Paths, 'post'>>(
+      path: P,
+      body: BodyOf<Paths, P, 'post'>,
+      more: CallOptions = {},
+    ) => (await call('post', path, { ...more, body })).data as DataOf<Paths, P, 'post'>,
+
+    put: async <P extends PathOf<Paths, 'put'>>(
+      path: P,
+      body: BodyOf<Paths, P, 'put'>,
+      more: CallOptions = {},
+    ) => (await call('put', path, { ...more, body })).data as DataOf<Paths, P, 'put'>,
+
+    delete: async <P extends PathOf<Paths, 'delete'>>(
+      path: P,
+      query: QueryOf<Paths, P, 'delete'>,
+      more: CallOptions = {},
+    ): Promise<void> => {
+      await call('delete', path, { ...more, query: query as Query })
+    },
+
+    /** Every record of a list, page after page: `for await (const product of client.list(…))`. */
+    async *list<P extends PathOf<Paths, 'get'>>(
+      path: P,
+      query?: QueryOf<Paths, P, 'get'>,
+      more: CallOptions = {},
+    ): AsyncGenerator<ItemOf<Paths, P>> {
+      for (let Cursor: string | undefined; ; ) {
+        const asked: Query = { ...(query as Query), ...(Cursor && { Cursor }) }
+        const page = await call('get', path, { ...more, query: asked })
+        yield* page.data as ItemOf<Paths, P>[]
+        if (!page.nextCursor) return
+        Cursor = page.nextCursor
+      }
+    },
+
+    /** Events as they happen, without end: stop with `break` or the signal. Keep their cursors. */
+    async *events(
+      query: { After?: string; Type?: string[]; ProductID?: number; PageSize?: number } = {},
+      more: CallOptions = {},
+    ): AsyncGenerator<RegistryEvent> {
+      let { After } = query
+      while (!more.signal?.aborted) {
+        const asked: Query = { ...query, Wait: 30, ...(After && { After }) }
+        const page = await call('get', '/Event', { ...more, query: asked })
+        yield* page.data as RegistryEvent[]
+        After = page.cursor
+      }
+    },
+
+    /** The bytes of a file, as they come. */
+    async download(path: string, query: Query, more: CallOptions = {}) {
+      const response = await request('GET', path, { ...more, query: { ...query, Raw: true } })
+      if (!response.ok || !response.body) await answerOf(response)
+      return { body: response.body!, headers: response.headers }
+    },
+
+    /** Sends a file with the fields that go with it. */
+    async upload(path: string, fields: Query, file: Blob, name: string, more: CallOptions = {}) {
+      const form = new FormData()
+      for (const [field, value] of Object.entries(fields)) form.set(field, String(value))
+      form.set('file', file, name)
+      return (await answerOf(await request('POST', path, { ...more, form }))).data
+    },
+  }
+}
+
+type Envelope = {
+  // biome-ignore lint/suspicious/noExplicitAny: its type is that of the operation
+  data: any
+  message?: string | null
+  errors?: Problem[]
+  nextCursor?: string
+  cursor?: string
+}
+
+const newKey = () => crypto.randomUUID()
+
+function searchOf(query: Query = {}): string {
+  const pairs = Object.entries(query).filter(([, value]) => value !== undefined && value !== null)
+  const search = new URLSearchParams(pairs.map(([name, value]) => [name, String(value)]))
+  return pairs.length > 0 ? `?${search}` : ''
+}
+
+/** Again where the network failed, or the registry says that it will pass by itself. */
+async function tried(
+  attempt: () => Promise<Response>,
+  attempts: number,
+  signal: AbortSignal | undefined,
+): Promise<Response> {
+  for (let left = attempts - 1; ; left--) {
+    const response = await attempt().catch((error: unknown) => {
+      if (left <= 0 || signal?.aborted || error instanceof RegistryError) throw error
+      return undefined
+    })
+    if (response && (left <= 0 || (response.status !== 503 && response.status !== 429)))
+      return response
+    const asked = Number(response?.headers.get('Retry-After') ?? 0) * 1000
+    await response?.body?.cancel()
+    await new Promise((resolve) => setTimeout(resolve, Math.max(asked, backoff(attempts - left))))
+  }
+}
+
+const backoff = (attempt: number) => 100 * 2 ** attempt * (0.5 + Math.random() / 2)

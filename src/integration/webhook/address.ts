@@ -1,0 +1,100 @@
+import { lookup } from 'node:dns/promises'
+import { BlockList, isIP } from 'node:net'
+import { invalid } from '../../platform/refusal.ts'
+
+/** An address that a name stands for. */
+export type Address = { address: string; family: number }
+export type Resolve = (host: string) => Promise<Address[]>
+
+export const resolveHost: Resolve = (host) => lookup(host, { all: true, verbatim: true })
+
+/** What no webhook may reach: this machine, its networks, and what is nobody's public address. */
+const closed = new BlockList()
+for (const [network, prefix] of [
+  ['0.0.0.0', 8],
+  ['10.0.0.0', 8],
+  ['100.64.0.0', 10],
+  ['127.0.0.0', 8],
+  ['169.254.0.0', 16],
+  ['172.16.0.0', 12],
+  ['192.0.0.0', 24],
+  ['192.0.2.0', 24],
+  ['192.88.99.0', 24],
+  ['192.168.0.0', 16],
+  ['198.18.0.0', 15],
+  ['198.51.100.0', 24],
+  ['203.0.113.0', 24],
+  ['224.0.0.0', 4],
+  ['240.0.0.0', 4],
+] as const)
+  closed.addSubnet(network, prefix, 'ipv4')
+
+/** Of IPv6 only what is given out to the world, without the parts of it that stand for IPv4. */
+const open = new BlockList()
+open.addSubnet('2000::', 3, 'ipv6')
+for (const [network, prefix] of [
+  ['2001::', 23],
+  ['2001:db8::', 32],
+  ['2002::', 16],
+  ['3fff::', 20],
+] as const)
+  closed.addSubnet(network, prefix, 'ipv6')
+
+const loopback = new BlockList()
+loopback.addSubnet('127.0.0.0', 8, 'ipv4')
+loopback.addAddress('::1', 'ipv6')
+
+const kindOf = (address: string) => (isIP(address) === 6 ? 'ipv6' : 'ipv4')
+
+export const isLoopback = (address: string) => loopback.check(address, kindOf(address))
+
+/** Whether an address is one of the public internet. */
+export const isPublic = (address: string) => {
+  const kind = kindOf(address)
+  return !closed.check(address, kind) && (kind === 'ipv4' || open.check(address, kind))
+}
+
+/** Whether a text is an address that a webhook may have, as far as the text tells. */
+export function isWebAddress(text: string): boolean {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (!url || url.username || url.password) return false
+  return url.protocol === 'https:' || (url.protocol === 'http:' && isLocalName(hostOf(url)))
+}
+
+/** The host as resolvers take it: IPv6 without its brackets. */
+export const hostOf = ({ hostname }: URL) => hostname.replace(/^\[|\]$/g, '')
+
+const isLocalName = (host: string) => host === 'localhost' || (isIP(host) !== 0 && isLoopback(host))
+
+export class Forbidden extends Error {}
+
+/**
+ * The address to call, once it is found to be allowed: the caller connects to this one and does not
+ * ask the resolver again, which might answer otherwise by then.
+ */
+export async function allowedAddress(
+  url: URL,
+  allowLocal: boolean,
+  resolve: Resolve,
+): Promise<Address> {
+  const host = hostOf(url)
+  const family = isIP(host)
+  const found = family ? [{ address: host, family }] : await resolve(host)
+  if (found.length === 0) throw new Forbidden('The name has no address.')
+  const mayBeLocal = allowLocal && found.every(({ address }) => isLoopback(address))
+  if (url.protocol !== 'https:' && !(url.protocol === 'http:' && mayBeLocal))
+    throw new Forbidden('Only https is allowed.')
+  if (!mayBeLocal && !found.every(({ address }) => isPublic(address)))
+    throw new Forbidden('The name stands for an address that is not public.')
+  return found[0]!
+}
+
+/** What can be told of an address before anybody resolves it. */
+export function refuseAddress(text: string, allowLocal: boolean) {
+  const url = new URL(text)
+  const host = hostOf(url)
+  const isLocal = isLocalName(host)
+  const isClosed = isIP(host) !== 0 && !isPublic(host)
+  if (isLocal ? allowLocal : url.protocol === 'https:' && !isClosed) return
+  throw invalid('invalid_value', 'url must be an https address of the public internet.', 'url')
+}

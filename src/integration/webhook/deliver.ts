@@ -1,0 +1,96 @@
+import sql, { join } from 'sql-template-tag'
+import type { Actor } from '../../platform/actor.ts'
+import { invalid } from '../../platform/refusal.ts'
+import type { Fragment, Tx } from '../../platform/sql/handle.ts'
+import type { Written } from '../../platform/sql/unit-of-work.ts'
+import type { Place } from '../event/cursor.ts'
+import { isOwn, nextPage, type Own, ownOf, readFeed } from '../event/sql.ts'
+import type { Replay } from './schema.ts'
+import { lockWebhook, tooMany } from './sql.ts'
+
+/** Deliveries that may wait for one webhook: more are made when some of these are over. */
+const mostWaiting = 1000
+const mostReplayed = 10_000
+
+type Due = {
+  id: number
+  userID: number
+  types: string[] | null
+  productIDs: number[] | null
+  epoch: string | null
+  xid: string | null
+  eventID: string | null
+  room: number
+}
+
+/**
+ * Turns the events that came since into deliveries of one webhook, and moves its place, in one
+ * transaction: none is lost and none is made twice, whoever is killed. Tells whether there is more.
+ */
+export async function makeDeliveries(
+  tx: Tx,
+  webhookID: number,
+  actorOf: (userID: number) => Promise<Actor | undefined>,
+): Promise<boolean> {
+  const [due] = await tx.query<Due>(sql`
+    select webhook_id as id, user_id as "userID", types, product_ids as "productIDs",
+      place_epoch as epoch, place_xid::text as xid, place_event_id::text as "eventID",
+      ${mostWaiting} - (select count(*) from webhook_delivery d
+        where d.webhook_id = w.webhook_id and d.status = 'pending')::int as room
+    from webhook w where w.webhook_id = ${webhookID} and w.is_active for update skip locked`)
+  const actor = due && (await actorOf(due.userID))
+  if (!due || !actor || due.room <= 0 || !actor.permissions.has('Event.Read')) return false
+  const feed = await readFeed(tx)
+  const isKnown = due.epoch === feed.epoch && due.xid !== null && due.eventID !== null
+  // What was swept away, or belongs to another feed, cannot be told any more.
+  const from: Place = isKnown ? { xid: due.xid!, id: due.eventID! } : { xid: feed.horizon, id: '0' }
+  const asked = { feed, own: ownFor(actor, due), from, size: due.room }
+  const { place, isEnd } = await nextPage(tx, asked, (page) => insertDeliveries(webhookID, page))
+  await tx.query(sql`
+    update webhook set place_epoch = ${feed.epoch}, place_xid = ${place.xid}::xid8,
+      place_event_id = ${place.id}::bigint where webhook_id = ${webhookID}`)
+  return !isEnd
+}
+
+/** What a webhook asks for, as far as its user may know of it. */
+const ownFor = (actor: Actor, { types, productIDs }: Pick<Due, 'types' | 'productIDs'>): Own => {
+  if (!actor.permissions.has('Event.Read')) return { types: [], products: [] }
+  const own = ownOf(actor, types ? { Type: types } : {})
+  if (productIDs === null) return own
+  const seen = own.products
+  return { ...own, products: seen ? productIDs.filter((id) => seen.includes(id)) : productIDs }
+}
+
+/** What is sent: the event, by the Standard Webhooks contract. */
+const insertDeliveries = (webhookID: number, events: Fragment): Fragment => sql`
+  insert into webhook_delivery (webhook_id, event_id, type, body)
+  select ${webhookID}, e.event_id, e.type, json_build_object('type', e.type,
+    'timestamp', to_char(e.occurred_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'),
+    'data', json_build_object('eventID', e.event_id, 'productID', e.product_id,
+      'resource', e.resource, 'ids', e.ids, 'counts', e.counts, 'userID', e.user_id))::text
+  from (${events}) e order by e.xid, e.event_id`
+
+/** Sends events again, under the ids that they had. */
+export async function replayEvents(tx: Tx, actor: Actor, input: Replay): Promise<Written> {
+  const { webhookID, from, to, eventIDs } = input
+  if (!from && !eventIDs) throw invalid('required', 'Give from or eventIDs.', 'from')
+  const id = await lockWebhook(tx, actor, webhookID)
+  const [hook] = await tx.query<Pick<Due, 'types' | 'productIDs'>>(sql`
+    select types, product_ids as "productIDs" from webhook where webhook_id = ${id}`)
+  const asked = [
+    isOwn(ownFor(actor, hook!)),
+    ...(eventIDs ? [sql`e.event_id = any(${eventIDs}::bigint[])`] : []),
+    ...(from ? [sql`e.occurred_date >= ${from}::timestamptz`] : []),
+    ...(to ? [sql`e.occurred_date < ${to}::timestamptz + interval '1 second'`] : []),
+  ]
+  const events = sql`select e.* from event e where ${join(asked, ' and ')}
+    limit ${mostReplayed + 1}`
+  const made = await tx.query(sql`${insertDeliveries(id, events)} returning true`)
+  if (made.length > mostReplayed) throw tooMany(mostReplayed)
+  return {
+    json: JSON.stringify({ webhookID: id, deliveries: made.length }),
+    recordCount: 1,
+    ids: [id],
+    changes: { ...input, deliveries: made.length },
+  }
+}

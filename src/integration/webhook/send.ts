@@ -1,0 +1,71 @@
+import { createHmac } from 'node:crypto'
+import { request as httpRequest } from 'node:http'
+import { request as httpsRequest } from 'node:https'
+import { allowedAddress, type Resolve } from './address.ts'
+
+export type Message = { id: string; url: string; body: string; secrets: readonly string[] }
+export type Sent = { status: number }
+
+export type SendOptions = { allowLocal: boolean; resolve: Resolve; patience?: number }
+
+/** Milliseconds for a whole call, and bytes of the answer that are read. */
+const defaultPatience = 10_000
+const mostBytes = 65_536
+
+/** Sends a message by the Standard Webhooks contract; follows no redirect. */
+export async function send(message: Message, options: SendOptions): Promise<Sent> {
+  const { allowLocal, resolve, patience = defaultPatience } = options
+  const signal = AbortSignal.timeout(patience)
+  const url = new URL(message.url)
+  const { address, family } = await untilAborted(allowedAddress(url, allowLocal, resolve), signal)
+  const request = url.protocol === 'https:' ? httpsRequest : httpRequest
+  return new Promise((done, fail) => {
+    const call = request(url, {
+      method: 'POST',
+      agent: false,
+      signal,
+      headers: headersOf(message),
+      // The address that was found to be allowed, whatever the name stands for by now.
+      lookup: (_host, { all }, found) =>
+        all ? found(null, [{ address, family }]) : found(null, address, family),
+    })
+    call.on('error', fail)
+    call.on('response', (response) => {
+      let bytes = 0
+      const end = () => {
+        response.destroy()
+        done({ status: response.statusCode ?? 0 })
+      }
+      response.on('data', (chunk: Buffer) => {
+        bytes += chunk.length
+        if (bytes > mostBytes) end()
+      })
+      response.on('end', end)
+      response.on('error', fail)
+    })
+    call.end(message.body)
+  })
+}
+
+const untilAborted = <T>(work: Promise<T>, signal: AbortSignal) =>
+  new Promise<T>((done, fail) => {
+    signal.addEventListener('abort', () => fail(signal.reason), { once: true })
+    work.then(done, fail)
+  })
+
+/** Signed with every secret that is valid at this moment. */
+function headersOf({ id, body, secrets }: Message) {
+  const time = String(Math.floor(Date.now() / 1000))
+  const signatures = secrets.map((secret) => {
+    const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64')
+    return `v1,${createHmac('sha256', key).update(`${id}.${time}.${body}`).digest('base64')}`
+  })
+  return {
+    'Content-Type': 'application/json',
+    'Content-Length': Buffer.byteLength(body),
+    'User-Agent': 'registry-platform',
+    'webhook-id': id,
+    'webhook-timestamp': time,
+    'webhook-signature': signatures.join(' '),
+  }
+}

@@ -1,0 +1,171 @@
+import { randomBytes } from 'node:crypto'
+import sql, { join } from 'sql-template-tag'
+import type { Actor } from '../../platform/actor.ts'
+import { notFound, Refusal } from '../../platform/refusal.ts'
+import type { Fragment, Sql, Tx } from '../../platform/sql/handle.ts'
+import { page, renderPage } from '../../platform/sql/paging.ts'
+import { columns, nothingLeft, render } from '../../platform/sql/render.ts'
+import type { Written } from '../../platform/sql/unit-of-work.ts'
+import {
+  Delivery,
+  type DeliveryQuery,
+  Webhook,
+  type WebhookInput,
+  type WebhookKey,
+  type WebhookName,
+  type WebhookQuery,
+  type WebhookUpdate,
+} from './schema.ts'
+
+export type Seal = (text: string) => string
+
+const webhookColumns = columns(Webhook, 'w')
+const lists = sql`coalesce(to_json(w.types), '[]') as types,
+  coalesce(to_json(w.product_ids), '[]') as "productIDs"`
+
+/** Who sees some products only sees the webhooks that tell of no others. */
+export const visible = ({ productIDs }: Actor): Fragment =>
+  productIDs === null ? sql`true` : sql`w.product_ids <@ ${productIDs}::int[]`
+
+export const readWebhooks = (handle: Sql, actor: Actor, query: WebhookQuery) => {
+  const { WebhookID } = query
+  const asked = [visible(actor), ...(WebhookID ? [sql`w.webhook_id = ${WebhookID}`] : [])]
+  return renderPage(handle, query, {
+    key: ['webhookID'],
+    rows: (wanted) => sql`
+      select ${webhookColumns}, ${lists} from webhook w
+      where ${join(asked, ' and ')} ${page(wanted, 'webhook w', 'w.webhook_id')}`,
+  })
+}
+
+const deliveryColumns = columns(Delivery, 'd')
+
+export const readDeliveries = (handle: Sql, actor: Actor, query: DeliveryQuery) => {
+  const { WebhookID, Status } = query
+  const asked = [
+    sql`exists (select from webhook w where w.webhook_id = d.webhook_id and ${visible(actor)})`,
+    ...(WebhookID ? [sql`d.webhook_id = ${WebhookID}`] : []),
+    ...(Status ? [sql`d.status = ${Status}`] : []),
+  ]
+  return renderPage(handle, query, {
+    key: ['webhookDeliveryID'],
+    rows: (wanted) => sql`
+      select ${deliveryColumns} from webhook_delivery d where ${join(asked, ' and ')}
+      ${page(wanted, 'webhook_delivery d', 'd.webhook_delivery_id')}`,
+  })
+}
+
+const renderWebhook = (tx: Tx, id: number, secret?: string) =>
+  render(
+    tx,
+    sql`select ${webhookColumns}, ${lists} ${secret ? sql`, ${secret}::text as secret` : sql``}
+      from webhook w where w.webhook_id = ${id}`,
+  )
+
+const newSecret = () => `whsec_${randomBytes(32).toString('base64')}`
+
+export async function createWebhook(
+  tx: Tx,
+  actor: Actor,
+  input: WebhookInput,
+  seal: Seal,
+): Promise<Written> {
+  const { url, types, isActive = true, description } = input
+  const products = productsFor(actor, input.productIDs)
+  await refuseUnknownProducts(tx, products)
+  const secret = newSecret()
+  const [row] = await tx.query<{ id: number }>(sql`
+    insert into webhook (url, types, product_ids, is_active, description, user_id, secret)
+    values (${url}, ${types}, ${products}, ${isActive}, ${description}, ${actor.userID},
+      ${seal(secret)})
+    returning webhook_id as id`)
+  const { id } = row!
+  return { ...(await renderWebhook(tx, id, secret)), ids: [id], changes: input }
+}
+
+/** Nobody has more sent than they see themselves. */
+function productsFor({ productIDs }: Actor, given: number[] | undefined) {
+  if (productIDs === null) return given ?? null
+  const beyond = given?.find((id) => !productIDs.includes(id))
+  if (beyond !== undefined)
+    throw notFound('not_found', `There is no product ${beyond}.`, 'productIDs')
+  return given ?? [...productIDs]
+}
+
+async function refuseUnknownProducts(tx: Tx, products: readonly number[] | null) {
+  const [unknown] = await tx.query<{ id: number }>(sql`
+    select id from unnest(${products ?? []}::int[]) id
+    where not exists (select from product where product_id = id) limit 1`)
+  if (unknown) throw notFound('not_found', `There is no product ${unknown.id}.`, 'productIDs')
+}
+
+/** What is left out stays; an active one begins to count its failures anew. */
+export async function updateWebhook(tx: Tx, actor: Actor, input: WebhookUpdate): Promise<Written> {
+  const id = await lockWebhook(tx, actor, input.webhookID)
+  const { url, types, productIDs, isActive, description } = input
+  const products = productIDs && productsFor(actor, productIDs)
+  await refuseUnknownProducts(tx, products ?? null)
+  await tx.query(sql`
+    update webhook set url = coalesce(${url}, url), types = coalesce(${types}::text[], types),
+      product_ids = coalesce(${products}::int[], product_ids),
+      is_active = coalesce(${isActive}, is_active),
+      description = coalesce(${description}, description),
+      failure_count = case when ${isActive ?? false} then 0 else failure_count end,
+      user_id = ${actor.userID}, updated_date = now()
+    where webhook_id = ${id}`)
+  return { ...(await renderWebhook(tx, id)), ids: [id], changes: input }
+}
+
+export async function deleteWebhook(tx: Tx, actor: Actor, key: WebhookKey): Promise<Written> {
+  const id = await lockWebhook(tx, actor, key.WebhookID)
+  await tx.query(sql`delete from webhook where webhook_id = ${id}`)
+  return { ...nothingLeft, ids: [id], changes: { deleted: id } }
+}
+
+/** A new secret; for a day the one before it signs as well. */
+export async function rotateSecret(
+  tx: Tx,
+  actor: Actor,
+  { webhookID }: WebhookName,
+  seal: Seal,
+): Promise<Written> {
+  const id = await lockWebhook(tx, actor, webhookID)
+  const secret = newSecret()
+  await tx.query(sql`
+    update webhook set previous_secret = secret, previous_until = now() + interval '24 hours',
+      secret = ${seal(secret)}, updated_date = now()
+    where webhook_id = ${id}`)
+  return { ...(await renderWebhook(tx, id, secret)), ids: [id], changes: { secret: 'replaced' } }
+}
+
+export async function lockWebhook(tx: Tx, actor: Actor, id: number): Promise<number> {
+  const [row] = await tx.query(sql`
+    select from webhook w where w.webhook_id = ${id} and ${visible(actor)} for update`)
+  if (!row) throw notFound('not_found', `No record was found for webhookID ${id}.`, 'webhookID')
+  return id
+}
+
+/** Sends something at once, so that a receiver can be tried. */
+export async function testWebhook(
+  tx: Tx,
+  actor: Actor,
+  { webhookID }: WebhookName,
+): Promise<Written> {
+  const id = await lockWebhook(tx, actor, webhookID)
+  const body = { type: 'webhook.test', timestamp: new Date().toISOString(), data: { webhookID } }
+  const [row] = await tx.query<{ id: number }>(sql`
+    insert into webhook_delivery (webhook_id, type, body)
+    values (${id}, 'webhook.test', ${JSON.stringify(body)})
+    returning webhook_delivery_id as id`)
+  const sent = await render(
+    tx,
+    sql`select ${deliveryColumns} from webhook_delivery d
+      where d.webhook_delivery_id = ${row!.id}`,
+  )
+  return { ...sent, ids: [id], changes: { test: row!.id } }
+}
+
+export const tooMany = (most: number) =>
+  new Refusal(400, [
+    { code: 'too_many', message: `More than ${most} events; take a shorter time.`, field: 'from' },
+  ])

@@ -1,0 +1,100 @@
+import sql from 'sql-template-tag'
+import { readAbsent } from '../../access/user/session.ts'
+import type { Config } from '../../config.ts'
+import type { Actor } from '../../platform/actor.ts'
+import { errorForLog, type Log } from '../../platform/log.ts'
+import type { Database } from '../../platform/sql/handle.ts'
+import { type Resolve, resolveHost } from './address.ts'
+import { settle, type Taken, takeDue } from './attempt.ts'
+import { makeDeliveries } from './deliver.ts'
+import { send } from './send.ts'
+import { webhookVault } from './vault.ts'
+
+/** Deliveries that one process has under way to one webhook. */
+const atOnce = 4
+
+export type DeliveryOptions = {
+  database: Database
+  actorOf: (userID: number) => Promise<Actor | undefined>
+  unseal: (text: string) => string
+  allowLocal: boolean
+  log: Log
+  resolve?: Resolve
+  /** Milliseconds for a call; ten seconds where left out. */
+  patience?: number
+}
+
+/** Serves all webhooks of a registry, for the users who have set them up. */
+export const startWebhooks = (config: Config, database: Database, log: Log) =>
+  startDeliveries({
+    database,
+    actorOf: (userID) => readAbsent(database, userID),
+    unseal: webhookVault(config).unseal,
+    allowLocal: config.webhookAllowLocal,
+    log,
+  })
+
+/**
+ * Sends events to webhooks until it is stopped. Each webhook has a line of its own: a slow one
+ * delays no other. Any number of processes may do this at once.
+ */
+export function startDeliveries(options: DeliveryOptions): () => Promise<void> {
+  const { database, log } = options
+  const lines = new Map<number, Promise<void>>()
+  let stopped = false
+  const isStopped = () => stopped
+  const trouble = (error: unknown) => {
+    if (!stopped) log.warn({ err: errorForLog(error) }, 'webhooks could not be served')
+  }
+
+  async function look() {
+    const hooks = await database.query<{ id: number }>(sql`
+      select webhook_id as id from webhook where is_active order by webhook_id`)
+    for (const { id } of hooks) {
+      if (lines.has(id)) continue
+      const line = serve(options, id, isStopped)
+        .catch(trouble)
+        .finally(() => lines.delete(id))
+      lines.set(id, line)
+    }
+  }
+
+  const work = (async () => {
+    while (!stopped) {
+      const rung = database.bell.rung()
+      await look().catch(trouble)
+      await rung
+    }
+  })()
+  return async () => {
+    stopped = true
+    await Promise.race([Promise.all([work, ...lines.values()]), pause(4_000)])
+  }
+}
+
+const pause = (milliseconds: number) =>
+  new Promise<void>((resolve) => setTimeout(resolve, milliseconds).unref())
+
+/** Makes what is due for one webhook and sends it, until there is nothing left to do. */
+async function serve(options: DeliveryOptions, webhookID: number, isStopped: () => boolean) {
+  const { database, actorOf } = options
+  for (let more = true; more && !isStopped(); ) {
+    more = await database.transaction((tx) => makeDeliveries(tx, webhookID, actorOf))
+    const taken = await database.transaction((tx) => takeDue(tx, webhookID, atOnce))
+    await Promise.all(taken.map((one) => attempt(options, one)))
+    more ||= taken.length > 0
+  }
+}
+
+async function attempt(options: DeliveryOptions, taken: Taken) {
+  const { database, unseal, allowLocal, resolve = resolveHost, patience } = options
+  const { secret, previousSecret, url, body, id, eventID } = taken
+  const secrets = [secret, ...(previousSecret ? [previousSecret] : [])].map(unseal)
+  // The same event has the same id, however often it is sent.
+  const name = eventID === null ? `test_${id}` : `evt_${eventID}`
+  const outcome = await send(
+    { id: name, url, body, secrets },
+    { allowLocal, resolve, ...(patience && { patience }) },
+  ).catch((error: Error) => error)
+  await database.transaction((tx) => settle(tx, taken, outcome))
+}

@@ -1,0 +1,36 @@
+import { Command } from 'commander'
+import { readConfig } from '../../config.ts'
+import { followerOf } from '../../integration/event/follow.ts'
+import { EventQuery } from '../../integration/event/schema.ts'
+import { queryReader } from '../../platform/shape/input.ts'
+import { operator, say, withDatabase } from './registry.ts'
+
+type Options = { after?: string; type?: string; product?: string; follow?: boolean }
+
+const readQuery = queryReader(EventQuery)
+
+export const eventsCommand = new Command('events')
+  .description('print the event feed, a line of JSON for each event')
+  .option('--after <cursor>', 'go on from there; "now": only what comes (default: the oldest kept)')
+  .option('--type <types>', 'only these types: product.created,biztransaction.posted')
+  .option('--product <id>', 'only of this product')
+  .option('--follow', 'do not end: print events as they come')
+  .action(async ({ after, type, product, follow }: Options) => {
+    const given = { After: after, Type: type, ProductID: product, Wait: follow ? '30' : undefined }
+    const pairs = Object.entries(given).flatMap(([name, value]): [string, string][] =>
+      value === undefined ? [] : [[name, value]],
+    )
+    const query = readQuery(pairs) as EventQuery
+    await withDatabase(readConfig(), async (database) => {
+      const read = followerOf(database.bell, new AbortController().signal)
+      for (let After = query.After; ; ) {
+        const { json, recordCount, beside } = await read(database, operator, {
+          ...query,
+          ...(After && { After }),
+        })
+        for (const event of JSON.parse(json) as object[]) say(JSON.stringify(event))
+        if (recordCount === 0 && !follow) return
+        After = String(beside?.cursor)
+      }
+    })
+  })

@@ -1,0 +1,223 @@
+import assert from 'node:assert/strict'
+import { createHmac, randomBytes } from 'node:crypto'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { after, before, describe, it } from 'node:test'
+import fc from 'fast-check'
+import { createClient, parseExactly, RegistryError, verifyWebhook } from '../../client/src/index.ts'
+import { type Fund, newFund } from '../support/ledger.ts'
+import { adminPassword, type Service, startService } from '../support/service.ts'
+
+/** As much of the generated types as these tests use. */
+type Answer<D> = { responses: { 200: { content: { 'application/json': { data: D } } } } }
+type Writes<B, D> = Answer<D> & { requestBody?: { content: { 'application/json': B } } }
+type Reads<Q, D> = Answer<D> & { parameters: { query?: Q } }
+type Product = { productID: number; name: string }
+type Transaction = { bizTransactionID: number; amount: string; quantity: string }
+type Page = { PageSize?: number; AccountID?: number; 'Name.beginsWith'?: string }
+type Paths = {
+  '/Product': { get: Reads<Page, Product[]>; post: Writes<object, Product[]> }
+  '/BizTransaction': { get: Reads<Page, Transaction[]> }
+  '/BizTransaction/Deposit': { post: Writes<object, Transaction[]> }
+  '/BizTransaction/Redemption': { post: Writes<object, Transaction[]> }
+  '/Document': { post: Writes<object, { documentID: number }> }
+}
+
+let service: Service
+let fund: Fund
+before(async () => {
+  service = await startService()
+  fund = await newFund(service)
+})
+after(() => service.stop())
+
+const credentials = { username: 'admin', password: adminPassword }
+const decimals = ['amount', 'quantity', 'investmentPrice']
+const clientAt = (baseUrl: string, more: object = {}) =>
+  createClient<Paths>({ baseUrl, credentials, decimals, ...more })
+const deposit = (amount: string) => ({
+  accountID: fund.accountID,
+  investmentID: fund.investmentID,
+  transactionDate: '2026-01-05',
+  amount,
+})
+
+/** Hands requests on to the service, but for those that the test has something else to do with. */
+async function inBetween(spoil: (count: number, path: string) => number | 'lose' | undefined) {
+  let count = 0
+  const server: Server = createServer(async (request, response) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk as Buffer)
+    const what = spoil(++count, request.url ?? '')
+    if (typeof what === 'number')
+      return response.writeHead(what, { 'Content-Type': 'application/json' }).end('{}')
+    const headers = Object.entries(request.headers).filter(
+      ([name]) => !['host', 'connection', 'content-length', 'transfer-encoding'].includes(name),
+    ) as [string, string][]
+    const answer = await fetch(service.url + request.url, {
+      method: request.method!,
+      headers,
+      ...(chunks.length > 0 && { body: Buffer.concat(chunks) }),
+    })
+    const text = await answer.text()
+    if (what === 'lose') return request.socket.destroy()
+    response.writeHead(answer.status, { 'Content-Type': 'application/json' }).end(text)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  return { url: `http://127.0.0.1:${port}`, close: () => server.close() }
+}
+
+describe('The client', () => {
+  it('signs in by itself and keeps every digit of a decimal', async () => {
+    const registry = clientAt(service.url)
+    const amount = '123456789012.34'
+    const [posted] = await registry.post('/BizTransaction/Deposit', deposit(amount))
+    assert.equal(posted!.amount, amount)
+    assert.equal(posted!.quantity, amount)
+    assert.equal(typeof posted!.bizTransactionID, 'number')
+  })
+
+  it('walks through all pages', async () => {
+    const registry = clientAt(service.url)
+    for (let i = 0; i < 7; i++) await registry.post('/Product', { name: `Paged ${i}` })
+    const names: string[] = []
+    for await (const { name } of registry.list('/Product', { PageSize: 2 })) names.push(name)
+    assert.deepEqual(
+      names.filter((name) => name.startsWith('Paged')),
+      [0, 1, 2, 3, 4, 5, 6].map((i) => `Paged ${i}`),
+    )
+  })
+
+  it('does a write once, though its answer was lost and the registry was away', async () => {
+    const way = await inBetween((count, path) => {
+      if (!path.startsWith('/Product')) return undefined
+      return count === 2 ? 'lose' : count === 3 ? 503 : undefined
+    })
+    try {
+      const [product] = await clientAt(way.url).post('/Product', { name: 'Only once' })
+      const found = await service.admin.get('/Product?PageSize=1000')
+      const same = found.data.filter(({ name }: Product) => name === 'Only once')
+      assert.deepEqual(
+        same.map(({ productID }: Product) => productID),
+        [product!.productID],
+      )
+    } finally {
+      way.close()
+    }
+  })
+
+  it('renews its token when the registry does not take it any more', async () => {
+    let refused = 0
+    const way = await inBetween((_, path) => {
+      if (!path.startsWith('/Product')) return undefined
+      refused++
+      return refused === 1 ? 401 : undefined
+    })
+    try {
+      const { data } = await clientAt(way.url).get('/Product', { PageSize: 1 })
+      assert.equal(data.length, 1)
+      assert.equal(refused, 2)
+    } finally {
+      way.close()
+    }
+  })
+
+  it('tells what was refused by its codes', async () => {
+    const registry = clientAt(service.url)
+    const { accountID, investmentID } = fund
+    const body = { accountID, investmentID, transactionDate: '2026-01-05', quantity: '1e15' }
+    await assert.rejects(registry.post('/BizTransaction/Redemption', body), (error) => {
+      assert.ok(error instanceof RegistryError)
+      assert.equal(error.status, 409)
+      return error.has('insufficient_holding')
+    })
+    const wrong = createClient<Paths>({
+      baseUrl: service.url,
+      credentials: { username: 'admin', password: 'not the password' },
+    })
+    await assert.rejects(wrong.get('/Product'), (error) => (error as RegistryError).status === 401)
+  })
+
+  it('follows events as they happen', async () => {
+    const registry = clientAt(service.url)
+    const seen: number[] = []
+    const marks = [1, 2, 3]
+    const { cursor } = JSON.parse((await service.admin.get('/Event?After=now')).text)
+    const made: number[] = []
+    for (const i of marks)
+      made.push((await registry.post('/Product', { name: `Told ${i}` }))[0]!.productID)
+    for await (const event of registry.events({ After: cursor, Type: ['product.created'] })) {
+      if (made.includes(event.ids[0]!)) seen.push(event.ids[0]!)
+      if (seen.length === marks.length) break
+    }
+    assert.deepEqual(seen, made)
+  })
+
+  it('sends and fetches files as they are', async () => {
+    const registry = clientAt(service.url)
+    const { productID } = fund
+    const { documentID } = await registry.post('/Document', {
+      documentTypeID: 6,
+      name: 'File',
+      productID,
+    })
+    const text = 'Hello, register.\n'
+    const fields = { documentID, contentType: 'text/plain', fileName: 'hello.txt' }
+    await registry.upload('/Document/File', fields, new Blob([text]), 'hello.txt')
+    const { body } = await registry.download('/Document/File', { DocumentID: documentID })
+    assert.equal(await new Response(body).text(), text)
+  })
+})
+
+describe('JSON that keeps decimals', () => {
+  const isLossy = (one: unknown) =>
+    typeof one === 'number' && /^-?\d+$/.test(String(one)) && !Number.isSafeInteger(one)
+
+  it('is JSON.parse but for the decimals', () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 4 }), (value) => {
+        const text = JSON.stringify(value)
+        const sent = JSON.parse(text, (_, one) => (isLossy(one) ? String(one) : one))
+        assert.deepEqual(parseExactly(text, new Set()), sent)
+      }),
+    )
+    const exact = '{"amount": 12345678901234567890.10, "items": [{"amount": 1.50}], "id": 7}'
+    assert.deepEqual(parseExactly(exact, new Set(['amount'])), {
+      amount: '12345678901234567890.10',
+      items: [{ amount: '1.50' }],
+      id: 7,
+    })
+    for (const broken of ['', '{', '[1,]', '{"a":1,}', '1 2', 'nul', '"', '{"a"}'])
+      assert.throws(() => parseExactly(broken, new Set()))
+  })
+})
+
+describe('verifyWebhook', () => {
+  const secret = `whsec_${randomBytes(32).toString('base64')}`
+  const sign = (id: string, time: number, body: string) =>
+    createHmac('sha256', Buffer.from(secret.slice(6), 'base64'))
+      .update(`${id}.${time}.${body}`)
+      .digest('base64')
+  const headersOf = (id: string, time: number, signature: string) =>
+    new Headers({
+      'webhook-id': id,
+      'webhook-timestamp': String(time),
+      'webhook-signature': signature,
+    })
+
+  it('takes what the registry signed, and nothing else', async () => {
+    const time = Math.floor(Date.now() / 1000)
+    const signature = `v1,AAAA v1,${sign('msg_1', time, '{"a":1}')}`
+    const right = headersOf('msg_1', time, signature)
+    assert.equal(await verifyWebhook('{"a":1}', right, secret), true)
+    assert.equal(await verifyWebhook('{"a":2}', right, secret), false)
+    assert.equal(await verifyWebhook('{"a":1}', headersOf('msg_2', time, signature), secret), false)
+    const other = `whsec_${randomBytes(32).toString('base64')}`
+    assert.equal(await verifyWebhook('{"a":1}', right, other), false)
+    assert.equal(await verifyWebhook('{"a":1}', right, [other, secret]), true)
+    const late = (time + 301) * 1000
+    assert.equal(await verifyWebhook('{"a":1}', right, secret, late), false)
+    assert.equal(await verifyWebhook('{"a":1}', new Headers(), secret), false)
+  })
+})

@@ -1,0 +1,336 @@
+import assert from 'node:assert/strict'
+import { createServer, type IncomingHttpHeaders } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { after, before, describe, it } from 'node:test'
+import { verifyWebhook } from '../../client/src/index.ts'
+import { readAbsent } from '../../src/access/user/session.ts'
+import { allowedAddress, isPublic, type Resolve } from '../../src/integration/webhook/address.ts'
+import { send } from '../../src/integration/webhook/send.ts'
+import { startDeliveries } from '../../src/integration/webhook/worker.ts'
+import { createLog } from '../../src/platform/log.ts'
+import { unseal } from '../../src/platform/secrets.ts'
+import { type Database, openDatabase } from '../../src/platform/sql/handle.ts'
+import { rowsOf } from '../support/database.ts'
+import { newProduct, only } from '../support/ledger.ts'
+import { until } from '../support/process.ts'
+import { refused } from '../support/refused.ts'
+import { encryptionKey, type Service, startService } from '../support/service.ts'
+
+let service: Service
+let database: Database
+let stopDeliveries: () => Promise<void>
+before(async () => {
+  service = await startService({ REGISTRY_WEBHOOK_ALLOW_LOCAL: 'true' })
+  database = openDatabase({
+    connection: service.connection,
+    role: 'registry_service',
+    connections: 5,
+    prepareStatements: true,
+    onLostConnection: () => {},
+  })
+  stopDeliveries = deliver()
+})
+after(async () => {
+  await stopDeliveries()
+  await database.close()
+  await service.stop()
+})
+
+const deliver = () =>
+  startDeliveries({
+    database,
+    actorOf: (userID) => readAbsent(database, userID),
+    unseal: (text) => unseal(Buffer.from(encryptionKey, 'base64'), text),
+    allowLocal: true,
+    log: createLog('silent'),
+    patience: 2_000,
+  })
+
+type Got = { headers: IncomingHttpHeaders; body: string; event: { type: string; data: Told } }
+type Told = { eventID: number; productID: number; ids: number[] }
+type Receiver = {
+  url: string
+  got: Got[]
+  answer: (status: number | 'never') => void
+  close: () => void
+}
+
+/** Somebody who is sent events, and answers as a test wants. */
+async function receiver(): Promise<Receiver> {
+  const got: Got[] = []
+  let status: number | 'never' = 200
+  const server = createServer(async (request, response) => {
+    let body = ''
+    for await (const chunk of request) body += chunk
+    got.push({ headers: request.headers, body, event: JSON.parse(body) })
+    if (status !== 'never')
+      response.writeHead(status, { Location: 'http://169.254.169.254/' }).end()
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  return {
+    url: `http://127.0.0.1:${port}/hook`,
+    got,
+    answer: (given) => {
+      status = given
+    },
+    close: () => {
+      server.closeAllConnections()
+      server.close()
+    },
+  }
+}
+
+async function withReceiver(use: (receiver: Receiver) => Promise<void>) {
+  const one = await receiver()
+  await use(one).finally(one.close)
+}
+
+/** A webhook that has found its place in the feed: what comes from now on is sent. */
+async function newWebhook(url: string, more: object = {}) {
+  const hook = only(await service.admin.post('/Webhook', { url, ...more }))
+  await until('the webhook to find its place', async () => {
+    const [row] = await rowsOf(
+      service.connection,
+      'select place_xid from webhook where webhook_id = $1',
+      [hook.webhookID],
+    )
+    return row.place_xid
+  })
+  return hook
+}
+
+const deliveriesOf = async (webhookID: number) =>
+  (await service.admin.get(`/Webhook/Delivery?WebhookID=${webhookID}`)).data
+
+const makeDue = (webhookID: number) =>
+  rowsOf(
+    service.connection,
+    `update webhook_delivery set next_date = now() where webhook_id = $1 and status = 'pending'`,
+    [webhookID],
+  )
+
+describe('A webhook', () => {
+  it('is sent what happens, signed, of the types and products asked for', async () => {
+    await withReceiver(async ({ url, got }) => {
+      const { productID } = await newProduct(service)
+      const types = ['product.updated']
+      const hook = await newWebhook(url, { types, productIDs: [productID] })
+      assert.match(hook.secret, /^whsec_/)
+      const other = await newProduct(service)
+      for (const id of [other.productID, productID])
+        await service.admin.put('/Product', { productID: id, name: 'Renamed', isActive: true })
+      const first = await until('the event', () => got[0])
+      assert.equal(first.event.type, 'product.updated')
+      assert.deepEqual(first.event.data.ids, [productID])
+      const headers = new Headers(first.headers as Record<string, string>)
+      assert.equal(await verifyWebhook(first.body, headers, hook.secret), true)
+      assert.equal(headers.get('webhook-id'), `evt_${first.event.data.eventID}`)
+      await until('the delivery', async () => {
+        const [one] = await deliveriesOf(hook.webhookID)
+        return one?.status === 'delivered'
+      })
+      assert.equal(got.length, 1)
+      assert.equal((await service.admin.get('/Webhook')).text.includes('whsec_'), false)
+    })
+  })
+
+  it('is sent again what it did not take, under the same id', async () => {
+    await withReceiver(async ({ url, got, answer }) => {
+      answer(302)
+      const hook = await newWebhook(url, { types: ['product.created'] })
+      await newProduct(service)
+      await until('the first attempt', () => got.length === 1)
+      const failed = await until('the failure to be told', async () => {
+        const [one] = await deliveriesOf(hook.webhookID)
+        return one.errorMessage && one
+      })
+      assert.deepEqual([failed.status, failed.responseStatus], ['pending', 302])
+      answer(204)
+      await makeDue(hook.webhookID)
+      await until('the delivery', async () => {
+        const [one] = await deliveriesOf(hook.webhookID)
+        return one.status === 'delivered' && one.attempts === 2
+      })
+      const [first, second] = got
+      assert.equal(first!.headers['webhook-id'], second!.headers['webhook-id'])
+    })
+  })
+
+  it('that is slow delays nobody else', async () => {
+    await withReceiver(async (slow) => {
+      await withReceiver(async (quick) => {
+        slow.answer('never')
+        const types = ['person.created']
+        const [lazy, busy] = [
+          await newWebhook(slow.url, { types }),
+          await newWebhook(quick.url, { types }),
+        ]
+        for (let i = 0; i < 12; i++) await service.admin.post('/Person', { firstName: `P${i}` })
+        await until('the quick one to have all', () => quick.got.length === 12)
+        const open = await deliveriesOf(lazy.webhookID)
+        assert.ok(open.every(({ status }: { status: string }) => status !== 'delivered'))
+        for (const { webhookID } of [lazy, busy])
+          await service.admin.delete(`/Webhook?WebhookID=${webhookID}`)
+      })
+    })
+  })
+
+  it('loses no event to a worker that stops in the middle, and goes on with the next', async () => {
+    await withReceiver(async ({ url, got }) => {
+      const hook = await newWebhook(url, { types: ['product.created'] })
+      await stopDeliveries()
+      const made: number[] = []
+      for (let i = 0; i < 5; i++) made.push((await newProduct(service)).productID)
+      stopDeliveries = deliver()
+      await until('all to be sent', () => got.length >= 5)
+      assert.deepEqual(got.map(({ event }) => event.data.ids[0]).sort(), made)
+      await service.admin.delete(`/Webhook?WebhookID=${hook.webhookID}`)
+    })
+  })
+
+  it('that is gone is deactivated, and an event tells of it', async () => {
+    await withReceiver(async ({ url, got, answer }) => {
+      answer(410)
+      const hook = await newWebhook(url, { types: ['product.created'] })
+      await newProduct(service)
+      await until('the attempt', () => got.length === 1)
+      const { webhookID } = hook
+      await until('it to be deactivated', async () => {
+        const { data } = await service.admin.get(`/Webhook?WebhookID=${webhookID}`)
+        return data[0].isActive === false
+      })
+      const { data } = await service.admin.get('/Event?Type=webhook.deactivated&Wait=30')
+      assert.ok(data.some(({ ids }: Told) => ids[0] === webhookID))
+    })
+  })
+
+  it('is signed with both secrets while one is replaced', async () => {
+    await withReceiver(async ({ url, got }) => {
+      const hook = await newWebhook(url, { types: ['webhook.created'] })
+      const { webhookID } = hook
+      const renewed = only(await service.admin.post('/Webhook/RotateSecret', { webhookID }))
+      only(await service.admin.post('/Webhook/Test', { webhookID }))
+      const { body, headers, event } = await until('the test', () => got[0])
+      assert.equal(event.type, 'webhook.test')
+      for (const secret of [hook.secret, renewed.secret])
+        assert.ok(await verifyWebhook(body, new Headers(headers as Record<string, string>), secret))
+    })
+  })
+
+  it('is sent old events again when asked, under their ids', async () => {
+    await withReceiver(async ({ url, got }) => {
+      const hook = await newWebhook(url, { types: ['product.created'] })
+      await newProduct(service)
+      const first = await until('the event', () => got[0])
+      const { webhookID } = hook
+      const eventIDs = [first.event.data.eventID]
+      const reply = await service.admin.post('/Webhook/Replay', { webhookID, eventIDs })
+      assert.equal(reply.data.deliveries, 1, reply.text)
+      await until('it again', () => got.length === 2)
+      assert.equal(got[1]!.headers['webhook-id'], first.headers['webhook-id'])
+      refused(await service.admin.post('/Webhook/Replay', { webhookID }), 400, 'required')
+    })
+  })
+
+  it('is refused at an address that is not public, or not https', async () => {
+    const bad = [
+      'http://example.com/',
+      'https://10.1.2.3/',
+      'https://[::ffff:10.1.2.3]/',
+      'https://[fd00::1]/',
+      'https://169.254.169.254/latest/meta-data',
+      'https://0x7f.1/x:y',
+      'https://user:secret@example.com/',
+      'ftp://example.com/',
+      'not an address',
+    ]
+    const { admin } = service
+    for (const url of bad.filter((one) => !one.includes('0x7f')))
+      refused(await admin.post('/Webhook', { url }), 400, 'invalid_value')
+    assert.equal((await admin.get('/Webhook?WebhookID=999999')).recordCount, 0)
+  })
+})
+
+describe('What is sent', () => {
+  const message = { id: 'evt_1', body: '{}', secrets: ['whsec_AAAA'] }
+
+  it('goes to no address that a name turns out to stand for, if it is not public', async () => {
+    const tricks: [string, number][] = [
+      ['127.0.0.1', 4],
+      ['10.0.0.1', 4],
+      ['192.168.1.1', 4],
+      ['169.254.169.254', 4],
+      ['100.64.0.1', 4],
+      ['0.0.0.0', 4],
+      ['::1', 6],
+      ['::ffff:127.0.0.1', 6],
+      ['64:ff9b::7f00:1', 6],
+      ['fe80::1', 6],
+      ['fc00::1', 6],
+      ['2002:7f00:1::', 6],
+    ]
+    const url = 'https://trick.example/'
+    for (const [address, family] of tricks) {
+      assert.equal(isPublic(address), false, address)
+      const lies: Resolve = async () => [
+        { address: '93.184.215.14', family: 4 },
+        { address, family },
+      ]
+      const call = send({ ...message, url }, { allowLocal: false, resolve: lies })
+      await assert.rejects(call, /not public/, address)
+    }
+    for (const address of ['93.184.215.14', '2606:2800:21f:cb07:6820:80da:af6b:8b2c'])
+      assert.equal(isPublic(address), true, address)
+  })
+
+  it('goes where the name stood for when it was looked at, and nowhere later', async () => {
+    let asked = 0
+    const rebinding: Resolve = async () => {
+      asked++
+      return [{ address: asked === 1 ? '93.184.215.14' : '127.0.0.1', family: 4 }]
+    }
+    const url = new URL('https://rebinding.example/')
+    const { address } = await allowedAddress(url, false, rebinding)
+    assert.deepEqual([address, asked], ['93.184.215.14', 1])
+    await withReceiver(async ({ url: local, got }) => {
+      const { port } = new URL(local)
+      const once: Resolve = async () => {
+        asked++
+        return [{ address: '127.0.0.1', family: 4 }]
+      }
+      asked = 0
+      const named = `http://localhost:${port}/`
+      await send({ ...message, url: named }, { allowLocal: true, resolve: once })
+      assert.deepEqual([got.length, asked], [1, 1])
+    })
+  })
+
+  it('follows no redirect, waits no longer than it may, and reads no endless answer', async () => {
+    await withReceiver(async ({ url, got, answer }) => {
+      const options = { allowLocal: true, resolve: async () => [] }
+      answer(307)
+      assert.deepEqual(await send({ ...message, url }, options), { status: 307 })
+      assert.equal(got.length, 1)
+      answer('never')
+      await assert.rejects(
+        send({ ...message, url }, { ...options, patience: 100 }),
+        /Timeout|abort/i,
+      )
+    })
+    const endless = createServer((_request, response) => {
+      response.writeHead(200)
+      const timer = setInterval(() => response.write('x'.repeat(65_536)), 1)
+      response.on('close', () => clearInterval(timer))
+    })
+    await new Promise<void>((resolve) => endless.listen(0, '127.0.0.1', resolve))
+    const { port } = endless.address() as AddressInfo
+    const call = send(
+      { ...message, url: `http://127.0.0.1:${port}/` },
+      { allowLocal: true, resolve: async () => [] },
+    )
+    assert.deepEqual(await call, { status: 200 })
+    endless.closeAllConnections()
+    endless.close()
+  })
+})
