@@ -270,3 +270,21 @@ describe('A price that is too old', () => {
     only(await post('SetQuantity', { ...deposit, quantity: 5 }))
   })
 })
+
+describe('The first posting of an investment', () => {
+  it('is in the decimals that the investment has, also when both are sent at once', async () => {
+    for (let round = 0; round < 6; round++) {
+      const fund = await fresh()
+      const [investment] = all(
+        await service.admin.get(`/Investment?InvestmentID=${fund.investmentID}`),
+      )
+      const [changed, posted] = await Promise.all([
+        put('/Investment', { ...investment, unitDecimals: 0 }),
+        post('Deposit', { ...fund.own, amount: 3.51, investmentPrice: 1 }),
+      ])
+      assert.equal(posted.status, 200, posted.text)
+      assert.ok([200, 409].includes(changed.status), changed.text)
+      assert.equal(posted.data[0].quantity, changed.status === 200 ? 4 : 3.51)
+    }
+  })
+})

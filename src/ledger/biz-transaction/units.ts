@@ -1,4 +1,5 @@
 import sql, { empty, raw } from 'sql-template-tag'
+import { standing } from '../../parties/account/standing.ts'
 import type { Fragment, Tx } from '../../platform/sql/handle.ts'
 import { counts } from './kinds.ts'
 import type { Shortfall } from './shortfall.ts'
@@ -109,13 +110,23 @@ const skipLocked = raw('skip locked')
 const lockedOf = (rows: LockedRow[]): Locked =>
   new Map(rows.map(({ id, lastDate }) => [id, lastDate]))
 
-/** Ids for new rows. Asked for under the lock: of two transactions of a day the later is behind. */
-export async function newTransactionIDs(tx: Tx, count: number): Promise<number[]> {
-  const rows = await tx.query<{ id: number }>(sql`
-    select nextval('biz_transaction_biz_transaction_id_seq') as id
-    from generate_series(1, ${count}::int)`)
-  return rows.map(({ id }) => id)
-}
+export type NewRow = { id: number; account: 'open' | 'suspended' | 'closed' }
+
+/**
+ * Ids for new rows, one for each account of a list, and how the accounts stand now. Asked for under
+ * the lock: of two transactions of a day the later is behind, and whoever closes an account locks
+ * it too.
+ */
+export const newRows = (tx: Tx, accountIDs: readonly number[]): Promise<NewRow[]> =>
+  tx.query<NewRow>(sql`
+    select nextval('biz_transaction_biz_transaction_id_seq') as id, s.standing as account
+    from (
+      select x.standing from unnest(${accountIDs}::int[]) with ordinality g (account_id, place)
+      cross join lateral (
+        select ${standing('a', 'e')} as standing
+        from account a join biz_entity e on e.biz_entity_id = a.biz_entity_id
+        where a.account_id = g.account_id limit 1) x
+      order by g.place) s`)
 
 const counted = raw(counts('b'))
 const zero = raw('row(0, 0, 0, 0)::holding_state')

@@ -14,7 +14,8 @@ import {
   insertUncounted,
   type Locked,
   lockAccounts,
-  newTransactionIDs,
+  type NewRow,
+  newRows,
   postingColumns,
   touchedAccounts,
 } from './units.ts'
@@ -109,13 +110,20 @@ async function writeLocked(
   const reached =
     rewinding.length === 0 || (await lockReached(tx, productID, touchedBy(rewinding), waits))
   if (!reached) return leaveOut(rewinding, () => new Contested(409, []))
-  const posted = await numbered(tx, moving)
+  if (moving.length === 0) return { written: [] }
+  const ids = await newRows(
+    tx,
+    moving.map(({ accountID }) => accountID),
+  )
+  const changed = moving.filter(({ standing }, i) => ids[i]?.account !== standing.account)
+  if (changed.length > 0) return leaveOut(changed, () => new Contested(409, []))
+  const posted = numbered(moving, ids)
   await releaseExternalIDs(
     tx,
     productID,
     posted.flatMap(({ releases }) => releases ?? []),
   )
-  const shortfalls = posted.length > 0 ? await writeRows(tx, productID, posted, locked) : []
+  const shortfalls = await writeRows(tx, productID, posted, locked)
   if (shortfalls.length === 0) return { written: posted }
   return { refused: await refuseShort(tx, posted, shortfalls), idle: [] }
 }
@@ -135,14 +143,11 @@ const leaveOut = (rows: readonly Priced[], why: (row: Priced) => Refusal): Attem
 })
 
 /** Ids in the order of the rows; a second leg knows that of the first, which stands before it. */
-async function numbered(tx: Tx, rows: readonly Priced[]): Promise<Posted[]> {
-  if (rows.length === 0) return []
-  const ids = await newTransactionIDs(tx, rows.length)
-  return rows.map((row, i) => {
-    const parentID = row.leg === 0 ? null : ids[i - 1]!
-    return { ...row, id: ids[i]!, parentID } // as many ids as were asked for
+const numbered = (rows: readonly Priced[], ids: readonly NewRow[]): Posted[] =>
+  rows.map((row, i) => {
+    const parentID = row.leg === 0 ? null : ids[i - 1]!.id
+    return { ...row, id: ids[i]!.id, parentID } // as many ids as were asked for
   })
-}
 
 /**
  * The rows of accounts whose past changes: something is dated before their newest transaction. A

@@ -114,8 +114,19 @@ select account_id as id, last_date as "lastDate" from ledger_account
 where product_id = $1 and account_id = any($2::int[]) and (select count(*) from ledger_account where product_id = $3 and account_id = any($4::int[])) = $5
 order by account_id for update;
 
-select nextval('biz_transaction_biz_transaction_id_seq') as id
-from generate_series(1, $1::int);
+select nextval('biz_transaction_biz_transaction_id_seq') as id, s.standing as account
+from (
+  select x.standing from unnest($1::int[]) with ordinality g (account_id, place)
+  cross join lateral (
+    select case
+when a.account_status_id = 3
+  or e.biz_entity_status_id = 4 then 'closed'
+when a.account_status_id = 2
+  or e.biz_entity_status_id = 3 then 'suspended'
+else 'open' end as standing
+    from account a join biz_entity e on e.biz_entity_id = a.biz_entity_id
+    where a.account_id = g.account_id limit 1) x
+  order by g.place) s;
 
   with stated as materialized (
     select g.*,
