@@ -78,6 +78,13 @@ select create_distributed_table(
   'distribution_stage', 'product_id', colocate_with => 'ledger_account');
 select create_distributed_table(
   'residual_payment', 'product_id', colocate_with => 'ledger_account');
+select create_distributed_table('payment_run', 'product_id', colocate_with => 'ledger_account');
+select create_distributed_table('payment', 'product_id', colocate_with => 'ledger_account');
+select create_distributed_table('payment_item', 'product_id', colocate_with => 'ledger_account');
+select create_distributed_table(
+  'payment_exception', 'product_id', colocate_with => 'ledger_account');
+select create_distributed_table(
+  'payment_run_file', 'product_id', colocate_with => 'ledger_account');
 
 -- Local tables stay on the coordinator. Those that refer to a product or a file, and those tied to
 -- them, are made known to Citus, which then keeps their references.

@@ -19,6 +19,7 @@ import { postingDoor } from './ledger/biz-transaction/door.ts'
 import { bizTransactionEndpoints } from './ledger/biz-transaction/routes.ts'
 import { holdingEndpoints } from './ledger/holding/routes.ts'
 import { distributionEndpoints } from './money/distribution/routes.ts'
+import { paymentRunEndpoints } from './money/payment-run/routes.ts'
 import { gaugesOf } from './operations/gauges.ts'
 import { addressEndpoints } from './parties/address/routes.ts'
 import { bizEntityEndpoints } from './parties/biz-entity/routes.ts'
@@ -65,6 +66,7 @@ export async function buildApp(
     ...bizEventEndpoints,
     ...holdingEndpoints,
     ...distributionEndpoints(config.stageInline),
+    ...paymentRunEndpoints(database),
     ...bizTransactionEndpoints(postingDoor(database)),
     ...bizEntityEndpoints(vault),
     ...personEndpoints(vault),

@@ -9,6 +9,7 @@ import * as bizEvent from '../ledger/biz-event/schema.ts'
 import * as bizTransaction from '../ledger/biz-transaction/schema.ts'
 import * as holding from '../ledger/holding/schema.ts'
 import * as distribution from '../money/distribution/schema.ts'
+import * as paymentRun from '../money/payment-run/schema.ts'
 import * as account from '../parties/account/schema.ts'
 import * as address from '../parties/address/schema.ts'
 import * as bizEntityParent from '../parties/biz-entity/parent-schema.ts'
@@ -33,6 +34,7 @@ const schemas = [
   bizTransaction,
   holding,
   distribution,
+  paymentRun,
   account,
   address,
   bizEntityParent,

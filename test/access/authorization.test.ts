@@ -41,6 +41,7 @@ const accessOf = (name: string) => {
 /** What is needed beside: nobody gives or orders what they may not see. */
 const alsoNeeded = (name: string): string[] => {
   if (/ \/User/.test(name)) return ['Product.Read']
+  if (name === 'GET /PaymentRun/File') return ['PaymentDetail.Read']
   return / \/Report/.test(name) ? permissions.filter((one) => one.endsWith('.Read')) : []
 }
 /** For these a scope of one product is not enough. */

@@ -41,6 +41,7 @@ export function* everyOperation(carried: Carried): Walk {
   yield* owned(carried, entities)
   yield* ledger(carried, fund, entities)
   const distribution = yield* distributions(carried, fund)
+  yield* paymentRuns(carried, fund)
   yield* documents(carried, fund)
   yield* reports({ ...fund, ...entities, ...distribution })
   yield* webhooks()
@@ -270,6 +271,35 @@ function* distributions({ name }: Carried, fund: Fund): Asking<{ corporateAction
     CorporateActionID: other.corporateActionID,
   })
   return { corporateActionID }
+}
+
+/** Made by one person and approved by another; what came back goes out again, or is unclaimed. */
+function* paymentRuns({ passwords }: Carried, { productID }: Fund): Walk {
+  const password = passwords.user
+  yield ask('POST /User', { username: 'approver', role: 'Administrator', password })
+  const signedIn = yield ask('POST /User/Login', { username: 'approver', password })
+  const headers = { Authorization: signedIn.data.accessToken }
+  const input = {
+    ...{ productID, sources: ['Distribution', 'Redemption'], processingDate: '2025-07-15' },
+    ...{ fundingAccount: { accountName: 'Fund', remitterName: 'Fund' }, format: 'cheque list' },
+  }
+  const draft = one(yield ask('POST /PaymentRun', input))
+  yield find('DELETE /PaymentRun', { PaymentRunID: draft.paymentRunID })
+  const { paymentRunID } = one(yield ask('POST /PaymentRun', input))
+  const run = { paymentRunID }
+  yield find('GET /PaymentRun', { PaymentRunID: paymentRunID })
+  const paid = (yield find('GET /PaymentRun/Payment', { PaymentRunID: paymentRunID })).data
+  yield ask('POST /PaymentRun/Approve', run, { headers })
+  yield find('GET /PaymentRun/File', { PaymentRunID: paymentRunID })
+  yield ask('POST /PaymentRun/Sent', run)
+  const payments = paid.map(({ paymentID }: { paymentID: number }) => ({
+    paymentID,
+    state: 'Returned',
+  }))
+  yield ask('POST /PaymentRun/Result', { ...run, payments })
+  const again = one(yield ask('POST /PaymentRun/Reissue', run))
+  yield find('DELETE /PaymentRun', { PaymentRunID: again.paymentRunID })
+  yield ask('POST /PaymentRun/Unclaimed', { ...run, days: 0 })
 }
 
 function* documents({ name, passwords }: Carried, { productID }: Fund): Walk {

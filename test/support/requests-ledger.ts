@@ -1,5 +1,5 @@
 import { inBody, inQuery, type Names, prefixed, type Requests } from './request-names.ts'
-import type { Data, World } from './world.ts'
+import { type Data, runInput, type World } from './world.ts'
 
 /** An investment without prices, which alone can be deleted. */
 const unpriced = ({ make, productID, fresh }: World) =>
@@ -239,6 +239,42 @@ export const distributionRequests: Requests = {
         names.accountFilter(world.account),
       ),
   ],
+}
+
+const runKey = (steps: number, more: object = {}) => [
+  async (world: World) => {
+    const { paymentRunID } = await world.make.paymentRun(steps)
+    return inBody({ paymentRunID, ...more })
+  },
+]
+const runQuery = (steps: number) => [
+  async (world: World) => {
+    const { paymentRunID } = await world.make.paymentRun(steps)
+    return inQuery({ paymentRunID })
+  },
+]
+
+export const paymentRunRequests: Requests = {
+  'GET /PaymentRun': runQuery(0),
+  'GET /PaymentRun/Payment': runQuery(0),
+  'GET /PaymentRun/File': runQuery(1),
+  'POST /PaymentRun': [
+    async (world, names) => {
+      await world.make.redemption()
+      return inBody(runInput(names.product(world.product)))
+    },
+  ],
+  'POST /PaymentRun/Approve': runKey(0),
+  'POST /PaymentRun/Sent': runKey(1),
+  'POST /PaymentRun/Result': [
+    async (world) => {
+      const { paymentRunID } = await world.make.paymentRun(2)
+      return inBody(await world.make.returned(paymentRunID))
+    },
+  ],
+  'POST /PaymentRun/Reissue': runKey(3),
+  'POST /PaymentRun/Unclaimed': runKey(3, { days: 0 }),
+  'DELETE /PaymentRun': runQuery(0),
 }
 
 const file = { fileName: 'a.txt', contentType: 'text/plain', content: 'SGVsbG8=' }

@@ -5,6 +5,7 @@ import {
   documentRequests,
   investmentRequests,
   ledgerRequests,
+  paymentRunRequests,
   reportRequests,
 } from './requests-ledger.ts'
 import { adminPassword as password } from './service.ts'
@@ -105,6 +106,7 @@ export const requests: Requests = {
   ...investmentRequests,
   ...ledgerRequests,
   ...distributionRequests,
+  ...paymentRunRequests,
   ...documentRequests,
   ...reportRequests,
   ...webhookRequests,

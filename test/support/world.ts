@@ -20,7 +20,7 @@ export function done(reply: Reply): Data {
 
 let made = 0
 
-export async function newWorld({ admin }: Service, name: string) {
+export async function newWorld({ admin, userWith }: Service, name: string) {
   /** A name of this world that nothing else has. */
   const fresh = (what = 'x') => `${name}-${what}-${++made}`
   const post = async (path: string, body: object) => done(await admin.post(path, body))
@@ -109,6 +109,25 @@ export async function newWorld({ admin }: Service, name: string) {
         .then(done)
     return one
   }
+  /** Money that is payable. */
+  const redemption = async () => {
+    await transaction()
+    return post('/BizTransaction/Redemption', { ...posting(), quantity: 1 })
+  }
+  /** A payment run that went through so many of the steps; the last has every payment returned. */
+  const paymentRun = async (steps = 0) => {
+    await redemption()
+    const one = await post('/PaymentRun', runInput({ productID }))
+    const { paymentRunID } = one
+    const approver = await userWith({ permissions: ['PaymentRun.Approve'] })
+    const take = [
+      () => approver.post('/PaymentRun/Approve', { paymentRunID }),
+      () => admin.post('/PaymentRun/Sent', { paymentRunID }),
+      async () => admin.post('/PaymentRun/Result', await returnedOf(admin, paymentRunID)),
+    ]
+    for (const step of take.slice(0, steps)) done(await step())
+    return one
+  }
   const documentInput = () => ({
     externalDocumentId: fresh('document'),
     documentTypeID: 1,
@@ -156,11 +175,30 @@ export async function newWorld({ admin }: Service, name: string) {
       event,
       distributionInput,
       distribution,
+      redemption,
+      paymentRun,
+      returned: (paymentRunID: number) => returnedOf(admin, paymentRunID),
       documentInput,
       document,
       report,
     },
   }
+}
+
+/** A run of cheques, which needs no bank account. */
+export const runInput = (product: object) => ({
+  ...product,
+  sources: ['Redemption'],
+  processingDate: '2025-07-15',
+  fundingAccount: { accountName: 'Fund', remitterName: 'Fund' },
+  format: 'cheque list',
+})
+
+/** Every payment of a run came back. */
+export async function returnedOf(client: Client, paymentRunID: number) {
+  const { data } = await client.get(`/PaymentRun/Payment?PaymentRunID=${paymentRunID}`)
+  const payments = data.map(({ paymentID }: Data) => ({ paymentID, state: 'Returned' }))
+  return { paymentRunID, payments }
 }
 
 /** Several distributions of a world have one record date. */

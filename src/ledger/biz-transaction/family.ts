@@ -7,6 +7,7 @@ import { conflict, Refusal } from '../../platform/refusal.ts'
 import type { Tx } from '../../platform/sql/handle.ts'
 import { lockEvents } from '../biz-event/hand-off.ts'
 import { lockReached, recountAll } from './carry.ts'
+import { kindOf } from './kinds.ts'
 import { periodLocked } from './price.ts'
 import { shortfallProblems } from './shortfall.ts'
 import { renderPerRequest } from './sql.ts'
@@ -94,12 +95,26 @@ const lockTransactions = (tx: Tx, productID: number, found: readonly Found[]) =>
       and t.biz_transaction_id = any(${found.map(({ id }) => id)}::bigint[])
     order by t.biz_transaction_id for update of t`)
 
+/** What an approved payment run pays is as good as gone; from a draft it is taken out. */
+export async function refuseInRun(tx: Tx, rows: readonly Stored[]) {
+  const [paid] = await tx.query<{ id: number; runID: number }>(sql`
+    select m.biz_transaction_id as id, m.payment_run_id as "runID"
+    from payment_item m
+    join payment_run r on r.product_id = m.product_id and r.payment_run_id = m.payment_run_id
+    where (m.product_id, m.biz_transaction_id) in (
+        select * from unnest(${rows.map(({ productID }) => productID)}::int[],
+          ${rows.map(({ id }) => id)}::bigint[]))
+      and r.state <> 'Draft' limit 1`)
+  if (paid)
+    throw conflict('in_payment_run', `Transaction ${paid.id} is in payment run ${paid.runID}.`)
+}
+
 /** What has ended, what a distribution made, and what is locked stays as it is. */
 export function refuseUnchangeable(rows: readonly Stored[], newDate?: string) {
-  for (const { id, statusID, corporateActionID, lockedDate, date, account } of rows) {
+  for (const { id, statusID, typeID, corporateActionID, lockedDate, date, account } of rows) {
     if (statusID === RolledBack)
       throw conflict('rolled_back', `Transaction ${id} is rolled back already.`)
-    if (corporateActionID !== null)
+    if (corporateActionID !== null || kindOf(typeID).ofDistribution)
       throw conflict('from_distribution', `Transaction ${id} was made by a distribution.`)
     if (lockedDate !== null && earlier(date, newDate) <= lockedDate)
       throw conflict('period_locked', periodLocked(lockedDate), 'transactionDate')

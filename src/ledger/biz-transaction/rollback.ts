@@ -7,7 +7,14 @@ import type { Tx } from '../../platform/sql/handle.ts'
 import { identifyAll } from '../../platform/sql/identify.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
 import { reopenEvents } from '../biz-event/hand-off.ts'
-import { countAnew, lockFamilies, productsOf, refuseUnchangeable, renderAll } from './family.ts'
+import {
+  countAnew,
+  lockFamilies,
+  productsOf,
+  refuseInRun,
+  refuseUnchangeable,
+  renderAll,
+} from './family.ts'
 import { transactionReference } from './reference.ts'
 import type { Rollback } from './schema.ts'
 import { among, keepVersions, momentOfChange } from './versions.ts'
@@ -28,6 +35,7 @@ export async function rollBack(tx: Tx, actor: Actor, asked: Rollback): Promise<W
   )
   const family = await lockFamilies(tx, actor, ids)
   refuseUnchangeable(family)
+  await refuseInRun(tx, family)
   const moment = await momentOfChange(tx)
   await keepVersions(tx, actor.userID, family, moment)
   await tx.query(sql`

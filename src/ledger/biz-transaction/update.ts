@@ -10,7 +10,14 @@ import { identifyAll, namesAny } from '../../platform/sql/identify.ts'
 import { recordset } from '../../platform/sql/recordset.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
 import { type Corrected, correct, moves } from './correct.ts'
-import { countAnew, lockFamilies, refuseUnchangeable, renderAll, type Stored } from './family.ts'
+import {
+  countAnew,
+  lockFamilies,
+  refuseInRun,
+  refuseUnchangeable,
+  renderAll,
+  type Stored,
+} from './family.ts'
 import { kindOf } from './kinds.ts'
 import { firstDate } from './legs.ts'
 import { transactionReference } from './reference.ts'
@@ -27,6 +34,7 @@ export async function updateTransaction(
   const family = await lockFamilies(tx, actor, [id], update.transactionDate)
   const own = family.find((row) => row.id === id)! // it was identified, and none is ever deleted
   refuseUnchangeable(family, update.transactionDate)
+  await refuseInRun(tx, family)
   refuseBadDate(own, update)
   refuseBadSigns(own, update)
   const changed = movesTogether(update) ? family : [own]

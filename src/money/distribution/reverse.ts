@@ -45,7 +45,10 @@ export async function reverseDistribution(
     select from distribution_stage g where ${ofDistribution(which, 'g')} for update`)
   const stored = await readDistribution(tx, which)
   const stage = stageBack(stored, reversal.fromStatusID)
-  if (stage === reversePayment) refuseLocked(stored, stored.paymentDate!)
+  if (stage === reversePayment) {
+    refuseLocked(stored, stored.paymentDate!)
+    await refuseInRun(tx, stored)
+  }
   if (stage === reverseDrpAllotment) {
     refuseLocked(stored, stored.drpAllotmentDate ?? stored.paymentDate!)
     await refuseUsed(tx, stored)
@@ -80,6 +83,19 @@ function stageBack(stored: Stored, fromStatusID: number): Stage<Reason> {
 const nameOf = (statusID: number) => names[statusID - 1]
 const otherStatus = (found: string, fromStatusID: number) =>
   conflict('wrong_stage', `${found}, not ${nameOf(fromStatusID)}.`, 'fromStatusID')
+
+/** Money that an approved payment run pays out is not taken back. */
+async function refuseInRun(tx: Tx, stored: Stored) {
+  const [paid] = await tx.query<{ id: number }>(sql`
+    select m.payment_run_id as id
+    from biz_transaction t
+    join payment_item m on m.product_id = t.product_id
+      and m.biz_transaction_id = t.biz_transaction_id
+    join payment_run r on r.product_id = m.product_id and r.payment_run_id = m.payment_run_id
+    where ${ofDistribution(stored, 't')} and r.state <> 'Draft' limit 1`)
+  if (paid)
+    throw conflict('in_payment_run', `Payment run ${paid.id} pays this distribution already.`)
+}
 
 /** Accounts are named up to so many. */
 const mostNamed = 10

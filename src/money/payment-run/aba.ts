@@ -1,0 +1,98 @@
+/**
+ * The Direct Entry (CEMTEX) file of Australian banks: records of 120 characters, CRLF after each.
+ * Amounts are whole cents in bigints.
+ */
+export type AbaHeader = {
+  bankCode: string
+  userName: string
+  userID: string
+  description: string
+  /** YYYY-MM-DD */
+  processingDate: string
+  trace: { bsb: string; accountNumber: string }
+  remitterName: string
+}
+
+export type AbaDetail = {
+  bsb: string
+  accountNumber: string
+  indicator?: string
+  code: string
+  cents: bigint
+  title: string
+  reference: string
+  taxCents: bigint
+}
+
+/** More than this does not fit the totals of one file. */
+export const mostCents = 9_999_999_999n
+
+/** What a bank's computer takes; everything else becomes a blank. */
+const plain = (value: string) =>
+  value.toUpperCase().replaceAll(/[^A-Z0-9 ^_[\]',?;:=#/.*()&%!$@+-]/g, ' ')
+const left = (value: string, width: number) => plain(value).slice(0, width).padEnd(width)
+const right = (value: string, width: number) => value.padStart(width)
+const digits = (value: bigint | number, width: number) => String(value).padStart(width, '0')
+const bsbOf = (bsb: string) => `${bsb.slice(0, 3)}-${bsb.replace('-', '').slice(3)}`
+
+function descriptive({ bankCode, userName, userID, description, processingDate }: AbaHeader) {
+  const [year, month, day] = processingDate.split('-') as [string, string, string]
+  return [
+    '0'.padEnd(18),
+    '01',
+    left(bankCode, 3),
+    ''.padEnd(7),
+    left(userName, 26),
+    digits(Number(userID), 6),
+    left(description, 12),
+    `${day}${month}${year.slice(2)}`,
+    ''.padEnd(40),
+  ].join('')
+}
+
+const detail = (one: AbaDetail, { trace, remitterName }: AbaHeader) =>
+  [
+    '1',
+    bsbOf(one.bsb),
+    right(one.accountNumber, 9),
+    one.indicator ?? ' ',
+    one.code,
+    digits(one.cents, 10),
+    left(one.title, 32),
+    left(one.reference, 18),
+    bsbOf(trace.bsb),
+    right(trace.accountNumber, 9),
+    left(remitterName, 16),
+    digits(one.taxCents, 8),
+  ].join('')
+
+function total(credit: bigint, debit: bigint, count: number) {
+  const net = credit > debit ? credit - debit : debit - credit
+  return [
+    '7999-999'.padEnd(20),
+    digits(net, 10),
+    digits(credit, 10),
+    digits(debit, 10),
+    ''.padEnd(24),
+    digits(count, 6),
+    ''.padEnd(40),
+  ].join('')
+}
+
+/** The file; with a contra, the funding account is debited by all of it in a record of its own. */
+export function abaFile(
+  header: AbaHeader,
+  details: readonly AbaDetail[],
+  contra: { title: string; reference: string } | undefined,
+): string {
+  const credit = details.reduce((sum, { cents }) => sum + cents, 0n)
+  const debits = contra
+    ? [{ ...header.trace, ...contra, code: '13', cents: credit, taxCents: 0n }]
+    : []
+  const lines = [
+    descriptive(header),
+    ...[...details, ...debits].map((one) => detail(one, header)),
+    total(credit, contra ? credit : 0n, details.length + debits.length),
+  ]
+  return lines.map((line) => `${line}\r\n`).join('')
+}

@@ -1,0 +1,111 @@
+import { createHash } from 'node:crypto'
+import sql, { raw } from 'sql-template-tag'
+import { counts } from '../../ledger/biz-transaction/kinds.ts'
+import { lockSet } from '../../ledger/biz-transaction/post-set.ts'
+import type { Actor } from '../../platform/actor.ts'
+import { conflict, forbidden } from '../../platform/refusal.ts'
+import { wholeUnits } from '../../platform/shape/decimal.ts'
+import type { Tx } from '../../platform/sql/handle.ts'
+import type { Written } from '../../platform/sql/unit-of-work.ts'
+import { mostCents } from './aba.ts'
+import { dropEmpty } from './create.ts'
+import { type FilePayment, type FileRun, fileOf } from './file-of.ts'
+import { lockRun, ofRun, type RunID, renderRun } from './sql.ts'
+
+/**
+ * Another person than the maker says yes: what the ledger no longer pays leaves the run, and the
+ * files are made, whose bytes never change after.
+ */
+export async function approveRun(tx: Tx, actor: Actor, runID: number): Promise<Written> {
+  const run = await lockRun(tx, actor, runID, ['Draft'])
+  if (run.createdBy === actor.userID)
+    throw forbidden('own_run', 'A payment run is approved by another person than its maker.')
+  await settleItems(tx, run)
+  const files = await makeFiles(tx, run)
+  await tx.query(sql`
+    update payment_run r set state = 'Approved', approved_by_user_id = ${actor.userID},
+      approved_date = now() where ${ofRun(run, 'r')}`)
+  const { productID } = run
+  const changes = { files: files.map(({ fileName, sha256 }) => ({ fileName, sha256 })) }
+  return { ...(await renderRun(tx, actor, run)), ids: [runID], productID, changes }
+}
+
+/** Under the locks of the accounts: a rollback either came before, or will see the approval. */
+async function settleItems(tx: Tx, run: RunID) {
+  const { productID } = run
+  await lockSet(tx, productID, sql`select p.account_id from payment p where ${ofRun(run, 'p')}`)
+  const counted = sql`
+    select abs(t.amount) as amount from biz_transaction t
+    where t.product_id = ${productID} and t.biz_transaction_id = m.biz_transaction_id
+      and ${raw(counts('t'))}`
+  await tx.query(sql`
+    delete from payment_item m where ${ofRun(run, 'm')} and not exists (${counted})`)
+  await tx.query(sql`
+    update payment_item m set amount = t.amount
+    from (select b.product_id, b.biz_transaction_id, abs(b.amount) as amount
+      from biz_transaction b where b.product_id = ${productID}) t
+    where ${ofRun(run, 'm')} and t.biz_transaction_id = m.biz_transaction_id
+      and t.amount <> m.amount`)
+  await dropEmpty(tx, { productID, runID: run.id })
+}
+
+async function makeFiles(tx: Tx, run: RunID) {
+  const [terms] = await tx.query<FileRun>(sql`
+    select r.payment_run_id as id, r.format, r.balanced, r.processing_date as "processingDate",
+      r.funding_bsb as bsb, r.funding_account_number as "accountNumber",
+      r.funding_account_name as "accountName", r.funding_bank_code as "bankCode",
+      r.funding_user_id as "userID", r.funding_remitter_name as "remitterName",
+      to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS') as created,
+      r.currency_id as "currencyID", minor_units(r.currency_id) as decimals
+    from payment_run r where ${ofRun(run, 'r')}`)
+  const payments = await tx.query<FilePayment>(sql`
+    select p.payment_id as id, round(p.amount, ${terms!.decimals}::int)::text as amount,
+      p.tax_amount::text as tax, p.reference,
+      p.payee_name as name, p.payee_bsb as bsb, p.payee_account_number as "accountNumber",
+      p.payee_iban as iban, p.payee_swift as swift, p.entry_code as code
+    from payment p where ${ofRun(run, 'p')} order by p.payment_id`)
+  if (payments.length === 0) throw conflict('nothing_to_pay', 'The run has no payments left.')
+  const parts = terms!.format === 'ABA' ? splitByTotal(payments) : [payments]
+  const files = parts.map((part, i) => {
+    const file = fileOf(terms!, part, parts.length > 1 ? i + 1 : undefined)
+    const content = Buffer.from(file.text, terms!.format === 'ABA' ? 'latin1' : 'utf8')
+    const sha256 = createHash('sha256').update(content).digest('hex')
+    return { ...file, content, sha256, number: i + 1, ids: part.map(({ id }) => id) }
+  })
+  for (const file of files) await keep(tx, run, file)
+  return files
+}
+
+/** What does not fit the totals of one file goes on in the next. */
+function splitByTotal(payments: FilePayment[]): FilePayment[][] {
+  const parts: FilePayment[][] = []
+  let left = -1n
+  for (const payment of payments) {
+    const cents = wholeUnits(payment.amount, 2)
+    if (cents > left) {
+      parts.push([])
+      left = mostCents
+    }
+    parts.at(-1)!.push(payment)
+    left -= cents
+  }
+  return parts
+}
+
+type Kept = ReturnType<typeof fileOf> & {
+  content: Buffer
+  sha256: string
+  number: number
+  ids: number[]
+}
+
+async function keep(tx: Tx, run: RunID, file: Kept) {
+  const own = sql`${ofRun(run, 'p')} and p.payment_id = any(${file.ids}::bigint[])`
+  await tx.query(sql`update payment p set file_number = ${file.number} where ${own}`)
+  await tx.query(sql`
+    insert into payment_run_file (product_id, payment_run_id, file_number, file_name, content_type,
+      content, sha256, payment_count, amount, warnings)
+    select ${run.productID}, ${run.id}, ${file.number}, ${file.fileName}, ${file.contentType},
+      ${file.content}, ${file.sha256}, count(*), sum(p.amount), ${file.warnings}::text[]
+    from payment p where ${own}`)
+}

@@ -1,0 +1,140 @@
+import sql from 'sql-template-tag'
+import { identifyProduct } from '../../catalogue/product/sql.ts'
+import { todayOf } from '../../catalogue/product/today.ts'
+import type { Actor } from '../../platform/actor.ts'
+import { lookups } from '../../platform/lookup/lookups.ts'
+import { conflict, invalid, type Problem, refuseAll } from '../../platform/refusal.ts'
+import type { Fragment, Tx } from '../../platform/sql/handle.ts'
+import type { Written } from '../../platform/sql/unit-of-work.ts'
+import { judged, payable, type Terms } from './payable.ts'
+import type { PaymentRunInput } from './schema.ts'
+import { renderRun } from './sql.ts'
+
+/** A run over everything that is payable: one payment for each payee, and what cannot be paid. */
+export async function createRun(tx: Tx, actor: Actor, input: PaymentRunInput): Promise<Written> {
+  const productID = await identifyProduct(tx, actor, input)
+  const [own] = await tx.query<{ currencyID: number }>(sql`
+    select currency_id as "currencyID" from product where product_id = ${productID}`)
+  const currencyID = input.currencyID ?? own!.currencyID
+  refuseUnfit(input, currencyID)
+  const { fundingAccount: from, sources, format, upToDate = null } = input
+  const corporateActionIDs = input.corporateActionIDs ?? null
+  const minimum = input.minimumAmount ?? '0'
+  const [run] = await tx.query<{ id: number }>(sql`
+    insert into payment_run (product_id, sources, corporate_action_ids, currency_id, up_to_date,
+      processing_date, format, balanced, minimum_amount, funding_bsb, funding_account_number,
+      funding_account_name, funding_bank_code, funding_user_id, funding_remitter_name,
+      created_by_user_id)
+    values (${productID}, ${sources}::text[], ${corporateActionIDs}::int[], ${currencyID},
+      ${upToDate}, ${input.processingDate}, ${format}, ${input.balanced ?? false}, ${minimum},
+      ${from.bsb}, ${from.accountNumber}, ${from.accountName}, ${from.bankCode?.toUpperCase()},
+      ${from.userID}, ${from.remitterName}, ${actor.userID})
+    returning payment_run_id as id`)
+  const today = await todayOf(tx, productID)
+  const terms = { productID, runID: run!.id, sources, corporateActionIDs, currencyID }
+  const all = { ...terms, upToDate, today, format, minimum }
+  await fill(tx, all, payable(all), claim(all))
+  await dropEmpty(tx, all)
+  return answer(tx, actor, all, input)
+}
+
+/** What the bank needs to know of the account that pays. */
+function refuseUnfit({ format, fundingAccount }: PaymentRunInput, currencyID: number) {
+  const needed: Record<string, ('bsb' | 'accountNumber' | 'bankCode' | 'userID')[]> = {
+    ABA: ['bsb', 'accountNumber', 'bankCode', 'userID'],
+    'pain.001': ['bsb', 'accountNumber'],
+    'cheque list': [],
+  }
+  const problems = needed[format]!.flatMap((name): Problem[] =>
+    fundingAccount[name]
+      ? []
+      : [
+          {
+            code: 'required',
+            field: `fundingAccount.${name}`,
+            message: `fundingAccount.${name} is needed for the format ${format}.`,
+          },
+        ],
+  )
+  if (format === 'ABA' && (fundingAccount.accountNumber?.length ?? 0) > 9)
+    problems.push({
+      code: 'invalid_value',
+      field: 'fundingAccount.accountNumber',
+      message: 'An account number in an ABA file has at most 9 characters.',
+    })
+  refuseAll(400, problems)
+  if (format === 'ABA' && currencyID !== lookups.Currency.AUD)
+    throw invalid('other_currency', 'An ABA file is in Australian dollars.', 'currencyID')
+}
+
+/** Payments, what they are made of, and the exceptions: one statement for any number. */
+export const fill = (tx: Tx, terms: Terms, rows: Fragment, claimed: Fragment) =>
+  tx.query(sql`
+  with judged as materialized (${judged(terms, rows)}),
+  paid as (
+    insert into payment (product_id, payment_id, payment_run_id, account_id, amount, reference,
+      payee_key, payee_name, payee_bsb, payee_account_number, payee_iban, payee_swift, entry_code)
+    select ${terms.productID}::int, n.id, ${terms.runID}::int, n.account_id, n.amount,
+      'PAY ' || n.id, n.payee_key, n.payee_name, n.payee_bsb, n.payee_account_number,
+      n.payee_iban, n.payee_swift, n.code
+    from (
+      select nextval('payment_payment_id_seq') as id, g.*
+      from (
+        select account_id, payee_key, sum(amount) as amount, min(payee_name) as payee_name,
+          min(payee_bsb) as payee_bsb, min(payee_account_number) as payee_account_number,
+          min(payee_iban) as payee_iban, min(payee_swift) as payee_swift,
+          case when bool_or(source = 'Redemption') then '50' else '56' end as code
+        from judged where judged.code is null
+        group by account_id, payee_key order by account_id, payee_key) g) n
+    returning payment_id, account_id, payee_key),
+  excepted as (
+    insert into payment_exception (product_id, payment_run_id, biz_transaction_id, account_id,
+      amount, code)
+    select ${terms.productID}::int, ${terms.runID}::int, biz_transaction_id, account_id, amount,
+      code
+    from judged where code is not null),
+  items as (
+    select j.biz_transaction_id, j.source, j.amount, p.payment_id
+    from judged j join paid p on p.account_id = j.account_id and p.payee_key = j.payee_key
+    where j.code is null)
+  ${claimed}`)
+
+/** Each transaction for this run; one that another run took meanwhile is not ours. */
+const claim = ({ productID, runID }: Terms) => sql`
+  insert into payment_item (product_id, biz_transaction_id, payment_run_id, payment_id, source,
+    amount)
+  select ${productID}::int, biz_transaction_id, ${runID}::int, payment_id, source, amount
+  from items order by biz_transaction_id
+  on conflict (product_id, biz_transaction_id) do nothing`
+
+/** Payments of which another run took something, or all, come to what is left. */
+export async function dropEmpty(tx: Tx, { productID, runID }: Pick<Terms, 'productID' | 'runID'>) {
+  const own = sql`p.product_id = ${productID} and p.payment_run_id = ${runID}`
+  const items = sql`select from payment_item m where m.product_id = ${productID}
+    and m.payment_id = p.payment_id`
+  await tx.query(sql`delete from payment p where ${own} and not exists (${items})`)
+  await tx.query(sql`
+    update payment p set amount = s.amount
+    from (
+      select m.payment_id, sum(m.amount) as amount from payment_item m
+      where m.product_id = ${productID} and m.payment_run_id = ${runID}
+      group by m.payment_id) s
+    where ${own} and s.payment_id = p.payment_id and s.amount <> p.amount`)
+}
+
+/** A run that would pay nobody and has no exception to tell is not made. */
+export async function answer(
+  tx: Tx,
+  actor: Actor,
+  { productID, runID }: Pick<Terms, 'productID' | 'runID'>,
+  changes: object,
+): Promise<Written> {
+  const [any] = await tx.query<{ any: boolean }>(sql`
+    select exists (select from payment where product_id = ${productID}
+        and payment_run_id = ${runID})
+      or exists (select from payment_exception where product_id = ${productID}
+        and payment_run_id = ${runID}) as any`)
+  if (!any!.any) throw conflict('nothing_to_pay', 'There is nothing to pay that is not in a run.')
+  const rendered = await renderRun(tx, actor, { productID, id: runID })
+  return { ...rendered, ids: [runID], productID, changes }
+}

@@ -1,0 +1,125 @@
+import { lookups } from '../../platform/lookup/lookups.ts'
+import { sumDecimals, wholeUnits } from '../../platform/shape/decimal.ts'
+import { abaFile } from './aba.ts'
+import { painFile } from './pain.ts'
+import type { Format } from './schema.ts'
+
+export type FileRun = {
+  id: number
+  format: Format
+  balanced: boolean
+  processingDate: string
+  bsb: string | null
+  accountNumber: string | null
+  accountName: string
+  bankCode: string | null
+  userID: string | null
+  remitterName: string
+  created: string
+  currencyID: number
+  decimals: number
+}
+
+export type FilePayment = {
+  id: number
+  amount: string
+  tax: string
+  reference: string
+  name: string
+  bsb: string | null
+  accountNumber: string | null
+  iban: string | null
+  swift: string | null
+  code: string
+}
+
+/** Names longer than their field are cut, and told. */
+const cutNames = (payments: FilePayment[], most: number) =>
+  payments
+    .filter(({ name }) => name.length > most)
+    .map(({ name, reference }) => `${reference}: the name ${name} is cut to ${most} characters.`)
+
+function aba(run: FileRun, payments: FilePayment[]) {
+  // A run for an ABA file is not made without them.
+  const trace = { bsb: run.bsb!, accountNumber: run.accountNumber! }
+  const header = {
+    bankCode: run.bankCode!,
+    userName: run.remitterName,
+    userID: run.userID!,
+    description: payments.every(({ code }) => code === '56') ? 'DISTRIBUTION' : 'PAYMENTS',
+    processingDate: run.processingDate,
+    trace,
+    remitterName: run.remitterName,
+  }
+  const details = payments.map((one) => ({
+    bsb: one.bsb!,
+    accountNumber: one.accountNumber!,
+    code: one.code,
+    cents: wholeUnits(one.amount, 2),
+    title: one.name,
+    reference: one.reference,
+    taxCents: wholeUnits(one.tax, 2),
+  }))
+  const contra = run.balanced
+    ? { title: run.accountName, reference: `RUN ${run.id} BALANCE` }
+    : undefined
+  return { text: abaFile(header, details, contra), warnings: cutNames(payments, 32) }
+}
+
+const currencies = Object.fromEntries(
+  Object.entries(lookups.Currency).map(([code, id]) => [id, code]),
+)
+
+function pain(run: FileRun, payments: FilePayment[]) {
+  const initiation = {
+    messageID: `RUN-${run.id}-${run.created.replaceAll(/\D/g, '')}`,
+    created: run.created,
+    initiator: run.remitterName,
+    executionDate: run.processingDate,
+    currency: currencies[run.currencyID]!,
+    debtor: {
+      name: run.accountName,
+      bsb: run.bsb,
+      accountNumber: run.accountNumber!, // a run for a pain.001 file is not made without
+      bic: null,
+    },
+    total: sumDecimals(payments.map(({ amount }) => amount)),
+  }
+  const transfers = payments.map((one) => ({ ...one, bic: one.swift }))
+  return { text: painFile(initiation, transfers), warnings: cutNames(payments, 140) }
+}
+
+/** Cells that a spreadsheet would take for a formula are made harmless. */
+const cell = (value: string) => {
+  const safe = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+}
+
+function cheques(payments: FilePayment[]) {
+  const rows = payments.map(({ reference, name, amount }) => [reference, cell(name), amount])
+  const lines = [['Reference', 'Payee', 'Amount'], ...rows].map((row) => `${row.join(',')}\r\n`)
+  return { text: `\ufeff${lines.join('')}`, warnings: [] as string[] }
+}
+
+const kinds: Record<Format, { ending: string; contentType: string }> = {
+  ABA: { ending: 'aba', contentType: 'text/plain' },
+  'pain.001': { ending: 'xml', contentType: 'application/xml' },
+  'cheque list': { ending: 'csv', contentType: 'text/csv' },
+}
+
+/** One file of a run, under a name that an operator can tell it by. */
+export function fileOf(run: FileRun, payments: FilePayment[], part: number | undefined) {
+  const { ending, contentType } = kinds[run.format]
+  const made =
+    run.format === 'ABA'
+      ? aba(run, payments)
+      : run.format === 'pain.001'
+        ? pain(run, payments)
+        : cheques(payments)
+  const suffix = part === undefined ? '' : `-${part}`
+  return {
+    ...made,
+    contentType,
+    fileName: `payment-run-${run.id}-${run.processingDate}${suffix}.${ending}`,
+  }
+}

@@ -1,0 +1,83 @@
+/** A credit transfer initiation, ISO 20022 pain.001.001.03 by the CGI rules. */
+export type Transfer = {
+  reference: string
+  amount: string
+  name: string
+  bsb: string | null
+  accountNumber: string | null
+  iban: string | null
+  bic: string | null
+}
+
+export type Initiation = {
+  messageID: string
+  /** YYYY-MM-DDThh:mm:ss */
+  created: string
+  initiator: string
+  /** YYYY-MM-DD */
+  executionDate: string
+  currency: string
+  debtor: { name: string; bsb: string | null; accountNumber: string; bic: string | null }
+  total: string
+}
+
+const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
+const text = (value: string) => value.replaceAll(/[&<>"]/g, (sign) => entities[sign]!)
+const tag = (name: string, ...inner: string[]) => `<${name}>${inner.join('')}</${name}>`
+const value = (name: string, content: string, most = 140) => tag(name, text(content.slice(0, most)))
+
+/** A bank by its BIC, or by its BSB in the clearing system of Australia. */
+const bank = (bic: string | null, bsb: string | null) =>
+  tag(
+    'FinInstnId',
+    bic
+      ? value('BIC', bic)
+      : tag(
+          'ClrSysMmbId',
+          tag('ClrSysId', value('Cd', 'AUBSB')),
+          value('MmbId', (bsb ?? '').replace('-', '')),
+        ),
+  )
+
+const accountOf = (iban: string | null, accountNumber: string | null) =>
+  tag('Id', iban ? value('IBAN', iban) : tag('Othr', value('Id', accountNumber ?? '', 34)))
+
+const transfer = (one: Transfer, currency: string) =>
+  tag(
+    'CdtTrfTxInf',
+    tag('PmtId', value('InstrId', one.reference, 35), value('EndToEndId', one.reference, 35)),
+    tag('Amt', `<InstdAmt Ccy="${currency}">${one.amount}</InstdAmt>`),
+    tag('CdtrAgt', bank(one.iban ? one.bic : null, one.bsb)),
+    tag('Cdtr', value('Nm', one.name)),
+    tag('CdtrAcct', accountOf(one.iban, one.accountNumber)),
+    tag('RmtInf', value('Ustrd', one.reference)),
+  )
+
+export function painFile(initiation: Initiation, transfers: readonly Transfer[]): string {
+  const { messageID, created, initiator, executionDate, currency, debtor, total } = initiation
+  const sums = [value('NbOfTxs', String(transfers.length)), value('CtrlSum', total)]
+  const group = tag(
+    'GrpHdr',
+    value('MsgId', messageID, 35),
+    value('CreDtTm', created),
+    ...sums,
+    tag('InitgPty', value('Nm', initiator)),
+  )
+  const payment = tag(
+    'PmtInf',
+    value('PmtInfId', messageID, 35),
+    value('PmtMtd', 'TRF'),
+    value('BtchBookg', 'true'),
+    ...sums,
+    value('ReqdExctnDt', executionDate),
+    tag('Dbtr', value('Nm', debtor.name)),
+    tag('DbtrAcct', accountOf(null, debtor.accountNumber), value('Ccy', currency)),
+    tag('DbtrAgt', bank(debtor.bic, debtor.bsb)),
+    ...transfers.map((one) => transfer(one, currency)),
+  )
+  return (
+    '<?xml version="1.0" encoding="UTF-8"?>\n' +
+    '<Document xmlns="urn:iso:std:iso:20022:tech:xsd:pain.001.001.03">' +
+    `${tag('CstmrCdtTrfInitn', group, payment)}</Document>\n`
+  )
+}

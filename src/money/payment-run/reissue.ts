@@ -1,0 +1,86 @@
+import sql from 'sql-template-tag'
+import { todayOf } from '../../catalogue/product/today.ts'
+import type { Actor } from '../../platform/actor.ts'
+import { conflict } from '../../platform/refusal.ts'
+import type { Tx } from '../../platform/sql/handle.ts'
+import type { Written } from '../../platform/sql/unit-of-work.ts'
+import { answer, fill } from './create.ts'
+import type { Terms } from './payable.ts'
+import type { Reissue } from './schema.ts'
+import { lockRun, ofRun, type Run } from './sql.ts'
+import { closeIfDone } from './steps.ts'
+
+/**
+ * Returned payments to whoever is the payee now, in a new run. One whose payee still cannot be paid
+ * stays returned, and is an exception of the new run.
+ */
+export async function reissue(tx: Tx, actor: Actor, asked: Reissue): Promise<Written> {
+  const run = await lockRun(tx, actor, asked.paymentRunID, ['Sent', 'Closed'])
+  const terms = await copyRun(tx, actor, run)
+  const wanted = asked.paymentIDs ?? null
+  const returned = sql`${ofRun(run, 'p')} and p.state = 'Returned'
+    and (${wanted}::bigint[] is null or p.payment_id = any(${wanted}::bigint[]))`
+  const rows = sql`
+    select m.biz_transaction_id, p.account_id, t.corporate_action_id, m.amount, m.source
+    from payment p
+    join payment_item m on m.product_id = p.product_id and m.payment_id = p.payment_id
+    join biz_transaction t on t.product_id = m.product_id
+      and t.biz_transaction_id = m.biz_transaction_id
+    where ${returned}`
+  const [any] = await tx.query(sql`select from payment p where ${returned} limit 1`)
+  if (!any) throw conflict('nothing_returned', 'No payment of the run is returned.')
+  await fill(
+    tx,
+    terms,
+    rows,
+    sql`
+    , moved as (
+      select i.biz_transaction_id, i.payment_id, m.payment_id as before
+      from items i join payment_item m on m.product_id = ${run.productID}
+        and m.biz_transaction_id = i.biz_transaction_id)
+    update payment_item m set payment_run_id = ${terms.runID}, payment_id = v.payment_id
+    from moved v
+    where m.product_id = ${run.productID} and m.biz_transaction_id = v.biz_transaction_id`,
+  )
+  await markReissued(tx, run, terms.runID)
+  await closeIfDone(tx, run)
+  return answer(tx, actor, terms, { reissueOf: run.id })
+}
+
+/** A payment whose items have all gone into the new run is reissued, by the one they are in. */
+async function markReissued(tx: Tx, run: Run, runID: number) {
+  const own = sql`p.product_id = ${run.productID} and p.payment_run_id = ${runID}`
+  await tx.query(sql`
+    update payment p set reissue_of = o.payment_id
+    from payment o
+    where ${own} and ${ofRun(run, 'o')} and o.state = 'Returned' and o.account_id = p.account_id
+      and not exists (select from payment_item m where m.product_id = ${run.productID}
+        and m.payment_id = o.payment_id)`)
+  await tx.query(sql`
+    update payment o set state = 'Reissued'
+    where ${ofRun(run, 'o')} and o.state = 'Returned'
+      and exists (select from payment p where ${own} and p.reissue_of = o.payment_id)`)
+}
+
+/** The new run pays as the first did; its dates are those of the day. */
+async function copyRun(tx: Tx, actor: Actor, run: Run): Promise<Terms> {
+  const today = await todayOf(tx, run.productID)
+  const [made] = await tx.query<Pick<Terms, 'runID' | 'currencyID' | 'format' | 'sources'>>(sql`
+    insert into payment_run (product_id, sources, corporate_action_ids, currency_id, up_to_date,
+      processing_date, format, balanced, minimum_amount, funding_bsb, funding_account_number,
+      funding_account_name, funding_bank_code, funding_user_id, funding_remitter_name,
+      created_by_user_id, reissue_of)
+    select product_id, sources, corporate_action_ids, currency_id, up_to_date, ${today}::date,
+      format, balanced, 0, funding_bsb, funding_account_number, funding_account_name,
+      funding_bank_code, funding_user_id, funding_remitter_name, ${actor.userID}, payment_run_id
+    from payment_run r where ${ofRun(run, 'r')}
+    returning payment_run_id as "runID", currency_id as "currencyID", format, sources`)
+  return {
+    ...made!,
+    productID: run.productID,
+    corporateActionIDs: null,
+    upToDate: null,
+    today,
+    minimum: '0',
+  }
+}

@@ -1,0 +1,136 @@
+import sql, { join, raw } from 'sql-template-tag'
+import { ledgerProducts } from '../../catalogue/product/sql.ts'
+import { type Actor, inLedgerScope } from '../../platform/actor.ts'
+import { conflict, notFound } from '../../platform/refusal.ts'
+import { conditions } from '../../platform/sql/filters.ts'
+import type { Fragment, Sql, Tx } from '../../platform/sql/handle.ts'
+import { page, renderPage } from '../../platform/sql/paging.ts'
+import { columns, many, render } from '../../platform/sql/render.ts'
+import {
+  Payment,
+  type PaymentQuery,
+  PaymentRun,
+  paymentFilters,
+  type RunQuery,
+  runFilters,
+} from './schema.ts'
+
+export type RunID = { productID: number; id: number }
+export type Run = RunID & {
+  state: 'Draft' | 'Approved' | 'Sent' | 'Closed'
+  createdBy: number
+}
+
+const runColumns = columns(PaymentRun, 't')
+
+/** Exceptions are listed up to so many; their count and sum are of them all. */
+const mostExceptions = 1000
+
+/** Runs as the API shows them, from a selection of rows called t. */
+const selectRuns = (rows: Fragment) => sql`
+  select ${runColumns}, t.sources,
+    json_build_object('count', p.count + x.count, 'amount', p.amount + x.amount) as payable,
+    json_build_object('count', p.count, 'amount', p.amount) as payments,
+    json_build_object('count', x.count, 'amount', x.amount) as exceptions,
+    ${many(sql`
+      select e.account_id as "accountID", a.account_number as "accountNumber",
+        e.biz_transaction_id as "bizTransactionID", trim_scale(e.amount) as amount, e.code
+      from payment_exception e join account a on a.account_id = e.account_id
+      where e.product_id = t.product_id and e.payment_run_id = t.payment_run_id
+      order by e.biz_transaction_id limit ${mostExceptions}`)} as "exceptionList",
+    ${many(sql`
+      select f.file_number as "fileNumber", f.file_name as "fileName", f.sha256,
+        length(f.content) as size, f.payment_count as "paymentCount",
+        trim_scale(f.amount) as amount, f.warnings
+      from payment_run_file f
+      where f.product_id = t.product_id and f.payment_run_id = t.payment_run_id
+      order by f.file_number`)} as files
+  from (${rows}) t
+  cross join lateral (
+    select count(*)::int as count, trim_scale(coalesce(sum(p.amount), 0)) as amount
+    from payment p where p.product_id = t.product_id and p.payment_run_id = t.payment_run_id) p
+  cross join lateral (
+    select count(*)::int as count, trim_scale(coalesce(sum(e.amount), 0)) as amount
+    from payment_exception e
+    where e.product_id = t.product_id and e.payment_run_id = t.payment_run_id) x
+  order by t.payment_run_id`
+
+export const renderRun = (handle: Sql, _actor: Actor, { productID, id }: RunID) =>
+  render(
+    handle,
+    selectRuns(sql`
+      select * from payment_run where product_id = ${productID} and payment_run_id = ${id}`),
+  )
+
+export function readRuns(handle: Sql, actor: Actor, query: RunQuery) {
+  const asked = [ledgerProducts(actor, query, 't.product_id'), conditions(runFilters, query)]
+  return renderPage(handle, query, {
+    key: ['paymentRunID'],
+    rows: (wanted) => sql`
+      select t.* from payment_run t
+      where ${join(asked, ' and ')} ${page(wanted, 'payment_run t', 't.payment_run_id')}`,
+    show: selectRuns,
+  })
+}
+
+const masked = (column: string) => `case when length(${column}) <= 3
+  then repeat('*', length(${column}))
+  else repeat('*', length(${column}) - 3) || right(${column}, 3) end`
+const paymentColumns = columns(Payment, 't', {
+  accountNumber: 'a.account_number',
+  bizEntityID: 'a.biz_entity_id',
+  payeeAccountNumber: masked('t.payee_account_number'),
+  payeeIban: masked('t.payee_iban'),
+})
+
+/** Bank numbers stand in clear in the file alone. */
+export function readPayments(handle: Sql, actor: Actor, query: PaymentQuery) {
+  const asked = [ledgerProducts(actor, query, 't.product_id'), conditions(paymentFilters, query)]
+  return renderPage(handle, query, {
+    key: ['paymentID'],
+    rows: (wanted) => sql`
+      select t.* from payment t
+      where ${join(asked, ' and ')} ${page(wanted, 'payment t', 't.payment_id')}`,
+    show: (rows) => sql`
+      select ${paymentColumns} from (${rows}) t join account a on a.account_id = t.account_id
+      order by t.payment_id`,
+  })
+}
+
+/** The run a request names, if the caller may see it. */
+export async function findRun(handle: Sql, actor: Actor, id: number): Promise<Run> {
+  const [run] = await handle.query<Run>(selectRun(actor, id))
+  if (!run) throw notFound('not_found', `There is no payment run ${id}.`, 'paymentRunID')
+  return run
+}
+
+const selectRun = (actor: Actor, id: number) => sql`
+  select product_id as "productID", payment_run_id as id, state,
+    created_by_user_id as "createdBy"
+  from payment_run
+  where ${inLedgerScope(actor, 'product_id')} and payment_run_id = ${id}`
+
+/** The same, locked: a step of a run is taken once, whoever tries at once. */
+export async function lockRun(
+  tx: Tx,
+  actor: Actor,
+  id: number,
+  wanted: readonly Run['state'][],
+): Promise<Run> {
+  const { productID } = await findRun(tx, actor, id)
+  const [run] = await tx.query<Run>(sql`
+    select product_id as "productID", payment_run_id as id, state,
+      created_by_user_id as "createdBy"
+    from payment_run where product_id = ${productID} and payment_run_id = ${id} for update`)
+  if (!run) throw notFound('not_found', `There is no payment run ${id}.`, 'paymentRunID')
+  if (!wanted.includes(run.state))
+    throw conflict(
+      'wrong_state',
+      `The payment run is ${run.state}; this needs it to be ${wanted.join(' or ')}.`,
+    )
+  return run
+}
+
+/** The rows of a run, as a condition on the table under this alias. */
+export const ofRun = ({ productID, id }: RunID, alias: string) =>
+  sql`${raw(alias)}.product_id = ${productID} and ${raw(alias)}.payment_run_id = ${id}`

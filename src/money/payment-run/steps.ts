@@ -1,0 +1,143 @@
+import sql from 'sql-template-tag'
+import { todayOf } from '../../catalogue/product/today.ts'
+import type { Actor } from '../../platform/actor.ts'
+import { conflict, invalid, Refusal } from '../../platform/refusal.ts'
+import type { Tx } from '../../platform/sql/handle.ts'
+import { recordset } from '../../platform/sql/recordset.ts'
+import { nothingLeft } from '../../platform/sql/render.ts'
+import type { Written } from '../../platform/sql/unit-of-work.ts'
+import type { RunResult, Unclaimed } from './schema.ts'
+import { lockRun, ofRun, type RunID, renderRun } from './sql.ts'
+
+const told = async (tx: Tx, actor: Actor, run: RunID, changes: object): Promise<Written> => ({
+  ...(await renderRun(tx, actor, run)),
+  ids: [run.id],
+  productID: run.productID,
+  changes,
+})
+
+/** The bank has the file. */
+export async function sendRun(tx: Tx, actor: Actor, runID: number): Promise<Written> {
+  const run = await lockRun(tx, actor, runID, ['Approved'])
+  await tx.query(sql`
+    update payment_run r set state = 'Sent', sent_date = now() where ${ofRun(run, 'r')}`)
+  await tx.query(sql`update payment p set state = 'Sent' where ${ofRun(run, 'p')}`)
+  return told(tx, actor, run, {})
+}
+
+/** What became of payments that were sent. One that is not there, or was told already, refuses. */
+export async function recordResults(tx: Tx, actor: Actor, result: RunResult): Promise<Written> {
+  const run = await lockRun(tx, actor, result.paymentRunID, ['Sent', 'Closed'])
+  const today = await todayOf(tx, run.productID)
+  refuseUnnamed(result)
+  const given = result.payments.map(({ paymentID, reference, state, reason, date }, place) => ({
+    place,
+    payment_id: paymentID,
+    reference,
+    state,
+    reason,
+    date: date ?? today,
+  }))
+  const found = await tx.query<{ place: number; state: string }>(sql`
+    with given as materialized (select * from ${recordset('g', given, givenColumns)}),
+    found as (
+      select g.place, g.state, g.reason, g.date, p.payment_id, p.state as before,
+        count(*) over (partition by p.payment_id) as times
+      from given g
+      join payment p on ${ofRun(run, 'p')} and (p.payment_id = g.payment_id
+        or (g.payment_id is null and p.reference = g.reference))),
+    updated as (
+      update payment p set state = f.state, state_reason = f.reason, state_date = f.date
+      from found f
+      where p.product_id = ${run.productID} and p.payment_id = f.payment_id
+        and f.before = 'Sent' and f.times = 1
+      returning f.place)
+    select f.place, case when u.place is null then f.before end as state
+    from found f left join updated u on u.place = f.place`)
+  refuseOthers(result, found)
+  await closeIfDone(tx, run)
+  const returned = result.payments.filter(({ state }) => state === 'Returned').length
+  return told(tx, actor, run, { payments: result.payments.length, returned })
+}
+
+const givenColumns = {
+  place: 'int',
+  payment_id: 'bigint',
+  reference: 'text',
+  state: 'text',
+  reason: 'text',
+  date: 'date',
+} as const
+
+function refuseUnnamed({ payments }: RunResult) {
+  const place = payments.findIndex(({ paymentID, reference }) => !paymentID && !reference)
+  if (place >= 0)
+    throw invalid('required', 'Give paymentID or reference.', `payments[${place}].paymentID`)
+}
+
+function refuseOthers({ payments }: RunResult, found: { place: number; state: string | null }[]) {
+  const states = new Map(found.map(({ place, state }) => [place, state]))
+  const at = (place: number) => `payments[${place}]`
+  const missing = payments.flatMap((_, place) => (states.has(place) ? [] : [place]))
+  if (missing.length > 0)
+    throw new Refusal(
+      404,
+      missing.map((place) => ({
+        code: 'not_found',
+        field: at(place),
+        message: `${at(place)} names no payment of this run.`,
+      })),
+    )
+  const wrong = payments.flatMap((_, place) => (states.get(place) === null ? [] : [place]))
+  if (wrong.length > 0)
+    throw new Refusal(
+      409,
+      wrong.map((place) => ({
+        code: 'wrong_state',
+        field: at(place),
+        message: `${at(place)} is ${states.get(place)}, not Sent, or is given twice.`,
+      })),
+    )
+}
+
+/** A run is closed when nothing of it is open any more. */
+export const closeIfDone = (tx: Tx, run: RunID) =>
+  tx.query(sql`
+    update payment_run r set state = 'Closed', closed_date = now()
+    where ${ofRun(run, 'r')} and r.state = 'Sent' and not exists (
+      select from payment p where ${ofRun(run, 'p')}
+        and p.state not in ('Paid', 'Reissued', 'Unclaimed'))`)
+
+/** Returned money that nobody asks for is unclaimed after so many days. */
+export async function markUnclaimed(tx: Tx, actor: Actor, asked: Unclaimed): Promise<Written> {
+  const run = await lockRun(tx, actor, asked.paymentRunID, ['Sent', 'Closed'])
+  const today = await todayOf(tx, run.productID)
+  const marked = await tx.query(sql`
+    update payment p set state = 'Unclaimed'
+    where ${ofRun(run, 'p')} and p.state = 'Returned'
+      and p.state_date <= ${today}::date - ${asked.days}::int
+      and (${asked.paymentIDs ?? null}::bigint[] is null
+        or p.payment_id = any(${asked.paymentIDs ?? null}::bigint[]))
+    returning true`)
+  if (marked.length === 0)
+    throw conflict('nothing_returned', `No payment of the run was returned ${asked.days} days ago.`)
+  await closeIfDone(tx, run)
+  return told(tx, actor, run, { days: asked.days, payments: marked.length })
+}
+
+/** A draft goes as if it had not been; what it would have reissued is returned money again. */
+export async function deleteRun(tx: Tx, actor: Actor, runID: number): Promise<Written> {
+  const run = await lockRun(tx, actor, runID, ['Draft'])
+  const { productID } = run
+  await tx.query(sql`
+    with back as (
+      update payment o set state = 'Returned' from payment p
+      where ${ofRun(run, 'p')} and o.product_id = ${productID} and o.payment_id = p.reissue_of
+      returning o.payment_id, o.payment_run_id, p.payment_id as again)
+    update payment_item m set payment_id = b.payment_id, payment_run_id = b.payment_run_id
+    from back b where m.product_id = ${productID} and m.payment_id = b.again`)
+  await tx.query(sql`delete from payment_item m where ${ofRun(run, 'm')}`)
+  await tx.query(sql`delete from payment p where ${ofRun(run, 'p')}`)
+  await tx.query(sql`delete from payment_run r where ${ofRun(run, 'r')}`)
+  return { ...nothingLeft, ids: [runID], productID, changes: { deleted: runID } }
+}

@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { describe, it } from 'node:test'
+import { abaFile } from '../../src/money/payment-run/aba.ts'
+
+const header = {
+  bankCode: 'WBC',
+  userName: 'Example Unit Registry',
+  userID: '301500',
+  description: 'DISTRIBUTION',
+  processingDate: '2025-03-31',
+  trace: { bsb: '033088', accountNumber: '987654' },
+  remitterName: 'Example Fund',
+}
+const details = [
+  {
+    ...{ bsb: '062-000', accountNumber: '12345678', code: '56', cents: 40_121n },
+    ...{ title: 'Smith J', reference: 'DIST 17 ACC 1001', taxCents: 0n },
+  },
+  {
+    ...{ bsb: '733195', accountNumber: '00-1234', indicator: 'X', code: '56', cents: 28_000n },
+    ...{ title: 'Lee K', reference: 'DIST 17 ACC 1002', taxCents: 12_000n },
+  },
+]
+
+describe('An ABA file', () => {
+  it('is that of the published layout, byte for byte', () => {
+    const contra = { title: 'Example Fund Dist Account', reference: 'DIST 17 BALANCE' }
+    const sample = readFileSync(new URL('data/sample.aba', import.meta.url), 'latin1')
+    assert.equal(abaFile(header, details, contra), sample)
+  })
+
+  it('without a contra has the credits as its net', () => {
+    const lines = abaFile(header, details, undefined).split('\r\n')
+    const total = `7999-999${' '.repeat(12)}000006812100000681210000000000${' '.repeat(24)}000002`
+    assert.equal(lines.at(-2), total.padEnd(120))
+    assert.ok(lines.slice(0, -1).every((line) => line.length === 120))
+  })
+})

@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import pg from 'pg'
+import { paymentChecks } from '../../src/operations/verify/payment-checks.ts'
+import { foundAfter } from '../support/corruption.ts'
+import { account } from '../support/distribution.ts'
+import { assertVerified, only } from '../support/ledger.ts'
+import { mend, newRun, paidFund, paymentsOf, payOut, step } from '../support/payment-run.ts'
+import { type Service, startService } from '../support/service.ts'
+
+let service: Service
+let client: pg.Client
+before(async () => {
+  service = await startService()
+  client = new pg.Client(service.connection)
+  await client.connect()
+  await live()
+})
+after(async () => {
+  await client.end()
+  await service.stop()
+})
+
+/** Runs at every state, one of them with money that came back and went out again. */
+async function live() {
+  const approver = await service.userWith({ role: 'Administrator' })
+  const { fund } = await paidFund(service, [100, 200, 300])
+  await mend(service, account(fund, 2), "bsb = '000000'")
+  const run = await newRun(service.admin, fund)
+  await step(approver, 'Approve', run)
+  await step(service.admin, 'Sent', run)
+  const payments = (await paymentsOf(service.admin, run)).map(
+    ({ paymentID }: { paymentID: number }, i: number) => ({
+      paymentID,
+      state: i === 0 ? 'Paid' : 'Returned',
+    }),
+  )
+  await step(service.admin, 'Result', run, { payments })
+  only(await service.admin.post('/PaymentRun/Reissue', { paymentRunID: run.paymentRunID }))
+  await payOut(service, fund)
+  await step(approver, 'Approve', await newRun(service.admin, fund))
+  await payOut(service, fund)
+  await newRun(service.admin, fund)
+}
+
+const one = (state: string) => `payment_run_id = (
+  select min(payment_run_id) from payment_run where state = '${state}')`
+
+/** For every check the ways to break what it looks at; each must be found by it. */
+const corruptions: Record<string, string[]> = {
+  'a payment is the sum of what it is made of, unless that was paid again since': [
+    'update payment set amount = amount + 0.01',
+    'update payment_item set amount = amount - 0.01',
+    `delete from payment_item where ${one('Approved')}`,
+    `update payment set state = 'Reissued' where ${one('Draft')}`,
+    `update payment set state = 'Returned' where state = 'Reissued'`,
+    'update payment_item set payment_run_id = payment_run_id + 1',
+  ],
+  'what a run pays is a transaction that counts: same account, same money': [
+    `update biz_transaction set amount = amount + 1 where biz_transaction_type_id = 10`,
+    `update biz_transaction set biz_transaction_status_id = 3 where biz_transaction_type_id = 10`,
+    'update payment set account_id = account_id + 1',
+    `delete from biz_transaction where biz_transaction_type_id = 10`,
+  ],
+  'payments and their run are at states that go together, and two people were there': [
+    `update payment set state = 'Paid' where ${one('Approved')}`,
+    `update payment_run set state = 'Closed' where ${one('Approved')}`,
+    `update payment_run set approved_by_user_id = null where ${one('Approved')}`,
+    `update payment set state = 'Pending' where state = 'Paid'`,
+  ],
+  'the files of an approved run pay what its payments come to, byte for byte as kept': [
+    'update payment_run_file set amount = amount + 0.01',
+    'update payment_run_file set payment_count = payment_count + 1',
+    `update payment_run_file set content = content || '\\x20'::bytea`,
+    'delete from payment_run_file',
+    `update payment_run set state = 'Draft' where ${one('Approved')}`,
+  ],
+}
+
+describe('Payment runs that are right', () => {
+  it('pass every check', () => assertVerified(service))
+})
+
+describe('verify finds it when it does not hold that', () => {
+  for (const { name, violations } of paymentChecks)
+    it(name, async () => {
+      assert.ok(corruptions[name]?.length, 'the test knows a way to break it')
+      for (const corruption of corruptions[name]!)
+        assert.ok((await foundAfter(client, corruption, violations)) > 0, corruption)
+    })
+})
