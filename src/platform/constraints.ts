@@ -66,6 +66,12 @@ export const constraints: Record<string, Problem & { status: 400 | 409 }> = {
     field: 'securityCode',
     message: 'Another investment of this product has this securityCode.',
   },
+  investment_security_code_any_case: {
+    status: 409,
+    code: 'duplicate',
+    field: 'securityCode',
+    message: 'Another investment of this product has this securityCode, in whatever letter case.',
+  },
   investment_price_date_unique: {
     status: 409,
     code: 'duplicate',

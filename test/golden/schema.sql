@@ -79,9 +79,9 @@ create table account (
   drp_value numeric,
   account_status_id integer not null,
   constraint account_pkey PRIMARY KEY (account_id),
-  constraint account_external_id_unique UNIQUE (product_id, external_account_id),
+  constraint account_external_id_unique UNIQUE (product_id, external_account_id) DEFERRABLE,
   constraint account_in_product UNIQUE (product_id, account_id),
-  constraint account_number_unique UNIQUE (product_id, account_number),
+  constraint account_number_unique UNIQUE (product_id, account_number) DEFERRABLE,
   constraint account_of_entity FOREIGN KEY (product_id, biz_entity_id) REFERENCES biz_entity(product_id, biz_entity_id) ON DELETE CASCADE,
   constraint product_has_accounts FOREIGN KEY (product_id) REFERENCES product(product_id)
 );
@@ -107,7 +107,7 @@ create table address (
   person_id integer,
   organisation_id integer,
   constraint address_pkey PRIMARY KEY (address_id),
-  constraint address_external_id_unique UNIQUE (external_address_id),
+  constraint address_external_id_unique UNIQUE (external_address_id) DEFERRABLE,
   constraint address_one_owner CHECK ((num_nonnulls(biz_entity_id, person_id, organisation_id) = 1)),
   constraint address_biz_entity_id_fkey FOREIGN KEY (biz_entity_id) REFERENCES biz_entity(biz_entity_id) ON DELETE CASCADE,
   constraint address_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisation(organisation_id) ON DELETE CASCADE,
@@ -380,14 +380,14 @@ create table communication (
   person_id integer,
   organisation_id integer,
   constraint communication_pkey PRIMARY KEY (communication_id),
-  constraint communication_external_id_unique UNIQUE (external_communication_id),
+  constraint communication_external_id_unique UNIQUE (external_communication_id) DEFERRABLE,
   constraint communication_one_owner CHECK ((num_nonnulls(biz_entity_id, person_id, organisation_id) = 1)),
+  constraint communication_email_unique EXCLUDE USING btree (lower((name)::text) WITH =) WHERE ((communication_type_id = 1)) DEFERRABLE,
   constraint communication_biz_entity_id_fkey FOREIGN KEY (biz_entity_id) REFERENCES biz_entity(biz_entity_id) ON DELETE CASCADE,
   constraint communication_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisation(organisation_id) ON DELETE CASCADE,
   constraint communication_person_id_fkey FOREIGN KEY (person_id) REFERENCES person(person_id) ON DELETE CASCADE
 );
 CREATE INDEX communication_biz_entity ON public.communication USING btree (biz_entity_id);
-CREATE UNIQUE INDEX communication_email_unique ON public.communication USING btree (lower((name)::text)) WHERE (communication_type_id = 1);
 CREATE INDEX communication_organisation ON public.communication USING btree (organisation_id);
 CREATE INDEX communication_person ON public.communication USING btree (person_id);
 grant delete, insert, select, update on communication to registry_service;
@@ -655,6 +655,7 @@ create table investment (
 );
 CREATE INDEX investment_external ON public.investment USING btree (external_investment_id);
 CREATE INDEX investment_security_code ON public.investment USING btree (security_code);
+CREATE UNIQUE INDEX investment_security_code_any_case ON public.investment USING btree (product_id, lower((security_code)::text));
 grant delete, insert, select, update on investment to registry_service;
 
 create table investment_price (
@@ -747,7 +748,7 @@ create table organisation (
   created_date timestamp with time zone default now() not null,
   updated_date timestamp with time zone default now() not null,
   constraint organisation_pkey PRIMARY KEY (organisation_id),
-  constraint organisation_external_id_unique UNIQUE (external_organisation_id)
+  constraint organisation_external_id_unique UNIQUE (external_organisation_id) DEFERRABLE
 );
 grant delete, insert, select, update on organisation to registry_service;
 
@@ -821,7 +822,7 @@ create table payment_detail (
   personal_name character varying(200),
   reference character varying(200),
   constraint payment_detail_pkey PRIMARY KEY (payment_detail_id),
-  constraint payment_detail_external_id_unique UNIQUE (external_payment_detail_id),
+  constraint payment_detail_external_id_unique UNIQUE (external_payment_detail_id) DEFERRABLE,
   constraint payment_detail_default_deposit EXCLUDE USING btree (biz_entity_id WITH =) WHERE ((is_default AND is_for_deposit)) DEFERRABLE INITIALLY DEFERRED,
   constraint payment_detail_default_distribution EXCLUDE USING btree (biz_entity_id WITH =) WHERE ((is_default AND is_for_distribution)) DEFERRABLE INITIALLY DEFERRED,
   constraint payment_detail_default_other EXCLUDE USING btree (biz_entity_id WITH =) WHERE ((is_default AND is_for_other)) DEFERRABLE INITIALLY DEFERRED,
@@ -959,7 +960,7 @@ create table person (
   created_date timestamp with time zone default now() not null,
   updated_date timestamp with time zone default now() not null,
   constraint person_pkey PRIMARY KEY (person_id),
-  constraint person_external_id_unique UNIQUE (external_person_id),
+  constraint person_external_id_unique UNIQUE (external_person_id) DEFERRABLE,
   constraint person_share_percentage CHECK (((share_percentage >= 0) AND (share_percentage <= 100)))
 );
 grant delete, insert, select, update on person to registry_service;

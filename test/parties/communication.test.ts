@@ -51,7 +51,7 @@ describe('POST /Communication', () => {
   })
 
   it('needs one owner that exists, and a known type', async () => {
-    refused(await post({ communicationTypeID: 1, name: 'x' }), 400, 'required')
+    refused(await post({ communicationTypeID: 1, name: 'x@example.com' }), 400, 'required')
     refused(await post({ personID, bizEntityID: 1 }), 400, 'more_than_one_owner')
     refused(await post({ personID: 999999 }), 404, 'not_found')
     refused(await post({ personID, communicationTypeID: 99 }), 400, 'unknown_lookup')

@@ -218,10 +218,10 @@ describe('PUT /Person', () => {
     assert.deepEqual([bare.firstName, bare.addresses], [null, []])
   })
 
-  it('finds the record by either id; personID is required or its external form', async () => {
+  it('finds the record by its native id, which is required', async () => {
     const externalPersonId = unique('P')
     const { personID } = await create({ externalPersonId })
-    assert.equal(only(await put({ externalPersonId, lastName: 'B' })).personID, personID)
+    refused(await put({ externalPersonId, lastName: 'B' }), 400, 'required')
     refused(await put({ lastName: 'B' }), 400, 'required')
     refused(await put({ personID: 999999 }), 404, 'not_found')
     const other = await create({ externalPersonId: unique('P') })

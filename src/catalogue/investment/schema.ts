@@ -85,8 +85,11 @@ const parameters = {
   InvestmentID: optional(Id),
   ExternalInvestmentId: optional(ExternalId),
 }
-/** SecurityCode is not among them: the specification does not take it here (4.17). */
-export const InvestmentKey = Type.Object(parameters)
+/** SecurityCode may stand beside an id, and names nothing alone (4.17). */
+export const InvestmentKey = Type.Object({
+  ...parameters,
+  SecurityCode: optional(SecurityCode),
+})
 export const InvestmentQuery = Type.Object({
   ...parameters,
   SecurityCode: optional(SecurityCode),

@@ -8,6 +8,7 @@ import type { Sql, Tx } from '../../platform/sql/handle.ts'
 import { identifyAll, namesAny } from '../../platform/sql/identify.ts'
 import type { Plan } from '../../platform/sql/plan.ts'
 import { defineTable, newIDs, type Row, rowColumns, rowFrom } from '../../platform/sql/rows.ts'
+import { type ClosingAccount, refuseUnitsLeft } from './closing.ts'
 import { newAccountNumbers, retireAccountNumbers } from './number.ts'
 import { type AccountInput, AccountRecord } from './schema.ts'
 
@@ -23,6 +24,8 @@ export type AccountList = {
   isNew: boolean
   accounts: readonly AccountInput[]
   path: string
+  /** The entity itself is being closed, and its accounts with it: the field that says so. */
+  closedBy?: string | undefined
 }
 
 type Given = {
@@ -64,6 +67,7 @@ export async function planAccounts(
     before && before.currency_id !== rows[i]!.currency_id ? [before] : [],
   )
   await refuseWithHistory(tx, removed, recounted)
+  await refuseUnitsLeft(tx, closing(given, rows))
   await retireAccountNumbers(
     tx,
     removed.map((row) => row.account_id as number),
@@ -72,11 +76,23 @@ export async function planAccounts(
     plan.remove(accountTable, row.account_id as number)
     changed.add(row.biz_entity_id as number)
   }
-  for (const [i, { list, before }] of given.entries()) {
-    if (plan.put(accountTable, before, rows[i]!)) changed.add(list.entityID)
+  for (const [i, { list, before, path }] of given.entries()) {
+    if (plan.put(accountTable, before, rows[i]!, path)) changed.add(list.entityID)
   }
   return { products, changed }
 }
+
+const { Closed } = lookups.AccountStatus
+
+/** Accounts that were open, and are to be closed by their own status or by their entity's. */
+const closing = (given: readonly Given[], rows: readonly Row[]): ClosingAccount[] =>
+  given.flatMap(({ list, before, path }, i) => {
+    const row = rows[i]!
+    if (!before) return []
+    if (row.account_status_id === Closed && before.account_status_id !== Closed)
+      return [{ row, field: inside(path, 'accountStatusID') }]
+    return list.closedBy ? [{ row, field: list.closedBy }] : []
+  })
 
 /** The product each account names; one that names none must be there already. */
 async function withProducts(tx: Sql, actor: Actor, lists: readonly AccountList[]) {

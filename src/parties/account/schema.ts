@@ -40,7 +40,14 @@ export const AccountInput = Type.Object(
   { ...ids, ...fields },
   { $id: 'AccountInput', check: drpValueFits },
 )
-export const Account = shown('Account', { ...ids, ...fields, balance: decimal() })
+const Balance = Type.Object({ currencyID: lookupID('Currency'), amount: decimal() })
+/** Currencies are never added: `balance` is what the account has in its own. */
+export const Account = shown('Account', {
+  ...ids,
+  ...fields,
+  balance: decimal(),
+  balances: Type.Array(Balance, { description: 'What the account has, in every currency.' }),
+})
 /** What the account table holds, beside the entity it is of. */
 export const AccountRecord = Type.Object({
   accountID: Id,

@@ -10,7 +10,7 @@ import {
 } from '../../platform/shape/fields.ts'
 import type { Check } from '../../platform/shape/keywords.ts'
 import { reference } from '../../platform/sql/identify.ts'
-import { countryCode, isPostcodeOf, isState, stateCodes } from '../investor/checks.ts'
+import { countryCode, isPostcodeOf, isState, StateCode, stateCodes } from '../investor/checks.ts'
 import { bizEntityFields, organisationFields, personFields } from '../investor/identities.ts'
 import { exactlyOneOwner } from '../investor/owned-kind.ts'
 
@@ -21,7 +21,7 @@ const fields = {
   addressLine: optional(text(200)),
   suburb: optional(text(255)),
   postcode: optional(text(255)),
-  stateCode: optional(text(255)),
+  stateCode: optional(StateCode),
   countryCode: optional(countryCode(255)),
   officeID: optional(Integer),
 }

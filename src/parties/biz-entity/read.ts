@@ -3,6 +3,7 @@ import type { Actor } from '../../platform/actor.ts'
 import type { Fragment, Sql } from '../../platform/sql/handle.ts'
 import { page, renderPage } from '../../platform/sql/paging.ts'
 import { columns, many, one } from '../../platform/sql/render.ts'
+import { balancesOf } from '../account/balance.ts'
 import { Account } from '../account/schema.ts'
 import { Address } from '../address/schema.ts'
 import { addressKind } from '../address/sql.ts'
@@ -10,8 +11,7 @@ import { Communication } from '../communication/schema.ts'
 import { communicationKind } from '../communication/sql.ts'
 import { listOf } from '../investor/owned-kind.ts'
 import { selectOrganisation } from '../organisation/sql.ts'
-import { PaymentDetail } from '../payment-detail/schema.ts'
-import { paymentDetailKind } from '../payment-detail/sql.ts'
+import { paymentDetailsOf } from '../payment-detail/sql.ts'
 import { selectPerson } from '../person/sql.ts'
 import { askedFor } from './filters.ts'
 import { selectParent } from './parents.ts'
@@ -33,10 +33,10 @@ export const entitiesByID = (actor: Actor, ids: readonly number[]) =>
 const entityColumns = columns(BizEntity, 'b')
 const addressesOf = listOf(addressKind.table, Address, 'bizEntity', 'b')
 const communicationsOf = listOf(communicationKind.table, Communication, 'bizEntity', 'b')
-const paymentDetailsOf = listOf(paymentDetailKind.table, PaymentDetail, 'bizEntity', 'b')
 const accountColumns = columns(Account, 'a', {
   externalProductId: 'pr.external_product_id',
   balance: 'coalesce(bal.balance, 0)',
+  balances: `coalesce(bal.balances, '[]')`,
 })
 const partyColumns = columns(BizEntityParty, 'y', {
   externalOrganisationId: 'yo.external_organisation_id',
@@ -67,7 +67,7 @@ const selectEntities = (actor: Actor, page: Fragment) => sql`
   select ${entityColumns},
     coalesce(accounts.list, '[]') as accounts,
     ${addressesOf} as addresses, ${communicationsOf} as communications,
-    ${paymentDetailsOf} as "paymentDetails",
+    ${paymentDetailsOf(actor)} as "paymentDetails",
     ${many(selectParties)} as "bizEntityParties",
     ${many(
       selectParent(
@@ -80,17 +80,7 @@ const selectEntities = (actor: Actor, page: Fragment) => sql`
   from page b left join accounts on accounts.id = b.biz_entity_id
   order by b.biz_entity_id`
 
-/** Units × the latest price, in the account's currency; what has no price counts as invested. */
-const selectBalances = sql`
-  select a.account_id, sum(case when v.price is null then h.invested_amount
-    else round(h.quantity * v.price, minor_units(a.currency_id)) end) as balance
-  from page_account a
-  join holding h on h.product_id = a.product_id and h.account_id = a.account_id
-  left join lateral (
-    select price from investment_price v
-    where v.investment_id = h.investment_id and v.price_date <= current_date
-    order by v.price_date desc limit 1) v on true
-  group by a.account_id`
+const selectBalances = balancesOf('page_account')
 
 const selectParties = sql`
   select ${partyColumns},

@@ -1,5 +1,6 @@
 import type { TSchema } from 'typebox'
 import type { Actor } from '../../platform/actor.ts'
+import { lookups } from '../../platform/lookup/lookups.ts'
 import { invalid, type Problem, refuseAll } from '../../platform/refusal.ts'
 import { changesBetween, masked } from '../../platform/shape/mask.ts'
 import { type ItemPath, inside } from '../../platform/shape/path.ts'
@@ -20,6 +21,7 @@ import type { Written } from '../../platform/sql/unit-of-work.ts'
 import { accountTable, planAccounts } from '../account/plan.ts'
 import { addressKind } from '../address/sql.ts'
 import { communicationKind } from '../communication/sql.ts'
+import { doubtsAbout } from '../investor/doubts.ts'
 import { bizEntityReference, type Owner } from '../investor/identities.ts'
 import { type Planning, sealedChanges } from '../investor/linked.ts'
 import { lockEntitiesShowing, touch } from '../investor/locks.ts'
@@ -35,7 +37,7 @@ import { lockParents, parentTable, planParents, refuseCycles } from './parents.t
 import { type Linked, partyTable, planLinkedParties, planParties } from './parties.ts'
 import { entitiesByID } from './read.ts'
 import { checkReferences } from './references.ts'
-import { BizEntity, BizEntityInput, BizEntityRecord, type BizEntityUpdate } from './schema.ts'
+import { BizEntity, BizEntityInput, BizEntityRecord, BizEntityUpdate } from './schema.ts'
 
 const entityTable = defineTable('biz_entity', {
   key: 'biz_entity_id',
@@ -81,7 +83,8 @@ export async function createEntities(
   const answer = await render(tx, entitiesByID(actor, ids!))
   const changes = masked({ items: BizEntityInput } as TSchema, inputs)
   const shares = sharesOf(ids!.map((id) => ({ productID: products.get(id)!, id })))
-  return { ...answer, ids: ids!, productID: sole(products), shares, changes }
+  const doubts = doubtsAbout(BizEntityInput, inputs, pathOf)
+  return { ...answer, ...doubts, ids: ids!, productID: sole(products), shares, changes }
 }
 
 /** Replaces an entity: what is left out of its structure goes, persons and organisations stay. */
@@ -111,7 +114,8 @@ export async function replaceEntity(
     ...changesBetween(BizEntity, before.json, after.json),
     ...sealedIn(linked),
   }
-  return { ...after, ids: [id], productID: sole(planned.products), changes }
+  const doubts = doubtsAbout(BizEntityUpdate, [input])
+  return { ...after, ...doubts, ids: [id], productID: sole(planned.products), changes }
 }
 
 /** Links may close a circle only if two requests write them at once. */
@@ -157,6 +161,7 @@ async function planEntities(
       isNew,
       accounts: input.accounts,
       path: inside(path, 'accounts'),
+      closedBy: isClosing(input, stored.get(id)) ? inside(path, 'bizEntityStatusID') : undefined,
     })),
     plan,
   )
@@ -199,6 +204,10 @@ async function planEntities(
   }
 }
 
+const { Closed } = lookups.BizEntityStatus
+const isClosing = ({ bizEntityStatusID }: BizEntityUpdate, before: Row | undefined) =>
+  bizEntityStatusID === Closed && before !== undefined && before.biz_entity_status_id !== Closed
+
 const pairOf = (external: string | undefined, id: number): [string, number][] =>
   external === undefined ? [] : [[external, id]]
 
@@ -209,9 +218,9 @@ function planOwnFields(
   plan: Plan,
 ): boolean {
   let changed = false
-  for (const { id, input } of drafts) {
+  for (const { id, input, path } of drafts) {
     const row = rowFrom(entityTable, input, { biz_entity_id: id, product_id: products.get(id)! })
-    if (plan.put(entityTable, stored.get(id), row)) changed = true
+    if (plan.put(entityTable, stored.get(id), row, path)) changed = true
   }
   return changed
 }

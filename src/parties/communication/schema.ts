@@ -1,7 +1,16 @@
 import { type Static, Type } from 'typebox'
 import { paging } from '../../platform/http/paging.ts'
-import { lookupID } from '../../platform/lookup/lookups.ts'
-import { ExternalId, Id, oneOrMany, optional, shown, text } from '../../platform/shape/fields.ts'
+import { lookupID, lookups } from '../../platform/lookup/lookups.ts'
+import {
+  ExternalId,
+  Id,
+  oneOrMany,
+  optional,
+  shown,
+  text,
+  trimmed,
+} from '../../platform/shape/fields.ts'
+import type { Check } from '../../platform/shape/keywords.ts'
 import { reference } from '../../platform/sql/identify.ts'
 import { bizEntityFields, organisationFields, personFields } from '../investor/identities.ts'
 import { exactlyOneOwner } from '../investor/owned-kind.ts'
@@ -9,27 +18,38 @@ import { exactlyOneOwner } from '../investor/owned-kind.ts'
 const ids = { communicationID: optional(Id), externalCommunicationId: optional(ExternalId) }
 const fields = {
   communicationTypeID: optional(lookupID('CommunicationType')),
-  name: optional(text(500, { description: 'The contact value: an address, a number.' })),
+  name: optional(
+    text(500, { description: 'The contact value: an address, a number.', conformed: trimmed }),
+  ),
 }
 const owners = { ...bizEntityFields, ...personFields, ...organisationFields }
+
+/** One @, no blanks: whether anybody reads it, only a letter can tell. */
+const emailIsAddress: Check = (value) => {
+  const { communicationTypeID, name } = (value ?? {}) as Record<string, unknown>
+  if (communicationTypeID !== lookups.CommunicationType.Email || typeof name !== 'string') return []
+  if (/^[^@\s]+@[^@\s]+$/.test(name) && name.length <= 254) return []
+  return [{ field: 'name', words: 'must be an e-mail address of at most 254 characters' }]
+}
+const own: Check = (value) => [...exactlyOneOwner(value), ...emailIsAddress(value)]
 
 /** A communication inside the record of its owner. */
 export const NestedCommunication = Type.Object(
   { ...ids, ...fields },
-  { $id: 'NestedCommunication' },
+  { $id: 'NestedCommunication', check: emailIsAddress },
 )
 
 const example = { communicationTypeID: 1, name: 'ann.example@example.com', personID: 1 }
 export const CommunicationInput = Type.Object(
   { externalCommunicationId: ids.externalCommunicationId, ...fields, ...owners },
-  { $id: 'CommunicationInput', check: exactlyOneOwner, example },
+  { $id: 'CommunicationInput', check: own, example },
 )
 export const CommunicationInputs = oneOrMany(CommunicationInput)
 export const CommunicationUpdate = Type.Object(
   { ...ids, ...fields, ...owners },
   {
     $id: 'CommunicationUpdate',
-    check: exactlyOneOwner,
+    check: own,
     example: { communicationID: 1, ...example },
   },
 )

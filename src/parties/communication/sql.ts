@@ -44,7 +44,7 @@ export const communicationKind: OwnedKind = {
   reference: communicationReference,
   parameter: communicationParameter,
   record: Communication,
-  select: selectCommunication,
+  select: (where) => selectCommunication(where),
 }
 
 export const readCommunications = (handle: Sql, actor: Actor, query: CommunicationQuery) =>

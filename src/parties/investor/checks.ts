@@ -1,41 +1,69 @@
 import { isValidBIC, isValidIBAN } from 'ibantools'
 import { countries } from '../../platform/lookup/countries.ts'
 import { text, textThat } from '../../platform/shape/fields.ts'
+import { isAbn, isAcn } from './check-digits.ts'
 
 /** The identifiers and codes that investors' records hold, each with what makes it valid. */
+
+const upperCase = (value: unknown) =>
+  typeof value === 'string' ? value.trim().toUpperCase() || undefined : value
 
 const alpha2 = new Set(countries.map(([two]) => two))
 const alpha3 = new Set(countries.map(([, three]) => three))
 
-/** Either form of the ISO code, kept as it was sent. */
+/** Either form of the ISO code. Codes come in any letter case and are kept in capitals. */
 export const countryCode = (maxLength: number) =>
   textThat(
     maxLength,
     (code) => alpha2.has(code) || alpha3.has(code),
     'must be a country code of ISO 3166-1, like AU or AUS',
+    { conformed: upperCase },
   )
 export const countryAlpha2 = textThat(
   2,
   (code) => alpha2.has(code),
   'must be a two-letter country code of ISO 3166-1, like AU',
+  { conformed: upperCase },
 )
 export const countryAlpha3 = textThat(
   3,
   (code) => alpha3.has(code),
   'must be a three-letter country code of ISO 3166-1, like AUS',
+  { conformed: upperCase },
 )
 
-export const Abn = text(11, { pattern: '^[0-9]{11}$', must: 'must be 11 digits' })
-export const Acn = text(9, { pattern: '^[0-9]{9}$', must: 'must be 9 digits' })
-export const Bsb = text(7, {
-  pattern: '^[0-9]{3}-?[0-9]{3}$',
-  must: 'must be six digits, like 062-000',
-})
+export const StateCode = text(255, { conformed: upperCase })
+
+const allZeros = /^0+$/
+export const Abn = textThat(
+  11,
+  (abn) => /^\d{11}$/.test(abn) && !allZeros.test(abn),
+  'must be 11 digits, not all of them 0',
+  { doubt: (abn: string) => !isAbn(abn) },
+)
+export const Acn = textThat(
+  9,
+  (acn) => /^\d{9}$/.test(acn) && !allZeros.test(acn),
+  'must be 9 digits, not all of them 0',
+  { doubt: (acn: string) => !isAcn(acn) },
+)
+/** All zeros and all nines stand for "none" in bank files. */
+export const Bsb = textThat(
+  7,
+  (bsb) => /^\d{3}-?\d{3}$/.test(bsb) && !/^(000-?000|999-?999)$/.test(bsb),
+  'must be six digits, like 062-000, and a branch that there can be',
+)
+/** As people write them; a masked one passes here and is judged where the stored one is known. */
+export const AccountNumber = textThat(
+  50,
+  (number) => /^[0-9A-Za-z *-]*$/.test(number),
+  'must have digits, letters, blanks and hyphens only',
+)
 /** Kept as it was sent, with the spaces and hyphens people write it with. */
 export const Iban = (options: object = {}) =>
   textThat(
     42,
-    (iban) => isValidIBAN(iban.replaceAll(/[ .-]/g, '').toUpperCase()),
+    (iban) => iban.includes('*') || isValidIBAN(iban.replaceAll(/[ .-]/g, '').toUpperCase()),
     'is not a valid IBAN',
     options,
   )

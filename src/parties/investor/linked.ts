@@ -37,6 +37,8 @@ export type LinkedKind = {
   table: Table
   reference: Reference
   visible: (actor: Actor) => Fragment
+  /** What is wrong with a record as it is to be stored. */
+  judge?: (row: Row, path: string) => Problem[]
 }
 
 /** One place of a request that brings a record, or names one. */
@@ -106,8 +108,9 @@ export async function planGroups(
     const id = group.id ?? newID.get(group)!
     const before = current.get(id)
     const row = given && rowFor(planning, table, id, given, before)
+    if (row) problems.push(...(kind.judge?.(row, winner.path) ?? []))
     if (row) problems.push(...sealRow(vault, table, row, before, winner.path))
-    const changed = Boolean(row && plan.put(table, before, row))
+    const changed = Boolean(row && plan.put(table, before, row, winner.path))
     const sealed = before && row ? sealedDifferences(table, before, row) : {}
     const record = { id, isNew: !before, given, path: winner.path, changed, sealed }
     for (const use of group.uses) records.set(use, record)

@@ -16,6 +16,7 @@ import {
   rowsOfOwners,
 } from './owned-kind.ts'
 import { visibleOwned } from './scope.ts'
+import { unmask } from './unmask.ts'
 
 /** The records of one kind that a request nests in one owner. */
 export type NestedList = {
@@ -90,6 +91,7 @@ function matchAll(kind: NestedKind, given: readonly Given[], current: readonly R
   }
   const kept = new Map<number, Row>()
   const changedExternals: Problem[] = []
+  const masks: Problem[] = []
   const match = (one: Given, isIt: (row: Row) => boolean) => {
     const rows = free.get(ownerKey(one.list.owner)) ?? []
     const place = rows.findIndex(isIt)
@@ -97,6 +99,7 @@ function matchAll(kind: NestedKind, given: readonly Given[], current: readonly R
     const [row] = rows.splice(place, 1)
     one.row[key] = row![key]!
     if (!keepExternal(kind, one.row, row!)) changedExternals.push(fixedExternal(kind, one.path))
+    masks.push(...unmask(kind, one.row, row, one.path))
     one.matched = true
     kept.set(row![key] as number, row!)
   }
@@ -108,7 +111,8 @@ function matchAll(kind: NestedKind, given: readonly Given[], current: readonly R
   for (const one of unmatched())
     if (!one.row[key] && !externalOf(kind, one.row))
       match(one, (row) => sameRow(kind.table, { ...row, [key]: null }, one.row))
-  refuseAll(400, changedExternals)
+  for (const one of unmatched()) masks.push(...unmask(kind, one.row, undefined, one.path))
+  refuseAll(400, [...changedExternals, ...masks])
   return kept
 }
 
@@ -187,9 +191,11 @@ function planChanges(
     plan.remove(table, row[table.key] as number)
     change(ownerOf(kind, row))
   }
+  const paths = new Map(given.map(({ row, path }) => [row[table.key], path]))
   for (const [list, rows] of rowsByList(given)) {
     for (const row of kind.settle?.(rows) ?? rows) {
-      if (plan.put(table, kept.get(row[table.key] as number), row)) change(list.owner)
+      const id = row[table.key] as number
+      if (plan.put(table, kept.get(id), row, paths.get(id))) change(list.owner)
     }
   }
   return [...changed.values()]

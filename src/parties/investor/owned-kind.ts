@@ -1,5 +1,6 @@
 import sql, { join, raw } from 'sql-template-tag'
 import type { TObject } from 'typebox'
+import type { Actor } from '../../platform/actor.ts'
 import type { Finding } from '../../platform/shape/keywords.ts'
 import type { Fragment, Sql } from '../../platform/sql/handle.ts'
 import { namesAny, type Reference } from '../../platform/sql/identify.ts'
@@ -17,6 +18,8 @@ export type NestedKind = {
   reference: Reference
   /** The external id is for ever. */
   fixedExternalID?: boolean
+  /** Columns that answers may show masked: a mask that comes back means unchanged. */
+  masked?: readonly string[]
   /** Brings all the records of one owner into agreement; those written now come last. */
   settle?: (rows: Row[]) => Row[]
 }
@@ -27,7 +30,7 @@ export type OwnedKind = NestedKind & {
   parameter: Reference
   /** As answers show it. */
   record: TObject
-  select: (where: Fragment) => Fragment
+  select: (where: Fragment, actor: Actor) => Fragment
 }
 
 /** Parties have no external id. */
@@ -67,10 +70,12 @@ export function listOf(
   record: TObject,
   kind: OwnerKind,
   owner: string,
+  elsewhere: Record<string, string> = {},
 ): Fragment {
   const column = columnOfOwner(kind)
+  const shown = columns(record, 't', { ...externalIDs(kind, owner), ...elsewhere })
   return many(sql`
-    select ${columns(record, 't', externalIDs(kind, owner))} from ${raw(name)} t
+    select ${shown} from ${raw(name)} t
     where ${raw(`t.${column} = ${owner}.${column}`)} order by ${raw(`t.${key}`)}`)
 }
 

@@ -15,6 +15,7 @@ import { lockOwners, soleProduct, touch } from './locks.ts'
 import { fixedExternal, keepExternal } from './nested.ts'
 import { type OwnedKind, ownedBy, ownerKey, ownerOf, rowsOfOwners } from './owned-kind.ts'
 import { visibleOwned, visibleOwner } from './scope.ts'
+import { unmask } from './unmask.ts'
 
 /** The direct endpoints of what investors own: the same rules for each kind. */
 
@@ -35,9 +36,13 @@ export async function createOwned(
     ...rowFrom(table, input, ownedBy(kind, owners[i]!)),
     [table.key]: ids![i]!,
   }))
-  await writeRows(tx, kind, rows, [])
+  refuseAll(
+    400,
+    rows.flatMap((row, i) => unmask(kind, row, undefined, path(i))),
+  )
+  await writeRows(tx, kind, rows, [], path)
   await touch(tx, showing)
-  const answer = await render(tx, kind.select(among(kind, ids!)))
+  const answer = await render(tx, kind.select(among(kind, ids!), actor))
   const changes = masked({ items: schema } as TSchema, inputs)
   return { ...answer, ids: ids!, productID: soleProduct(showing), changes }
 }
@@ -54,10 +59,11 @@ export async function updateOwned(
   const { row: current, showing } = await lockOwned(tx, kind, id, [owner!])
   const row = { ...rowFrom(table, input, ownedBy(kind, owner!)), [table.key]: id }
   if (!keepExternal(kind, row, current)) throw new Refusal(400, [fixedExternal(kind, '')])
-  const before = await render(tx, kind.select(among(kind, [id])))
-  const changed = await writeRows(tx, kind, [row], [current])
+  refuseAll(400, unmask(kind, row, current, ''))
+  const before = await render(tx, kind.select(among(kind, [id]), actor))
+  const changed = await writeRows(tx, kind, [row], [current], () => '')
   if (changed) await touch(tx, showing)
-  const after = await render(tx, kind.select(among(kind, [id])))
+  const after = await render(tx, kind.select(among(kind, [id]), actor))
   const changes = changesBetween(record, before.json, after.json)
   return { ...after, ids: [id], productID: soleProduct(showing), changes }
 }
@@ -71,7 +77,7 @@ export async function deleteOwned(
   const { table, record } = kind
   const id = await identifyOwned(tx, actor, kind, kind.parameter, key)
   const { showing } = await lockOwned(tx, kind, id, [])
-  const before = await render(tx, kind.select(among(kind, [id])))
+  const before = await render(tx, kind.select(among(kind, [id]), actor))
   const plan = planFor([table])
   plan.remove(table, id)
   await plan.write(tx)
@@ -153,8 +159,10 @@ async function writeRows(
   kind: OwnedKind,
   rows: readonly Row[],
   replaced: readonly Row[],
+  path: ItemPath,
 ): Promise<boolean> {
   const { table } = kind
+  const paths = new Map(rows.map((row, i) => [row[table.key], path(i)]))
   const plan = planFor([table])
   const written = new Set(rows.map((row) => row[table.key]))
   const owners = new Map(rows.map((row) => [ownerKey(ownerOf(kind, row)), ownerOf(kind, row)]))
@@ -165,7 +173,8 @@ async function writeRows(
   for (const key of owners.keys()) {
     const own = [...others, ...rows].filter((row) => ownerKey(ownerOf(kind, row)) === key)
     for (const row of kind.settle?.(own) ?? own) {
-      if (plan.put(table, before.get(row[table.key]!), row)) changed = true
+      const id = row[table.key]!
+      if (plan.put(table, before.get(id), row, paths.get(id))) changed = true
     }
   }
   await plan.write(tx)

@@ -11,6 +11,7 @@ import { nothingLeft, render } from '../../platform/sql/render.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
 import { addressKind } from '../address/sql.ts'
 import { communicationKind } from '../communication/sql.ts'
+import { doubtsAbout } from '../investor/doubts.ts'
 import { type Owner, organisationParameter, organisationReference } from '../investor/identities.ts'
 import { type LinkedRecord, type Planning, sealedChanges, type Use } from '../investor/linked.ts'
 import { lockEntitiesShowing, lockOwners, soleProduct, touch } from '../investor/locks.ts'
@@ -23,7 +24,7 @@ import {
   Organisation,
   OrganisationInput,
   type OrganisationKey,
-  type OrganisationUpdate,
+  OrganisationUpdate,
 } from './schema.ts'
 import { associationTable, organisationsByID, organisationTable } from './sql.ts'
 
@@ -50,7 +51,8 @@ export async function createOrganisations(
   await touch(tx, showing)
   const ids = uses.map((use) => organisations.get(use)!.id)
   const changes = masked({ items: OrganisationInput } as TSchema, inputs)
-  return { ...(await render(tx, organisationsByID(ids))), ids, changes }
+  const doubts = doubtsAbout(OrganisationInput, inputs, path)
+  return { ...(await render(tx, organisationsByID(ids))), ...doubts, ids, changes }
 }
 
 export async function updateOrganisation(
@@ -72,7 +74,8 @@ export async function updateOrganisation(
     ...changesBetween(Organisation, before.json, after.json),
     ...sealedChanges(organisations.get(use)!),
   }
-  return { ...after, ids: [id], productID: soleProduct(showing), changes }
+  const doubts = doubtsAbout(OrganisationUpdate, [input])
+  return { ...after, ...doubts, ids: [id], productID: soleProduct(showing), changes }
 }
 
 /** Organisations with the persons they bring, and all that these own. */

@@ -19,7 +19,7 @@ export const organisationTable = defineTable('organisation', {
   key: 'organisation_id',
   record: OrganisationRecord,
   inOrderOf: 'external_organisation_id',
-  contested: 'external_organisation_id',
+  contested: 'organisation_external_id_unique',
   updatedDate: true,
 })
 

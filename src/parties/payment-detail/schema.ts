@@ -11,13 +11,14 @@ import {
   text,
 } from '../../platform/shape/fields.ts'
 import { reference } from '../../platform/sql/identify.ts'
-import { Bic, Bsb, Iban } from '../investor/checks.ts'
+import { AccountNumber, Bic, Bsb, Iban } from '../investor/checks.ts'
 import { bizEntityFields } from '../investor/identities.ts'
 
 const ids = { paymentDetailID: optional(Id), externalPaymentDetailId: optional(ExternalId) }
 const paymentTypeID = optional(lookupID('PaymentType'))
-// Answers show them; logs and the audit trail do not.
-const BankAccount = sensitive(text(50, { writeOnly: false }))
+// Answers show them to those with PaymentDetail.Read, to others their masks; logs and the audit
+// trail do not.
+const BankAccount = sensitive({ ...AccountNumber, writeOnly: false })
 const fields = {
   bsb: optional(Bsb),
   accountNumber: optional(BankAccount),

@@ -5,7 +5,7 @@ import { identified } from '../../platform/sql/identify.ts'
 import { columns } from '../../platform/sql/render.ts'
 import { defineTable, type Row } from '../../platform/sql/rows.ts'
 import { bizEntityParameter } from '../investor/identities.ts'
-import { type OwnedKind, ownerColumns } from '../investor/owned-kind.ts'
+import { listOf, type OwnedKind, ownerColumns } from '../investor/owned-kind.ts'
 import { visibleEntity } from '../investor/scope.ts'
 import {
   NestedPaymentDetail,
@@ -15,12 +15,29 @@ import {
   paymentDetailReference,
 } from './schema.ts'
 
-const paymentDetailColumns = columns(PaymentDetail, 't', {
-  externalBizEntityId: 'be.external_biz_entity_id',
-})
+const bankNumbers = {
+  accountNumber: 'account_number',
+  iban: 'iban',
+  intermediaryBankAccountNumber: 'intermediary_bank_account_number',
+}
 
-export const selectPaymentDetail = (where: Fragment) => sql`
-  select ${paymentDetailColumns}
+/** What those see of bank numbers who lack PaymentDetail.Read: the last three characters. */
+const bankMasks = Object.fromEntries(
+  Object.entries(bankNumbers).map(([field, column]) => [
+    field,
+    `case when char_length(t.${column}) > 3
+      then repeat('*', char_length(t.${column}) - 3) || right(t.${column}, 3)
+      else repeat('*', char_length(t.${column})) end`,
+  ]),
+)
+const mayRead = ({ permissions }: Actor) => permissions.has('PaymentDetail.Read')
+
+const owner = { externalBizEntityId: 'be.external_biz_entity_id' }
+const inClear = columns(PaymentDetail, 't', owner)
+const inMasks = columns(PaymentDetail, 't', { ...owner, ...bankMasks })
+
+const selectPaymentDetail = (where: Fragment, actor: Actor) => sql`
+  select ${mayRead(actor) ? inClear : inMasks}
   from payment_detail t join biz_entity be on be.biz_entity_id = t.biz_entity_id
   where ${where}`
 
@@ -40,7 +57,13 @@ export const paymentDetailKind: OwnedKind = {
   record: PaymentDetail,
   select: selectPaymentDetail,
   settle: oneDefaultEach,
+  masked: Object.values(bankNumbers),
 }
+
+const listInClear = listOf(paymentDetailKind.table, PaymentDetail, 'bizEntity', 'b')
+const listInMasks = listOf(paymentDetailKind.table, PaymentDetail, 'bizEntity', 'b', bankMasks)
+/** The payment details of entity b. */
+export const paymentDetailsOf = (actor: Actor) => (mayRead(actor) ? listInClear : listInMasks)
 
 const purposes = ['is_for_deposit', 'is_for_distribution', 'is_for_redemption', 'is_for_other']
 
@@ -59,7 +82,10 @@ function oneDefaultEach(rows: Row[]): Row[] {
 
 /** One, those of an entity, or all there are: the order lets the cursor walk the primary key. */
 export const selectPaymentDetails = (actor: Actor, query: PaymentDetailQuery) =>
-  selectPaymentDetail(sql`
+  selectPaymentDetail(
+    sql`
     ${identified(paymentDetailParameter, query, 't')}
       and ${identified(bizEntityParameter, query, 'be')} and ${visibleEntity(actor, 'be')}
-    order by t.payment_detail_id`)
+    order by t.payment_detail_id`,
+    actor,
+  )

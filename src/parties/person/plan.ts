@@ -1,4 +1,5 @@
 import { inside } from '../../platform/shape/path.ts'
+import { recordFrom } from '../../platform/sql/rows.ts'
 import { addressKind } from '../address/sql.ts'
 import { communicationKind } from '../communication/sql.ts'
 import { type Owner, personReference } from '../investor/identities.ts'
@@ -12,6 +13,7 @@ import {
 } from '../investor/linked.ts'
 import { type NestedList, planNested } from '../investor/nested.ts'
 import { visiblePerson } from '../investor/scope.ts'
+import { guarded } from './schema.ts'
 import { personTable } from './sql.ts'
 
 export const personKind: LinkedKind = {
@@ -19,6 +21,11 @@ export const personKind: LinkedKind = {
   table: personTable,
   reference: personReference,
   visible: (actor) => visiblePerson(actor, 'r.person_id'),
+  judge: (row, path) =>
+    guarded(recordFrom(personTable, row)).map(({ field = '', code = 'invalid_value', words }) => {
+      const at = inside(path, field)
+      return { code, field: at, message: `${at} ${words}.` }
+    }),
 }
 
 /** Plans the persons that places of a request bring or name: for each place, its person. */

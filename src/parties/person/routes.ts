@@ -1,7 +1,7 @@
 import { arrayOf, type Endpoint, nothing, reading, writing } from '../../platform/http/endpoint.ts'
 import type { Vault } from '../investor/vault.ts'
 import { createPersons, deletePerson, updatePerson } from './save.ts'
-import { Person, PersonInputs, PersonKey, PersonQuery, PersonUpdate } from './schema.ts'
+import { Person, PersonInputs, PersonKey, PersonQuery, PersonReplacement } from './schema.ts'
 import { readPersons } from './sql.ts'
 
 export const personEndpoints = (vault: Vault): Endpoint[] => [
@@ -30,7 +30,7 @@ export const personEndpoints = (vault: Vault): Endpoint[] => [
       'A masked tax number that is sent back stays as it is. Refused for a person of an entity ' +
       'with transactions, or of several entities: change those through PUT /BizEntity.',
     resource: 'Person',
-    body: PersonUpdate,
+    body: PersonReplacement,
     data: arrayOf(Person),
     write: ({ body, actor }, tx) => updatePerson(tx, actor, vault, body),
   }),

@@ -11,13 +11,14 @@ import { nothingLeft, render } from '../../platform/sql/render.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
 import { addressKind } from '../address/sql.ts'
 import { communicationKind } from '../communication/sql.ts'
+import { doubtsAbout } from '../investor/doubts.ts'
 import { personParameter, personReference } from '../investor/identities.ts'
 import { sealedChanges } from '../investor/linked.ts'
 import { lockEntitiesShowing, lockOwners, soleProduct, touch } from '../investor/locks.ts'
 import { visiblePerson } from '../investor/scope.ts'
 import type { Vault } from '../investor/vault.ts'
 import { planOwned, planPersons } from './plan.ts'
-import { Person, PersonInput, type PersonKey, type PersonUpdate } from './schema.ts'
+import { Person, PersonInput, type PersonKey, PersonReplacement } from './schema.ts'
 import { personsByID, personTable } from './sql.ts'
 
 const tables = [personTable, addressKind.table, communicationKind.table]
@@ -37,14 +38,15 @@ export async function createPersons(
   await plan.write(tx)
   const ids = uses.map((use) => persons.get(use)!.id)
   const changes = masked({ items: PersonInput } as TSchema, inputs)
-  return { ...(await render(tx, personsByID(ids))), ids, changes }
+  const doubts = doubtsAbout(PersonInput, inputs, path)
+  return { ...(await render(tx, personsByID(ids))), ...doubts, ids, changes }
 }
 
 export async function updatePerson(
   tx: Tx,
   actor: Actor,
   vault: Vault,
-  input: PersonUpdate,
+  input: PersonReplacement,
 ): Promise<Written> {
   const id = await identifyPerson(tx, actor, personReference, input)
   const plan = planFor(tables)
@@ -62,7 +64,8 @@ export async function updatePerson(
     ...changesBetween(Person, before.json, after.json),
     ...sealedChanges(person),
   }
-  const message = 'The person is updated.'
+  const doubts = doubtsAbout(PersonReplacement, [input])
+  const message = ['The person is updated.', doubts.message].filter(Boolean).join(' ')
   return { ...after, message, ids: [id], productID: soleProduct(showing), changes }
 }
 

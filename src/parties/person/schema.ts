@@ -17,19 +17,35 @@ import {
 import type { Check } from '../../platform/shape/keywords.ts'
 import { Address, NestedAddress } from '../address/schema.ts'
 import { Communication, NestedCommunication } from '../communication/schema.ts'
+import { isTfn, isTfnExemption } from '../investor/check-digits.ts'
 import { Abn, countryAlpha2, countryCode } from '../investor/checks.ts'
 import { personFields } from '../investor/identities.ts'
 
 const withoutSpaces = (value: unknown) =>
-  typeof value === 'string' ? value.replaceAll(' ', '') : value
+  typeof value === 'string' ? value.replaceAll(/[ -]/g, '') : value
 
 /** A masked number passes here; whether it is the stored one is seen where that is known. */
 export const TaxFileNumber = encrypted(
-  textThat(50, (value) => /^\d{8,9}$|\*/.test(value), 'must be 8 or 9 digits', {
-    conformed: withoutSpaces,
-  }),
+  textThat(
+    50,
+    (value) => value.includes('*') || (/^\d{8,9}$/.test(value) && !/^0+$/.test(value)),
+    'must be 8 or 9 digits, not all of them 0',
+    {
+      conformed: withoutSpaces,
+      doubt: (value: string) => /^\d+$/.test(value) && !isTfn(value) && !isTfnExemption(value),
+    },
+  ),
 )
 export const Tin = (maxLength: number) => encrypted(text(maxLength))
+
+/** A day that has begun somewhere: the first places are 14 hours ahead of UTC. */
+const BirthDate = {
+  ...DateOnly,
+  check: ((value) => {
+    const today = new Date(Date.now() + 14 * 3_600_000).toISOString().slice(0, 10)
+    return typeof value === 'string' && value > today ? [{ words: 'is after today' }] : []
+  }) satisfies Check,
+}
 
 const CountryCode = countryCode(3)
 const fields = {
@@ -42,7 +58,7 @@ const fields = {
   birthCountryCode: optional(CountryCode),
   crsfatcaParticipationID: optional(lookupID('CRSFATCAParticipation')),
   customerCode: optional(text(50)),
-  dateOfBirth: optional(DateOnly),
+  dateOfBirth: optional(BirthDate),
   gender: optional(Type.Unsafe<'M' | 'F' | 'X'>({ type: 'string', enum: ['M', 'F', 'X'] })),
   driversLicenseIssueCountryCode: optional(countryAlpha2),
   driversLicenseNumber: optional(sensitive(text(20, { writeOnly: false }))),
@@ -81,8 +97,11 @@ const nested = {
   communications: optional(Type.Array(NestedCommunication)),
 }
 
-/** A minor needs a legal guardian: title, first and last name. */
-const guarded: Check = (value) => {
+/**
+ * A minor needs a legal guardian: title, first and last name. Judged on whole records: where a
+ * fragment changes a person who is there, on what is to be stored (plan.ts).
+ */
+export const guarded: Check = (value) => {
   const person = (value ?? {}) as Record<string, unknown>
   const { dateOfBirth } = person
   if (typeof dateOfBirth !== 'string' || !isMinor(dateOfBirth)) return []
@@ -115,7 +134,12 @@ export const PersonInput = Type.Object(
 export const PersonInputs = oneOrMany(PersonInput)
 export const PersonUpdate = Type.Object(
   { ...personFields, ...fields, ...nested },
-  { $id: 'PersonUpdate', check: guarded, example: { personID: 2, ...example } },
+  { $id: 'PersonUpdate', example: { personID: 2, ...example } },
+)
+/** PUT /Person goes by the native id (4.9). */
+export const PersonReplacement = Type.Object(
+  { ...PersonUpdate.properties, personID: Id },
+  { $id: 'PersonReplacement', example: { personID: 2, ...example } },
 )
 export const Person = shown('Person', {
   ...personFields,
@@ -132,6 +156,7 @@ export const PersonKey = Type.Object({
 export const PersonQuery = Type.Object({ ...PersonKey.properties, ...paging })
 
 export type PersonInput = Static<typeof PersonInput>
+export type PersonReplacement = Static<typeof PersonReplacement>
 export type PersonUpdate = Static<typeof PersonUpdate>
 export type PersonKey = Static<typeof PersonKey>
 export type PersonQuery = Static<typeof PersonQuery>

@@ -18,7 +18,7 @@ export const personTable = defineTable('person', {
   key: 'person_id',
   record: PersonRecord,
   inOrderOf: 'external_person_id',
-  contested: 'external_person_id',
+  contested: 'person_external_id_unique',
   updatedDate: true,
 })
 

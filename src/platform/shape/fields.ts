@@ -15,7 +15,10 @@ export const LongId = Type.Integer({
   format: 'int64',
   identifier: true,
 })
-export const ExternalId = Type.String({ minLength: 1, maxLength: 50 })
+/** Blanks around a value mean nothing, and an empty text is none. */
+export const trimmed = (value: unknown) =>
+  typeof value === 'string' ? value.trim() || undefined : value
+export const ExternalId = Type.String({ minLength: 1, maxLength: 50, conformed: trimmed })
 export const text = (maxLength: number, options: object = {}) =>
   Type.String({ maxLength, ...options })
 export const requiredText = (maxLength: number, options: object = {}) =>

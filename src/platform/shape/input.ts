@@ -71,10 +71,10 @@ export function queryReader(schema: TObject): (query: Query) => unknown {
 type Turn = (value: string) => unknown
 
 function turnText(schema: TSchema): Turn {
-  const { type, format, items, identifier, int64 } = nodeOf(schema)
+  const { type, format, items, identifier, int64, conformed } = nodeOf(schema)
   if (items) {
     const turn = turnText(items)
-    return (value) => value.split(',').map(turn)
+    return (value) => value.split(',').map((item) => turn(item.trim()))
   }
   if (type === 'integer')
     return (value) => {
@@ -84,7 +84,7 @@ function turnText(schema: TSchema): Turn {
   if (format === 'date') return (value) => (isDateTime(value) ? value.slice(0, 10) : value)
   if (int64) return longNumber
   if (type === 'boolean') return (value) => booleans[value.toLowerCase()] ?? value
-  return (value) => value
+  return (value) => (conformed ? conformed(value as never) : value)
 }
 
 /** Beyond what a double holds exactly it stays text, which PostgreSQL reads as well. */

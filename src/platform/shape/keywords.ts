@@ -30,6 +30,8 @@ export type Keywords = {
   conformed?: (value: never) => unknown
   /** Tells what is wrong with a value, beyond what the other keywords say. */
   check?: Check
+  /** Whether a value that is taken looks wrong all the same; the answer then says so. */
+  doubt?: (value: string) => boolean
   /** A list for which one object may stand. */
   lone?: boolean
   /** What a value must be, in the words of a refusal. */
@@ -48,6 +50,7 @@ const names: Record<keyof Keywords, true> = {
   encrypted: true,
   conformed: true,
   check: true,
+  doubt: true,
   lone: true,
   must: true,
   pageLimit: true,

@@ -26,7 +26,7 @@ type Ways = {
   inOrderOf?: string | undefined
   /** Set at every change, where the table keeps one. */
   updatedDate?: boolean | undefined
-  /** A unique column where another request may come first: see lostRace. */
+  /** A unique constraint where another request may come first: see lostRace. */
   contested?: string | undefined
 }
 
@@ -107,6 +107,12 @@ export const rowFrom = (
   ),
   ...others,
 })
+
+/** A row as the record it stores, for rules that are about records. */
+export const recordFrom = ({ columns }: Table, row: Row): Record<string, unknown> =>
+  Object.fromEntries(
+    columns.flatMap(({ name, field }) => (field === undefined ? [] : [[field, row[name]]])),
+  )
 
 /** The columns that a record gives, for updates that leave the others as they are. */
 export const givenColumns = ({ columns }: Table, record: object): Row =>
@@ -194,13 +200,15 @@ export async function insertRows(
   const written = columns.filter((column) => column.name !== key || rows[0]![key] !== null)
   const names = raw(written.map((column) => column.name).join(', '))
   const ordered = inOrderOf ? rows.toSorted((a, b) => compare(a[inOrderOf], b[inOrderOf])) : rows
-  const conflict = contested ? raw(`on conflict (${contested}) do nothing`) : empty
   const added = await tx
     .query<{ key: number }>(sql`
       insert into ${raw(name)} (${names})
-      select ${names} from ${given(written, ordered)} ${conflict} returning ${raw(key)} as key`)
-    .catch((error) => Promise.reject(atItem(error, rows, pathOf)))
-  if (added.length < rows.length) throw lostRace(name)
+      select ${names} from ${given(written, ordered)} returning ${raw(key)} as key`)
+    .catch((error) => {
+      throw contested && error.constraint === contested
+        ? lostRace(name)
+        : atItem(error, rows, pathOf)
+    })
   return added.map((row) => row.key)
 }
 

@@ -8,15 +8,37 @@ with page as materialized (
 page_account as materialized (
   select a.* from page b join account a on a.biz_entity_id = b.biz_entity_id),
 balance as (
-select a.account_id, sum(case when v.price is null then h.invested_amount
-  else round(h.quantity * v.price, minor_units(a.currency_id)) end) as balance
-from page_account a
-join holding h on h.product_id = a.product_id and h.account_id = a.account_id
-left join lateral (
-  select price from investment_price v
-  where v.investment_id = h.investment_id and v.price_date <= current_date
-  order by v.price_date desc limit 1) v on true
-group by a.account_id),
+select c.account_id, sum(c.amount) filter (where c.currency_id = c.own_currency_id) as balance,
+  json_agg(json_build_object('currencyID', c.currency_id, 'amount', trim_scale(c.amount))
+    order by c.currency_id) as balances
+from (
+  select a.account_id, a.currency_id as own_currency_id, i.currency_id,
+    sum(case when v.price is null then s.invested
+      else round(s.quantity * v.price, minor_units(i.currency_id)) end) as amount
+  from page_account a
+  join product p on p.product_id = a.product_id
+  join holding h on h.product_id = a.product_id and h.account_id = a.account_id
+  join investment i on i.investment_id = h.investment_id
+  cross join lateral (
+select h.quantity, h.invested_amount as invested
+where not exists (select from ledger_account l
+  where l.product_id = h.product_id and l.account_id = h.account_id
+    and l.last_date > product_today(p.time_zone))
+union all
+(select b.closing_quantity, b.closing_amount from biz_transaction b
+  where b.product_id = h.product_id and b.account_id = h.account_id
+    and b.investment_id = h.investment_id and b.transaction_date <= product_today(p.time_zone)
+    and b.closing_quantity is not null
+    and exists (select from ledger_account l
+      where l.product_id = h.product_id and l.account_id = h.account_id
+        and l.last_date > product_today(p.time_zone))
+  order by b.transaction_date desc, b.biz_transaction_id desc limit 1)) s
+  left join lateral (
+    select price from investment_price v
+    where v.investment_id = h.investment_id and v.price_date <= product_today(p.time_zone)
+    order by v.price_date desc limit 1) v on true
+  group by a.account_id, a.currency_id, i.currency_id) c
+group by c.account_id),
 accounts as (
   select r."bizEntityID" as id, json_agg(r.record order by r."accountID") as list
   from (
@@ -32,7 +54,8 @@ accounts as (
   a.drp_type_id as "drpTypeID",
   trim_scale(a.drp_value) as "drpValue",
   a.account_status_id as "accountStatusID",
-  trim_scale(coalesce(bal.balance, 0)) as "balance") r) as record
+  trim_scale(coalesce(bal.balance, 0)) as "balance",
+  coalesce(bal.balances, '[]') as "balances") r) as record
     from page_account a join product pr on pr.product_id = a.product_id
     left join balance bal on bal.account_id = a.account_id) r
   group by r."bizEntityID")
