@@ -61,6 +61,50 @@ export class ConfigError extends Error {}
 
 /** Reads and checks everything; one error names every bad value at once. */
 export function readConfig(env: Environment = process.env): Config {
+  const readers = readersOf(env)
+  const { text, integer, flag, oneOf, secret, databaseUrl, encryptionKeys, problems, read } =
+    readers
+  const config: Config = {
+    ...address(readers),
+    port: integer('PORT', 3000, 0, 65_535),
+    databaseUrl: databaseUrl('DATABASE_URL'),
+    migrationDatabaseUrl: databaseUrl('REGISTRY_MIGRATION_DATABASE_URL'),
+    databaseConnections: integer('REGISTRY_DATABASE_CONNECTIONS', 10, 1, 500),
+    prepareStatements: flag('REGISTRY_PREPARE_STATEMENTS', true),
+    dataDir: resolve(text('REGISTRY_DATA_DIR') ?? 'data'),
+    ...firstUser(readers),
+    jwtSecret: secret('REGISTRY_JWT_SECRET', 32),
+    encryptionKey: encryptionKeys('REGISTRY_ENCRYPTION_KEY')[0],
+    previousEncryptionKeys: encryptionKeys('REGISTRY_PREVIOUS_ENCRYPTION_KEYS'),
+    timeZone: timeZone(readers),
+    maxPageSize: integer('REGISTRY_MAX_PAGE_SIZE', 1000, 1, 100_000),
+    maxBodyBytes: integer('REGISTRY_MAX_BODY_BYTES', 10 * 2 ** 20, 1024, 2 ** 30),
+    maxFileBytes: integer('REGISTRY_MAX_FILE_BYTES', 25 * 2 ** 20, 1024, 2 ** 32),
+    stageInline: integer('REGISTRY_STAGE_INLINE', 20_000, 0, 100_000_000),
+    s3: s3(readers),
+    webhookAllowLocal: flag('REGISTRY_WEBHOOK_ALLOW_LOCAL', false),
+    eventDays: integer('REGISTRY_EVENT_DAYS', 90, 1, 3650),
+    worker: flag('REGISTRY_WORKER', true),
+    logLevel: oneOf('REGISTRY_LOG_LEVEL', 'info', [
+      'fatal',
+      'error',
+      'warn',
+      'info',
+      'debug',
+      'trace',
+      'silent',
+    ]),
+    rateLimit: integer('REGISTRY_RATE_LIMIT', 0, 0, 1_000_000),
+    metricsToken: secret('REGISTRY_METRICS_TOKEN', 16),
+    unknown: [],
+  }
+  config.unknown = unknownNames(env, read) // last: by now every name was asked for
+  if (problems.length > 0) throw new ConfigError(`Configuration: ${problems.join('; ')}.`)
+  return config
+}
+
+/** Readers of a variable each, by its kind. They gather what is wrong, and the names asked for. */
+function readersOf(env: Environment) {
   const problems: string[] = []
   const problem = (name: string, words: string) => problems.push(`${name} ${words}`)
   const read = new Set<string>()
@@ -110,38 +154,56 @@ export function readConfig(env: Environment = process.env): Config {
       problem(name, 'must begin with postgres:// or postgresql://')
     return given
   }
-  const timeZone = () => {
-    const given = text('REGISTRY_TIME_ZONE') ?? 'Australia/Sydney'
-    if (!isTimeZone(given))
-      problem('REGISTRY_TIME_ZONE', 'must be a time zone of the IANA, like Australia/Sydney')
-    return given
-  }
   const encryptionKeys = (name: string) => {
     const given = (text(name) ?? '').split(',').filter(Boolean)
     if (given.some((key) => Buffer.from(key, 'base64').length !== 32))
       problem(name, 'must be 32 bytes in base64 (openssl rand -base64 32)')
     return given
   }
-
-  const s3 = (): Bucket | undefined => {
-    const bucket = text('REGISTRY_S3_BUCKET')
-    const endpoint = text('REGISTRY_S3_ENDPOINT')
-    const region = text('REGISTRY_S3_REGION') ?? 'us-east-1'
-    const accessKeyId = text('REGISTRY_S3_ACCESS_KEY_ID')
-    const secretAccessKey = text('REGISTRY_S3_SECRET_ACCESS_KEY')
-    if (endpoint !== undefined && !/^https?:\/\/\S+$/.test(endpoint))
-      problem('REGISTRY_S3_ENDPOINT', 'must begin with http:// or https://')
-    if (Boolean(accessKeyId) !== Boolean(secretAccessKey))
-      problem('REGISTRY_S3_ACCESS_KEY_ID', 'and REGISTRY_S3_SECRET_ACCESS_KEY are needed together')
-    if (bucket === undefined) {
-      if (endpoint ?? accessKeyId) problem('REGISTRY_S3_BUCKET', 'is needed with the S3 settings')
-      return undefined
-    }
-    const credentials =
-      accessKeyId && secretAccessKey ? { accessKeyId, secretAccessKey } : undefined
-    return { bucket, endpoint, region, credentials }
+  return {
+    text,
+    integer,
+    flag,
+    oneOf,
+    secret,
+    file,
+    databaseUrl,
+    encryptionKeys,
+    problem,
+    problems,
+    read,
   }
+}
 
+type Readers = ReturnType<typeof readersOf>
+
+function timeZone({ text, problem }: Readers) {
+  const given = text('REGISTRY_TIME_ZONE') ?? 'Australia/Sydney'
+  if (!isTimeZone(given))
+    problem('REGISTRY_TIME_ZONE', 'must be a time zone of the IANA, like Australia/Sydney')
+  return given
+}
+
+function s3({ text, problem }: Readers): Bucket | undefined {
+  const bucket = text('REGISTRY_S3_BUCKET')
+  const endpoint = text('REGISTRY_S3_ENDPOINT')
+  const region = text('REGISTRY_S3_REGION') ?? 'us-east-1'
+  const accessKeyId = text('REGISTRY_S3_ACCESS_KEY_ID')
+  const secretAccessKey = text('REGISTRY_S3_SECRET_ACCESS_KEY')
+  if (endpoint !== undefined && !/^https?:\/\/\S+$/.test(endpoint))
+    problem('REGISTRY_S3_ENDPOINT', 'must begin with http:// or https://')
+  if (Boolean(accessKeyId) !== Boolean(secretAccessKey))
+    problem('REGISTRY_S3_ACCESS_KEY_ID', 'and REGISTRY_S3_SECRET_ACCESS_KEY are needed together')
+  if (bucket === undefined) {
+    if (endpoint ?? accessKeyId) problem('REGISTRY_S3_BUCKET', 'is needed with the S3 settings')
+    return undefined
+  }
+  const credentials = accessKeyId && secretAccessKey ? { accessKeyId, secretAccessKey } : undefined
+  return { bucket, endpoint, region, credentials }
+}
+
+/** Beyond this machine the registry speaks TLS, or a proxy in front of it does. */
+function address({ text, flag, file, problem }: Readers) {
   const host = text('HOST') ?? '127.0.0.1'
   const behindProxy = flag('REGISTRY_BEHIND_PROXY', false)
   const cert = file('REGISTRY_TLS_CERT')
@@ -156,6 +218,10 @@ export function readConfig(env: Environment = process.env): Config {
       `${host} is not a loopback address: set REGISTRY_TLS_CERT and REGISTRY_TLS_KEY, ` +
         'or REGISTRY_BEHIND_PROXY=true where a proxy speaks TLS',
     )
+  return { host, behindProxy, tls: cert && key ? { cert, key } : undefined }
+}
+
+function firstUser({ text, secret, problem }: Readers) {
   const adminUsername = text('REGISTRY_ADMIN_USERNAME')
   const adminPassword = secret('REGISTRY_ADMIN_PASSWORD', 12)
   if (adminUsername && adminUsername.length > 100)
@@ -164,47 +230,7 @@ export function readConfig(env: Environment = process.env): Config {
     problem('REGISTRY_ADMIN_PASSWORD', 'must be at most 256 characters')
   if (adminPassword && !adminUsername)
     problem('REGISTRY_ADMIN_USERNAME', 'is needed with REGISTRY_ADMIN_PASSWORD')
-
-  const config: Config = {
-    host,
-    port: integer('PORT', 3000, 0, 65_535),
-    databaseUrl: databaseUrl('DATABASE_URL'),
-    migrationDatabaseUrl: databaseUrl('REGISTRY_MIGRATION_DATABASE_URL'),
-    databaseConnections: integer('REGISTRY_DATABASE_CONNECTIONS', 10, 1, 500),
-    prepareStatements: flag('REGISTRY_PREPARE_STATEMENTS', true),
-    dataDir: resolve(text('REGISTRY_DATA_DIR') ?? 'data'),
-    adminUsername,
-    adminPassword,
-    jwtSecret: secret('REGISTRY_JWT_SECRET', 32),
-    encryptionKey: encryptionKeys('REGISTRY_ENCRYPTION_KEY')[0],
-    previousEncryptionKeys: encryptionKeys('REGISTRY_PREVIOUS_ENCRYPTION_KEYS'),
-    timeZone: timeZone(),
-    maxPageSize: integer('REGISTRY_MAX_PAGE_SIZE', 1000, 1, 100_000),
-    maxBodyBytes: integer('REGISTRY_MAX_BODY_BYTES', 10 * 2 ** 20, 1024, 2 ** 30),
-    maxFileBytes: integer('REGISTRY_MAX_FILE_BYTES', 25 * 2 ** 20, 1024, 2 ** 32),
-    stageInline: integer('REGISTRY_STAGE_INLINE', 20_000, 0, 100_000_000),
-    s3: s3(),
-    webhookAllowLocal: flag('REGISTRY_WEBHOOK_ALLOW_LOCAL', false),
-    eventDays: integer('REGISTRY_EVENT_DAYS', 90, 1, 3650),
-    worker: flag('REGISTRY_WORKER', true),
-    logLevel: oneOf('REGISTRY_LOG_LEVEL', 'info', [
-      'fatal',
-      'error',
-      'warn',
-      'info',
-      'debug',
-      'trace',
-      'silent',
-    ]),
-    rateLimit: integer('REGISTRY_RATE_LIMIT', 0, 0, 1_000_000),
-    metricsToken: secret('REGISTRY_METRICS_TOKEN', 16),
-    behindProxy,
-    tls: cert && key ? { cert, key } : undefined,
-    unknown: [],
-  }
-  config.unknown = unknownNames(env, read) // last: by now every name was asked for
-  if (problems.length > 0) throw new ConfigError(`Configuration: ${problems.join('; ')}.`)
-  return config
+  return { adminUsername, adminPassword }
 }
 
 /**

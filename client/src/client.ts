@@ -35,11 +35,8 @@ export type RegistryEvent = {
   userID: number | null
 }
 
-/**
- * A client of the registry. Give it the generated `paths` for types: createClient<paths>({ … }).
- * Works wherever there is fetch.
- */
-export function createClient<Paths = Record<string, never>>(options: ClientOptions) {
+/** How a call reaches the registry: signed in, with a key, and again where that may help. */
+function transportOf(options: ClientOptions) {
   const { baseUrl, credentials, attempts = 4, fetch: send = fetch } = options
   const decimals = new Set(options.decimals ?? [])
   const session =
@@ -92,6 +89,15 @@ export function createClient<Paths = Record<string, never>>(options: ClientOptio
   const call = async (method: Method, path: string, sent: Sent) =>
     answerOf(await request(method.toUpperCase(), path, sent))
 
+  return { request, answerOf, call }
+}
+
+/**
+ * A client of the registry. Give it the generated `paths` for types: createClient<paths>({ … }).
+ * Works wherever there is fetch.
+ */
+export function createClient<Paths = Record<string, never>>(options: ClientOptions) {
+  const { request, answerOf, call } = transportOf(options)
   return {
     /** One page, or whatever the operation reads; the whole envelope. */
     get: <P extends PathOf<Paths, 'get'>>(

@@ -26,7 +26,12 @@ export type SignInDoor = {
   stopping: AbortSignal
 }
 
-export const userEndpoints = ({ database, tokens, nameKey, stopping }: SignInDoor): Endpoint[] => [
+export const userEndpoints = (door: SignInDoor): Endpoint[] => [
+  ...signingIn(door),
+  ...managing(door),
+]
+
+const signingIn = ({ database, tokens, nameKey, stopping }: SignInDoor): Endpoint[] => [
   writing({
     operation: 'POST /User/Login',
     name: 'login',
@@ -68,6 +73,9 @@ export const userEndpoints = ({ database, tokens, nameKey, stopping }: SignInDoo
     data: nothing,
     write: ({ actor }, tx) => signOut(tx, actor),
   }),
+]
+
+const managing = ({ nameKey }: SignInDoor): Endpoint[] => [
   reading({
     operation: 'GET /User',
     access: 'User.Read',

@@ -29,6 +29,11 @@ import {
 const change = { access: 'Webhook.Write', resource: 'Webhook' } as const
 
 export const webhookEndpoints = (seal: Seal, allowLocal: boolean): Endpoint[] => [
+  ...registering(seal, allowLocal),
+  ...delivering(seal),
+]
+
+const registering = (seal: Seal, allowLocal: boolean): Endpoint[] => [
   reading({
     operation: 'GET /Webhook',
     access: 'Webhook.Read',
@@ -73,6 +78,9 @@ export const webhookEndpoints = (seal: Seal, allowLocal: boolean): Endpoint[] =>
     data: nothing,
     write: ({ query, actor }, tx) => deleteWebhook(tx, actor, query),
   }),
+]
+
+const delivering = (seal: Seal): Endpoint[] => [
   writing({
     operation: 'POST /Webhook/RotateSecret',
     name: 'rotateWebhookSecret',

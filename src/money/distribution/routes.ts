@@ -29,6 +29,12 @@ const change = { access: 'Distribution.Write', resource: 'Distribution' } as con
 
 /** Up to `inline` accounts a stage is done at once; above, it goes on as a job. */
 export const distributionEndpoints = (inline: number) => [
+  ...configuring,
+  ...stages(inline),
+  ...overseeing,
+]
+
+const configuring = [
   reading({
     operation: 'GET /Distribution',
     access: 'Distribution.Read',
@@ -71,6 +77,9 @@ export const distributionEndpoints = (inline: number) => [
     data: DistributionPreview,
     read: ({ body, actor }, handle) => previewDistribution(handle, actor, body),
   }),
+]
+
+const stages = (inline: number) => [
   writing({
     operation: 'POST /Distribution/Declare',
     name: 'declareDistribution',
@@ -114,6 +123,9 @@ export const distributionEndpoints = (inline: number) => [
     accepted: StageUnderWay,
     write: ({ body, actor }, tx) => reverseDistribution(tx, actor, body, inline),
   }),
+]
+
+const overseeing = [
   writing({
     operation: 'POST /Distribution/PayResiduals',
     event: null,

@@ -54,6 +54,11 @@ const change = { access: 'PaymentRun.Write', resource: 'PaymentRun' } as const
 const runs = arrayOf(PaymentRun)
 
 export const paymentRunEndpoints = (database: Database): Endpoint[] => [
+  ...looking(database),
+  ...running,
+]
+
+const looking = (database: Database): Endpoint[] => [
   reading({
     operation: 'GET /PaymentRun',
     access: 'PaymentRun.Read',
@@ -70,6 +75,17 @@ export const paymentRunEndpoints = (database: Database): Endpoint[] => [
     data: arrayOf(Payment),
     read: ({ query, actor }, handle) => readPayments(handle, actor, query),
   }),
+  downloading({
+    operation: 'GET /PaymentRun/File',
+    access: 'PaymentRun.Read',
+    summary: 'Download a file of an approved run. Needs PaymentDetail.Read too; audited.',
+    query: FileQuery,
+    data: RunFile,
+    download: ({ query, actor }) => downloadFile(database, actor, query),
+  }),
+]
+
+const running: Endpoint[] = [
   writing({
     operation: 'POST /PaymentRun',
     event: 'paymentrun.created',
@@ -133,14 +149,6 @@ export const paymentRunEndpoints = (database: Database): Endpoint[] => [
     query: RunParameter,
     data: nothing,
     write: ({ query, actor }, tx) => deleteRun(tx, actor, query.PaymentRunID),
-  }),
-  downloading({
-    operation: 'GET /PaymentRun/File',
-    access: 'PaymentRun.Read',
-    summary: 'Download a file of an approved run. Needs PaymentDetail.Read too; audited.',
-    query: FileQuery,
-    data: RunFile,
-    download: ({ query, actor }) => downloadFile(database, actor, query),
   }),
 ]
 
