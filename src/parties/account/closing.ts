@@ -1,24 +1,19 @@
 import sql from 'sql-template-tag'
 import { type Problem, refuseAll } from '../../platform/refusal.ts'
 import type { Tx } from '../../platform/sql/handle.ts'
-import type { Row } from '../../platform/sql/rows.ts'
+import { lostRace, type Row } from '../../platform/sql/rows.ts'
 
 /** An account that is to be closed, and the field that says so. */
 export type ClosingAccount = { row: Row; field: string }
 
 type Units = { accountID: number; quantity: string; investment: string }
 
-/**
- * Refuses to close accounts with units left, and names them. Postings hold their account's row
- * while they run, so after these locks what they posted is seen, and what is not seen will find the
- * account closed.
- */
+/** Refuses to close accounts with units left, and names them. */
 export async function refuseUnitsLeft(tx: Tx, accounts: readonly ClosingAccount[]): Promise<void> {
   if (accounts.length === 0) return
+  await lockPostings(tx, accounts)
   const productIDs = accounts.map(({ row }) => row.product_id)
   const ids = accounts.map(({ row }) => row.account_id)
-  await tx.query(sql`
-    select from account where account_id = any(${ids}::int[]) order by account_id for update`)
   const left = await tx.query<Units>(sql`
     select h.account_id as "accountID", trim_scale(h.quantity)::text as quantity,
       coalesce(i.security_code, i.external_investment_id, i.investment_id::text) as investment
@@ -36,4 +31,39 @@ export async function refuseUnitsLeft(tx: Tx, accounts: readonly ClosingAccount[
       return [{ code: 'has_units', field, message }]
     }),
   )
+}
+
+/**
+ * Keeps postings out of accounts until they are closed: what was posted is seen, and what waits
+ * will find the account closed. Whoever changes units holds the account's row of the ledger; its
+ * first transaction creates that row, and by its reference holds the account itself. So both are
+ * locked, in that order. An account that got its ledger row in between may be in use again already:
+ * then the write starts again.
+ */
+async function lockPostings(tx: Tx, accounts: readonly ClosingAccount[]) {
+  const before = await lockLedgerRows(tx, accounts)
+  const ids = accounts.map(({ row }) => row.account_id)
+  await tx.query(sql`
+    select from account where account_id = any(${ids}::int[]) order by account_id for update`)
+  const [now] = await tx.query<{ rows: number }>(sql`
+    select count(*)::int as rows
+    from unnest(${accounts.map(({ row }) => row.product_id)}::int[], ${ids}::int[])
+      g (product_id, account_id)
+    join ledger_account l on l.product_id = g.product_id and l.account_id = g.account_id`)
+  if (now!.rows !== before) throw lostRace('account') // an aggregate has one row
+}
+
+/** In the ledger's order: product by product, each in the order of the accounts' ids. */
+async function lockLedgerRows(tx: Tx, accounts: readonly ClosingAccount[]): Promise<number> {
+  const products = [...new Set(accounts.map(({ row }) => row.product_id as number))]
+  let locked = 0
+  for (const productID of products.sort((a, b) => a - b)) {
+    const own = accounts.filter(({ row }) => row.product_id === productID)
+    const rows = await tx.query(sql`
+      select account_id from ledger_account where product_id = ${productID}
+        and account_id = any(${own.map(({ row }) => row.account_id)}::int[])
+      order by account_id for update`)
+    locked += rows.length
+  }
+  return locked
 }

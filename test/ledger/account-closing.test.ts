@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict'
+import { after, afterEach, before, describe, it } from 'node:test'
+import pg from 'pg'
+import type { Reply } from '../support/client.ts'
+import { rowsOf } from '../support/database.ts'
+import { all, assertVerified, type Fund, newFund, only, poster } from '../support/ledger.ts'
+import { until } from '../support/process.ts'
+import { type Service, startService } from '../support/service.ts'
+
+let first: Service
+let second: Service
+before(async () => {
+  first = await startService()
+  second = await startService({}, first.connection)
+})
+after(async () => {
+  await first.stop()
+  await second.stop()
+})
+afterEach(() => assertVerified(first))
+
+const post = poster(() => first.admin)
+const closed = { account: 3, entity: 4 }
+
+const entityOf = async ({ accounts }: Fund) =>
+  all(await second.admin.get(`/BizEntity?BizEntityID=${accounts[0]!.bizEntityID}`))[0]
+
+/** Closes the account by its own status, or by its entity's. */
+async function closing(fund: Fund, by: 'account' | 'entity'): Promise<() => Promise<Reply>> {
+  const entity = await entityOf(fund)
+  const [account] = entity.accounts
+  const change =
+    by === 'entity'
+      ? { bizEntityStatusID: closed.entity }
+      : { accounts: [{ ...account, accountStatusID: closed.account }] }
+  const bizEntityParties = [{ person: { firstName: 'Ann', lastName: 'Example' } }]
+  return () => second.admin.put('/BizEntity', { ...entity, bizEntityParties, ...change })
+}
+
+const waiting = async () => {
+  const [row] = await rowsOf(
+    first.connection,
+    `select count(*)::int as n from pg_stat_activity
+    where datname = current_database() and wait_event_type = 'Lock'`,
+  )
+  return row.n as number
+}
+
+const units = async ({ accountID, investmentID }: Fund) => {
+  const query = `AccountID=${accountID}&InvestmentID=${investmentID}`
+  return all(await first.admin.get(`/BizEntity/Account/Holdings?${query}`))[0]?.quantity ?? 0
+}
+
+/** A client on its own that holds a holding: a posting gets up to there, and has to wait. */
+async function holdHolding({ accountID }: Fund) {
+  const client = new pg.Client(first.connection)
+  await client.connect()
+  await client.query('begin')
+  await client.query('select from holding where account_id = $1 for update', [accountID])
+  return async () => {
+    await client.query('rollback')
+    await client.end()
+  }
+}
+
+describe('An account that is closed while something is posted to it', () => {
+  for (const by of ['account', 'entity'] as const) {
+    it(`by the ${by}’s status waits for the posting, and sees its units`, async () => {
+      const fund = await newFund(first)
+      const own = { accountID: fund.accountID, investmentID: fund.investmentID }
+      only(await post('Deposit', { ...own, amount: 10 }))
+      only(await post('Redemption', { ...own, quantity: 10 }))
+      const close = await closing(fund, by)
+      const letGo = await holdHolding(fund)
+      const deposit = post('Deposit', { ...own, amount: 5 })
+      await until('the deposit waits', async () => (await waiting()) === 1)
+      let ended = false
+      const attempt = close().finally(() => {
+        ended = true
+      })
+      await until('the closing waits or ends', async () => ended || (await waiting()) === 2)
+      assert.equal(ended, false, 'it was closed over a posting that is under way')
+      await letGo()
+      only(await deposit)
+      const { status, errors, text } = await attempt
+      assert.equal(status, 409, text)
+      assert.equal(errors[0]?.code, 'has_units')
+      assert.equal(await units(fund), 5)
+    })
+  }
+
+  it('has either its first units or its end, never both', async () => {
+    for (let round = 0; round < 24; round++) {
+      const fund = await newFund(first)
+      const own = { accountID: fund.accountID, investmentID: fund.investmentID }
+      const close = await closing(fund, round % 2 === 0 ? 'account' : 'entity')
+      const replies = await Promise.all([
+        ...Array.from({ length: 1 + (round % 3) }, () => post('Deposit', { ...own, amount: 5 })),
+        close(),
+      ])
+      const last = replies.pop()! // the closing
+      const posted = replies.filter(({ status }) => status === 200).length
+      for (const { status, text } of [...replies, last])
+        assert.ok(status === 200 || status === 409, text)
+      assert.equal(await units(fund), 5 * posted)
+      assert.equal(last.status, posted > 0 ? 409 : 200, last.text)
+    }
+  })
+})
