@@ -107,7 +107,8 @@ describe('A worker', () => {
     const rows = cellsOf(await assertWhole(reportID))
     assert.equal(rows.length, members + 2)
     assert.equal(new Set(rows.map(([, , account]) => account)).size, members + 2)
-    assert.deepEqual(rows.at(-1), ['Total', '', '', '', '', '', `${members * 10}.0000`])
+    const [label, ...total] = rows.at(-1) ?? []
+    assert.deepEqual([label, total.at(-1)], ['Total', `${members * 10}.0000`])
     second.kill('SIGTERM')
     assert.equal(await second.exited, 0)
   })
