@@ -1,3 +1,4 @@
 export function install(): Promise<void>
 export function build(): Promise<void>
 export function checkNode(): void
+export function buildConsole(): Promise<void>

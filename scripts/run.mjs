@@ -12,6 +12,8 @@ const oldestNode = [20, 19]
 const inTree = (...names) => join(root, ...names)
 const dist = inTree('dist')
 const lockFile = join(dist, '.lock')
+/** The console is built apart: a change of the service does not touch it, nor the other way. */
+const consoleDist = join(dist, 'console')
 const lockPatienceMs = 10 * 60 * 1000
 
 /** Installs the packages of package-lock.json, unless they are there. */
@@ -77,7 +79,7 @@ export async function build() {
     fs.rmSync(stamp, { force: true })
     for (const name of fs.readdirSync(dist)) {
       const path = join(dist, name)
-      if (path !== lockFile && path !== draft) fs.rmSync(path, { recursive: true })
+      if (![lockFile, draft, consoleDist].includes(path)) fs.rmSync(path, { recursive: true })
     }
     for (const name of fs.readdirSync(draft)) fs.renameSync(join(draft, name), join(dist, name))
     fs.rmdirSync(draft)
@@ -93,6 +95,23 @@ function compile(folder) {
   fs.rmSync(folder, { recursive: true, force: true })
   process.stderr.write(stdout + stderr)
   throw new Error('The sources do not compile.')
+}
+
+/** Builds console/ into dist/console/, unless that was made of these very sources. */
+export async function buildConsole() {
+  const wanted = sha256([...filesIn(inTree('console')).sort(), inTree('package-lock.json')])
+  const stamp = join(consoleDist, '.built')
+  if (read(stamp) === wanted) return
+  await locked(async () => {
+    if (read(stamp) === wanted) return
+    notice('Building the console, once; this takes some seconds.')
+    const draft = join(dist, `.console-${process.pid}`)
+    const { bundle } = await import('./console.mjs')
+    await bundle(inTree('console'), draft)
+    fs.writeFileSync(join(draft, '.built'), wanted)
+    fs.rmSync(consoleDist, { recursive: true, force: true })
+    fs.renameSync(draft, consoleDist)
+  })
 }
 
 function sources() {
@@ -140,7 +159,7 @@ async function locked(work) {
     await new Promise((resolve) => setTimeout(resolve, 100))
   }
   try {
-    work()
+    await work()
   } finally {
     fs.rmSync(lockFile, { force: true })
   }
@@ -193,6 +212,7 @@ async function run([entry = '', ...args]) {
   if (!/^\w[\w/-]*$/.test(entry)) throw new Error('Usage: node scripts/run.mjs <entry> [arguments]')
   await install()
   await build()
+  if (entry === 'main') await buildConsole()
   const file = join(dist, `${entry}.js`)
   if (!fs.existsSync(file)) throw new Error(`There is no src/${entry}.ts.`)
   process.argv = [process.execPath, file, ...args]

@@ -11,6 +11,10 @@ const program = (...path) => join(root, 'node_modules', ...path)
 const checks = [
   { name: 'type check', args: [program('typescript', 'bin', 'tsc'), '--noEmit'] },
   {
+    name: 'type check of the console',
+    args: [program('typescript', 'bin', 'tsc'), '--noEmit', '-p', 'console'],
+  },
+  {
     name: 'lint and format',
     args: [program('@biomejs', 'biome', 'bin', 'biome'), 'ci', '--error-on-warnings', '.'],
   },

@@ -20,6 +20,8 @@ import { bizTransactionEndpoints } from './ledger/biz-transaction/routes.ts'
 import { holdingEndpoints } from './ledger/holding/routes.ts'
 import { distributionEndpoints } from './money/distribution/routes.ts'
 import { paymentRunEndpoints } from './money/payment-run/routes.ts'
+import { serveConsole } from './operations/console/serve.ts'
+import { sessionPath } from './operations/console/session.ts'
 import { gaugesOf } from './operations/gauges.ts'
 import { addressEndpoints } from './parties/address/routes.ts'
 import { bizEntityEndpoints } from './parties/biz-entity/routes.ts'
@@ -87,9 +89,15 @@ export async function buildApp(
   await serveReference(app, openapiDocument(endpoints, version, maxPageSize))
   serveRoot(app, version)
   if (perMinute > 0) await limitRates(app, perMinute)
+  const authenticate = sessionsOf(database, tokens)
+  await serveConsole(app, {
+    folder: config.consoleDir,
+    secure: behindProxy || tls !== undefined,
+    authenticate,
+  })
   mount(app, endpoints, {
     database,
-    authenticate: sessionsOf(database, tokens),
+    authenticate,
     maxPageSize,
     maxBodyBytes,
     fingerprintKey,
@@ -120,6 +128,8 @@ function methodsByPath(endpoints: Endpoint[]): Map<string, string[]> {
     const path = pathOf(endpoint).toLowerCase()
     methods.set(path, [...(methods.get(path) ?? []), methodOf(endpoint)])
   }
-  for (const path of ['/', '/openapi.json', '/docs', '/metrics']) methods.set(path, ['GET'])
+  const pages = ['/', '/openapi.json', '/docs', '/metrics', '/console']
+  for (const path of pages) methods.set(path, ['GET'])
+  methods.set(sessionPath, ['POST', 'PUT', 'DELETE'])
   return methods
 }

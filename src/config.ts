@@ -1,7 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { isTimeZone } from './time-zone.ts'
 
 /** The only reader of the environment. What it returns is checked and complete. */
@@ -33,6 +33,8 @@ export type Config = {
   webhookAllowLocal: boolean
   /** Days for which events are kept. */
   eventDays: number
+  /** Whether an empty registry is filled with a demonstration at its start. */
+  demo: boolean
   /** Whether this process makes reports. */
   worker: boolean
   logLevel: string
@@ -40,6 +42,8 @@ export type Config = {
   rateLimit: number
   metricsToken: string | undefined
   behindProxy: boolean
+  /** Where the built console lies. */
+  consoleDir: string
   tls: { cert: Buffer; key: Buffer } | undefined
   /** Variables that look like ours, and that nothing reads. */
   unknown: { name: string; nearest: string | undefined }[]
@@ -84,6 +88,8 @@ export function readConfig(env: Environment = process.env): Config {
     s3: s3(readers),
     webhookAllowLocal: flag('REGISTRY_WEBHOOK_ALLOW_LOCAL', false),
     eventDays: integer('REGISTRY_EVENT_DAYS', 90, 1, 3650),
+    demo: flag('REGISTRY_DEMO', false),
+    consoleDir: join(import.meta.dirname, '..', 'dist', 'console'),
     worker: flag('REGISTRY_WORKER', true),
     logLevel: oneOf('REGISTRY_LOG_LEVEL', 'info', [
       'fatal',

@@ -2,12 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { createFirstUser, type FirstUser } from './access/user/first-user.ts'
 import { readAbsent } from './access/user/session.ts'
 import { buildApp } from './app.ts'
-import { ConfigError, readConfig, unknownWords } from './config.ts'
+import { type Config, ConfigError, readConfig, unknownWords } from './config.ts'
 import { startWebhooks } from './integration/webhook/worker.ts'
+import { openDemo } from './operations/demo/open.ts'
 import { startMaintenance } from './operations/maintenance.ts'
 import { secretFields } from './operations/secret-fields.ts'
 import { createLog } from './platform/log.ts'
 import { connect, prepareSchema, startServer } from './platform/registry.ts'
+import type { Database } from './platform/sql/handle.ts'
 import { startWorker } from './records/report/worker.ts'
 import { version } from './version.ts'
 
@@ -48,7 +50,9 @@ async function start() {
     tell(`Registry Platform ${version}`)
     const { adminUsername: username, adminPassword: password } = config
     await createFirstUser(database, { username, password }, tellFirstUser)
+    if (config.demo) await fillEmpty(config, database, log)
     tell(
+      `  Console    ${address}/console/`,
       `  API        ${address}`,
       `  Reference  ${address}/docs`,
       `  Sign in    POST ${address}/User/Login`,
@@ -68,6 +72,16 @@ function tellFirstUser({ username, password, generated }: FirstUser) {
     `  First user ${username}, password ${password}`,
     '             (shown this once; change it with PUT /User/Password)',
   )
+}
+
+/** A demonstration for who looks for the first time; a registry with data stays as it is. */
+async function fillEmpty(config: Config, database: Database, log: ReturnType<typeof createLog>) {
+  const users = await openDemo(config, database, (line) => log.info({ line }, 'demonstration'))
+  if (users)
+    tell(
+      `  Demo users ${users.usernames.join(', ')}, password ${users.password}`,
+      '             (shown this once)',
+    )
 }
 
 /**

@@ -65,7 +65,7 @@ function compileAll(): string[] {
     [tsc, ...flags, '--rewriteRelativeImportExtensions', '--outDir', compiled],
     { stdio: 'inherit' },
   )
-  for (const name of ['migrations', 'scale-out', 'scripts', 'package.json'])
+  for (const name of ['migrations', 'scale-out', 'scripts', 'console', 'dist', 'package.json'])
     symlinkSync(join('..', name), join(compiled, name))
   const names = readdirSync(join(compiled, 'test'), { recursive: true, encoding: 'utf8' })
   return names

@@ -139,11 +139,11 @@ describe('A file', () => {
 })
 
 describe('The root', () => {
-  it('tells a browser what this is, and a program in the envelope', async () => {
+  it('leads a browser to the console, and answers a program in the envelope', async () => {
     const page = await service.anyone.get('/', { Accept: 'text/html,*/*;q=0.8' })
     assert.equal(page.status, 200)
     assert.match(page.headers.get('content-type') ?? '', /^text\/html/)
-    assert.match(page.text, /href="\/docs"/)
+    assert.match(page.text, /<title>Registry/)
     const answer = await service.anyone.get('/', { Accept: 'application/json', Version: undefined })
     assert.equal(answer.data.name, 'Registry Platform')
     refused(await service.anyone.post('/', {}), 405, 'wrong_method')

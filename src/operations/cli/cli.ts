@@ -5,6 +5,7 @@ import { version } from '../../version.ts'
 import { backupCommand } from './backup.ts'
 import { checkCommand } from './check.ts'
 import { createUserCommand } from './create-user.ts'
+import { demoCommand } from './demo.ts'
 import { distributeCommand } from './distribute.ts'
 import { eventsCommand } from './events.ts'
 import { migrateCommand } from './migrate.ts'
@@ -25,6 +26,7 @@ const commands = [
   distributeCommand,
   backupCommand,
   restoreCommand,
+  demoCommand,
 ]
 
 const program = new Command('registry')

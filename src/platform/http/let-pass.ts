@@ -10,7 +10,7 @@ const longest = 10_000
  * Who sends on and on is cut off all the same.
  */
 export function letPass(body: IncomingMessage) {
-  if (body.complete || passing.has(body)) return
+  if (body.complete || body.readableEnded || passing.has(body)) return
   passing.add(body)
   const { socket } = body
   const start = socket.bytesRead

@@ -15,34 +15,15 @@ const policy = {
   'frame-ancestors': "'none'",
 }
 
-/**
- * What stands at the root: a word for people who come with a browser, and the envelope for
- * programs.
- */
+/** What stands at the root: the way to the console for a browser, the envelope for programs. */
 export function serveRoot(app: FastifyInstance, version: string) {
   const answer = { json: JSON.stringify({ name: 'Registry Platform', version }), recordCount: 1 }
   app.get('/', (request, reply) =>
     /\btext\/html\b/i.test(request.headers.accept ?? '')
-      ? reply
-          .type('text/html; charset=utf-8')
-          .header('content-security-policy', pagePolicy)
-          .send(page(version))
+      ? reply.redirect('/console/')
       : answerSuccess(reply, successBody(answer)),
   )
 }
-
-const pagePolicy = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"
-
-const page = (version: string) => `<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<title>Registry Platform</title>
-<style>body { font: 16px/1.5 system-ui, sans-serif; margin: 4rem auto; max-width: 40rem }</style>
-<h1>Registry Platform</h1>
-<p>This is an investor and unit registry, version ${version}. It answers programs: every operation,
-with a form to try it, is described in <a href="/docs">the reference</a>.</p>
-</html>
-`
 
 /** The OpenAPI document and a page to read it on and try calls from, all served from here. */
 export async function serveReference(app: FastifyInstance, document: object) {

@@ -65,14 +65,36 @@ export const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Ty
 export const optional = Type.Optional
 
 /** A record as answers show it: every field is there, null where there is nothing. */
-export function shown(name: string, properties: TProperties, example?: object): TObject {
+export function shown<P extends TProperties>(
+  name: string,
+  properties: P,
+  example?: object,
+): TObject & Shows<P> {
   const [own] = Object.keys(properties)
   const fields = Object.entries(properties).map(([field, given]) => {
     const { clearable: _input, ...schema } = given as TSchema & { clearable?: boolean }
     return [field, field === own || 'items' in schema ? schema : nullable(schema)]
   })
-  return Type.Object(Object.fromEntries(fields), { $id: name, ...(example && { example }) })
+  // The compiler does not see what the entries become: the fields of P, as Shows<P> has them.
+  return Type.Object(Object.fromEntries(fields), {
+    $id: name,
+    ...(example && { example }),
+  }) as TObject & Shows<P>
 }
+
+/** The type of what an answer shows, for those who read it: `Shown<typeof Product>`. */
+export type Shown<S> = S extends { '~shows'?: infer Record } ? NonNullable<Record> : never
+type Shows<P extends TProperties> = {
+  '~shows'?: { [Field in keyof P]: P[Field] extends TSchema ? ShownField<P[Field]> : never }
+}
+type ShownField<S extends TSchema> = S extends { items: infer Item }
+  ? ShownItem<Item>[]
+  : (S extends { '~shows'?: infer Record } ? NonNullable<Record> : Static<S>) | null
+type ShownItem<Item> = Item extends { '~shows'?: infer Record }
+  ? NonNullable<Record>
+  : Item extends TSchema
+    ? Static<Item>
+    : never
 
 /** One object, or an array of up to 1000 that is taken whole or not at all. */
 export const oneOrMany = <T extends TSchema>(item: T) =>

@@ -1,0 +1,65 @@
+import { ActionIcon, AppShell, Burger, Group, Kbd, Text, UnstyledButton } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import { spotlight } from '@mantine/spotlight'
+import { Outlet, useRouterState } from '@tanstack/react-router'
+import { Suspense } from 'react'
+import { useProducts } from '../shared/api/products.ts'
+import { Icon } from '../shared/view/icons.tsx'
+import { Loading } from '../shared/view/Page.tsx'
+import classes from './frame.module.css'
+import { Keys, useKeys } from './Keys.tsx'
+import { Navigation } from './Navigation.tsx'
+import { Search } from './Search.tsx'
+import { productOf } from './where.ts'
+
+/** What stands around every page. */
+export function Frame() {
+  const [open, { toggle, close }] = useDisclosure()
+  const [keys, keysHandle] = useDisclosure()
+  const path = useRouterState({ select: ({ location }) => location.pathname })
+  const product = productOf(path, useProducts())
+  useKeys(product, keysHandle.open)
+  return (
+    <AppShell
+      navbar={{ width: 232, breakpoint: 'sm', collapsed: { mobile: !open } }}
+      header={{ height: 48 }}
+      padding="md"
+      classNames={{ main: classes.main, navbar: classes.navbar, header: classes.header }}
+      layout="alt"
+    >
+      <AppShell.Header>
+        <Group h="100%" px="md" gap="sm" wrap="nowrap">
+          <Burger opened={open} onClick={toggle} hiddenFrom="sm" size="sm" aria-label="Menu" />
+          <UnstyledButton className={classes.search} onClick={() => spotlight.open()}>
+            <Icon name="search" size={16} />
+            <Text size="sm" className="quiet" flex={1} truncate>
+              Search or go to…
+            </Text>
+            <Kbd visibleFrom="sm" size="xs">
+              Ctrl K
+            </Kbd>
+          </UnstyledButton>
+          <ActionIcon
+            variant="subtle"
+            color="gray"
+            aria-label="Keyboard shortcuts"
+            title="Keyboard shortcuts (?)"
+            onClick={keysHandle.open}
+          >
+            <Icon name="keyboard" />
+          </ActionIcon>
+        </Group>
+      </AppShell.Header>
+      <AppShell.Navbar>
+        <Navigation product={product} onClose={close} />
+      </AppShell.Navbar>
+      <AppShell.Main>
+        <Suspense fallback={<Loading />}>
+          <Outlet />
+        </Suspense>
+      </AppShell.Main>
+      <Search product={product} />
+      <Keys opened={keys} onClose={keysHandle.close} />
+    </AppShell>
+  )
+}

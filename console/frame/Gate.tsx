@@ -1,0 +1,35 @@
+import { Modal, Text } from '@mantine/core'
+import { type ReactNode, useEffect } from 'react'
+import { resume, useSession } from '../shared/api/session.ts'
+import { tellFailure } from '../shared/view/Failure.tsx'
+import { Loading } from '../shared/view/Page.tsx'
+import { SignInForm, SignInPage } from './SignIn.tsx'
+
+/** Lets in who is signed in. A session that ends asks for the password over the page. */
+export function Gate({ children }: { children: ReactNode }) {
+  const { state, user } = useSession()
+  useEffect(() => {
+    resume().catch(tellFailure)
+  }, [])
+  if (state === 'starting') return <Loading />
+  if (state === 'out') return <SignInPage />
+  return (
+    <>
+      {children}
+      <Modal
+        opened={state === 'over'}
+        onClose={() => {}}
+        withCloseButton={false}
+        closeOnEscape={false}
+        closeOnClickOutside={false}
+        title="Your session has ended"
+        zIndex={1000}
+      >
+        <Text size="sm" mb="sm">
+          Sign in again to go on. Nothing you have entered is lost.
+        </Text>
+        <SignInForm username={user?.username} />
+      </Modal>
+    </>
+  )
+}

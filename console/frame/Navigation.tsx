@@ -1,0 +1,138 @@
+import {
+  Group,
+  Menu,
+  ScrollArea,
+  Text,
+  UnstyledButton,
+  useComputedColorScheme,
+  useMantineColorScheme,
+} from '@mantine/core'
+import { Link, useNavigate } from '@tanstack/react-router'
+import mark from '../mark.svg'
+import { useProducts } from '../shared/api/products.ts'
+import { signOut, useSession } from '../shared/api/session.ts'
+import type { Product } from '../shared/api/types.ts'
+import { useMay } from '../shared/permission.ts'
+import { Icon } from '../shared/view/icons.tsx'
+import { type Area, areas, settings } from './areas.ts'
+import classes from './frame.module.css'
+
+type Props = { product: Product | undefined; onClose: () => void }
+
+export function Navigation({ product, onClose }: Props) {
+  const may = useMay()
+  const base = product ? `/${product.productID}` : undefined
+  return (
+    <>
+      <Switcher product={product} />
+      <ScrollArea flex={1}>
+        <nav aria-label="Areas">
+          {base !== undefined &&
+            areas
+              .filter(({ needs }) => may(needs))
+              .map((area) => (
+                <Item key={area.path} area={area} to={base + area.path} onClick={onClose} />
+              ))}
+          {settings.some(({ needs }) => may(needs)) && (
+            <div className={classes.group}>Settings</div>
+          )}
+          {settings
+            .filter(({ needs }) => may(needs))
+            .map((area) => (
+              <Item key={area.path} area={area} to={area.path} onClick={onClose} />
+            ))}
+        </nav>
+      </ScrollArea>
+      <UserMenu />
+    </>
+  )
+}
+
+type ItemProps = { area: Area; to: string; onClick: () => void }
+
+const Item = ({ area, to, onClick }: ItemProps) => (
+  <Link
+    to={to}
+    className={classes.item}
+    onClick={onClick}
+    activeOptions={{ exact: area.path === '', includeSearch: false }}
+  >
+    <Icon name={area.icon} />
+    {area.label}
+  </Link>
+)
+
+/** Which product one looks at; the area stays. */
+function Switcher({ product }: { product: Product | undefined }) {
+  const products = useProducts()
+  const navigate = useNavigate()
+  return (
+    <Menu position="bottom-start" width={260} shadow="md">
+      <Menu.Target>
+        <UnstyledButton className={classes.switcher} title="Switch product">
+          <img src={mark} width={26} height={26} alt="" />
+          <div style={{ minWidth: 0, flex: 1 }}>
+            <Text size="sm" fw={600} truncate>
+              {product?.name ?? 'Registry'}
+            </Text>
+            <Text size="xs" className="quiet" truncate>
+              {product?.externalProductId ?? (product ? `Product ${product.productID}` : '')}
+            </Text>
+          </div>
+          <Icon name="down" size={16} />
+        </UnstyledButton>
+      </Menu.Target>
+      <Menu.Dropdown>
+        {products.map(({ productID, name }) => (
+          <Menu.Item
+            key={productID}
+            rightSection={productID === product?.productID && <Icon name="check" size={14} />}
+            onClick={() =>
+              void navigate({ to: '/$product', params: { product: String(productID) } })
+            }
+          >
+            {name}
+          </Menu.Item>
+        ))}
+        <Menu.Divider />
+        <Menu.Item onClick={() => void navigate({ to: '/settings/products' })}>
+          All products
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  )
+}
+
+function UserMenu() {
+  const { user } = useSession()
+  const { setColorScheme } = useMantineColorScheme()
+  const dark = useComputedColorScheme('light') === 'dark'
+  return (
+    <Menu position="top-start" width={212} shadow="md">
+      <Menu.Target>
+        <UnstyledButton className={classes.user}>
+          <Group gap={10} wrap="nowrap">
+            <Icon name="user" />
+            <Text size="sm" truncate>
+              {user?.username}
+            </Text>
+          </Group>
+        </UnstyledButton>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Item
+          leftSection={<Icon name={dark ? 'sun' : 'moon'} size={16} />}
+          onClick={() => setColorScheme(dark ? 'light' : 'dark')}
+        >
+          {dark ? 'Light' : 'Dark'} appearance
+        </Menu.Item>
+        <Menu.Item component="a" href="/docs" leftSection={<Icon name="documents" size={16} />}>
+          Reference of the API
+        </Menu.Item>
+        <Menu.Item leftSection={<Icon name="leave" size={16} />} onClick={() => void signOut()}>
+          Sign out
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  )
+}

@@ -1,0 +1,54 @@
+import type { Permission } from '../shared/permission.ts'
+import type { IconName } from '../shared/view/icons.tsx'
+
+export type Area = {
+  /** The address below the product's. */
+  path: string
+  label: string
+  icon: IconName
+  needs: Permission
+  /** The second key after g. */
+  key: string
+}
+
+/** The areas of a product, in the order of the menu. */
+export const areas: Area[] = [
+  { path: '', label: 'Overview', icon: 'overview', needs: 'Investment.Read', key: 'o' },
+  { path: '/investors', label: 'Investors', icon: 'investors', needs: 'BizEntity.Read', key: 'i' },
+  {
+    path: '/transactions',
+    label: 'Transactions',
+    icon: 'transactions',
+    needs: 'BizTransaction.Read',
+    key: 't',
+  },
+  { path: '/notices', label: 'Notices', icon: 'notices', needs: 'BizEvent.Read', key: 'n' },
+  {
+    path: '/classes',
+    label: 'Classes and prices',
+    icon: 'classes',
+    needs: 'Investment.Read',
+    key: 'c',
+  },
+  {
+    path: '/distributions',
+    label: 'Distributions',
+    icon: 'distributions',
+    needs: 'Distribution.Read',
+    key: 'd',
+  },
+  { path: '/reports', label: 'Reports', icon: 'reports', needs: 'Report.Read', key: 'r' },
+]
+
+/** What is not of one product. */
+export const settings: Area[] = [
+  {
+    path: '/settings/products',
+    label: 'Products',
+    icon: 'settings',
+    needs: 'Product.Read',
+    key: 'p',
+  },
+  { path: '/settings/users', label: 'Users', icon: 'user', needs: 'User.Read', key: 'u' },
+  { path: '/settings/audit', label: 'Audit trail', icon: 'clock', needs: 'Audit.Read', key: 'a' },
+]

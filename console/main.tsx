@@ -1,0 +1,40 @@
+import '@mantine/core/styles.css'
+import '@mantine/notifications/styles.css'
+import '@mantine/spotlight/styles.css'
+import './console.css'
+import { MantineProvider } from '@mantine/core'
+import { Notifications } from '@mantine/notifications'
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
+import { RouterProvider } from '@tanstack/react-router'
+import { StrictMode } from 'react'
+import { createRoot } from 'react-dom/client'
+import { Gate } from './frame/Gate.tsx'
+import { router } from './router.tsx'
+import { ApiError } from './shared/api/error.ts'
+import { theme } from './theme.ts'
+
+/** What the service refuses it refuses again; only what may have been the connection is retried. */
+const mayPass = (error: Error) =>
+  error instanceof ApiError && (error.status === 0 || error.status === 503)
+
+const queries = new QueryClient({
+  defaultOptions: {
+    queries: { staleTime: 15_000, retry: (tries, error) => tries < 2 && mayPass(error) },
+    mutations: { retry: (tries, error) => tries < 2 && mayPass(error) },
+  },
+})
+
+const root = document.getElementById('root')
+if (root)
+  createRoot(root).render(
+    <StrictMode>
+      <MantineProvider theme={theme} defaultColorScheme="auto">
+        <Notifications position="bottom-right" />
+        <QueryClientProvider client={queries}>
+          <Gate>
+            <RouterProvider router={router} />
+          </Gate>
+        </QueryClientProvider>
+      </MantineProvider>
+    </StrictMode>,
+  )

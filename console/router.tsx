@@ -1,0 +1,65 @@
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  Navigate,
+} from '@tanstack/react-router'
+import { Frame } from './frame/Frame.tsx'
+import { productOf } from './frame/where.ts'
+import { useProducts } from './shared/api/products.ts'
+import { readSearch } from './shared/list/filters.ts'
+import { Failure } from './shared/view/Failure.tsx'
+import { Empty, Loading } from './shared/view/Page.tsx'
+
+const root = createRootRoute({ component: Frame, validateSearch: readSearch })
+
+/** The product last looked at; without any product, where one is made. */
+function Home() {
+  const product = productOf('', useProducts())
+  if (!product) return <Navigate to="/settings/products" replace />
+  return <Navigate to="/$product" params={{ product: String(product.productID) }} replace />
+}
+
+const at = <Path extends string>(
+  path: Path,
+  load: () => Promise<Record<string, unknown>>,
+  name: string,
+) =>
+  createRoute({
+    getParentRoute: () => root,
+    path,
+    component: lazyRouteComponent(load as () => Promise<Record<string, never>>, name),
+  })
+
+const routes = [
+  createRoute({ getParentRoute: () => root, path: '/', component: Home }),
+  at('/settings/products', () => import('./settings/Products.tsx'), 'Products'),
+  at('/settings/users', () => import('./settings/Users.tsx'), 'Users'),
+  at('/settings/audit', () => import('./settings/AuditTrail.tsx'), 'AuditTrail'),
+  at('/$product', () => import('./overview/Overview.tsx'), 'Overview'),
+] as const
+
+/** Filters stand in the address as the API names them: plain texts. */
+export const router = createRouter({
+  routeTree: root.addChildren(routes),
+  basepath: '/console',
+  parseSearch: (text) => Object.fromEntries(new URLSearchParams(text)),
+  stringifySearch: (search) => {
+    const query = new URLSearchParams(readSearch(search)).toString()
+    return query ? `?${query}` : ''
+  },
+  defaultPreload: 'intent',
+  scrollRestoration: true,
+  defaultPendingComponent: () => <Loading />,
+  defaultErrorComponent: ({ error, reset }) => <Failure error={error} retry={reset} />,
+  defaultNotFoundComponent: () => (
+    <Empty title="There is nothing here">The address may be old, or mistyped.</Empty>
+  ),
+})
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router
+  }
+}

@@ -1,0 +1,82 @@
+import { Drawer, Stack } from '@mantine/core'
+import { useState } from 'react'
+import type { Audit } from '../shared/api/types.ts'
+import { moment } from '../shared/format.ts'
+import type { Column } from '../shared/list/columns.ts'
+import type { Filter } from '../shared/list/filters.ts'
+import { ListView } from '../shared/list/ListView.tsx'
+import { Changes } from '../shared/view/Changes.tsx'
+import { Facts } from '../shared/view/Facts.tsx'
+import { Empty, Page } from '../shared/view/Page.tsx'
+
+const columns: Column<Audit>[] = [
+  {
+    id: 'when',
+    title: 'When',
+    text: ({ occurredDate }) => moment(occurredDate),
+    width: 'minmax(160px, 1fr)',
+  },
+  { id: 'who', title: 'Who', text: ({ username }) => username ?? '' },
+  {
+    id: 'what',
+    title: 'What',
+    text: ({ operation }) => operation ?? '',
+    width: 'minmax(200px, 2fr)',
+  },
+  { id: 'resource', title: 'Record', text: ({ resource }) => resource ?? '' },
+  {
+    id: 'ids',
+    title: 'Ids',
+    text: ({ resourceIDs }) =>
+      resourceIDs.length > 5 ? `${resourceIDs.length} records` : resourceIDs.join(', '),
+  },
+  { id: 'request', title: 'Request', text: ({ requestID }) => requestID ?? '', spare: true },
+]
+
+const filters: Filter[] = [
+  { key: 'Username', label: 'Username', kind: 'text' },
+  { key: 'Resource', label: 'Record', kind: 'text' },
+  { key: 'ResourceID', label: 'Record id', kind: 'text' },
+  { key: 'OccurredDate.greaterThanOrEqual', label: 'From', kind: 'date' },
+  { key: 'OccurredDate.lessThan', label: 'Before', kind: 'date' },
+]
+
+/** Who did what, and when. */
+export function AuditTrail() {
+  const [opened, setOpened] = useState<Audit>()
+  return (
+    <Page title="Audit trail">
+      <ListView<Audit>
+        id="audit"
+        label="Audit trail"
+        path="/Audit"
+        params={{}}
+        filters={filters}
+        columns={columns}
+        onOpen={setOpened}
+        empty={<Empty title="Nothing recorded">Nobody has done anything like this.</Empty>}
+      />
+      <Drawer
+        opened={opened !== undefined}
+        onClose={() => setOpened(undefined)}
+        size="lg"
+        title={opened?.operation}
+      >
+        {opened && (
+          <Stack>
+            <Facts
+              facts={[
+                ['When', moment(opened.occurredDate)],
+                ['Who', opened.username],
+                ['Record', opened.resource],
+                ['Ids', opened.resourceIDs.slice(0, 50).join(', ')],
+                ['Request', opened.requestID],
+              ]}
+            />
+            <Changes changes={opened.changes} />
+          </Stack>
+        )}
+      </Drawer>
+    </Page>
+  )
+}

@@ -1,0 +1,78 @@
+import { Button, Drawer } from '@mantine/core'
+import { useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { useLookups } from '../shared/api/lookups.ts'
+import type { Product } from '../shared/api/types.ts'
+import { day } from '../shared/format.ts'
+import type { Column } from '../shared/list/columns.ts'
+import { ListView } from '../shared/list/ListView.tsx'
+import { useMay } from '../shared/permission.ts'
+import { Icon } from '../shared/view/icons.tsx'
+import { Empty, Page } from '../shared/view/Page.tsx'
+import { Active } from '../shared/view/Status.tsx'
+import { ProductForm } from './ProductForm.tsx'
+
+/** Every product the user may see. */
+export function Products() {
+  const may = useMay()
+  const navigate = useNavigate()
+  const [edited, setEdited] = useState<Product | 'new'>()
+  const close = () => setEdited(undefined)
+  const add = may('Product.Write') && (
+    <Button leftSection={<Icon name="plus" size={16} />} onClick={() => setEdited('new')}>
+      New product
+    </Button>
+  )
+  return (
+    <Page title="Products" actions={add}>
+      <ListView<Product>
+        id="products"
+        label="Products"
+        path="/Product"
+        params={{}}
+        filters={[]}
+        columns={useColumns()}
+        onOpen={setEdited}
+        empty={
+          <Empty title="No product yet">
+            A product is a fund or a company whose units are on this register. Make the first one,
+            then its classes and its investors.
+          </Empty>
+        }
+      />
+      <Drawer
+        opened={edited !== undefined}
+        onClose={close}
+        title={edited === 'new' ? 'New product' : 'Product'}
+      >
+        {edited && (
+          <ProductForm
+            product={edited === 'new' ? undefined : edited}
+            onDone={({ productID }) => {
+              close()
+              if (edited === 'new')
+                void navigate({ to: '/$product', params: { product: String(productID) } })
+            }}
+          />
+        )}
+      </Drawer>
+    </Page>
+  )
+}
+
+function useColumns(): Column<Product>[] {
+  const { code } = useLookups()
+  return [
+    { id: 'name', title: 'Name', text: ({ name }) => name ?? '', width: 'minmax(220px, 2fr)' },
+    { id: 'external', title: 'External id', text: (row) => row.externalProductId ?? '' },
+    { id: 'currency', title: 'Currency', text: (row) => code('Currency', row.currencyID) },
+    {
+      id: 'state',
+      title: 'State',
+      text: ({ isActive }) => (isActive ? 'Active' : 'Inactive'),
+      cell: ({ isActive }) => <Active on={isActive} />,
+    },
+    { id: 'created', title: 'Created', text: ({ createdDate }) => day(createdDate) },
+    { id: 'id', title: 'Product id', text: ({ productID }) => String(productID), spare: true },
+  ]
+}

@@ -1,0 +1,108 @@
+import {
+  Button,
+  Group,
+  MultiSelect,
+  PasswordInput,
+  Select,
+  Stack,
+  Switch,
+  TextInput,
+} from '@mantine/core'
+import { useForm } from '@mantine/form'
+import type { Role } from '../../src/platform/permission.ts'
+import { useProducts } from '../shared/api/products.ts'
+import type { User } from '../shared/api/types.ts'
+import { useWrite } from '../shared/api/write.ts'
+import { fieldErrors } from '../shared/form/problems.ts'
+import { Failure, tellDone } from '../shared/view/Failure.tsx'
+
+type Props = { user: User | undefined; onDone: () => void }
+
+const roles: { value: Role; label: string }[] = [
+  { value: 'Administrator', label: 'Administrator: everything' },
+  { value: 'Operator', label: 'Operator: the register, but no users' },
+  { value: 'ReadOnly', label: 'Read only' },
+]
+
+export function UserForm({ user, onDone }: Props) {
+  const form = useForm({
+    initialValues: {
+      username: user?.username ?? '',
+      password: '',
+      role: user ? user.role : ('Operator' as Role | null),
+      allProducts: user ? user.productIDs === null : true,
+      productIDs: (user?.productIDs ?? []).map(String),
+      isActive: user?.isActive ?? true,
+    },
+  })
+  const save = useWrite<User[]>(user ? 'put' : 'post', '/User', {
+    onDone: () => {
+      tellDone(user ? 'The user is saved.' : 'The user is made.')
+      onDone()
+    },
+    onFailed: (error) => form.setErrors(fieldErrors(error)),
+  })
+  const products = useProducts().map(({ productID, name }) => ({
+    value: String(productID),
+    label: name ?? '',
+  }))
+  const submit = form.onSubmit(({ password, role, allProducts, productIDs, ...rest }) =>
+    save.mutate({
+      ...rest,
+      userID: user?.userID,
+      ...(password && { password }),
+      ...(role ? { role } : { permissions: user?.permissions }),
+      productIDs: allProducts ? null : productIDs.map(Number),
+    }),
+  )
+  return (
+    <form onSubmit={submit}>
+      <Stack gap="sm">
+        {save.error && <Failure error={save.error} />}
+        <TextInput
+          label="Username"
+          required
+          autoComplete="off"
+          {...form.getInputProps('username')}
+        />
+        <PasswordInput
+          label={user ? 'New password' : 'Password'}
+          description={user ? 'Left empty, the password stays.' : 'At least 12 characters.'}
+          required={!user}
+          autoComplete="new-password"
+          visibilityToggleButtonProps={{ 'aria-label': 'Show the password' }}
+          {...form.getInputProps('password')}
+        />
+        <Select
+          label="Role"
+          data={roles}
+          placeholder={user?.permissions ? 'Permissions of its own' : ''}
+          required={!user?.permissions}
+          {...form.getInputProps('role')}
+        />
+        <Switch
+          label="All products, later ones too"
+          {...form.getInputProps('allProducts', { type: 'checkbox' })}
+        />
+        {!form.values.allProducts && (
+          <MultiSelect
+            label="Products"
+            data={products}
+            searchable
+            {...form.getInputProps('productIDs')}
+          />
+        )}
+        <Switch
+          label="Active"
+          description="An inactive user is signed out at once, everywhere."
+          {...form.getInputProps('isActive', { type: 'checkbox' })}
+        />
+        <Group justify="flex-end" mt="xs">
+          <Button type="submit" loading={save.isPending}>
+            {user ? 'Save' : 'Make the user'}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  )
+}

@@ -1,0 +1,66 @@
+import { Button, Drawer } from '@mantine/core'
+import { useState } from 'react'
+import type { User } from '../shared/api/types.ts'
+import { moment } from '../shared/format.ts'
+import type { Column } from '../shared/list/columns.ts'
+import { ListView } from '../shared/list/ListView.tsx'
+import { useMay } from '../shared/permission.ts'
+import { Icon } from '../shared/view/icons.tsx'
+import { Empty, Page } from '../shared/view/Page.tsx'
+import { Active } from '../shared/view/Status.tsx'
+import { UserForm } from './UserForm.tsx'
+
+const columns: Column<User>[] = [
+  { id: 'name', title: 'Username', text: ({ username }) => username ?? '' },
+  {
+    id: 'role',
+    title: 'Role',
+    text: ({ role, permissions }) => role ?? `${permissions?.length ?? 0} permissions`,
+  },
+  {
+    id: 'products',
+    title: 'Products',
+    text: ({ productIDs }) => (productIDs ? productIDs.join(', ') || 'none' : 'All'),
+  },
+  {
+    id: 'state',
+    title: 'State',
+    text: ({ isActive }) => (isActive ? 'Active' : 'Inactive'),
+    cell: ({ isActive }) => <Active on={isActive} />,
+  },
+  { id: 'seen', title: 'Last signed in', text: (row) => moment(row.lastLoginDate) || 'never' },
+  { id: 'created', title: 'Created', text: (row) => moment(row.createdDate), spare: true },
+]
+
+/** Who may sign in, and what they may do. */
+export function Users() {
+  const may = useMay()
+  const [edited, setEdited] = useState<User | 'new'>()
+  const close = () => setEdited(undefined)
+  const add = may('User.Write') && (
+    <Button leftSection={<Icon name="plus" size={16} />} onClick={() => setEdited('new')}>
+      New user
+    </Button>
+  )
+  return (
+    <Page title="Users" actions={add}>
+      <ListView<User>
+        id="users"
+        label="Users"
+        path="/User"
+        params={{}}
+        filters={[{ key: 'Username', label: 'Username', kind: 'text' }]}
+        columns={columns}
+        onOpen={setEdited}
+        empty={<Empty title="No user like this">Change the filter.</Empty>}
+      />
+      <Drawer
+        opened={edited !== undefined}
+        onClose={close}
+        title={edited === 'new' ? 'New user' : 'User'}
+      >
+        {edited && <UserForm user={edited === 'new' ? undefined : edited} onDone={close} />}
+      </Drawer>
+    </Page>
+  )
+}

@@ -1,0 +1,48 @@
+/**
+ * The fields of answers that hold exact decimals: JSON numbers on the wire, text in the browser.
+ * test/console/decimals.test.ts holds this list to the service's own schemas.
+ */
+export const decimalFields = [
+  'accountClosingAmount',
+  'accountClosingQuantity',
+  'amount',
+  'applicationPrice',
+  'averageCost',
+  'balance',
+  'cashAmount',
+  'centsPerUnitPerDay',
+  'conversionFactor',
+  'costAmount',
+  'distributionAmountPerUnit',
+  'distributionAmountTotal',
+  'distributionEntitlement',
+  'distributionsPaid',
+  'drpAmount',
+  'drpPrice',
+  'drpResidual',
+  'drpUnits',
+  'drpValue',
+  'grossAmount',
+  'investmentPrice',
+  'issuePrice',
+  'marketValue',
+  'percentage',
+  'price',
+  'proRataPercentPerAnnum',
+  'quantity',
+  'realisedGain',
+  'redemptionPrice',
+  'transactionClosingAmount',
+  'transactionClosingQuantity',
+  'units',
+  'unrealisedGain',
+  'unrealisedGainPercent',
+] as const
+
+/**
+ * A quote inside a text is written \" in JSON, so `"amount":` with bare quotes is a field's name
+ * and nothing else; the digits behind it go between quotes before any number is made of them.
+ */
+const written = new RegExp(`("(?:${decimalFields.join('|')})"\\s*:\\s*)(-?\\d[\\d.eE+-]*)`, 'g')
+
+export const readJson = (text: string): unknown => JSON.parse(text.replace(written, '$1"$2"'))

@@ -1,0 +1,54 @@
+import { useQuery, useSuspenseQuery } from '@tanstack/react-query'
+import { useParams } from '@tanstack/react-router'
+import { api } from './client.ts'
+import { useLookups } from './lookups.ts'
+import type { Investment, Product } from './types.ts'
+
+const most = 1000
+
+const productsQuery = {
+  queryKey: ['products'],
+  queryFn: async () => (await api.get<Product[]>('/Product', { PageSize: most })).data,
+}
+
+export const useProducts = (): Product[] => useSuspenseQuery(productsQuery).data
+
+/** The product of the address. */
+export function useProduct() {
+  const { product = '' } = useParams({ strict: false }) as { product?: string }
+  const found = useProducts().find(({ productID }) => String(productID) === product)
+  if (!found) throw new Error('There is no such product, or you may not see it.')
+  const { code } = useLookups()
+  return { ...found, slug: product, currency: code('Currency', found.currencyID) || 'AUD' }
+}
+
+/** The classes of the product of the address. */
+export function useInvestments(): Investment[] {
+  const { productID } = useProduct()
+  return useSuspenseQuery({
+    queryKey: ['investments', productID],
+    queryFn: async () =>
+      (await api.get<Investment[]>('/Investment', { ProductID: productID, PageSize: most })).data,
+  }).data
+}
+
+/** One read of the API that is not a list. */
+export const useRead = <T>(
+  path: string,
+  params: Record<string, string | number | undefined>,
+  enabled = true,
+) =>
+  useQuery({
+    queryKey: ['read', path, params],
+    queryFn: async () => (await api.get<T>(path, params)).data,
+    enabled,
+  })
+
+export const useReadNow = <T>(
+  path: string,
+  params: Record<string, string | number | undefined>,
+): T =>
+  useSuspenseQuery({
+    queryKey: ['read', path, params],
+    queryFn: async () => (await api.get<T>(path, params)).data,
+  }).data

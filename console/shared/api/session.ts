@@ -1,0 +1,101 @@
+import { useSyncExternalStore } from 'react'
+import { readJson } from './decimals.ts'
+import { ApiError, type Envelope } from './error.ts'
+
+export type User = {
+  userID: number
+  username: string
+  permissions: string[]
+  productIDs: number[] | null
+}
+
+/**
+ * starting: it is not known yet; out: nobody is signed in; in: somebody is; over: somebody was,
+ * and is asked for the password over the page, which stays as it is.
+ */
+export type SessionState = 'starting' | 'out' | 'in' | 'over'
+type Session = { state: SessionState; user: User | undefined }
+type Grant = { accessToken: string; user: User }
+
+let session: Session = { state: 'starting', user: undefined }
+/** In memory alone: it is gone with the page, and no other page can read it. */
+let accessToken: string | undefined
+const listeners = new Set<() => void>()
+
+function change(next: Session) {
+  session = next
+  for (const listener of listeners) listener()
+}
+
+const subscribe = (listener: () => void) => {
+  listeners.add(listener)
+  return () => void listeners.delete(listener)
+}
+
+export const useSession = () => useSyncExternalStore(subscribe, () => session)
+export const currentToken = () => accessToken
+
+async function ask(method: 'POST' | 'PUT' | 'DELETE', body?: object): Promise<Grant | null> {
+  const answer = await fetch('/console/session', {
+    method,
+    headers: { Version: '2.0', ...(body && { 'Content-Type': 'application/json' }) },
+    ...(body && { body: JSON.stringify(body) }),
+  })
+  const envelope = readJson(await answer.text()) as Envelope<Grant | null>
+  if (!answer.ok) throw ApiError.of(answer, envelope)
+  return envelope.data
+}
+
+function accept({ accessToken: token, user }: Grant) {
+  accessToken = token
+  change({ state: 'in', user })
+}
+
+/** Two pages of one browser share the cookie, and a refresh token works once: one at a time. */
+const inTurn = <T>(work: () => Promise<T>): Promise<T> =>
+  navigator.locks ? navigator.locks.request('registry-session', work) : work()
+
+/** Whether there is a session to go on with. */
+export async function resume(): Promise<boolean> {
+  const grant = await inTurn(() => ask('PUT'))
+  if (grant) accept(grant)
+  else if (session.state === 'starting') change({ state: 'out', user: undefined })
+  return grant !== null
+}
+
+export async function signIn(username: string, password: string) {
+  const grant = await ask('POST', { username, password })
+  if (!grant) return
+  const before = session.user
+  accept(grant)
+  // Whoever comes back as somebody else must not go on in the other's half-filled form.
+  if (before && before.userID !== grant.user.userID) window.location.reload()
+}
+
+export async function signOut() {
+  await inTurn(() => ask('DELETE'))
+  window.location.assign('/console/')
+}
+
+let renewal: Promise<void> | undefined
+
+/** A new access token; where the session is over, one that somebody's password brings. */
+export function renew(): Promise<void> {
+  renewal ??= resume()
+    .then((went) => (went ? undefined : passwordAsked()))
+    .finally(() => {
+      renewal = undefined
+    })
+  return renewal
+}
+
+function passwordAsked(): Promise<void> {
+  change({ ...session, state: 'over' })
+  return new Promise((resolve) => {
+    const stop = subscribe(() => {
+      if (session.state !== 'in') return
+      stop()
+      resolve()
+    })
+  })
+}

@@ -1,0 +1,43 @@
+import type { Audit as AuditSchema } from '../../../src/access/audit/schema.ts'
+import type { User as UserSchema } from '../../../src/access/user/schema.ts'
+import type {
+  InvestmentPrice as InvestmentPriceSchema,
+  Investment as InvestmentSchema,
+} from '../../../src/catalogue/investment/schema.ts'
+import type { Product as ProductSchema } from '../../../src/catalogue/product/schema.ts'
+import type { BizEvent as BizEventSchema } from '../../../src/ledger/biz-event/schema.ts'
+import type { BizTransaction as BizTransactionSchema } from '../../../src/ledger/biz-transaction/schema.ts'
+import type { Holding as HoldingSchema } from '../../../src/ledger/holding/schema.ts'
+import type {
+  Distribution as DistributionSchema,
+  EntitledAccount as EntitledAccountSchema,
+} from '../../../src/money/distribution/schema.ts'
+import type { Account as AccountSchema } from '../../../src/parties/account/schema.ts'
+import type { Address as AddressSchema } from '../../../src/parties/address/schema.ts'
+import type { BizEntityParty as BizEntityPartySchema } from '../../../src/parties/biz-entity/party-schema.ts'
+import type { BizEntity as BizEntitySchema } from '../../../src/parties/biz-entity/schema.ts'
+import type { Communication as CommunicationSchema } from '../../../src/parties/communication/schema.ts'
+import type { PaymentDetail as PaymentDetailSchema } from '../../../src/parties/payment-detail/schema.ts'
+import type { Shown } from '../../../src/platform/shape/fields.ts'
+import type { Document as DocumentSchema } from '../../../src/records/document/schema.ts'
+import type { Report as ReportSchema } from '../../../src/records/report/schema.ts'
+
+/** The records as the service's own schemas have them: a field renamed there does not compile here. */
+export type Account = Shown<typeof AccountSchema>
+export type Address = Shown<typeof AddressSchema>
+export type Audit = Shown<typeof AuditSchema>
+export type BizEntity = Shown<typeof BizEntitySchema>
+export type BizEntityParty = Shown<typeof BizEntityPartySchema>
+export type BizEvent = Shown<typeof BizEventSchema>
+export type BizTransaction = Shown<typeof BizTransactionSchema>
+export type Communication = Shown<typeof CommunicationSchema>
+export type Distribution = Shown<typeof DistributionSchema>
+export type Document = Shown<typeof DocumentSchema>
+export type EntitledAccount = Shown<typeof EntitledAccountSchema>
+export type Holding = Shown<typeof HoldingSchema>
+export type Investment = Shown<typeof InvestmentSchema>
+export type InvestmentPrice = Shown<typeof InvestmentPriceSchema>
+export type PaymentDetail = Shown<typeof PaymentDetailSchema>
+export type Product = Shown<typeof ProductSchema>
+export type Report = Shown<typeof ReportSchema>
+export type User = Shown<typeof UserSchema>

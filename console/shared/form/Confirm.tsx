@@ -1,0 +1,39 @@
+import { Button, Group, Modal, Stack, Text } from '@mantine/core'
+import type { ReactNode } from 'react'
+import { Failure } from '../view/Failure.tsx'
+
+type Props = {
+  title: string
+  opened: boolean
+  onClose: () => void
+  onConfirm: () => void
+  /** What the button does, in words: "Declare", never "OK". */
+  action: string
+  busy: boolean
+  error?: Error | null
+  danger?: boolean
+  children: ReactNode
+}
+
+/** Asks before what cannot simply be undone. */
+export const Confirm = (props: Props) => {
+  const { title, opened, onClose, onConfirm, action, busy, error, danger, children } = props
+  return (
+    <Modal opened={opened} onClose={onClose} title={title}>
+      <Stack gap="md">
+        <Text size="sm" component="div">
+          {children}
+        </Text>
+        {error && <Failure error={error} />}
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onClose}>
+            Cancel
+          </Button>
+          <Button color={danger ? 'red' : undefined} loading={busy} onClick={onConfirm}>
+            {action}
+          </Button>
+        </Group>
+      </Stack>
+    </Modal>
+  )
+}

@@ -1,0 +1,154 @@
+import { Box, Skeleton } from '@mantine/core'
+import { Link, type LinkProps } from '@tanstack/react-router'
+import { useVirtualizer } from '@tanstack/react-virtual'
+import { type KeyboardEvent, type ReactNode, useEffect, useRef } from 'react'
+import { Failure } from '../view/Failure.tsx'
+import { type Column, templateOf } from './columns.ts'
+import classes from './list.module.css'
+import type { Rows } from './use-rows.ts'
+
+type Props<Row> = {
+  label: string
+  columns: Column<Row>[]
+  rows: Rows<Row>
+  /** Where a row leads; its first cell is the link. */
+  to?: (row: Row) => LinkProps
+  /** Or what opens when it is pressed. */
+  onOpen?: (row: Row) => void
+  empty: ReactNode
+  /** Chosen rows, where one does something with several. */
+  chosen?: { has: (row: Row) => boolean; toggle: (row: Row) => void; can: (row: Row) => boolean }
+}
+
+const rowHeight = 40
+
+/** A table of any length: only the rows in view are in the page, and only their data is fetched. */
+export function List<Row>({ label, columns, rows, to, onOpen, empty, chosen }: Props<Row>) {
+  const scroller = useRef<HTMLDivElement>(null)
+  const virtual = useVirtualizer({
+    count: rows.count,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => rowHeight,
+    overscan: 12,
+  })
+  const items = virtual.getVirtualItems()
+  const first = items[0]?.index ?? 0
+  const last = items.at(-1)?.index ?? 0
+  useEffect(() => rows.look(first, last), [rows.look, first, last])
+  if (rows.error) return <Failure error={rows.error} retry={rows.retry} />
+  if (rows.ended && rows.count === 0) return <div className="card">{empty}</div>
+  const template = `${chosen ? '40px ' : ''}${templateOf(columns)}`
+  const grid = { gridTemplateColumns: template }
+  return (
+    <div
+      ref={scroller}
+      className={`card ${classes.scroller}`}
+      role="table"
+      aria-label={label}
+      aria-rowcount={rows.ended ? rows.count + 1 : -1}
+      onKeyDown={moveByArrows}
+    >
+      <div className={classes.head} role="row" aria-rowindex={1} style={grid}>
+        {chosen && <span role="columnheader" aria-label="Chosen" />}
+        {columns.map(({ id, title, right }) => (
+          <span key={id} role="columnheader" className={right ? 'num' : undefined}>
+            {title}
+          </span>
+        ))}
+      </div>
+      <div role="rowgroup" style={{ height: virtual.getTotalSize(), position: 'relative' }}>
+        {items.map(({ index, start }) => {
+          const row = rows.at(index)
+          const place = { ...grid, transform: `translateY(${start}px)`, height: rowHeight }
+          if (!row) return <Waiting key={index} index={index} columns={columns} style={place} />
+          return (
+            <div
+              key={index}
+              role="row"
+              aria-rowindex={index + 2}
+              className={classes.row}
+              style={place}
+            >
+              {chosen && <Choose row={row} chosen={chosen} name={columns[0]?.text(row) ?? ''} />}
+              {columns.map((column, i) => (
+                <span
+                  key={column.id}
+                  role="cell"
+                  className={`${classes.cell} ${column.right ? 'num' : ''}`}
+                  title={column.text(row)}
+                >
+                  {i === 0 ? (
+                    <Lead row={row} column={column} to={to} onOpen={onOpen} />
+                  ) : (
+                    shown(column, row)
+                  )}
+                </span>
+              ))}
+            </div>
+          )
+        })}
+      </div>
+    </div>
+  )
+}
+
+const shown = <Row,>(column: Column<Row>, row: Row) => column.cell?.(row) ?? column.text(row)
+
+type LeadProps<Row> = Pick<Props<Row>, 'to' | 'onOpen'> & { row: Row; column: Column<Row> }
+
+/** The first cell: the link of the whole row. */
+function Lead<Row>({ row, column, to, onOpen }: LeadProps<Row>) {
+  const content = shown(column, row) || '(no name)'
+  if (to)
+    return (
+      <Link {...to(row)} className={classes.lead} data-row>
+        {content}
+      </Link>
+    )
+  if (!onOpen) return content
+  return (
+    <button type="button" className={classes.lead} data-row onClick={() => onOpen(row)}>
+      {content}
+    </button>
+  )
+}
+
+type ChooseProps<Row> = { row: Row; name: string; chosen: NonNullable<Props<Row>['chosen']> }
+
+const Choose = <Row,>({ row, name, chosen }: ChooseProps<Row>) => (
+  <span role="cell" className={classes.choose}>
+    {chosen.can(row) && (
+      <input
+        type="checkbox"
+        aria-label={`Choose ${name}`}
+        checked={chosen.has(row)}
+        onChange={() => chosen.toggle(row)}
+      />
+    )}
+  </span>
+)
+
+type WaitingProps = { index: number; columns: { id: string }[]; style: object }
+
+const Waiting = ({ index, columns, style }: WaitingProps) => (
+  <div role="row" aria-rowindex={index + 2} className={classes.row} style={style}>
+    {columns.map(({ id }) => (
+      <span key={id} role="cell" className={classes.cell}>
+        <Box py={4}>
+          <Skeleton height={12} w="60%" />
+        </Box>
+      </span>
+    ))}
+  </div>
+)
+
+/** Up and down go from row to row. */
+function moveByArrows(event: KeyboardEvent<HTMLDivElement>) {
+  const step = { ArrowDown: 1, ArrowUp: -1, j: 1, k: -1 }[event.key]
+  if (!step || !(event.target as HTMLElement).matches('[data-row]')) return
+  const links = [...event.currentTarget.querySelectorAll<HTMLElement>('[data-row]')]
+  const next = links[links.indexOf(event.target as HTMLElement) + step]
+  if (!next) return
+  event.preventDefault()
+  next.focus()
+}

@@ -1,0 +1,56 @@
+import { Group } from '@mantine/core'
+import type { LinkProps } from '@tanstack/react-router'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { type ReactNode, useState } from 'react'
+import type { Params } from '../api/client.ts'
+import { Chips } from './Chips.tsx'
+import { type Column, remember, remembered } from './columns.ts'
+import { type Filter, paramsOf, readSearch, type Search } from './filters.ts'
+import { List } from './List.tsx'
+import { Toolbar } from './Toolbar.tsx'
+import { useRows } from './use-rows.ts'
+
+export type ListViewProps<Row> = {
+  /** The list's name in the browser's memory and in file names. */
+  id: string
+  label: string
+  path: string
+  params: Params
+  filters: Filter[]
+  columns: Column<Row>[]
+  to?: (row: Row) => LinkProps
+  onOpen?: (row: Row) => void
+  empty: ReactNode
+  chosen?: { has: (row: Row) => boolean; toggle: (row: Row) => void; can: (row: Row) => boolean }
+}
+
+/** A list read of the API with its filters in the URL. */
+export function ListView<Row>(props: ListViewProps<Row>) {
+  const { id, label, path, filters, columns, to, onOpen, empty, chosen } = props
+  const search = readSearch(useSearch({ strict: false }))
+  const navigate = useNavigate()
+  const onSearch = (next: Search) => void navigate({ to: '.', search: next as never })
+  const ordinary = columns.filter(({ spare }) => !spare).map((column) => column.id)
+  const [ids, setIds] = useState(() => remembered<string[]>(`columns.${id}`, ordinary))
+  const visible = columns.filter((column, i) => i === 0 || ids.includes(column.id))
+  const params = { ...props.params, ...paramsOf(filters, search) }
+  const rows = useRows<Row>(path, params)
+  const onColumns = (next: string[]) => {
+    setIds(next)
+    remember(`columns.${id}`, next)
+  }
+  return (
+    <>
+      <Group justify="space-between" gap="xs" wrap="nowrap" align="flex-start">
+        <Chips filters={filters} search={search} onChange={onSearch} />
+        <Toolbar {...{ id, path, params, columns, visible, onColumns, onSearch, search: search }} />
+      </Group>
+      <List
+        {...{ label, rows, empty, columns: visible }}
+        {...(to && { to })}
+        {...(onOpen && { onOpen })}
+        {...(chosen && { chosen })}
+      />
+    </>
+  )
+}

@@ -1,0 +1,24 @@
+import type { Category } from '../api/lookups.ts'
+
+/** One filter of a list read; its key is the parameter's own name, which also stands in the URL. */
+export type Filter = { key: string; label: string } & (
+  | { kind: 'text' | 'date' }
+  | { kind: 'lookup'; category: Category }
+  | { kind: 'choice'; options: { value: string; label: string }[] }
+)
+
+export type Search = Record<string, string>
+
+/** The parameters of a request that stand in the URL. */
+export const paramsOf = (filters: Filter[], search: Search): Search =>
+  Object.fromEntries(
+    filters.flatMap(({ key }) => (search[key] ? [[key, search[key]] as const] : [])),
+  )
+
+/** What a URL may hold: texts, nothing else. */
+export const readSearch = (given: Record<string, unknown>): Search =>
+  Object.fromEntries(
+    Object.entries(given).flatMap(([name, value]) =>
+      value === undefined || value === null || value === '' ? [] : [[name, String(value)]],
+    ),
+  )

@@ -1,0 +1,43 @@
+import { Alert, Button, Group, Text } from '@mantine/core'
+import { notifications } from '@mantine/notifications'
+import { ApiError } from '../api/error.ts'
+import { Icon } from './icons.tsx'
+
+const requestOf = (error: unknown) => (error instanceof ApiError ? error.requestID : null)
+const wordsOf = (error: unknown) =>
+  error instanceof Error ? error.message : 'Something went wrong in this page.'
+
+type Props = { error: unknown; retry?: () => void }
+
+/** What happened and what to do, with the number our people find it by. */
+export function Failure({ error, retry }: Props) {
+  const requestID = requestOf(error)
+  return (
+    <Alert color="red" variant="light" icon={<Icon name="alert" />} role="alert">
+      <Text size="sm">{wordsOf(error)}</Text>
+      <Group justify="space-between" mt={4} gap="xs">
+        {requestID && (
+          <Text size="xs" className="quiet">
+            Request {requestID}
+          </Text>
+        )}
+        {retry && (
+          <Button size="compact-xs" variant="default" onClick={retry}>
+            Try again
+          </Button>
+        )}
+      </Group>
+    </Alert>
+  )
+}
+
+export const tellFailure = (error: unknown) =>
+  notifications.show({
+    color: 'red',
+    title: 'Not done',
+    message: `${wordsOf(error)}${requestOf(error) ? ` (request ${requestOf(error)})` : ''}`,
+    autoClose: 10_000,
+  })
+
+export const tellDone = (message: string) =>
+  notifications.show({ color: 'registry', message, icon: <Icon name="check" size={16} /> })

@@ -1,0 +1,66 @@
+import { Box, Group, Skeleton, Stack, Text, Title } from '@mantine/core'
+import { type ReactNode, useEffect } from 'react'
+
+type Props = {
+  title: string
+  /** What stands beside the title: a state, a count. */
+  aside?: ReactNode
+  /** What one does here; the main action last. */
+  actions?: ReactNode
+  children: ReactNode
+  /** Text and forms are narrower than tables. */
+  narrow?: boolean
+}
+
+/** Every page: its name, what one can do, and the content. */
+export function Page({ title, aside, actions, children, narrow }: Props) {
+  useEffect(() => {
+    document.title = `${title} · Registry`
+  }, [title])
+  return (
+    <Stack gap="md" maw={narrow ? 980 : undefined} mx={narrow ? 'auto' : undefined} h="100%">
+      <Group justify="space-between" gap="sm" mih={36}>
+        <Group gap="sm">
+          <Title order={1}>{title}</Title>
+          {aside}
+        </Group>
+        <Group gap="xs">{actions}</Group>
+      </Group>
+      {children}
+    </Stack>
+  )
+}
+
+type CardProps = { title?: string; actions?: ReactNode; children: ReactNode; padded?: boolean }
+
+export const Card = ({ title, actions, children, padded = true }: CardProps) => (
+  <Box component="section" className="card" aria-label={title}>
+    {title && (
+      <Group justify="space-between" px="md" pt={12} pb={padded ? 4 : 12} gap="xs">
+        <Title order={2}>{title}</Title>
+        <Group gap="xs">{actions}</Group>
+      </Group>
+    )}
+    <Box p={padded ? 'md' : 0} pt={padded && title ? 6 : undefined}>
+      {children}
+    </Box>
+  </Box>
+)
+
+/** Says what is not there yet, and what to do first. */
+export const Empty = ({ title, children }: { title: string; children?: ReactNode }) => (
+  <Stack align="center" gap={6} py={40} px="md" ta="center">
+    <Text fw={600}>{title}</Text>
+    <Box className="quiet" maw={420} component="div">
+      {children}
+    </Box>
+  </Stack>
+)
+
+export const Loading = () => (
+  <Stack gap="xs" p="md" role="status" aria-label="Loading">
+    {[90, 73, 56, 79].map((width) => (
+      <Skeleton key={width} height={18} w={`${width}%`} />
+    ))}
+  </Stack>
+)

@@ -1,0 +1,41 @@
+import { createTheme, type MantineColorsTuple } from '@mantine/core'
+
+const teal: MantineColorsTuple = [
+  '#f0fdfa',
+  '#d5f5ef',
+  '#aee8de',
+  '#7dd6c8',
+  '#4bbdae',
+  '#269d8f',
+  '#138175',
+  '#0f6b62',
+  '#0f554f',
+  '#104541',
+]
+
+/** A dialog's head is no banner of the page. */
+const dialog = {
+  closeButtonProps: { 'aria-label': 'Close' },
+  attributes: { header: { role: 'none' } },
+}
+
+export const theme = createTheme({
+  primaryColor: 'registry',
+  primaryShade: { light: 7, dark: 5 },
+  autoContrast: true,
+  colors: { registry: teal },
+  fontFamily: 'Inter, ui-sans-serif, system-ui, "Segoe UI", Roboto, "Helvetica Neue", sans-serif',
+  fontSizes: { xs: '12px', sm: '13px', md: '14px', lg: '16px', xl: '18px' },
+  headings: { fontWeight: '600', sizes: { h1: { fontSize: '20px' }, h2: { fontSize: '15px' } } },
+  defaultRadius: 'md',
+  cursorType: 'pointer',
+  components: {
+    Button: { defaultProps: { size: 'sm' } },
+    TextInput: { defaultProps: { size: 'sm' } },
+    Select: { defaultProps: { size: 'sm', checkIconPosition: 'right' } },
+    Badge: { defaultProps: { variant: 'light', radius: 'sm', tt: 'none', fw: 500 } },
+    Modal: { defaultProps: { centered: true, ...dialog } },
+    Drawer: { defaultProps: { position: 'right', ...dialog } },
+    Tooltip: { defaultProps: { openDelay: 300 } },
+  },
+})

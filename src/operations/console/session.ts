@@ -1,0 +1,136 @@
+import { createHash } from 'node:crypto'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Actor } from '../../platform/actor.ts'
+
+export type SessionOptions = {
+  /** Whether the browser speaks TLS with us or with the proxy before us. */
+  secure: boolean
+  /** Who an access token speaks for. */
+  authenticate: (authorization: string) => Actor | Promise<Actor>
+}
+
+export const sessionPath = '/console/session'
+const cookieName = 'registry-session'
+
+/** Room for a username and a password, as everywhere where a stranger may knock. */
+const bodyLimit = 65_536
+
+/**
+ * Signing in for a browser: the refresh token goes into a cookie that no script can read and that
+ * goes to this path alone, the access token into the page's memory. Behind it stand the public
+ * operations; nothing here judges a password or a token itself.
+ */
+export function serveSession(app: FastifyInstance, options: SessionOptions) {
+  app.post(sessionPath, { bodyLimit }, async (request, reply) => {
+    const given = (request.body ?? {}) as Record<string, unknown>
+    return answer(reply, await ask(app, request, '/User/Login', given), options)
+  })
+  app.put(sessionPath, { bodyLimit }, async (request, reply) => {
+    const refreshToken = cookieOf(request)
+    if (!refreshToken) return nobody(reply, options)
+    const refreshed = await refresh(app, request, refreshToken)
+    // Not an error: the page asks at its start, and shows the form to sign in.
+    return refreshed.status === 401 ? nobody(reply, options) : answer(reply, refreshed, options)
+  })
+  app.delete(sessionPath, async (request, reply) => {
+    const refreshToken = cookieOf(request)
+    if (refreshToken) await signOut(app, request, refreshToken)
+    return nobody(reply, options)
+  })
+}
+
+type Answer = {
+  status: number
+  headers: Record<string, unknown>
+  body: string
+}
+
+/** One of the public operations, asked in the caller's name and from the caller's address. */
+async function ask(
+  app: FastifyInstance,
+  { ip, id, headers: given }: FastifyRequest,
+  url: string,
+  payload: object,
+  headers: Record<string, string> = {},
+): Promise<Answer> {
+  const forwarded = given['x-forwarded-for']
+  const {
+    statusCode,
+    body,
+    headers: got,
+  } = await app.inject({
+    method: 'POST',
+    url,
+    remoteAddress: ip,
+    headers: {
+      version: '2.0',
+      'content-type': 'application/json',
+      'x-request-id': id,
+      ...(forwarded !== undefined && { 'x-forwarded-for': String(forwarded) }),
+      ...headers,
+    },
+    payload: JSON.stringify(payload),
+  })
+  return { status: statusCode, headers: got, body }
+}
+
+/**
+ * A refresh token works once, and used again it ends its session. A page that is loaded twice at
+ * once, or leaves before the answer came, has done no wrong: for half a minute it is told the same.
+ */
+const sameMomentMs = 30_000
+
+function refresh(app: FastifyInstance, request: FastifyRequest, refreshToken: string) {
+  const moment = Math.floor(Date.now() / sameMomentMs)
+  const key = createHash('sha256').update(`${refreshToken} ${moment}`).digest('base64url')
+  return ask(app, request, '/User/RefreshToken', { refreshToken }, { 'idempotency-key': key })
+}
+
+async function signOut(app: FastifyInstance, request: FastifyRequest, refreshToken: string) {
+  // Not kept for a page that asks again: what comes after a sign-out finds no session.
+  const refreshed = await ask(app, request, '/User/RefreshToken', { refreshToken })
+  if (refreshed.status !== 200) return
+  const { accessToken } = JSON.parse(refreshed.body) as { accessToken: string }
+  await ask(app, request, '/User/Logout', {}, { authorization: accessToken })
+}
+
+type SignedIn = {
+  data: { accessToken: string; refreshToken: string; expiresIn: number; tokenType: string }
+}
+
+async function answer(
+  reply: FastifyReply,
+  { status, headers, body }: Answer,
+  options: SessionOptions,
+) {
+  reply.code(status).type('application/json; charset=utf-8').header('cache-control', 'no-store')
+  const { 'retry-after': retryAfter } = headers
+  if (retryAfter !== undefined) reply.header('retry-after', String(retryAfter))
+  if (status !== 200) return reply.send(body)
+  const { refreshToken, ...shown } = (JSON.parse(body) as SignedIn).data
+  const { username, userID, permissions, productIDs } = await options.authenticate(
+    shown.accessToken,
+  )
+  const user = { userID, username, permissions: [...permissions], productIDs }
+  setCookie(reply, refreshToken, options)
+  return reply.send(envelope({ ...shown, user }))
+}
+
+/** Nobody is signed in; a cookie that is of no use any more goes. */
+function nobody(reply: FastifyReply, options: SessionOptions) {
+  setCookie(reply, '', options)
+  return reply.type('application/json; charset=utf-8').send(envelope(null))
+}
+
+const envelope = (data: object | null) =>
+  JSON.stringify({ result: true, message: null, recordCount: data ? 1 : 0, data })
+
+function setCookie(reply: FastifyReply, value: string, { secure }: SessionOptions) {
+  const flags = `Path=${sessionPath}; HttpOnly; SameSite=Strict${secure ? '; Secure' : ''}`
+  reply
+    .header('cache-control', 'no-store')
+    .header('set-cookie', `${cookieName}=${value}; ${flags}${value ? '' : '; Max-Age=0'}`)
+}
+
+const cookieOf = ({ headers: { cookie } }: FastifyRequest) =>
+  new RegExp(`(?:^|; *)${cookieName}=([\\w-]+)`).exec(cookie ?? '')?.[1]

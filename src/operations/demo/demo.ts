@@ -1,0 +1,168 @@
+import sql from 'sql-template-tag'
+import { generatePassword } from '../../access/password/hash.ts'
+import type { Sql } from '../../platform/sql/handle.ts'
+import { type Chance, chanceFrom } from './chance.ts'
+import { addDays } from './days.ts'
+import { distribute } from './distributions.ts'
+import { investor } from './investors.ts'
+import { historyOf, type Postings } from './ledger.ts'
+import { addPaper } from './papers.ts'
+import type { Made, Perform } from './perform.ts'
+import { type ProductPlan, products, years } from './plan.ts'
+import { type Days, pricesOf } from './prices.ts'
+
+const seed = 20_260_630
+/** As many as an array of the API may hold. */
+const most = 1000
+
+export type DemoUsers = { usernames: string[]; password: string }
+
+/** Whether somebody has begun to use this registry: a demonstration is for an empty one. */
+export async function hasData(handle: Sql): Promise<boolean> {
+  const [found] = await handle.query(sql`
+    select from product union all select from biz_entity union all select from person limit 1`)
+  return found !== undefined
+}
+
+/** Three products of a made-up manager with three years behind them. */
+export async function makeDemo(
+  perform: Perform,
+  today: string,
+  tell: (line: string) => void,
+): Promise<DemoUsers> {
+  const chance = chanceFrom(seed)
+  const days = { from: addDays(today, -365 * years), to: today }
+  let number = 1000
+  for (const plan of products) {
+    tell(`${plan.name}: ${plan.investors} investors`)
+    await makeProduct(perform, chance, plan, number, days)
+    number += plan.investors
+  }
+  return makeUsers(perform)
+}
+
+async function makeProduct(
+  perform: Perform,
+  chance: Chance,
+  plan: ProductPlan,
+  number: number,
+  days: Days,
+) {
+  const { externalProductId, name, description } = plan
+  const [product] = await perform.do('POST /Product', {
+    externalProductId,
+    name,
+    description,
+    currencyID: 1,
+  })
+  const productID = product!.productID!
+  const classes = await makeClasses(perform, chance, plan, productID, days)
+  const made = await makeInvestors(perform, chance, plan, number, productID)
+  const history = made.map((one, i) => {
+    const accountID = (one.accounts as unknown as Made[])[0]!.accountID!
+    const place = chance.percent(82) ? 0 : classes.length - 1
+    const holder = { accountID, productID, investmentID: classes[place]!.investmentID! }
+    const postings = historyOf(chance, holder, number + i, days)
+    return one.bizEntityStatusID === active ? postings : withoutMoneyOut(postings)
+  })
+  await post(perform, history)
+  const [first] = plan.classes
+  for (const [i, { investmentID }] of classes.entries()) {
+    const names = { productID, investmentID: investmentID!, securityCode: plan.classes[i]!.code }
+    await distribute(perform, plan, names, days)
+  }
+  await addPaper(perform, { productID }, disclosure(plan, first!.name))
+  for (const one of made.slice(0, 12))
+    await addPaper(perform, { bizEntityID: one.bizEntityID! }, application(plan))
+}
+
+/** From the account of an investor who is not active nothing leaves. */
+const active = 1
+const withoutMoneyOut = ({ deposits, pending }: Postings): Postings => ({
+  deposits,
+  redemptions: [],
+  pending: { deposits: pending.deposits, redemptions: [] },
+})
+
+const disclosure = ({ name, description }: ProductPlan, first: string) => ({
+  documentTypeID: 6,
+  name: 'Product disclosure statement',
+  about: `${name}. ${description} This statement is about ${first} and every other class.`,
+})
+const application = ({ name }: ProductPlan) => ({
+  documentTypeID: 1,
+  name: 'Application form',
+  about: `Application for units in the ${name}, signed by all applicants.`,
+})
+
+async function makeClasses(
+  perform: Perform,
+  chance: Chance,
+  plan: ProductPlan,
+  productID: number,
+  days: Days,
+): Promise<Made[]> {
+  const made: Made[] = []
+  for (const one of plan.classes) {
+    const [investment] = await perform.do('POST /Investment', {
+      productID,
+      securityCode: one.code,
+      externalInvestmentId: one.code,
+      name: one.name,
+      currencyID: 1,
+      unitDecimals: 4,
+    })
+    await perform.do(
+      'POST /Investment/Price',
+      pricesOf(chance, one, investment!.investmentID!, days),
+    )
+    made.push(investment!)
+  }
+  return made
+}
+
+async function makeInvestors(
+  perform: Perform,
+  chance: Chance,
+  { investors }: ProductPlan,
+  number: number,
+  productID: number,
+): Promise<Made[]> {
+  const bodies = Array.from({ length: investors }, (_, i) =>
+    investor(chance, number + i, productID),
+  )
+  return inParts(bodies, (part) => perform.do('POST /BizEntity', part))
+}
+
+/** Money in before money out, so that no holding falls short on the way. */
+async function post(perform: Perform, history: Postings[]) {
+  await inParts(
+    history.flatMap(({ deposits }) => deposits),
+    (part) => perform.do('POST /BizTransaction/Deposit', part),
+  )
+  await inParts(
+    history.flatMap(({ redemptions }) => redemptions),
+    (part) => perform.do('POST /BizTransaction/Redemption', part),
+  )
+  for (const { pending } of history) {
+    for (const notice of pending.deposits)
+      await perform.do('POST /BizEvent/NoticeOfDeposit', notice)
+    for (const notice of pending.redemptions)
+      await perform.do('POST /BizEvent/NoticeOfRedemption', notice)
+  }
+}
+
+async function inParts(rows: object[], work: (part: object[]) => Promise<Made[]>): Promise<Made[]> {
+  const made: Made[] = []
+  for (let i = 0; i < rows.length; i += most) made.push(...(await work(rows.slice(i, i + most))))
+  return made
+}
+
+/** A user of each role. There is no fixed password: it is made up, and told once. */
+async function makeUsers(perform: Perform): Promise<DemoUsers> {
+  const password = generatePassword()
+  const users = { morgan: 'Administrator', riley: 'Operator', sam: 'ReadOnly' }
+  for (const [username, role] of Object.entries(users))
+    await perform.do('POST /User', { username, password, role })
+  return { usernames: Object.keys(users), password }
+}

@@ -1,0 +1,59 @@
+import { addDays, quarterEnds } from './days.ts'
+import type { Perform } from './perform.ts'
+import type { ProductPlan } from './plan.ts'
+import type { Days } from './prices.ts'
+
+type Names = { productID: number; investmentID: number; securityCode: string }
+
+/** The product's distributions, oldest first: all through but the last, which is left to be run. */
+export async function distribute(perform: Perform, plan: ProductPlan, names: Names, days: Days) {
+  const ends = quarterEnds(addDays(days.from, 60), days.to).filter(
+    (end) => plan.everyQuarters === 1 || /-(06|12)-/.test(end),
+  )
+  for (const [i, recordDate] of ends.entries()) {
+    const last = i === ends.length - 1
+    await run(perform, { ...configuration(plan, names, recordDate) }, last)
+  }
+}
+
+function configuration(plan: ProductPlan, names: Names, recordDate: string) {
+  const { productID, investmentID, securityCode } = names
+  return {
+    productID,
+    investmentID,
+    externalCorporateActionId: `${securityCode}-${recordDate}`,
+    name: `${quarterName(recordDate)} distribution`,
+    recordDate,
+    accrualDate: recordDate,
+    paymentDate: addDays(recordDate, 14),
+    distributionAmountPerUnit: plan.rate,
+    distributionTermID: 1,
+    distributionPeriodID: plan.everyQuarters === 1 ? 2 : 3,
+    drpIndicatorID: 2,
+    drpInvestmentID: investmentID,
+    drpPrice: drpPrice(plan),
+    drpAllotmentDate: addDays(recordDate, 14),
+    taxComponents: plan.components,
+  }
+}
+
+/** The price the class began with, so that figures are easy to follow. */
+const drpPrice = ({ classes: [first] }: ProductPlan) => {
+  const { startPrice = 10_000 } = first ?? {}
+  return `${Math.floor(startPrice / 10_000)}.${String(startPrice % 10_000).padStart(4, '0')}`
+}
+
+const quarterName = (recordDate: string) => {
+  const [year, month] = recordDate.split('-')
+  const names: Record<string, string> = { '03': 'March', '06': 'June', '09': 'September' }
+  return `${names[month ?? ''] ?? 'December'} ${year}`
+}
+
+async function run(perform: Perform, body: { productID: number }, last: boolean) {
+  const [made] = await perform.do('POST /Distribution', body)
+  const key = { productID: body.productID, corporateActionID: made?.corporateActionID }
+  if (last) return
+  await perform.do('POST /Distribution/Declare', key)
+  await perform.do('POST /Distribution/Payment', key)
+  await perform.do('POST /Distribution/DrpAllotment', key)
+}

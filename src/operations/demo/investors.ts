@@ -1,0 +1,141 @@
+import type { Chance } from './chance.ts'
+import { companyWords, firstNames, lastNames, streets, suburbs, trades } from './names.ts'
+import { abn, tfn } from './tax-numbers.ts'
+
+type Kind = 'individual' | 'joint' | 'company' | 'trust' | 'smsf' | 'partnership'
+
+const typeIDs: Record<Kind, number> = {
+  individual: 1,
+  joint: 1,
+  company: 2,
+  trust: 3,
+  smsf: 4,
+  partnership: 5,
+}
+
+/** As a register of retail funds has them, of a hundred. */
+const mix: [Kind, number][] = [
+  ['individual', 46],
+  ['joint', 16],
+  ['smsf', 14],
+  ['trust', 12],
+  ['company', 9],
+  ['partnership', 3],
+]
+
+function kindOf(chance: Chance): Kind {
+  let left = chance.below(100)
+  for (const [kind, share] of mix) {
+    if (left < share) return kind
+    left -= share
+  }
+  return 'individual'
+}
+
+/** An investor as POST /BizEntity takes it. */
+export function investor(chance: Chance, number: number, productID: number) {
+  const kind = kindOf(chance)
+  const people = kind === 'joint' || kind === 'partnership' ? 2 : 1
+  const last = chance.one(lastNames)
+  const persons = Array.from({ length: people }, (_, i) => person(chance, number, last, i))
+  const name = nameOf(chance, kind, last, persons)
+  const isPeople = kind === 'individual' || kind === 'joint'
+  return {
+    externalBizEntityId: `INV-${number}`,
+    bizEntityTypeID: typeIDs[kind],
+    bizEntityStatusID: chance.percent(97) ? 1 : chance.between(2, 3),
+    name,
+    taxationCountryCode: 'AUS',
+    investorTypeID: chance.percent(80) ? 1 : chance.between(2, 4),
+    sourceOfFundsID: chance.between(1, 9),
+    communicationPreferenceID: chance.percent(75) ? 1 : 2,
+    accounts: [account(chance, number, productID)],
+    addresses: [{ addressTypeID: 8, ...address(chance) }],
+    paymentDetails: chance.percent(96) ? [paymentDetail(chance, name)] : [],
+    bizEntityParties: isPeople
+      ? persons.map((given, i) => ({ isPrimaryContact: i === 0, isSignatory: true, person: given }))
+      : [
+          {
+            isPrimaryContact: true,
+            organisation: organisation(chance, number, kind, name, persons),
+          },
+        ],
+  }
+}
+
+type Person = ReturnType<typeof person>
+
+function person(chance: Chance, number: number, lastName: string, place: number) {
+  const firstName = chance.one(firstNames)
+  const born = `${chance.between(1945, 2000)}-0${chance.between(1, 9)}-${chance.between(10, 28)}`
+  const mail = `${firstName}.${lastName}.${number}${place === 0 ? '' : 'b'}@example.com`
+  return {
+    externalPersonId: `PER-${number}-${place + 1}`,
+    titleID: chance.between(1, 6),
+    firstName,
+    lastName,
+    dateOfBirth: born,
+    taxationCountryCode: 'AU',
+    ...(chance.percent(93) && { taxationFileNumber: tfn(chance) }),
+    communications: [
+      { communicationTypeID: 1, name: mail.toLowerCase() },
+      { communicationTypeID: 3, name: `04${chance.between(10_000_000, 99_999_999)}` },
+    ],
+  }
+}
+
+function nameOf(chance: Chance, kind: Kind, last: string, persons: Person[]): string {
+  const names = persons.map(({ firstName, lastName }) => `${firstName} ${lastName}`)
+  if (kind === 'company') return `${chance.one(companyWords)} ${chance.one(trades)} Pty Ltd`
+  if (kind === 'trust') return `The ${last} Family Trust`
+  if (kind === 'smsf') return `${last} Superannuation Fund`
+  return names.join(kind === 'partnership' ? ' and ' : ' & ')
+}
+
+const organisation = (
+  chance: Chance,
+  number: number,
+  kind: Kind,
+  name: string,
+  persons: Person[],
+) => ({
+  externalOrganisationId: `ORG-${number}`,
+  name: kind === 'company' ? name : `${name} Trustee`,
+  abn: abn(chance),
+  organisationTypeID: 1,
+  isCorporateTrustee: kind === 'trust' || kind === 'smsf',
+  associatedPersons: persons.map((one) => ({
+    relationshipTypeID: kind === 'partnership' ? 6 : 1,
+    isSignatory: true,
+    person: one,
+  })),
+})
+
+const account = (chance: Chance, number: number, productID: number) => ({
+  externalAccountId: `ACC-${number}`,
+  productID,
+  accountStatusID: 1,
+  ...(chance.percent(45)
+    ? { drpTypeID: 2 }
+    : chance.percent(15)
+      ? { drpTypeID: 3, drpValue: '50' }
+      : { drpTypeID: 1 }),
+})
+
+const address = (chance: Chance) => {
+  const [suburb, stateCode, postcode] = chance.one(suburbs)
+  const addressLine = `${chance.between(1, 240)} ${chance.one(streets)} Street`
+  return { addressLine, suburb, stateCode, postcode, countryCode: 'AU' }
+}
+
+const paymentDetail = (chance: Chance, accountName: string) => ({
+  paymentTypeID: 1,
+  bsb: `0${chance.between(12, 88)}-${chance.between(100, 899)}`,
+  accountNumber: String(chance.between(10_000_000, 99_999_999)),
+  accountName: accountName.slice(0, 100),
+  currencyID: 1,
+  isForDeposit: true,
+  isForDistribution: true,
+  isForRedemption: true,
+  isDefault: true,
+})

@@ -1,0 +1,83 @@
+import { randomUUID } from 'node:crypto'
+import { Readable } from 'node:stream'
+import type { Actor } from '../../platform/actor.ts'
+import { usualEvent } from '../../platform/event-types.ts'
+import type { Endpoint, Operation, WriteEndpoint } from '../../platform/http/endpoint.ts'
+import { permissions } from '../../platform/permission.ts'
+import { bodyReader } from '../../platform/shape/input.ts'
+import { itemPath } from '../../platform/shape/path.ts'
+import type { Database, Tx } from '../../platform/sql/handle.ts'
+import { unitOfWork, type Written } from '../../platform/sql/unit-of-work.ts'
+
+/** Whoever makes a demonstration holds the registry: nothing is kept from them. */
+const actor: Actor = {
+  userID: 0,
+  username: 'demo',
+  sessionID: 'demo',
+  permissions: new Set(permissions),
+  productIDs: null,
+}
+
+/** A record of an answer: its ids are what the next operation needs. */
+export type Made = Record<string, number>
+
+export type Perform = {
+  /** A write of the API, by its name and with the body a caller would send. */
+  do: (operation: Operation, body: unknown) => Promise<Made[]>
+  upload: (operation: Operation, body: object, content: Buffer) => Promise<void>
+}
+
+/** The operations of the API without the network: checked, written and audited like any other. */
+export function performer(database: Database, endpoints: Endpoint[]): Perform {
+  const find = (operation: Operation) => {
+    const found = endpoints.find((endpoint) => endpoint.operation === operation)
+    if (found?.kind === 'write' || found?.kind === 'shared' || found?.kind === 'upload')
+      return found
+    throw new Error(`There is no write ${operation}.`)
+  }
+  const doorOf = ({ operation, resource, event = usualEvent(operation) }: WriteEndpoint) => ({
+    userID: null,
+    username: actor.username,
+    operation,
+    resource,
+    event: event ?? null,
+    requestID: randomUUID(),
+  })
+  const written = (endpoint: WriteEndpoint, body: unknown) => {
+    const request = {
+      query: {},
+      body,
+      pathOf: itemPath(body),
+      actor,
+      headers: {},
+      address: '127.0.0.1',
+    }
+    if (endpoint.kind === 'shared') return endpoint.through(request, doorOf(endpoint))
+    // What an upload's body holds was read by its own schema.
+    const write = endpoint.write as (taken: typeof request, tx: Tx) => Promise<Written>
+    return unitOfWork(database, doorOf(endpoint), (tx) => write(request, tx))
+  }
+  const read = (endpoint: Endpoint, body: unknown) =>
+    endpoint.body ? bodyReader(endpoint.body)(body).body : undefined
+  return {
+    do: async (operation, body) => {
+      const endpoint = find(operation)
+      const { answer } = await written(endpoint, read(endpoint, body))
+      const data = JSON.parse(answer.json) as Made | Made[] | null
+      return Array.isArray(data) ? data : data ? [data] : []
+    },
+    upload: async (operation, body, content) => {
+      const endpoint = find(operation)
+      if (endpoint.kind !== 'upload') throw new Error(`${operation} takes no file.`)
+      const { upload } = endpoint
+      const file = await upload.arrive(Readable.from([content]))
+      try {
+        const told = read(endpoint, { ...body, content: '' }) as Parameters<typeof upload.keep>[1]
+        const kept = await upload.keep(file, told)
+        await written(endpoint, { ...told, ...kept })
+      } finally {
+        await file.discard()
+      }
+    },
+  }
+}

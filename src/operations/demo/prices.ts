@@ -1,0 +1,23 @@
+import type { Chance } from './chance.ts'
+import { addDays } from './days.ts'
+import type { ClassPlan } from './plan.ts'
+
+const week = 7
+
+/** Ten-thousandths as a decimal: 10425 is 1.0425. */
+export const price = (tenThousandths: number) =>
+  `${Math.floor(tenThousandths / 10_000)}.${String(tenThousandths % 10_000).padStart(4, '0')}`
+
+/** A price a week: a walk that tends somewhere and never runs away. */
+export function pricesOf(chance: Chance, plan: ClassPlan, investmentID: number, days: Days) {
+  const rows: { investmentID: number; priceDate: string; price: string }[] = []
+  let now = plan.startPrice
+  for (let day = days.from; day <= days.to; day = addDays(day, week)) {
+    rows.push({ investmentID, priceDate: day, price: price(now) })
+    const move = chance.between(-plan.swing, plan.swing) + plan.drift
+    now = Math.max(Math.floor(plan.startPrice * 0.85), now + Math.round((now * move) / 10_000))
+  }
+  return rows
+}
+
+export type Days = { from: string; to: string }
