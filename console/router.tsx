@@ -38,6 +38,31 @@ const routes = [
   at('/settings/users', () => import('./settings/Users.tsx'), 'Users'),
   at('/settings/audit', () => import('./settings/AuditTrail.tsx'), 'AuditTrail'),
   at('/$product', () => import('./overview/Overview.tsx'), 'Overview'),
+  at('/$product/investors', () => import('./investors/Investors.tsx'), 'Investors'),
+  at('/$product/investors/new', () => import('./investors/InvestorForm.tsx'), 'NewInvestor'),
+  at('/$product/investors/$id', () => import('./investors/Investor.tsx'), 'Investor'),
+  at('/$product/investors/$id/edit', () => import('./investors/InvestorForm.tsx'), 'EditInvestor'),
+  at('/$product/transactions', () => import('./transactions/Transactions.tsx'), 'Transactions'),
+  at(
+    '/$product/transactions/new',
+    () => import('./transactions/NewTransaction.tsx'),
+    'NewTransaction',
+  ),
+  at('/$product/notices', () => import('./notices/Notices.tsx'), 'Notices'),
+  at('/$product/classes', () => import('./classes/Classes.tsx'), 'Classes'),
+  at('/$product/classes/$id', () => import('./classes/Class.tsx'), 'Class'),
+  at('/$product/distributions', () => import('./distributions/Distributions.tsx'), 'Distributions'),
+  at(
+    '/$product/distributions/new',
+    () => import('./distributions/DistributionForm.tsx'),
+    'NewDistribution',
+  ),
+  at(
+    '/$product/distributions/$id',
+    () => import('./distributions/Distribution.tsx'),
+    'Distribution',
+  ),
+  at('/$product/reports', () => import('./reports/Reports.tsx'), 'Reports'),
 ] as const
 
 /** Filters stand in the address as the API names them: plain texts. */

@@ -50,7 +50,7 @@ export function AuditTrail() {
         id="audit"
         label="Audit trail"
         path="/Audit"
-        params={{}}
+        params={{ Order: 'desc' }}
         filters={filters}
         columns={columns}
         onOpen={setOpened}

@@ -61,7 +61,7 @@ async function startBrowser({ url }: Service): Promise<Browser> {
     open: async (path, username = 'admin', size = { width: 1280, height: 800 }) => {
       const context = await browser.newContext({ viewport: size, acceptDownloads: true })
       const page = await context.newPage()
-      page.setDefaultTimeout(60_000)
+      page.setDefaultTimeout(30_000)
       page.on('pageerror', (error) => faults.push(error.message))
       page.on('console', (message) => {
         if (message.type() === 'error' && !isRefusal(message.text())) faults.push(message.text())

@@ -19,7 +19,14 @@ export function useProduct() {
   const found = useProducts().find(({ productID }) => String(productID) === product)
   if (!found) throw new Error('There is no such product, or you may not see it.')
   const { code } = useLookups()
-  return { ...found, slug: product, currency: code('Currency', found.currencyID) || 'AUD' }
+  // The first field of a record is its own id, which every stored one has.
+  const productID = found.productID as number
+  return {
+    ...found,
+    productID,
+    slug: product,
+    currency: code('Currency', found.currencyID) || 'AUD',
+  }
 }
 
 /** The classes of the product of the address. */

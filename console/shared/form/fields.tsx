@@ -4,13 +4,17 @@ import { type Category, useLookups } from '../api/lookups.ts'
 import { useInvestments } from '../api/products.ts'
 import classes from './form.module.css'
 
-/** An exact figure: typed and sent as text. */
-export const DecimalField = (props: TextInputProps) => (
+/** An exact figure: typed and sent as text; commas between thousands are dropped. */
+export const DecimalField = ({ onChange, ...props }: TextInputProps) => (
   <TextInput
     inputMode="decimal"
     autoComplete="off"
     classNames={{ input: classes.decimal }}
     {...props}
+    onChange={(event) => {
+      event.currentTarget.value = event.currentTarget.value.replaceAll(/[,\s]/g, '')
+      onChange?.(event)
+    }}
   />
 )
 

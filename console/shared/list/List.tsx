@@ -1,9 +1,9 @@
-import { Box, Skeleton } from '@mantine/core'
+import { Box, Skeleton, VisuallyHidden } from '@mantine/core'
 import { Link, type LinkProps } from '@tanstack/react-router'
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { type KeyboardEvent, type ReactNode, useEffect, useRef } from 'react'
 import { Failure } from '../view/Failure.tsx'
-import { type Column, templateOf } from './columns.ts'
+import { type Column, gridOf } from './columns.ts'
 import classes from './list.module.css'
 import type { Rows } from './use-rows.ts'
 
@@ -36,27 +36,33 @@ export function List<Row>({ label, columns, rows, to, onOpen, empty, chosen }: P
   const last = items.at(-1)?.index ?? 0
   useEffect(() => rows.look(first, last), [rows.look, first, last])
   if (rows.error) return <Failure error={rows.error} retry={rows.retry} />
-  if (rows.ended && rows.count === 0) return <div className="card">{empty}</div>
-  const template = `${chosen ? '40px ' : ''}${templateOf(columns)}`
-  const grid = { gridTemplateColumns: template }
+  if (rows.total === 0) return <div className="card">{empty}</div>
+  const grid = gridOf(columns, chosen ? 24 : 0)
   return (
     <div
       ref={scroller}
       className={`card ${classes.scroller}`}
       role="table"
       aria-label={label}
-      aria-rowcount={rows.ended ? rows.count + 1 : -1}
+      aria-rowcount={rows.total === undefined ? -1 : rows.total + 1}
       onKeyDown={moveByArrows}
     >
       <div className={classes.head} role="row" aria-rowindex={1} style={grid}>
-        {chosen && <span role="columnheader" aria-label="Chosen" />}
+        {chosen && (
+          <span role="columnheader">
+            <VisuallyHidden>Chosen</VisuallyHidden>
+          </span>
+        )}
         {columns.map(({ id, title, right }) => (
           <span key={id} role="columnheader" className={right ? 'num' : undefined}>
             {title}
           </span>
         ))}
       </div>
-      <div role="rowgroup" style={{ height: virtual.getTotalSize(), position: 'relative' }}>
+      <div
+        role="rowgroup"
+        style={{ height: virtual.getTotalSize(), minWidth: grid.minWidth, position: 'relative' }}
+      >
         {items.map(({ index, start }) => {
           const row = rows.at(index)
           const place = { ...grid, transform: `translateY(${start}px)`, height: rowHeight }

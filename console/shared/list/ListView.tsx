@@ -1,8 +1,9 @@
-import { Group } from '@mantine/core'
+import { Group, Text } from '@mantine/core'
 import type { LinkProps } from '@tanstack/react-router'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
 import type { Params } from '../api/client.ts'
+import { count } from '../format.ts'
 import { Chips } from './Chips.tsx'
 import { type Column, remember, remembered } from './columns.ts'
 import { type Filter, paramsOf, readSearch, type Search } from './filters.ts'
@@ -42,7 +43,14 @@ export function ListView<Row>(props: ListViewProps<Row>) {
   return (
     <>
       <Group justify="space-between" gap="xs" wrap="nowrap" align="flex-start">
-        <Chips filters={filters} search={search} onChange={onSearch} />
+        <Group gap="xs">
+          {rows.total !== undefined && (
+            <Text size="sm" className="quiet">
+              {count(rows.total)} {rows.total === 1 ? 'row' : 'rows'}
+            </Text>
+          )}
+          <Chips filters={filters} search={search} onChange={onSearch} />
+        </Group>
         <Toolbar {...{ id, path, params, columns, visible, onColumns, onSearch, search: search }} />
       </Group>
       <List

@@ -14,8 +14,20 @@ export type Column<Row> = {
   spare?: boolean
 }
 
-export const templateOf = <Row>(columns: Column<Row>[]) =>
-  columns.map(({ width }) => width ?? 'minmax(110px, 1fr)').join(' ')
+const usual = 'minmax(110px, 1fr)'
+const gap = 16
+const edges = 32
+
+/** The columns as a grid, and the least width at which no row is narrower than another. */
+export function gridOf<Row>(columns: Column<Row>[], before = 0) {
+  const widths = columns.map(({ width = usual }) => width)
+  const least = widths.map((width) => Number(/\d+/.exec(width)?.[0] ?? 110))
+  const sum = least.reduce((total, width) => total + width + gap, edges + before)
+  return {
+    gridTemplateColumns: `${before ? `${before}px ` : ''}${widths.join(' ')}`,
+    minWidth: sum,
+  }
+}
 
 /** A choice of this browser's, by list: which columns, which saved views. */
 export function remembered<T>(key: string, fallback: T): T {

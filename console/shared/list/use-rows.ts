@@ -1,58 +1,56 @@
 import { useQueries } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, type Params } from '../api/client.ts'
-import { pageSize } from './page-size.ts'
+
+/** Rows fetched at a time: more than a tall screen shows, and yet one short answer. */
+const pageSize = 100
 
 export type Rows<Row> = {
-  /** How many rows there are, as far as is known: a page more than was seen until the end was. */
+  /** How many rows there are; until that is known, a page of them is waited for. */
   count: number
-  ended: boolean
+  /** Known once the first page is there. */
+  total: number | undefined
   at: (index: number) => Row | undefined
   /** Tells which rows are looked at; their pages are fetched. */
   look: (first: number, last: number) => void
   error: Error | null
   retry: () => void
-  isLoading: boolean
 }
 
-/** The pages of a list read that are looked at; the others are neither fetched nor kept in view. */
+/** The pages of a list read that are looked at; the others are not fetched. */
 export function useRows<Row>(path: string, params: Params): Rows<Row> {
   const [looked, setLooked] = useState({ first: 0, last: 0 })
-  const [seen, setSeen] = useState<{ key: string; pages: number }>({ key: '', pages: 1 })
-  const key = JSON.stringify([path, params])
-  const known = seen.key === key ? seen.pages : 1
   const from = Math.floor(looked.first / pageSize)
-  const until = Math.min(Math.floor(looked.last / pageSize), known)
-  const pages = Array.from({ length: Math.max(until - from, 0) + 1 }, (_, i) => from + i)
+  const until = Math.floor(looked.last / pageSize)
+  const inView = Array.from({ length: until - from + 1 }, (_, i) => from + i)
+  // The first page also tells how many rows there are in all.
+  const pages = [...new Set([0, ...inView])]
   const results = useQueries({
     queries: pages.map((page) => ({
       queryKey: ['rows', path, params, page],
-      queryFn: async () => {
-        const range = { PageNumber: page + 1, PageSize: pageSize }
-        return (await api.get<Row[]>(path, { ...params, ...range })).data
-      },
+      queryFn: () =>
+        api.get<Row[]>(path, {
+          ...params,
+          PageNumber: page + 1,
+          PageSize: pageSize,
+          ...(page === 0 && { IncludeTotal: true }),
+        }),
     })),
   })
-  const rowsOf = new Map(pages.map((page, i) => [page, results[i]?.data]))
-  const last = pages.findLast((page) => rowsOf.get(page) !== undefined)
-  const lastRows = last === undefined ? undefined : rowsOf.get(last)
-  const ended = lastRows !== undefined && lastRows.length < pageSize
-  const full = lastRows === undefined || last === undefined ? 0 : last * pageSize + lastRows.length
-  const failed = results.find(({ error }) => error)
-  const most = Math.max(known, (last ?? 0) + (ended ? 0 : 1))
-  if (most > known) setSeen({ key, pages: most })
+  const rowsOf = new Map(pages.map((page, i) => [page, results[i]?.data?.data]))
+  const first = results[0]?.data
+  const total = first && (first.totalCount ?? first.data.length)
   return {
-    count: ended ? full : Math.max(full, known * pageSize),
-    ended,
+    count: total ?? pageSize,
+    total,
     at: (index) => rowsOf.get(Math.floor(index / pageSize))?.[index % pageSize],
-    look: (first, lastIndex) =>
+    look: (next, last) =>
       setLooked((before) =>
-        before.first === first && before.last === lastIndex ? before : { first, last: lastIndex },
+        before.first === next && before.last === last ? before : { first: next, last },
       ),
-    error: failed?.error ?? null,
+    error: results.find(({ error }) => error)?.error ?? null,
     retry: () => {
       for (const result of results) if (result.error) result.refetch()
     },
-    isLoading: lastRows === undefined && !failed,
   }
 }

@@ -31,13 +31,21 @@ export function Failure({ error, retry }: Props) {
   )
 }
 
+const closeButtonProps = { 'aria-label': 'Dismiss' }
+
 export const tellFailure = (error: unknown) =>
   notifications.show({
     color: 'red',
     title: 'Not done',
     message: `${wordsOf(error)}${requestOf(error) ? ` (request ${requestOf(error)})` : ''}`,
     autoClose: 10_000,
+    closeButtonProps,
   })
 
 export const tellDone = (message: string) =>
-  notifications.show({ color: 'registry', message, icon: <Icon name="check" size={16} /> })
+  notifications.show({
+    color: 'registry',
+    message,
+    icon: <Icon name="check" size={16} />,
+    closeButtonProps,
+  })

@@ -1,10 +1,13 @@
-import { Box, Group, Skeleton, Stack, Text, Title } from '@mantine/core'
+import { Anchor, Box, Group, Skeleton, Stack, Text, Title } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
 import { type ReactNode, useEffect } from 'react'
 
 type Props = {
   title: string
   /** What stands beside the title: a state, a count. */
   aside?: ReactNode
+  /** Where one came from. */
+  back?: { to: string; label: string }
   /** What one does here; the main action last. */
   actions?: ReactNode
   children: ReactNode
@@ -13,12 +16,17 @@ type Props = {
 }
 
 /** Every page: its name, what one can do, and the content. */
-export function Page({ title, aside, actions, children, narrow }: Props) {
+export function Page({ title, aside, back, actions, children, narrow }: Props) {
   useEffect(() => {
     document.title = `${title} · Registry`
   }, [title])
   return (
     <Stack gap="md" maw={narrow ? 980 : undefined} mx={narrow ? 'auto' : undefined} h="100%">
+      {back && (
+        <Anchor component={Link} to={back.to} size="xs" mb={-12}>
+          {back.label}
+        </Anchor>
+      )}
       <Group justify="space-between" gap="sm" mih={36}>
         <Group gap="sm">
           <Title order={1}>{title}</Title>

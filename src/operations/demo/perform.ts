@@ -50,6 +50,7 @@ export function performer(database: Database, endpoints: Endpoint[]): Perform {
       pathOf: itemPath(body),
       actor,
       headers: {},
+      caller: actor.username,
       address: '127.0.0.1',
     }
     if (endpoint.kind === 'shared') return endpoint.through(request, doorOf(endpoint))

@@ -1,0 +1,75 @@
+import { Button, Drawer } from '@mantine/core'
+import { useParams } from '@tanstack/react-router'
+import { useState } from 'react'
+import { useInvestments, useProduct } from '../shared/api/products.ts'
+import type { InvestmentPrice } from '../shared/api/types.ts'
+import { day, price } from '../shared/format.ts'
+import type { Column } from '../shared/list/columns.ts'
+import { ListView } from '../shared/list/ListView.tsx'
+import { useMay } from '../shared/permission.ts'
+import { LineChart } from '../shared/view/Chart.tsx'
+import { Card, Empty, Page } from '../shared/view/Page.tsx'
+import { Active } from '../shared/view/Status.tsx'
+import { ClassForm } from './ClassForm.tsx'
+import { PastePrices } from './PastePrices.tsx'
+import { pointsOf, usePrices } from './prices.ts'
+
+const columns: Column<InvestmentPrice>[] = [
+  { id: 'day', title: 'Day', text: ({ priceDate }) => day(priceDate) },
+  { id: 'price', title: 'Unit price', right: true, text: (row) => price(row.price) },
+  { id: 'in', title: 'Application', right: true, text: (row) => price(row.applicationPrice) },
+  { id: 'out', title: 'Redemption', right: true, text: (row) => price(row.redemptionPrice) },
+]
+
+/** One class: its price over time, and every price. */
+export function Class() {
+  const { id } = useParams({ strict: false }) as { id: string }
+  const { slug } = useProduct()
+  const may = useMay()
+  const investment = useInvestments().find(({ investmentID }) => String(investmentID) === id)
+  const [mode, setMode] = useState<'edit' | 'paste'>()
+  const { prices = [] } = usePrices(investment?.investmentID ?? null)
+  if (!investment) return <Empty title="No such class">It may be of another product.</Empty>
+  const close = () => setMode(undefined)
+  const title = [investment.securityCode, investment.name].filter(Boolean).join(' · ')
+  const actions = may('Investment.Write') && (
+    <>
+      <Button variant="default" onClick={() => setMode('edit')}>
+        Edit
+      </Button>
+      <Button onClick={() => setMode('paste')}>Enter prices</Button>
+    </>
+  )
+  return (
+    <Page
+      title={title}
+      back={{ to: `/${slug}/classes`, label: 'Classes and prices' }}
+      aside={<Active on={investment.isActive} />}
+      actions={actions}
+    >
+      {prices.length > 1 && (
+        <Card>
+          <LineChart title={`Price of ${title}`} points={pointsOf(prices)} format={price} />
+        </Card>
+      )}
+      <ListView<InvestmentPrice>
+        id="prices"
+        label="Prices"
+        path="/Investment/Price"
+        params={{ InvestmentID: investment.investmentID, Order: 'desc' }}
+        filters={[
+          { key: 'PriceDate.greaterThanOrEqual', label: 'From', kind: 'date' },
+          { key: 'PriceDate.lessThanOrEqual', label: 'Until', kind: 'date' },
+        ]}
+        columns={columns}
+        empty={<Empty title="No price">Enter the first one.</Empty>}
+      />
+      <Drawer opened={mode === 'edit'} onClose={close} title="Edit the class">
+        <ClassForm investment={investment} onDone={close} />
+      </Drawer>
+      <Drawer opened={mode === 'paste'} onClose={close} title="Enter prices">
+        <PastePrices investmentID={investment.investmentID ?? 0} onDone={close} />
+      </Drawer>
+    </Page>
+  )
+}

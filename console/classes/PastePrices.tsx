@@ -1,0 +1,68 @@
+import { Button, Group, Stack, Text, Textarea } from '@mantine/core'
+import { useState } from 'react'
+import { useWrite } from '../shared/api/write.ts'
+import { typed } from '../shared/decimal.ts'
+import { count, price } from '../shared/format.ts'
+import { Failure, tellDone } from '../shared/view/Failure.tsx'
+
+type Props = { investmentID: number; onDone: () => void }
+
+type Line = { priceDate: string; price: string } | { problem: string }
+
+/** A line of a spreadsheet: the day, the price; day first, or as the service writes it. */
+function read(line: string, number: number): Line {
+  const [date = '', figure = ''] = line.split(/[\t;]|,(?=\s)|\s+/).map((cell) => cell.trim())
+  const [, dayOf, month, year] = /^(\d{1,2})\/(\d{1,2})\/(\d{4})$/.exec(date) ?? []
+  const iso = year ? `${year}-${month?.padStart(2, '0')}-${dayOf?.padStart(2, '0')}` : date
+  const value = typed(figure)
+  if (!/^\d{4}-\d\d-\d\d$/.test(iso)) return { problem: `Line ${number}: no date in “${date}”` }
+  if (value === undefined) return { problem: `Line ${number}: no price in “${figure}”` }
+  return { priceDate: iso, price: value }
+}
+
+/** Prices pasted from a spreadsheet, all taken or none. */
+export function PastePrices({ investmentID, onDone }: Props) {
+  const [text, setText] = useState('')
+  const save = useWrite('post', '/Investment/Price', {
+    onDone: (_prices, message) => {
+      tellDone(message || 'The prices are entered.')
+      onDone()
+    },
+  })
+  const lines = text
+    .split('\n')
+    .filter((line) => line.trim())
+    .map((line, i) => read(line, i + 1))
+  const problems = lines.flatMap((line) => ('problem' in line ? [line.problem] : []))
+  const prices = lines.flatMap((line) => ('problem' in line ? [] : [{ investmentID, ...line }]))
+  const last = prices.at(-1)
+  return (
+    <Stack gap="sm">
+      {save.error && <Failure error={save.error} />}
+      <Textarea
+        label="Day and price, a line each"
+        description="As a spreadsheet copies them: 30/06/2026 or 2026-06-30, then the price."
+        placeholder={'30/06/2026\t1.0425\n07/07/2026\t1.0431'}
+        autosize
+        minRows={8}
+        maxRows={20}
+        value={text}
+        onChange={(event) => setText(event.currentTarget.value)}
+        error={problems.slice(0, 3).join('. ')}
+        data-autofocus
+      />
+      <Group justify="space-between">
+        <Text size="sm" className="quiet">
+          {last ? `${count(prices.length)} prices, the last ${price(last.price)}` : ''}
+        </Text>
+        <Button
+          disabled={prices.length === 0 || problems.length > 0}
+          loading={save.isPending}
+          onClick={() => save.mutate(prices)}
+        >
+          Enter the prices
+        </Button>
+      </Group>
+    </Stack>
+  )
+}

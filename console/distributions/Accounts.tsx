@@ -1,0 +1,124 @@
+import { Alert } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { api } from '../shared/api/client.ts'
+import { useLookups } from '../shared/api/lookups.ts'
+import { useProduct } from '../shared/api/products.ts'
+import type { Distribution, EntitledAccount } from '../shared/api/types.ts'
+import { isZero, subtract, sum } from '../shared/decimal.ts'
+import { count, money, units } from '../shared/format.ts'
+import type { Column } from '../shared/list/columns.ts'
+import { ListView } from '../shared/list/ListView.tsx'
+import { Figure, Figures } from '../shared/view/Facts.tsx'
+import { Empty } from '../shared/view/Page.tsx'
+import { Status } from '../shared/view/Status.tsx'
+
+type Props = { distribution: Distribution }
+
+/** Every entitlement, with totals that tie to the cent. */
+export function Accounts({ distribution }: Props) {
+  const { productID, corporateActionID } = distribution
+  const { slug } = useProduct()
+  return (
+    <>
+      <Reconciliation distribution={distribution} />
+      <div style={{ height: 420, display: 'flex', flexDirection: 'column', gap: 8 }}>
+        <ListView<EntitledAccount>
+          id="entitlements"
+          label="Accounts"
+          path="/Distribution/Account"
+          params={{ ProductID: productID, CorporateActionID: corporateActionID }}
+          filters={[{ key: 'AccountNumber', label: 'Account number', kind: 'text' }]}
+          columns={useColumns()}
+          to={({ bizEntityID }) => ({
+            to: '/$product/investors/$id',
+            params: { product: slug, id: String(bizEntityID) },
+          })}
+          empty={<Empty title="No account like this" />}
+        />
+      </div>
+    </>
+  )
+}
+
+function useColumns(): Column<EntitledAccount>[] {
+  const { name } = useLookups()
+  return [
+    {
+      id: 'investor',
+      title: 'Investor',
+      text: (row) => row.bizEntityName ?? '',
+      width: 'minmax(200px, 2fr)',
+    },
+    { id: 'account', title: 'Account', text: (row) => row.accountNumber ?? '' },
+    { id: 'units', title: 'Units', right: true, text: (row) => units(row.units) },
+    { id: 'gross', title: 'Gross', right: true, text: (row) => money(row.grossAmount) },
+    { id: 'drp', title: 'Reinvested', right: true, text: (row) => money(row.drpAmount) },
+    { id: 'drpUnits', title: 'DRP units', right: true, text: (row) => units(row.drpUnits) },
+    { id: 'cash', title: 'Cash', right: true, text: (row) => money(row.cashAmount) },
+    {
+      id: 'state',
+      title: 'State',
+      text: (row) => name('DistributionStatus', row.statusID),
+      cell: (row) => <Status category="DistributionStatus" id={row.statusID} />,
+      width: '110px',
+    },
+  ]
+}
+
+const step = 1000
+
+/** All entitlements, added up here as they stand: not a figure the service made beforehand. */
+function useTotals({ productID, corporateActionID, distributionStatusID }: Distribution) {
+  return useQuery({
+    queryKey: ['totals', corporateActionID, distributionStatusID],
+    queryFn: async () => {
+      const rows: EntitledAccount[] = []
+      for (let page = 1; ; page++) {
+        const { data } = await api.get<EntitledAccount[]>('/Distribution/Account', {
+          ProductID: productID,
+          CorporateActionID: corporateActionID,
+          PageNumber: page,
+          PageSize: step,
+        })
+        rows.push(...data)
+        if (data.length < step) break
+      }
+      const total = (field: keyof EntitledAccount) =>
+        sum(rows.map((row) => row[field] as string | null))
+      return {
+        accounts: rows.length,
+        units: total('units'),
+        gross: total('grossAmount'),
+        drp: total('drpAmount'),
+        cash: total('cashAmount'),
+      }
+    },
+  })
+}
+
+function Reconciliation({ distribution }: Props) {
+  const { currency } = useProduct()
+  const { data } = useTotals(distribution)
+  if (!data) return null
+  const left = subtract(data.gross, sum([data.drp, data.cash]))
+  return (
+    <>
+      <Figures>
+        <Figure label="Accounts" value={count(data.accounts)} />
+        <Figure label="Units" value={units(data.units)} />
+        <Figure label={`Gross, ${currency}`} value={money(data.gross)} />
+        <Figure label="Reinvested" value={money(data.drp)} />
+        <Figure
+          label="Cash"
+          value={money(data.cash)}
+          note={isZero(left) ? 'Reinvested and cash add up to gross' : undefined}
+        />
+      </Figures>
+      {!isZero(left) && (
+        <Alert color="blue">
+          {money(left)} {currency} of gross is neither reinvested nor cash: tax.
+        </Alert>
+      )}
+    </>
+  )
+}

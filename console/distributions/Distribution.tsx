@@ -1,0 +1,75 @@
+import { Stack, Stepper } from '@mantine/core'
+import { useParams } from '@tanstack/react-router'
+import { useEffect } from 'react'
+import { see } from '../frame/recent.ts'
+import { useProduct, useReadNow } from '../shared/api/products.ts'
+import type { Distribution as Record } from '../shared/api/types.ts'
+import { day, plain, price } from '../shared/format.ts'
+import { useMay } from '../shared/permission.ts'
+import { type Fact, Facts } from '../shared/view/Facts.tsx'
+import { Card, Empty, Page } from '../shared/view/Page.tsx'
+import { Status } from '../shared/view/Status.tsx'
+import { Accounts } from './Accounts.tsx'
+import { rateOf } from './Distributions.tsx'
+import { Reverse } from './Reverse.tsx'
+import { Stage } from './Stage.tsx'
+
+/** One distribution: where it stands, what comes next, and every account of it. */
+export function Distribution() {
+  const { id } = useParams({ strict: false }) as { id: string }
+  const { productID, slug } = useProduct()
+  const may = useMay()
+  const [found] = useReadNow<Record[]>('/Distribution', {
+    ProductID: productID,
+    CorporateActionID: id,
+  })
+  const title = found?.name ?? found?.externalCorporateActionId ?? `Distribution ${id}`
+  const to = `/${slug}/distributions/${id}`
+  useEffect(() => see({ to, title, subtitle: 'Distribution' }), [to, title])
+  if (!found) return <Empty title="No such distribution">It may be of another product.</Empty>
+  const status = found.distributionStatusID ?? 1
+  const actions = may('Distribution.Write') && status > 1 && <Reverse distribution={found} />
+  return (
+    <Page
+      title={title}
+      back={{ to: `/${slug}/distributions`, label: 'Distributions' }}
+      aside={<Status category="DistributionStatus" id={status} />}
+      actions={actions}
+    >
+      <Card>
+        <Stepper active={status} size="sm" allowNextStepsSelect={false} iconSize={30}>
+          <Stepper.Step label="Configured" description="Rate and dates" />
+          <Stepper.Step label="Declared" description="Entitlements locked" />
+          <Stepper.Step label="Paid" description="Cash posted" />
+          <Stepper.Step label="Completed" description="Units allotted" />
+        </Stepper>
+      </Card>
+      <Stack>
+        <Stage distribution={found} />
+        <Card title="Configuration">
+          <Facts facts={configuration(found)} />
+        </Card>
+        {status > 1 && <Accounts distribution={found} />}
+      </Stack>
+    </Page>
+  )
+}
+
+const configuration = (found: Record): Fact[] => [
+  ['Class', found.securityCode],
+  ['Record date', day(found.recordDate)],
+  ['Payment date', day(found.paymentDate)],
+  ['Rate', rateOf(found)],
+  [
+    'Reinvestment',
+    found.drpIndicatorID === 2 ? `into ${found.drpSecurityCode ?? 'a class'}` : 'Not offered',
+  ],
+  ['Reinvestment price', found.drpPrice ? price(found.drpPrice) : ''],
+  ['Allotment date', day(found.drpAllotmentDate)],
+  ...found.taxComponents.map(
+    (one): Fact => [
+      one.taxComponentName.replaceAll(/([a-z])([A-Z])/g, '$1 $2'),
+      `${plain(one.percentage)} %`,
+    ],
+  ),
+]

@@ -1,0 +1,227 @@
+import { ActionIcon, Button, Group, Stack, Text, TextInput } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { useProduct } from '../shared/api/products.ts'
+import type { Distribution } from '../shared/api/types.ts'
+import { useWrite } from '../shared/api/write.ts'
+import { sum, typed } from '../shared/decimal.ts'
+import { ClassField, DateField, DecimalField, LookupField, Row } from '../shared/form/fields.tsx'
+import { LeaveGuard } from '../shared/form/LeaveGuard.tsx'
+import { fieldErrors } from '../shared/form/problems.ts'
+import { plain } from '../shared/format.ts'
+import { Failure, tellDone } from '../shared/view/Failure.tsx'
+import { Icon } from '../shared/view/icons.tsx'
+import { Card, Page } from '../shared/view/Page.tsx'
+
+/** The names the specification knows; any other is taken too. */
+const usualComponents = [
+  'AustralianFrankedDividends',
+  'AustralianUnfrankedDividends',
+  'CapitalGains',
+  'AustralianIncomeDividendsFranked',
+  'CapitalGainsCapital',
+]
+
+const offered = 2
+
+const valuesOf = (known?: Distribution) => ({
+  ...known,
+  name: known?.name ?? '',
+  externalCorporateActionId: known?.externalCorporateActionId ?? '',
+  investmentID: known?.investmentID ?? null,
+  recordDate: known?.recordDate ?? '',
+  paymentDate: known?.paymentDate ?? '',
+  distributionAmountPerUnit: known?.distributionAmountPerUnit ?? '',
+  distributionAmountTotal: known?.distributionAmountTotal ?? '',
+  distributionTermID: known?.distributionTermID ?? (1 as number | null),
+  distributionPeriodID: known?.distributionPeriodID ?? (2 as number | null),
+  drpIndicatorID: known?.drpIndicatorID ?? (1 as number | null),
+  drpInvestmentID: known?.drpInvestmentID ?? null,
+  drpPrice: known?.drpPrice ?? '',
+  drpAllotmentDate: known?.drpAllotmentDate ?? '',
+  taxComponents: known?.taxComponents ?? [
+    { taxComponentName: usualComponents[0] ?? '', percentage: '100' },
+  ],
+})
+
+type Values = ReturnType<typeof valuesOf>
+type Form = ReturnType<typeof useForm<Values>>
+
+export function NewDistribution() {
+  const { slug } = useProduct()
+  const navigate = useNavigate()
+  const open = ({ corporateActionID }: Distribution) =>
+    setTimeout(
+      () =>
+        void navigate({
+          to: '/$product/distributions/$id',
+          params: { product: slug, id: String(corporateActionID) },
+        }),
+    )
+  return (
+    <Page title="New distribution" narrow>
+      <DistributionForm onDone={open} />
+    </Page>
+  )
+}
+
+type Props = { known?: Distribution; onDone: (saved: Distribution) => void }
+
+/** The configuration: changeable until it is declared. */
+export function DistributionForm({ known, onDone }: Props) {
+  const { productID } = useProduct()
+  const [saved, setSaved] = useState(false)
+  const form = useForm<Values>({ initialValues: valuesOf(known) })
+  const save = useWrite<Distribution | Distribution[]>(known ? 'put' : 'post', '/Distribution', {
+    onDone: (data) => {
+      tellDone('The distribution is configured.')
+      setSaved(true)
+      const [made] = [data].flat()
+      if (made) onDone(made)
+    },
+    onFailed: (error) => form.setErrors(fieldErrors(error)),
+  })
+  return (
+    <form onSubmit={form.onSubmit((values) => save.mutate({ ...values, productID }))}>
+      <LeaveGuard dirty={form.isDirty() && !saved} />
+      <Stack>
+        {save.error && <Failure error={save.error} />}
+        <What form={form} />
+        <Components form={form} />
+        <Reinvestment form={form} />
+        <Group justify="flex-end">
+          <Button type="submit" loading={save.isPending}>
+            {known ? 'Save the configuration' : 'Configure'}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  )
+}
+
+function What({ form }: { form: Form }) {
+  const { currency } = useProduct()
+  return (
+    <Card title="What and when">
+      <Stack gap="sm">
+        <Row>
+          <TextInput label="Name" placeholder="June quarter 2026" {...form.getInputProps('name')} />
+          <ClassField label="Class" required {...form.getInputProps('investmentID')} />
+          <TextInput label="External id" {...form.getInputProps('externalCorporateActionId')} />
+        </Row>
+        <Row>
+          <DateField label="Record date" required {...form.getInputProps('recordDate')} />
+          <DateField label="Payment date" required {...form.getInputProps('paymentDate')} />
+          <LookupField
+            label="Term"
+            category="DistributionTerm"
+            {...form.getInputProps('distributionTermID')}
+          />
+          <LookupField
+            label="Period"
+            category="DistributionPeriod"
+            {...form.getInputProps('distributionPeriodID')}
+          />
+        </Row>
+        <Row>
+          <DecimalField
+            label={`Amount a unit, ${currency}`}
+            placeholder="0.0135"
+            {...form.getInputProps('distributionAmountPerUnit')}
+          />
+          <DecimalField
+            label={`Or amount in all, ${currency}`}
+            placeholder="shared by units"
+            {...form.getInputProps('distributionAmountTotal')}
+          />
+        </Row>
+      </Stack>
+    </Card>
+  )
+}
+
+function Components({ form }: { form: Form }) {
+  const { taxComponents } = form.values
+  const total = sum(taxComponents.map(({ percentage }) => typed(String(percentage)) ?? '0'))
+  return (
+    <Card
+      title="Tax components"
+      actions={
+        <Text size="sm" className={total === '100' ? 'quiet' : 'negative'}>
+          {plain(total)} % of 100
+        </Text>
+      }
+    >
+      <Stack gap="xs">
+        {taxComponents.map((component, i) => (
+          <Group key={form.key(`taxComponents.${i}`)} wrap="nowrap" align="flex-start">
+            <TextInput
+              flex={1}
+              aria-label={`Component ${i + 1}`}
+              list="tax-components"
+              {...form.getInputProps(`taxComponents.${i}.taxComponentName`)}
+            />
+            <DecimalField
+              w={120}
+              aria-label={`Percentage of ${component.taxComponentName}`}
+              rightSection="%"
+              {...form.getInputProps(`taxComponents.${i}.percentage`)}
+            />
+            <ActionIcon
+              variant="subtle"
+              color="gray"
+              mt={4}
+              aria-label={`Remove ${component.taxComponentName}`}
+              onClick={() => form.removeListItem('taxComponents', i)}
+            >
+              <Icon name="cross" size={16} />
+            </ActionIcon>
+          </Group>
+        ))}
+        <datalist id="tax-components">
+          {usualComponents.map((name) => (
+            <option key={name} value={name} />
+          ))}
+        </datalist>
+        <Group>
+          <Button
+            size="compact-sm"
+            variant="default"
+            onClick={() =>
+              form.insertListItem('taxComponents', { taxComponentName: '', percentage: '' })
+            }
+          >
+            Add a component
+          </Button>
+        </Group>
+      </Stack>
+    </Card>
+  )
+}
+
+function Reinvestment({ form }: { form: Form }) {
+  return (
+    <Card title="Reinvestment plan">
+      <Row>
+        <LookupField
+          label="Offered"
+          category="DRPIndicator"
+          required
+          {...form.getInputProps('drpIndicatorID')}
+        />
+        {form.values.drpIndicatorID === offered && (
+          <>
+            <ClassField label="Into class" {...form.getInputProps('drpInvestmentID')} />
+            <DecimalField
+              label="Price"
+              placeholder="known later"
+              {...form.getInputProps('drpPrice')}
+            />
+            <DateField label="Allotment date" {...form.getInputProps('drpAllotmentDate')} />
+          </>
+        )}
+      </Row>
+    </Card>
+  )
+}

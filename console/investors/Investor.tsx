@@ -1,0 +1,148 @@
+import { Button, Stack, Tabs } from '@mantine/core'
+import { Link, useNavigate, useParams } from '@tanstack/react-router'
+import { useEffect } from 'react'
+import { see } from '../frame/recent.ts'
+import { useLookups } from '../shared/api/lookups.ts'
+import { useProduct, useRead, useReadNow } from '../shared/api/products.ts'
+import type { BizEntity, Holding } from '../shared/api/types.ts'
+import { sum } from '../shared/decimal.ts'
+import { money, plain } from '../shared/format.ts'
+import { readSearch } from '../shared/list/filters.ts'
+import { useMay } from '../shared/permission.ts'
+import { Figure, Figures } from '../shared/view/Facts.tsx'
+import { Icon } from '../shared/view/icons.tsx'
+import { Empty, Page } from '../shared/view/Page.tsx'
+import { Status, Tag } from '../shared/view/Status.tsx'
+import { Details } from './Details.tsx'
+import { Holdings } from './Holdings.tsx'
+import { History, InvestorDistributions, InvestorTransactions } from './Ledger.tsx'
+import { Parties } from './Parties.tsx'
+
+/** One investor on one page. */
+export function Investor() {
+  const { id } = useParams({ strict: false }) as { id: string }
+  const [entity] = useReadNow<BizEntity[]>('/BizEntity', { BizEntityID: id })
+  if (!entity)
+    return <Empty title="No such investor">They may be of a product you may not see.</Empty>
+  return <Known entity={entity} />
+}
+
+function Known({ entity }: { entity: BizEntity }) {
+  const { slug, currency } = useProduct()
+  const may = useMay()
+  const { name } = useLookups()
+  const { bizEntityID, accounts } = entity
+  const numbers = accounts.map(({ accountNumber }) => accountNumber).join(', ')
+  const title = entity.name ?? ''
+  const to = `/${slug}/investors/${bizEntityID}`
+  useEffect(() => see({ to, title, subtitle: numbers }), [to, title, numbers])
+  const edit = may('BizEntity.Write') && (
+    <Button
+      variant="default"
+      leftSection={<Icon name="pen" size={16} />}
+      renderRoot={(props) => (
+        <Link
+          to="/$product/investors/$id/edit"
+          params={{ product: slug, id: String(bizEntityID) }}
+          {...props}
+        />
+      )}
+    >
+      Edit
+    </Button>
+  )
+  return (
+    <Page
+      title={title}
+      back={{ to: `/${slug}/investors`, label: 'Investors' }}
+      aside={
+        <>
+          <Tag>{name('BizEntityType', entity.bizEntityTypeID)}</Tag>
+          <Status category="BizEntityStatus" id={entity.bizEntityStatusID} />
+        </>
+      }
+      actions={edit}
+    >
+      <Head entity={entity} numbers={numbers} currency={currency} />
+      <Sections entity={entity} />
+    </Page>
+  )
+}
+
+type HeadProps = { entity: BizEntity; numbers: string; currency: string }
+
+function Head({ entity, numbers, currency }: HeadProps) {
+  const { data: holdings = [] } = useHoldings(entity)
+  const total = (field: keyof Holding) => sum(holdings.map((one) => one[field] as string | null))
+  return (
+    <Figures>
+      <Figure
+        label={`Value, ${currency}`}
+        value={money(sum(entity.accounts.map(({ balance }) => balance)))}
+      />
+      <Figure label="Units" value={plain(total('quantity'))} />
+      <Figure label="Unrealised gain" value={money(total('unrealisedGain'))} />
+      <Figure label="Distributions paid" value={money(total('distributionsPaid'))} />
+      <Figure label="Account" value={numbers} />
+    </Figures>
+  )
+}
+
+/** The positions of all accounts of an investor. */
+export function useHoldings({ accounts }: BizEntity) {
+  const { productID } = useProduct()
+  const ids = accounts.map(({ accountID }) => accountID).join(',')
+  return useRead<Holding[]>(
+    '/BizEntity/Account/Holdings',
+    { ProductID: productID, 'AccountID.in': ids },
+    ids !== '',
+  )
+}
+
+const sections = ['holdings', 'transactions', 'distributions', 'people', 'details', 'history']
+
+function Sections({ entity }: { entity: BizEntity }) {
+  const may = useMay()
+  const navigate = useNavigate()
+  const { section = 'holdings' } = readSearch(
+    Object.fromEntries(new URLSearchParams(window.location.search)),
+  )
+  const open = (next: string | null) =>
+    void navigate({ to: '.', search: { section: next ?? 'holdings' } as never, replace: true })
+  return (
+    <Tabs
+      value={sections.includes(section) ? section : 'holdings'}
+      onChange={open}
+      keepMounted={false}
+    >
+      <Tabs.List mb="md">
+        <Tabs.Tab value="holdings">Holdings</Tabs.Tab>
+        {may('BizTransaction.Read') && <Tabs.Tab value="transactions">Transactions</Tabs.Tab>}
+        {may('Distribution.Read') && <Tabs.Tab value="distributions">Distributions</Tabs.Tab>}
+        <Tabs.Tab value="people">People and accounts</Tabs.Tab>
+        <Tabs.Tab value="details">Details</Tabs.Tab>
+        {may('Audit.Read') && <Tabs.Tab value="history">History</Tabs.Tab>}
+      </Tabs.List>
+      <Tabs.Panel value="holdings">
+        <Holdings entity={entity} />
+      </Tabs.Panel>
+      <Tabs.Panel value="transactions">
+        <InvestorTransactions entity={entity} />
+      </Tabs.Panel>
+      <Tabs.Panel value="distributions">
+        <InvestorDistributions entity={entity} />
+      </Tabs.Panel>
+      <Tabs.Panel value="people">
+        <Stack>
+          <Parties entity={entity} />
+        </Stack>
+      </Tabs.Panel>
+      <Tabs.Panel value="details">
+        <Details entity={entity} />
+      </Tabs.Panel>
+      <Tabs.Panel value="history">
+        <History entity={entity} />
+      </Tabs.Panel>
+    </Tabs>
+  )
+}

@@ -1,0 +1,271 @@
+import { Button, Group, SegmentedControl, Stack, Text, TextInput } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { useNavigate, useParams } from '@tanstack/react-router'
+import { useState } from 'react'
+import { useProduct, useReadNow } from '../shared/api/products.ts'
+import type { BizEntity } from '../shared/api/types.ts'
+import { useWrite } from '../shared/api/write.ts'
+import { CodeField, DateField, DecimalField, LookupField, Row } from '../shared/form/fields.tsx'
+import { LeaveGuard } from '../shared/form/LeaveGuard.tsx'
+import { fieldErrors } from '../shared/form/problems.ts'
+import { Failure, tellDone } from '../shared/view/Failure.tsx'
+import { Card, Empty, Page } from '../shared/view/Page.tsx'
+import {
+  blankInvestor,
+  filled,
+  formOf,
+  type Guide,
+  guides,
+  suggestedName,
+  type InvestorForm as Values,
+} from './blank.ts'
+
+/** A new investor: first the kind, then only what that kind needs. */
+export function NewInvestor() {
+  const { productID } = useProduct()
+  const [guide, setGuide] = useState<Guide>('individual')
+  return (
+    <Page title="New investor" narrow>
+      <SegmentedControl
+        value={guide}
+        onChange={(value) => setGuide(value as Guide)}
+        data={guides.map(({ value, label }) => ({ value, label }))}
+        aria-label="Kind of investor"
+        style={{ overflowX: 'auto' }}
+      />
+      <Editor key={guide} initial={blankInvestor(guide, productID)} />
+    </Page>
+  )
+}
+
+export function EditInvestor() {
+  const { id } = useParams({ strict: false }) as { id: string }
+  const [entity] = useReadNow<BizEntity[]>('/BizEntity', { BizEntityID: id })
+  if (!entity) return <Empty title="No such investor" />
+  return (
+    <Page title={`Edit ${entity.name}`} narrow>
+      <Editor initial={formOf(entity)} known={entity} />
+    </Page>
+  )
+}
+
+type Form = ReturnType<typeof useForm<Values>>
+
+function Editor({ initial, known }: { initial: Values; known?: BizEntity }) {
+  const { slug } = useProduct()
+  const navigate = useNavigate()
+  const form = useForm<Values>({ initialValues: initial })
+  const [saved, setSaved] = useState(false)
+  const save = useWrite<BizEntity[]>(known ? 'put' : 'post', '/BizEntity', {
+    onDone: ([entity], message) => {
+      tellDone(message || (known ? 'The investor is saved.' : 'The investor is on the register.'))
+      setSaved(true)
+      const params = { product: slug, id: String(entity?.bizEntityID ?? '') }
+      // After the guard has seen that there is nothing left to lose.
+      setTimeout(() => void navigate({ to: '/$product/investors/$id', params }))
+    },
+    onFailed: (error) => form.setErrors(fieldErrors(error)),
+  })
+  const submit = form.onSubmit((values) => {
+    const named = { ...values, name: values.name || suggestedName(values) }
+    save.mutate(filled(named))
+  })
+  return (
+    <form onSubmit={submit}>
+      <LeaveGuard dirty={form.isDirty() && !saved} />
+      <Stack>
+        {save.error && <Failure error={save.error} />}
+        {form.values.bizEntityParties.map((party, i) => (
+          <PartyCard key={form.key(`bizEntityParties.${i}`)} form={form} party={party} place={i} />
+        ))}
+        <Registered form={form} />
+        <Money form={form} />
+        <Group justify="flex-end">
+          <Button type="submit" loading={save.isPending}>
+            {known ? 'Save' : 'Add to the register'}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  )
+}
+
+type PartyProps = { form: Form; party: Values['bizEntityParties'][number]; place: number }
+
+function PartyCard({ form, party, place }: PartyProps) {
+  const at = (field: string) => form.getInputProps(`bizEntityParties.${place}.${field}`)
+  const holders = form.values.bizEntityParties.length
+  if (party.organisation)
+    return (
+      <Card title="Organisation">
+        <Stack gap="sm">
+          <Row>
+            <TextInput label="Name" required {...at('organisation.name')} />
+            <TextInput label="ABN" placeholder="11 digits" {...at('organisation.abn')} />
+            <TextInput label="ACN" placeholder="9 digits" {...at('organisation.acn')} />
+          </Row>
+          <Row>
+            <TextInput label="Tax file number" {...at('organisation.taxationFileNumber')} />
+            <Contacts at={(field) => at(`organisation.${field}`)} of={party.organisation} />
+          </Row>
+        </Stack>
+      </Card>
+    )
+  if (!party.person) return null
+  return (
+    <Card title={holders > 1 ? `Holder ${place + 1}` : 'Person'}>
+      <Stack gap="sm">
+        <Row narrow>
+          <LookupField label="Title" category="Title" {...at('person.titleID')} />
+          <TextInput label="First name" required {...at('person.firstName')} />
+          <TextInput label="Middle name" {...at('person.middleName')} />
+          <TextInput label="Last name" required {...at('person.lastName')} />
+        </Row>
+        <Row>
+          <DateField label="Date of birth" {...at('person.dateOfBirth')} />
+          <TextInput label="Tax file number" {...at('person.taxationFileNumber')} />
+          <CodeField label="Tax country" category="Country" {...at('person.taxationCountryCode')} />
+        </Row>
+        <Row>
+          <Contacts at={(field) => at(`person.${field}`)} of={party.person} />
+        </Row>
+      </Stack>
+    </Card>
+  )
+}
+
+type ContactProps = {
+  at: (field: string) => object
+  of: { communications: { communicationTypeID: number }[] }
+}
+
+const contactNames: Record<number, string> = {
+  1: 'E-mail',
+  2: 'Phone',
+  3: 'Mobile',
+  4: 'Fax',
+  5: 'Website',
+}
+
+const Contacts = ({ at, of }: ContactProps) =>
+  of.communications.map(({ communicationTypeID }, i) => (
+    <TextInput
+      // Contacts of a form neither move nor go.
+      key={`${communicationTypeID}-${String(i)}`}
+      label={contactNames[communicationTypeID] ?? 'Contact'}
+      {...at(`communications.${i}.name`)}
+    />
+  ))
+
+function Registered({ form }: { form: Form }) {
+  return (
+    <Card title="On the register">
+      <Stack gap="sm">
+        <Row>
+          <TextInput
+            label="Registered name"
+            placeholder={suggestedName(form.values) || 'From the names above'}
+            {...form.getInputProps('name')}
+          />
+          <TextInput label="External id" {...form.getInputProps('externalBizEntityId')} />
+          <LookupField
+            label="State"
+            category="BizEntityStatus"
+            required
+            {...form.getInputProps('bizEntityStatusID')}
+          />
+        </Row>
+        <Row>
+          <LookupField
+            label="Investor type"
+            category="InvestorType"
+            {...form.getInputProps('investorTypeID')}
+          />
+          <LookupField
+            label="Source of funds"
+            category="SourceOfFunds"
+            {...form.getInputProps('sourceOfFundsID')}
+          />
+          <LookupField
+            label="Written to by"
+            category="CommunicationPreference"
+            {...form.getInputProps('communicationPreferenceID')}
+          />
+        </Row>
+        {form.values.addresses.map((address, i) => (
+          <Row key={form.key(`addresses.${i}`)} narrow>
+            <TextInput
+              label={address.addressTypeID === 8 ? 'Postal address' : 'Address'}
+              {...form.getInputProps(`addresses.${i}.addressLine`)}
+            />
+            <TextInput label="Suburb" {...form.getInputProps(`addresses.${i}.suburb`)} />
+            <CodeField
+              label="State or territory"
+              category="State"
+              {...form.getInputProps(`addresses.${i}.stateCode`)}
+            />
+            <TextInput label="Postcode" {...form.getInputProps(`addresses.${i}.postcode`)} />
+            <CodeField
+              label="Country"
+              category="Country"
+              {...form.getInputProps(`addresses.${i}.countryCode`)}
+            />
+          </Row>
+        ))}
+      </Stack>
+    </Card>
+  )
+}
+
+function Money({ form }: { form: Form }) {
+  return (
+    <Card title="Accounts and payments">
+      <Stack gap="sm">
+        {form.values.accounts.map(({ drpTypeID }, i) => (
+          <Row key={form.key(`accounts.${i}`)}>
+            <LookupField
+              label="Account state"
+              category="AccountStatus"
+              required
+              {...form.getInputProps(`accounts.${i}.accountStatusID`)}
+            />
+            <LookupField
+              label="Reinvestment"
+              category="DRPType"
+              required
+              {...form.getInputProps(`accounts.${i}.drpTypeID`)}
+            />
+            {(drpTypeID ?? 0) > 2 && (
+              <DecimalField
+                label={drpTypeID === 3 ? 'Percentage reinvested' : 'Units reinvested'}
+                {...form.getInputProps(`accounts.${i}.drpValue`)}
+              />
+            )}
+          </Row>
+        ))}
+        {form.values.paymentDetails.map((_detail, i) => (
+          <Row key={form.key(`paymentDetails.${i}`)}>
+            <TextInput
+              label="BSB"
+              placeholder="062-000"
+              {...form.getInputProps(`paymentDetails.${i}.bsb`)}
+            />
+            <TextInput
+              label="Bank account number"
+              {...form.getInputProps(`paymentDetails.${i}.accountNumber`)}
+            />
+            <TextInput
+              label="Bank account name"
+              {...form.getInputProps(`paymentDetails.${i}.accountName`)}
+            />
+          </Row>
+        ))}
+        {form.values.paymentDetails.length === 0 && (
+          <Text size="sm" className="quiet">
+            No payment details are on the register for this investor.
+          </Text>
+        )}
+      </Stack>
+    </Card>
+  )
+}

@@ -1,0 +1,110 @@
+import { Button } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
+import { useLookups } from '../shared/api/lookups.ts'
+import { useInvestments, useProduct } from '../shared/api/products.ts'
+import type { BizEntity } from '../shared/api/types.ts'
+import { sum } from '../shared/decimal.ts'
+import { day, money } from '../shared/format.ts'
+import type { Column } from '../shared/list/columns.ts'
+import type { Filter } from '../shared/list/filters.ts'
+import { ListView } from '../shared/list/ListView.tsx'
+import { useMay } from '../shared/permission.ts'
+import { Icon } from '../shared/view/icons.tsx'
+import { Empty, Page } from '../shared/view/Page.tsx'
+import { Status } from '../shared/view/Status.tsx'
+import { emailOf } from './people.ts'
+
+/** Everybody who holds, or may hold, units of the product. */
+export function Investors() {
+  const may = useMay()
+  const { productID, slug, currency } = useProduct()
+  const params = { product: slug }
+  const add = may('BizEntity.Write') && (
+    <Button
+      renderRoot={(props) => <Link to="/$product/investors/new" params={params} {...props} />}
+      leftSection={<Icon name="plus" size={16} />}
+    >
+      New investor
+    </Button>
+  )
+  return (
+    <Page title="Investors" actions={add}>
+      <ListView<BizEntity>
+        id="investors"
+        label="Investors"
+        path="/BizEntity"
+        params={{ ProductID: productID }}
+        filters={useFilters()}
+        columns={useColumns(currency)}
+        to={({ bizEntityID }) => ({
+          to: '/$product/investors/$id',
+          params: { product: slug, id: String(bizEntityID) },
+        })}
+        empty={
+          <Empty title="No investor here">
+            Add the first one, or change the filter. An investor is a person, two who hold jointly,
+            a company, a trust, a fund or a partnership, with at least one account.
+          </Empty>
+        }
+      />
+    </Page>
+  )
+}
+
+function useFilters(): Filter[] {
+  const options = useInvestments().map(({ investmentID, securityCode, name }) => ({
+    value: String(investmentID),
+    label: securityCode ?? name ?? String(investmentID),
+  }))
+  return [
+    { key: 'BizEntityTypeID', label: 'Kind', kind: 'lookup', category: 'BizEntityType' },
+    { key: 'InvestmentID', label: 'Holds', kind: 'choice', options },
+    { key: 'AccountNumber.contains', label: 'Account number contains', kind: 'text' },
+    { key: 'ExternalBizEntityId', label: 'External id', kind: 'text' },
+    { key: 'ExternalAccountId', label: 'External account id', kind: 'text' },
+    { key: 'CreatedDate.greaterThanOrEqual', label: 'Created from', kind: 'date' },
+    { key: 'CreatedDate.lessThan', label: 'Created before', kind: 'date' },
+    { key: 'UpdatedDateFull.greaterThanOrEqual', label: 'Changed since', kind: 'date' },
+  ]
+}
+
+function useColumns(currency: string): Column<BizEntity>[] {
+  const { name: nameOf } = useLookups()
+  return [
+    { id: 'name', title: 'Name', text: ({ name }) => name ?? '', width: 'minmax(240px, 2fr)' },
+    { id: 'kind', title: 'Kind', text: (row) => nameOf('BizEntityType', row.bizEntityTypeID) },
+    {
+      id: 'accounts',
+      title: 'Account',
+      text: ({ accounts }) => accounts.map(({ accountNumber }) => accountNumber).join(', '),
+    },
+    {
+      id: 'state',
+      title: 'State',
+      text: (row) => nameOf('BizEntityStatus', row.bizEntityStatusID),
+      cell: (row) => <Status category="BizEntityStatus" id={row.bizEntityStatusID} />,
+      width: '90px',
+    },
+    {
+      id: 'email',
+      title: 'E-mail',
+      text: (row) => emailOf(row) ?? '',
+      width: 'minmax(180px, 1.5fr)',
+    },
+    {
+      id: 'value',
+      title: `Value ${currency}`,
+      right: true,
+      text: ({ accounts }) => money(sum(accounts.map(({ balance }) => balance))),
+      width: 'minmax(130px, 1fr)',
+    },
+    {
+      id: 'external',
+      title: 'External id',
+      text: (row) => row.externalBizEntityId ?? '',
+      spare: true,
+    },
+    { id: 'created', title: 'Created', text: (row) => day(row.createdDate), spare: true },
+    { id: 'id', title: 'Investor id', text: (row) => String(row.bizEntityID), spare: true },
+  ]
+}

@@ -1,0 +1,125 @@
+import { useState } from 'react'
+import { useLookups } from '../shared/api/lookups.ts'
+import { useProduct } from '../shared/api/products.ts'
+import type { Audit, BizEntity, BizTransaction, EntitledAccount } from '../shared/api/types.ts'
+import { moment, money, units } from '../shared/format.ts'
+import type { Column } from '../shared/list/columns.ts'
+import { List } from '../shared/list/List.tsx'
+import { useRows } from '../shared/list/use-rows.ts'
+import { Changes } from '../shared/view/Changes.tsx'
+import { Card, Empty } from '../shared/view/Page.tsx'
+import { Status } from '../shared/view/Status.tsx'
+import { transactionColumns } from '../transactions/columns.tsx'
+import { TransactionDrawer } from '../transactions/TransactionDrawer.tsx'
+
+type Props = { entity: BizEntity }
+
+const accountsOf = ({ accounts }: BizEntity) => accounts.map(({ accountID }) => accountID).join(',')
+const tall = { height: '52vh', display: 'flex', flexDirection: 'column' } as const
+
+export function InvestorTransactions({ entity }: Props) {
+  const { productID } = useProduct()
+  const [opened, setOpened] = useState<BizTransaction>()
+  const rows = useRows<BizTransaction>('/BizTransaction', {
+    ProductID: productID,
+    'AccountID.in': accountsOf(entity),
+    ShowClosing: true,
+    Order: 'desc',
+  })
+  const columns: Column<BizTransaction>[] = [
+    ...transactionColumns.filter(({ id }) => id !== 'investor'),
+    {
+      id: 'after',
+      title: 'Units after',
+      right: true,
+      text: (row) => units(row.transactionClosingQuantity),
+    },
+  ]
+  return (
+    <div style={tall}>
+      <List
+        label="Transactions"
+        columns={columns.map((column) => ({ ...column, spare: false }))}
+        rows={rows}
+        onOpen={setOpened}
+        empty={<Empty title="No transaction yet">Nothing was posted to these accounts.</Empty>}
+      />
+      <TransactionDrawer transaction={opened} onClose={() => setOpened(undefined)} />
+    </div>
+  )
+}
+
+export function InvestorDistributions({ entity }: Props) {
+  const { productID, slug } = useProduct()
+  const { name } = useLookups()
+  const rows = useRows<EntitledAccount>('/Distribution/Account', {
+    ProductID: productID,
+    'AccountID.in': accountsOf(entity),
+  })
+  const columns: Column<EntitledAccount>[] = [
+    {
+      id: 'what',
+      title: 'Distribution',
+      text: (row) => row.externalCorporateActionId ?? String(row.corporateActionID),
+      width: 'minmax(160px, 1.5fr)',
+    },
+    { id: 'units', title: 'Units', right: true, text: (row) => units(row.units) },
+    { id: 'gross', title: 'Gross', right: true, text: (row) => money(row.grossAmount) },
+    { id: 'drp', title: 'Reinvested', right: true, text: (row) => money(row.drpAmount) },
+    { id: 'drpUnits', title: 'DRP units', right: true, text: (row) => units(row.drpUnits) },
+    { id: 'cash', title: 'Cash', right: true, text: (row) => money(row.cashAmount) },
+    {
+      id: 'state',
+      title: 'State',
+      text: (row) => name('DistributionStatus', row.statusID),
+      cell: (row) => <Status category="DistributionStatus" id={row.statusID} />,
+    },
+  ]
+  return (
+    <div style={tall}>
+      <List
+        label="Distributions"
+        columns={columns}
+        rows={rows}
+        to={({ corporateActionID }) => ({
+          to: '/$product/distributions/$id',
+          params: { product: slug, id: String(corporateActionID) },
+        })}
+        empty={<Empty title="No distribution yet">None was declared for these accounts.</Empty>}
+      />
+    </div>
+  )
+}
+
+/** Who changed this investor, when, and what: before and after. */
+export function History({ entity }: Props) {
+  const rows = useRows<Audit>('/Audit', {
+    Resource: 'BizEntity',
+    ResourceID: entity.bizEntityID,
+    Order: 'desc',
+  })
+  const [opened, setOpened] = useState<Audit>()
+  const columns: Column<Audit>[] = [
+    { id: 'when', title: 'When', text: ({ occurredDate }) => moment(occurredDate) },
+    { id: 'who', title: 'Who', text: ({ username }) => username ?? '' },
+    { id: 'what', title: 'What', text: ({ operation }) => operation ?? '' },
+  ]
+  return (
+    <>
+      <div style={{ ...tall, height: 260, marginBottom: 16 }}>
+        <List
+          label="History"
+          columns={columns}
+          rows={rows}
+          onOpen={setOpened}
+          empty={<Empty title="Nothing recorded" />}
+        />
+      </div>
+      {opened && (
+        <Card title={`${opened.operation}, ${moment(opened.occurredDate)}`}>
+          <Changes changes={opened.changes} />
+        </Card>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,150 @@
+import type { BizEntity } from '../shared/api/types.ts'
+
+/** The kinds an investor is guided through; joint holders are individuals together. */
+export type Guide = 'individual' | 'joint' | 'company' | 'trust' | 'smsf' | 'partnership'
+
+export const guides: { value: Guide; label: string; typeID: number; persons: number }[] = [
+  { value: 'individual', label: 'Individual', typeID: 1, persons: 1 },
+  { value: 'joint', label: 'Joint holders', typeID: 1, persons: 2 },
+  { value: 'company', label: 'Company', typeID: 2, persons: 0 },
+  { value: 'trust', label: 'Trust', typeID: 3, persons: 0 },
+  { value: 'smsf', label: 'Self-managed super fund', typeID: 4, persons: 0 },
+  { value: 'partnership', label: 'Partnership', typeID: 5, persons: 0 },
+]
+
+export const guideOf = (value: string) =>
+  guides.find((guide) => guide.value === value) ?? guides[0]!
+
+const contacts = () => [
+  { communicationTypeID: 1, name: '' },
+  { communicationTypeID: 3, name: '' },
+]
+
+const blankPerson = () => ({
+  titleID: null as number | null,
+  firstName: '',
+  middleName: '',
+  lastName: '',
+  dateOfBirth: '',
+  taxationFileNumber: '',
+  taxationCountryCode: 'AU',
+  communications: contacts(),
+})
+
+const blankOrganisation = () => ({
+  name: '',
+  abn: '',
+  acn: '',
+  taxationFileNumber: '',
+  communications: contacts(),
+})
+
+export type PartyForm = {
+  isPrimaryContact: boolean
+  isSignatory: boolean
+  person: ReturnType<typeof blankPerson> | null
+  organisation: ReturnType<typeof blankOrganisation> | null
+}
+
+const partiesOf = ({ persons }: { persons: number }): PartyForm[] =>
+  persons === 0
+    ? [
+        {
+          isPrimaryContact: true,
+          isSignatory: true,
+          person: null,
+          organisation: blankOrganisation(),
+        },
+      ]
+    : Array.from({ length: persons }, (_, i) => ({
+        isPrimaryContact: i === 0,
+        isSignatory: true,
+        person: blankPerson(),
+        organisation: null,
+      }))
+
+export const blankInvestor = (guide: Guide, productID: number) => ({
+  bizEntityTypeID: guideOf(guide).typeID,
+  bizEntityStatusID: 1 as number | null,
+  name: '',
+  externalBizEntityId: '',
+  taxationCountryCode: 'AUS' as string | null,
+  investorTypeID: 1 as number | null,
+  sourceOfFundsID: null as number | null,
+  communicationPreferenceID: 1 as number | null,
+  accounts: [
+    { productID, drpTypeID: 1 as number | null, drpValue: '', accountStatusID: 1 as number | null },
+  ],
+  addresses: [
+    {
+      addressTypeID: 8,
+      addressLine: '',
+      suburb: '',
+      stateCode: '',
+      postcode: '',
+      countryCode: 'AU',
+    },
+  ],
+  paymentDetails: [
+    {
+      paymentTypeID: 1,
+      bsb: '',
+      accountNumber: '',
+      accountName: '',
+      isForDistribution: true,
+      isForRedemption: true,
+      isForDeposit: true,
+      isDefault: true,
+    },
+  ],
+  communications: [] as { communicationTypeID: number; name: string }[],
+  bizEntityParties: partiesOf(guideOf(guide)),
+  bizEntityParents: [] as object[],
+})
+
+export type InvestorForm = ReturnType<typeof blankInvestor>
+
+const isFilled = (value: object, ...fields: string[]) =>
+  fields.some((field) => Boolean((value as Record<string, unknown>)[field]))
+
+/** What was left empty is not sent: an address without a line, a contact without a value. */
+export function filled(form: InvestorForm): object {
+  const contacted = <T extends { communications: { name: string }[] } | null>(owner: T): T =>
+    owner && { ...owner, communications: owner.communications.filter(({ name }) => name) }
+  return {
+    ...form,
+    addresses: form.addresses.filter((one) => isFilled(one, 'addressLine', 'suburb', 'postcode')),
+    paymentDetails: form.paymentDetails.filter((one) =>
+      isFilled(one, 'bsb', 'accountNumber', 'iban'),
+    ),
+    communications: form.communications.filter(({ name }) => name),
+    bizEntityParties: form.bizEntityParties.map((party) => ({
+      ...party,
+      person: contacted(party.person),
+      organisation: contacted(party.organisation),
+    })),
+  }
+}
+
+/** The name most registers give: the holders', or the organisation's own. */
+export function suggestedName({ bizEntityParties }: InvestorForm): string {
+  return bizEntityParties
+    .map(({ person, organisation }) =>
+      person ? [person.firstName, person.lastName].filter(Boolean).join(' ') : organisation?.name,
+    )
+    .filter(Boolean)
+    .join(' & ')
+}
+
+/** A stored investor as the form has it: texts instead of nulls, everything else as it came. */
+export const formOf = (entity: BizEntity): InvestorForm =>
+  JSON.parse(JSON.stringify(entity), (name, value) =>
+    value === null && textFields.has(name) ? '' : value,
+  )
+
+const textFields = new Set(
+  `name externalBizEntityId firstName middleName lastName dateOfBirth taxationFileNumber abn acn
+  addressLine suburb stateCode postcode countryCode bsb accountNumber accountName drpValue`.split(
+    /\s+/,
+  ),
+)

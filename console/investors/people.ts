@@ -1,0 +1,48 @@
+import type { BizEntity, BizEntityParty } from '../shared/api/types.ts'
+
+/** The lookup's id of e-mail among the kinds of communication. */
+export const emailType = 1
+
+export const isEmail = ({ communicationTypeID }: { communicationTypeID: number | null }) =>
+  communicationTypeID === emailType
+
+/** Where an investor is written to: their own address, else that of a party. */
+export function emailOf({ communications, bizEntityParties }: BizEntity): string | null {
+  const all = [
+    ...communications,
+    ...bizEntityParties.flatMap(({ person, organisation }) => [
+      ...(person?.communications ?? []),
+      ...(organisation?.communications ?? []),
+      ...(organisation?.associatedPersons ?? []).flatMap((one) => one.person?.communications ?? []),
+    ]),
+  ]
+  return all.find(isEmail)?.name ?? null
+}
+
+type Named = { firstName: string | null; middleName: string | null; lastName: string | null }
+
+export const fullName = ({ firstName, middleName, lastName }: Named) =>
+  [firstName, middleName, lastName].filter(Boolean).join(' ')
+
+/** What one party is called. */
+export const partyName = ({ person, organisation }: BizEntityParty) =>
+  person ? fullName(person) : (organisation?.name ?? '')
+
+type Placed = {
+  aboveAddressLine: string | null
+  addressLine: string | null
+  suburb: string | null
+  stateCode: string | null
+  postcode: string | null
+  countryCode: string | null
+}
+
+export const addressText = (address: Placed) =>
+  [
+    address.aboveAddressLine,
+    address.addressLine,
+    [address.suburb, address.stateCode, address.postcode].filter(Boolean).join(' '),
+    address.countryCode,
+  ]
+    .filter(Boolean)
+    .join(', ')

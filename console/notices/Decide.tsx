@@ -1,0 +1,101 @@
+import { Stack, Text, TextInput } from '@mantine/core'
+import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { api, newIntent } from '../shared/api/client.ts'
+import type { BizEvent } from '../shared/api/types.ts'
+import { useWrite } from '../shared/api/write.ts'
+import { Confirm } from '../shared/form/Confirm.tsx'
+import { DateField } from '../shared/form/fields.tsx'
+import { today } from '../shared/format.ts'
+import { tellDone } from '../shared/view/Failure.tsx'
+
+type Props = { events: BizEvent[]; onDone: () => void; onClose: () => void }
+
+const deposit = 1
+const redemption = 2
+
+/** Posts what was announced at the price of a day: one request for all of a kind, all or none. */
+export function SettleNotices({ events, onDone, onClose }: Props) {
+  const client = useQueryClient()
+  const [date, setDate] = useState(today())
+  const [intent] = useState(newIntent)
+  const [state, setState] = useState<{ busy: boolean; error: Error | null }>({
+    busy: false,
+    error: null,
+  })
+  const bodies = (typeID: number) =>
+    events
+      .filter(({ bizEventTypeID }) => bizEventTypeID === typeID)
+      .map(({ bizEventID, productID }) => ({ productID, bizEventID, transactionDate: date }))
+  const post = async (path: string, rows: object[]) => {
+    if (rows.length > 0) await api.post(path, rows, `${intent}-${path}-${date}`)
+  }
+  const settle = async () => {
+    setState({ busy: true, error: null })
+    try {
+      await post('/BizTransaction/Deposit', bodies(deposit))
+      await post('/BizTransaction/Redemption', bodies(redemption))
+      await client.invalidateQueries()
+      tellDone('The notices are settled.')
+      onDone()
+    } catch (error) {
+      await client.invalidateQueries()
+      setState({ busy: false, error: error as Error })
+    }
+  }
+  const others = events.length - bodies(deposit).length - bodies(redemption).length
+  return (
+    <Confirm
+      title={`Settle ${events.length} ${events.length === 1 ? 'notice' : 'notices'}?`}
+      opened
+      onClose={onClose}
+      onConfirm={() => void settle()}
+      action="Settle"
+      busy={state.busy}
+      error={state.error}
+    >
+      <Stack gap="sm">
+        <Text size="sm">
+          Each becomes a transaction of its account, at the price of the day; the deposits together,
+          then the redemptions together.
+          {others > 0 && ` ${others} of other kinds are left alone.`}
+        </Text>
+        <DateField
+          label="Price and transaction date"
+          value={date}
+          onChange={(event) => setDate(event.currentTarget.value)}
+        />
+      </Stack>
+    </Confirm>
+  )
+}
+
+export function CancelNotices({ events, onDone, onClose }: Props) {
+  const [comment, setComment] = useState('')
+  const cancel = useWrite('put', '/BizEvent/Cancel', {
+    onDone: () => {
+      tellDone('The notices are cancelled.')
+      onDone()
+    },
+  })
+  const bizEventIDs = events.map(({ bizEventID }) => bizEventID)
+  return (
+    <Confirm
+      title={`Cancel ${events.length} ${events.length === 1 ? 'notice' : 'notices'}?`}
+      opened
+      onClose={onClose}
+      onConfirm={() => cancel.mutate({ bizEventIDs, comment })}
+      action="Cancel the notices"
+      busy={cancel.isPending}
+      error={cancel.error}
+      danger
+    >
+      <TextInput
+        label="Reason"
+        value={comment}
+        onChange={(event) => setComment(event.currentTarget.value)}
+        data-autofocus
+      />
+    </Confirm>
+  )
+}

@@ -1,0 +1,57 @@
+import { Table } from '@mantine/core'
+import type { ReactNode } from 'react'
+import type { Column } from '../list/columns.ts'
+
+type Props<Row> = {
+  label: string
+  columns: Column<Row>[]
+  rows: Row[]
+  keyOf: (row: Row) => string | number
+  /** Under the columns: totals. */
+  foot?: ReactNode[]
+}
+
+/** A short table, whole in the page. */
+export const Rows = <Row,>({ label, columns, rows, keyOf, foot }: Props<Row>) => (
+  <Table.ScrollContainer minWidth={Math.min(columns.length * 110, 900)} type="native">
+    <Table
+      verticalSpacing={8}
+      horizontalSpacing="md"
+      aria-label={label}
+      fz="sm"
+      style={{ whiteSpace: 'nowrap' }}
+    >
+      <Table.Thead>
+        <Table.Tr>
+          {columns.map(({ id, title, right }) => (
+            <Table.Th key={id} className={right ? 'num quiet' : 'quiet'} fw={500} fz="xs">
+              {title}
+            </Table.Th>
+          ))}
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {rows.map((row) => (
+          <Table.Tr key={keyOf(row)}>
+            {columns.map((column) => (
+              <Table.Td key={column.id} className={column.right ? 'num' : undefined}>
+                {column.cell?.(row) ?? column.text(row)}
+              </Table.Td>
+            ))}
+          </Table.Tr>
+        ))}
+      </Table.Tbody>
+      {foot && (
+        <Table.Tfoot>
+          <Table.Tr>
+            {columns.map(({ id, right }, i) => (
+              <Table.Td key={id} className={right ? 'num' : undefined} fw={600}>
+                {foot[i]}
+              </Table.Td>
+            ))}
+          </Table.Tr>
+        </Table.Tfoot>
+      )}
+    </Table>
+  </Table.ScrollContainer>
+)

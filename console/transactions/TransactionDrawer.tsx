@@ -1,0 +1,91 @@
+import { Button, Drawer, Group, Stack } from '@mantine/core'
+import { useState } from 'react'
+import type { BizTransaction } from '../shared/api/types.ts'
+import { useWrite } from '../shared/api/write.ts'
+import { Confirm } from '../shared/form/Confirm.tsx'
+import { day, moment, money, price, units } from '../shared/format.ts'
+import { useMay } from '../shared/permission.ts'
+import { Facts } from '../shared/view/Facts.tsx'
+import { tellDone } from '../shared/view/Failure.tsx'
+import { Status } from '../shared/view/Status.tsx'
+import { Correction } from './Correction.tsx'
+
+type Props = { transaction: BizTransaction | undefined; onClose: () => void }
+
+const rolledBack = 3
+
+/** One transaction, and what can be done about it. */
+export function TransactionDrawer({ transaction, onClose }: Props) {
+  return (
+    <Drawer
+      opened={transaction !== undefined}
+      onClose={onClose}
+      title={transaction ? `${transaction.typeName} ${transaction.bizTransactionID}` : ''}
+    >
+      {transaction && <Known transaction={transaction} onClose={onClose} />}
+    </Drawer>
+  )
+}
+
+function Known({ transaction, onClose }: { transaction: BizTransaction; onClose: () => void }) {
+  const may = useMay()
+  const [mode, setMode] = useState<'correct' | 'rollback'>()
+  const rollback = useWrite('put', '/BizTransaction/Rollback', {
+    onDone: () => {
+      tellDone('The transaction is rolled back and counts for nothing.')
+      onClose()
+    },
+  })
+  const { bizTransactionID, corporateActionID, bizTransactionStatusID } = transaction
+  const open = bizTransactionStatusID !== rolledBack && !corporateActionID
+  if (mode === 'correct') return <Correction transaction={transaction} onDone={onClose} />
+  return (
+    <Stack>
+      <Facts
+        facts={[
+          ['Investor', transaction.bizEntityName],
+          ['Account', transaction.accountNumber],
+          ['Class', `${transaction.securityCode ?? ''} ${transaction.investmentName ?? ''}`],
+          ['Day', day(transaction.transactionDate)],
+          ['Units', units(transaction.quantity)],
+          ['Price', price(transaction.investmentPrice)],
+          ['Amount', money(transaction.amount)],
+          [
+            'State',
+            <Status key="state" category="BizTransactionStatus" id={bizTransactionStatusID} />,
+          ],
+          ['Distribution', transaction.corporateActionName],
+          ['Belongs to', transaction.parentBizTransactionID],
+          ['External id', transaction.externalBizTransactionId],
+          ['Comment', transaction.comment],
+          ['Entered', moment(transaction.createdDate)],
+          ['Changed', moment(transaction.updatedDate)],
+        ]}
+      />
+      {may('BizTransaction.Write') && open && (
+        <Group>
+          <Button variant="default" onClick={() => setMode('correct')}>
+            Correct
+          </Button>
+          <Button variant="default" color="red" onClick={() => setMode('rollback')}>
+            Roll back
+          </Button>
+        </Group>
+      )}
+      <Confirm
+        title="Roll back this transaction?"
+        opened={mode === 'rollback'}
+        onClose={() => setMode(undefined)}
+        onConfirm={() => rollback.mutate({ bizTransactionID })}
+        action="Roll back"
+        busy={rollback.isPending}
+        error={rollback.error}
+        danger
+      >
+        It stays readable and counts for nothing. The other leg of a transfer or conversion goes
+        with it, and a notice it settled is pending again. It is refused where later transactions
+        would be left without units.
+      </Confirm>
+    </Stack>
+  )
+}

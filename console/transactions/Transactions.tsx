@@ -1,0 +1,66 @@
+import { Button } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import { useInvestments, useProduct } from '../shared/api/products.ts'
+import type { BizTransaction } from '../shared/api/types.ts'
+import type { Filter } from '../shared/list/filters.ts'
+import { ListView } from '../shared/list/ListView.tsx'
+import { useMay } from '../shared/permission.ts'
+import { Icon } from '../shared/view/icons.tsx'
+import { Empty, Page } from '../shared/view/Page.tsx'
+import { transactionColumns } from './columns.tsx'
+import { TransactionDrawer } from './TransactionDrawer.tsx'
+
+/** The ledger of the product. */
+export function Transactions() {
+  const { productID, slug } = useProduct()
+  const may = useMay()
+  const [opened, setOpened] = useState<BizTransaction>()
+  const add = may('BizTransaction.Write') && (
+    <Button
+      leftSection={<Icon name="plus" size={16} />}
+      renderRoot={(props) => (
+        <Link to="/$product/transactions/new" params={{ product: slug }} {...props} />
+      )}
+    >
+      New transaction
+    </Button>
+  )
+  return (
+    <Page title="Transactions" actions={add}>
+      <ListView<BizTransaction>
+        id="transactions"
+        label="Transactions"
+        path="/BizTransaction"
+        params={{ ProductID: productID, Order: 'desc' }}
+        filters={useFilters()}
+        columns={transactionColumns}
+        onOpen={setOpened}
+        empty={
+          <Empty title="No transaction here">
+            Deposits, redemptions and everything else that changes a holding stand here. Enter the
+            first one, or change the filter.
+          </Empty>
+        }
+      />
+      <TransactionDrawer transaction={opened} onClose={() => setOpened(undefined)} />
+    </Page>
+  )
+}
+
+function useFilters(): Filter[] {
+  const options = useInvestments().map(({ investmentID, securityCode, name }) => ({
+    value: String(investmentID),
+    label: securityCode ?? name ?? String(investmentID),
+  }))
+  const states = ['Complete', 'Updated', 'RolledBack'].map((value) => ({ value, label: value }))
+  return [
+    { key: 'BizTransactionTypeID', label: 'What', kind: 'lookup', category: 'BizTransactionType' },
+    { key: 'TransactionDate.greaterThanOrEqual', label: 'From', kind: 'date' },
+    { key: 'TransactionDate.lessThanOrEqual', label: 'Until', kind: 'date' },
+    { key: 'InvestmentID', label: 'Class', kind: 'choice', options },
+    { key: 'AccountNumber', label: 'Account number', kind: 'text' },
+    { key: 'Status', label: 'State', kind: 'choice', options: states },
+    { key: 'ExternalBizTransactionId', label: 'External id', kind: 'text' },
+  ]
+}

@@ -1,0 +1,41 @@
+import type { BizTransaction } from '../shared/api/types.ts'
+import { day, money, price, units } from '../shared/format.ts'
+import type { Column } from '../shared/list/columns.ts'
+import { Status } from '../shared/view/Status.tsx'
+
+/** A transaction wherever one is listed. */
+export const transactionColumns: Column<BizTransaction>[] = [
+  { id: 'day', title: 'Day', text: (row) => day(row.transactionDate), width: '110px' },
+  { id: 'type', title: 'What', text: (row) => row.typeName ?? '', width: 'minmax(130px, 1fr)' },
+  {
+    id: 'investor',
+    title: 'Investor',
+    text: (row) => row.bizEntityName ?? '',
+    width: 'minmax(180px, 2fr)',
+  },
+  { id: 'account', title: 'Account', text: (row) => row.accountNumber ?? '' },
+  { id: 'class', title: 'Class', text: (row) => row.securityCode ?? '', width: '80px' },
+  { id: 'units', title: 'Units', right: true, text: (row) => units(row.quantity) },
+  {
+    id: 'price',
+    title: 'Price',
+    right: true,
+    text: (row) => price(row.investmentPrice),
+    width: '90px',
+  },
+  { id: 'amount', title: 'Amount', right: true, text: (row) => money(row.amount) },
+  {
+    id: 'state',
+    title: 'State',
+    text: (row) => row.statusName ?? '',
+    cell: (row) => <Status category="BizTransactionStatus" id={row.bizTransactionStatusID} />,
+    width: '110px',
+  },
+  {
+    id: 'external',
+    title: 'External id',
+    text: (row) => row.externalBizTransactionId ?? '',
+    spare: true,
+  },
+  { id: 'id', title: 'Transaction id', text: (row) => String(row.bizTransactionID), spare: true },
+]

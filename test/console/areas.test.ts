@@ -1,0 +1,163 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import type { Page } from 'playwright-core'
+import { type Browser, findings, skip, startConsole } from '../support/browser.ts'
+import type { Service } from '../support/service.ts'
+
+describe('The console’s areas', { skip }, () => {
+  let service: Service
+  let browser: Browser
+  let stop: () => Promise<void>
+  let page: Page
+  let productID: number
+  let address: string
+
+  const at = async (path: string, heading: string) => {
+    await page.goto(`${address}${path}`)
+    await page.getByRole('heading', { name: heading, exact: true }).waitFor()
+    assert.deepEqual(await findings(page), [], path)
+  }
+  const choose = async (label: string, option: string | RegExp) => {
+    await page.getByRole('combobox', { name: label }).first().click()
+    await page.getByRole('option', { name: option }).first().click()
+  }
+
+  before(async () => {
+    ;({ service, browser, stop } = await startConsole())
+    const made = await service.admin.post('/Product', { name: 'Harbour Fund', currencyID: 1 })
+    productID = made.data[0].productID
+    address = `${service.url}/console/${productID}`
+    page = await browser.open(`/${productID}`)
+  })
+  after(() => stop())
+
+  it('makes a class and enters its prices from a spreadsheet', async () => {
+    await at('', 'Harbour Fund')
+    await at('/classes', 'Classes and prices')
+    await page.getByRole('button', { name: 'New class' }).click()
+    await page.getByLabel('Security code').fill('HBR')
+    await page.getByRole('button', { name: 'Make the class' }).click()
+    await page.getByRole('link', { name: 'Prices', exact: true }).click()
+    await page.getByRole('button', { name: 'Enter prices' }).click()
+    await page
+      .getByLabel('Day and price, a line each')
+      .fill('31/03/2026\t1.0200\n2026-06-30 1.0425')
+    assert.deepEqual(await findings(page), [])
+    await page.getByRole('button', { name: 'Enter the prices' }).click()
+    await page.getByText('30 Jun 2026').first().waitFor()
+    const { data } = await service.admin.get(`/Investment/Price?ProductID=${productID}`)
+    assert.deepEqual(
+      data.map(({ priceDate }: { priceDate: string }) => priceDate),
+      ['2026-03-31', '2026-06-30'],
+    )
+  })
+
+  it('puts joint holders on the register, with errors at their fields', async () => {
+    await at('/investors', 'Investors')
+    await page.getByRole('link', { name: 'New investor' }).click()
+    await page.getByText('Joint holders').click()
+    const [first, second] = [0, 1].map((i) => page.getByLabel('First name').nth(i))
+    await first!.fill('Ann')
+    await second!.fill('Bob')
+    for (const i of [0, 1]) await page.getByLabel('Last name').nth(i).fill('Example')
+    await page.getByLabel('Tax file number').first().fill('12')
+    await choose('Reinvestment', 'Full')
+    assert.deepEqual(await findings(page), [])
+    await page.getByRole('button', { name: 'Add to the register' }).click()
+    await page.waitForFunction(() => document.querySelector('[aria-invalid="true"]') !== null)
+    await page.getByLabel('Tax file number').first().fill('123456782')
+    await page.getByRole('button', { name: 'Add to the register' }).click()
+    await page.getByRole('heading', { name: 'Ann Example & Bob Example' }).waitFor()
+    const { data } = await service.admin.get(`/BizEntity?ProductID=${productID}`)
+    assert.equal(data[0].bizEntityParties.length, 2)
+    assert.equal(data[0].accounts[0].drpTypeID, 2)
+    for (const tab of [
+      'Transactions',
+      'Distributions',
+      'People and accounts',
+      'Details',
+      'History',
+    ]) {
+      await page.getByRole('tab', { name: tab }).click()
+      assert.deepEqual(await findings(page), [], tab)
+    }
+  })
+
+  it('edits an investor, and asks before unsaved work is left', async () => {
+    await page.getByRole('link', { name: 'Edit' }).click()
+    await page.getByLabel('External id').fill('INV-1')
+    await page.getByRole('link', { name: 'Notices' }).click()
+    await page.getByRole('button', { name: 'Stay' }).click()
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('heading', { name: 'Ann Example & Bob Example', exact: true }).waitFor()
+    const { data } = await service.admin.get('/BizEntity?ExternalBizEntityId=INV-1')
+    assert.equal(data[0].bizEntityParties[0].person.taxationFileNumber, '******782')
+  })
+
+  it('posts a deposit with its preview, and corrects and rolls it back', async () => {
+    await at('/transactions', 'Transactions')
+    await page.getByRole('link', { name: 'New transaction' }).click()
+    await page.getByRole('combobox', { name: 'Account' }).click()
+    await page.getByRole('option').first().click()
+    await choose('Class', /HBR/)
+    await page.getByLabel('Day').fill('2026-04-15')
+    await page.getByLabel('Amount, AUD').fill('1,020.00')
+    await page.getByText('1,000.0000').first().waitFor()
+    assert.deepEqual(await findings(page), [])
+    await page.getByRole('button', { name: 'Post the deposit' }).click()
+    await page.getByRole('heading', { name: 'Transactions' }).waitFor()
+    const posted = await service.admin.get(`/BizTransaction?ProductID=${productID}`)
+    assert.match(posted.text, /"amount":1020(\.0+)?,"quantity":1000(\.0+)?,/)
+    await page.getByRole('button', { name: '15 Apr 2026' }).click()
+    assert.deepEqual(await findings(page), [])
+    await page.getByRole('button', { name: 'Correct' }).click()
+    await page.getByLabel('Comment').fill('Checked')
+    await page.getByRole('button', { name: 'Correct' }).click()
+    await page.getByText('The transaction is corrected').waitFor()
+    const corrected = await service.admin.get(`/BizTransaction?ProductID=${productID}`)
+    assert.equal(corrected.data[0].comment, 'Checked')
+  })
+
+  it('settles a notice at a price date', async () => {
+    const { data: investors } = await service.admin.get(`/BizEntity?ProductID=${productID}`)
+    const [{ accountID }] = investors[0].accounts
+    const notice = { productID, accountID, securityCode: 'HBR', transactionDate: '2026-05-01' }
+    await service.admin.post('/BizEvent/NoticeOfDeposit', { ...notice, amount: 510 })
+    await at('/notices', 'Notices')
+    await page.getByRole('checkbox').check()
+    await page.getByRole('button', { name: 'Settle 1' }).click()
+    await page.getByLabel('Price and transaction date').fill('2026-05-01')
+    assert.deepEqual(await findings(page), [])
+    await page.getByRole('button', { name: 'Settle', exact: true }).click()
+    await page.getByText('The notices are settled.').waitFor()
+    const { data } = await service.admin.get(`/BizEvent?ProductID=${productID}`)
+    assert.equal(data[0].bizEventStatusID, 2)
+  })
+
+  it('shows two users at once the same register', async () => {
+    const other = await service.admin.post('/User', {
+      username: 'second',
+      password: 'a password for tests',
+      role: 'ReadOnly',
+    })
+    assert.equal(other.status, 200)
+    const second = await browser.open(`/${productID}/investors`, 'second')
+    await second.getByText('Ann Example & Bob Example').waitFor()
+    assert.equal(await second.getByRole('link', { name: 'New investor' }).count(), 0)
+  })
+
+  it('fits a narrow screen', async () => {
+    const narrow = await browser.open(`/${productID}/investors`, 'admin', {
+      width: 390,
+      height: 844,
+    })
+    await narrow.getByText('Ann Example & Bob Example').waitFor()
+    assert.deepEqual(await findings(narrow), [])
+    const wide = await narrow.evaluate(() => document.documentElement.scrollWidth)
+    assert.ok(wide <= 390, `${wide} pixels`)
+  })
+
+  it('has had no error in the browser', () => {
+    assert.deepEqual(browser.faults(), [])
+  })
+})
