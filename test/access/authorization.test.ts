@@ -260,7 +260,9 @@ const without = ({ status, text }: Reply, value: unknown) => {
   const name = JSON.stringify(String(value)).slice(1, -1)
   const escaped = name.replace(/[^\w]/g, '\\$&')
   const whole = new RegExp(`(?<!\\w)${escaped}(?!\\w)`, 'g')
-  return `${status} ${text.slice(0, 600).replaceAll(whole, '#')}`
+  // The feed's cursor tells how far the feed is read, whatever was asked for.
+  const still = text.replace(/"cursor":"[^"]*"/, '"cursor":"#"')
+  return `${status} ${still.slice(0, 600).replaceAll(whole, '#')}`
 }
 
 /** What is another product's is answered for as what is not there at all. */

@@ -35,7 +35,7 @@ BizEventType: 1 Deposit, 2 Redemption, 3 Allotment
 BizEventStatus: 1 Pending, 2 Completed, 3 Cancelled
 BizTransactionType: 1 Deposit, 2 Allotment, 3 Redemption, 4 Conversion out, 5 Conversion in, \
 6 Adjustment, 7 Set quantity, 8 Transfer out, 9 Transfer in, 10 Distribution payment, \
-11 DRP allotment
+11 DRP allotment, 12 Withholding tax, 13 Residual payment
 BizTransactionStatus: 1 Complete, 2 Updated, 3 RolledBack
 ConversionMethod: 1 Factor, 2 Price
 ReportType: 1 Register of members, 2 Holdings, 3 Transactions, 4 Distribution, 5 Top holders, \

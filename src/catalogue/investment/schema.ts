@@ -85,7 +85,7 @@ const parameters = {
   InvestmentID: optional(Id),
   ExternalInvestmentId: optional(ExternalId),
 }
-/** SecurityCode may stand beside an id, and names nothing alone (4.17). */
+/** SecurityCode is known here so that the refusal can say that it names nothing (4.17). */
 export const InvestmentKey = Type.Object({
   ...parameters,
   SecurityCode: optional(SecurityCode),

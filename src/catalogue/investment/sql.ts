@@ -78,9 +78,15 @@ export async function deleteInvestment(tx: Tx, actor: Actor, key: InvestmentKey)
 
 /** The combinations and the first message are the specification's (4.17, 7.5). */
 function refuseOtherCombinations(key: InvestmentKey) {
-  const { ProductID, ExternalProductId, InvestmentID, ExternalInvestmentId } = key
+  const { ProductID, ExternalProductId, InvestmentID, ExternalInvestmentId, SecurityCode } = key
   if (!InvestmentID && ExternalInvestmentId === undefined)
     throw invalid('required', 'Either InvestmentID or ExternalInvestmentId must be provided!')
+  if (SecurityCode !== undefined)
+    throw invalid(
+      'unknown_parameter',
+      'SecurityCode names no investment to delete: give InvestmentID or ExternalInvestmentId.',
+      'SecurityCode',
+    )
   if (InvestmentID && !ProductID && ExternalProductId !== undefined)
     throw invalid(
       'combination',
