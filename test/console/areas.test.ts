@@ -4,6 +4,9 @@ import type { Page } from 'playwright-core'
 import { type Browser, findings, skip, startConsole } from '../support/browser.ts'
 import type { Service } from '../support/service.ts'
 
+/** The registry's days: all of them long past, whatever the clock says. */
+const recordDate = '2026-06-30'
+
 describe('The console’s areas', { skip }, () => {
   let service: Service
   let browser: Browser
@@ -48,7 +51,7 @@ describe('The console’s areas', { skip }, () => {
     const { data } = await service.admin.get(`/Investment/Price?ProductID=${productID}`)
     assert.deepEqual(
       data.map(({ priceDate }: { priceDate: string }) => priceDate),
-      ['2026-03-31', '2026-06-30'],
+      ['2026-03-31', recordDate],
     )
   })
 
@@ -132,6 +135,38 @@ describe('The console’s areas', { skip }, () => {
     await page.getByText('The notices are settled.').waitFor()
     const { data } = await service.admin.get(`/BizEvent?ProductID=${productID}`)
     assert.equal(data[0].bizEventStatusID, 2)
+  })
+
+  it('walks a distribution from its configuration to its units, and one stage back', async () => {
+    await at('/distributions', 'Distributions')
+    await page.getByRole('link', { name: 'New distribution' }).click()
+    await page.getByLabel('Name', { exact: true }).fill('June quarter 2026')
+    await choose('Class', /HBR/)
+    await page.getByLabel('Record date').fill(recordDate)
+    await page.getByLabel('Payment date').fill('2026-07-15')
+    await page.getByLabel('Amount a unit, AUD').fill('0.05')
+    await choose('Offered', /^Offered$/)
+    await choose('Into class', /HBR/)
+    await page.getByLabel('Price', { exact: true }).fill('1.05')
+    await page.getByLabel('Allotment date').fill('2026-07-15')
+    assert.deepEqual(await findings(page), [])
+    await page.getByRole('button', { name: 'Configure' }).click()
+    await page.getByRole('button', { name: 'Declare', exact: true }).click()
+    assert.deepEqual(await findings(page), [])
+    await page.getByRole('dialog').getByRole('button', { name: 'Declare' }).click()
+    await page.getByRole('button', { name: 'Pay', exact: true }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Pay' }).click()
+    await page.getByRole('button', { name: 'Allot the units' }).click()
+    await page.getByRole('button', { name: 'Take back “Completed”' }).waitFor()
+    assert.deepEqual(await findings(page), [])
+    const status = async () =>
+      (await service.admin.get(`/Distribution?ProductID=${productID}`)).data[0].distributionStatusID
+    assert.equal(await status(), 4)
+    await page.getByRole('button', { name: 'Take back “Completed”' }).click()
+    await page.getByLabel('Reason').fill('The price was wrong')
+    await page.getByRole('button', { name: 'Take back', exact: true }).click()
+    await page.getByRole('button', { name: 'Take back “Paid”' }).waitFor()
+    assert.equal(await status(), 3)
   })
 
   it('shows two users at once the same register', async () => {
