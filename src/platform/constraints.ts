@@ -238,4 +238,9 @@ export const constraints: Record<string, Problem & { status: 400 | 409 }> = {
     code: 'has_events',
     message: 'An account of the entity has event notices.',
   },
+  stage_of_distribution: {
+    status: 409,
+    code: 'has_stages',
+    message: 'The distribution has been through a stage; it is kept as history.',
+  },
 }

@@ -19,7 +19,7 @@ const identity = tablesOf('create_reference_table')
 const local = [...tablesOf('citus_add_local_table_to_metadata'), ...readStaying()]
 
 /** Indexes of the ledger for pages over all products, which go by the id alone. */
-const pages = ['biz_event_page', 'biz_transaction_page']
+const pages = ['biz_event_page', 'biz_transaction_page', 'payment_run_page']
 
 /** Constraints that no request can break, so that they need no words in constraints.ts. */
 const unbreakable = [
@@ -32,6 +32,14 @@ const unbreakable = [
   'version_of_transaction',
   // A content goes only when nothing refers to it, and is stored anew for who comes then.
   'report_stored_file',
+  // A run is deleted as a whole; references and transactions get numbers that are nobody else's.
+  'payment_of_run',
+  'item_of_payment',
+  'file_of_run',
+  'payment_reference',
+  'residual_payment_transaction',
+  // Users are deactivated, never deleted.
+  'webhook_user',
 ]
 
 type Key = { table: string; name: string; primary: boolean; columns: string[] }
