@@ -129,6 +129,7 @@ const others = ['scoped', 'reader', 'nobody', 'liar', 'other']
 
 function askerOf({ path, method }: Served, who: number) {
   if (path === '/User/RefreshToken' && who < 0) return 'nobody' // not another's token beside it
+  if (path === '/PaymentRun/Approve' && who < 0) return 'manager' // not who made the run
   if (path !== '/User/Logout' && who < 0) return 'admin'
   const isOwn = path === '/User/Logout' || path === '/User/Password'
   if (isOwn && who < 3) return 'visitor'

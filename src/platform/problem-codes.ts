@@ -11,8 +11,11 @@ const malformed: Words = {
   bad_url: 'The path is not a valid URL.',
   unknown_parameter: 'The query has a parameter that the operation does not know.',
   required: 'A field or parameter is missing.',
+  malformed_json: 'The body is not JSON, or JSON that could be read in two ways.',
   wrong_type: 'A value is of another type than its field.',
   invalid_value: 'A value is not one that its field takes.',
+  invalid_date: 'A text is not a date of the calendar.',
+  invalid_decimal: 'A value is not a decimal number that its field takes.',
   out_of_range: 'A number is below or above what its field takes.',
   too_small: 'A number is below what its field takes.',
   too_long: 'A text is longer than its field takes.',
@@ -22,7 +25,6 @@ const malformed: Words = {
 
 /** What is wrong with a body. */
 const badBody: Words = {
-  malformed_json: 'The body is not JSON, or JSON that could be read in two ways.',
   malformed_form: 'The form cannot be read.',
   immutable: 'The field cannot be changed any more.',
   combination: 'Fields contradict each other.',
@@ -79,6 +81,7 @@ const byResource: Readonly<Record<string, { 400?: Words; 403?: Words; 404?: Word
     },
     BizEvent: {
       409: {
+        insufficient_holding: 'The account has not as many units.',
         event_not_pending: 'The notice is completed or cancelled already.',
         investment_inactive: 'The investment takes no new money.',
       },
@@ -114,6 +117,7 @@ const byResource: Readonly<Record<string, { 400?: Words; 403?: Words; 404?: Word
         residual_used: 'What was left over has been used since.',
         units_gone: 'Units that it allotted have left their accounts since.',
         wrong_stage: 'The distribution is at another stage.',
+        has_stages: 'The distribution has been through a stage.',
         record_date: 'The record date has not passed yet.',
         drp_not_offered: 'The distribution offers no reinvestment.',
         no_drp_price: 'There is no price to reinvest at.',

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { abaFile } from '../../src/money/payment-run/aba.ts'
 
@@ -26,7 +27,7 @@ const details = [
 describe('An ABA file', () => {
   it('is that of the published layout, byte for byte', () => {
     const contra = { title: 'Example Fund Dist Account', reference: 'DIST 17 BALANCE' }
-    const sample = readFileSync(new URL('data/sample.aba', import.meta.url), 'latin1')
+    const sample = readFileSync(join('test', 'money', 'sample.aba'), 'latin1')
     assert.equal(abaFile(header, details, contra), sample)
   })
 
