@@ -6,6 +6,12 @@ type Words = Readonly<Record<string, string>>
 
 /** What is wrong with a request as it was written. */
 const malformed: Words = {
+  combination: 'Fields contradict each other.',
+  unknown_lookup: 'An id is not one of the lookup that its field takes.',
+  no_price: 'There is no price to work with; give one.',
+  same_account: 'Two accounts that must differ are one.',
+  cycle: 'The link would lead back to where it begins.',
+  wrong_event: 'The notice is of another kind.',
   version: 'The header Version is missing or names another version than 2.0.',
   bad_request: 'This is not a request that the service understands.',
   bad_url: 'The path is not a valid URL.',
@@ -27,7 +33,6 @@ const malformed: Words = {
 const badBody: Words = {
   malformed_form: 'The form cannot be read.',
   immutable: 'The field cannot be changed any more.',
-  combination: 'Fields contradict each other.',
   other_product: 'Two records that must belong to one product do not.',
   other_currency: 'Two records that must have one currency do not.',
   masked_value: 'A masked number was sent back where only the whole one will do.',
@@ -36,6 +41,10 @@ const badBody: Words = {
 
 /** What the data does not allow. */
 const conflicts: Words = {
+  in_progress: 'Something on it is under way; wait for it to end.',
+  in_payment_run: 'A payment run pays it already.',
+  wrong_event: 'The notice is of another kind.',
+  no_price: 'There is no price to work with.',
   conflict: 'Another request was in the way; send it again.',
   duplicate: 'Another record has this id or name already.',
   in_use: 'Other records refer to this one.',
@@ -109,7 +118,6 @@ const byResource: Readonly<Record<string, { 400?: Words; 403?: Words; 404?: Word
         incomplete: 'The distribution lacks what the stage needs.',
         nobody_to_share: 'Nobody holds any units on the record date.',
         no_unit_value: 'There is no value of a unit on a day that counts.',
-        in_payment_run: 'A payment run pays the distribution already.',
         nobody_entitled: 'Nobody is entitled to anything.',
         second_distribution: 'There is one for the same record date; confirmSecond lets it pass.',
         too_early: 'The day for it has not come yet.',
@@ -227,13 +235,29 @@ export type Codes = {
   areShared(status: number): boolean
 }
 
+type OwnWords = (typeof byResource)[string]
+
+/** Resources whose operations write each other's records, and so refuse with each other's codes. */
+const families = [
+  ['BizEntity', 'Person', 'Organisation', 'Address', 'Communication', 'PaymentDetail'],
+  ['BizEvent', 'BizTransaction'],
+  ['Distribution', 'PaymentRun'],
+]
+
+function ownOf(resource: string): OwnWords {
+  const family = families.find((names) => names.includes(resource)) ?? [resource]
+  const merged = (status: keyof OwnWords): Words =>
+    Object.assign({}, ...family.map((name) => byResource[name]?.[status]))
+  return { 400: merged(400), 403: merged(403), 404: merged(404), 409: merged(409) }
+}
+
 export function codesOf(operation: string, takes: { body: boolean; pages: boolean }): Codes {
   const [, path = ''] = operation.split(' ')
-  const own = byResource[path.split('/')[1] ?? ''] ?? {}
+  const own = ownOf(path.split('/')[1] ?? '')
   const special: Record<number, Words | undefined> = {
     400: { ...malformed, ...(takes.body && badBody), ...(takes.pages && pages), ...own[400] },
-    403: own[403] && { ...everywhere[403], ...own[403] },
-    404: own[404] && { ...everywhere[404], ...own[404] },
+    403: { ...everywhere[403], ...own[403] },
+    404: { ...everywhere[404], ...own[404] },
     409: { ...conflicts, ...own[409] },
   }
   return {

@@ -9,12 +9,14 @@ import { newWorld } from '../support/world.ts'
 type Page = Reply & { nextCursor?: string; totalCount?: number }
 
 let service: Service
+let investmentID: number
 let productID: number
 let lists: Served[]
 before(async () => {
   service = await startService()
   const worlds = [await newWorld(service, 'first'), await newWorld(service, 'second')]
   productID = worlds[0]!.productID
+  investmentID = worlds[0]!.first.investmentID
   lists = servedBy(await readDocument(service.anyone)).filter(
     ({ name, operation }) =>
       // The feed of events has a cursor of its own, and no other order.
@@ -34,7 +36,10 @@ const ask = async (path: string, query: Record<string, string>): Promise<Page> =
 /** What a list needs to answer at all: some want to be told of which product. */
 async function needsOf(path: string): Promise<Record<string, string>> {
   const { status } = await service.admin.get(path)
-  return status === 200 ? {} : { ProductID: String(productID) }
+  if (status === 200) return {}
+  if (path === '/Investment/Price/Affected')
+    return { InvestmentID: String(investmentID), PriceDate: '2024-01-01' }
+  return { ProductID: String(productID) }
 }
 
 /** Follows the cursors from the first page to the last. */
