@@ -10,6 +10,7 @@ type Page = Reply & { nextCursor?: string; totalCount?: number }
 
 let service: Service
 let investmentID: number
+let corporateActionID: number
 let productID: number
 let lists: Served[]
 before(async () => {
@@ -17,6 +18,7 @@ before(async () => {
   const worlds = [await newWorld(service, 'first'), await newWorld(service, 'second')]
   productID = worlds[0]!.productID
   investmentID = worlds[0]!.first.investmentID
+  corporateActionID = worlds[0]!.declared.corporateActionID
   lists = servedBy(await readDocument(service.anyone)).filter(
     ({ name, operation }) =>
       // The feed of events has a cursor of its own, and no other order.
@@ -39,7 +41,10 @@ async function needsOf(path: string): Promise<Record<string, string>> {
   if (status === 200) return {}
   if (path === '/Investment/Price/Affected')
     return { InvestmentID: String(investmentID), PriceDate: '2024-01-01' }
-  return { ProductID: String(productID) }
+  const product = { ProductID: String(productID) }
+  return path === '/Distribution/Exceptions'
+    ? { ...product, CorporateActionID: String(corporateActionID) }
+    : product
 }
 
 /** Follows the cursors from the first page to the last. */
