@@ -4,7 +4,7 @@ import type { Reply } from '../support/client.ts'
 import { readDocument, type Served, servedBy } from '../support/openapi.ts'
 import { refused } from '../support/refused.ts'
 import { type Service, startService } from '../support/service.ts'
-import { newWorld } from '../support/world.ts'
+import { newWorld, type World } from '../support/world.ts'
 
 type Page = Reply & { nextCursor?: string; totalCount?: number }
 
@@ -19,6 +19,7 @@ before(async () => {
   productID = worlds[0]!.productID
   investmentID = worlds[0]!.first.investmentID
   corporateActionID = worlds[0]!.declared.corporateActionID
+  await fillShortLists(worlds)
   lists = servedBy(await readDocument(service.anyone)).filter(
     ({ name, operation }) =>
       // The feed of events has a cursor of its own, and no other order.
@@ -28,6 +29,27 @@ before(async () => {
   )
 })
 after(() => service.stop())
+
+/** Of what the worlds have one or none of, so that a walk along it proves something. */
+async function fillShortLists(worlds: World[]) {
+  await service.userWith({ role: 'ReadOnly' })
+  for (const { make } of worlds) {
+    await make.distribution()
+    await make.distribution()
+    await make.paymentRun(0)
+  }
+  const url = 'https://receiver.example/registry'
+  for (const description of ['one', 'two']) {
+    const reply = await service.admin.post('/Webhook', {
+      url,
+      description,
+      types: ['user.created'],
+    })
+    assert.equal(reply.status, 200, reply.text)
+    const { webhookID } = reply.data[0]
+    assert.equal((await service.admin.post('/Webhook/Test', { webhookID })).status, 200)
+  }
+}
 
 const ask = async (path: string, query: Record<string, string>): Promise<Page> => {
   const reply = await service.admin.get(`${path}?${new URLSearchParams(query)}`)
