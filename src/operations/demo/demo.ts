@@ -1,5 +1,6 @@
 import sql from 'sql-template-tag'
 import { generatePassword } from '../../access/password/hash.ts'
+import { lookups } from '../../platform/lookup/lookups.ts'
 import type { Sql } from '../../platform/sql/handle.ts'
 import { type Chance, chanceFrom } from './chance.ts'
 import { addDays } from './days.ts'
@@ -53,7 +54,7 @@ async function makeProduct(
     externalProductId,
     name,
     description,
-    currencyID: 1,
+    currencyID: lookups.Currency.AUD,
   })
   const productID = product!.productID!
   const classes = await makeClasses(perform, chance, plan, productID, days)
@@ -85,12 +86,12 @@ const withoutMoneyOut = ({ deposits, pending }: Postings): Postings => ({
 })
 
 const disclosure = ({ name, description }: ProductPlan, first: string) => ({
-  documentTypeID: 6,
+  documentTypeID: lookups.DocumentType['Product disclosure statement'],
   name: 'Product disclosure statement',
   about: `${name}. ${description} This statement is about ${first} and every other class.`,
 })
 const application = ({ name }: ProductPlan) => ({
-  documentTypeID: 1,
+  documentTypeID: lookups.DocumentType['Application form'],
   name: 'Application form',
   about: `Application for units in the ${name}, signed by all applicants.`,
 })
@@ -109,7 +110,7 @@ async function makeClasses(
       securityCode: one.code,
       externalInvestmentId: one.code,
       name: one.name,
-      currencyID: 1,
+      currencyID: lookups.Currency.AUD,
       unitDecimals: 4,
     })
     await perform.do(

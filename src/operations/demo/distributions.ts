@@ -1,3 +1,4 @@
+import { lookups } from '../../platform/lookup/lookups.ts'
 import { addDays, quarterEnds } from './days.ts'
 import type { Perform } from './perform.ts'
 import type { ProductPlan } from './plan.ts'
@@ -27,9 +28,9 @@ function configuration(plan: ProductPlan, names: Names, recordDate: string) {
     accrualDate: recordDate,
     paymentDate: addDays(recordDate, 14),
     distributionAmountPerUnit: plan.rate,
-    distributionTermID: 1,
+    distributionTermID: lookups.DistributionTerm.Income,
     distributionPeriodID: plan.everyQuarters === 1 ? 2 : 3,
-    drpIndicatorID: 2,
+    drpIndicatorID: lookups.DRPIndicator.Offered,
     drpInvestmentID: investmentID,
     drpPrice: drpPrice(plan),
     drpAllotmentDate: addDays(recordDate, 14),

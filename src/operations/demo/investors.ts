@@ -1,3 +1,4 @@
+import { lookups } from '../../platform/lookup/lookups.ts'
 import type { Chance } from './chance.ts'
 import { companyWords, firstNames, lastNames, streets, suburbs, trades } from './names.ts'
 import { abn, tfn } from './tax-numbers.ts'
@@ -50,7 +51,7 @@ export function investor(chance: Chance, number: number, productID: number) {
     sourceOfFundsID: chance.between(1, 9),
     communicationPreferenceID: chance.percent(75) ? 1 : 2,
     accounts: [account(chance, number, productID)],
-    addresses: [{ addressTypeID: 8, ...address(chance) }],
+    addresses: [{ addressTypeID: lookups.AddressType.Postal, ...address(chance) }],
     paymentDetails: chance.percent(96) ? [paymentDetail(chance, name)] : [],
     bizEntityParties: isPeople
       ? persons.map((given, i) => ({ isPrimaryContact: i === 0, isSignatory: true, person: given }))
@@ -78,8 +79,11 @@ function person(chance: Chance, number: number, lastName: string, place: number)
     taxationCountryCode: 'AU',
     ...(chance.percent(93) && { taxationFileNumber: tfn(chance) }),
     communications: [
-      { communicationTypeID: 1, name: mail.toLowerCase() },
-      { communicationTypeID: 3, name: `04${chance.between(10_000_000, 99_999_999)}` },
+      { communicationTypeID: lookups.CommunicationType.Email, name: mail.toLowerCase() },
+      {
+        communicationTypeID: lookups.CommunicationType.Mobile,
+        name: `04${chance.between(10_000_000, 99_999_999)}`,
+      },
     ],
   }
 }
@@ -102,7 +106,7 @@ const organisation = (
   externalOrganisationId: `ORG-${number}`,
   name: kind === 'company' ? name : `${name} Trustee`,
   abn: abn(chance),
-  organisationTypeID: 1,
+  organisationTypeID: lookups.OrganisationType['Private company'],
   isCorporateTrustee: kind === 'trust' || kind === 'smsf',
   associatedPersons: persons.map((one) => ({
     relationshipTypeID: kind === 'partnership' ? 6 : 1,
@@ -114,12 +118,12 @@ const organisation = (
 const account = (chance: Chance, number: number, productID: number) => ({
   externalAccountId: `ACC-${number}`,
   productID,
-  accountStatusID: 1,
+  accountStatusID: lookups.AccountStatus.Active,
   ...(chance.percent(45)
-    ? { drpTypeID: 2 }
+    ? { drpTypeID: lookups.DRPType.Full }
     : chance.percent(15)
-      ? { drpTypeID: 3, drpValue: '50' }
-      : { drpTypeID: 1 }),
+      ? { drpTypeID: lookups.DRPType.Percentage, drpValue: '50' }
+      : { drpTypeID: lookups.DRPType.None }),
 })
 
 const address = (chance: Chance) => {
@@ -129,11 +133,11 @@ const address = (chance: Chance) => {
 }
 
 const paymentDetail = (chance: Chance, accountName: string) => ({
-  paymentTypeID: 1,
+  paymentTypeID: lookups.PaymentType['Direct credit'],
   bsb: `0${chance.between(12, 88)}-${chance.between(100, 899)}`,
   accountNumber: String(chance.between(10_000_000, 99_999_999)),
   accountName: accountName.slice(0, 100),
-  currencyID: 1,
+  currencyID: lookups.Currency.AUD,
   isForDeposit: true,
   isForDistribution: true,
   isForRedemption: true,
