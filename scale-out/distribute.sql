@@ -37,8 +37,8 @@ end $$;
 select create_distributed_function('minor_units(integer)');
 select create_distributed_function('product_today(text)');
 select create_distributed_function(
-  'holding_state_step(holding_state, holding_state, numeric, numeric, integer)');
-select create_distributed_function('holding_state(holding_state, numeric, numeric, integer)');
+  'holding_state_step(holding_state, holding_state, numeric, numeric, integer, numeric)');
+select create_distributed_function('holding_state(holding_state, numeric, numeric, integer, numeric)');
 
 -- Identity tables: a copy on every server. What is referred to comes before what refers to it.
 select create_reference_table('lookup');
