@@ -3,6 +3,7 @@ import { after, before, describe, it } from 'node:test'
 import pg from 'pg'
 import { checks } from '../../src/operations/verify/checks.ts'
 import { distributionChecks } from '../../src/operations/verify/distribution-checks.ts'
+import { paymentChecks } from '../../src/operations/verify/payment-checks.ts'
 import { verify } from '../../src/operations/verify/verify.ts'
 import { foundAfter } from '../support/corruption.ts'
 import { rowsOf, urlOf } from '../support/database.ts'
@@ -219,11 +220,11 @@ describe('verify finds it when it does not hold that', () => {
 })
 
 describe('The ways to break the register', () => {
-  it('are known for every check of verify, here or in verify-distribution.test.ts', async () => {
+  it('are known for every check of verify, here or in the tests of its other lists', async () => {
     const made = (await verify(service.connection)).map(({ name }) => name)
     assert.deepEqual(
       made.filter((name) => !(name in corruptions)),
-      distributionChecks.map(({ name }) => name),
+      [...distributionChecks, ...paymentChecks].map(({ name }) => name),
     )
   })
 
