@@ -36,7 +36,6 @@ const badBody: Words = {
   other_product: 'Two records that must belong to one product do not.',
   other_currency: 'Two records that must have one currency do not.',
   masked_value: 'A masked number was sent back where only the whole one will do.',
-  encoded: 'The content is not what its encoding says.',
 }
 
 /** What the data does not allow. */
@@ -109,6 +108,7 @@ const byResource: Readonly<Record<string, { 400?: Words; 403?: Words; 404?: Word
     },
     Distribution: {
       400: {
+        not_found: 'A record that the body names is not there.',
         tax_components: 'The tax components do not make up the whole.',
         too_much: 'The amounts given are more than there is to share.',
         lists_clash: 'An account is in lists that exclude each other.',
@@ -134,7 +134,6 @@ const byResource: Readonly<Record<string, { 400?: Words; 403?: Words; 404?: Word
     },
     Document: {
       400: {
-        file_type: 'The file is not of a type that is taken.',
         ambiguous: 'Several documents have this id; name the product.',
       },
       403: {
@@ -209,7 +208,11 @@ const everywhere: Readonly<Record<number, Words>> = {
     body_too_large: 'The body is larger than it may be.',
     file_too_large: 'The file is larger than it may be.',
   },
-  415: { not_json: 'The body must be JSON.' },
+  415: {
+    not_json: 'The body must be JSON.',
+    encoded: 'The body has a Content-Encoding.',
+    file_type: 'The file is not of a type that is taken.',
+  },
   422: { idempotency_key_reused: 'The Idempotency-Key was used for another request.' },
   429: {
     rate_limit: 'Too many requests in this minute.',

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { pathToFileURL } from 'node:url'
+import { register } from 'tsx/esm/api'
 import { freshDatabase } from '../support/database.ts'
 import type { Service } from '../support/service.ts'
 
@@ -22,6 +23,9 @@ const resources = [
 ]
 
 const load = <T>(path: string): Promise<T> => import(pathToFileURL(join(copy, path)).href)
+
+// The copy is TypeScript also where the tests themselves run as JavaScript made beforehand.
+register()
 
 /** A copy of the service with the two lines for each resource. */
 let copy: string

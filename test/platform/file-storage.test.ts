@@ -89,19 +89,47 @@ describe('Contents', () => {
   })
 
   it('without a reference stay for a day: somebody may be about to refer to them', async () => {
+    const { productID } = await newProduct(service)
     const bytes = randomBytes(500)
-    const content = bytes.toString('base64')
-    const refusedOne = await service.admin.post('/Document/File', { documentID: 99999999, content })
-    assert.equal(refusedOne.status, 404)
+    const one = await newDocument(service.admin, productID)
+    await upload(service.admin, one, bytes)
+    const claimedAgo = (time: string) =>
+      rowsOf(
+        service.connection,
+        `update stored_file set claimed_date = now() - $2::interval where sha256 = $1`,
+        [sha256(bytes), time],
+      )
+    await service.admin.delete(`/Document?DocumentID=${one}`)
+    await claimedAgo('23 hours')
     await collect()
     assert.ok(contents(dataDir).includes(sha256(bytes)))
-    await rowsOf(
-      service.connection,
-      `update stored_file set claimed_date = now() - interval '25 hours' where sha256 = $1`,
-      [sha256(bytes)],
-    )
+    await claimedAgo('25 hours')
     await collect()
     assert.ok(!contents(dataDir).includes(sha256(bytes)))
+  })
+
+  it('that are refused leave nothing, and nothing of theirs goes that others store', async () => {
+    const { productID } = await newProduct(service)
+    const [stray, second, shared] = [randomBytes(500), randomBytes(500), randomBytes(500)]
+    const full = await newDocument(service.admin, productID)
+    await upload(service.admin, full, shared)
+    const refusedWith = async (documentID: number, bytes: Buffer) => {
+      const content = bytes.toString('base64')
+      return (await service.admin.post('/Document/File', { documentID, content })).status
+    }
+    assert.equal(await refusedWith(99999999, stray), 404)
+    assert.equal(await refusedWith(full, second), 409)
+    assert.equal(await refusedWith(full, shared), 409)
+    await collect()
+    const left = contents(dataDir)
+    assert.ok(!left.includes(sha256(stray)) && !left.includes(sha256(second)))
+    assert.ok(left.includes(sha256(shared)))
+    const [row] = await rowsOf(
+      service.connection,
+      `select claimed_date > now() - interval '1 hour' as fresh from stored_file where sha256 = $1`,
+      [sha256(shared)],
+    )
+    assert.equal(row?.fresh, true)
   })
 
   it('that never arrived whole are cleared away after a day', async () => {

@@ -40,7 +40,7 @@ const lower = (text: string | null) => (text ?? '').toLowerCase()
 
 function naive(name: Name, operator: string): Naive {
   const equal = compared(name, (a, b) => a === b)
-  const listed: Naive = (shown, value) => value.split(',').some((item) => equal(shown, item))
+  const listed: Naive = (shown, value) => value.split(',').some((item) => equal(shown, item.trim()))
   const all: Record<string, Naive> = {
     equal,
     notEqual: (shown, value) => !equal(shown, value),
@@ -95,11 +95,13 @@ const plainOf = (value: string) =>
 
 const names = Object.keys(filters) as Name[]
 const row = fc.tuple(...names.map((name) => fc.option(values[name], { freq: 4 })))
+/** Items of a list are trimmed; one of blanks alone is refused as one that is missing. */
+const listed = (name: Name) => values[name].filter((item) => item.trim() !== '')
 const asked = fc.constantFrom(...names).chain((name) =>
   fc.constantFrom(...operators[name], '').chain((operator) => {
     const list = operator === 'in' || operator === 'notIn'
     const value = list
-      ? fc.array(values[name], { minLength: 1, maxLength: 4 }).map((items) => items.join(','))
+      ? fc.array(listed(name), { minLength: 1, maxLength: 4 }).map((items) => items.join(','))
       : values[name]
     return value.map((text) => ({ name, operator, text }))
   }),

@@ -74,8 +74,7 @@ export function performer(database: Database, endpoints: Endpoint[]): Perform {
       const file = await upload.arrive(Readable.from([content]))
       try {
         const told = read(endpoint, { ...body, content: '' }) as Parameters<typeof upload.keep>[1]
-        const kept = await upload.keep(file, told)
-        await written(endpoint, { ...told, ...kept })
+        await upload.keep(file, told, (kept) => written(endpoint, { ...told, ...kept }))
       } finally {
         await file.discard()
       }

@@ -3,8 +3,8 @@ import { open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import sql, { raw } from 'sql-template-tag'
-import { type Arrived, type FileDoor, type KeptFile, tooLarge } from '../http/upload.ts'
-import { invalid, tryLater } from '../refusal.ts'
+import { type Arrived, type FileDoor, tooLarge } from '../http/upload.ts'
+import { invalid, Refusal, tryLater } from '../refusal.ts'
 import type { Tx } from '../sql/handle.ts'
 import { typeOf } from './kinds.ts'
 import { safeName } from './name.ts'
@@ -34,8 +34,9 @@ export function filesOf({ store, draftFolder, maxBytes, transaction }: FilesOpti
   const newDraft = () => join(draftFolder, randomUUID())
   /** First the row, then the content; a reference to it comes last. See collect.ts. */
   const publish = async (sha256: string, size: number, path: string) => {
-    await transaction((tx) => claim(tx, sha256, size))
+    const claimed = await transaction((tx) => claim(tx, sha256, size))
     await store.put(sha256, path, size).catch(unavailable)
+    return claimed
   }
   return {
     maxBytes,
@@ -44,13 +45,19 @@ export function filesOf({ store, draftFolder, maxBytes, transaction }: FilesOpti
       const file = await write(path, content, maxBytes)
       return Object.assign(file, { path })
     },
-    keep: async (file, told): Promise<KeptFile> => {
+    keep: async (file, told, refer) => {
       const { sha256, size, head, path } = file as Arrived & { path: string }
       if (size === 0) throw invalid('invalid_value', 'The file is empty.', 'content')
       const fileName = safeName(told.fileName)
       const contentType = typeOf(head, fileName, told.contentType)
-      await publish(sha256, size, path)
-      return { sha256, size, fileName, contentType }
+      const claimed = await publish(sha256, size, path)
+      try {
+        return await refer({ sha256, size, fileName, contentType })
+      } catch (error) {
+        if (error instanceof Refusal && error.status < 500)
+          await transaction((tx) => unclaim(tx, sha256, claimed))
+        throw error
+      }
     },
     make: async (make) => {
       const path = newDraft()
@@ -109,11 +116,28 @@ async function measure(path: string) {
   }
 }
 
-const claim = (tx: Tx, sha256: string, size: number) =>
-  tx.query(sql`
+/** When a content was claimed, and until when it was before: -infinity if it is new. */
+type Claim = { at: string; before: string }
+
+async function claim(tx: Tx, sha256: string, size: number): Promise<Claim> {
+  // Locked apart: the date that an update replaces is not among what it returns.
+  const [known] = await tx.query<{ before: string }>(sql`
+    select claimed_date::text as before from stored_file where sha256 = ${sha256} for update`)
+  const [claimed] = await tx.query<{ at: string; isNew: boolean }>(sql`
     insert into stored_file (sha256, size, claimed_date)
     values (${sha256}, ${size}, clock_timestamp())
-    on conflict (sha256) do update set claimed_date = clock_timestamp()`)
+    on conflict (sha256) do update set claimed_date = clock_timestamp()
+    returning claimed_date::text as at, xmax = 0 as "isNew"`)
+  const { at, isNew } = claimed!
+  // Whoever stored the same between the two statements keeps the day that is theirs.
+  return { at, before: isNew ? '-infinity' : (known?.before ?? at) }
+}
+
+/** Takes a claim back that came to nothing, unless somebody has claimed the content since. */
+const unclaim = (tx: Tx, sha256: string, { at, before }: Claim) =>
+  tx.query(sql`
+    update stored_file set claimed_date = ${before}::timestamptz
+    where sha256 = ${sha256} and claimed_date = ${at}::timestamptz`)
 
 /**
  * Lets go of a content that its last reference leaves: the next collection takes it, unless

@@ -176,8 +176,9 @@ function uploadHandler(endpoint: UploadEndpoint, take: Take, options: HandlerOpt
       const { body: read, ignored } = readBody(given)
       const { content: _content, ...told } = read as { content: string }
       await endpoint.check({ ...taken, body: told }, shareOf(taken, options))
-      const kept = await upload.keep(file!, told)
-      return await perform(request, reply, { ...taken, ignored, body: { ...told, ...kept } })
+      return await upload.keep(file!, told, (kept) =>
+        perform(request, reply, { ...taken, ignored, body: { ...told, ...kept } }),
+      )
     } finally {
       await file?.discard()
     }

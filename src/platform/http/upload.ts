@@ -24,8 +24,12 @@ export type KeptFile = { sha256: string; size: number; fileName: string; content
 export type FileDoor = {
   maxBytes: number
   arrive: (content: AsyncIterable<Buffer>) => Promise<Arrived>
-  /** Keeps a file for good, once the request around it is known to be right. */
-  keep: (file: Arrived, told: { fileName?: string; contentType?: string }) => Promise<KeptFile>
+  /** Keeps a file for good while `refer` makes a reference to it; refused, it leaves nothing. */
+  keep: <T>(
+    file: Arrived,
+    told: { fileName?: string; contentType?: string },
+    refer: (kept: KeptFile) => Promise<T>,
+  ) => Promise<T>
 }
 
 type Received = { body: unknown; file: Arrived | undefined }
