@@ -15,6 +15,8 @@ export type Service = {
   connection: Connection
   /** How many processes share the port. */
   nodes: number
+  /** Starts a process more on another port, on the same database; resolves once it answers. */
+  another: () => Promise<{ service: Service; stop: () => Promise<void> }>
   /** Bytes that the server process holds now, and the most it ever held; of several the largest. */
   memory: () => { now: number; peak: number }
   stop: () => Promise<void>
@@ -60,11 +62,18 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     const child = spawnNodes(connection, port, nodes, own)
     const url = `http://127.0.0.1:${port}`
     await answering(url, child)
-    return {
+    const token = await signIn(url)
+    const service: Service = {
       url,
-      token: await signIn(url),
+      token,
       connection,
       nodes,
+      another: async () => {
+        const more = spawnNodes(connection, port + 3, 1, own)
+        const besides = `http://127.0.0.1:${port + 3}`
+        await answering(besides, more)
+        return { service: { ...service, url: besides }, stop: () => stopped(more) }
+      },
       memory: () => residentBytes(child.pid!, nodes),
       stop: async () => {
         await stopped(child)
@@ -73,6 +82,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
         rmSync(own, { recursive: true })
       },
     }
+    return service
   } catch (error) {
     await server.stop()
     throw error
@@ -114,9 +124,6 @@ async function administer(connection: Connection, statement: string, database = 
 
 /** One process as `npm start` runs it, or several behind one port. */
 function spawnNodes(connection: Connection, port: number, nodes: number, folder: string) {
-  const { host, port: databasePort, user, database } = connection
-  const login = `${user}:${encodeURIComponent(connection.password)}`
-  const place = `host=${encodeURIComponent(host)}&port=${databasePort}`
   const flags = [...ordinaryFlags(), ...(process.env.BENCH_NODE_FLAGS?.split(' ') ?? [])]
   const program =
     nodes === 1 ? ['dist/main.js'] : [join(import.meta.dirname, 'nodes.mjs'), String(nodes)]
@@ -125,7 +132,7 @@ function spawnNodes(connection: Connection, port: number, nodes: number, folder:
     env: {
       ...process.env,
       PORT: String(port),
-      DATABASE_URL: `postgres://${login}@/${database}?${place}`,
+      DATABASE_URL: databaseURL(connection),
       REGISTRY_DATA_DIR: folder,
       REGISTRY_JWT_SECRET: 'a secret that all nodes of the bench share',
       REGISTRY_ENCRYPTION_KEY: Buffer.alloc(32, 'bench').toString('base64'),
@@ -135,13 +142,18 @@ function spawnNodes(connection: Connection, port: number, nodes: number, folder:
   })
 }
 
+export function databaseURL({ host, port, user, password, database }: Connection): string {
+  const place = `host=${encodeURIComponent(host)}&port=${port}`
+  return `postgres://${user}:${encodeURIComponent(password)}@/${database}?${place}`
+}
+
 /** As npm start gives them to Node. */
 function ordinaryFlags(): string[] {
   const text = readFileSync(join(import.meta.dirname, '..', 'package.json'), 'utf8')
   return JSON.parse(text).scripts.start.match(/--\S+/g)
 }
 
-async function answering(url: string, child: ChildProcess) {
+export async function answering(url: string, child: ChildProcess) {
   for (let tries = 0; tries < 600 && child.exitCode === null; tries++) {
     const up = await fetch(`${url}/Common/HealthCheck`).catch(() => undefined)
     if (up?.ok) return
@@ -175,7 +187,7 @@ function residentBytes(pid: number, nodes: number) {
   return { now: most('VmRSS'), peak: most('VmHWM') }
 }
 
-async function stopped(child: ChildProcess) {
+export async function stopped(child: ChildProcess) {
   if (child.exitCode !== null) return
   const gone = new Promise((resolve) => child.once('exit', resolve))
   child.kill('SIGTERM')

@@ -1,4 +1,5 @@
 import type { Workload } from './measure.ts'
+import { bareArrays, bareDeposits, bareEntities } from './work/against-bare.ts'
 import { distributionStages } from './work/distribution.ts'
 import { filteredLists } from './work/filters.ts'
 import { flatInSize } from './work/flat.ts'
@@ -17,6 +18,9 @@ export const workloads = new Map<string, Workload>([
   ['5', pastHoldings],
   ['6', closingFigures],
   ['7', flatInSize],
+  ['S5', bareEntities],
+  ['S1', bareDeposits],
+  ['S4', bareArrays],
   ['3', deposits],
   ['4', distributionStages],
   ['8', bulkPersons],

@@ -45,7 +45,11 @@ export const depositCall = {
 }
 
 /** Accounts all over the register, as at random, but no account in two arrays at a time. */
-const arrayCall = { ...depositCall, body: depositCall.body.replace('{n}', '{w}'), times: 1000 }
+export const arrayCall = {
+  ...depositCall,
+  body: depositCall.body.replace('{n}', '{w}'),
+  times: 1000,
+}
 
 /** One by one and in arrays, both in turns with the same baseline. */
 export const deposits: Workload = async (bench) => {

@@ -1,0 +1,58 @@
+import { besideBare } from '../bare.ts'
+import { type Call, type LoadOptions, load } from '../load.ts'
+import { atLeast, type Bench, inTurns, result, type Workload } from '../measure.ts'
+import type { Service } from '../service.ts'
+import { arrayCall, depositCall } from './postings.ts'
+import { entityCall } from './reads.ts'
+
+type Row = { number: string; work: string; call: Call; connections: number; least: number }
+
+/** The same load on the service and on the bare server, in turns. */
+async function row(bench: Bench, bare: Service, { call, connections, least, ...what }: Row) {
+  const { service, size, rounds } = bench
+  const perSecond = (of: Service, seconds: number) =>
+    (call.times ?? 1) * load(of, call, options(size.entities, connections, seconds)).perSecond
+  for (const each of [service, bare]) perSecond(each, Math.ceil(size.warmSeconds / 3))
+  const figures = await inTurns(
+    rounds,
+    () => perSecond(service, 3),
+    () => perSecond(bare, 3),
+  )
+  const against = { baseline: 'the bare server of bench/bare.mjs', unit: 'a second' }
+  return result({ ...what, ...against }, figures, atLeast(least))
+}
+
+const options = (size: number, connections: number, seconds: number): LoadOptions => ({
+  size,
+  connections,
+  seconds,
+})
+
+const rows = (...wanted: Row[]): Workload => {
+  return (bench) =>
+    besideBare(bench.service, async (bare) => {
+      const results = []
+      for (const one of wanted) results.push(await row(bench, bare, one))
+      return results
+    })
+}
+
+const deposit = { call: depositCall }
+const entity = { call: entityCall }
+
+export const bareDeposits = rows(
+  { ...deposit, number: 'S1', work: 'Deposit, 1 connection', connections: 1, least: 0.6 },
+  { ...deposit, number: 'S2', work: 'Deposit, 16 connections', connections: 16, least: 1.3 },
+  { ...deposit, number: 'S3', work: 'Deposit, 64 connections', connections: 64, least: 1.8 },
+)
+export const bareArrays = rows({
+  number: 'S4',
+  work: 'Deposits in arrays of 1000, 4 connections',
+  call: arrayCall,
+  connections: 4,
+  least: 0.4,
+})
+export const bareEntities = rows(
+  { ...entity, number: 'S5', work: 'entity by id, 64 connections', connections: 64, least: 1.3 },
+  { ...entity, number: 'S5b', work: 'entity by id, 1 connection', connections: 1, least: 0.6 },
+)
