@@ -129,6 +129,7 @@ export async function markUnclaimed(tx: Tx, actor: Actor, asked: Unclaimed): Pro
 export async function deleteRun(tx: Tx, actor: Actor, runID: number): Promise<Written> {
   const run = await lockRun(tx, actor, runID, ['Draft'])
   const { productID } = run
+  const first = await lockFirst(tx, run)
   await tx.query(sql`
     with back as (
       update payment o set state = 'Returned' from payment p
@@ -136,8 +137,26 @@ export async function deleteRun(tx: Tx, actor: Actor, runID: number): Promise<Wr
       returning o.payment_id, o.payment_run_id, p.payment_id as again)
     update payment_item m set payment_id = b.payment_id, payment_run_id = b.payment_run_id
     from back b where m.product_id = ${productID} and m.payment_id = b.again`)
+  if (first) await reopen(tx, first)
   await tx.query(sql`delete from payment_item m where ${ofRun(run, 'm')}`)
   await tx.query(sql`delete from payment p where ${ofRun(run, 'p')}`)
   await tx.query(sql`delete from payment_run r where ${ofRun(run, 'r')}`)
   return { ...nothingLeft, ids: [runID], productID, changes: { deleted: runID } }
 }
+
+/** The run whose payments a draft sends again. */
+async function lockFirst(tx: Tx, draft: RunID): Promise<RunID | undefined> {
+  const [first] = await tx.query<RunID>(sql`
+    select r.payment_run_id as id, r.product_id as "productID"
+    from payment_run d
+    join payment_run r on r.product_id = d.product_id and r.payment_run_id = d.reissue_of
+    where ${ofRun(draft, 'd')} for update of r`)
+  return first
+}
+
+/** A closed run that has returned payments again is open again. */
+const reopen = (tx: Tx, run: RunID) =>
+  tx.query(sql`
+    update payment_run r set state = 'Sent', closed_date = null
+    where ${ofRun(run, 'r')} and r.state = 'Closed' and exists (
+      select from payment p where ${ofRun(run, 'p')} and p.state = 'Returned')`)
