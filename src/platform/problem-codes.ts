@@ -204,6 +204,7 @@ const everywhere: Readonly<Record<number, Words>> = {
   405: { wrong_method: 'The path takes other methods.' },
   408: { timeout: 'The request did not arrive in time.' },
   410: { cursor_expired: 'The events after the cursor are not kept any more.' },
+  412: { changed_meanwhile: 'The record has changed since it was read.' },
   413: {
     body_too_large: 'The body is larger than it may be.',
     file_too_large: 'The file is larger than it may be.',

@@ -82,6 +82,7 @@ const managing = ({ nameKey }: SignInDoor): Endpoint[] => [
     summary: 'Read one user, or a page of all.',
     query: UserQuery,
     data: arrayOf(User),
+    etag: { by: ['UserID', 'Username'], without: ['lastLoginDate'] },
     read: ({ query, actor }, handle) => readUsers(handle, actor, query),
   }),
   writing({

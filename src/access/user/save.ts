@@ -68,7 +68,7 @@ export async function updateUser(
     ...changesBetween(User, before.json, after.json),
     ...(password !== undefined && { password: '***' }),
   }
-  return { ...after, ids: [userID], changes }
+  return { ...after, ids: [userID], before: before.json, changes }
 }
 
 /** What is left out stays: a client that does not know the products of a user gives none. */

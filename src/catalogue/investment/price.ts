@@ -166,7 +166,8 @@ export async function updatePrice(tx: Tx, actor: Actor, input: PriceUpdate): Pro
   const after = await render(tx, selectPrice(among([id])))
   const changes = changesBetween(InvestmentPrice, before.json, after.json)
   const message = await correction(tx, productID, stored, row)
-  return { ...after, ...(message && { message }), ids: [id], productID, changes }
+  const told = { ids: [id], productID, before: before.json, changes }
+  return { ...after, ...(message && { message }), ...told }
 }
 
 export async function deletePrice(tx: Tx, actor: Actor, key: PriceKey): Promise<Written> {
@@ -177,5 +178,5 @@ export async function deletePrice(tx: Tx, actor: Actor, key: PriceKey): Promise<
   })
   await tx.query(sql`delete from investment_price where investment_price_id = ${id}`)
   const changes = { deleted: recordOf(before.json) }
-  return { ...nothingLeft, ids: [id], productID, changes }
+  return { ...nothingLeft, ids: [id], productID, before: before.json, changes }
 }

@@ -10,6 +10,7 @@ import {
   InvestmentPrice,
   InvestmentQuery,
   InvestmentUpdate,
+  investmentParameter,
   PriceInputs,
   PriceKey,
   PriceQuery,
@@ -24,6 +25,7 @@ export const investmentEndpoints = [
     summary: 'Read one investment, or a page of all.',
     query: InvestmentQuery,
     data: arrayOf(Investment),
+    etag: { by: investmentParameter.fields },
     read: ({ query, actor }, handle) => readInvestments(handle, actor, query),
   }),
   writing({
@@ -59,6 +61,7 @@ export const investmentEndpoints = [
     summary: 'List prices.',
     query: PriceQuery,
     data: arrayOf(InvestmentPrice),
+    etag: { by: ['InvestmentPriceID', 'PriceDate'] },
     read: ({ query, actor }, handle) => readPrices(handle, actor, query),
   }),
   reading({

@@ -50,7 +50,7 @@ export async function updateInvestment(
   await put(tx, investmentTable, stored, row)
   const after = await render(tx, investmentByID(id))
   const changes = changesBetween(Investment, before.json, after.json)
-  return { ...after, ids: [id], productID, changes }
+  return { ...after, ids: [id], productID, before: before.json, changes }
 }
 
 /** An investment of a product as it is to be stored: in the product's currency unless it says. */

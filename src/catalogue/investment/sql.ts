@@ -68,12 +68,15 @@ export async function identifyInvestment(
 export async function deleteInvestment(tx: Tx, actor: Actor, key: InvestmentKey): Promise<Written> {
   refuseOtherCombinations(key)
   const id = await identifyInvestment(tx, actor, key, investmentParameter)
+  // Before it is read: what another request is changing must be seen in what is deleted.
+  await tx.query(sql`select from investment where investment_id = ${id} for update`)
   const before = await render(tx, investmentByID(id))
   const [row] = await tx.query<{ productID: number }>(sql`
     delete from investment where investment_id = ${id} returning product_id as "productID"`)
   if (!row) throw noSuch(investmentParameter, key)
   const changes = { deleted: recordOf(before.json) }
-  return { ...nothingLeft, ids: [id], productID: row.productID, changes }
+  const { productID } = row
+  return { ...nothingLeft, ids: [id], productID, before: before.json, changes }
 }
 
 /** The combinations and the first message are the specification's (4.17, 7.5). */

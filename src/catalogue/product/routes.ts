@@ -1,6 +1,13 @@
 import { arrayOf, nothing, reading, writing } from '../../platform/http/endpoint.ts'
 import { createProduct, updateProduct } from './save.ts'
-import { Product, ProductInput, ProductKey, ProductQuery, ProductUpdate } from './schema.ts'
+import {
+  Product,
+  ProductInput,
+  ProductKey,
+  ProductQuery,
+  ProductUpdate,
+  productParameter,
+} from './schema.ts'
 import { deleteProduct, readProducts } from './sql.ts'
 
 export const productEndpoints = (timeZone: string) => [
@@ -10,6 +17,7 @@ export const productEndpoints = (timeZone: string) => [
     summary: 'Read one product, or a page of all.',
     query: ProductQuery,
     data: arrayOf(Product),
+    etag: { by: productParameter.fields },
     read: ({ query, actor }, handle) => readProducts(handle, actor, query),
   }),
   writing({

@@ -55,7 +55,7 @@ export async function updateProduct(
   await put(tx, productTable, stored, row)
   const after = await render(tx, productByID(id))
   const changes = changesBetween(Product, before.json, after.json)
-  return { ...after, ids: [id], productID: id, changes }
+  return { ...after, ids: [id], productID: id, before: before.json, changes }
 }
 
 async function refuseUnknownZone(tx: Sql, before: Row | undefined, row: Row) {

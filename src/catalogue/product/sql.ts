@@ -51,8 +51,11 @@ export const identifyProduct = (handle: Sql, actor: Actor, given: object, how = 
 /** Refused by the references to it, whatever they are; constraints.ts has the words. */
 export async function deleteProduct(tx: Tx, actor: Actor, key: ProductKey): Promise<Written> {
   const id = await identifyProduct(tx, actor, key, productParameter)
+  // Before it is read: what another request is changing must be seen in what is deleted.
+  await tx.query(sql`select from product where product_id = ${id} for update`)
   const before = await render(tx, productByID(id))
   const gone = await tx.query(sql`delete from product where product_id = ${id} returning true`)
   if (gone.length === 0) throw noSuch(productParameter, key)
-  return { ...nothingLeft, ids: [id], productID: id, changes: { deleted: recordOf(before.json) } }
+  const changes = { deleted: recordOf(before.json) }
+  return { ...nothingLeft, ids: [id], productID: id, before: before.json, changes }
 }

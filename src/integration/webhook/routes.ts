@@ -40,6 +40,7 @@ const registering = (seal: Seal, allowLocal: boolean): Endpoint[] => [
     summary: 'List webhooks: where events are sent to.',
     query: WebhookQuery,
     data: arrayOf(Webhook),
+    etag: { by: ['WebhookID'], without: ['failureCount'] },
     read: ({ query, actor }, handle) => readWebhooks(handle, actor, query),
   }),
   writing({

@@ -105,6 +105,7 @@ export async function updateWebhook(tx: Tx, actor: Actor, input: WebhookUpdate):
   const { url, types, productIDs, isActive, description } = input
   const products = productIDs && productsFor(actor, productIDs)
   await refuseUnknownProducts(tx, products ?? null)
+  const { json: before } = await renderWebhook(tx, id)
   await tx.query(sql`
     update webhook set url = coalesce(${url}, url), types = coalesce(${types}::text[], types),
       product_ids = coalesce(${products}::int[], product_ids),
@@ -113,13 +114,14 @@ export async function updateWebhook(tx: Tx, actor: Actor, input: WebhookUpdate):
       failure_count = case when ${isActive ?? false} then 0 else failure_count end,
       user_id = ${actor.userID}, updated_date = now()
     where webhook_id = ${id}`)
-  return { ...(await renderWebhook(tx, id)), ids: [id], changes: input }
+  return { ...(await renderWebhook(tx, id)), ids: [id], before, changes: input }
 }
 
 export async function deleteWebhook(tx: Tx, actor: Actor, key: WebhookKey): Promise<Written> {
   const id = await lockWebhook(tx, actor, key.WebhookID)
+  const { json: before } = await renderWebhook(tx, id)
   await tx.query(sql`delete from webhook where webhook_id = ${id}`)
-  return { ...nothingLeft, ids: [id], changes: { deleted: id } }
+  return { ...nothingLeft, ids: [id], before, changes: { deleted: id } }
 }
 
 /** A new secret; for a day the one before it signs as well. */

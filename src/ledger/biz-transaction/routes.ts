@@ -40,6 +40,14 @@ const posting = (
     },
   })
 
+/** Other transactions move them; and they show with ShowClosing alone. */
+const closings = [
+  'transactionClosingAmount',
+  'transactionClosingQuantity',
+  'accountClosingAmount',
+  'accountClosingQuantity',
+]
+
 /** They may wait for an account; the connections for everything else must not wait with them. */
 const inTurn = turns({
   most: 4,
@@ -55,6 +63,7 @@ export const bizTransactionEndpoints = (door: PostingDoor): Endpoint[] => [
     summary: 'List transactions; ShowClosing adds the closing figures.',
     query: TransactionQuery,
     data: arrayOf(BizTransaction),
+    etag: { by: ['BizTransactionID', 'ExternalBizTransactionId'], without: closings },
     read: ({ query, actor }, handle) => readTransactions(handle, actor, query),
   }),
   posting(door, 'Deposit', 'Post deposits: money in, units at the application price.', Deposits),

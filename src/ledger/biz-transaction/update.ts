@@ -50,6 +50,7 @@ export async function updateTransaction(
     recordCount: changed.length,
     ids: changed.map((row) => row.id),
     productID: own.productID,
+    before,
     changes: changesBetween(BizTransaction, before, await renderAll(tx, [own])),
   }
 }

@@ -15,6 +15,7 @@ import {
   DistributionQuery,
   DistributionUpdate,
   DrpAllotment,
+  distributionParameter,
   EntitledAccount,
   EntitledQuery,
   Payment,
@@ -41,6 +42,7 @@ const configuring = [
     summary: 'List the distributions of a product.',
     query: DistributionQuery,
     data: arrayOf(Distribution),
+    etag: { by: distributionParameter.fields },
     read: ({ query, actor }, handle) => readDistributions(handle, actor, query),
   }),
   writing({

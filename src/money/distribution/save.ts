@@ -213,7 +213,8 @@ export async function updateDistribution(
   const after = await renderDistribution(tx, which)
   const changes = changesBetween(Distribution, before.json, after.json)
   const json = `[${after.json}]`
-  return { json, recordCount: 1, ids: [which.id], productID: which.productID, changes }
+  const told = { ids: [which.id], productID: which.productID, before: before.json, changes }
+  return { json, recordCount: 1, ...told }
 }
 
 export async function deleteDistribution(
@@ -223,10 +224,10 @@ export async function deleteDistribution(
 ): Promise<Written> {
   const which = await identifyDistribution(tx, actor, key, distributionParameter)
   refuseSettled(await lockDistribution(tx, which))
-  const { json } = await renderDistribution(tx, which)
+  const { json: before } = await renderDistribution(tx, which)
   await tx.query(sql`
     delete from distribution
     where product_id = ${which.productID} and corporate_action_id = ${which.id}`)
-  const changes = { deleted: recordOf(json) }
-  return { ...nothingLeft, ids: [which.id], productID: which.productID, changes }
+  const changes = { deleted: recordOf(before) }
+  return { ...nothingLeft, ids: [which.id], productID: which.productID, before, changes }
 }

@@ -1,6 +1,13 @@
 import { arrayOf, nothing, reading, writing } from '../../platform/http/endpoint.ts'
 import { createOwned, deleteOwned, updateOwned } from '../investor/owned.ts'
-import { Address, AddressInput, AddressInputs, AddressKey, AddressUpdate } from './schema.ts'
+import {
+  Address,
+  AddressInput,
+  AddressInputs,
+  AddressKey,
+  AddressUpdate,
+  addressParameter,
+} from './schema.ts'
 import { addressKind, readAddress } from './sql.ts'
 
 export const addressEndpoints = [
@@ -10,6 +17,7 @@ export const addressEndpoints = [
     summary: 'Read one address.',
     query: AddressKey,
     data: Address,
+    etag: { by: addressParameter.fields },
     read: ({ query, actor }, handle) => readAddress(handle, actor, query),
   }),
   writing({

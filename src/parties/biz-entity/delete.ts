@@ -39,7 +39,7 @@ export async function deleteEntity(tx: Tx, actor: Actor, key: BizEntityKey): Pro
   )
   const productID = soleProduct(showing.filter((entity) => entity.id === id))
   const changes = { deleted: masked(BizEntity, recordOf(before.json)) }
-  return { ...nothingLeft, ids: [id], productID, changes }
+  return { ...nothingLeft, ids: [id], productID, before: before.json, changes }
 }
 
 /** Entities in whose records this one stands as parent, dealer group or group: they change. */

@@ -1,4 +1,5 @@
 import { arrayOf, type Endpoint, nothing, reading, writing } from '../../platform/http/endpoint.ts'
+import { bizEntityParameter } from '../investor/identities.ts'
 import type { Vault } from '../investor/vault.ts'
 import { deleteEntity } from './delete.ts'
 import { createParent, deleteParent, readParents, updateParent } from './parent.ts'
@@ -20,6 +21,7 @@ export const bizEntityEndpoints = (vault: Vault): Endpoint[] => [
     summary: 'List entities, complete with all that is nested in them.',
     query: BizEntityQuery,
     data: arrayOf(BizEntity),
+    etag: { by: bizEntityParameter.fields, without: ['balance', 'balances'] },
     read: ({ query, actor }, handle) => readEntities(handle, actor, query),
   }),
   writing({
@@ -56,6 +58,10 @@ export const bizEntityEndpoints = (vault: Vault): Endpoint[] => [
     data: nothing,
     write: ({ query, actor }, tx) => deleteEntity(tx, actor, query),
   }),
+  ...parentEndpoints,
+]
+
+const parentEndpoints: Endpoint[] = [
   reading({
     operation: 'GET /BizEntity/Parent',
     access: 'BizEntity.Read',

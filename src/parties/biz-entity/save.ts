@@ -115,7 +115,8 @@ export async function replaceEntity(
     ...sealedIn(linked),
   }
   const doubts = doubtsAbout(BizEntityUpdate, [input])
-  return { ...after, ...doubts, ids: [id], productID: sole(planned.products), changes }
+  const productID = sole(planned.products)
+  return { ...after, ...doubts, ids: [id], productID, before: before.json, changes }
 }
 
 /** Links may close a circle only if two requests write them at once. */

@@ -7,6 +7,7 @@ import {
   CommunicationKey,
   CommunicationQuery,
   CommunicationUpdate,
+  communicationParameter,
 } from './schema.ts'
 import { communicationKind, readCommunications } from './sql.ts'
 
@@ -17,6 +18,7 @@ export const communicationEndpoints = [
     summary: 'Read one communication, or a page of all.',
     query: CommunicationQuery,
     data: arrayOf(Communication),
+    etag: { by: communicationParameter.fields },
     read: ({ query, actor }, handle) => readCommunications(handle, actor, query),
   }),
   writing({

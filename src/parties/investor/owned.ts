@@ -65,7 +65,8 @@ export async function updateOwned(
   if (changed) await touch(tx, showing)
   const after = await render(tx, kind.select(among(kind, [id]), actor))
   const changes = changesBetween(record, before.json, after.json)
-  return { ...after, ids: [id], productID: soleProduct(showing), changes }
+  const productID = soleProduct(showing)
+  return { ...after, ids: [id], productID, before: before.json, changes }
 }
 
 export async function deleteOwned(
@@ -83,7 +84,8 @@ export async function deleteOwned(
   await plan.write(tx)
   await touch(tx, showing)
   const changes = { deleted: masked(record, recordOf(before.json)) }
-  return { ...nothingLeft, ids: [id], productID: soleProduct(showing), changes }
+  const productID = soleProduct(showing)
+  return { ...nothingLeft, ids: [id], productID, before: before.json, changes }
 }
 
 const among = ({ table }: OwnedKind, ids: readonly number[]) =>

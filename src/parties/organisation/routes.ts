@@ -1,4 +1,5 @@
 import { arrayOf, type Endpoint, nothing, reading, writing } from '../../platform/http/endpoint.ts'
+import { organisationParameter } from '../investor/identities.ts'
 import type { Vault } from '../investor/vault.ts'
 import { createOrganisations, deleteOrganisation, updateOrganisation } from './save.ts'
 import {
@@ -17,6 +18,7 @@ export const organisationEndpoints = (vault: Vault): Endpoint[] => [
     summary: 'Read one organisation, or a page of all. Tax numbers are masked.',
     query: OrganisationQuery,
     data: arrayOf(Organisation),
+    etag: { by: organisationParameter.fields },
     read: ({ query, actor }, handle) => readOrganisations(handle, actor, query),
   }),
   writing({

@@ -75,7 +75,8 @@ export async function updateOrganisation(
     ...sealedChanges(organisations.get(use)!),
   }
   const doubts = doubtsAbout(OrganisationUpdate, [input])
-  return { ...after, ...doubts, ids: [id], productID: soleProduct(showing), changes }
+  const productID = soleProduct(showing)
+  return { ...after, ...doubts, ids: [id], productID, before: before.json, changes }
 }
 
 /** Organisations with the persons they bring, and all that these own. */
@@ -116,7 +117,7 @@ export async function deleteOrganisation(
   if (licenceActive) throw conflict('licence_active', 'The organisation has an active licence.')
   await tx.query(sql`delete from organisation where organisation_id = ${id}`)
   const changes = { deleted: masked(Organisation, recordOf(before.json)) }
-  return { ...nothingLeft, ids: [id], changes }
+  return { ...nothingLeft, ids: [id], before: before.json, changes }
 }
 
 const identifyOrganisation = (tx: Tx, actor: Actor, how: Reference, given: object) =>

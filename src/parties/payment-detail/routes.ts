@@ -7,6 +7,7 @@ import {
   PaymentDetailKey,
   PaymentDetailQuery,
   PaymentDetailUpdate,
+  paymentDetailParameter,
 } from './schema.ts'
 import { paymentDetailKind, selectPaymentDetails } from './sql.ts'
 
@@ -17,6 +18,7 @@ export const paymentDetailEndpoints = [
     summary: 'Read one payment detail, those of an entity, or all: streamed, without pages.',
     query: PaymentDetailQuery,
     data: arrayOf(PaymentDetail),
+    etag: { by: paymentDetailParameter.fields },
     select: ({ query, actor }) => selectPaymentDetails(actor, query),
   }),
   writing({

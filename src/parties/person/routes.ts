@@ -1,4 +1,5 @@
 import { arrayOf, type Endpoint, nothing, reading, writing } from '../../platform/http/endpoint.ts'
+import { personParameter } from '../investor/identities.ts'
 import type { Vault } from '../investor/vault.ts'
 import { createPersons, deletePerson, updatePerson } from './save.ts'
 import { Person, PersonInputs, PersonKey, PersonQuery, PersonReplacement } from './schema.ts'
@@ -11,6 +12,7 @@ export const personEndpoints = (vault: Vault): Endpoint[] => [
     summary: 'Read one person, or a page of all. Tax numbers are masked.',
     query: PersonQuery,
     data: arrayOf(Person),
+    etag: { by: personParameter.fields },
     read: ({ query, actor }, handle) => readPersons(handle, actor, query),
   }),
   writing({

@@ -66,7 +66,8 @@ export async function updatePerson(
   }
   const doubts = doubtsAbout(PersonReplacement, [input])
   const message = ['The person is updated.', doubts.message].filter(Boolean).join(' ')
-  return { ...after, message, ids: [id], productID: soleProduct(showing), changes }
+  const productID = soleProduct(showing)
+  return { ...after, message, ids: [id], productID, before: before.json, changes }
 }
 
 /** What many rely on is not changed from the side (4.9); through an entity it still can be. */
@@ -95,7 +96,8 @@ export async function deletePerson(tx: Tx, actor: Actor, key: PersonKey): Promis
   await lockOwners(tx, [{ kind: 'person', id }])
   const before = await render(tx, personsByID([id]))
   await tx.query(sql`delete from person where person_id = ${id}`)
-  return { ...nothingLeft, ids: [id], changes: { deleted: masked(Person, recordOf(before.json)) } }
+  const changes = { deleted: masked(Person, recordOf(before.json)) }
+  return { ...nothingLeft, ids: [id], before: before.json, changes }
 }
 
 const identifyPerson = (tx: Tx, actor: Actor, how: Reference, given: object) =>

@@ -31,6 +31,14 @@ export type Request<Query, Body> = {
   address: string
 }
 
+/** Which reads are of one record, and what of it changes without anybody writing it. */
+export type Tagging = {
+  /** The parameters that ask for one record. */
+  by: readonly string[]
+  /** Fields that the tag leaves out, at any depth. */
+  without?: readonly string[]
+}
+
 type Declaration<Q extends TObject = TObject, B extends TSchema = TSchema> = {
   operation: Operation
   access: Access
@@ -44,6 +52,8 @@ type Declaration<Q extends TObject = TObject, B extends TSchema = TSchema> = {
   data: TSchema
   /** The schema of `data` where the work is taken on and not done yet (202). */
   accepted?: TSchema
+  /** Of a read: one record carries an ETag, which PUT and DELETE at this path take back. */
+  etag?: Tagging
   /** The Version header is not asked for. */
   anyVersion?: boolean
   /** A public endpoint that yet wants to know who asks, where they say so. */

@@ -19,6 +19,7 @@ import type {
   WriteEndpoint,
 } from './endpoint.ts'
 import { successBody } from './envelope.ts'
+import { type Condition, conditionReader, etagOf, type Taggings } from './etag.ts'
 import { ofConstraint } from './failure.ts'
 import { limitPages } from './paging.ts'
 import { type RetryOptions, retryKey } from './retry.ts'
@@ -30,13 +31,18 @@ import { type KeptFile, receive } from './upload.ts'
 export type HandlerOptions = RetryOptions & {
   database: Database
   maxPageSize: number
+  taggings: Taggings
   /** Where reads wait, and writes that have no place of their own to wait at. */
   reads: InTurn
   writes: InTurn
 }
 
 /** A request as it was read, with the fields of its body that nobody looks at. */
-type Taken = Request<unknown, unknown> & { ignored: readonly string[] }
+type Taken = Request<unknown, unknown> & {
+  ignored: readonly string[]
+  /** What its If-Match header asks for. */
+  condition: Condition | undefined
+}
 type Take = (request: FastifyRequest) => Taken
 type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
 
@@ -44,12 +50,13 @@ type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown
 export function handlerOf(endpoint: Endpoint, options: HandlerOptions): Handler {
   const { database } = options
   const inShare = (whose: Whose) => (endpoint.atOnce ? database : shareOf(whose, options))
-  const take = takerOf(endpoint, options.maxPageSize)
+  const take = takerOf(endpoint, options)
   switch (endpoint.kind) {
     case 'read':
       return async (request, reply) => {
         const taken = take(request)
         const answer = withIgnored(await endpoint.read(taken, inShare(taken)), taken)
+        labelled(reply, endpoint, taken, answer)
         const { nextCursor } = answer.beside ?? {}
         if (nextCursor !== undefined) reply.header('next-cursor', nextCursor)
         return answerSuccess(reply, successBody(answer))
@@ -57,7 +64,9 @@ export function handlerOf(endpoint: Endpoint, options: HandlerOptions): Handler 
     case 'stream':
       return async (request, reply) => {
         const taken = take(request)
-        return answerRows(reply, database, endpoint.select(taken), inShare(taken), taken)
+        const label = (answer: Answer) => labelled(reply, endpoint, taken, answer)
+        const select = endpoint.select(taken)
+        return answerRows(reply, { database, select, handle: inShare(taken), label }, taken)
       }
     case 'download':
       return downloadHandler(endpoint, take)
@@ -70,6 +79,12 @@ export function handlerOf(endpoint: Endpoint, options: HandlerOptions): Handler 
   }
 }
 
+/** Puts the tag of the one record that was asked for on the answer. */
+function labelled(reply: FastifyReply, { etag }: Endpoint, { query }: Taken, answer: Answer) {
+  const tag = etagOf(etag, query, answer)
+  if (tag !== undefined) reply.header('etag', tag)
+}
+
 /** Reads that take their turn, statement by statement: who waits for news holds nothing. */
 const shareOf = (whose: Whose, { database, reads }: HandlerOptions): Sql => ({
   query: (statement) => reads(() => database.query(statement), whose),
@@ -78,12 +93,14 @@ const shareOf = (whose: Whose, { database, reads }: HandlerOptions): Sql => ({
 const noParameters = Type.Object({})
 
 /** Reads a request by the schemas of its endpoint. */
-function takerOf(endpoint: Endpoint, maxPageSize: number): Take {
+function takerOf(endpoint: Endpoint, { maxPageSize, taggings }: HandlerOptions): Take {
   const { kind, body } = endpoint
   const readQuery = queryReader(limitPages(endpoint.query ?? noParameters, maxPageSize))
   // The body of an upload is read as it arrives; see uploadHandler.
   const readBody = body && kind !== 'upload' ? bodyReader(body, endpoint.data) : noBody
+  const readCondition = conditionReader(endpoint, taggings)
   return (request) => ({
+    condition: readCondition(request.headers),
     query: readQuery(parametersOf(request)),
     ...readBody(request.body),
     pathOf: itemPath(request.body),
@@ -146,8 +163,13 @@ function workOf(
   if (endpoint.kind === 'shared')
     return (taken: Taken, write: Write) => endpoint.through(taken, write)
   return (taken: Taken, write: Write) =>
-    // An upload's request has what became of its file beside what its schema says; see below.
-    unitOfWork(database, write, (tx) => endpoint.write(taken as Request<unknown, KeptFile>, tx))
+    unitOfWork(database, write, async (tx) => {
+      // An upload's request has what became of its file beside what its schema says; see below.
+      const written = await endpoint.write(taken as Taken & Request<unknown, KeptFile>, tx)
+      // Only now is the record known that the operation has found and locked; a refusal undoes it.
+      taken.condition?.(written)
+      return written
+    })
 }
 
 /** A write that has neither said nor shown what it tells others does not start. */

@@ -5,12 +5,13 @@ import type { Access } from '../permission.ts'
 import { forbidden, invalid, type Refusal } from '../refusal.ts'
 import { limitsOf, shortBody } from './bodies.ts'
 import { type Endpoint, methodOf, pathOf } from './endpoint.ts'
+import { taggingsOf } from './etag.ts'
 import { type HandlerOptions, handlerOf } from './handlers.ts'
 import { turns } from './turns.ts'
 import { takeFiles } from './upload.ts'
 import { checkVersion } from './version.ts'
 
-export type MountOptions = Omit<HandlerOptions, 'reads' | 'writes'> & {
+export type MountOptions = Omit<HandlerOptions, 'reads' | 'writes' | 'taggings'> & {
   /** Who the Authorization header speaks for; refuses with 401. */
   authenticate: (authorization: string | undefined) => Actor | Promise<Actor>
   maxBodyBytes: number
@@ -25,7 +26,12 @@ declare module 'fastify' {
 export function mount(app: FastifyInstance, endpoints: Endpoint[], options: MountOptions) {
   app.decorateRequest('actor', null)
   const { connections } = options.database
-  const mounted = { ...options, reads: readTurns(connections), writes: writeTurns(connections) }
+  const mounted = {
+    ...options,
+    taggings: taggingsOf(endpoints),
+    reads: readTurns(connections),
+    writes: writeTurns(connections),
+  }
   const uploads = endpoints.filter(({ kind }) => kind === 'upload')
   const others = endpoints.filter(({ kind }) => kind !== 'upload')
   for (const endpoint of others) mountEndpoint(app, endpoint, mounted)

@@ -2,6 +2,7 @@ import { type TObject, type TSchema, Type } from 'typebox'
 import { type Codes, codesOf, problemCodes, sharedCodes } from '../problem-codes.ts'
 import { nodeOf } from '../shape/keywords.ts'
 import { type Endpoint, isWrite, methodOf, pathOf } from './endpoint.ts'
+import { heedsIfMatch, taggingsOf } from './etag.ts'
 import { nameOf, tagOf, tagsOf } from './openapi-names.ts'
 import { answerNames, described, type Show, schemaGallery } from './openapi-shapes.ts'
 import { limitPages } from './paging.ts'
@@ -13,11 +14,16 @@ import { limitPages } from './paging.ts'
 export function openapiDocument(endpoints: Endpoint[], version: string, maxPageSize: number) {
   const components: Record<string, unknown> = { Failure: failureSchema, ...sharedFailures() }
   const show = schemaGallery(components, answerNames(endpoints.map(({ data }) => data)))
+  const taggings = taggingsOf(endpoints)
   const paths: Record<string, Record<string, unknown>> = {}
   for (const endpoint of endpoints) {
     const path = pathOf(endpoint)
     const method = methodOf(endpoint).toLowerCase()
-    paths[path] = { ...paths[path], [method]: operationOf(endpoint, show, maxPageSize) }
+    const isConditional = heedsIfMatch(endpoint, taggings)
+    paths[path] = {
+      ...paths[path],
+      [method]: operationOf(endpoint, { show, maxPageSize, isConditional }),
+    }
   }
   return {
     openapi: '3.1.0',
@@ -45,12 +51,15 @@ const about = `An investor and unit registry. Every answer is the envelope
 it. Paths, parameter names, filter operators and field names match in any letter case. Every POST
 and PUT takes an optional \`Idempotency-Key\` header, so that it can be sent again safely.`
 
-function operationOf(endpoint: Endpoint, show: Show, maxPageSize: number) {
+type Around = { show: Show; maxPageSize: number; isConditional: boolean }
+
+function operationOf(endpoint: Endpoint, { show, maxPageSize, isConditional }: Around) {
   const { access, body, data, summary, description, query, anyVersion } = endpoint
   const isPaged = Boolean(query?.properties.PageSize)
   const parameters = [
     ...(anyVersion ? [] : [versionHeader]),
     ...(isRetried(endpoint) ? [idempotencyHeader] : []),
+    ...(isConditional ? [ifMatchHeader] : []),
     ...queryParameters(query && limitPages(query, maxPageSize), show),
   ]
   return {
@@ -74,6 +83,7 @@ function operationOf(endpoint: Endpoint, show: Show, maxPageSize: number) {
     responses: responsesOf(endpoint, {
       done: envelope(show(data, 'answer'), besideData(endpoint, show), isPaged),
       accepted: endpoint.accepted && envelope(show(endpoint.accepted, 'answer'), {}, false),
+      isConditional,
     }),
   }
 }
@@ -120,6 +130,20 @@ const idempotencyHeader = {
   in: 'header',
   description: 'The same key with the same request within 24 hours replays the first answer.',
   schema: { type: 'string', minLength: 1, maxLength: 255 },
+}
+
+const ifMatchHeader = {
+  name: 'If-Match',
+  in: 'header',
+  description:
+    'The ETag of the record as you read it: when it has changed since, nothing is written (412).',
+  schema: { type: 'string' },
+}
+const etagHeader = {
+  ETag: {
+    description: 'Of one record, asked for by its id: for If-Match, when you change it.',
+    schema: { type: 'string' },
+  },
 }
 
 const queryParameters = (query: TObject | undefined, show: Show) =>
@@ -230,13 +254,15 @@ const failures: Record<string, string> = {
 
 const bytesSchema = { type: 'string', format: 'binary', description: 'The bytes of the file.' }
 
-type Successes = { done: unknown; accepted: unknown }
+type Answers = { done: unknown; accepted: unknown; isConditional: boolean }
 
-function responsesOf(endpoint: Endpoint, { done, accepted }: Successes) {
+const onCondition = { 412: 'The record has changed since it was read; see If-Match.' }
+
+function responsesOf(endpoint: Endpoint, { done, accepted, isConditional }: Answers) {
   const { access, recognises, kind, failures: own, operation, body, query } = endpoint
   const pages = Boolean(query?.properties.PageSize)
   const codes = codesOf(operation, { body: Boolean(body), pages })
-  const refusals = Object.entries({ ...failures, ...own })
+  const refusals = Object.entries({ ...failures, ...(isConditional && onCondition), ...own })
     .filter(([status]) => access !== 'public' || recognises || status !== '403')
     .map(([status, description]) => [
       status,
@@ -245,6 +271,7 @@ function responsesOf(endpoint: Endpoint, { done, accepted }: Successes) {
   return {
     200: {
       description: 'Done.',
+      ...(endpoint.etag && { headers: etagHeader }),
       content: {
         'application/json': { schema: done },
         ...(kind === 'download' && { 'application/octet-stream': { schema: bytesSchema } }),

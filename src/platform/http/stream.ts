@@ -2,11 +2,21 @@ import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import sql from 'sql-template-tag'
 import type { Database, Fragment, Sql } from '../sql/handle.ts'
+import type { Answer } from '../sql/render.ts'
 import { successBody } from './envelope.ts'
 import { answerSuccess } from './server.ts'
 import { turns, type Whose } from './turns.ts'
 
 type Rows = { json: string }[]
+
+type Reading = {
+  database: Database
+  select: Fragment
+  /** For the first rows, in the caller's share. */
+  handle: Sql
+  /** Sets the headers that go by what is answered, where that is short. */
+  label: (answer: Answer) => void
+}
 
 /** Rows fetched at a time: what one answer holds in memory, however long it is. */
 const atOnce = 500
@@ -29,16 +39,16 @@ const inTurn = turns({
  */
 export async function answerRows(
   reply: FastifyReply,
-  database: Database,
-  select: Fragment,
-  handle: Sql,
+  { database, select, handle, label }: Reading,
   whose: Whose,
 ): Promise<FastifyReply> {
   const rows = await handle.query<{ json: string }>(
     sql`select to_json(r)::text as json from (${select} limit ${atOnce + 1}) r`,
   )
   if (rows.length > atOnce) return answerLong(reply, database, select, whose)
-  return answerSuccess(reply, successBody({ json: `[${listed(rows)}]`, recordCount: rows.length }))
+  const answer = { json: `[${listed(rows)}]`, recordCount: rows.length }
+  label(answer)
+  return answerSuccess(reply, successBody(answer))
 }
 
 const answerLong = (reply: FastifyReply, database: Database, select: Fragment, whose: Whose) =>
@@ -46,12 +56,12 @@ const answerLong = (reply: FastifyReply, database: Database, select: Fragment, w
     const over = new Promise<void>((end) => reply.raw.once('close', () => end()))
     inTurn(async () => {
       if (reply.raw.destroyed) return
-      resolve(await answer(reply, database, select))
+      resolve(await sendLong(reply, database, select))
       await over
     }, whose).catch(reject)
   })
 
-async function answer(reply: FastifyReply, database: Database, select: Fragment) {
+async function sendLong(reply: FastifyReply, database: Database, select: Fragment) {
   const batches = database.stream<{ json: string }>(
     sql`select to_json(r)::text as json from (${select}) r`,
     atOnce,

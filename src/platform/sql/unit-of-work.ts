@@ -10,6 +10,8 @@ export type Written = Answer & {
   /** The native ids of the records written. */
   ids: readonly number[]
   productID?: number | undefined
+  /** Of one record that is replaced or deleted: it as GET showed it, read under its lock. */
+  before?: string
   /** What changed, with sensitive values masked already. */
   changes?: unknown
   /** The ids by product, where there are several: each gets an event of its own. */

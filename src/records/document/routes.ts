@@ -20,6 +20,7 @@ import {
   DocumentKey,
   DocumentListQuery,
   DocumentUpdate,
+  documentParameter,
   FileContent,
   FileInput,
   FileQuery,
@@ -47,6 +48,7 @@ export const documentEndpoints = (
     description: whoMayRead,
     query: DocumentKey,
     data: Document,
+    etag: { by: documentParameter.fields },
     read: ({ query, actor }, handle) => readDocument(handle, actor as Actor | null, query),
   }),
   reading({

@@ -66,7 +66,7 @@ export async function updateDocument(
     ...changesBetween(Document, before.json, after.json),
     ...(password !== undefined && { password: '***' }),
   }
-  return { ...after, ids: [id], productID, changes }
+  return { ...after, ids: [id], productID, before: before.json, changes }
 }
 
 export async function deleteDocument(tx: Tx, actor: Actor, key: DocumentKey): Promise<Written> {
@@ -76,7 +76,8 @@ export async function deleteDocument(tx: Tx, actor: Actor, key: DocumentKey): Pr
   await tx.query(sql`delete from document where document_id = ${id}`)
   await letGo(tx, document)
   const changes = { deleted: recordOf(before.json) }
-  return { ...nothingLeft, ids: [id], productID: productID ?? undefined, changes }
+  const told = { ids: [id], productID: productID ?? undefined, before: before.json, changes }
+  return { ...nothingLeft, ...told }
 }
 
 /** The content that a document had is taken away as soon as this is committed. */

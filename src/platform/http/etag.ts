@@ -1,0 +1,89 @@
+import { createHash } from 'node:crypto'
+import type { IncomingHttpHeaders } from 'node:http'
+import { invalid, Refusal } from '../refusal.ts'
+import { recordOf } from '../shape/mask.ts'
+import type { Answer } from '../sql/render.ts'
+import type { Written } from '../sql/unit-of-work.ts'
+import { type Endpoint, isWrite, methodOf, pathOf, type Tagging } from './endpoint.ts'
+
+/** How records are tagged, by the path of the reads that say so: PUT and DELETE there heed it. */
+export type Taggings = ReadonlyMap<string, Tagging>
+
+export const taggingsOf = (endpoints: readonly Endpoint[]): Taggings =>
+  new Map(
+    endpoints.flatMap((endpoint) => (endpoint.etag ? [[pathOf(endpoint), endpoint.etag]] : [])),
+  )
+
+/** Whether the endpoint writes a record that a read at its path has tagged. */
+export const heedsIfMatch = (endpoint: Endpoint, taggings: Taggings) =>
+  isReplacing(endpoint) && taggings.has(pathOf(endpoint))
+
+const isReplacing = (endpoint: Endpoint) => isWrite(endpoint) && methodOf(endpoint) !== 'POST'
+
+/** The tag of what a read answers, where it was asked for one record and has found it. */
+export function etagOf(
+  tagging: Tagging | undefined,
+  query: unknown,
+  { json, recordCount }: Answer,
+): string | undefined {
+  if (!tagging || recordCount !== 1) return undefined
+  const asked = Object.keys(query as object)
+  return tagging.by.some((name) => asked.includes(name) || asked.includes(`${name}.equal`))
+    ? tagOfRecord(tagging, json)
+    : undefined
+}
+
+/** By what the record shows: whatever wrote it, and on whichever node, the tag is the same. */
+function tagOfRecord({ without = [] }: Tagging, json: string): string {
+  const left = (name: string, value: unknown) => (without.includes(name) ? undefined : value)
+  const text = JSON.stringify(recordOf(json), left)
+  return `"${createHash('sha256').update(text).digest('base64url').slice(0, 27)}"`
+}
+
+/** Refuses what was written where the record was not the one that the caller had read. */
+export type Condition = (written: Written) => void
+
+/** What the If-Match header of a request asks for; of endpoints that cannot heed it, nothing. */
+export function conditionReader(endpoint: Endpoint, taggings: Taggings) {
+  const tagging = taggings.get(pathOf(endpoint))
+  return ({ 'if-match': header }: IncomingHttpHeaders): Condition | undefined => {
+    if (header === undefined || !isReplacing(endpoint)) return undefined
+    // To ignore it would be to overwrite what the caller believes to be safe.
+    if (!tagging) throw malformed(`${endpoint.operation} does not take If-Match.`)
+    const tags = tagsIn(header)
+    return ({ before }) => {
+      if (before === undefined)
+        throw new Error(`${endpoint.operation} does not tell the record as it was before.`)
+      if (tags !== 'any' && !tags.includes(tagOfRecord(tagging, before))) throw changed()
+    }
+  }
+}
+
+const malformed = (message: string) => invalid('invalid_value', message, 'If-Match')
+
+const changed = () =>
+  new Refusal(412, [
+    {
+      code: 'changed_meanwhile',
+      field: 'If-Match',
+      message:
+        'The record has changed since it was read. Read it again, and change what it is now.',
+    },
+  ])
+
+const listed = /[ \t,]*((?:W\/)?"[\x21\x23-\x7e\x80-\xff]*")[ \t]*(?=,|$)/y
+
+/** RFC 9110, 13.1.1: a star, or tags in quotes. Weak ones may stand there, and are like no tag. */
+function tagsIn(header: string): 'any' | string[] {
+  if (header.trim() === '*') return 'any'
+  const tags: string[] = []
+  listed.lastIndex = 0
+  let end = 0
+  for (let found = listed.exec(header); found; found = listed.exec(header)) {
+    tags.push(found[1]!)
+    end = listed.lastIndex
+  }
+  if (tags.length === 0 || /[^ \t,]/.test(header.slice(end)))
+    throw malformed('If-Match must be * or ETags as they were given, with their quotes.')
+  return tags
+}
