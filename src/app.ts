@@ -27,6 +27,7 @@ import { addressEndpoints } from './parties/address/routes.ts'
 import { bizEntityEndpoints } from './parties/biz-entity/routes.ts'
 import { communicationEndpoints } from './parties/communication/routes.ts'
 import { agreeOnKeys } from './parties/investor/keys.ts'
+import { digestAnew } from './parties/investor/rotate.ts'
 import { vaultOf } from './parties/investor/vault.ts'
 import { organisationEndpoints } from './parties/organisation/routes.ts'
 import { organisationTable } from './parties/organisation/sql.ts'
@@ -45,7 +46,11 @@ import { readEncryptionKeys, readSecrets, seal, unseal } from './platform/secret
 import type { Database } from './platform/sql/handle.ts'
 import { documentEndpoints } from './records/document/routes.ts'
 import { reportEndpoints } from './records/report/routes.ts'
+import { searchEndpoints } from './records/search/routes.ts'
 import { version } from './version.ts'
+
+/** Tables that hold tax numbers. */
+const taxed = [personTable, organisationTable]
 
 /** The assembled service: every resource's endpoints on one server. */
 export async function buildApp(
@@ -57,7 +62,11 @@ export async function buildApp(
   const { tokenKey, fingerprintKey, sealKey, nameKey } = readSecrets(config)
   const tokens = tokensWith(tokenKey)
   const vault = vaultOf(readEncryptionKeys(config))
-  await agreeOnKeys(database, vault, [personTable, organisationTable])
+  await agreeOnKeys(database, vault, taxed)
+  // In the background: the search finds numbers from before it as their digests are made.
+  digestAnew(database, vault, taxed).catch(({ message }: Error) =>
+    logger.warn({ message }, 'digests of tax numbers are left for the next start'),
+  )
   await giveTimeZone(database, config.timeZone)
   const { files } = await openFiles(config, database.transaction)
   const endpoints: Endpoint[] = [
@@ -78,6 +87,7 @@ export async function buildApp(
     ...paymentDetailEndpoints,
     ...documentEndpoints(database, files, nameKey),
     ...reportEndpoints(database, files),
+    ...searchEndpoints(vault),
     ...auditEndpoints,
     ...eventEndpoints(followerOf(database.bell, stopping)),
     ...webhookEndpoints(webhookVault(config).seal, config.webhookAllowLocal),

@@ -16,7 +16,7 @@ const storeys: Record<string, string> = {
   parties: 'investor address communication payment-detail person organisation account biz-entity',
   ledger: 'biz-event biz-transaction holding',
   money: 'distribution payment-run',
-  records: 'document report',
+  records: 'document report search',
   integration: 'event webhook',
   operations: 'gauges.ts secret-fields.ts verify backup maintenance.ts demo cli console',
 }

@@ -22,6 +22,7 @@ import * as person from '../parties/person/schema.ts'
 import { sensitiveNames } from '../platform/shape/keywords.ts'
 import * as document from '../records/document/schema.ts'
 import * as report from '../records/report/schema.ts'
+import * as search from '../records/search/schema.ts'
 
 /** Every schema of the API; test/tidy.test.ts sees that none is missing. */
 const schemas = [
@@ -46,6 +47,7 @@ const schemas = [
   person,
   document,
   report,
+  search,
   event,
   webhook,
 ]

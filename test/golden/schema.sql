@@ -88,6 +88,7 @@ create table account (
 CREATE INDEX account_biz_entity ON public.account USING btree (biz_entity_id);
 CREATE INDEX account_external_exact ON public.account USING btree (external_account_id);
 CREATE INDEX account_external_text ON public.account USING gin (lower((external_account_id)::text) gin_trgm_ops);
+CREATE INDEX account_number_begin ON public.account USING btree (lower((account_number)::text) text_pattern_ops);
 CREATE INDEX account_number_exact ON public.account USING btree (account_number);
 CREATE INDEX account_number_text ON public.account USING gin (lower((account_number)::text) gin_trgm_ops);
 grant delete, insert, select, update on account to registry_service;
@@ -219,6 +220,8 @@ CREATE INDEX biz_entity_controllers ON public.biz_entity USING btree (controllin
 CREATE INDEX biz_entity_created ON public.biz_entity USING btree (created_date);
 CREATE INDEX biz_entity_groups ON public.biz_entity USING btree (grouped_with_biz_entity_id) WHERE (grouped_with_biz_entity_id IS NOT NULL);
 CREATE INDEX biz_entity_margin_lenders ON public.biz_entity USING btree (margin_lender_organisation_id) WHERE (margin_lender_organisation_id IS NOT NULL);
+CREATE INDEX biz_entity_name_begin ON public.biz_entity USING btree (lower((name)::text) text_pattern_ops);
+CREATE INDEX biz_entity_name_part ON public.biz_entity USING gin (lower((name)::text) gin_trgm_ops);
 CREATE INDEX biz_entity_nominees ON public.biz_entity USING btree (authorized_nominee_person_id) WHERE (authorized_nominee_person_id IS NOT NULL);
 CREATE INDEX biz_entity_signatures ON public.biz_entity USING btree (signature_party) WHERE (signature_party IS NOT NULL);
 CREATE INDEX biz_entity_type ON public.biz_entity USING btree (biz_entity_type_id, biz_entity_id);
@@ -388,6 +391,8 @@ create table communication (
   constraint communication_person_id_fkey FOREIGN KEY (person_id) REFERENCES person(person_id) ON DELETE CASCADE
 );
 CREATE INDEX communication_biz_entity ON public.communication USING btree (biz_entity_id);
+CREATE INDEX communication_name_begin ON public.communication USING btree (lower((name)::text) text_pattern_ops);
+CREATE INDEX communication_name_part ON public.communication USING gin (lower((name)::text) gin_trgm_ops);
 CREATE INDEX communication_organisation ON public.communication USING btree (organisation_id);
 CREATE INDEX communication_person ON public.communication USING btree (person_id);
 grant delete, insert, select, update on communication to registry_service;
@@ -747,9 +752,14 @@ create table organisation (
   licence_active boolean not null,
   created_date timestamp with time zone default now() not null,
   updated_date timestamp with time zone default now() not null,
+  taxation_file_number_digest text,
   constraint organisation_pkey PRIMARY KEY (organisation_id),
   constraint organisation_external_id_unique UNIQUE (external_organisation_id) DEFERRABLE
 );
+CREATE INDEX organisation_lacks_tax_digest ON public.organisation USING btree (organisation_id) WHERE ((taxation_file_number IS NOT NULL) AND (taxation_file_number_digest IS NULL));
+CREATE INDEX organisation_name_begin ON public.organisation USING btree (lower(btrim((((COALESCE(name, ''::character varying))::text || ' '::text) || (COALESCE(legal_name, ''::character varying))::text))) text_pattern_ops);
+CREATE INDEX organisation_name_part ON public.organisation USING gin (lower(btrim((((COALESCE(name, ''::character varying))::text || ' '::text) || (COALESCE(legal_name, ''::character varying))::text))) gin_trgm_ops);
+CREATE INDEX organisation_tax_digest ON public.organisation USING btree (taxation_file_number_digest) WHERE (taxation_file_number_digest IS NOT NULL);
 grant delete, insert, select, update on organisation to registry_service;
 
 create table organisation_person (
@@ -959,10 +969,15 @@ create table person (
   tax_office_type_id integer,
   created_date timestamp with time zone default now() not null,
   updated_date timestamp with time zone default now() not null,
+  taxation_file_number_digest text,
   constraint person_pkey PRIMARY KEY (person_id),
   constraint person_external_id_unique UNIQUE (external_person_id) DEFERRABLE,
   constraint person_share_percentage CHECK (((share_percentage >= 0) AND (share_percentage <= 100)))
 );
+CREATE INDEX person_lacks_tax_digest ON public.person USING btree (person_id) WHERE ((taxation_file_number IS NOT NULL) AND (taxation_file_number_digest IS NULL));
+CREATE INDEX person_name_begin ON public.person USING btree (lower(btrim((((COALESCE(first_name, ''::character varying))::text || ' '::text) || (COALESCE(last_name, ''::character varying))::text))) text_pattern_ops);
+CREATE INDEX person_name_part ON public.person USING gin (lower(btrim((((COALESCE(first_name, ''::character varying))::text || ' '::text) || (COALESCE(last_name, ''::character varying))::text))) gin_trgm_ops);
+CREATE INDEX person_tax_digest ON public.person USING btree (taxation_file_number_digest) WHERE (taxation_file_number_digest IS NOT NULL);
 grant delete, insert, select, update on person to registry_service;
 
 create table product (

@@ -164,6 +164,14 @@ describe('The encryption key', () => {
       async ({ admin }) => {
         const [person] = (await admin.get('/Person?PersonID=1')).data
         assert.equal(person.taxationFileNumber, '******782')
+        // Whatever key they were sealed with at first, all are found.
+        assert.equal((await admin.get('/Search?Text=123456782')).data.length, 50)
+        const [digests] = await rowsOf(
+          connection,
+          `select count(*) from person where taxation_file_number_digest like $1`,
+          [`${ids[1]}.%`],
+        )
+        assert.equal(Number(digests!.count), 601)
         const same = await admin.put('/Person', { ...person, taxationFileNumber: '123456782' })
         assert.equal(same.status, 200)
         assert.deepEqual(await sealedWith(), new Map([[ids[1], 1202]]))

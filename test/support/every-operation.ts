@@ -46,6 +46,7 @@ export function* everyOperation(carried: Carried): Walk {
   yield* reports({ ...fund, ...entities, ...distribution })
   yield* webhooks()
   yield find('GET /Event', { PageSize: 1000 })
+  yield find('GET /Search', { Text: 'example' })
   yield find('GET /Audit', { PageSize: 1000 })
 }
 

@@ -111,6 +111,7 @@ export const requests: Requests = {
   ...reportRequests,
   ...webhookRequests,
   'GET /Event': [({ productID }) => inQuery({ productID })],
+  'GET /Search': [() => inQuery({ text: 'ann' })],
   'GET /Audit': [
     ({ productID }) => inQuery({ resource: 'Product', resourceID: productID }),
     ({ transaction }) => inQuery({ resourceID: transaction.bizTransactionID }),

@@ -1,5 +1,6 @@
 import sql, { join, raw } from 'sql-template-tag'
-import type { Database, Tx } from '../../platform/sql/handle.ts'
+import type { Database, Fragment, Tx } from '../../platform/sql/handle.ts'
+import { digestOf } from '../../platform/sql/render.ts'
 import { type Row, type Table, updateRows } from '../../platform/sql/rows.ts'
 import { keyOf, placeOf, sealedColumns, type Vault } from './vault.ts'
 
@@ -21,12 +22,50 @@ export async function sealAnew(
   vault: Vault,
   tables: readonly Table[],
 ): Promise<Rotation> {
+  return renewAll(database, vault, tables, otherKeys(vault))
+}
+
+/** Gives tax numbers from before there was a search their digests, in the same way. */
+export const digestAnew = (database: Database, vault: Vault, tables: readonly Table[]) =>
+  renewAll(database, vault, tables, lackingDigest)
+
+/** The rows of a table that need something. */
+type Which = (table: Table) => Fragment
+
+const otherKeys =
+  ({ keyID }: Vault): Which =>
+  (table) =>
+    join(
+      table.columns
+        .filter(({ name }) => name !== table.key)
+        .map(({ name }) => sql`${raw(name)} not like ${`${keyID}.%`}`),
+      ' or ',
+    )
+
+const lackingDigest: Which = (table) =>
+  join(
+    findableColumns(table).map(
+      ({ name }) => sql`(${raw(name)} is not null and ${raw(digestOf(name))} is null)`,
+    ),
+    ' or ',
+  )
+
+const findableColumns = (table: Table) => sealedColumns(table).filter(({ findable }) => findable)
+
+async function renewAll(
+  database: Database,
+  vault: Vault,
+  tables: readonly Table[],
+  which: Which,
+): Promise<Rotation> {
   const rotation: Rotation = { sealed: 0, failed: [] }
   for (const table of tables) {
     let last: number | undefined = 0
     while (last !== undefined) {
       const after: number = last
-      const batch = await database.transaction((tx) => sealBatch(tx, vault, sealedOf(table), after))
+      const batch = await database.transaction((tx) =>
+        renewBatch(tx, vault, sealedOf(table), which, after),
+      )
       rotation.sealed += batch.sealed
       rotation.failed.push(...batch.failed)
       last = batch.last
@@ -38,32 +77,40 @@ export async function sealAnew(
 /** The part of a table that a rotation reads and writes. */
 const sealedOf = (table: Table): Table => ({
   ...table,
-  columns: [{ name: table.key, type: 'integer', absent: null }, ...sealedColumns(table)],
+  columns: [
+    { name: table.key, type: 'integer', absent: null },
+    ...sealedColumns(table),
+    ...findableColumns(table).map(({ name }) => ({
+      name: digestOf(name),
+      type: 'text',
+      absent: null,
+    })),
+  ],
   // Nothing that anyone could see has changed.
   updatedDate: false,
 })
 
-async function sealBatch(tx: Tx, vault: Vault, table: Table, after: number) {
-  const columns = sealedColumns(table)
-  const present = `${vault.keyID}.%`
-  const other = columns.map(({ name }) => sql`${raw(name)} not like ${present}`)
+async function renewBatch(tx: Tx, vault: Vault, table: Table, which: Which, after: number) {
   const rows = await tx.query<Row>(sql`
     select ${raw(table.columns.map(({ name }) => name).join(', '))} from ${raw(table.name)}
-    where ${raw(table.key)} > ${after} and (${join(other, ' or ')})
+    where ${raw(table.key)} > ${after} and (${which(table)})
     order by ${raw(table.key)} limit ${batchSize} for no key update`)
   const failed: Rotation['failed'] = []
   let sealed = 0
   for (const row of rows)
-    for (const { name } of columns) {
+    for (const { name, findable } of sealedColumns(table)) {
       const value = row[name] as string | null
-      if (value === null || keyOf(value) === vault.keyID) continue
+      if (value === null) continue
       const place = placeOf(table, row[table.key] as number, name)
       const text = openOrNot(vault, place, value)
-      if (text === undefined) failed.push({ place, keyID: keyOf(value) })
-      else {
-        row[name] = vault.seal(place, text)
-        sealed++
+      if (text === undefined) {
+        failed.push({ place, keyID: keyOf(value) })
+        continue
       }
+      if (findable) row[digestOf(name)] = vault.digest(text)
+      if (keyOf(value) === vault.keyID) continue
+      row[name] = vault.seal(place, text)
+      sealed++
     }
   await updateRows(tx, table, rows)
   const last = rows.length < batchSize ? undefined : (rows.at(-1)![table.key] as number)

@@ -1,13 +1,21 @@
-import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHash,
+  createHmac,
+  hkdfSync,
+  randomBytes,
+} from 'node:crypto'
 import type { Problem } from '../../platform/refusal.ts'
 import { inside } from '../../platform/shape/path.ts'
-import { maskOf } from '../../platform/sql/render.ts'
+import { digestOf, maskOf } from '../../platform/sql/render.ts'
 import type { Row, Table } from '../../platform/sql/rows.ts'
 
 /**
  * Tax numbers at rest: AES-256-GCM, each value bound to its place (table, record, column) so that
  * one copied to another row does not open there, and carrying the id of its key so that keys can
- * change. Answers show masks, which are stored beside the sealed values: reading opens nothing.
+ * change. Answers show masks, which are stored beside the sealed values: reading opens nothing. A
+ * number that is searched for is compared by a keyed digest, which without the key tells nothing.
  */
 export type Vault = {
   /** The key that new values are sealed with. */
@@ -17,6 +25,9 @@ export type Vault = {
   seal: (place: string, text: string) => string
   /** Undefined: sealed with a key that we do not have. */
   open: (place: string, sealed: string) => string | undefined
+  digest: (text: string) => string
+  /** Whatever key its digest was made with. */
+  digests: (text: string) => string[]
 }
 
 export type EncryptionKeys = { current: Buffer; previous: readonly Buffer[] }
@@ -36,11 +47,19 @@ export function vaultOf({ current, previous }: EncryptionKeys): Vault {
       const key = keys.get(keyOf(value))
       return key && opened(key, place, Buffer.from(value.slice(value.indexOf('.') + 1), 'base64'))
     },
+    digest: (text) => digestWith(current, text),
+    digests: (text) => [...keys.values()].map((key) => digestWith(key, text)),
   }
 }
 
 /** The id of the key a value is sealed with. */
 export const keyOf = (sealed: string) => sealed.slice(0, sealed.indexOf('.'))
+
+/** With a key drawn from the one that seals, and that key's id before it. */
+function digestWith(key: Buffer, text: string): string {
+  const own = Buffer.from(hkdfSync('sha256', key, '', 'digests of tax numbers', 32))
+  return `${keyIDOf(key)}.${createHmac('sha256', own).update(text).digest('base64')}`
+}
 
 /** Tells keys apart and nothing about them. */
 export const keyIDOf = (key: Buffer) =>
@@ -85,7 +104,7 @@ export function sealRow(
   path: string,
 ): Problem[] {
   const id = row[table.key] as number
-  return sealedColumns(table).flatMap(({ name, field }) => {
+  return sealedColumns(table).flatMap(({ name, field, findable }) => {
     const given = row[name] as string | null
     const place = placeOf(table, id, name)
     const stored = current?.[name] as string | null | undefined
@@ -95,10 +114,12 @@ export function sealRow(
     if (unchanged) {
       row[name] = stored
       row[maskOf(name)] = storedMask
+      if (findable) row[digestOf(name)] = current?.[digestOf(name)] ?? null
       return []
     }
     row[name] = given === null ? null : vault.seal(place, given)
     row[maskOf(name)] = given === null ? null : mask(given)
+    if (findable) row[digestOf(name)] = given === null ? null : vault.digest(given)
     return given?.includes('*') ? [notTheMask(path, field!)] : []
   })
 }

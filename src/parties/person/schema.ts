@@ -21,7 +21,8 @@ import { isTfn, isTfnExemption } from '../investor/check-digits.ts'
 import { Abn, countryAlpha2, countryCode } from '../investor/checks.ts'
 import { personFields } from '../investor/identities.ts'
 
-const withoutSpaces = (value: unknown) =>
+/** Numbers are written with blanks or hyphens between their groups, or without. */
+export const withoutSpaces = (value: unknown) =>
   typeof value === 'string' ? value.replaceAll(/[ -]/g, '') : value
 
 /** A masked number passes here; whether it is the stored one is seen where that is known. */
@@ -32,6 +33,7 @@ export const TaxFileNumber = encrypted(
     'must be 8 or 9 digits, not all of them 0',
     {
       conformed: withoutSpaces,
+      findable: true,
       doubt: (value: string) => /^\d+$/.test(value) && !isTfn(value) && !isTfnExemption(value),
     },
   ),

@@ -25,6 +25,7 @@ const tags: Readonly<Record<string, string>> = {
   ApprovalRule: 'Which changes need a second person.',
   ApiKey: 'Keys with which machines sign in.',
   Webhook: 'Where events are sent to, and what became of them.',
+  Search: 'Records by what people know of them.',
   Import: 'Files of records, checked and taken in.',
   Audit: 'Who did what, when, to which records.',
   Event: 'The feed of what happened, for systems that keep a copy.',

@@ -26,6 +26,8 @@ export type Keywords = {
   sensitive?: boolean
   /** Stored sealed, with the mask that answers show in a column beside it. */
   encrypted?: boolean
+  /** Sealed and yet found by whoever knows it whole: a keyed digest stands beside it, too. */
+  findable?: boolean
   /** Brings a value into its usual form, before the rules. */
   conformed?: (value: never) => unknown
   /** Tells what is wrong with a value, beyond what the other keywords say. */
@@ -48,6 +50,7 @@ const names: Record<keyof Keywords, true> = {
   clearable: true,
   sensitive: true,
   encrypted: true,
+  findable: true,
   conformed: true,
   check: true,
   doubt: true,

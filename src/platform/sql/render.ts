@@ -14,6 +14,7 @@ export type Answer = {
   accepted?: true
 }
 
+export const nothingFound: Answer = { json: '[]', recordCount: 0 }
 export const nothingLeft: Answer = { json: 'null', recordCount: 0 }
 
 /** bizEntityID is stored as biz_entity_id. */
@@ -53,6 +54,9 @@ function shownAs(field: TSchema, column: string): string {
 
 /** The column beside a sealed one, with what answers show of it. */
 export const maskOf = (column: string) => `${column}_mask`
+
+/** The column beside a sealed one, by which its record is found. */
+export const digestOf = (column: string) => `${column}_digest`
 
 /** A moment as the API writes it. */
 export const utc = (column: string) =>

@@ -3,7 +3,7 @@ import type { TObject } from 'typebox'
 import { isScalar, type Node, ownNode } from '../shape/keywords.ts'
 import type { Fragment, Sql, Tx } from './handle.ts'
 import { recordset } from './recordset.ts'
-import { columnOf, maskOf } from './render.ts'
+import { columnOf, digestOf, maskOf } from './render.ts'
 import { atItem } from './violation.ts'
 
 /**
@@ -40,6 +40,7 @@ type Column = {
   /** Where a replacement does not say, what is stored stays. */
   stays?: boolean
   sealed?: boolean
+  findable?: boolean
 }
 
 type Value = string | number | boolean | null
@@ -69,7 +70,12 @@ function columnsFor(field: string, node: Node): Column[] {
   const absent = node.default ?? absentOf(type)
   const column = { name: columnOf(field), type, field, absent, stays: Boolean(node.clearable) }
   if (!node.encrypted) return [column]
-  return [{ ...column, sealed: true }, otherColumn(maskOf(column.name), 'text')]
+  const findable = Boolean(node.findable)
+  return [
+    { ...column, sealed: true, findable },
+    otherColumn(maskOf(column.name), 'text'),
+    ...(findable ? [otherColumn(digestOf(column.name), 'text')] : []),
+  ]
 }
 
 const otherColumn = (name: string, type: string): Column => ({

@@ -1,0 +1,29 @@
+import { type Static, Type } from 'typebox'
+import { decimal, LongId, requiredText, shown, trimmed } from '../../platform/shape/fields.ts'
+
+/** How many records a search gives at most. */
+export const mostFound = 50
+
+export const SearchQuery = Type.Object({
+  Text: requiredText(200, {
+    minLength: 2,
+    must: 'must have at least 2 characters',
+    conformed: trimmed,
+    description:
+      'A name, an e-mail address, a phone or account number, an external id, or a whole ' +
+      'tax file number.',
+  }),
+})
+export const SearchResult = shown(
+  'SearchResult',
+  {
+    resource: Type.String({ description: 'What was found: BizEntity, Person, …' }),
+    id: LongId,
+    title: Type.String(),
+    subtitle: Type.String(),
+    score: decimal({}, { description: 'From 0 to 1; 1 is exactly what was asked for.' }),
+  },
+  { resource: 'Person', id: 7, title: 'Ann Example', subtitle: 'PER-1', score: 0.9 },
+)
+
+export type SearchQuery = Static<typeof SearchQuery>

@@ -1,0 +1,205 @@
+import sql, { join, raw } from 'sql-template-tag'
+import { visibleEntity, visibleOrganisation, visiblePerson } from '../../parties/investor/scope.ts'
+import type { Vault } from '../../parties/investor/vault.ts'
+import { withoutSpaces } from '../../parties/person/schema.ts'
+import { type Actor, inLedgerScope } from '../../platform/actor.ts'
+import type { Permission } from '../../platform/permission.ts'
+import type { Fragment, Sql } from '../../platform/sql/handle.ts'
+import { type Answer, nothingFound, render } from '../../platform/sql/render.ts'
+import { mostFound, type SearchQuery } from './schema.ts'
+
+/**
+ * Where a search looks: texts of a table (an expression that an index has), each for the record it
+ * leads to. Only so many rows of a source are ranked: so what is asked for exactly, and what begins
+ * with it, is looked up apart from what has it somewhere.
+ */
+type Source = {
+  permission: Permission
+  resource: string
+  /** The id of the record that is found, as a column of `from`. */
+  id: string
+  from: string
+  text: string
+  visible: (actor: Actor) => Fragment
+}
+
+const mostRanked = 200
+
+const investors = {
+  permission: 'BizEntity.Read',
+  resource: 'BizEntity',
+  visible: (actor) => visibleEntity(actor, 'b'),
+} as const satisfies Partial<Source>
+const persons = {
+  permission: 'Person.Read',
+  resource: 'Person',
+  visible: (actor) => visiblePerson(actor, 'p.person_id'),
+} as const satisfies Partial<Source>
+const organisations = {
+  permission: 'Organisation.Read',
+  resource: 'Organisation',
+  visible: (actor) => visibleOrganisation(actor, 'o.organisation_id'),
+} as const satisfies Partial<Source>
+
+const personName = `lower(btrim(coalesce(p.first_name, '') || ' ' || coalesce(p.last_name, '')))`
+const organisationName = `lower(btrim(coalesce(o.name, '') || ' ' || coalesce(o.legal_name, '')))`
+const contact = 'lower(c.name)'
+
+/** Texts that are found by any part of them. */
+const partly: Source[] = [
+  { ...investors, id: 'b.biz_entity_id', from: 'biz_entity b', text: 'lower(b.name)' },
+  {
+    ...investors,
+    id: 'b.biz_entity_id',
+    from: 'account a join biz_entity b on b.biz_entity_id = a.biz_entity_id',
+    text: 'lower(a.account_number)',
+  },
+  {
+    ...investors,
+    id: 'b.biz_entity_id',
+    from: 'communication c join biz_entity b on b.biz_entity_id = c.biz_entity_id',
+    text: contact,
+  },
+  { ...persons, id: 'p.person_id', from: 'person p', text: personName },
+  {
+    ...persons,
+    id: 'p.person_id',
+    from: 'communication c join person p on p.person_id = c.person_id',
+    text: contact,
+  },
+  { ...organisations, id: 'o.organisation_id', from: 'organisation o', text: organisationName },
+  {
+    ...organisations,
+    id: 'o.organisation_id',
+    from: 'communication c join organisation o on o.organisation_id = c.organisation_id',
+    text: contact,
+  },
+]
+
+/** External ids, found whole. */
+const wholly: Source[] = [
+  {
+    ...investors,
+    id: 'b.biz_entity_id',
+    from: 'biz_entity b',
+    text: 'b.external_biz_entity_id',
+  },
+  {
+    ...investors,
+    id: 'b.biz_entity_id',
+    from: 'account a join biz_entity b on b.biz_entity_id = a.biz_entity_id',
+    text: 'a.external_account_id',
+  },
+  { ...persons, id: 'p.person_id', from: 'person p', text: 'p.external_person_id' },
+  {
+    ...organisations,
+    id: 'o.organisation_id',
+    from: 'organisation o',
+    text: 'o.external_organisation_id',
+  },
+  {
+    permission: 'BizTransaction.Read',
+    resource: 'BizTransaction',
+    id: 't.biz_transaction_id',
+    from: 'biz_transaction t',
+    text: 't.external_biz_transaction_id',
+    visible: (actor) => inLedgerScope(actor, 't.product_id'),
+  },
+  {
+    permission: 'Distribution.Read',
+    resource: 'Distribution',
+    id: 'd.corporate_action_id',
+    from: 'distribution d',
+    text: 'd.external_corporate_action_id',
+    visible: (actor) => inLedgerScope(actor, 'd.product_id'),
+  },
+]
+
+/** Tax file numbers, found whole by their digests. */
+const taxed: Source[] = [
+  { ...persons, id: 'p.person_id', from: 'person p', text: 'p.taxation_file_number_digest' },
+  {
+    ...organisations,
+    id: 'o.organisation_id',
+    from: 'organisation o',
+    text: 'o.taxation_file_number_digest',
+  },
+]
+
+/** The records a text leads to, the best first, of those the caller may read. */
+export function search(
+  handle: Sql,
+  actor: Actor,
+  vault: Vault,
+  { Text }: SearchQuery,
+): Promise<Answer> {
+  const text = Text.toLowerCase()
+  const mayRead = ({ permission }: Source) => actor.permissions.has(permission)
+  const hits = [
+    ...partly.filter(mayRead).flatMap((source) => likeIn(source, actor, text)),
+    ...wholly.filter(mayRead).map((source) => equalIn(source, actor, [Text])),
+    ...taxed.filter(mayRead).map((source) => equalIn(source, actor, taxDigests(vault, Text))),
+  ]
+  if (hits.length === 0) return Promise.resolve(nothingFound)
+  return render(
+    handle,
+    sql`
+      select f.resource, f.id, ${title} as title, ${subtitle} as subtitle, f.score
+      from (
+        select h.resource, h.id, max(h.score) as score from (${join(hits, ' union all ')}) h
+        group by h.resource, h.id order by max(h.score) desc, h.resource, h.id
+        limit ${mostFound}) f
+      left join biz_entity b on f.resource = 'BizEntity' and b.biz_entity_id = f.id
+      left join person p on f.resource = 'Person' and p.person_id = f.id
+      left join organisation o on f.resource = 'Organisation' and o.organisation_id = f.id
+      left join lateral (
+        select t.external_biz_transaction_id as name, t.transaction_date from biz_transaction t
+        where f.resource = 'BizTransaction' and ${inLedgerScope(actor, 't.product_id')}
+          and t.biz_transaction_id = f.id limit 1) t on true
+      left join lateral (
+        select coalesce(d.name, d.external_corporate_action_id) as name, d.record_date
+        from distribution d
+        where f.resource = 'Distribution' and ${inLedgerScope(actor, 'd.product_id')}
+          and d.corporate_action_id = f.id limit 1) d on true
+      order by f.score desc, f.resource, f.id`,
+  )
+}
+
+const title = raw(`coalesce(b.name,
+  nullif(concat_ws(' ', p.first_name, p.last_name), ''), o.name, o.legal_name, t.name, d.name)`)
+
+const subtitle = raw(`coalesce(
+  (select string_agg(a.account_number, ', ' order by a.account_id) from (
+    select * from account a where a.biz_entity_id = b.biz_entity_id
+    order by a.account_id limit 3) a),
+  p.external_person_id, o.external_organisation_id, t.transaction_date::text,
+  d.record_date::text)`)
+
+/** % and _ in a text are letters like any other. */
+const literal = (text: string) => text.replace(/[\\%_]/g, '\\$&')
+
+/** A text of two letters is in nearly everything, and no index has it inside of others. */
+function likeIn(source: Source, actor: Actor, asked: string): Fragment[] {
+  const { resource, id, from, visible } = source
+  const column = raw(source.text)
+  const begins = `${literal(asked)}%`
+  const score = sql`case when ${column} like ${begins} then 0.9
+    when ${column} like ${`% ${begins}`} then 0.8 else 0.6 end`
+  const like = (pattern: string) => sql`
+    (select ${resource}::text as resource, ${raw(id)}::bigint as id, ${score} as score
+    from ${raw(from)} where ${column} like ${pattern} and ${visible(actor)} limit ${mostRanked})`
+  const inside = asked.length < 3 ? [] : [like(`%${begins}`)]
+  return [equalIn(source, actor, [asked]), like(begins), ...inside]
+}
+
+const equalIn = (source: Source, actor: Actor, asked: string[]) => sql`
+  (select ${source.resource}::text as resource, ${raw(source.id)}::bigint as id, 1 as score
+  from ${raw(source.from)}
+  where ${raw(source.text)} = any(${asked}::text[]) and ${source.visible(actor)}
+  limit ${mostFound})`
+
+/** What a tax file number is stored as; of anything else, nothing. */
+function taxDigests(vault: Vault, asked: string): string[] {
+  const number = withoutSpaces(asked)
+  return typeof number === 'string' && /^\d{8,9}$/.test(number) ? vault.digests(number) : []
+}

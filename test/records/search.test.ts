@@ -1,0 +1,170 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import type { Client } from '../support/client.ts'
+import { rowsOf } from '../support/database.ts'
+import { entityOf, unique } from '../support/investors.ts'
+import { all, newFund, newProduct, only, poster } from '../support/ledger.ts'
+import { until } from '../support/process.ts'
+import { refused } from '../support/refused.ts'
+import { type Service, startService } from '../support/service.ts'
+
+let service: Service
+let productID: number
+before(async () => {
+  service = await startService()
+  productID = (await newProduct(service)).productID
+})
+after(() => service.stop())
+
+type Found = { resource: string; id: number; title: string; subtitle: string; score: number }
+const search = async (text: string, client: Client = service.admin): Promise<Found[]> => {
+  const reply = await client.get(`/Search?Text=${encodeURIComponent(text)}`)
+  assert.equal(reply.status, 200, reply.text)
+  return reply.data
+}
+const names = (found: Found[]) => found.map(({ resource, id }) => `${resource} ${id}`)
+
+describe('GET /Search', () => {
+  it('finds an investor by name, contact, account number and external ids', async () => {
+    const word = unique('zebra').replaceAll('-', '')
+    const entity = only(
+      await service.admin.post(
+        '/BizEntity',
+        entityOf(productID, {
+          name: `The ${word} Trust`,
+          externalBizEntityId: unique('Ent'),
+          accounts: [{ productID, accountNumber: `N${word}`, externalAccountId: unique('Acc') }],
+          communications: [{ communicationTypeID: 1, name: `${word}@mail.example` }],
+          bizEntityParties: [
+            {
+              person: {
+                firstName: 'Zoe',
+                lastName: `Q${word}`,
+                externalPersonId: unique('Per'),
+                communications: [{ communicationTypeID: 2, name: `04 ${word}` }],
+              },
+            },
+            { organisation: { name: `${word} Pty Ltd`, externalOrganisationId: unique('Org') } },
+          ],
+        }),
+      ),
+    )
+    const [person, organisation] = entity.bizEntityParties
+    const investor = `BizEntity ${entity.bizEntityID}`
+    for (const text of [
+      `${word} trust`,
+      `n${word}`.toUpperCase(),
+      `${word}@mail.ex`,
+      entity.externalBizEntityId,
+      entity.accounts[0].externalAccountId,
+    ])
+      assert.deepEqual(names(await search(text)), [investor], text)
+    for (const text of [`zoe q${word}`, `04 ${word}`, person.externalPersonId])
+      assert.deepEqual(names(await search(text)), [`Person ${person.personID}`], text)
+    const ids = names(await search(word))
+    assert.ok(ids.includes(`Organisation ${organisation.organisationID}`))
+    assert.equal(ids.length, 3)
+    const [first] = await search(`The ${word} Trust`)
+    assert.deepEqual(
+      [first!.title, first!.subtitle, first!.score],
+      [entity.name, entity.accounts[0].accountNumber, 1],
+    )
+  })
+
+  it('puts what is asked for exactly before what begins so, and that before the rest', async () => {
+    const word = unique('yak').replaceAll('-', '')
+    for (const lastName of [`x${word}`, `${word}son`, word])
+      only(await service.admin.post('/Organisation', { name: lastName }))
+    const found = await search(word)
+    assert.deepEqual(
+      found.map(({ title }) => title),
+      [word, `${word}son`, `x${word}`],
+    )
+    // More begin with the number than are ranked; the account that has it is first all the same.
+    const accounts = [...Array.from({ length: 250 }, (_, n) => `${word}1${n}`), `${word}1`]
+    const input = (accountNumber: string) =>
+      entityOf(productID, { accounts: [{ productID, accountNumber }] })
+    const made = all(await service.admin.post('/BizEntity', accounts.map(input)))
+    const [exact] = await search(`${word}1`)
+    assert.deepEqual([exact!.id, exact!.score], [made.at(-1).bizEntityID, 1])
+    const begun = names(await search(word.slice(0, 2)))
+    assert.ok(begun.length >= 2 && begun.length <= 50)
+  })
+
+  it('finds transactions and distributions by their external ids', async () => {
+    const fund = await newFund(service, {})
+    const external = unique('TX')
+    const posted = only(
+      await poster(() => service.admin)('Deposit', {
+        accountID: fund.accountID,
+        investmentID: fund.investmentID,
+        transactionDate: '2026-01-01',
+        amount: 10,
+        externalBizTransactionId: external,
+      }),
+    )
+    assert.deepEqual(names(await search(external)), [`BizTransaction ${posted.bizTransactionID}`])
+  })
+
+  it('finds the holder of a tax file number, given whole, and by nothing less', async () => {
+    const taxationFileNumber = '876543210'
+    const person = only(
+      await service.admin.post('/Person', { firstName: 'T', lastName: 'N', taxationFileNumber }),
+    )
+    const organisation = only(
+      await service.admin.post('/Organisation', { name: 'TN', taxationFileNumber }),
+    )
+    const both = [`Organisation ${organisation.organisationID}`, `Person ${person.personID}`]
+    for (const text of ['876543210', '876 543 210', '876-543-210'])
+      assert.deepEqual(names(await search(text)).sort(), both, text)
+    for (const text of ['87654321', '******210', '76543210'])
+      assert.deepEqual(await search(text), [], text)
+    const { personID } = person
+    const replaced = { personID, firstName: 'T', lastName: 'N', taxationFileNumber: '******210' }
+    assert.equal((await service.admin.put('/Person', replaced)).status, 200)
+    assert.deepEqual(names(await search('876543210')).sort(), both)
+    const cleared = { ...replaced, taxationFileNumber: null }
+    assert.equal((await service.admin.put('/Person', cleared)).status, 200)
+    assert.deepEqual(names(await search('876543210')), [both[0]])
+  })
+
+  it('finds tax file numbers from before there were digests, after the next start', async () => {
+    const { personID } = only(
+      await service.admin.post('/Person', { firstName: 'T', taxationFileNumber: '87654321' }),
+    )
+    const count = async () => {
+      const rows = await rowsOf(
+        service.connection,
+        'select from person where person_id = $1 and taxation_file_number_digest is not null',
+        [personID],
+      )
+      return rows.length
+    }
+    assert.equal(await count(), 1)
+    await rowsOf(service.connection, 'update person set taxation_file_number_digest = null')
+    assert.deepEqual(await search('87654321'), [])
+    const next = await startService({}, service.connection)
+    await until('the digest is made', async () => (await count()) === 1)
+    assert.deepEqual(names(await search('87654321')), [`Person ${personID}`])
+    await next.stop()
+  })
+
+  it('gives what the caller may read, and nothing of other products', async () => {
+    const word = unique('gnu').replaceAll('-', '')
+    const { bizEntityID } = only(
+      await service.admin.post('/BizEntity', entityOf(productID, { name: word })),
+    )
+    const other = (await newProduct(service)).productID
+    const stranger = await service.userWith({ role: 'ReadOnly', productIDs: [other] })
+    assert.deepEqual(await search(word, stranger), [])
+    const own = await service.userWith({ role: 'ReadOnly', productIDs: [productID] })
+    assert.deepEqual(names(await search(word, own)), [`BizEntity ${bizEntityID}`])
+    const clerk = await service.userWith({ permissions: ['Product.Read'] })
+    assert.deepEqual(await search(word, clerk), [])
+    const { anyone } = service
+    refused(await anyone.get('/Search?Text=abc'), 401)
+    refused(await service.admin.get('/Search?Text=a'), 400)
+    refused(await service.admin.get('/Search'), 400)
+    assert.deepEqual(await search('100%_x'), [])
+  })
+})
