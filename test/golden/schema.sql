@@ -1041,6 +1041,7 @@ create table report (
   constraint product_has_reports FOREIGN KEY (product_id) REFERENCES product(product_id),
   constraint report_stored_file FOREIGN KEY (file_sha256) REFERENCES stored_file(sha256)
 );
+CREATE INDEX report_begun ON public.report USING btree (user_id, started_date);
 CREATE INDEX report_file ON public.report USING btree (file_sha256) WHERE (file_sha256 IS NOT NULL);
 CREATE INDEX report_open ON public.report USING btree (COALESCE(lease_date, created_date)) WHERE (report_status_id = ANY (ARRAY[1, 2]));
 CREATE INDEX report_product ON public.report USING btree (product_id, report_id);

@@ -7,7 +7,7 @@ import { getBytes } from '../support/files.ts'
 import { type Fund, newFund } from '../support/ledger.ts'
 import { type Program, start, temporaryFolder, until } from '../support/process.ts'
 import { cellsOf, ended } from '../support/reports.ts'
-import { type Service, startService } from '../support/service.ts'
+import { adminPassword, type Service, startService } from '../support/service.ts'
 
 /** Members of the register that the workers are given to write. */
 const members = 100_000
@@ -122,6 +122,23 @@ describe('A worker', () => {
     const { reportStatusID } = await status(reportID)
     assert.ok(reportStatusID === 1 || reportStatusID === 3, `status ${reportStatusID}`)
     await service.admin.delete(`/Report?ReportID=${reportID}`)
+  })
+
+  it('makes the one report of a user before all that another has ordered are done', async () => {
+    const user = { username: 'one-report', password: adminPassword, role: 'Operator' }
+    assert.equal((await service.admin.post('/User', user)).status, 200)
+    const other = await service.anyone.signIn('one-report', adminPassword)
+    const many: number[] = []
+    for (let i = 0; i < 10; i++) many.push(await orderRegister('csv'))
+    const about = { reportTypeID: 1, productID: fund.productID, format: 'csv' }
+    const { reportID } = (await other.post('/Report', about)).data
+    const worker = await startWorker()
+    assert.equal((await ended(other, reportID)).reportStatusID, 3)
+    const open = (await Promise.all(many.map(status))).filter((one) => one.reportStatusID < 3)
+    assert.ok(open.length >= 4, `${open.length} of the others are left`)
+    for (const one of many) await service.admin.delete(`/Report?ReportID=${one}`)
+    worker.kill('SIGTERM')
+    assert.equal(await worker.exited, 0)
   })
 
   it('whose report is deleted meanwhile goes on with the next', async () => {

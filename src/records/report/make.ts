@@ -43,9 +43,9 @@ type Order = Subject & {
   lease: string
 }
 
-/** Makes one report. What ends badly is told in its record, or tried again. */
-export async function makeReport(makers: Makers, reportID: number, signal: AbortSignal) {
-  const order = await takeLease(makers, reportID)
+/** Makes the report that is next. What ends badly is told in its record, or tried again. */
+export async function makeReport(makers: Makers, signal: AbortSignal) {
+  const order = await takeLease(makers)
   if (!order) return
   const attempt = new AbortController()
   const stop = () => attempt.abort()
@@ -67,15 +67,33 @@ export async function makeReport(makers: Makers, reportID: number, signal: Abort
   }
 }
 
+const isOpen = (alias: string) => raw(`${alias}.report_status_id in (${Queued}, ${Running})`)
+const isBeingMade = (alias: string) =>
+  sql`(${raw(alias)}.lease is not null and ${raw(alias)}.lease_date >= now() - ${deadAfter})`
+
+/**
+ * The report that is next: of whoever has fewest being made, then of whoever has waited longest
+ * since one was begun, so that one user's many do not hold up another's one; of theirs the oldest.
+ * Each report wakes somebody once, so as many come to take one as there are.
+ */
+const nextReport = sql`
+  select r.report_id from report r
+  join (
+    select o.user_id, count(*) filter (where ${isBeingMade('o')}) as being_made, (
+        select max(b.started_date) from report b where b.user_id = o.user_id) as last_begun
+    from report o where ${isOpen('o')} group by o.user_id) u on u.user_id = r.user_id
+  where ${isOpen('r')} and not ${isBeingMade('r')}
+  order by u.being_made, u.last_begun nulls first, r.report_id
+  limit 1 for update of r skip locked`
+
 /** A report that nobody is at, or whose maker is dead, is ours from now on. */
-const takeLease = ({ transaction }: Makers, reportID: number) =>
+const takeLease = ({ transaction }: Makers) =>
   transaction(async (tx) => {
     const [order] = await tx.query<Order>(sql`
       update report set report_status_id = ${Running}, lease = ${randomUUID()}::uuid,
         lease_date = now(), attempts = attempts + 1, progress_percent = 0, row_count = null,
         error_message = null, started_date = now()
-      where report_id = ${reportID} and report_status_id in (${Queued}, ${Running})
-        and (lease is null or lease_date < now() - ${deadAfter})
+      where report_id = (${nextReport})
       returning report_id as id, report_type_id as "typeID", format, product_id as "productID",
         investment_id as "investmentID", corporate_action_id as "corporateActionID",
         biz_entity_id as "bizEntityID", account_id as "accountID", date, from_date as "fromDate",

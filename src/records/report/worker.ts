@@ -45,8 +45,7 @@ export async function startWorker(options: WorkerOptions): Promise<() => Promise
     connection,
     concurrency,
     tasks: {
-      make_report: (payload, signal) =>
-        makeReport(makers, (payload as { reportID: number }).reportID, signal),
+      make_report: (_payload, signal) => makeReport(makers, signal),
       collect_files: () => collectFiles(own),
       work_on_stage: (payload, signal) =>
         workOnStage(stageWork, payload as { productID: number; id: number }, signal).catch(
