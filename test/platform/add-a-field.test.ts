@@ -19,6 +19,7 @@ const resources = [
   { room: 'parties/address', table: 'address', after: 'suburb: ' },
   { room: 'parties/communication', table: 'communication', after: 'communicationTypeID: ' },
   { room: 'parties/payment-detail', table: 'payment_detail', after: 'comments: ' },
+  { room: 'money/distribution', table: 'distribution' },
   { room: 'records/document', table: 'document' },
 ]
 
@@ -70,10 +71,15 @@ const post = async (path: string, body: object) => {
 }
 
 describe('A field of any resource is one line in its schema and one column', () => {
-  it('of products, investments and documents', async () => {
+  it('of products, investments, distributions and documents', async () => {
     const { productID, ...product } = await post('/Product', { name: 'P', nickname })
     const investment = await post('/Investment', { productID, name: 'I', nickname })
     const document = await post('/Document', { productID, documentTypeID: 1, nickname })
+    const { investmentID } = investment
+    const distribution = await post('/Distribution', {
+      ...{ productID, investmentID, distributionAmountPerUnit: 1, nickname },
+      taxComponents: [{ taxComponentName: 'Interest', percentage: 100 }],
+    })
     const read = async (path: string) => {
       const { data } = await service.admin.get(path)
       return Array.isArray(data) ? data[0] : data
@@ -81,6 +87,7 @@ describe('A field of any resource is one line in its schema and one column', () 
     for (const [made, path] of [
       [product, `/Product?ProductID=${productID}`],
       [investment, `/Investment?InvestmentID=${investment.investmentID}`],
+      [distribution, `/Distribution?ProductID=${productID}`],
       [document, `/Document?DocumentID=${document.documentID}`],
     ]) {
       assert.equal(made.nickname, nickname)

@@ -1,4 +1,4 @@
-import sql, { join, raw } from 'sql-template-tag'
+import sql from 'sql-template-tag'
 import { investmentReference } from '../../catalogue/investment/schema.ts'
 import { productReference } from '../../catalogue/product/schema.ts'
 import { identifyProduct } from '../../catalogue/product/sql.ts'
@@ -7,14 +7,16 @@ import { lookups } from '../../platform/lookup/lookups.ts'
 import { conflict, invalid, type Problem, refuseAll } from '../../platform/refusal.ts'
 import { compareDecimals, sumDecimals } from '../../platform/shape/decimal.ts'
 import { changesBetween, recordOf } from '../../platform/shape/mask.ts'
-import type { Fragment, Tx } from '../../platform/sql/handle.ts'
+import type { Tx } from '../../platform/sql/handle.ts'
 import { locateAll, namesAny, noSuch, type Reference } from '../../platform/sql/identify.ts'
 import { nothingLeft } from '../../platform/sql/render.ts'
+import { defineTable, put, rowFrom, updateRows } from '../../platform/sql/rows.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
 import {
   Distribution,
   type DistributionInput,
   type DistributionKey,
+  DistributionRecord,
   type DistributionUpdate,
   distributionParameter,
   distributionReference,
@@ -31,9 +33,6 @@ import { refuseUnderWay } from './stage.ts'
 
 const { Configured } = lookups.DistributionStatus
 
-/** 0 means "not given", as in null. */
-const given = (rate: string | undefined) => (rate === '0' ? undefined : rate)
-
 /** Everything wrong with a body whatever the database holds, what it does not name included. */
 function refuseInvalid(input: DistributionInput, needed: Reference[]) {
   const problems: Problem[] = needed.flatMap((how) =>
@@ -45,7 +44,7 @@ function refuseInvalid(input: DistributionInput, needed: Reference[]) {
     input.centsPerUnitPerDay,
     input.proRataPercentPerAnnum,
   ]
-  if (!rates.some(given))
+  if (rates.every((rate) => rate === undefined))
     problems.push({
       code: 'required',
       field: 'distributionAmountPerUnit',
@@ -126,33 +125,12 @@ async function refuseOtherCurrency(tx: Tx, investmentIDs: (number | undefined)[]
     )
 }
 
-/** The columns of a distribution with their values, for insert and update alike. */
-const assignments = (input: DistributionInput, investments: Investments): [string, unknown][] => [
-  ['external_corporate_action_id', input.externalCorporateActionId],
-  ['investment_id', investments.investmentID],
-  ['name', input.name],
-  ['description', input.description],
-  ['accrual_date', input.accrualDate],
-  ['record_date', input.recordDate],
-  ['payment_date', input.paymentDate],
-  ['distribution_amount_per_unit', given(input.distributionAmountPerUnit)],
-  ['distribution_amount_total', given(input.distributionAmountTotal)],
-  ['cents_per_unit_per_day', given(input.centsPerUnitPerDay)],
-  ['distribution_term_id', input.distributionTermID],
-  ['distribution_period_id', input.distributionPeriodID],
-  ['drp_indicator_id', input.drpIndicatorID],
-  ['drp_price', given(input.drpPrice)],
-  ['drp_investment_id', investments.drpInvestmentID],
-  ['drp_allotment_date', input.drpAllotmentDate],
-  ['file_name', input.fileName],
-  ['pro_rata_percent_per_annum', given(input.proRataPercentPerAnnum)],
-  ['pro_rata_start_date', input.proRataStartDate],
-  ['pro_rata_end_date', input.proRataEndDate],
-  ['unit_valuation_method', input.unitValuationMethod],
-]
-
-const names = (columns: [string, unknown][]) => raw(columns.map(([name]) => name).join(', '))
-const values = (columns: [string, unknown][]): Fragment => join(columns.map(([, value]) => value))
+const distributionTable = defineTable('distribution', {
+  key: 'corporate_action_id',
+  record: DistributionRecord,
+  inProduct: true,
+  updatedDate: true,
+})
 
 export async function createDistribution(
   tx: Tx,
@@ -161,12 +139,9 @@ export async function createDistribution(
 ): Promise<Written> {
   refuseInvalid(input, [productReference, investmentReference])
   const productID = await identifyProduct(tx, actor, input)
-  const columns = assignments(input, await investmentsOf(tx, actor, productID, input))
-  const [row] = await tx.query<{ id: number }>(sql`
-    insert into distribution (product_id, ${names(columns)})
-    values (${productID}, ${values(columns)})
-    returning corporate_action_id as id`)
-  const which = { productID, id: row!.id }
+  const investments = await investmentsOf(tx, actor, productID, input)
+  const row = rowFrom(distributionTable, { ...input, ...investments }, { product_id: productID })
+  const which = { productID, id: await put(tx, distributionTable, undefined, row) }
   await writeComponents(tx, which, input)
   return {
     ...(await renderDistribution(tx, which)),
@@ -202,10 +177,10 @@ export async function updateDistribution(
   const which = await identifyDistribution(tx, actor, input)
   refuseSettled(await lockDistribution(tx, which))
   const before = await renderDistribution(tx, which)
-  const columns = assignments(input, await investmentsOf(tx, actor, which.productID, input))
-  await tx.query(sql`
-    update distribution set (${names(columns)}, updated_date) = row(${values(columns)}, now())
-    where product_id = ${which.productID} and corporate_action_id = ${which.id}`)
+  const investments = await investmentsOf(tx, actor, which.productID, input)
+  const key = { product_id: which.productID, corporate_action_id: which.id }
+  const row = rowFrom(distributionTable, { ...input, ...investments }, key)
+  await updateRows(tx, distributionTable, [row])
   await tx.query(sql`
     delete from distribution_component
     where product_id = ${which.productID} and corporate_action_id = ${which.id}`)

@@ -20,8 +20,11 @@ import {
 import { dateFilter, filterParameters, intFilter, textFilter } from '../../platform/sql/filters.ts'
 import { reference } from '../../platform/sql/identify.ts'
 
-/** 0 and null both mean "not given"; see `given` in save.ts. */
-const Rate = decimal({ minimum: '0' })
+/** 0 and null both mean "not given". */
+const Rate = decimal(
+  { minimum: '0' },
+  { conformed: (rate: string) => (rate === '0' ? undefined : rate) },
+)
 
 export const TaxComponent = Type.Object(
   { taxComponentName: requiredText(100), percentage: decimal({ minimum: '0', maximum: '100' }) },
@@ -38,7 +41,8 @@ const own = {
   externalInvestmentId: optional(ExternalId),
   securityCode: optional(requiredText(50)),
 }
-const details = {
+/** What a distribution stores as it is given, but for the names of its DRP target. */
+const stored = {
   name: optional(text(200)),
   description: optional(text(2000)),
   accrualDate: optional(DateOnly),
@@ -52,8 +56,6 @@ const details = {
   drpIndicatorID: optional(lookupID('DRPIndicator')),
   drpPrice: optional(Rate),
   drpInvestmentID: optional(Id),
-  drpExternalInvestmentId: optional(ExternalId),
-  drpSecurityCode: optional(requiredText(50)),
   drpAllotmentDate: optional(DateOnly),
   fileName: optional(text(255)),
   proRataPercentPerAnnum: optional(Rate),
@@ -62,6 +64,11 @@ const details = {
   unitValuationMethod: optional(
     Type.Unsafe<(typeof valuationMethods)[number]>({ type: 'string', enum: valuationMethods }),
   ),
+}
+const details = {
+  ...stored,
+  drpExternalInvestmentId: optional(ExternalId),
+  drpSecurityCode: optional(requiredText(50)),
   taxComponents: Type.Array(TaxComponent, { maxItems: 50 }),
 }
 
@@ -80,6 +87,14 @@ const example = {
   ],
 }
 
+/** What its table holds of it; the stages write the rest. */
+export const DistributionRecord = Type.Object({
+  corporateActionID: Id,
+  productID: Id,
+  externalCorporateActionId: own.externalCorporateActionId,
+  investmentID: Id,
+  ...stored,
+})
 export const DistributionInput = Type.Object(
   { ...own, ...details },
   { $id: 'DistributionInput', example },
