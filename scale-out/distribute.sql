@@ -57,6 +57,7 @@ select create_reference_table('payment_detail');
 select create_reference_table('investment');
 select create_reference_table('investment_price');
 select create_reference_table('investment_price_correction');
+select create_reference_table('withholding_rate');
 select create_reference_table('stored_file');
 select create_reference_table('document');
 
@@ -71,6 +72,7 @@ select create_distributed_table('distribution', 'product_id', colocate_with => '
 select create_distributed_table(
   'distribution_component', 'product_id', colocate_with => 'ledger_account');
 select create_distributed_table('entitlement', 'product_id', colocate_with => 'ledger_account');
+select create_distributed_table('withholding', 'product_id', colocate_with => 'ledger_account');
 select create_distributed_table('drp_residual', 'product_id', colocate_with => 'ledger_account');
 select create_distributed_table(
   'entitlement_history', 'product_id', colocate_with => 'ledger_account');

@@ -20,6 +20,7 @@ import { bizTransactionEndpoints } from './ledger/biz-transaction/routes.ts'
 import { holdingEndpoints } from './ledger/holding/routes.ts'
 import { distributionEndpoints } from './money/distribution/routes.ts'
 import { paymentRunEndpoints } from './money/payment-run/routes.ts'
+import { withholdingRateEndpoints } from './money/withholding-rate/routes.ts'
 import { serveConsole } from './operations/console/serve.ts'
 import { sessionPath } from './operations/console/session.ts'
 import { gaugesOf } from './operations/gauges.ts'
@@ -34,6 +35,7 @@ import { organisationTable } from './parties/organisation/sql.ts'
 import { paymentDetailEndpoints } from './parties/payment-detail/routes.ts'
 import { personEndpoints } from './parties/person/routes.ts'
 import { personTable } from './parties/person/sql.ts'
+import { taxStandingEndpoints } from './parties/tax-standing/routes.ts'
 import { openFiles } from './platform/files/open.ts'
 import { type Endpoint, methodOf, pathOf } from './platform/http/endpoint.ts'
 import { serveMetrics } from './platform/http/metrics.ts'
@@ -78,6 +80,8 @@ export async function buildApp(
     ...holdingEndpoints,
     ...distributionEndpoints(config.stageInline),
     ...paymentRunEndpoints(database),
+    ...withholdingRateEndpoints,
+    ...taxStandingEndpoints,
     ...bizTransactionEndpoints(postingDoor(database)),
     ...bizEntityEndpoints(vault),
     ...personEndpoints(vault),

@@ -13,9 +13,11 @@ const storeys: Record<string, string> = {
     'lookup shape embedded constraints.ts sql actor.ts http files registry.ts',
   catalogue: 'product investment common',
   access: 'password user audit',
-  parties: 'investor address communication payment-detail person organisation account biz-entity',
+  parties:
+    'investor address communication payment-detail person organisation account biz-entity ' +
+    'tax-standing',
   ledger: 'biz-event biz-transaction holding',
-  money: 'distribution payment-run',
+  money: 'withholding-rate distribution payment-run',
   records: 'document report search',
   integration: 'event webhook',
   operations: 'gauges.ts secret-fields.ts verify backup maintenance.ts demo cli console',
@@ -72,6 +74,8 @@ const writers: Record<string, string> = {
   entitlement_history: 'distribution',
   distribution_stage: 'distribution',
   residual_payment: 'distribution',
+  withholding_rate: 'withholding-rate',
+  withholding: 'distribution',
   payment_run: 'payment-run',
   payment: 'payment-run',
   payment_item: 'payment-run',

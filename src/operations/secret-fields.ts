@@ -3,6 +3,7 @@ import * as user from '../access/user/schema.ts'
 import * as affected from '../catalogue/investment/affected-schema.ts'
 import * as investment from '../catalogue/investment/schema.ts'
 import * as product from '../catalogue/product/schema.ts'
+import * as productTax from '../catalogue/product/tax-schema.ts'
 import * as event from '../integration/event/schema.ts'
 import * as webhook from '../integration/webhook/schema.ts'
 import * as bizEvent from '../ledger/biz-event/schema.ts'
@@ -10,6 +11,7 @@ import * as bizTransaction from '../ledger/biz-transaction/schema.ts'
 import * as holding from '../ledger/holding/schema.ts'
 import * as distribution from '../money/distribution/schema.ts'
 import * as paymentRun from '../money/payment-run/schema.ts'
+import * as withholdingRate from '../money/withholding-rate/schema.ts'
 import * as account from '../parties/account/schema.ts'
 import * as address from '../parties/address/schema.ts'
 import * as bizEntityParent from '../parties/biz-entity/parent-schema.ts'
@@ -19,6 +21,7 @@ import * as communication from '../parties/communication/schema.ts'
 import * as organisation from '../parties/organisation/schema.ts'
 import * as paymentDetail from '../parties/payment-detail/schema.ts'
 import * as person from '../parties/person/schema.ts'
+import * as taxStanding from '../parties/tax-standing/schema.ts'
 import { sensitiveNames } from '../platform/shape/keywords.ts'
 import * as document from '../records/document/schema.ts'
 import * as report from '../records/report/schema.ts'
@@ -31,11 +34,14 @@ const schemas = [
   affected,
   investment,
   product,
+  productTax,
   bizEvent,
   bizTransaction,
   holding,
   distribution,
   paymentRun,
+  withholdingRate,
+  taxStanding,
   account,
   address,
   bizEntityParent,

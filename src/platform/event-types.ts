@@ -25,6 +25,7 @@ const happenings = {
   Distribution: {
     distribution: ['configured', 'updated', 'deleted', 'declared', 'paid', 'completed', 'reversed'],
   },
+  Tax: { withholdingrate: ['created', 'updated', 'deleted'] },
   PaymentRun: { paymentrun: ['created', 'approved', 'sent', 'updated', 'deleted'] },
   Document: { document: ['created', 'updated', 'deleted'] },
   Report: { report: ['created', 'completed', 'failed', 'deleted'] },

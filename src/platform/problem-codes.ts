@@ -8,6 +8,9 @@ type Words = Readonly<Record<string, string>>
 const malformed: Words = {
   combination: 'Fields contradict each other.',
   unknown_lookup: 'An id is not one of the lookup that its field takes.',
+  no_income_kind: 'A tax component has no kind of income, by which tax would be withheld.',
+  no_withholding_rate: 'There is no rate of withholding tax for a kind of income on the day.',
+  overlap: 'Another rate holds for the same at that time.',
   no_price: 'There is no price to work with; give one.',
   same_account: 'Two accounts that must differ are one.',
   cycle: 'The link would lead back to where it begins.',

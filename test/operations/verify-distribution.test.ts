@@ -6,6 +6,7 @@ import { foundAfter } from '../support/corruption.ts'
 import { account, choose, configure, fundOf, stage, takeBack } from '../support/distribution.ts'
 import { assertVerified, type Fund, only } from '../support/ledger.ts'
 import { type Service, startService } from '../support/service.ts'
+import { investor, taxingFund, unquoted } from '../support/withholding.ts'
 
 let service: Service
 let client: pg.Client
@@ -40,6 +41,17 @@ async function live() {
     for (const name of stages.slice(0, steps)) await stage(service.admin, name, distribution)
   }
   await leave(fund, drp)
+  await tax()
+}
+
+/** A payment of which tax was withheld. */
+async function tax() {
+  const fund = await taxingFund(service)
+  await investor(service, fund, [unquoted], { units: 101.5 })
+  const taxComponents = [{ taxComponentName: 'CapitalGains', percentage: 100 }]
+  const how = { distributionAmountPerUnit: 1, taxComponents }
+  const distribution = await configure(service, fund, how)
+  for (const name of ['Declare', 'Payment'] as const) await stage(service.admin, name, distribution)
 }
 
 /** Somebody leaves the DRP: what was left is paid by a payment that is taken back, and again. */
@@ -78,6 +90,7 @@ const corruptions: Record<string, string[]> = {
     `update distribution set paid_amount = null where ${paid}`,
     `update distribution set paid_amount = 1 where ${declared}`,
     `update distribution set reinvested_amount = 0 where ${completed}`,
+    `update distribution set withheld_amount = withheld_amount + 1 where ${completed}`,
     `delete from entitlement where ${completed}`,
     `update distribution set distribution_status_id = 1 where ${declared}`,
   ],
@@ -94,7 +107,7 @@ const corruptions: Record<string, string[]> = {
       component_amounts[2] = component_amounts[2] - 0.02 where ${declared}`,
     `update entitlement set component_amounts = array[gross_amount] where ${declared}`,
   ],
-  'an entitlement is its cash and its DRP part, all in whole cents and none negative': [
+  'an entitlement is its tax, cash and DRP part, all in whole cents and none negative': [
     without('entitlement_splits', `update entitlement set cash_amount = cash_amount + 1`),
     without(
       'entitlement_not_negative',
@@ -115,6 +128,8 @@ const corruptions: Record<string, string[]> = {
     `update entitlement set drp_transaction_id = null where ${completed}`,
     `update distribution set distribution_status_id = 4 where ${paid}`,
     `update entitlement set corporate_action_id = 999999 where ${declared}`,
+    `update entitlement set tax_transaction_id = null where tax_amount > 0`,
+    `update entitlement set declared_drp_amount = null where tax_amount > 0`,
   ],
   'account and investment of an entitlement are those of its product and distribution': [
     `update entitlement set investment_id = investment_id + 1 where ${declared}`,
@@ -127,6 +142,23 @@ const corruptions: Record<string, string[]> = {
     spoil('corporate_action_id = null', of(10)),
     `delete from biz_transaction where biz_transaction_id = ${of(10)}`,
     copy(10),
+  ],
+  'every withholding of tax is that of one entitlement: same account, day and money': [
+    spoil('amount = amount + 0.01', of(12)),
+    spoil("transaction_date = '2025-07-16'", of(12)),
+    `delete from biz_transaction where biz_transaction_id = ${of(12)}`,
+    copy(12),
+  ],
+  'the tax of an entitlement is what was withheld of its components': [
+    `update entitlement set tax_amount = tax_amount - 1, cash_amount = cash_amount + 1
+      where tax_amount > 1`,
+    'delete from withholding',
+    'update withholding set account_id = account_id + 1000000',
+  ],
+  'what was withheld is the rate of its component, as it was to be rounded': [
+    'update withholding set percentage = percentage + 10 where amount > 0',
+    'update withholding set base_amount = base_amount + 0.01',
+    `update withholding set rounding = 'Cent'`,
   ],
   'every DRP allotment is that of one entitlement: same account, target, units, cost': [
     spoil('amount = amount + 0.01', of(11)),

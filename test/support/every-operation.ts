@@ -42,12 +42,29 @@ export function* everyOperation(carried: Carried): Walk {
   yield* ledger(carried, fund, entities)
   const distribution = yield* distributions(carried, fund)
   yield* paymentRuns(carried, fund)
+  yield* taxes(entities)
   yield* documents(carried, fund)
   yield* reports({ ...fund, ...entities, ...distribution })
   yield* webhooks()
   yield find('GET /Event', { PageSize: 1000 })
   yield find('GET /Search', { Text: 'example' })
   yield find('GET /Audit', { PageSize: 1000 })
+}
+
+function* taxes({ accountID }: Entities): Walk {
+  const rate = {
+    rule: 'NonResident',
+    incomeKind: 'Royalty',
+    countryCode: 'USA',
+    percentage: 5,
+    rounding: 'Cent',
+    validFrom: '2020-01-01',
+  }
+  const { rateID } = one(yield ask('POST /WithholdingRate', rate))
+  yield ask('PUT /WithholdingRate', { rateID, ...rate, validTo: '2030-12-31' })
+  yield find('GET /WithholdingRate', { RateID: rateID })
+  yield find('DELETE /WithholdingRate', { RateID: rateID })
+  yield find('GET /BizEntity/Account/TaxStanding', { AccountID: accountID })
 }
 
 function* webhooks(): Walk {

@@ -89,6 +89,25 @@ const webhookRequests: Requests = {
   'POST /Webhook/Replay': [async (world) => inBody(await webhookName(world), { eventIDs: [1] })],
 }
 
+const rate = {
+  rule: 'NoTfn',
+  incomeKind: 'Interest',
+  percentage: 47,
+  rounding: 'WholeDollar',
+  validFrom: '1900-01-01',
+  validTo: '1900-12-31',
+}
+/** Rates are no product's: those of a fresh registry are there for all. */
+const taxRequests: Requests = {
+  'GET /WithholdingRate': [() => inQuery({ rateID: 1 })],
+  'POST /WithholdingRate': [() => inBody(rate)],
+  'PUT /WithholdingRate': [() => inBody({ rateID: 1 }, rate, { incomeKind: 'Royalty' })],
+  'DELETE /WithholdingRate': [() => inQuery({ rateID: 2 })],
+  'GET /BizEntity/Account/TaxStanding': [
+    ({ product, account }, names) => inQuery(names.product(product), names.account(account)),
+  ],
+}
+
 /**
  * How to call each operation rightly about the records of a world: the walk through all operations
  * and callers (authorization.test.ts) is made from it. Each entry is a list, one request for every
@@ -107,6 +126,7 @@ export const requests: Requests = {
   ...ledgerRequests,
   ...distributionRequests,
   ...paymentRunRequests,
+  ...taxRequests,
   ...documentRequests,
   ...reportRequests,
   ...webhookRequests,

@@ -32,7 +32,7 @@ export const productEndpoints = (timeZone: string) => [
   writing({
     operation: 'PUT /Product',
     access: 'Product.Write',
-    summary: 'Replace a product; timeZone and lockedDate stay where they are left out.',
+    summary: 'Replace a product; what came with the second part stays where it is left out.',
     resource: 'Product',
     body: ProductUpdate,
     data: arrayOf(Product),

@@ -16,6 +16,7 @@ import {
 } from '../../platform/shape/fields.ts'
 import { reference } from '../../platform/sql/identify.ts'
 import { isTimeZone } from '../../time-zone.ts'
+import { TaxComponentKinds, Withholding } from './tax-schema.ts'
 
 const TimeZone = textThat(
   64,
@@ -42,6 +43,8 @@ const fields = {
   isActive: optional(FlagSet),
   timeZone: optional(clearable(TimeZone)),
   lockedDate: optional(clearable(LockedDate)),
+  withholding: optional(clearable(Withholding)),
+  taxComponentKinds: optional(clearable(TaxComponentKinds)),
 }
 
 export const ProductInput = Type.Object(fields, {
@@ -64,6 +67,8 @@ export const Product = shown(
     isActive: true,
     timeZone: 'Australia/Sydney',
     lockedDate: null,
+    withholding: false,
+    taxComponentKinds: [{ taxComponentName: 'Bank interest', incomeKind: 'Interest' }],
     createdDate: '2026-01-01T00:00:00Z',
     updatedDate: '2026-01-01T00:00:00Z',
   },

@@ -28,6 +28,7 @@ import {
   type Stored,
 } from './sql.ts'
 import { begin, countAccounts, moveOn, type Phase, refuseUnderWay, type Stage } from './stage.ts'
+import { kindsOf } from './withhold.ts'
 import { accountsInWords } from './words.ts'
 
 const { Configured, Declared } = lookups.DistributionStatus
@@ -205,6 +206,7 @@ export function refuseUndeclarable(stored: Stored) {
       'incomplete',
       `The configuration is not complete: ${missing.join(', ')} missing.`,
     )
+  if (stored.withholding) kindsOf(stored)
   // Until the day has ended in the product's zone, somebody may still buy or sell on it.
   if (stored.recordDate! >= stored.today)
     throw conflict('record_date', `The record date ${stored.recordDate} has not ended yet.`)

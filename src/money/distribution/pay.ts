@@ -19,12 +19,19 @@ import {
   refuseOtherStage,
   type Stage,
 } from './stage.ts'
+import { postTax, type TaxTerms, taxTermsOf, withhold } from './withhold.ts'
 import { accountsInWords } from './words.ts'
 
 const { Declared, Paid } = lookups.DistributionStatus
 const type = lookups.BizTransactionType['Distribution payment']
 
-/** Pays the cash part: one transaction per account; the part that goes to the DRP is held. */
+/** Its rates are those of the beginning, however long it goes on. */
+type Terms = { tax?: TaxTerms | undefined }
+
+/**
+ * Withholds what tax there is and pays the cash part: one transaction per account for either; the
+ * part that goes to the DRP is held.
+ */
 export async function payDistribution(
   tx: Tx,
   actor: Actor,
@@ -37,7 +44,8 @@ export async function payDistribution(
   refuseFarAhead(stored, stored.paymentDate!, 'paymentDate')
   refuseLocked(stored, stored.paymentDate!)
   const accounts = await countAccounts(tx, pay.accounts(stored))
-  return begin(tx, actor, stored, payStage, { terms: {}, accounts, inline })
+  const terms = { tax: await taxTermsOf(tx, stored) }
+  return begin(tx, actor, stored, payStage, { terms, accounts, inline })
 }
 
 async function payAccounts(tx: Tx, stored: Stored, span: Span) {
@@ -70,26 +78,36 @@ async function payAccounts(tx: Tx, stored: Stored, span: Span) {
   })
 }
 
-const pay: Phase<object> = {
+const pay: Phase<Terms> = {
   accounts: (stored) => sql`entitlement x where ${ofDistribution(stored, 'x')}`,
-  work: async (tx, stored, _terms, span) => {
+  work: async (tx, stored, { tax }, span) => {
+    if (tax) await withhold(tx, stored, tax, span)
     await payAccounts(tx, stored, span)
+    if (tax) await postTax(tx, stored, span)
     await payLeftovers(tx, { ...stored, date: stored.paymentDate!, with: stored.id }, span)
   },
 }
 
-export const payStage: Stage<object> = {
+export const payStage: Stage<Terms> = {
   name: 'Payment',
   operation: 'POST /Distribution/Payment',
   event: 'distribution.paid',
   phases: () => [pay],
   finish: async (tx, stored) => {
-    const [done] = await tx.query<{ accounts: number; total: string }>(sql`
-      select count(*)::int as accounts, trim_scale(coalesce(sum(cash_amount), 0))::text as total
-      from entitlement e where ${ofDistribution(stored, 'e')} and cash_amount > 0`)
-    const { accounts, total } = done!
-    await moveOn(tx, stored, Paid, sql`paid_amount = ${total}, paid_date = now()`)
-    const message = `Paid ${total} to ${accountsInWords(accounts)}.`
-    return { message, counts: { accounts }, changes: { accounts, total } }
+    const [done] = await tx.query<{ accounts: number; total: string; withheld: string }>(sql`
+      select count(*) filter (where cash_amount > 0)::int as accounts,
+        trim_scale(coalesce(sum(cash_amount), 0))::text as total,
+        trim_scale(coalesce(sum(tax_amount), 0))::text as withheld
+      from entitlement e where ${ofDistribution(stored, 'e')}`)
+    const { accounts, total, withheld } = done!
+    await moveOn(
+      tx,
+      stored,
+      Paid,
+      sql`paid_amount = ${total}, withheld_amount = ${withheld}, paid_date = now()`,
+    )
+    const tax = withheld === '0' ? '' : ` ${withheld} of tax is withheld.`
+    const message = `Paid ${total} to ${accountsInWords(accounts)}.${tax}`
+    return { message, counts: { accounts }, changes: { accounts, total, withheld } }
   },
 }

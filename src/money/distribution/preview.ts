@@ -16,6 +16,7 @@ import {
 import { selectEntitlements } from './entitlement.ts'
 import { type Declaration, EntitledAccount } from './schema.ts'
 import { identifyDistribution, readDistribution, selectEntitled } from './sql.ts'
+import { drpOfNet, taxTermsOf, withheldOf } from './withhold.ts'
 
 const Exception = Type.Object({
   accountID: Type.Integer(),
@@ -28,6 +29,7 @@ export const DistributionPreview = Type.Object(
     accountCount: Type.Integer(),
     units: decimal(),
     grossAmount: decimal(),
+    taxAmount: { ...decimal(), description: 'The tax that Payment would withhold now.' },
     drpAmount: decimal(),
     cashAmount: decimal(),
     exceptionCount: Type.Integer(),
@@ -38,6 +40,23 @@ export const DistributionPreview = Type.Object(
 )
 
 type Previewed = { json: string; gross: string; accounts: number }
+
+const declared = sql`select * from declared`
+const noTax = sql`select * from withholding where false`
+
+/** Entitlements as Payment would leave them. */
+const afterTax = (decimals: number) => sql`
+  select d.*, d.gross_amount - d.tax_amount - d.drp_amount as cash_amount
+  from (
+    select e.product_id, e.corporate_action_id, e.account_id, e.investment_id, e.units,
+      e.unit_days, e.pre_calculated, e.drp_type_id, e.drp_value, e.gross_amount,
+      e.component_amounts, w.tax as tax_amount, ${drpOfNet(decimals)} as drp_amount
+    from declared e
+    left join (
+      select account_id, sum(amount) as tax from withholding group by account_id) t
+      on t.account_id = e.account_id
+    cross join lateral (select coalesce(t.tax, 0) as tax offset 0) w
+    offset 0) d`
 
 /** What Declare would do with the same body: nothing is written. */
 export async function previewDistribution(
@@ -50,6 +69,7 @@ export async function previewDistribution(
   refuseUndeclarable(stored)
   const terms = await entitlingOf(handle, stored, declaration)
   const entitlements = selectEntitlements(stored, terms)
+  const tax = await taxTermsOf(handle, stored)
   const firstPage = sql`
     select e.*, null::numeric as drp_units, null::numeric as drp_residual,
       null::int as payment_detail_id, null::bigint as payment_transaction_id,
@@ -68,11 +88,15 @@ export async function previewDistribution(
       union all
       select 'closed_account' where a.account_status_id = ${lookups.AccountStatus.Closed}) x`
   const [preview] = await handle.query<Previewed>(sql`
-    with entitled as materialized (${entitlements}),
+    with declared as materialized (${entitlements}),
+    -- What would be withheld, under the name of the table that it would be kept in.
+    withholding as materialized (${tax ? withheldOf(stored, tax, declared) : noTax}),
+    entitled as materialized (${afterTax(stored.decimals)}),
     exceptional as materialized (${exceptions}),
     preview as (
       select count(*)::int as "accountCount", trim_scale(coalesce(sum(units), 0)) as units,
         trim_scale(coalesce(sum(gross_amount), 0)) as "grossAmount",
+        trim_scale(coalesce(sum(tax_amount), 0)) as "taxAmount",
         trim_scale(coalesce(sum(drp_amount), 0)) as "drpAmount",
         trim_scale(coalesce(sum(cash_amount), 0)) as "cashAmount",
         (select count(*)::int from exceptional) as "exceptionCount",

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { investmentIdentity } from '../../catalogue/investment/schema.ts'
+import { IncomeKindName } from '../../catalogue/product/tax-schema.ts'
 import { paging } from '../../platform/http/paging.ts'
 import { lookupID } from '../../platform/lookup/lookups.ts'
 import {
@@ -210,6 +211,21 @@ export const DistributionQuery = Type.Object({
   ...paging,
 })
 
+const Withheld = Type.Object({
+  taxComponentName: Type.String(),
+  incomeKind: IncomeKindName,
+  rule: Type.String({
+    enum: ['Override', 'NoTfn', 'NonResident'],
+    description: 'What the tax was withheld for.',
+  }),
+  countryCode: nullable(
+    Type.String({ description: 'The country of residence that the rate goes by.' }),
+  ),
+  baseAmount: decimal({}, { description: 'Of how much it was withheld.' }),
+  percentage: decimal(),
+  rounding: Type.String({ enum: ['WholeDollar', 'Cent'], description: 'How it was rounded.' }),
+  amount: decimal(),
+})
 export const EntitledAccount = shown('EntitledAccount', {
   corporateActionID: Id,
   externalCorporateActionId: ExternalId,
@@ -236,6 +252,13 @@ export const EntitledAccount = shown('EntitledAccount', {
       amount: decimal(),
     }),
   ),
+  taxAmount: {
+    ...decimal(),
+    description: 'The tax withheld, with Payment; grossAmount is taxAmount, drpAmount, cashAmount.',
+  },
+  withholding: Type.Array(Withheld, {
+    description: 'What was withheld of each component that a rule was found for.',
+  }),
   drpAmount: decimal(),
   drpUnits: decimal(),
   drpResidual: decimal(),

@@ -120,6 +120,11 @@ export type Stored = DistributionID & {
   /** Of the tax components, in their order. */
   percentages: string[]
   componentTotal: string | null
+  /** Their names, and what the product says that they are for tax. */
+  componentNames: string[]
+  componentKinds: (string | null)[]
+  /** Whether the product withholds tax. */
+  withholding: boolean
   decimals: number
   /** The product's day. */
   today: string
@@ -148,6 +153,15 @@ export async function readDistribution(handle: Sql, which: DistributionID): Prom
       (select trim_scale(sum(c.percentage))::text from distribution_component c
         where c.product_id = t.product_id and c.corporate_action_id = t.corporate_action_id)
         as "componentTotal",
+      array(select c.tax_component_name from distribution_component c
+        where c.product_id = t.product_id and c.corporate_action_id = t.corporate_action_id
+        order by c.ordinal) as "componentNames",
+      array(select (select k ->> 'incomeKind' from json_array_elements(p.tax_component_kinds) k
+          where lower(trim(k ->> 'taxComponentName')) = lower(trim(c.tax_component_name)) limit 1)
+        from distribution_component c
+        where c.product_id = t.product_id and c.corporate_action_id = t.corporate_action_id
+        order by c.ordinal) as "componentKinds",
+      p.withholding,
       ${today('p')} as today, p.locked_date as "lockedDate", g.stage as "underWay",
       g.error_message as "stageError"
     from distribution t join investment i on i.investment_id = t.investment_id
@@ -220,6 +234,7 @@ const maskedColumn = (column: string) => `case when length(${column}) <= 3
 const entitledColumns = (clear: boolean) =>
   columns(EntitledAccount, 't', {
     ...entitledSources,
+    withholding: shownWithholding,
     ...(!clear && {
       payeeAccountNumber: maskedColumn('t.payee_account_number'),
       payeeIban: maskedColumn('t.payee_iban'),
@@ -250,6 +265,16 @@ const entitledSources = {
     from distribution_component c
     where c.product_id = t.product_id and c.corporate_action_id = t.corporate_action_id)`,
 }
+const shownWithholding = `(
+  select coalesce(json_agg(json_build_object('taxComponentName', c.tax_component_name,
+    'incomeKind', w.income_kind, 'rule', w.rule, 'countryCode', w.country_code,
+    'baseAmount', trim_scale(w.base_amount), 'percentage', trim_scale(w.percentage),
+    'rounding', w.rounding, 'amount', trim_scale(w.amount)) order by w.ordinal), '[]')
+  from withholding w
+  join distribution_component c on c.product_id = w.product_id
+    and c.corporate_action_id = w.corporate_action_id and c.ordinal = w.ordinal
+  where w.product_id = t.product_id and w.corporate_action_id = t.corporate_action_id
+    and w.account_id = t.account_id)`
 const shownClear = entitledColumns(true)
 const shownMasked = entitledColumns(false)
 

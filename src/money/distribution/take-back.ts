@@ -8,6 +8,7 @@ import type { Fragment, Tx } from '../../platform/sql/handle.ts'
 import { within } from './span.ts'
 import { ofDistribution, type Stored } from './sql.ts'
 import { moveOn, type Phase, type Stage } from './stage.ts'
+import { giveBack } from './withhold.ts'
 
 /**
  * The stages backwards. Each undoes for an account all that its stage did for it, or nothing: it is
@@ -51,14 +52,16 @@ const unpay: Phase<Reason> = {
   accounts: entitlements,
   work: async (tx, stored, { userID }, span) => {
     const own = sql`${ofDistribution(stored, 'e')} and ${within('e.account_id', span)}
-      and e.payment_transaction_id is not null`
+      and (e.payment_transaction_id is not null or e.tax_transaction_id is not null)`
     const residuals = sql`${ofDistribution(stored, 'r')} and ${within('r.account_id', span)}
       and r.reversed_date is null`
     const accounts = sql`
       select e.account_id from entitlement e where ${own}
       union select r.account_id from residual_payment r where ${residuals}`
     const ids = sql`
-      select e.payment_transaction_id from entitlement e where ${own}
+      select x.id from entitlement e
+      cross join lateral (values (e.payment_transaction_id), (e.tax_transaction_id)) x (id)
+      where ${own} and x.id is not null
       union all select r.biz_transaction_id from residual_payment r where ${residuals}`
     await rollBack(tx, stored.productID, accounts, { ids, userID })
     await tx.query(sql`
@@ -72,6 +75,7 @@ const unpay: Phase<Reason> = {
       update entitlement e set payment_transaction_id = null, payment_detail_id = null,
         payee_name = null, payee_bsb = null, payee_account_number = null, payee_iban = null
       where ${own}`)
+    await giveBack(tx, stored, span)
   },
 }
 
@@ -114,7 +118,7 @@ export const reverseDrpAllotment = back('ReverseDrpAllotment', unallot, {
 })
 export const reversePayment = back('ReversePayment', unpay, {
   statusID: Declared,
-  forget: sql`paid_amount = null, paid_date = null`,
+  forget: sql`paid_amount = null, withheld_amount = null, paid_date = null`,
   words: 'The payment is taken back; the distribution is Declared.',
 })
 export const reverseDeclare = back('ReverseDeclare', undeclare, {

@@ -49,6 +49,24 @@ async function settleItems(tx: Tx, run: RunID) {
   await dropEmpty(tx, { productID, runID: run.id })
 }
 
+/** How the bank is told of tax withheld from a non-resident: by treaty, without, or of interest. */
+const taxIndicator = `(
+  select case when bool_and(w.income_kind = 'Interest') then 'Y'
+    when bool_or(exists (
+      select from withholding_rate x
+      join lookup l on l.category = 'Country' and l.code = x.country_code
+      where x.rule = 'NonResident' and x.income_kind = 'UnfrankedDividend'
+        and w.country_code in (l.code, l.description))) then 'W'
+    else 'X' end
+  from payment_item m
+  join entitlement e on e.product_id = m.product_id
+    and e.payment_transaction_id = m.biz_transaction_id and e.account_id = p.account_id
+  join withholding w on w.product_id = e.product_id
+    and w.corporate_action_id = e.corporate_action_id and w.account_id = e.account_id
+  where m.product_id = p.product_id and m.payment_id = p.payment_id
+    and w.rule = 'NonResident' and w.amount > 0
+  having count(*) > 0)`
+
 async function makeFiles(tx: Tx, run: RunID) {
   const [terms] = await tx.query<FileRun>(sql`
     select r.payment_run_id as id, r.format, r.balanced, r.processing_date as "processingDate",
@@ -62,7 +80,8 @@ async function makeFiles(tx: Tx, run: RunID) {
     select p.payment_id as id, round(p.amount, ${terms!.decimals}::int)::text as amount,
       p.tax_amount::text as tax, p.reference,
       p.payee_name as name, p.payee_bsb as bsb, p.payee_account_number as "accountNumber",
-      p.payee_iban as iban, p.payee_swift as swift, p.entry_code as code
+      p.payee_iban as iban, p.payee_swift as swift, p.entry_code as code,
+      case when p.tax_amount > 0 then ${raw(taxIndicator)} end as indicator
     from payment p where ${ofRun(run, 'p')} order by p.payment_id`)
   if (payments.length === 0) throw conflict('nothing_to_pay', 'The run has no payments left.')
   const parts = terms!.format === 'ABA' ? splitByTotal(payments) : [payments]

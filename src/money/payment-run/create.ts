@@ -72,15 +72,17 @@ export const fill = (tx: Tx, terms: Terms, rows: Fragment, claimed: Fragment) =>
   tx.query(sql`
   with judged as materialized (${judged(terms, rows)}),
   paid as (
-    insert into payment (product_id, payment_id, payment_run_id, account_id, amount, reference,
-      payee_key, payee_name, payee_bsb, payee_account_number, payee_iban, payee_swift, entry_code)
+    insert into payment (product_id, payment_id, payment_run_id, account_id, amount, tax_amount,
+      reference, payee_key, payee_name, payee_bsb, payee_account_number, payee_iban, payee_swift,
+      entry_code)
     select ${terms.productID}::int, n.id, ${terms.runID}::int, n.account_id, n.amount,
-      'PAY ' || n.id, n.payee_key, n.payee_name, n.payee_bsb, n.payee_account_number,
+      n.tax_amount, 'PAY ' || n.id, n.payee_key, n.payee_name, n.payee_bsb, n.payee_account_number,
       n.payee_iban, n.payee_swift, n.code
     from (
       select nextval('payment_payment_id_seq') as id, g.*
       from (
-        select account_id, payee_key, sum(amount) as amount, min(payee_name) as payee_name,
+        select account_id, payee_key, sum(amount) as amount, sum(tax_amount) as tax_amount,
+          min(payee_name) as payee_name,
           min(payee_bsb) as payee_bsb, min(payee_account_number) as payee_account_number,
           min(payee_iban) as payee_iban, min(payee_swift) as payee_swift,
           case when bool_or(source = 'Redemption') then '50' else '56' end as code
@@ -94,7 +96,7 @@ export const fill = (tx: Tx, terms: Terms, rows: Fragment, claimed: Fragment) =>
       code
     from judged where code is not null),
   items as (
-    select j.biz_transaction_id, j.source, j.amount, p.payment_id
+    select j.biz_transaction_id, j.source, j.amount, j.tax_amount, p.payment_id
     from judged j join paid p on p.account_id = j.account_id and p.payee_key = j.payee_key
     where j.code is null)
   ${claimed}`)
@@ -102,8 +104,9 @@ export const fill = (tx: Tx, terms: Terms, rows: Fragment, claimed: Fragment) =>
 /** Each transaction for this run; one that another run took meanwhile is not ours. */
 const claim = ({ productID, runID }: Terms) => sql`
   insert into payment_item (product_id, biz_transaction_id, payment_run_id, payment_id, source,
-    amount)
-  select ${productID}::int, biz_transaction_id, ${runID}::int, payment_id, source, amount
+    amount, tax_amount)
+  select ${productID}::int, biz_transaction_id, ${runID}::int, payment_id, source, amount,
+    tax_amount
   from items order by biz_transaction_id
   on conflict (product_id, biz_transaction_id) do nothing`
 
@@ -114,12 +117,14 @@ export async function dropEmpty(tx: Tx, { productID, runID }: Pick<Terms, 'produ
     and m.payment_id = p.payment_id`
   await tx.query(sql`delete from payment p where ${own} and not exists (${items})`)
   await tx.query(sql`
-    update payment p set amount = s.amount
+    update payment p set amount = s.amount, tax_amount = s.tax_amount
     from (
-      select m.payment_id, sum(m.amount) as amount from payment_item m
+      select m.payment_id, sum(m.amount) as amount, sum(m.tax_amount) as tax_amount
+      from payment_item m
       where m.product_id = ${productID} and m.payment_run_id = ${runID}
       group by m.payment_id) s
-    where ${own} and s.payment_id = p.payment_id and s.amount <> p.amount`)
+    where ${own} and s.payment_id = p.payment_id
+      and (s.amount, s.tax_amount) <> (p.amount, p.tax_amount)`)
 }
 
 /** A run that would pay nobody and has no exception to tell is not made. */

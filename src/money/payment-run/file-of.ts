@@ -31,6 +31,8 @@ export type FilePayment = {
   iban: string | null
   swift: string | null
   code: string
+  /** W, X or Y where tax was withheld from a non-resident. */
+  indicator: string | null
 }
 
 /** Names longer than their field are cut, and told. */
@@ -59,6 +61,7 @@ function aba(run: FileRun, payments: FilePayment[]) {
     title: one.name,
     reference: one.reference,
     taxCents: wholeUnits(one.tax, 2),
+    ...(one.indicator && { indicator: one.indicator }),
   }))
   const contra = run.balanced
     ? { title: run.accountName, reference: `RUN ${run.id} BALANCE` }

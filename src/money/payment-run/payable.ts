@@ -53,7 +53,7 @@ const withPayee = ({ productID }: Terms, rows: Fragment): Fragment => sql`
     trim(case when d.payment_detail_id is null then c.payee_account_number
       else d.account_number end) as payee_account_number,
     case when d.payment_detail_id is null then c.payee_iban else d.iban end as payee_iban,
-    d.swift as payee_swift
+    d.swift as payee_swift, coalesce(c.tax_amount, 0) as tax_amount
   from (${rows}) p
   join account a on a.account_id = p.account_id
   join biz_entity n on n.biz_entity_id = a.biz_entity_id
@@ -63,11 +63,12 @@ const withPayee = ({ productID }: Terms, rows: Fragment): Fragment => sql`
       and case when p.source = 'Redemption' then d.is_for_redemption else d.is_for_distribution end
     order by d.is_default desc, d.payment_detail_id limit 1) d on true
   left join lateral (
-    select e.payee_name, e.payee_bsb, e.payee_account_number, e.payee_iban from entitlement e
+    select e.payee_name, e.payee_bsb, e.payee_account_number, e.payee_iban, e.tax_amount
+    from entitlement e
     where e.product_id = ${productID} and e.corporate_action_id = p.corporate_action_id
       and e.account_id = p.account_id and e.payment_transaction_id = p.biz_transaction_id
     union all
-    select r.payee_name, r.payee_bsb, r.payee_account_number, r.payee_iban
+    select r.payee_name, r.payee_bsb, r.payee_account_number, r.payee_iban, 0
     from residual_payment r
     where r.product_id = ${productID} and r.biz_transaction_id = p.biz_transaction_id
     limit 1) c on true`
@@ -90,25 +91,31 @@ const unfit: Record<Format, string> = {
   'cheque list': `null::text`,
 }
 
-/** A payment record of the ABA file has ten digits for its cents. */
+/** A payment record of the ABA file has ten digits for its cents, and eight for those of tax. */
 const mostAmount = '99999999.99'
+const mostTax = '999999.99'
 
 /** Payables with their payee, and the reason why one cannot be paid. */
 export function judged(terms: Terms, rows: Fragment): Fragment {
   const { AccountStatus, BizEntityStatus } = lookups
-  const limit = terms.format === 'ABA' ? mostAmount : '1e30'
+  const isAba = terms.format === 'ABA'
+  const limit = isAba ? mostAmount : '1e30'
+  const taxLimit = isAba ? mostTax : '1e30'
   return sql`
     select g.*, case when g.flaw is not null then g.flaw
       when g.together < ${terms.minimum}::numeric then 'below_minimum'
-      when g.together > ${limit}::numeric then 'amount_too_large' end as code
+      when g.together > ${limit}::numeric or g.tax_together > ${taxLimit}::numeric
+        then 'amount_too_large' end as code
     from (
-      select p.*, sum(p.amount) filter (where p.flaw is null)
-        over (partition by p.account_id, p.payee_key) as together
+      select p.*,
+        sum(p.amount) filter (where p.flaw is null) over same_payee as together,
+        sum(p.tax_amount) filter (where p.flaw is null) over same_payee as tax_together
       from (
         select p.*, md5(concat_ws('|', p.payee_name, p.payee_bsb, p.payee_account_number,
             p.payee_iban, p.source = 'Redemption')) as payee_key,
           case when p.account_status_id = ${AccountStatus.Suspended}
               or p.biz_entity_status_id = ${BizEntityStatus.Inactive} then 'account_suspended'
             else ${raw(unfit[terms.format])} end as flaw
-        from (${withPayee(terms, rows)}) p) p) g`
+        from (${withPayee(terms, rows)}) p) p
+      window same_payee as (partition by p.account_id, p.payee_key)) g`
 }

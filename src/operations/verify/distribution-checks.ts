@@ -45,17 +45,19 @@ export const distributionChecks: Check[] = [
     of: 'distribution',
     violations: `
       select d.product_id, d.corporate_action_id, d.distribution_status_id, d.declared_amount,
-        e.gross, d.paid_amount, e.cash, d.reinvested_amount, e.cost
+        e.gross, d.paid_amount, e.cash, d.withheld_amount, e.tax, d.reinvested_amount, e.cost
       from distribution d
       left join (
         select product_id, corporate_action_id, sum(gross_amount) as gross,
-          sum(cash_amount) as cash, sum(drp_cost) as cost
+          sum(cash_amount) as cash, sum(tax_amount) as tax, sum(drp_cost) as cost
         from entitlement group by product_id, corporate_action_id) e
         on e.product_id = d.product_id and e.corporate_action_id = d.corporate_action_id
       where ${settled} and (d.declared_amount is distinct from
           case when d.distribution_status_id >= ${Declared} then coalesce(e.gross, 0) end
         or d.paid_amount is distinct from
           case when d.distribution_status_id >= ${Paid} then coalesce(e.cash, 0) end
+        or d.withheld_amount is distinct from
+          case when d.distribution_status_id >= ${Paid} then coalesce(e.tax, 0) end
         or d.reinvested_amount is distinct from
           case when d.distribution_status_id = ${Completed} then coalesce(e.cost, 0) end)`,
   },
@@ -102,16 +104,19 @@ export const distributionChecks: Check[] = [
               and c.corporate_action_id = e.corporate_action_id))`,
   },
   {
-    name: 'an entitlement is its cash and its DRP part, all in whole cents and none negative',
+    name: 'an entitlement is its tax, cash and DRP part, all in whole cents and none negative',
     of: 'entitlement',
     violations: `
-      select ${key}, e.gross_amount, e.cash_amount, e.drp_amount, e.drp_cost, e.drp_residual
+      select ${key}, e.gross_amount, e.tax_amount, e.cash_amount, e.drp_amount, e.drp_cost,
+        e.drp_residual
       from (${entitled}) e
-      where e.gross_amount <> e.cash_amount + e.drp_amount
-        or least(e.units, e.cash_amount, e.drp_amount, e.drp_units, e.drp_cost, e.drp_residual,
+      where e.gross_amount <> e.tax_amount + e.cash_amount + e.drp_amount
+        or least(e.units, e.tax_amount, e.cash_amount, e.drp_amount, e.drp_units,
+          e.drp_cost, e.drp_residual,
           e.residual_before) < 0
         or greatest(scale(trim_scale(e.gross_amount)), scale(trim_scale(e.cash_amount)),
-          scale(trim_scale(e.drp_cost)), scale(trim_scale(e.drp_residual))) > e.cents`,
+          scale(trim_scale(e.tax_amount)), scale(trim_scale(e.drp_cost)),
+          scale(trim_scale(e.drp_residual))) > e.cents`,
   },
   {
     name: 'what was reinvested and left from before is what the units cost and what is left now',
@@ -149,6 +154,9 @@ export const distributionChecks: Check[] = [
         or (e.under_way is null and (e.status_id < ${Declared}
           or (e.payment_transaction_id is not null)
             <> (e.status_id >= ${Paid} and e.cash_amount > 0)
+          or (e.tax_transaction_id is not null) <> (e.tax_amount > 0)
+          or (e.declared_drp_amount is not null) <> (e.tax_amount > 0)
+          or (e.tax_amount > 0 and e.status_id < ${Paid})
           or (e.drp_residual is not null)
             <> (e.status_id = ${Completed} and e.drp_amount > 0)))`,
   },
@@ -174,6 +182,45 @@ export const distributionChecks: Check[] = [
     ),
   },
   {
+    name: 'every withholding of tax is that of one entitlement: same account, day and money',
+    of: 'biz_transaction',
+    violations: linked(
+      idsOf('Withholding tax'),
+      'tax_transaction_id',
+      `e.investment_id <> t.investment_id or -e.tax_amount <> t.amount or t.quantity <> 0
+        or e.payment_date is distinct from t.transaction_date`,
+    ),
+  },
+  {
+    name: 'the tax of an entitlement is what was withheld of its components',
+    of: 'entitlement',
+    violations: `
+      select coalesce(e.product_id, w.product_id) as product_id,
+        coalesce(e.corporate_action_id, w.corporate_action_id) as corporate_action_id,
+        coalesce(e.account_id, w.account_id) as account_id, e.tax_amount, w.amount as should_be
+      from entitlement e
+      full join (
+        select product_id, corporate_action_id, account_id, sum(amount) as amount
+        from withholding group by product_id, corporate_action_id, account_id) w
+        on w.product_id = e.product_id and w.corporate_action_id = e.corporate_action_id
+          and w.account_id = e.account_id
+      where e.account_id is null or e.tax_amount <> coalesce(w.amount, 0)`,
+  },
+  {
+    name: 'what was withheld is the rate of its component, as it was to be rounded',
+    of: 'withholding',
+    violations: `
+      select w.product_id, w.corporate_action_id, w.account_id, w.ordinal, w.base_amount,
+        e.component_amounts, w.percentage, w.rounding, w.amount
+      from withholding w
+      left join (${entitled}) e on e.product_id = w.product_id
+        and e.corporate_action_id = w.corporate_action_id and e.account_id = w.account_id
+      where w.base_amount is distinct from e.component_amounts[w.ordinal]
+        or w.amount <> case w.rounding
+          when 'WholeDollar' then trunc(w.base_amount * w.percentage * 0.01)
+          else round(w.base_amount * w.percentage * 0.01, e.cents) end`,
+  },
+  {
     name: 'every DRP allotment is that of one entitlement: same account, target, units, cost',
     of: 'biz_transaction',
     violations: linked(
@@ -192,7 +239,7 @@ export const distributionChecks: Check[] = [
       select product_id, corporate_action_id, account_id, biz_transaction_type_id, count(*)
       from biz_transaction t
       where (biz_transaction_type_id in ${made} or corporate_action_id is not null)
-        and ${counts('t')} and biz_transaction_type_id not in ${idsOf('Withholding tax')}
+        and ${counts('t')}
         and not (biz_transaction_type_id in ${idsOf('Residual payment')}
           and corporate_action_id is null)
       group by product_id, corporate_action_id, account_id, biz_transaction_type_id

@@ -217,7 +217,7 @@ async function completeRows(tx: Tx, given: readonly Given[]): Promise<Row[]> {
   const numberOf = new Map(unnumbered.map((one, i) => [one, numbers[i]!]))
   return given.map((one) => {
     const { input, before, list } = one
-    return rowFrom(accountTable, input, {
+    const others = {
       account_id: (before?.account_id as number | undefined) ?? idOf.get(one)!,
       biz_entity_id: list.entityID,
       product_id: one.productID!,
@@ -227,7 +227,8 @@ async function completeRows(tx: Tx, given: readonly Given[]): Promise<Row[]> {
       account_status_id:
         input.accountStatusID ?? before?.account_status_id ?? lookups.AccountStatus.Active,
       drp_type_id: input.drpTypeID ?? lookups.DRPType.None,
-    })
+    }
+    return rowFrom(accountTable, input, others, before)
   })
 }
 

@@ -1,7 +1,18 @@
 import { type Static, Type } from 'typebox'
 import { lookupID, lookups } from '../../platform/lookup/lookups.ts'
 import { compareDecimals, plainDecimal } from '../../platform/shape/decimal.ts'
-import { decimal, ExternalId, Id, optional, shown, text } from '../../platform/shape/fields.ts'
+import {
+  clearable,
+  DateOnly,
+  decimal,
+  document,
+  ExternalId,
+  Id,
+  optional,
+  requiredText,
+  shown,
+  text,
+} from '../../platform/shape/fields.ts'
 import type { Check } from '../../platform/shape/keywords.ts'
 
 const ids = {
@@ -10,12 +21,39 @@ const ids = {
   productID: optional(Id),
   externalProductId: optional(ExternalId),
 }
+
+const endsAfterItBegins: Check = (value) => {
+  const { validFrom, validTo } = (value ?? {}) as Record<string, unknown>
+  const backwards =
+    typeof validFrom === 'string' && typeof validTo === 'string' && validTo < validFrom
+  return backwards ? [{ field: 'validTo', words: 'is before validFrom' }] : []
+}
+
+/** What is withheld from an account whatever its parties quote, for as long as it holds. */
+export const WithholdingOverride = document(
+  Type.Object(
+    {
+      percentage: decimal({ minimum: '0', maximum: '100' }),
+      reason: requiredText(500),
+      validFrom: optional(DateOnly),
+      validTo: optional(DateOnly),
+    },
+    {
+      check: endsAfterItBegins,
+      description:
+        'The percentage that is withheld, to the cent, whatever the parties have quoted and ' +
+        'wherever they are resident; null: by their standing.',
+    },
+  ),
+)
+
 const fields = {
   accountNumber: optional(text(50, { minLength: 1 })),
   currencyID: optional(lookupID('Currency')),
   drpTypeID: optional(lookupID('DRPType')),
   drpValue: optional(decimal()),
   accountStatusID: optional(lookupID('AccountStatus')),
+  withholdingOverride: optional(clearable(WithholdingOverride)),
 }
 
 /** A percentage or a number of units needs its value. */

@@ -17,7 +17,7 @@ const tags: Readonly<Record<string, string>> = {
   Distribution: 'Income paid to holders: configure, declare, pay, reinvest.',
   Document: 'Documents and their files.',
   Report: 'Reports, made in the background.',
-  Tax: 'Withholding tax: rates, and what was withheld.',
+  WithholdingRate: 'The rates of withholding tax, by kind of income, country and time.',
   PaymentRun: 'Payments out to investors, in runs with a bank file.',
   Payment: 'Single payments of runs, and those that came back.',
   Hold: 'Accounts and units that are held.',

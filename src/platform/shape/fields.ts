@@ -61,6 +61,9 @@ export const textThat = (
 export const clearable = <T extends TSchema>(schema: T) =>
   Type.Unsafe<Static<T> | null>({ ...schema, clearable: true })
 
+/** An object or list that is one value of its record: it is stored, compared and shown as one. */
+export const document = <T extends TSchema>(schema: T): T => ({ ...schema, document: true })
+
 export const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 export const optional = Type.Optional
 

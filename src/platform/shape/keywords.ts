@@ -34,6 +34,8 @@ export type Keywords = {
   check?: Check
   /** Whether a value that is taken looks wrong all the same; the answer then says so. */
   doubt?: (value: string) => boolean
+  /** An object or list that is one value of its record: a column of type json. */
+  document?: boolean
   /** A list for which one object may stand. */
   lone?: boolean
   /** What a value must be, in the words of a refusal. */
@@ -54,6 +56,7 @@ const names: Record<keyof Keywords, true> = {
   conformed: true,
   check: true,
   doubt: true,
+  document: true,
   lone: true,
   must: true,
   pageLimit: true,
@@ -83,6 +86,9 @@ export function ownNode(schema: TSchema): Node {
 
 /** A value of its own rather than a list or an object. */
 export const isScalar = ({ items, properties }: Node) => !items && !properties
+
+/** A value that has a column: a scalar, or a document. */
+export const isOneValue = (node: Node) => isScalar(node) || node.document === true
 
 type Visit = (node: Node, name: string | undefined) => void
 

@@ -1,6 +1,6 @@
 import sql, { raw } from 'sql-template-tag'
 import type { TObject, TSchema } from 'typebox'
-import { isScalar, ownNode } from '../shape/keywords.ts'
+import { isOneValue, ownNode } from '../shape/keywords.ts'
 import type { Fragment, Sql } from './handle.ts'
 
 /** JSON text as PostgreSQL rendered it: what fills the envelope. */
@@ -36,7 +36,7 @@ export const columns = (
 ): Fragment =>
   raw(
     Object.entries(schema.properties)
-      .filter(([name, field]) => name in elsewhere || isScalar(ownNode(field)))
+      .filter(([name, field]) => name in elsewhere || isOneValue(ownNode(field)))
       .map(([name, field]) => {
         const source = elsewhere[name] ?? `${alias}.${columnOf(name)}`
         return `${shownAs(field, source)} as "${name}"`

@@ -1,5 +1,6 @@
 import sql, { empty, raw } from 'sql-template-tag'
 import type { TObject } from 'typebox'
+import { documentText } from '../shape/document.ts'
 import { isScalar, type Node, ownNode } from '../shape/keywords.ts'
 import type { Fragment, Sql, Tx } from './handle.ts'
 import { recordset } from './recordset.ts'
@@ -41,6 +42,8 @@ type Column = {
   stays?: boolean
   sealed?: boolean
   findable?: boolean
+  /** The schema of a value that is a document. */
+  document?: Node
 }
 
 type Value = string | number | boolean | null
@@ -50,7 +53,7 @@ export type Row = Record<string, Value>
 
 type Definition = Ways & {
   key: string
-  /** The record's schema: its scalar fields are the columns. */
+  /** The record's schema: its scalar fields and its documents are the columns. */
   record: TObject
   /** Columns that are no field of the record, with their types. */
   others?: Record<string, string>
@@ -65,10 +68,15 @@ export function defineTable(name: string, { key, record, others = {}, ...ways }:
 }
 
 function columnsFor(field: string, node: Node): Column[] {
+  const stays = Boolean(node.clearable)
+  if (node.document) {
+    const absent = node.items ? '[]' : null
+    return [{ name: columnOf(field), type: 'json', field, absent, stays, document: node }]
+  }
   if (!isScalar(node)) return []
   const type = typeOf(node)
   const absent = node.default ?? absentOf(type)
-  const column = { name: columnOf(field), type, field, absent, stays: Boolean(node.clearable) }
+  const column = { name: columnOf(field), type, field, absent, stays }
   if (!node.encrypted) return [column]
   const findable = Boolean(node.findable)
   return [
@@ -105,8 +113,9 @@ export const rowFrom = (
   before?: Row,
 ): Row => ({
   ...Object.fromEntries(
-    columns.map(({ name, field, absent, stays }) => {
-      const given = field === undefined ? undefined : (record as Row)[field]
+    columns.map(({ name, field, absent, stays, document }) => {
+      const value = field === undefined ? undefined : (record as Row)[field]
+      const given = document && value ? documentText(document, value) : value
       const stored = stays ? before?.[name] : undefined
       return [name, given ?? (given === undefined ? stored : undefined) ?? absent]
     }),
@@ -132,12 +141,18 @@ export const givenColumns = ({ columns }: Table, record: object): Row =>
 export const sameRow = ({ columns }: Table, a: Row, b: Row): boolean =>
   columns.every(({ name }) => (a[name] ?? null) === (b[name] ?? null))
 
-/** The columns of a table for a select that yields its rows. Decimals in their shortest form. */
+/** Decimals in their shortest form, documents as the text they were stored as. */
+const readAs: Record<string, (column: string) => string> = {
+  numeric: (column) => `trim_scale(${column})`,
+  json: (column) => `${column}::text`,
+}
+
+/** The columns of a table for a select that yields its rows. */
 export const rowColumns = ({ columns }: Table, alias: string): Fragment =>
   raw(
     columns
       .map(({ name, type }) =>
-        type === 'numeric' ? `trim_scale(${alias}.${name}) as ${name}` : `${alias}.${name}`,
+        type in readAs ? `${readAs[type]!(`${alias}.${name}`)} as ${name}` : `${alias}.${name}`,
       )
       .join(', '),
   )

@@ -31,6 +31,17 @@ else 'PercentPerAnnum' end as "method",
     'amount', trim_scale(t.component_amounts[c.ordinal])) order by c.ordinal), '[]')
   from distribution_component c
   where c.product_id = t.product_id and c.corporate_action_id = t.corporate_action_id) as "taxComponents",
+  trim_scale(t.tax_amount) as "taxAmount",
+  (
+select coalesce(json_agg(json_build_object('taxComponentName', c.tax_component_name,
+  'incomeKind', w.income_kind, 'rule', w.rule, 'countryCode', w.country_code,
+  'baseAmount', trim_scale(w.base_amount), 'percentage', trim_scale(w.percentage),
+  'rounding', w.rounding, 'amount', trim_scale(w.amount)) order by w.ordinal), '[]')
+from withholding w
+join distribution_component c on c.product_id = w.product_id
+  and c.corporate_action_id = w.corporate_action_id and c.ordinal = w.ordinal
+where w.product_id = t.product_id and w.corporate_action_id = t.corporate_action_id
+  and w.account_id = t.account_id) as "withholding",
   trim_scale(t.drp_amount) as "drpAmount",
   trim_scale(t.drp_units) as "drpUnits",
   trim_scale(t.drp_residual) as "drpResidual",

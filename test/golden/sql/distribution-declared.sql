@@ -38,6 +38,15 @@ select t.product_id as "productID",
   (select trim_scale(sum(c.percentage))::text from distribution_component c
     where c.product_id = t.product_id and c.corporate_action_id = t.corporate_action_id)
     as "componentTotal",
+  array(select c.tax_component_name from distribution_component c
+    where c.product_id = t.product_id and c.corporate_action_id = t.corporate_action_id
+    order by c.ordinal) as "componentNames",
+  array(select (select k ->> 'incomeKind' from json_array_elements(p.tax_component_kinds) k
+      where lower(trim(k ->> 'taxComponentName')) = lower(trim(c.tax_component_name)) limit 1)
+    from distribution_component c
+    where c.product_id = t.product_id and c.corporate_action_id = t.corporate_action_id
+    order by c.ordinal) as "componentKinds",
+  p.withholding,
   product_today(p.time_zone) as today, p.locked_date as "lockedDate",
   g.stage as "underWay",
   g.error_message as "stageError"

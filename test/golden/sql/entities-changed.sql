@@ -54,6 +54,7 @@ accounts as (
   a.drp_type_id as "drpTypeID",
   trim_scale(a.drp_value) as "drpValue",
   a.account_status_id as "accountStatusID",
+  a.withholding_override as "withholdingOverride",
   trim_scale(coalesce(bal.balance, 0)) as "balance",
   coalesce(bal.balances, '[]') as "balances") r) as record
     from page_account a join product pr on pr.product_id = a.product_id

@@ -93,6 +93,7 @@ accounts as (
   a.drp_type_id as "drpTypeID",
   trim_scale(a.drp_value) as "drpValue",
   a.account_status_id as "accountStatusID",
+  a.withholding_override as "withholdingOverride",
   trim_scale(coalesce(bal.balance, 0)) as "balance",
   coalesce(bal.balances, '[]') as "balances") r) as record
     from page_account a join product pr on pr.product_id = a.product_id
@@ -437,7 +438,7 @@ cross join lateral (
   where r.product_id = g.value
     and true and true limit 1) r;
 
-select t.account_id, t.external_account_id, t.product_id, t.account_number, t.currency_id, t.drp_type_id, trim_scale(t.drp_value) as drp_value, t.account_status_id, t.biz_entity_id from account t
+select t.account_id, t.external_account_id, t.product_id, t.account_number, t.currency_id, t.drp_type_id, trim_scale(t.drp_value) as drp_value, t.account_status_id, t.withholding_override::text as withholding_override, t.biz_entity_id from account t
 where t.biz_entity_id = any($1::int[]) order by t.account_id;
 
 select product_id as id, currency_id as "currencyID" from product
@@ -518,6 +519,7 @@ accounts as (
   a.drp_type_id as "drpTypeID",
   trim_scale(a.drp_value) as "drpValue",
   a.account_status_id as "accountStatusID",
+  a.withholding_override as "withholdingOverride",
   trim_scale(coalesce(bal.balance, 0)) as "balance",
   coalesce(bal.balances, '[]') as "balances") r) as record
     from page_account a join product pr on pr.product_id = a.product_id

@@ -8,6 +8,8 @@ from (select p.product_id as "productID",
   p.is_active as "isActive",
   p.time_zone as "timeZone",
   p.locked_date as "lockedDate",
+  p.withholding as "withholding",
+  p.tax_component_kinds as "taxComponentKinds",
   to_char(p.created_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as "createdDate",
   to_char(p.updated_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as "updatedDate" from product p where
     p.product_id = $1 and true

@@ -1,0 +1,176 @@
+import sql from 'sql-template-tag'
+import { isExempt, usualKind } from '../../catalogue/product/income-kinds.ts'
+import { lockSet, postSet } from '../../ledger/biz-transaction/post-set.ts'
+import { standingOf } from '../../parties/tax-standing/sql.ts'
+import { lookups } from '../../platform/lookup/lookups.ts'
+import { conflict } from '../../platform/refusal.ts'
+import type { Fragment, Sql, Tx } from '../../platform/sql/handle.ts'
+import { recordset } from '../../platform/sql/recordset.ts'
+import { type Rate, ratesOn } from '../withholding-rate/rates.ts'
+import { drpShare } from './entitlement.ts'
+import { type Span, within } from './span.ts'
+import { ofDistribution, type Stored } from './sql.ts'
+
+const type = lookups.BizTransactionType['Withholding tax']
+
+/** What a payment withholds by: the taxable components, and the rates of its day. */
+export type TaxTerms = { components: { ordinal: number; kind: string }[]; rates: Rate[] }
+
+/** What each component is for tax; one that nobody has told is refused by its name. */
+export function kindsOf({ componentNames, componentKinds }: Stored): string[] {
+  const kinds = componentNames.map((name, i) => componentKinds[i] ?? usualKind(name))
+  const unknown = componentNames.filter((_, i) => kinds[i] === undefined)
+  if (unknown.length > 0)
+    throw conflict(
+      'no_income_kind',
+      `What is ${unknown.join(', ')} for tax? The product withholds tax: name the incomeKind of ` +
+        'each tax component in taxComponentKinds of PUT /Product.',
+      'taxComponents',
+    )
+  return kinds.map(String)
+}
+
+/** By what the product withholds on the day of payment; nothing where it does not. */
+export async function taxTermsOf(handle: Sql, stored: Stored): Promise<TaxTerms | undefined> {
+  if (!stored.withholding) return undefined
+  const components = kindsOf(stored)
+    .map((kind, i) => ({ ordinal: i + 1, kind }))
+    .filter(({ kind }) => !isExempt(kind))
+  const kinds = [...new Set(components.map(({ kind }) => kind))]
+  const rates = await ratesOn(handle, stored.paymentDate!, kinds)
+  const missing = kinds.flatMap((kind) =>
+    ['NoTfn', 'NonResident']
+      .filter((rule) => !rates.some((r) => r.rule === rule && r.kind === kind && !r.country))
+      .map((rule) => `${rule} ${kind}`),
+  )
+  if (missing.length > 0)
+    throw conflict(
+      'no_withholding_rate',
+      `There is no rate of withholding tax on ${stored.paymentDate} for ${missing.join(', ')}: ` +
+        'add it with POST /WithholdingRate.',
+    )
+  return { components, rates }
+}
+
+/** The rate of each standing and component; of several countries the highest. */
+const bestRates = sql`
+  select k.rule, k.country_codes, c.ordinal, b.percentage, b.rounding, b.country
+  from (select distinct rule, country_codes from standing where rule <> 'Override') k
+  cross join component c
+  cross join lateral (
+    select r.percentage, r.rounding, n.country
+    from unnest(case when k.rule = 'NonResident' and cardinality(k.country_codes) > 0
+      then k.country_codes else array[null::text] end) n (country)
+    cross join lateral (
+      select t.percentage, t.rounding from rate t
+      where t.rule = k.rule and t.kind = c.kind
+        and (t.country = n.country or t.country is null)
+      order by t.country nulls last limit 1) r
+    order by r.percentage desc, n.country limit 1) b`
+
+/**
+ * What is withheld of entitlements, rows with account_id and component_amounts: a row for each
+ * taxable component of an account that some rule holds for. Rates are looked up once for each
+ * standing there is, of which there are few however many accounts.
+ */
+export const withheldOf = (stored: Stored, terms: TaxTerms, rows: Fragment): Fragment => sql`
+  with given as materialized (${rows}),
+  standing as materialized (
+    select s.* from (${standingOf(
+      sql`select account_id from given`,
+      sql`${stored.paymentDate}::date`,
+    )}) s where s.rule <> 'None'),
+  component as materialized (
+    select * from ${recordset('c', terms.components, { ordinal: 'int', kind: 'text' })}),
+  rate as materialized (select * from ${recordset('r', terms.rates, rateColumns)}),
+  best as materialized (${bestRates})
+  select ${stored.productID}::int as product_id, ${stored.id}::int as corporate_action_id,
+    g.account_id, c.ordinal, c.kind as income_kind, s.rule, b.country as country_code,
+    u.base as base_amount, p.percentage, coalesce(b.rounding, 'Cent') as rounding,
+    case when b.rounding = 'WholeDollar' then trunc(u.base * p.percentage * 0.01)
+      else round(u.base * p.percentage * 0.01, ${stored.decimals}::int) end as amount
+  from standing s
+  join given g on g.account_id = s.account_id
+  cross join lateral unnest(g.component_amounts) with ordinality u (base, ordinal)
+  join component c on c.ordinal = u.ordinal
+  left join best b on b.rule = s.rule and b.country_codes = s.country_codes
+    and b.ordinal = c.ordinal
+  cross join lateral (
+    select coalesce(s.override_percentage, b.percentage) as percentage offset 0) p
+  where u.base > 0`
+
+const rateColumns = {
+  rule: 'text',
+  kind: 'text',
+  country: 'text',
+  percentage: 'numeric',
+  rounding: 'text',
+} as const
+
+/**
+ * What goes to the DRP when tax is withheld: the share chosen, of what is left. An entitlement of
+ * before choices were kept with it divides as it was declared.
+ */
+export const drpOfNet = (decimals: number): Fragment => sql`
+  case when e.drp_type_id is not null
+    then ${drpShare('(e.gross_amount - w.tax)', 'e', decimals)}
+    else coalesce(round(round((e.gross_amount - w.tax) * e.drp_amount, 40)
+      / nullif(e.gross_amount, 0), ${decimals}::int), 0) end`
+
+/** Works out the tax of a span and takes it off: what is left is paid and reinvested. */
+export async function withhold(tx: Tx, stored: Stored, terms: TaxTerms, span: Span) {
+  const own = sql`${ofDistribution(stored, 'e')} and ${within('e.account_id', span)}`
+  await lockSet(tx, stored.productID, sql`select e.account_id from entitlement e where ${own}`)
+  const rows = sql`select e.account_id, e.component_amounts from entitlement e where ${own}`
+  await tx.query(sql`
+    with kept as (
+      insert into withholding (product_id, corporate_action_id, account_id, ordinal, income_kind,
+        rule, country_code, base_amount, percentage, rounding, amount)
+      ${withheldOf(stored, terms, rows)}
+      returning account_id, amount)
+    update entitlement e set tax_amount = d.tax, declared_drp_amount = e.drp_amount,
+      drp_amount = d.drp, cash_amount = e.gross_amount - d.tax - d.drp
+    from (
+      select w.account_id, w.tax, ${drpOfNet(stored.decimals)} as drp
+      from (
+        select account_id, sum(amount) as tax from kept group by account_id
+        having sum(amount) > 0) w
+      join entitlement e on ${ofDistribution(stored, 'e')} and e.account_id = w.account_id) d
+    where ${ofDistribution(stored, 'e')} and e.account_id = d.account_id`)
+}
+
+/** A transaction for each account that was taxed: it tells, and counts in no closing. */
+export async function postTax(tx: Tx, stored: Stored, span: Span) {
+  const { productID, paymentDate: date } = stored
+  const own = sql`${ofDistribution(stored, 'e')} and ${within('e.account_id', span)}
+    and e.tax_amount > 0`
+  const accounts = sql`select e.account_id from entitlement e where ${own}`
+  const locked = await lockSet(tx, productID, accounts)
+  await tx.query(sql`
+    update entitlement e
+    set tax_transaction_id = nextval('biz_transaction_biz_transaction_id_seq')
+    where ${own} and e.tax_transaction_id is null`)
+  await postSet(tx, productID, locked, {
+    date: date!,
+    postings: sql`
+      select e.tax_transaction_id as id, null::bigint as parent_id, ${type}::smallint as type_id,
+        e.account_id, e.investment_id, ${date}::date as transaction_date,
+        null::numeric as investment_price, -e.tax_amount as amount, 0::numeric as quantity,
+        0::numeric as entry_fee_amount, null::text as external_id, null::text as comment,
+        e.corporate_action_id, null::bigint as biz_event_id
+      from entitlement e where ${own}`,
+  })
+}
+
+/** The tax of accounts goes as if it had not been: the entitlement is as it was declared. */
+export async function giveBack(tx: Tx, stored: Stored, span: Span) {
+  await tx.query(sql`
+    delete from withholding w
+    where ${ofDistribution(stored, 'w')} and ${within('w.account_id', span)}`)
+  await tx.query(sql`
+    update entitlement e set tax_amount = 0, tax_transaction_id = null,
+      drp_amount = e.declared_drp_amount, declared_drp_amount = null,
+      cash_amount = e.gross_amount - e.declared_drp_amount
+    where ${ofDistribution(stored, 'e')} and ${within('e.account_id', span)}
+      and e.tax_amount > 0`)
+}

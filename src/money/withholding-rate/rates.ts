@@ -1,0 +1,28 @@
+import sql from 'sql-template-tag'
+import { countries } from '../../platform/lookup/countries.ts'
+import type { Sql } from '../../platform/sql/handle.ts'
+
+/** A rate as it holds on a day; `country` is null for all that have none of their own. */
+export type Rate = {
+  rule: string
+  kind: string
+  country: string | null
+  percentage: string
+  rounding: string
+}
+
+const threeLetters = new Map(countries.map(([two, three]) => [two, three]))
+
+/** The rates of some kinds of income on a day; those of a country under both of its codes. */
+export async function ratesOn(handle: Sql, date: string, kinds: readonly string[]) {
+  const rates = await handle.query<Rate>(sql`
+    select r.rule, r.income_kind as kind, r.country_code as country, r.percentage::text, r.rounding
+    from withholding_rate r
+    where r.income_kind = any(${kinds}::text[])
+      and ${date}::date between r.valid_from and coalesce(r.valid_to, 'infinity')
+    order by r.rate_id`)
+  return rates.flatMap((rate) => {
+    const other = rate.country && threeLetters.get(rate.country)
+    return other ? [rate, { ...rate, country: other }] : [rate]
+  })
+}

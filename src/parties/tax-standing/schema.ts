@@ -1,0 +1,61 @@
+import { Type } from 'typebox'
+import {
+  DateOnly,
+  decimal,
+  ExternalId,
+  Flag,
+  Id,
+  optional,
+  shown,
+} from '../../platform/shape/fields.ts'
+import { WithholdingOverride } from '../account/schema.ts'
+
+/** By which rule tax is withheld from what an account gets. */
+export const withholdingRules = ['Override', 'NoTfn', 'NonResident', 'None'] as const
+
+const TaxParty = shown('TaxParty', {
+  bizEntityPartyID: Id,
+  name: Type.String(),
+  counts: { ...Flag, description: 'Whether the standing of the account depends on this party.' },
+  isResident: { ...Flag, description: 'Whether the party is a resident of Australia for tax.' },
+  countryCode: { ...Type.String(), description: 'The country of residence, where it is known.' },
+  residenceBy: {
+    ...Type.String({
+      enum: ['TaxOfficeType', 'TaxCountry', 'EntityTaxCountry', 'PostalAddress', 'Assumed'],
+    }),
+    description: 'What tells where the party is resident.',
+  },
+  isQuoted: { ...Flag, description: 'Whether a tax file number, ABN or exemption is held.' },
+  quotedBy: {
+    ...Type.String({ enum: ['Exemption', 'TaxFileNumber', 'Abn'] }),
+    description: 'What was quoted.',
+  },
+})
+
+export const TaxStanding = shown('TaxStanding', {
+  accountID: Id,
+  externalAccountId: ExternalId,
+  accountNumber: Type.String(),
+  productID: Id,
+  bizEntityID: Id,
+  date: DateOnly,
+  rule: {
+    ...Type.String({ enum: [...withholdingRules] }),
+    description: 'The rule by which tax is withheld from what the account gets.',
+  },
+  countryCodes: Type.Array(Type.String(), {
+    description: 'The countries of those parties that are not resident.',
+  }),
+  overridePercentage: { ...decimal(), description: 'The override that holds on the date.' },
+  withholdingOverride: WithholdingOverride,
+  reasons: Type.Array(Type.String(), { description: 'Why the rule holds, in words.' }),
+  parties: Type.Array(TaxParty),
+})
+
+export const TaxStandingQuery = Type.Object({
+  AccountID: optional(Id),
+  ExternalAccountId: optional(ExternalId),
+  ProductID: optional(Id),
+  ExternalProductId: optional(ExternalId),
+  Date: optional(DateOnly),
+})

@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { configure, keyOf, stage } from '../support/distribution.ts'
+import { only } from '../support/ledger.ts'
+import { refused } from '../support/refused.ts'
+import { type Service, startService } from '../support/service.ts'
+import { investor, taxingFund, tfn } from '../support/withholding.ts'
+
+let service: Service
+before(async () => {
+  service = await startService()
+})
+after(() => service.stop())
+
+describe('Rates of withholding tax', () => {
+  const rate = {
+    rule: 'NonResident',
+    incomeKind: 'Royalty',
+    countryCode: 'usa',
+    percentage: 5,
+    rounding: 'Cent',
+    validFrom: '2030-01-01',
+  }
+  it('are added, ended and deleted, and never overlap, from anywhere at once', async () => {
+    const made = await Promise.all(
+      Array.from({ length: 6 }, () => service.admin.post('/WithholdingRate', rate)),
+    )
+    const [first, ...others] = made.toSorted((a, b) => a.status - b.status)
+    const { rateID, countryCode } = only(first!)
+    assert.equal(countryCode, 'US')
+    for (const reply of others) refused(reply, 409, 'overlap')
+    const ended = { rateID, ...rate, validTo: '2030-06-30' }
+    assert.equal(only(await service.admin.put('/WithholdingRate', ended)).validTo, '2030-06-30')
+    const later = { ...rate, validFrom: '2030-07-01', percentage: 6 }
+    const next = only(await service.admin.post('/WithholdingRate', later))
+    refused(await service.admin.put('/WithholdingRate', { rateID, ...rate, validTo: null }), 409)
+    for (const id of [rateID, next.rateID])
+      assert.equal((await service.admin.delete(`/WithholdingRate?RateID=${id}`)).status, 200)
+    refused(await service.admin.delete(`/WithholdingRate?RateID=${rateID}`), 404, 'not_found')
+  })
+
+  it('refuse what would have no effect, and users of some products', async () => {
+    const post = (more: object) => service.admin.post('/WithholdingRate', { ...rate, ...more })
+    refused(await post({ incomeKind: 'FrankedDividend' }), 400, 'invalid_value')
+    refused(await post({ rule: 'NoTfn' }), 400, 'invalid_value')
+    refused(await post({ validTo: '2029-01-01' }), 400, 'invalid_value')
+    const { productID } = await taxingFund(service)
+    const scoped = await service.userWith({ role: 'Administrator', productIDs: [productID] })
+    refused(await scoped.post('/WithholdingRate', rate), 403, 'scope')
+    assert.ok((await scoped.get('/WithholdingRate')).recordCount > 0)
+  })
+
+  it('must be there on the day of payment', async () => {
+    const fund = await taxingFund(service)
+    const { accountID } = await investor(service, fund, [{ person: { firstName: 'Al', ...tfn } }])
+    const taxComponents = [{ taxComponentName: 'AustralianUnfrankedDividends', percentage: 100 }]
+    const dates = { recordDate: '2001-06-30', paymentDate: '2001-07-15' }
+    const how = { distributionAmountPerUnit: 1, taxComponents, ...dates }
+    const distribution = await configure(service, fund, how)
+    const lists = { preCalculatedAccounts: [{ accountID, amount: 1 }] }
+    await stage(service.admin, 'Declare', distribution, lists)
+    const reply = await service.admin.post('/Distribution/Payment', keyOf(distribution))
+    refused(reply, 409, 'no_withholding_rate')
+    assert.match(reply.text, /2001-07-15.*NoTfn UnfrankedDividend/)
+  })
+})
