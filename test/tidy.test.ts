@@ -14,7 +14,7 @@ const storeys: Record<string, string> = {
   catalogue: 'product investment common',
   access: 'password user audit',
   parties:
-    'investor address communication payment-detail person organisation account biz-entity ' +
+    'sealed investor address communication payment-detail person organisation account biz-entity ' +
     'tax-standing',
   ledger: 'biz-event biz-transaction holding',
   money: 'withholding-rate distribution payment-run',
@@ -50,7 +50,7 @@ const writers: Record<string, string> = {
   investment: 'investment',
   investment_price: 'investment',
   investment_price_correction: 'investment',
-  encryption_key: 'investor',
+  encryption_key: 'sealed',
   person: 'person',
   organisation: 'organisation',
   address: 'address',
@@ -102,7 +102,7 @@ const holders = [
   /^src\/platform\/http\/(endpoint|handlers|metrics|stream)\.ts$/,
   // At start, before there are requests.
   /^src\/(access\/user\/first-user|catalogue\/product\/today)\.ts$/,
-  /^src\/parties\/investor\/(keys|rotate)\.ts$/,
+  /^src\/parties\/sealed\/(keys|rotate)\.ts$/,
   /\/(routes|door|worker)\.ts$/,
 ]
 

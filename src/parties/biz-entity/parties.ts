@@ -85,14 +85,19 @@ type Place = { party: PartyInput; person?: Use; organisation?: Use }
 function placeOf(party: PartyInput, path: string): Place {
   const { personID, externalPersonId, person } = party
   const { organisationID, externalOrganisationId, organisation } = party
-  const reference = (given: object): Use => ({ given, path, isReference: true })
+  const reference = (given: object): Use => ({ as: 'reference', given, path })
   if (personID !== undefined) return { party, person: reference({ personID }) }
   if (externalPersonId !== undefined) return { party, person: reference({ externalPersonId }) }
   if (organisationID !== undefined) return { party, organisation: reference({ organisationID }) }
   if (externalOrganisationId !== undefined)
     return { party, organisation: reference({ externalOrganisationId }) }
-  if (person) return { party, person: { given: person, path: inside(path, 'person') } }
-  return { party, organisation: { given: organisation!, path: inside(path, 'organisation') } }
+  const detail = (given: object, name: string): Use => ({
+    as: 'detail',
+    given,
+    path: inside(path, name),
+  })
+  if (person) return { party, person: detail(person, 'person') }
+  return { party, organisation: detail(organisation!, 'organisation') }
 }
 
 /** Plans the parties themselves, once it is known who they are. */

@@ -1,6 +1,6 @@
 import { arrayOf, type Endpoint, nothing, reading, writing } from '../../platform/http/endpoint.ts'
 import { bizEntityParameter } from '../investor/identities.ts'
-import type { Vault } from '../investor/vault.ts'
+import type { Vault } from '../sealed/vault.ts'
 import { deleteEntity } from './delete.ts'
 import { createParent, deleteParent, readParents, updateParent } from './parent.ts'
 import { BizEntityParent, ParentInput, ParentKey, ParentQuery } from './parent-schema.ts'

@@ -14,9 +14,9 @@ import {
   rowFrom,
   type Table,
 } from '../../platform/sql/rows.ts'
+import { sealedColumns, sealRow, type Vault } from '../sealed/vault.ts'
 import type { OwnerKind } from './identities.ts'
 import { lockRows } from './locks.ts'
-import { sealedColumns, sealRow, type Vault } from './vault.ts'
 
 /** What the planning of one request carries along. */
 export type Planning = {
@@ -41,18 +41,18 @@ export type LinkedKind = {
   judge?: (row: Row, path: string) => Problem[]
 }
 
-/** One place of a request that brings a record, or names one. */
+/**
+ * One place of a request that is about a record, and how it is:
+ * - `detail` brings what it knows of a record, be it there already or not;
+ * - `whole` is all of a record that is there: with nothing but an id it clears the rest;
+ * - `new` brings a record, and one that is there already is refused;
+ * - `name` names a record that is there, or that another place of the request brings;
+ * - `reference` names a record that was there before the request.
+ */
 export type Use = {
+  as: 'detail' | 'whole' | 'new' | 'name' | 'reference'
   given: object
   path: string
-  /** Names only: the record is there already, or is brought by another place of the request. */
-  namesOnly?: boolean
-  /** Names only, and a record that was there before the request. */
-  isReference?: boolean
-  /** Brings a new record: one that is there already is refused. */
-  mustBeNew?: boolean
-  /** Is the whole record, also where it holds nothing but an id: then that clears the rest. */
-  isWhole?: boolean
 }
 
 /** One record of a request, however many places bring it. */
@@ -127,8 +127,10 @@ const idOf = ({ reference }: LinkedKind, { given }: Use) =>
 const externalOf = ({ reference }: LinkedKind, { given }: Use) =>
   (given as Given)[reference.fields[1]!] as string | undefined
 
-const hasDetails = ({ reference }: LinkedKind, { given, isWhole }: Use) =>
-  isWhole || Object.keys(given).some((field) => !reference.fields.includes(field))
+const hasDetails = ({ reference }: LinkedKind, { as, given }: Use) =>
+  as === 'whole' || Object.keys(given).some((field) => !reference.fields.includes(field))
+
+const namesOnly = ({ as }: Use) => as === 'name' || as === 'reference'
 
 /** The records that ids and external ids of the request belong to, seen or not. */
 async function findAll({ tx, actor }: Planning, kind: LinkedKind, uses: readonly Use[]) {
@@ -163,7 +165,7 @@ const meant = (kind: LinkedKind, use: Use, { byID, byExternal }: Known) => {
 function refuseAsked(kind: LinkedKind, uses: readonly Use[], found: Known) {
   const [idField, externalField] = kind.reference.fields as [string, string]
   const brought = new Set(
-    uses.flatMap((use) => (use.namesOnly || use.isReference ? [] : (externalOf(kind, use) ?? []))),
+    uses.flatMap((use) => (namesOnly(use) ? [] : (externalOf(kind, use) ?? []))),
   )
   const missing: Problem[] = []
   const taken: Problem[] = []
@@ -174,10 +176,12 @@ function refuseAsked(kind: LinkedKind, uses: readonly Use[], found: Known) {
     const field = inside(use.path, (id ? idField : externalField)!)
     const shown = `${field} ${JSON.stringify(id ?? external)}`
     const mustBeThere =
-      id !== undefined || use.isReference || (use.namesOnly && !brought.has(external!))
+      id !== undefined ||
+      use.as === 'reference' ||
+      (use.as === 'name' && !(external !== undefined && brought.has(external)))
     if (mustBeThere && !one?.visible)
       missing.push({ code: 'not_found', field, message: `No record was found for ${shown}.` })
-    else if (one && (use.mustBeNew || !one.visible))
+    else if (one && (use.as === 'new' || !one.visible))
       taken.push({ code: 'duplicate', field, message: `Another ${kind.kind} has ${shown}.` })
   }
   refuseAll(404, missing)
@@ -192,7 +196,7 @@ function groupsOf(kind: LinkedKind, uses: readonly Use[], found: Known): Group[]
     // Without any id, each place is a record of its own.
     const key = id ?? externalOf(kind, use) ?? use
     const group = groups.get(key) ?? { id, uses: [] }
-    if (use.mustBeNew && group.uses.length > 0) twice.push(givenTwice(kind, use))
+    if (use.as === 'new' && group.uses.length > 0) twice.push(givenTwice(kind, use))
     group.uses.push(use)
     groups.set(key, group)
   }

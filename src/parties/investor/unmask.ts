@@ -1,8 +1,8 @@
 import type { Problem } from '../../platform/refusal.ts'
 import { inside } from '../../platform/shape/path.ts'
 import type { Row } from '../../platform/sql/rows.ts'
+import { mask } from '../sealed/vault.ts'
 import type { NestedKind } from './owned-kind.ts'
-import { mask } from './vault.ts'
 
 /**
  * Puts back what a caller saw masked and sent as it was; another value with an asterisk is nobody's

@@ -45,11 +45,12 @@ export const associationsOf = (groups: readonly Group[]): Associations =>
 function useOf({ personID, externalPersonId, person }: AssociatedPersonInput, path: string): Use {
   if (person)
     return {
+      as: 'detail',
       given: { ...(externalPersonId !== undefined && { externalPersonId }), ...person },
       path: inside(path, 'person'),
     }
   const given = personID !== undefined ? { personID } : { externalPersonId }
-  return { given, path, namesOnly: true }
+  return { as: 'name', given, path }
 }
 
 /** Plans organisations whose persons are planned already. Gives those whose persons change, too. */

@@ -1,6 +1,6 @@
 import { arrayOf, type Endpoint, nothing, reading, writing } from '../../platform/http/endpoint.ts'
 import { organisationParameter } from '../investor/identities.ts'
-import type { Vault } from '../investor/vault.ts'
+import type { Vault } from '../sealed/vault.ts'
 import { createOrganisations, deleteOrganisation, updateOrganisation } from './save.ts'
 import {
   Organisation,

@@ -16,9 +16,9 @@ import { type Owner, organisationParameter, organisationReference } from '../inv
 import { type LinkedRecord, type Planning, sealedChanges, type Use } from '../investor/linked.ts'
 import { lockEntitiesShowing, lockOwners, soleProduct, touch } from '../investor/locks.ts'
 import { visibleOrganisation } from '../investor/scope.ts'
-import type { Vault } from '../investor/vault.ts'
 import { planOwned, planPersons } from '../person/plan.ts'
 import { personTable } from '../person/sql.ts'
+import type { Vault } from '../sealed/vault.ts'
 import { associationsOf, groupOrganisations, planOrganisations } from './plan.ts'
 import {
   Organisation,
@@ -44,7 +44,7 @@ export async function createOrganisations(
   path: ItemPath,
 ): Promise<Written> {
   const planning = { tx, actor, vault, plan: planFor(tables), replaces: false }
-  const uses = inputs.map((given, i) => ({ given, path: path(i), mustBeNew: true }))
+  const uses = inputs.map((given, i): Use => ({ as: 'new', given, path: path(i) }))
   const { organisations, changed } = await plan(planning, uses)
   const showing = await lockEntitiesShowing(tx, changed)
   await planning.plan.write(tx)
@@ -63,7 +63,7 @@ export async function updateOrganisation(
 ): Promise<Written> {
   const id = await identifyOrganisation(tx, actor, organisationReference, input)
   const planning = { tx, actor, vault, plan: planFor(tables), replaces: true }
-  const use = { given: { ...input, organisationID: id }, path: '', isWhole: true }
+  const use: Use = { as: 'whole', given: { ...input, organisationID: id }, path: '' }
   const { organisations, changed } = await plan(planning, [use])
   const showing = await lockEntitiesShowing(tx, changed)
   const before = await render(tx, organisationsByID([id]))

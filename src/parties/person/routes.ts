@@ -1,6 +1,6 @@
 import { arrayOf, type Endpoint, nothing, reading, writing } from '../../platform/http/endpoint.ts'
 import { personParameter } from '../investor/identities.ts'
-import type { Vault } from '../investor/vault.ts'
+import type { Vault } from '../sealed/vault.ts'
 import { createPersons, deletePerson, updatePerson } from './save.ts'
 import { Person, PersonInputs, PersonKey, PersonQuery, PersonReplacement } from './schema.ts'
 import { readPersons } from './sql.ts'

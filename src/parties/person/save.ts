@@ -13,10 +13,10 @@ import { addressKind } from '../address/sql.ts'
 import { communicationKind } from '../communication/sql.ts'
 import { doubtsAbout } from '../investor/doubts.ts'
 import { personParameter, personReference } from '../investor/identities.ts'
-import { sealedChanges } from '../investor/linked.ts'
+import { sealedChanges, type Use } from '../investor/linked.ts'
 import { lockEntitiesShowing, lockOwners, soleProduct, touch } from '../investor/locks.ts'
 import { visiblePerson } from '../investor/scope.ts'
-import type { Vault } from '../investor/vault.ts'
+import type { Vault } from '../sealed/vault.ts'
 import { planOwned, planPersons } from './plan.ts'
 import { Person, PersonInput, type PersonKey, PersonReplacement } from './schema.ts'
 import { personsByID, personTable } from './sql.ts'
@@ -32,7 +32,7 @@ export async function createPersons(
 ): Promise<Written> {
   const plan = planFor(tables)
   const planning = { tx, actor, vault, plan, replaces: false }
-  const uses = inputs.map((given, i) => ({ given, path: path(i), mustBeNew: true }))
+  const uses = inputs.map((given, i): Use => ({ as: 'new', given, path: path(i) }))
   const persons = await planPersons(planning, uses)
   await planOwned(planning, 'person', persons.values())
   await plan.write(tx)
@@ -51,7 +51,7 @@ export async function updatePerson(
   const id = await identifyPerson(tx, actor, personReference, input)
   const plan = planFor(tables)
   const planning = { tx, actor, vault, plan, replaces: true }
-  const use = { given: { ...input, personID: id }, path: '', isWhole: true }
+  const use: Use = { as: 'whole', given: { ...input, personID: id }, path: '' }
   const person = (await planPersons(planning, [use])).get(use)!
   await refuseEntangled(tx, id)
   const changed = await planOwned(planning, 'person', [person])

@@ -37,7 +37,7 @@ export const decimal = (rule: DecimalRule = {}, options: object = {}) =>
 /** A value that must not be seen in logs or audit records; see platform/shape/mask.ts. */
 export const sensitive = <T extends TSchema>(schema: T): T => ({ ...schema, sensitive: true })
 
-/** Stored sealed and shown as its mask; see parties/investor/vault.ts. */
+/** Stored sealed and shown as its mask; see parties/sealed/vault.ts. */
 export const encrypted = <T extends TSchema>(schema: T): T => ({
   ...sensitive(schema),
   encrypted: true,

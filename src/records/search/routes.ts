@@ -1,4 +1,4 @@
-import type { Vault } from '../../parties/investor/vault.ts'
+import type { Vault } from '../../parties/sealed/vault.ts'
 import { arrayOf, type Endpoint, reading } from '../../platform/http/endpoint.ts'
 import { mostFound, SearchQuery, SearchResult } from './schema.ts'
 import { search } from './sql.ts'

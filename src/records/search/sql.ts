@@ -1,7 +1,7 @@
 import sql, { join, raw } from 'sql-template-tag'
 import { visibleEntity, visibleOrganisation, visiblePerson } from '../../parties/investor/scope.ts'
-import type { Vault } from '../../parties/investor/vault.ts'
 import { withoutSpaces } from '../../parties/person/schema.ts'
+import type { Vault } from '../../parties/sealed/vault.ts'
 import { type Actor, inLedgerScope } from '../../platform/actor.ts'
 import type { Permission } from '../../platform/permission.ts'
 import type { Fragment, Sql } from '../../platform/sql/handle.ts'
