@@ -17,7 +17,7 @@ const storeys: Record<string, string> = {
     'sealed investor address communication payment-detail person organisation account biz-entity ' +
     'tax-standing',
   ledger: 'biz-event biz-transaction holding',
-  money: 'withholding-rate distribution payment-run',
+  money: 'withholding-rate distribution payment-run reconciliation',
   records: 'document report search',
   integration: 'event webhook',
   operations: 'gauges.ts secret-fields.ts verify backup maintenance.ts demo cli console',

@@ -2,8 +2,8 @@ import * as audit from '../access/audit/schema.ts'
 import * as user from '../access/user/schema.ts'
 import * as affected from '../catalogue/investment/affected-schema.ts'
 import * as investment from '../catalogue/investment/schema.ts'
+import * as productMoney from '../catalogue/product/money-schema.ts'
 import * as product from '../catalogue/product/schema.ts'
-import * as productTax from '../catalogue/product/tax-schema.ts'
 import * as event from '../integration/event/schema.ts'
 import * as webhook from '../integration/webhook/schema.ts'
 import * as bizEvent from '../ledger/biz-event/schema.ts'
@@ -34,7 +34,7 @@ const schemas = [
   affected,
   investment,
   product,
-  productTax,
+  productMoney,
   bizEvent,
   bizTransaction,
   holding,

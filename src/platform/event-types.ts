@@ -26,7 +26,10 @@ const happenings = {
     distribution: ['configured', 'updated', 'deleted', 'declared', 'paid', 'completed', 'reversed'],
   },
   Tax: { withholdingrate: ['created', 'updated', 'deleted'] },
-  PaymentRun: { paymentrun: ['created', 'approved', 'sent', 'updated', 'deleted'] },
+  PaymentRun: {
+    paymentrun: ['created', 'approved', 'sent', 'updated', 'closed', 'deleted'],
+    payment: ['returned'],
+  },
   Document: { document: ['created', 'updated', 'deleted'] },
   Report: { report: ['created', 'completed', 'failed', 'deleted'] },
   Webhook: { webhook: ['created', 'updated', 'deleted', 'deactivated'] },

@@ -836,6 +836,7 @@ create table payment_detail (
   message character varying(500),
   personal_name character varying(200),
   reference character varying(200),
+  updated_date timestamp with time zone default now(),
   constraint payment_detail_pkey PRIMARY KEY (payment_detail_id),
   constraint payment_detail_external_id_unique UNIQUE (external_payment_detail_id) DEFERRABLE,
   constraint payment_detail_default_deposit EXCLUDE USING btree (biz_entity_id WITH =) WHERE ((is_default AND is_for_deposit)) DEFERRABLE INITIALLY DEFERRED,
@@ -867,9 +868,11 @@ create table payment_item (
   source character varying(12) not null,
   amount numeric not null,
   tax_amount numeric default 0 not null,
+  came_from_payment_id bigint,
   constraint payment_item_pkey PRIMARY KEY (product_id, biz_transaction_id),
   constraint item_of_payment FOREIGN KEY (product_id, payment_id) REFERENCES payment(product_id, payment_id)
 );
+CREATE INDEX payment_item_came_from ON public.payment_item USING btree (product_id, came_from_payment_id) WHERE (came_from_payment_id IS NOT NULL);
 CREATE INDEX payment_item_payment ON public.payment_item USING btree (product_id, payment_id);
 grant delete, insert, select, update on payment_item to registry_service;
 
@@ -998,8 +1001,10 @@ create table product (
   locked_date date,
   withholding boolean default false not null,
   tax_component_kinds json default '[]'::json not null,
+  bank_detail_cool_off_days integer default 0 not null,
   constraint product_pkey PRIMARY KEY (product_id),
-  constraint product_external_id_unique UNIQUE (external_product_id)
+  constraint product_external_id_unique UNIQUE (external_product_id),
+  constraint product_cool_off CHECK (((bank_detail_cool_off_days >= 0) AND (bank_detail_cool_off_days <= 365)))
 );
 grant delete, insert, select, update on product to registry_service;
 

@@ -2,11 +2,13 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import pg from 'pg'
 import { paymentChecks } from '../../src/operations/verify/payment-checks.ts'
+import { reconciliationChecks } from '../../src/operations/verify/reconciliation-checks.ts'
 import { foundAfter } from '../support/corruption.ts'
-import { account } from '../support/distribution.ts'
+import { account, configure, stage } from '../support/distribution.ts'
 import { assertVerified, only } from '../support/ledger.ts'
 import { mend, newRun, paidFund, paymentsOf, payOut, step } from '../support/payment-run.ts'
 import { type Service, startService } from '../support/service.ts'
+import { investor, taxingFund, unquoted } from '../support/withholding.ts'
 
 let service: Service
 let client: pg.Client
@@ -41,6 +43,15 @@ async function live() {
   await step(approver, 'Approve', await newRun(service.admin, fund))
   await payOut(service, fund)
   await newRun(service.admin, fund)
+  await tax()
+}
+
+/** A payment of which tax was withheld. */
+async function tax() {
+  const fund = await taxingFund(service)
+  await investor(service, fund, [unquoted])
+  const distribution = await configure(service, fund, { distributionAmountPerUnit: 1 })
+  for (const name of ['Declare', 'Payment'] as const) await stage(service.admin, name, distribution)
 }
 
 const one = (state: string) => `payment_run_id = (
@@ -75,6 +86,38 @@ const corruptions: Record<string, string[]> = {
     'delete from payment_run_file',
     `update payment_run set state = 'Draft' where ${one('Approved')}`,
   ],
+  'what a distribution declared is what its accounts are entitled to': [
+    'update distribution set declared_amount = declared_amount + 0.01',
+    'delete from entitlement where account_id = (select min(account_id) from entitlement)',
+  ],
+  'what accounts are entitled to is tax, reinvested money and cash, in total': [
+    `alter table entitlement drop constraint entitlement_splits;
+      update entitlement set cash_amount = cash_amount - 0.01`,
+  ],
+  'the tax of a distribution is what was posted as such, in total': [
+    'update biz_transaction set amount = amount + 1 where biz_transaction_type_id = 12',
+    'delete from biz_transaction where biz_transaction_type_id = 12',
+  ],
+  'the cash of a distribution is in runs, among exceptions, or not yet in a run': [
+    'update payment_item set amount = amount + 0.01',
+    `update biz_transaction set amount = amount + 1 where biz_transaction_type_id = 10
+      and biz_transaction_id not in (select biz_transaction_id from payment_item)`,
+    `update biz_transaction set biz_transaction_status_id = 3 where biz_transaction_type_id = 10`,
+  ],
+  'a run pays what its transactions come to, and what was reissued since': [
+    'update payment_item set amount = amount - 0.01',
+    'delete from payment_item',
+    'update payment set amount = amount + 0.01',
+  ],
+  'the files of a run come to what it pays': [
+    'update payment_run_file set amount = amount + 0.01',
+    `delete from payment_run_file where ${one('Approved')}`,
+  ],
+  'the results of a run, and those awaited, come to what its files pay': [
+    `alter table payment drop constraint payment_state;
+      update payment set state = 'Lost' where state = 'Paid'`,
+    `delete from payment_item; delete from payment where state = 'Paid'`,
+  ],
 }
 
 describe('Payment runs that are right', () => {
@@ -82,7 +125,7 @@ describe('Payment runs that are right', () => {
 })
 
 describe('verify finds it when it does not hold that', () => {
-  for (const { name, violations } of paymentChecks)
+  for (const { name, violations } of [...paymentChecks, ...reconciliationChecks])
     it(name, async () => {
       assert.ok(corruptions[name]?.length, 'the test knows a way to break it')
       for (const corruption of corruptions[name]!)

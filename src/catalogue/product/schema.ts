@@ -16,7 +16,7 @@ import {
 } from '../../platform/shape/fields.ts'
 import { reference } from '../../platform/sql/identify.ts'
 import { isTimeZone } from '../../time-zone.ts'
-import { TaxComponentKinds, Withholding } from './tax-schema.ts'
+import { CoolOff, TaxComponentKinds, Withholding } from './money-schema.ts'
 
 const TimeZone = textThat(
   64,
@@ -45,6 +45,7 @@ const fields = {
   lockedDate: optional(clearable(LockedDate)),
   withholding: optional(clearable(Withholding)),
   taxComponentKinds: optional(clearable(TaxComponentKinds)),
+  bankDetailCoolOffDays: optional(clearable(CoolOff)),
 }
 
 export const ProductInput = Type.Object(fields, {
@@ -69,6 +70,7 @@ export const Product = shown(
     lockedDate: null,
     withholding: false,
     taxComponentKinds: [{ taxComponentName: 'Bank interest', incomeKind: 'Interest' }],
+    bankDetailCoolOffDays: 0,
     createdDate: '2026-01-01T00:00:00Z',
     updatedDate: '2026-01-01T00:00:00Z',
   },

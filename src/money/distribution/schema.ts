@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { investmentIdentity } from '../../catalogue/investment/schema.ts'
-import { IncomeKindName } from '../../catalogue/product/tax-schema.ts'
+import { IncomeKindName } from '../../catalogue/product/money-schema.ts'
 import { paging } from '../../platform/http/paging.ts'
 import { lookupID } from '../../platform/lookup/lookups.ts'
 import {

@@ -13,8 +13,9 @@ import { renderRun } from './sql.ts'
 /** A run over everything that is payable: one payment for each payee, and what cannot be paid. */
 export async function createRun(tx: Tx, actor: Actor, input: PaymentRunInput): Promise<Written> {
   const productID = await identifyProduct(tx, actor, input)
-  const [own] = await tx.query<{ currencyID: number }>(sql`
-    select currency_id as "currencyID" from product where product_id = ${productID}`)
+  const [own] = await tx.query<{ currencyID: number; coolOffDays: number }>(sql`
+    select currency_id as "currencyID", bank_detail_cool_off_days as "coolOffDays"
+    from product where product_id = ${productID}`)
   const currencyID = input.currencyID ?? own!.currencyID
   refuseUnfit(input, currencyID)
   const { fundingAccount: from, sources, format, upToDate = null } = input
@@ -32,7 +33,8 @@ export async function createRun(tx: Tx, actor: Actor, input: PaymentRunInput): P
     returning payment_run_id as id`)
   const today = await todayOf(tx, productID)
   const terms = { productID, runID: run!.id, sources, corporateActionIDs, currencyID }
-  const all = { ...terms, upToDate, today, format, minimum }
+  const { coolOffDays } = own!
+  const all = { ...terms, upToDate, today, format, minimum, coolOffDays }
   await fill(tx, all, payable(all), claim(all))
   await dropEmpty(tx, all)
   return answer(tx, actor, all, input)

@@ -1,7 +1,7 @@
 import sql, { raw } from 'sql-template-tag'
 import { counts, idsOf } from '../../ledger/biz-transaction/kinds.ts'
 import { lookups } from '../../platform/lookup/lookups.ts'
-import type { Fragment } from '../../platform/sql/handle.ts'
+import type { Fragment, Sql } from '../../platform/sql/handle.ts'
 import type { Format } from './schema.ts'
 
 const types = lookups.BizTransactionType
@@ -17,6 +17,14 @@ export type Terms = {
   today: string
   format: Format
   minimum: string
+  /** How many days ago bank details must have been changed last. */
+  coolOffDays: number
+}
+
+export async function coolOffDaysOf(handle: Sql, productID: number): Promise<number> {
+  const [row] = await handle.query<{ days: number }>(sql`
+    select bank_detail_cool_off_days as days from product where product_id = ${productID}`)
+  return row!.days
 }
 
 const sourceOf = raw(`case t.biz_transaction_type_id when ${types.Redemption} then 'Redemption'
@@ -53,10 +61,13 @@ const withPayee = ({ productID }: Terms, rows: Fragment): Fragment => sql`
     trim(case when d.payment_detail_id is null then c.payee_account_number
       else d.account_number end) as payee_account_number,
     case when d.payment_detail_id is null then c.payee_iban else d.iban end as payee_iban,
-    d.swift as payee_swift, coalesce(c.tax_amount, 0) as tax_amount
+    d.swift as payee_swift,
+    (d.updated_date at time zone o.time_zone)::date as payee_changed,
+    coalesce(c.tax_amount, 0) as tax_amount
   from (${rows}) p
   join account a on a.account_id = p.account_id
   join biz_entity n on n.biz_entity_id = a.biz_entity_id
+  join product o on o.product_id = a.product_id
   left join lateral (
     select d.* from payment_detail d
     where d.biz_entity_id = a.biz_entity_id
@@ -95,6 +106,13 @@ const unfit: Record<Format, string> = {
 const mostAmount = '99999999.99'
 const mostTax = '999999.99'
 
+/** Who has just changed where money goes may not be who they say; a cheque goes to no account. */
+const tooNew = ({ format, today, coolOffDays }: Terms) =>
+  format === 'cheque list'
+    ? sql`null`
+    : sql`case when p.payee_changed > ${today}::date - ${coolOffDays}::int
+        then 'recently_changed' end`
+
 /** Payables with their payee, and the reason why one cannot be paid. */
 export function judged(terms: Terms, rows: Fragment): Fragment {
   const { AccountStatus, BizEntityStatus } = lookups
@@ -115,7 +133,7 @@ export function judged(terms: Terms, rows: Fragment): Fragment {
             p.payee_iban, p.source = 'Redemption')) as payee_key,
           case when p.account_status_id = ${AccountStatus.Suspended}
               or p.biz_entity_status_id = ${BizEntityStatus.Inactive} then 'account_suspended'
-            else ${raw(unfit[terms.format])} end as flaw
+            else coalesce(${raw(unfit[terms.format])}, ${tooNew(terms)}) end as flaw
         from (${withPayee(terms, rows)}) p) p
       window same_payee as (partition by p.account_id, p.payee_key)) g`
 }

@@ -2,10 +2,10 @@ import sql from 'sql-template-tag'
 import { todayOf } from '../../catalogue/product/today.ts'
 import type { Actor } from '../../platform/actor.ts'
 import { conflict } from '../../platform/refusal.ts'
-import type { Tx } from '../../platform/sql/handle.ts'
+import type { Fragment, Tx } from '../../platform/sql/handle.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
 import { answer, fill } from './create.ts'
-import type { Terms } from './payable.ts'
+import { coolOffDaysOf, type Terms } from './payable.ts'
 import type { Reissue } from './schema.ts'
 import { lockRun, ofRun, type Run } from './sql.ts'
 import { closeIfDone } from './steps.ts'
@@ -38,28 +38,33 @@ export async function reissue(tx: Tx, actor: Actor, asked: Reissue): Promise<Wri
       select i.biz_transaction_id, i.payment_id, m.payment_id as before
       from items i join payment_item m on m.product_id = ${run.productID}
         and m.biz_transaction_id = i.biz_transaction_id)
-    update payment_item m set payment_run_id = ${terms.runID}, payment_id = v.payment_id
+    update payment_item m set payment_run_id = ${terms.runID}, payment_id = v.payment_id,
+      came_from_payment_id = v.before
     from moved v
     where m.product_id = ${run.productID} and m.biz_transaction_id = v.biz_transaction_id`,
   )
   await markReissued(tx, run, terms.runID)
-  await closeIfDone(tx, run)
+  await closeIfDone(tx, actor, run)
   return answer(tx, actor, terms, { reissueOf: run.id })
 }
 
-/** A payment whose items have all gone into the new run is reissued, by the one they are in. */
+/** A payment whose items have all gone into the new run is reissued, by those they are in. */
 async function markReissued(tx: Tx, run: Run, runID: number) {
-  const own = sql`p.product_id = ${run.productID} and p.payment_run_id = ${runID}`
+  const items = (test: Fragment) => sql`
+    select from payment_item m where m.product_id = ${run.productID} and ${test}`
   await tx.query(sql`
-    update payment p set reissue_of = o.payment_id
-    from payment o
-    where ${own} and ${ofRun(run, 'o')} and o.state = 'Returned' and o.account_id = p.account_id
-      and not exists (select from payment_item m where m.product_id = ${run.productID}
-        and m.payment_id = o.payment_id)`)
+    update payment p set reissue_of = m.before
+    from (
+      select payment_id, min(came_from_payment_id) as before from payment_item
+      where product_id = ${run.productID} and payment_run_id = ${runID} group by payment_id) m
+    where p.product_id = ${run.productID} and p.payment_run_id = ${runID}
+      and m.payment_id = p.payment_id`)
   await tx.query(sql`
     update payment o set state = 'Reissued'
     where ${ofRun(run, 'o')} and o.state = 'Returned'
-      and exists (select from payment p where ${own} and p.reissue_of = o.payment_id)`)
+      and exists (${items(sql`m.came_from_payment_id = o.payment_id
+        and m.payment_run_id = ${runID}`)})
+      and not exists (${items(sql`m.payment_id = o.payment_id`)})`)
 }
 
 /** The new run pays as the first did; its dates are those of the day. */
@@ -82,5 +87,6 @@ async function copyRun(tx: Tx, actor: Actor, run: Run): Promise<Terms> {
     upToDate: null,
     today,
     minimum: '0',
+    coolOffDays: await coolOffDaysOf(tx, run.productID),
   }
 }

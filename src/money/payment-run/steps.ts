@@ -2,6 +2,7 @@ import sql from 'sql-template-tag'
 import { todayOf } from '../../catalogue/product/today.ts'
 import type { Actor } from '../../platform/actor.ts'
 import { conflict, invalid, Refusal } from '../../platform/refusal.ts'
+import { raise } from '../../platform/sql/event.ts'
 import type { Tx } from '../../platform/sql/handle.ts'
 import { recordset } from '../../platform/sql/recordset.ts'
 import { nothingLeft } from '../../platform/sql/render.ts'
@@ -38,7 +39,7 @@ export async function recordResults(tx: Tx, actor: Actor, result: RunResult): Pr
     reason,
     date: date ?? today,
   }))
-  const found = await tx.query<{ place: number; state: string }>(sql`
+  const found = await tx.query<{ place: number; state: string; id: number }>(sql`
     with given as materialized (select * from ${recordset('g', given, givenColumns)}),
     found as (
       select g.place, g.state, g.reason, g.date, p.payment_id, p.state as before,
@@ -52,12 +53,18 @@ export async function recordResults(tx: Tx, actor: Actor, result: RunResult): Pr
       where p.product_id = ${run.productID} and p.payment_id = f.payment_id
         and f.before = 'Sent' and f.times = 1
       returning f.place)
-    select f.place, case when u.place is null then f.before end as state
+    select f.place, f.payment_id as id, case when u.place is null then f.before end as state
     from found f left join updated u on u.place = f.place`)
   refuseOthers(result, found)
-  await closeIfDone(tx, run)
-  const returned = result.payments.filter(({ state }) => state === 'Returned').length
-  return told(tx, actor, run, { payments: result.payments.length, returned })
+  const { productID } = run
+  const ids = found.flatMap(({ place, id }) =>
+    result.payments[place]!.state === 'Returned' ? [id] : [],
+  )
+  const { userID } = actor
+  if (ids.length > 0)
+    await raise(tx, [{ type: 'payment.returned', resource: 'PaymentRun', productID, ids, userID }])
+  await closeIfDone(tx, actor, run)
+  return told(tx, actor, run, { payments: result.payments.length, returned: ids.length })
 }
 
 const givenColumns = {
@@ -101,12 +108,17 @@ function refuseOthers({ payments }: RunResult, found: { place: number; state: st
 }
 
 /** A run is closed when nothing of it is open any more. */
-export const closeIfDone = (tx: Tx, run: RunID) =>
-  tx.query(sql`
+export async function closeIfDone(tx: Tx, { userID }: Actor, run: RunID) {
+  const closed = await tx.query(sql`
     update payment_run r set state = 'Closed', closed_date = now()
     where ${ofRun(run, 'r')} and r.state = 'Sent' and not exists (
       select from payment p where ${ofRun(run, 'p')}
-        and p.state not in ('Paid', 'Reissued', 'Unclaimed'))`)
+        and p.state not in ('Paid', 'Reissued', 'Unclaimed'))
+    returning true`)
+  const { productID, id } = run
+  const event = { type: 'paymentrun.closed', resource: 'PaymentRun' } as const
+  if (closed.length > 0) await raise(tx, [{ ...event, productID, ids: [id], userID }])
+}
 
 /** Returned money that nobody asks for is unclaimed after so many days. */
 export async function markUnclaimed(tx: Tx, actor: Actor, asked: Unclaimed): Promise<Written> {
@@ -121,7 +133,7 @@ export async function markUnclaimed(tx: Tx, actor: Actor, asked: Unclaimed): Pro
     returning true`)
   if (marked.length === 0)
     throw conflict('nothing_returned', `No payment of the run was returned ${asked.days} days ago.`)
-  await closeIfDone(tx, run)
+  await closeIfDone(tx, actor, run)
   return told(tx, actor, run, { days: asked.days, payments: marked.length })
 }
 
@@ -132,11 +144,14 @@ export async function deleteRun(tx: Tx, actor: Actor, runID: number): Promise<Wr
   const first = await lockFirst(tx, run)
   await tx.query(sql`
     with back as (
-      update payment o set state = 'Returned' from payment p
-      where ${ofRun(run, 'p')} and o.product_id = ${productID} and o.payment_id = p.reissue_of
-      returning o.payment_id, o.payment_run_id, p.payment_id as again)
-    update payment_item m set payment_id = b.payment_id, payment_run_id = b.payment_run_id
-    from back b where m.product_id = ${productID} and m.payment_id = b.again`)
+      update payment o set state = 'Returned'
+      where o.product_id = ${productID} and o.payment_id in (
+        select m.came_from_payment_id from payment_item m where ${ofRun(run, 'm')})
+      returning o.payment_id, o.payment_run_id)
+    update payment_item m set payment_id = b.payment_id, payment_run_id = b.payment_run_id,
+      came_from_payment_id = null
+    from back b
+    where ${ofRun(run, 'm')} and m.came_from_payment_id = b.payment_id`)
   if (first) await reopen(tx, first)
   await tx.query(sql`delete from payment_item m where ${ofRun(run, 'm')}`)
   await tx.query(sql`delete from payment p where ${ofRun(run, 'p')}`)

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { isExempt } from '../../catalogue/product/income-kinds.ts'
-import { IncomeKindName } from '../../catalogue/product/tax-schema.ts'
+import { IncomeKindName } from '../../catalogue/product/money-schema.ts'
 import { countryCode } from '../../parties/investor/checks.ts'
 import { paging } from '../../platform/http/paging.ts'
 import { countries } from '../../platform/lookup/countries.ts'

@@ -2,6 +2,7 @@ import pg from 'pg'
 import { type Check, checks } from './checks.ts'
 import { distributionChecks } from './distribution-checks.ts'
 import { paymentChecks } from './payment-checks.ts'
+import { reconciliationChecks } from './reconciliation-checks.ts'
 
 /** What one check looked at and found; a few of the rows it found, as an operator can read them. */
 export type Verified = {
@@ -32,7 +33,12 @@ export async function verify(
     await client.query(settings)
     await client.query('begin isolation level repeatable read read only')
     const done: Verified[] = []
-    for (const check of [...checks, ...distributionChecks, ...paymentChecks]) {
+    for (const check of [
+      ...checks,
+      ...distributionChecks,
+      ...paymentChecks,
+      ...reconciliationChecks,
+    ]) {
       done.push(await run(client, check))
       onChecked(done.at(-1)!)
     }

@@ -50,6 +50,7 @@ export const paymentDetailKind: OwnedKind = {
     record: NestedPaymentDetail,
     others: ownerColumns(owners),
     inOrderOf: 'external_payment_detail_id',
+    updatedDate: true,
   }),
   owners,
   reference: paymentDetailReference,

@@ -49,6 +49,7 @@ export const lookups = {
     'Top holders': 5,
     'Holding ranges': 6,
     'Holding statement': 7,
+    'Payment reconciliation': 10,
   },
   ReportStatus: { Queued: 1, Running: 2, Complete: 3, Failed: 4 },
   Title: { Mr: 1, Mrs: 2, Ms: 3, Miss: 4, Mx: 5, Dr: 6, Prof: 7, Rev: 8, Sir: 9, Dame: 10 },

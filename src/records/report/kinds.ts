@@ -6,6 +6,7 @@ import type { Snapshot } from '../../platform/sql/handle.ts'
 import { distributionSketch } from './distribution.ts'
 import { rangesSketch, topHoldersSketch } from './holders.ts'
 import { holdingsSketch } from './holdings.ts'
+import { reconciliationSketch } from './reconciliation.ts'
 import { registerSketch } from './register.ts'
 import { statementSketch } from './statement.ts'
 import type { Subject } from './subject.ts'
@@ -21,7 +22,7 @@ type Kind = {
 
 const { ReportType } = lookups
 
-/** The seven kinds of report, by their id. */
+/** The kinds of report, by their id. */
 export const kinds: Record<number, Kind> = {
   [ReportType['Register of members']]: {
     title: 'Register of members',
@@ -57,6 +58,11 @@ export const kinds: Record<number, Kind> = {
     title: 'Holding statement',
     needs: ['BizEntity.Read', 'BizTransaction.Read'],
     sketch: statementSketch,
+  },
+  [ReportType['Payment reconciliation']]: {
+    title: 'Payment reconciliation',
+    needs: ['Distribution.Read', 'PaymentRun.Read'],
+    sketch: reconciliationSketch,
   },
 }
 

@@ -10,6 +10,7 @@ from (select p.product_id as "productID",
   p.locked_date as "lockedDate",
   p.withholding as "withholding",
   p.tax_component_kinds as "taxComponentKinds",
+  p.bank_detail_cool_off_days as "bankDetailCoolOffDays",
   to_char(p.created_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as "createdDate",
   to_char(p.updated_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as "updatedDate" from product p where
     p.product_id = $1 and true

@@ -19,3 +19,12 @@ export const TaxComponentKinds = document(
       'the specification are known without.',
   }),
 )
+
+export const CoolOff = Type.Integer({
+  minimum: 0,
+  maximum: 365,
+  default: 0,
+  description:
+    'How many days ago the bank details of a payee must have been changed last for a payment run ' +
+    'to pay them; 0: whenever.',
+})

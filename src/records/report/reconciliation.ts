@@ -1,0 +1,53 @@
+import sql, { raw } from 'sql-template-tag'
+import { reconciliationLines } from '../../money/reconciliation/lines.ts'
+import type { Snapshot } from '../../platform/sql/handle.ts'
+import { aboutProduct, inPeriod } from './about.ts'
+import type { Subject } from './subject.ts'
+import type { Column, Sketch } from './table.ts'
+
+const columns: Column[] = [
+  { key: 'of', title: 'Of', kind: 'text', width: 10 },
+  { key: 'number', title: 'Number', kind: 'text', width: 6 },
+  { key: 'name', title: 'Name or state', kind: 'text', width: 18 },
+  { key: 'date', title: 'Date', kind: 'date', width: 9 },
+  { key: 'item', title: 'Item', kind: 'text', width: 14 },
+  { key: 'count', title: 'Count', kind: 'number', width: 7, decimals: 0 },
+  { key: 'amount', title: 'Amount', kind: 'number', width: 13, decimals: 2 },
+  { key: 'shouldBe', title: 'Compared with', kind: 'number', width: 13, decimals: 2 },
+  { key: 'difference', title: 'Difference', kind: 'number', width: 9, decimals: 2 },
+]
+
+/** The runs that pay something of a distribution. */
+const runsOf = ({ productID, corporateActionID }: Subject) => sql`
+  select m.payment_run_id from biz_transaction t
+  join payment_item m on m.product_id = t.product_id
+    and m.biz_transaction_id = t.biz_transaction_id
+  where t.product_id = ${productID} and t.corporate_action_id = ${corporateActionID}`
+
+/** Each figure of distributions and runs beside the one it must equal: what `verify` checks. */
+export const reconciliationSketch = async (
+  snapshot: Snapshot,
+  subject: Subject,
+): Promise<Sketch> => {
+  const { productID, corporateActionID, fromDate, toDate } = subject
+  const wanted = corporateActionID
+    ? sql`case when l.of = 'Distribution' then l.id = ${corporateActionID}
+        else l.id in (${runsOf(subject)}) end`
+    : sql`l.date >= ${fromDate ?? '-infinity'}::date
+        ${fromDate ? sql`and l.date <= ${toDate}::date` : sql``}`
+  return {
+    title: 'Payment reconciliation',
+    about: [
+      ...(await aboutProduct(snapshot, subject)),
+      ...(fromDate && !corporateActionID ? [inPeriod(subject)] : []),
+    ],
+    columns,
+    select: sql`
+      select l.of, l.id::text as number, l.name, l.date, l.item, l.count, l.place,
+        round(l.amount, 2) as amount, round(l.should_be, 2) as "shouldBe",
+        round(l.amount - l.should_be, 2) as difference, l.id
+      from (${raw(reconciliationLines)}) l
+      where l.product_id = ${productID} and ${wanted}`,
+    order: sql`of, id, place`,
+  }
+}

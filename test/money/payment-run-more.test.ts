@@ -1,0 +1,175 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import type { Client } from '../support/client.ts'
+import { rowsOf } from '../support/database.ts'
+import { account } from '../support/distribution.ts'
+import { eventsAfter, readEvents } from '../support/events.ts'
+import { assertVerified, only, poster } from '../support/ledger.ts'
+import { mend, newRun, paidFund, paymentsOf, step } from '../support/payment-run.ts'
+import { temporaryFolder } from '../support/process.ts'
+import { fileOf, workFor } from '../support/reports.ts'
+import { type Service, startService } from '../support/service.ts'
+
+let service: Service
+let approver: Client
+let stopWorker: () => Promise<void>
+const env = { REGISTRY_DATA_DIR: temporaryFolder() }
+before(async () => {
+  service = await startService(env)
+  approver = await service.userWith({ role: 'Administrator' })
+  stopWorker = await workFor(service, env)
+})
+after(async () => {
+  await assertVerified(service)
+  await stopWorker()
+  await service.stop()
+})
+
+/** When the bank details of an account's entity were changed last. */
+const changed = (accountID: number, daysAgo: number) =>
+  rowsOf(
+    service.connection,
+    `update payment_detail set updated_date = now() - make_interval(days => $2)
+    where biz_entity_id = (select biz_entity_id from account where account_id = $1)`,
+    [accountID, daysAgo],
+  )
+
+describe('Bank details that were just changed', () => {
+  it('are an exception for as many days as the product says, and by default none', async () => {
+    const { fund } = await paidFund(service, [10, 20, 30])
+    const { productID } = fund
+    for (const [i, days] of [0, 2, 3].entries()) await changed(account(fund, i), days)
+    const set = async (bankDetailCoolOffDays: number) => {
+      const product = only(await service.admin.get(`/Product?ProductID=${productID}`))
+      only(await service.admin.put('/Product', { ...product, bankDetailCoolOffDays }))
+    }
+    const run = async () => {
+      const made = await newRun(service.admin, fund)
+      await service.admin.delete(`/PaymentRun?PaymentRunID=${made.paymentRunID}`)
+      return made.exceptionList.map((one: { accountID: number; code: string }) => [
+        fund.accounts.findIndex(({ accountID }) => accountID === one.accountID),
+        one.code,
+      ])
+    }
+    assert.deepEqual(await run(), [])
+    await set(3)
+    assert.deepEqual(await run(), [
+      [0, 'recently_changed'],
+      [1, 'recently_changed'],
+    ])
+    await set(1)
+    assert.deepEqual(await run(), [[0, 'recently_changed']])
+    // A change through the API is a change; a PUT that changes nothing is none.
+    const path = `/PaymentDetail?BizEntityID=${fund.accounts[2]!.bizEntityID}`
+    const [detail] = (await service.admin.get(path)).data
+    only(await service.admin.put('/PaymentDetail', detail))
+    assert.equal((await run()).length, 1)
+    only(await service.admin.put('/PaymentDetail', { ...detail, accountNumber: '7654321' }))
+    assert.equal((await run()).length, 2)
+  })
+})
+
+describe('The feed', () => {
+  it('tells of payments that came back, and of a run that is closed', async () => {
+    const { fund } = await paidFund(service, [10, 20])
+    const run = await newRun(service.admin, fund)
+    await step(approver, 'Approve', run)
+    await step(service.admin, 'Sent', run)
+    const [a, b] = await paymentsOf(service.admin, run)
+    const { cursor } = await readEvents(service.admin, { After: 'now' })
+    const payments = [
+      { paymentID: a.paymentID, state: 'Paid' },
+      { paymentID: b.paymentID, state: 'Returned' },
+    ]
+    await step(service.admin, 'Result', run, { payments })
+    await step(service.admin, 'Unclaimed', run, { days: 0 })
+    const { productID } = fund
+    const told = await eventsAfter(service.admin, cursor, 4, { ProductID: productID })
+    const of = (type: string) => told.filter((one) => one.type === type).map(({ ids }) => ids)
+    assert.deepEqual(of('payment.returned'), [[b.paymentID]])
+    assert.deepEqual(of('paymentrun.closed'), [[run.paymentRunID]])
+  })
+})
+
+describe('The report Payment reconciliation', () => {
+  it('has every figure of distributions and runs beside the one it must equal', async () => {
+    const { fund, distribution } = await paidFund(service, [10, 20, 30, 40])
+    await rowsOf(
+      service.connection,
+      `update payment_detail set bsb = '000000' where biz_entity_id = $1`,
+      [fund.accounts[3]!.bizEntityID],
+    )
+    const run = await newRun(service.admin, fund)
+    await step(approver, 'Approve', run)
+    await step(service.admin, 'Sent', run)
+    const [a, b] = await paymentsOf(service.admin, run)
+    const payments = [
+      { paymentID: a.paymentID, state: 'Paid' },
+      { paymentID: b.paymentID, state: 'Returned' },
+    ]
+    await step(service.admin, 'Result', run, { payments })
+    const { productID } = fund
+    const body = { reportTypeID: 10, productID, format: 'json' }
+    const { rows } = JSON.parse((await fileOf(service.admin, body)).toString())
+    const shown = rows.map((row: Record<string, unknown>) => [
+      row.of,
+      row.item,
+      row.count,
+      row.amount,
+      row.difference,
+    ])
+    assert.deepEqual(shown, [
+      ['Distribution', 'Declared', 4, 100, 0],
+      ['Distribution', 'Gross', 4, 100, 0],
+      ['Distribution', 'Tax withheld', 0, 0, 0],
+      ['Distribution', 'Reinvested', 0, 0, null],
+      ['Distribution', 'Cash', 4, 100, 0],
+      ['Distribution', 'In payment runs', 3, 60, null],
+      ['Distribution', 'Exceptions', 1, 40, null],
+      ['Distribution', 'Not yet in a run', 0, 0, null],
+      ['Payment run', 'Payments', 3, 60, 0],
+      ['Payment run', 'Exceptions', 1, 40, null],
+      ['Payment run', 'Bank file', 3, 60, 0],
+      ['Payment run', 'Paid', 1, 10, null],
+      ['Payment run', 'Returned', 1, 20, null],
+      ['Payment run', 'Reissued', 0, 0, null],
+      ['Payment run', 'Unclaimed', 0, 0, null],
+      ['Payment run', 'Awaiting a result', 1, 30, null],
+      ['Payment run', 'Results', 3, 60, 0],
+    ])
+    const { corporateActionID } = distribution
+    const one = { ...body, corporateActionID, format: 'csv' }
+    assert.equal((await fileOf(service.admin, one)).toString().split('\r\n').length, 17 + 2)
+  })
+})
+
+describe('POST /PaymentRun/Reissue', () => {
+  it('sends each of several payments to one account again by itself', async () => {
+    const { fund } = await paidFund(service, [50])
+    await mend(service, account(fund, 0), 'is_for_redemption = true')
+    const body = { accountID: account(fund, 0), investmentID: fund.investmentID, quantity: 5 }
+    const redeem = { ...body, transactionDate: '2025-07-01' }
+    only(await poster(() => service.admin)('Redemption', redeem))
+    const run = await newRun(service.admin, fund)
+    await step(approver, 'Approve', run)
+    await step(service.admin, 'Sent', run)
+    const two = await paymentsOf(service.admin, run)
+    const back = two.map(({ paymentID }: { paymentID: number }) => ({
+      paymentID,
+      state: 'Returned',
+    }))
+    await step(service.admin, 'Result', run, { payments: back })
+    const again = await step(service.admin, 'Reissue', run)
+    const sent = await paymentsOf(service.admin, again)
+    const pair = (
+      rows: { amount: number; reissueOf: number; paymentID: number }[],
+      key: 'reissueOf' | 'paymentID',
+    ) => rows.map((row) => [row.amount, row[key]])
+    assert.deepEqual(pair(sent, 'reissueOf'), pair(two, 'paymentID'))
+    await assertVerified(service)
+    await service.admin.delete(`/PaymentRun?PaymentRunID=${again.paymentRunID}`)
+    await assertVerified(service)
+    const states = (await paymentsOf(service.admin, run)).map((one: { state: string }) => one.state)
+    assert.deepEqual(states, ['Returned', 'Returned'])
+  })
+})
