@@ -95,6 +95,8 @@ select citus_add_local_table_to_metadata('app_user_product');
 select citus_add_local_table_to_metadata('session');
 select citus_add_local_table_to_metadata('refresh_token');
 select citus_add_local_table_to_metadata('report');
+select citus_add_local_table_to_metadata('import');
+select citus_add_local_table_to_metadata('import_refusal');
 select citus_add_local_table_to_metadata('webhook');
 select citus_add_local_table_to_metadata('webhook_delivery');
 -- stays: migration, login_failure, idempotency, audit, encryption_key, event, event_feed

@@ -12,6 +12,7 @@ import { giveTimeZone } from './catalogue/product/today.ts'
 import type { Config } from './config.ts'
 import { followerOf } from './integration/event/follow.ts'
 import { eventEndpoints } from './integration/event/routes.ts'
+import { importEndpoints } from './integration/import/routes.ts'
 import { webhookEndpoints } from './integration/webhook/routes.ts'
 import { webhookVault } from './integration/webhook/vault.ts'
 import { bizEventEndpoints } from './ledger/biz-event/routes.ts'
@@ -36,6 +37,7 @@ import { agreeOnKeys } from './parties/sealed/keys.ts'
 import { digestAnew } from './parties/sealed/rotate.ts'
 import { vaultOf } from './parties/sealed/vault.ts'
 import { taxStandingEndpoints } from './parties/tax-standing/routes.ts'
+import { filesOf } from './platform/files/files.ts'
 import { openFiles } from './platform/files/open.ts'
 import { type Endpoint, methodOf, pathOf } from './platform/http/endpoint.ts'
 import { serveMetrics } from './platform/http/metrics.ts'
@@ -70,7 +72,8 @@ export async function buildApp(
     logger.warn({ message }, 'digests of tax numbers are left for the next start'),
   )
   await giveTimeZone(database, config.timeZone)
-  const { files } = await openFiles(config, database.transaction)
+  const { files, options } = await openFiles(config, database.transaction)
+  const imported = filesOf({ ...options, maxBytes: config.maxImportBytes })
   const endpoints: Endpoint[] = [
     ...userEndpoints({ database, tokens, nameKey, stopping }),
     ...commonEndpoints(version, stopping),
@@ -94,6 +97,7 @@ export async function buildApp(
     ...searchEndpoints(vault),
     ...auditEndpoints,
     ...eventEndpoints(followerOf(database.bell, stopping)),
+    ...importEndpoints(database, imported),
     ...webhookEndpoints(webhookVault(config).seal, config.webhookAllowLocal),
   ]
   const { maxBodyBytes, maxPageSize, behindProxy, tls, metricsToken, rateLimit: perMinute } = config

@@ -25,6 +25,7 @@ export type Config = {
   maxPageSize: number
   maxBodyBytes: number
   maxFileBytes: number
+  maxImportBytes: number
   /** Up to how many accounts a stage of a distribution is done at once. */
   stageInline: number
   /** Where files lie; absent: in dataDir. */
@@ -84,6 +85,7 @@ export function readConfig(env: Environment = process.env): Config {
     maxPageSize: integer('REGISTRY_MAX_PAGE_SIZE', 1000, 1, 100_000),
     maxBodyBytes: integer('REGISTRY_MAX_BODY_BYTES', 10 * 2 ** 20, 1024, 2 ** 30),
     maxFileBytes: integer('REGISTRY_MAX_FILE_BYTES', 25 * 2 ** 20, 1024, 2 ** 32),
+    maxImportBytes: integer('REGISTRY_MAX_IMPORT_BYTES', 2 ** 30, 1024, 2 ** 40),
     stageInline: integer('REGISTRY_STAGE_INLINE', 20_000, 0, 100_000_000),
     s3: s3(readers),
     webhookAllowLocal: flag('REGISTRY_WEBHOOK_ALLOW_LOCAL', false),

@@ -3,6 +3,7 @@ import { createFirstUser, type FirstUser } from './access/user/first-user.ts'
 import { readAbsent } from './access/user/session.ts'
 import { buildApp } from './app.ts'
 import { type Config, ConfigError, readConfig, unknownWords } from './config.ts'
+import { startImports } from './integration/import/worker.ts'
 import { startWebhooks } from './integration/webhook/worker.ts'
 import { openDemo } from './operations/demo/open.ts'
 import { startMaintenance } from './operations/maintenance.ts'
@@ -42,9 +43,12 @@ async function start() {
           log,
         })
       : () => {}
+    const stopImports = config.worker
+      ? await startImports({ config, connection: server.service, bell: database.bell, log })
+      : () => {}
     const stopWebhooks = config.worker ? startWebhooks(config, database, log) : () => {}
     stopping.unshift(startMaintenance(database, config, log), () =>
-      Promise.all([app.close(), stopWorker(), stopWebhooks()]),
+      Promise.all([app.close(), stopWorker(), stopImports(), stopWebhooks()]),
     )
     const address = await app.listen({ host: config.host, port: config.port })
     tell(`Registry Platform ${version}`)

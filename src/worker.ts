@@ -1,5 +1,6 @@
 import { readAbsent } from './access/user/session.ts'
 import { ConfigError, readConfig, unknownWords } from './config.ts'
+import { startImports } from './integration/import/worker.ts'
 import { startWebhooks } from './integration/webhook/worker.ts'
 import { secretFields } from './operations/secret-fields.ts'
 import { findEmbedded } from './platform/embedded/postgres.ts'
@@ -8,8 +9,8 @@ import { connect, givenConnections, prepareSchema } from './platform/registry.ts
 import { startWorker } from './records/report/worker.ts'
 
 /**
- * A process that only makes reports and serves webhooks: `npm run worker`. As many as you like, on
- * any machine.
+ * A process that only makes reports, works at imports and serves webhooks: `npm run worker`. As
+ * many as you like, on any machine.
  */
 async function start() {
   const config = readConfig()
@@ -22,10 +23,11 @@ async function start() {
   const database = connect(config, connection, log)
   const actorOf = (userID: number) => readAbsent(database, userID)
   const stopWorker = await startWorker({ config, connection, database, actorOf, log })
+  const stopImports = await startImports({ config, connection, bell: database.bell, log })
   const stopWebhooks = startWebhooks(config, database, log)
   process.stdout.write('Registry Platform: making reports\n')
   stopOnSignal(async () => {
-    await Promise.all([stopWorker(), stopWebhooks()])
+    await Promise.all([stopWorker(), stopImports(), stopWebhooks()])
     await database.close()
   })
 }

@@ -19,7 +19,7 @@ const storeys: Record<string, string> = {
   ledger: 'biz-event biz-transaction holding',
   money: 'withholding-rate distribution payment-run reconciliation',
   records: 'document report search',
-  integration: 'event webhook',
+  integration: 'event webhook import',
   operations: 'gauges.ts secret-fields.ts verify backup maintenance.ts demo cli console',
 }
 const known = ['src/version.ts', 'src/time-zone.ts', 'src/config.ts']
@@ -88,6 +88,8 @@ const writers: Record<string, string> = {
   event_feed: 'event',
   webhook: 'webhook',
   webhook_delivery: 'webhook',
+  import: 'import',
+  import_refusal: 'import',
 }
 
 const tables = readdirSync('migrations')

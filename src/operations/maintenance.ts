@@ -1,6 +1,7 @@
 import sql from 'sql-template-tag'
 import { endedWindows, tellUnaudited } from '../access/password/throttle.ts'
 import { sweepEvents } from '../integration/event/sweep.ts'
+import { sweepImports } from '../integration/import/sql.ts'
 import { sweepDeliveries } from '../integration/webhook/attempt.ts'
 import type { Log } from '../platform/log.ts'
 import type { Database } from '../platform/sql/handle.ts'
@@ -72,4 +73,5 @@ export async function sweep(database: Database, { eventDays }: Keeping) {
     while ((await database.transaction((tx) => tx.query(bite))).length === biteSize);
   while (await database.transaction((tx) => sweepEvents(tx, eventDays)));
   while (await database.transaction((tx) => sweepDeliveries(tx, eventDays)));
+  while (await database.transaction(sweepImports));
 }

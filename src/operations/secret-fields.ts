@@ -5,6 +5,7 @@ import * as investment from '../catalogue/investment/schema.ts'
 import * as productMoney from '../catalogue/product/money-schema.ts'
 import * as product from '../catalogue/product/schema.ts'
 import * as event from '../integration/event/schema.ts'
+import * as importing from '../integration/import/schema.ts'
 import * as webhook from '../integration/webhook/schema.ts'
 import * as bizEvent from '../ledger/biz-event/schema.ts'
 import * as bizTransaction from '../ledger/biz-transaction/schema.ts'
@@ -56,6 +57,7 @@ const schemas = [
   search,
   event,
   webhook,
+  importing,
 ]
 
 /** The fields that some schema calls sensitive: what no log may show. */

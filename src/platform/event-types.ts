@@ -32,6 +32,7 @@ const happenings = {
   },
   Document: { document: ['created', 'updated', 'deleted'] },
   Report: { report: ['created', 'completed', 'failed', 'deleted'] },
+  Import: { import: ['created', 'completed', 'failed', 'cancelled'] },
   Webhook: { webhook: ['created', 'updated', 'deleted', 'deactivated'] },
   User: { user: ['created', 'updated'] },
 } as const satisfies Partial<Record<Resource, Record<string, readonly string[]>>>

@@ -157,6 +157,23 @@ const byResource: Readonly<Record<string, { 400?: Words; 403?: Words; 404?: Word
         gave_up: 'The report could not be made in several attempts.',
       },
     },
+    Import: {
+      409: {
+        same_file: 'The file was imported before; again takes it once more.',
+        not_complete: 'The import is not done yet.',
+        no_errors: 'No row was refused.',
+        no_file: 'The document has no file yet.',
+        password_required: 'The document asks for a password.',
+        gave_up: 'The import failed in several attempts.',
+        has_holding: 'The account has transactions in the investment already.',
+        lease_lost: 'Somebody else works at the import.',
+      },
+      400: {
+        bad_file: 'The file is not of its format, or lacks what its type needs.',
+        wrong_columns: 'A row has more cells than the head.',
+        not_of_operation: 'A row has a value that its operation does not take.',
+      },
+    },
     User: {
       403: { beyond_own_rights: 'Nobody gives others more rights than their own.' },
       409: {

@@ -32,6 +32,8 @@ const unbreakable = [
   'version_of_transaction',
   // A content goes only when nothing refers to it, and is stored anew for who comes then.
   'report_stored_file',
+  'import_stored_file',
+  'import_stored_errors',
   // A run is deleted as a whole; references and transactions get numbers that are nobody else's.
   'payment_of_run',
   'item_of_payment',

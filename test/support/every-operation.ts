@@ -27,6 +27,10 @@ const ask = (operation: string, body?: object, more: Omit<Ask, 'operation' | 'bo
   body ? { operation, body, ...more } : { operation, ...more }
 const find = (operation: string, query: Ask['query'] = {}) => ask(operation, undefined, { query })
 
+/** An import is taken on, and may have ended before anybody cancels it. */
+export const rightStatus = ({ operation }: Ask) =>
+  operation === 'POST /Import' ? [202] : operation === 'DELETE /Import' ? [200, 409] : [200]
+
 /** The one record that an answer is about. */
 const one = ({ data }: Reply) => (Array.isArray(data) ? data[0] : data)
 
@@ -45,6 +49,7 @@ export function* everyOperation(carried: Carried): Walk {
   yield* taxes(entities)
   yield* documents(carried, fund)
   yield* reports({ ...fund, ...entities, ...distribution })
+  yield* imports(carried, fund)
   yield* webhooks()
   yield find('GET /Event', { PageSize: 1000 })
   yield find('GET /Search', { Text: 'example' })
@@ -65,6 +70,20 @@ function* taxes({ accountID }: Entities): Walk {
   yield find('GET /WithholdingRate', { RateID: rateID })
   yield find('DELETE /WithholdingRate', { RateID: rateID })
   yield find('GET /BizEntity/Account/TaxStanding', { AccountID: accountID })
+}
+
+/** One with a row that is refused, and one that is cancelled if it has not ended already. */
+function* imports({ name }: Carried, { productID }: Fund): Walk {
+  const content = Buffer.from(`securityCode,priceDate,price\n${name},never,1\n`)
+  const input = { type: 'Prices', mode: 'validate', productID, fileName: 'prices.csv' }
+  const order = { ...input, content: content.toString('base64') }
+  const { importID } = one(yield ask('POST /Import', order))
+  for (let status = ''; status !== 'Completed'; )
+    status = one(yield find('GET /Import', { ImportID: importID })).status
+  yield find('GET /Import/File', { ImportID: importID, Result: 'errors' })
+  yield find('GET /Import/Template', { Type: 'Investors' })
+  const next = one(yield ask('POST /Import', order))
+  yield find('DELETE /Import', { ImportID: next.importID })
 }
 
 function* webhooks(): Walk {

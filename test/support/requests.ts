@@ -108,6 +108,18 @@ const taxRequests: Requests = {
   ],
 }
 
+const importRequests: Requests = {
+  'POST /Import': [
+    ({ productID, document }) =>
+      inBody({ type: 'Prices', mode: 'validate', format: 'csv', productID, ...fileOf(document) }),
+  ],
+  'GET /Import': [({ import: { importID } }) => inQuery({ importID })],
+  'GET /Import/File': [({ import: { importID } }) => inQuery({ importID, result: 'errors' })],
+  'GET /Import/Template': [() => inQuery({ type: 'Prices' })],
+  'DELETE /Import': [async ({ make }) => inQuery({ importID: (await make.importing()).importID })],
+}
+const fileOf = ({ documentID }: Data) => ({ documentID })
+
 /**
  * How to call each operation rightly about the records of a world: the walk through all operations
  * and callers (authorization.test.ts) is made from it. Each entry is a list, one request for every
@@ -130,6 +142,7 @@ export const requests: Requests = {
   ...documentRequests,
   ...reportRequests,
   ...webhookRequests,
+  ...importRequests,
   'GET /Event': [({ productID }) => inQuery({ productID })],
   'GET /Search': [() => inQuery({ text: 'ann' })],
   'GET /Audit': [

@@ -142,6 +142,13 @@ export async function newWorld({ admin, userWith }: Service, name: string) {
   const report = (more: object = {}) =>
     post('/Report', { reportTypeID: 2, name: fresh(), format: 'json', productID, ...more })
 
+  /** Of one row, which is refused: its price has no day. */
+  const importing = async () => {
+    const reply = await admin.post('/Import', importInput(fresh(), productID))
+    assert.equal(reply.status, 202, reply.text)
+    return reply.data
+  }
+
   const transfer = await transaction()
   return {
     name,
@@ -160,6 +167,7 @@ export async function newWorld({ admin, userWith }: Service, name: string) {
     declared: await distribution(1),
     document: await document(),
     report: await report(),
+    import: await importing(),
     person: holder.bizEntityParties[0].person,
     organisation: holder.bizEntityParties[1].organisation,
     make: {
@@ -181,9 +189,18 @@ export async function newWorld({ admin, userWith }: Service, name: string) {
       documentInput,
       document,
       report,
+      importing,
     },
   }
 }
+
+const importInput = (name: string, productID: number) => ({
+  type: 'Prices',
+  mode: 'validate',
+  productID,
+  fileName: `${name}.csv`,
+  content: Buffer.from(`securityCode,priceDate,price\n${name},never,1\n`).toString('base64'),
+})
 
 /** A run of cheques, which needs no bank account. */
 export const runInput = (product: object) => ({

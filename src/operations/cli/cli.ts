@@ -8,6 +8,7 @@ import { createUserCommand } from './create-user.ts'
 import { demoCommand } from './demo.ts'
 import { distributeCommand } from './distribute.ts'
 import { eventsCommand } from './events.ts'
+import { importCommand } from './import.ts'
 import { migrateCommand } from './migrate.ts'
 import { resetPasswordCommand } from './reset-password.ts'
 import { restoreCommand } from './restore.ts'
@@ -23,6 +24,7 @@ const commands = [
   rotateEncryptionKeyCommand,
   verifyCommand,
   eventsCommand,
+  importCommand,
   distributeCommand,
   backupCommand,
   restoreCommand,

@@ -149,11 +149,16 @@ export const release = (tx: Tx, sha256: string, since: string) =>
     where sha256 = ${sha256} and claimed_date <= ${since}`)
 
 /** Places that refer to contents; what none of them names may go. */
-const references = ['document', 'report']
+const references = [
+  'document where file_sha256',
+  'report where file_sha256',
+  'import where file_sha256',
+  'import where errors_sha256',
+]
 
 /** Contents that something refers to, for a copy of them all. */
 export const contentsInUse = `select sha256, size from stored_file f where ${references
-  .map((table) => `exists (select from ${table} where file_sha256 = f.sha256)`)
+  .map((place) => `exists (select from ${place} = f.sha256)`)
   .join(' or ')}`
 
 /** While anyone holds this lock as a sharer, no content goes: see collect.ts. */
@@ -166,9 +171,7 @@ export const takeUnused = (tx: Tx, most: number) =>
       select f.sha256 from stored_file f
       where f.claimed_date < now() - interval '1 day'
         and ${raw(
-          references
-            .map((table) => `not exists (select from ${table} where file_sha256 = f.sha256)`)
-            .join(' and '),
+          references.map((place) => `not exists (select from ${place} = f.sha256)`).join(' and '),
         )}
       order by f.claimed_date limit ${most} for update skip locked)
     returning sha256`)

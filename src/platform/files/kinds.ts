@@ -51,6 +51,7 @@ const kinds: readonly Kind[] = [
   { type: 'text/plain', extensions: ['txt', 'log', 'md'] },
   { type: 'text/csv', extensions: ['csv'] },
   { type: 'application/json', extensions: ['json'] },
+  { type: 'application/jsonl', extensions: ['jsonl', 'ndjson'] },
   { type: 'message/rfc822', extensions: ['eml'] },
 ]
 const byType = new Map(kinds.map((kind) => [kind.type, kind]))
@@ -67,6 +68,7 @@ const synonyms: Record<string, string> = {
   'text/rtf': 'application/rtf',
   'application/csv': 'text/csv',
   'text/json': 'application/json',
+  'application/x-ndjson': 'application/jsonl',
 }
 
 const runs = new Set([

@@ -101,7 +101,10 @@ type Shares<Query, Body> = Audited & {
 }
 
 /** A write whose body brings a file, as JSON with the content in base64 or as a form. */
-type Uploads<Query, Body> = Writes<Query, Omit<Body, 'content'> & KeptFile> & {
+type Uploads<Query, Body> = Writes<
+  Query,
+  Omit<Body, 'content'> & (Body extends { content: string } ? KeptFile : Partial<KeptFile>)
+> & {
   upload: FileDoor
   /** Refuses what has no place for a file, before anything of the file is kept. */
   check(request: Request<Query, Body>, handle: Sql): Promise<unknown>

@@ -194,12 +194,14 @@ function uploadHandler(endpoint: UploadEndpoint, take: Take, options: HandlerOpt
   const arrive = async (request: FastifyRequest, reply: FastifyReply, taken: Taken) => {
     const { body: given, file } = await receive(request, body, upload)
     try {
-      // Whoever left the file out is refused here: the schema asks for its content.
+      // Whoever left a file out that must be there is refused here: the schema asks for it.
       const { body: read, ignored } = readBody(given)
-      const { content: _content, ...told } = read as { content: string }
-      await endpoint.check({ ...taken, body: told }, shareOf(taken, options))
-      return await upload.keep(file!, told, (kept) =>
-        perform(request, reply, { ...taken, ignored, body: { ...told, ...kept } }),
+      const { content, ...told } = read as { content?: string }
+      const whole = { ...taken, ignored, body: told }
+      await endpoint.check(whole, shareOf(taken, options))
+      if (content === undefined || !file) return await perform(request, reply, whole)
+      return await upload.keep(file, told, (kept) =>
+        perform(request, reply, { ...whole, body: { ...told, ...kept } }),
       )
     } finally {
       await file?.discard()

@@ -39,7 +39,7 @@ export async function takeFiles(scope: FastifyInstance) {
   scope.removeAllContentTypeParsers()
   scope.addContentTypeParser('application/json', (_request, payload, done) => done(null, payload))
   await scope.register(multipart, {
-    limits: { fields: 20, fieldNameSize: 100, fieldSize: 1000, files: 1, parts: 21 },
+    limits: { fields: 20, fieldNameSize: 100, fieldSize: 10_000, files: 1, parts: 21 },
     throwFileSizeLimit: false,
   })
 }
@@ -119,12 +119,13 @@ async function receiveForm(
   return { body: bodyOfForm(schema, fields), file }
 }
 
-/** A form has texts only; a field that is to be a number becomes one. */
+/** A form has texts only; a field that is to be a number or a flag becomes one. */
 function bodyOfForm({ properties }: TObject, fields: Map<string, unknown>): object {
   const given = (name: string) => {
     const value = fields.get(name.toLowerCase())
-    const isNumber = nodeOf(properties[name] ?? {}).type === 'integer'
-    return isNumber && /^\d{1,16}$/.test(String(value)) ? Number(value) : value
+    const { type } = nodeOf(properties[name] ?? {})
+    if (type === 'boolean') return flags[String(value).toLowerCase()] ?? value
+    return type === 'integer' && /^\d{1,16}$/.test(String(value)) ? Number(value) : value
   }
   return {
     ...Object.fromEntries(Object.keys(properties).map((name) => [name, given(name)])),
@@ -133,6 +134,8 @@ function bodyOfForm({ properties }: TObject, fields: Map<string, unknown>): obje
     content: fields.get('file'),
   }
 }
+
+const flags: Record<string, boolean> = { true: true, false: false }
 
 /** What the readers of requests throw, in words; the rest is for the error handler. */
 function refusalOfUpload(error: unknown): Refusal | undefined {

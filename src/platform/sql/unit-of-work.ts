@@ -153,10 +153,13 @@ const keyReused = () =>
     },
   ])
 
-type Done = { write: Write; result: Written | Refusal }
+export type Done = { write: Write; result: Written | Refusal }
 
-/** The audit records, the events, and what the keys will replay, in one round trip. */
-async function record(tx: Tx, done: Done[]) {
+/**
+ * The audit records, the events, and what the keys will replay, in one round trip. For whoever does
+ * many writes in a transaction of their own (an import), whose units of work are a part of it.
+ */
+export async function record(tx: Tx, done: Done[]) {
   const trail = done.flatMap(({ write, result }) =>
     result instanceof Refusal || result.isToldLater ? [] : [auditRow(write, result)],
   )

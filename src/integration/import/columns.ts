@@ -1,0 +1,156 @@
+import type { TSchema } from 'typebox'
+import { lookupValues } from '../../platform/lookup/lookups.ts'
+import type { Problem } from '../../platform/refusal.ts'
+import { type Node, ownNode } from '../../platform/shape/keywords.ts'
+import { badFile, type Cell, textOf } from './row.ts'
+import type { DateFormat, Mapping } from './schema.ts'
+
+/**
+ * A column of a file as the field of a body that it fills. Fields of what is nested have the names
+ * of the way to them: `accounts.externalAccountId`, and of the second in a list
+ * `bizEntityParties.2.person.firstName`.
+ */
+export type Column = { heading: string; path: readonly (string | number)[]; node: Node }
+
+/** The columns by their place in the file; a place without one is not looked at. */
+export type Head = { columns: (Column | undefined)[]; unknown: string[] }
+
+/** Columns that a file of refused rows has beside those that came in. */
+export const verdictColumns = ['line', 'field', 'code', 'message'] as const
+
+export function headOf(schema: TSchema, headings: readonly Cell[], mapping: Mapping): Head {
+  const names = headings.map((heading) => textOf(heading).trim())
+  refuseTwice(names)
+  const mapped = new Map(mapping.map(({ column, field }) => [column.trim().toLowerCase(), field]))
+  const missing = [...mapped.keys()].filter(
+    (column) => !names.some((name) => name.toLowerCase() === column),
+  )
+  if (missing.length > 0) throw badFile(`The file has no column ${missing.join(', ')}.`)
+  const unknown: string[] = []
+  const columns = names.map((heading) => {
+    const key = heading.toLowerCase()
+    if (key === '' || (verdictColumns as readonly string[]).includes(key)) return undefined
+    const field = mapped.has(key) ? mapped.get(key) : heading
+    if (!field) return undefined
+    const found = columnOf(schema, field)
+    if (!found && mapped.has(key)) throw badFile(`${field} is no field of such rows.`)
+    if (!found) unknown.push(heading)
+    return found && { ...found, heading }
+  })
+  if (!columns.some(Boolean))
+    throw badFile('No heading of the first line is a field; see GET /Import/Template.')
+  refuseTwice(columns.flatMap((column) => (column ? [column.path.join('.')] : [])))
+  return { columns, unknown }
+}
+
+function refuseTwice(names: readonly string[]) {
+  const seen = new Set<string>()
+  for (const name of names.map((one) => one.toLowerCase()).filter(Boolean)) {
+    if (seen.has(name)) throw badFile(`The file has the column ${name} twice.`)
+    seen.add(name)
+  }
+}
+
+/** Which of a list a number names is counted from 1, and is the first where none is given. */
+function columnOf(schema: TSchema, name: string): Omit<Column, 'heading'> | undefined {
+  const path: (string | number)[] = []
+  let node = ownNode(schema)
+  const enterList = (number: number) => {
+    path.push(number)
+    node = ownNode(node.items as TSchema)
+  }
+  for (const part of name.split('.')) {
+    if (node.items) {
+      const isNumber = /^[1-9]\d?$/.test(part)
+      enterList(isNumber ? Number(part) - 1 : 0)
+      if (isNumber) continue
+    }
+    const field = Object.keys(node.properties ?? {}).find(
+      (own) => own.toLowerCase() === part.toLowerCase(),
+    )
+    if (!field) return undefined
+    path.push(field)
+    node = ownNode(node.properties?.[field] as TSchema)
+  }
+  return node.items || node.properties ? undefined : { path, node }
+}
+
+type Given = { body: Record<string, unknown>; problems: Problem[] }
+
+/** The body that the cells of a row make, each turned by its field; empty cells are not given. */
+export function bodyOf({ columns }: Head, cells: readonly Cell[], dates: DateFormat): Given {
+  const body: Record<string, unknown> = {}
+  const problems: Problem[] = []
+  for (const [i, cell] of cells.entries()) {
+    const column = columns[i]
+    const text = textOf(cell).trim()
+    if (text === '') continue
+    if (i >= columns.length) {
+      problems.push({ code: 'wrong_columns', message: 'The row has more cells than the head.' })
+      break
+    }
+    if (!column) continue
+    const value = turned(column, cell, text, dates)
+    if (value === undefined) problems.push(notADate(column, dates))
+    else place(body, column.path, value)
+  }
+  return { body: compact(body) as Record<string, unknown>, problems }
+}
+
+const notADate = ({ heading }: Column, dates: DateFormat): Problem => ({
+  code: 'invalid_date',
+  field: heading,
+  message: `${heading} must be a date as ${dates}.`,
+})
+
+function place(body: object, path: readonly (string | number)[], value: unknown) {
+  let into = body as Record<string | number, unknown>
+  for (const [i, step] of path.slice(0, -1).entries()) {
+    into[step] ??= typeof path[i + 1] === 'number' ? [] : {}
+    into = into[step] as Record<string | number, unknown>
+  }
+  into[path.at(-1) ?? ''] = value
+}
+
+/** A list of which only the second was given has one item. */
+function compact(value: unknown): unknown {
+  if (Array.isArray(value)) return value.filter((item) => item !== undefined).map(compact)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, compact(inner)]))
+}
+
+/** What cannot be turned stays as it is, for the rules of the field to refuse. */
+function turned({ node }: Column, cell: Cell, text: string, dates: DateFormat): unknown {
+  if (node.format === 'date') return typeof cell === 'object' ? cell.day : dayIn(text, dates)
+  if (node.lookup !== undefined) return lookedUp(node.lookup, text)
+  if (node.type === 'integer') return /^-?\d{1,15}$/.test(text) ? Number(text) : text
+  if (node.type === 'boolean') return flags[text.toLowerCase()] ?? text
+  return text
+}
+
+function dayIn(text: string, dates: DateFormat): string | undefined {
+  if (dates === 'YYYY-MM-DD') return /^\d{4}-\d\d-\d\d/.test(text) ? text : undefined
+  const [, day, month, year] = /^(\d{1,2})\/(\d{1,2})\/(\d{4})$/.exec(text) ?? []
+  return day && month && year
+    ? `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`
+    : undefined
+}
+
+const flags: Record<string, boolean> = {
+  true: true,
+  yes: true,
+  false: false,
+  no: false,
+}
+
+const lookupIDs = new Map(
+  lookupValues.flatMap(({ category, id, code, name }) =>
+    [code, name].map((word): [string, number] => [`${category} ${word}`.toLowerCase(), id]),
+  ),
+)
+
+/** A lookup by its id, its code or its name. */
+const lookedUp = (category: string, text: string) =>
+  /^\d{1,9}$/.test(text)
+    ? Number(text)
+    : (lookupIDs.get(`${category} ${text}`.toLowerCase()) ?? text)

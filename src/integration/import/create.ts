@@ -1,0 +1,106 @@
+import sql from 'sql-template-tag'
+import { identifyProduct } from '../../catalogue/product/sql.ts'
+import type { Actor } from '../../platform/actor.ts'
+import type { KeptFile } from '../../platform/http/upload.ts'
+import { conflict, forbidden, invalid } from '../../platform/refusal.ts'
+import { raise } from '../../platform/sql/event.ts'
+import type { Tx } from '../../platform/sql/handle.ts'
+import type { Written } from '../../platform/sql/unit-of-work.ts'
+import { findReadable } from '../../records/document/find.ts'
+import { kinds } from './kinds.ts'
+import { type Format, formats, type ImportInput } from './schema.ts'
+import { productOf, renderImport } from './sql.ts'
+
+/** Whoever imports may do each row by itself. */
+export function refuseUnpermitted({ permissions }: Actor, { type }: Pick<ImportInput, 'type'>) {
+  const { needs } = kinds[type]
+  if (!permissions.has(needs))
+    throw forbidden('permission_missing', `This needs the permission ${needs}, too.`)
+}
+
+type File = { sha256: string; size: number; fileName: string }
+
+/** Takes an order for an import. A worker is woken by its commit. */
+export async function createImport(
+  tx: Tx,
+  actor: Actor,
+  input: ImportInput & Partial<KeptFile>,
+  userID: number | null = actor.userID,
+): Promise<Written> {
+  refuseUnpermitted(actor, input)
+  const file = await fileOf(tx, actor, input)
+  const format = formatOf(input, file)
+  const { type, mode, mapping, again, documentID, productID } = input
+  const productIDs = productID
+    ? [await identifyProduct(tx, actor, { productID })]
+    : actor.productIDs && [...actor.productIDs]
+  const { dateFormat = 'YYYY-MM-DD', encoding = 'UTF-8' } = input
+  if (mode !== 'validate' && !again) await refuseSameFile(tx, type, file)
+  const [row] = await tx.query<{ id: number }>(sql`
+    insert into import (type, format, mode, date_format, encoding, mapping, file_name, file_size,
+      content_sha256, file_sha256, document_id, user_id, username, product_ids)
+    values (${type}, ${format}, ${mode}, ${dateFormat}, ${encoding},
+      ${mapping && JSON.stringify(mapping)}::json, ${file.fileName}, ${file.size}, ${file.sha256},
+      ${file.sha256}, ${documentID}, ${userID}, ${actor.username},
+      ${productIDs}::int[])
+    returning import_id as id`)
+  const { id } = row!
+  const about = { resource: 'Import', ids: [id], productID: productOf(productIDs) }
+  await raise(tx, [{ type: 'import.created', ...about, userID }])
+  const changes = { type, mode, format, fileName: file.fileName, sha256: file.sha256, again }
+  return { ...(await renderImport(tx, id)), ...about, changes, accepted: true }
+}
+
+/** The file of the request, or that of a document which the caller may read. */
+async function fileOf(
+  tx: Tx,
+  actor: Actor,
+  { sha256, size, fileName, documentID }: ImportInput & Partial<KeptFile>,
+): Promise<File> {
+  if (sha256 !== undefined && size !== undefined) {
+    if (documentID)
+      throw invalid('combination', 'Send the file, or name a document: not both.', 'documentID')
+    return { sha256, size, fileName: fileName ?? 'file' }
+  }
+  if (!documentID) throw invalid('required', 'Send a file, or a documentID.', 'content')
+  const document = await findReadable(tx, actor, { DocumentID: documentID })
+  if (document.passwordHash !== null)
+    throw conflict('password_required', 'The document has a password; send its file instead.')
+  if (document.sha256 === null || document.size === null)
+    throw conflict('no_file', 'The document has no file yet.', 'documentID')
+  return {
+    sha256: document.sha256,
+    size: document.size,
+    fileName: fileName ?? document.fileName ?? 'file',
+  }
+}
+
+function formatOf({ format, dateFormat, encoding, mapping }: ImportInput, file: File): Format {
+  const extension = /\.(\w+)$/.exec(file.fileName)?.[1]?.toLowerCase()
+  const found = format ?? formats.find((one) => one === extension)
+  if (!found) throw invalid('required', `Say the format: one of ${formats.join(', ')}.`, 'format')
+  const isOdd = (field: string, words: string) => invalid('combination', words, field)
+  if (found === 'jsonl' && (dateFormat ?? 'YYYY-MM-DD') !== 'YYYY-MM-DD')
+    throw isOdd('dateFormat', 'In JSON a date is YYYY-MM-DD.')
+  if (found === 'jsonl' && mapping) throw isOdd('mapping', 'Lines of JSON have no columns.')
+  if (found !== 'csv' && encoding === 'Windows-1252')
+    throw isOdd('encoding', `A file of the format ${found} is UTF-8.`)
+  return found
+}
+
+/** The same bytes twice are somebody's mistake; a trial of them is no first time. */
+async function refuseSameFile(tx: Tx, type: string, { sha256 }: File) {
+  // Two at once: the second looks when the first is done.
+  await tx.query(sql`select pg_advisory_xact_lock(hashtextextended(${`import ${sha256}`}, 0))`)
+  const [before] = await tx.query<{ id: number }>(sql`
+    select import_id as id from import
+    where content_sha256 = ${sha256} and type = ${type} and mode <> 'validate'
+      and (status in ('Queued', 'Running', 'Completed') or rows_accepted > 0)
+    order by import_id limit 1`)
+  if (before)
+    throw conflict(
+      'same_file',
+      `This file was imported before (import ${before.id}); again: true takes it once more.`,
+      'again',
+    )
+}

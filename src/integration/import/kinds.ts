@@ -1,0 +1,147 @@
+import { type TProperties, type TSchema, Type } from 'typebox'
+import { createPrices } from '../../catalogue/investment/price.ts'
+import { PriceInput } from '../../catalogue/investment/schema.ts'
+import { RunResult } from '../../money/payment-run/schema.ts'
+import { recordResults } from '../../money/payment-run/steps.ts'
+import { createEntities } from '../../parties/biz-entity/save.ts'
+import { BizEntityInput } from '../../parties/biz-entity/schema.ts'
+import type { Vault } from '../../parties/sealed/vault.ts'
+import type { Permission } from '../../platform/permission.ts'
+import { Refusal } from '../../platform/refusal.ts'
+import { bodyReader, type ReadBody } from '../../platform/shape/input.ts'
+import { itemOf } from '../../platform/shape/path.ts'
+import type { Item, Perform } from './item.ts'
+import { openBalances, postingShapes, postRows } from './postings.ts'
+import type { ImportType } from './schema.ts'
+
+/**
+ * What rows of a type are: the bodies of operations of the API, done by the very functions that
+ * those call. No rule about a row is here.
+ */
+export type Kind = {
+  /** The permission that the operations themselves need. */
+  needs: Permission
+  /** The fields that columns may be. */
+  fields: TSchema
+  /** The operation that a row is for, where its rows may be for several. */
+  operations?: readonly string[]
+  /** Reads a body by the rules of its operation; refuses it with everything that is wrong. */
+  read: (operation: string, body: unknown) => ReadBody
+  /** Rows done in one step. */
+  atOnce: number
+  perform: (vault: Vault) => Perform
+}
+
+const readerOf = (schema: TSchema) => {
+  const read = bodyReader(schema)
+  return (_operation: string, body: unknown) => read(body)
+}
+
+const postingReaders = new Map(
+  Object.entries(postingShapes).map(([operation, schema]) => [operation, bodyReader(schema)]),
+)
+
+/** Every field that one of several bodies has. */
+const allFields = (schemas: readonly { properties: TProperties }[]) =>
+  Object.assign({}, ...schemas.map(({ properties }) => properties)) as TProperties
+
+/** A payment's result, with the run that it belongs to. */
+const PaymentResult = Type.Object({
+  paymentRunID: RunResult.properties.paymentRunID,
+  ...RunResult.properties.payments.items.properties,
+})
+
+export const kinds: Record<ImportType, Kind> = {
+  Investors: {
+    needs: 'BizEntity.Write',
+    fields: BizEntityInput,
+    read: readerOf(BizEntityInput),
+    atOnce: 500,
+    perform: (vault) => async (tx, actor, items) => {
+      const bodies = items.map(({ body }) => body as BizEntityInput)
+      const result = await createEntities(tx, actor, vault, bodies, at)
+      return done('POST /BizEntity', 'BizEntity', 'bizentity.created', result)
+    },
+  },
+  Prices: {
+    needs: 'Investment.Write',
+    fields: PriceInput,
+    read: readerOf(PriceInput),
+    atOnce: 1000,
+    perform: () => async (tx, actor, items) => {
+      const bodies = items.map(({ body }) => body as PriceInput)
+      const result = await createPrices(tx, actor, bodies, at)
+      return done('POST /Investment/Price', 'Investment', 'investmentprice.created', result)
+    },
+  },
+  Transactions: {
+    needs: 'BizTransaction.Write',
+    fields: Type.Object({ operation: Type.String(), ...allFields(Object.values(postingShapes)) }),
+    operations: Object.keys(postingShapes),
+    // The operation is one of those above by now.
+    read: (operation, body) => postingReaders.get(operation)!(body),
+    atOnce: 1000,
+    perform: () => postRows,
+  },
+  OpeningBalances: {
+    needs: 'BizTransaction.Write',
+    fields: postingShapes.Allotment,
+    read: readerOf(postingShapes.Allotment),
+    atOnce: 1000,
+    perform: () => openBalances,
+  },
+  PaymentResults: {
+    needs: 'PaymentRun.Write',
+    fields: PaymentResult,
+    read: readerOf(PaymentResult),
+    atOnce: 1000,
+    perform: () => tellResults,
+  },
+}
+
+const at = (i: number) => itemOf('', i)
+
+const done = (
+  operation: string,
+  resource: string,
+  event: 'bizentity.created' | 'investmentprice.created',
+  result: Awaited<ReturnType<typeof createPrices>>,
+) => ({ parts: [{ operation, resource, event, result }], refused: new Map() })
+
+type Result = RunResult['payments'][number] & { paymentRunID: number }
+
+/** The results of each run together: a run is closed by the last of them. */
+const tellResults: Perform = async (tx, actor, items) => {
+  const runs = new Map<number, number[]>()
+  for (const [i, { body }] of items.entries()) {
+    const { paymentRunID } = body as Result
+    runs.set(paymentRunID, [...(runs.get(paymentRunID) ?? []), i])
+  }
+  const parts = []
+  for (const [paymentRunID, places] of [...runs].sort(([one], [other]) => one - other)) {
+    const payments = places.map((i) => resultOf(items[i]!)) // a place of theirs
+    const result = await recordResults(tx, actor, { paymentRunID, payments }).catch((error) => {
+      throw error instanceof Refusal ? amongItems(error, places) : error
+    })
+    const event = 'paymentrun.updated' as const
+    parts.push({ operation: 'POST /PaymentRun/Result', resource: 'PaymentRun', event, result })
+  }
+  return { parts, refused: new Map() }
+}
+
+function resultOf({ body }: Item) {
+  const { paymentRunID: _run, ...payment } = body as Result
+  return payment
+}
+
+/** A refusal of the run itself is one of all its rows. */
+function amongItems({ status, problems }: Refusal, places: readonly number[]) {
+  const named = problems.flatMap((problem) => {
+    const [whole, place] = /^payments\[(\d+)\]\.?/.exec(problem.field ?? '') ?? []
+    if (whole === undefined)
+      return places.map((item) => ({ ...problem, field: `${at(item)}.paymentRunID` }))
+    const field = `${at(places[Number(place)] ?? 0)}.${(problem.field ?? '').slice(whole.length)}`
+    return [{ ...problem, field }]
+  })
+  return new Refusal(status, named)
+}

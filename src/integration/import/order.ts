@@ -1,0 +1,212 @@
+import { randomUUID } from 'node:crypto'
+import sql, { raw } from 'sql-template-tag'
+import { release } from '../../platform/files/files.ts'
+import { conflict, type Problem } from '../../platform/refusal.ts'
+import type { Fragment, Tx } from '../../platform/sql/handle.ts'
+import { queueJob } from '../../platform/sql/queue.ts'
+import { recordset } from '../../platform/sql/recordset.ts'
+import { nothingLeft } from '../../platform/sql/render.ts'
+import { record } from '../../platform/sql/unit-of-work.ts'
+import type { Part, RefusedRow } from './item.ts'
+import type { DateFormat, Encoding, Format, ImportType, Mapping, Mode } from './schema.ts'
+import { productOf } from './sql.ts'
+
+/** An import that is ours to work at, for as long as we hold its lease. */
+export type Order = {
+  id: number
+  type: ImportType
+  format: Format
+  mode: Mode
+  dateFormat: DateFormat
+  encoding: Encoding
+  mapping: Mapping
+  sha256: string
+  fileDate: string
+  size: number
+  userID: number | null
+  username: string
+  productIDs: number[] | null
+  lastLine: number
+  counts: Counts
+  attempts: number
+  lease: string
+}
+
+export type Counts = { read: number; accepted: number; refused: number }
+
+/** Somebody else has it, or it was cancelled: what we did under the lease counts for nothing. */
+export const lost = () => conflict('lease_lost', 'Somebody else works at the import.')
+
+/** Who works at an import says so at this interval; one who has not for a while is dead. */
+export const heartbeat = 1_000
+const deadAfter = sql`interval '10 seconds'`
+const isFree = (alias: string) =>
+  sql`(${raw(alias)}.lease is null or ${raw(alias)}.lease_date < now() - ${deadAfter})`
+
+/**
+ * The next import that nobody works at. One of each user at a time: whoever sends ten of them does
+ * not keep the others waiting for all ten. `modes` are those for which there is room.
+ */
+export async function takeNext(tx: Tx, modes: readonly Mode[]): Promise<Order | undefined> {
+  return take(
+    tx,
+    sql`select i.import_id from import i
+      where i.status in ('Queued', 'Running') and ${isFree('i')}
+        and i.mode = any(${modes}::text[])
+        and not exists (
+          select from import o
+          where o.status in ('Queued', 'Running') and o.username = i.username
+            and o.import_id <> i.import_id and not ${isFree('o')})
+      order by i.queued_date, i.import_id limit 1 for update skip locked`,
+  )
+}
+
+/** One by its number, for whoever has ordered it and does it themselves. */
+export const takeOne = (tx: Tx, id: number) => take(tx, sql`select ${id}::int`)
+
+async function take(tx: Tx, which: Fragment): Promise<Order | undefined> {
+  const [taken] = await tx.query<Omit<Order, 'mapping' | 'counts'> & Taken>(sql`
+    update import set status = 'Running', lease = ${randomUUID()}::uuid, lease_date = now(),
+      attempts = attempts + 1, started_date = coalesce(started_date, now())
+    where import_id = (${which})
+    returning import_id as id, type, format, mode, date_format as "dateFormat", encoding,
+      mapping::text as mapping, file_sha256 as sha256, file_date as "fileDate",
+      file_size as size, user_id as "userID", username, product_ids as "productIDs",
+      last_line as "lastLine", rows_read as read, rows_accepted as accepted,
+      rows_refused as refused, attempts, lease`)
+  if (!taken) return undefined
+  const { mapping, read, accepted, refused, ...order } = taken
+  const counts = { read, accepted, refused }
+  return { ...order, mapping: JSON.parse(mapping ?? '[]') as Mapping, counts }
+}
+
+type Taken = { mapping: string | null } & Counts
+
+const leased = ({ id, lease }: Order) => sql`import_id = ${id} and lease = ${lease}::uuid`
+
+/** How far an import is; tells whether it is still ours. */
+export type Progress = { counts: Counts; percent: number; unknown: readonly string[] }
+
+const progressed = ({ counts, percent, unknown }: Progress) => sql`
+  rows_read = ${counts.read}, rows_accepted = ${counts.accepted},
+  rows_refused = ${counts.refused}, progress_percent = ${percent},
+  unknown_columns = ${[...unknown]}::text[], lease_date = now()`
+
+export async function tell(tx: Tx, order: Order, progress: Progress): Promise<boolean> {
+  const still = await tx.query(sql`
+    update import set ${progressed(progress)} where ${leased(order)} returning true`)
+  return still.length > 0
+}
+
+/** Says only that we are alive. */
+export async function beat(tx: Tx, order: Order): Promise<boolean> {
+  const still = await tx.query(sql`
+    update import set lease_date = now() where ${leased(order)} returning true`)
+  return still.length > 0
+}
+
+/** A step is done up to a line, in the transaction of what it did: once, whoever else is at it. */
+export async function moveOn(
+  tx: Tx,
+  order: Order,
+  { from, to }: { from: number; to: number },
+  progress: Progress,
+) {
+  const moved = await tx.query(sql`
+    update import set ${progressed(progress)}, last_line = ${to}, attempts = 0
+    where ${leased(order)} and last_line = ${from} returning true`)
+  if (moved.length === 0) throw lost()
+}
+
+/** What the rows of a step came to, in the audit trail and the feed. */
+export const recordParts = (tx: Tx, order: Order, parts: readonly Part[]) =>
+  record(
+    tx,
+    parts.map(({ operation, resource, event, result }) => ({
+      write: { ...door(order), operation, resource, event },
+      result,
+    })),
+  )
+
+const door = ({ id, userID, username }: Order) => ({
+  userID,
+  username,
+  requestID: `import ${id}`,
+})
+
+export async function keepRefusals(tx: Tx, { id }: Order, refused: readonly RefusedRow[]) {
+  if (refused.length === 0) return
+  const rows = refused.map(({ line, problems }) => ({ line, problems: JSON.stringify(problems) }))
+  await tx.query(sql`
+    insert into import_refusal (import_id, line, problems)
+    select ${id}, r.line, r.problems::json
+    from ${recordset('r', rows, { line: 'int', problems: 'text' })}
+    on conflict (import_id, line) do nothing`)
+}
+
+export const refusalsOf = ({ id }: Order): Fragment => sql`
+  select line, problems::text as problems from import_refusal
+  where import_id = ${id} order by line`
+export type KeptRefusal = { line: number; problems: string }
+export const problemsIn = ({ problems }: KeptRefusal) => JSON.parse(problems) as Problem[]
+
+/** Rows taken away in one transaction. */
+const bite = 10_000
+
+/** Tells whether there are more. */
+export async function forgetRefusals(tx: Tx, { id }: Order): Promise<boolean> {
+  const gone = await tx.query(sql`
+    delete from import_refusal where ctid = any(array(
+      select ctid from import_refusal where import_id = ${id} limit ${bite})) returning true`)
+  return gone.length === bite
+}
+
+export type Ending = {
+  status: 'Completed' | 'Failed'
+  message: string | null
+  counts: Counts
+  unknown: readonly string[]
+  errors?: { sha256: string; size: number } | undefined
+}
+
+/** The last word on an import, with its audit record and its event: unless it is not ours. */
+export async function end(tx: Tx, order: Order, ending: Ending) {
+  const { status, message, counts, unknown, errors } = ending
+  const ended = await tx.query(sql`
+    update import set status = ${status}, message = ${message},
+      ${progressed({ counts, percent: 100, unknown })}, lease = null, completed_date = now(),
+      file_sha256 = null, errors_sha256 = ${errors?.sha256}, errors_size = ${errors?.size},
+      errors_date = case when ${errors !== undefined} then clock_timestamp() end
+    where ${leased(order)} returning true`)
+  if (ended.length === 0) throw lost()
+  await release(tx, order.sha256, order.fileDate)
+  await queueJob(tx, 'collect_files', {}, 'collect_files')
+  const event = status === 'Completed' ? 'import.completed' : 'import.failed'
+  await record(tx, [
+    {
+      write: { ...door(order), operation: 'POST /Import', resource: 'Import', event },
+      result: {
+        ...nothingLeft,
+        ids: [order.id],
+        productID: productOf(order.productIDs),
+        counts,
+        changes: { status, message, ...counts },
+      },
+    },
+  ])
+}
+
+/** Back into the line: behind the others where it has had its turn. */
+export const handBack = (tx: Tx, order: Order, { counts }: { counts: boolean }) =>
+  tx.query(sql`
+    update import set status = 'Queued', lease = null, queued_date = now(),
+      attempts = attempts - ${counts ? 0 : 1}::int
+    where ${leased(order)}`)
+
+/** Whether somebody else waits for a turn. */
+export async function othersWait(tx: Tx, { username }: Order): Promise<boolean> {
+  const [waiting] = await tx.query(sql`
+    select from import i where i.status in ('Queued', 'Running') and i.username <> ${username}
+      and ${isFree('i')} limit 1`)
+  return waiting !== undefined
+}

@@ -1,0 +1,158 @@
+import sql, { raw } from 'sql-template-tag'
+import { counts } from '../../ledger/biz-transaction/kinds.ts'
+import type { Body, Operation } from '../../ledger/biz-transaction/legs.ts'
+import { post } from '../../ledger/biz-transaction/post.ts'
+import {
+  Adjustment,
+  Allotment,
+  Conversion,
+  Deposit,
+  Redemption,
+  SetQuantity,
+  Transfer,
+} from '../../ledger/biz-transaction/schema.ts'
+import { Contested } from '../../ledger/biz-transaction/write.ts'
+import type { Actor } from '../../platform/actor.ts'
+import { type Problem, Refusal, tryLater } from '../../platform/refusal.ts'
+import { itemOf } from '../../platform/shape/path.ts'
+import { sharesOf } from '../../platform/sql/event.ts'
+import type { Tx } from '../../platform/sql/handle.ts'
+import { nothingLeft } from '../../platform/sql/render.ts'
+import type { Written } from '../../platform/sql/unit-of-work.ts'
+import type { Item, Part, Perform } from './item.ts'
+import { attempt } from './savepoint.ts'
+
+export const postingShapes = {
+  Deposit,
+  Allotment,
+  Redemption,
+  Adjustment,
+  SetQuantity,
+  Conversion,
+  Transfer,
+} as const satisfies Record<Operation, unknown>
+
+type Row = { place: number; operation: Operation; body: Body }
+type Done = Row & { written: Written }
+
+/** Posts rows in their order, as a list of requests of which each stands or falls by itself. */
+export const postRows: Perform = async (tx, actor, items) => {
+  const { done, refused } = await postEach(tx, actor, items)
+  return { parts: partsOf(done), refused }
+}
+
+/** What an opening balance is the first of: two of one holding would double it. */
+export const openBalances: Perform = async (tx, actor, items) => {
+  const allotted = items.map((item) => ({ ...item, operation: 'Allotment' }))
+  const { done, refused } = await postEach(tx, actor, allotted)
+  await refuseSecond(tx, done)
+  return { parts: partsOf(done), refused }
+}
+
+async function postEach(tx: Tx, actor: Actor, items: readonly Item[]) {
+  const done: Done[] = []
+  const refused = new Map<number, Problem[]>()
+  for (const run of runsOf(items.map(rowOf)))
+    for (const [row, end] of await postRun(tx, actor, run))
+      if (end instanceof Refusal) refused.set(row.place, end.problems)
+      else done.push({ ...row, written: end })
+  return { done, refused }
+}
+
+const rowOf = ({ operation, body }: Item, place: number): Row => ({
+  place,
+  operation: operation as Operation, // the type of the import has seen to it
+  body: body as Body,
+})
+
+/** What a set quantity posts depends on what is there, also by the rows before it. */
+function runsOf(rows: readonly Row[]): Row[][] {
+  const runs: Row[][] = []
+  for (const row of rows) {
+    const run = runs.at(-1)
+    if (run?.[0] && sets(run[0]) === sets(row)) run.push(row)
+    else runs.push([row])
+  }
+  return runs
+}
+const sets = ({ operation }: Row) => operation === 'SetQuantity'
+
+type End = [Row, Written | Refusal]
+
+/** All at once; what another row of the run was in the way of is then tried alone, in order. */
+async function postRun(tx: Tx, actor: Actor, run: readonly Row[]): Promise<End[]> {
+  const ends: End[] = []
+  const alone: Row[] = []
+  const together = run.length > 1 ? await post(tx, actor, run.map(requestOf), { waits: true }) : []
+  for (const [i, row] of run.entries()) {
+    const end = together[i]
+    if (end && !(end instanceof Contested)) ends.push([row, end])
+    else alone.push(row)
+  }
+  for (const row of alone) ends.push([row, await postAlone(tx, actor, row)])
+  return ends
+}
+
+const requestOf = ({ operation, body }: Row) => ({ operation, bodies: [body], path: () => '' })
+
+async function postAlone(tx: Tx, actor: Actor, row: Row): Promise<Written | Refusal> {
+  try {
+    const [end] = await attempt(tx, () => post(tx, actor, [requestOf(row)], { waits: true }))
+    return end!
+  } catch (error) {
+    if (error instanceof Contested && error.problems.length === 0)
+      throw tryLater(503, 'busy', 'The account is busy with another change.', 1)
+    if (error instanceof Refusal && error.status < 500) return error
+    throw error
+  }
+}
+
+/** One audit record for each operation, and one event for each product, as an array has. */
+function partsOf(done: readonly Done[]): Part[] {
+  return [...new Set(done.map(({ operation }) => operation))].map((operation) => {
+    const own = done.filter((row) => row.operation === operation)
+    const placed = own.flatMap(({ written: { shares = [] } }) =>
+      shares.flatMap(({ productID, ids }) => ids.map((id) => ({ productID: productID!, id }))),
+    )
+    const shares = sharesOf(placed)
+    const ids = placed.map(({ id }) => id)
+    return {
+      operation: `POST /BizTransaction/${operation}`,
+      resource: 'BizTransaction',
+      event: 'biztransaction.posted',
+      result: {
+        ...nothingLeft,
+        recordCount: ids.length,
+        ids,
+        productID: shares.length === 1 ? shares[0]?.productID : undefined,
+        shares,
+        events: own.flatMap(({ written: { events = [] } }) => events),
+        changes: own.map(({ body }) => body),
+      },
+    }
+  })
+}
+
+async function refuseSecond(tx: Tx, done: readonly Done[]) {
+  const places = new Map(done.flatMap(({ place, written }) => written.ids.map((id) => [id, place])))
+  const problems: Problem[] = []
+  const shares = done.flatMap(({ written }) => written.shares ?? [])
+  for (const productID of new Set(shares.map((share) => share.productID))) {
+    const ids = shares.flatMap((share) => (share.productID === productID ? share.ids : []))
+    const second = await tx.query<{ id: number }>(sql`
+      select t.biz_transaction_id as id from biz_transaction t
+      where t.product_id = ${productID} and t.biz_transaction_id = any(${ids}::bigint[])
+        and exists (
+          select from biz_transaction o
+          where o.product_id = ${productID} and o.account_id = t.account_id
+            and o.investment_id = t.investment_id and o.biz_transaction_id < t.biz_transaction_id
+            and ${raw(counts('o'))})`)
+    for (const { id } of second)
+      problems.push({
+        code: 'has_holding',
+        field: `${itemOf('', places.get(id) ?? 0)}.accountID`,
+        message: 'The account has transactions in the investment already.',
+      })
+  }
+  if (problems.length > 0) throw new Refusal(409, problems)
+}

@@ -1,0 +1,126 @@
+import { invalid, type Problem, Refusal } from '../../platform/refusal.ts'
+import { parseJson } from '../../platform/shape/json.ts'
+import { bodyOf, type Head, headOf, verdictColumns } from './columns.ts'
+import type { Item, RefusedRow } from './item.ts'
+import type { Kind } from './kinds.ts'
+import { badFile, type SourceRow, textOf } from './row.ts'
+import type { DateFormat, Format, Mapping } from './schema.ts'
+
+/** Turns the rows of a file into bodies, each read by the rules of its operation. */
+export type RowReader = {
+  /** Nothing for the head of a table. */
+  read: (row: SourceRow) => Item | RefusedRow | undefined
+  /** Names that are no field: of columns, or of members. */
+  unknown: () => string[]
+  /** What the file must have had to be one. */
+  finish: () => void
+}
+
+type Terms = { format: Format; dateFormat: DateFormat; mapping: Mapping }
+
+export const readerOf = (kind: Kind, terms: Terms): RowReader =>
+  terms.format === 'jsonl' ? jsonReader(kind) : tableReader(kind, terms)
+
+function tableReader(kind: Kind, { mapping, dateFormat }: Terms): RowReader {
+  let head: Head | undefined
+  return {
+    read: (row) => {
+      if (!head) {
+        head = headOf(kind.fields, row.cells, mapping)
+        return undefined
+      }
+      const { body, problems } = bodyOf(head, row.cells, dateFormat)
+      const item = itemOf(kind, row.line, body, problems)
+      return 'problems' in item ? { ...item, problems: item.problems.map(inColumns) } : item
+    },
+    unknown: () => head?.unknown ?? [],
+    finish: () => {
+      if (!head) throw badFile('The file is empty.')
+    },
+  }
+}
+
+/** `bizEntityParties[1].person.firstName` stands under bizEntityParties.2.person.firstName. */
+export function inColumns(problem: Problem): Problem {
+  const column = (text: string) =>
+    text.replaceAll(/\[(\d+)\]/g, (_, place) => (place === '0' ? '' : `.${Number(place) + 1}`))
+  const { field, message } = problem
+  return { ...problem, ...(field && { field: column(field) }), message: column(message) }
+}
+
+/** How many unknown members are told. */
+const mostUnknown = 100
+
+function jsonReader(kind: Kind): RowReader {
+  const unknown = new Set<string>()
+  const known = new Set<string>(['operation', ...verdictColumns])
+  let isEmpty = true
+  return {
+    read: ({ line, cells }) => {
+      isEmpty = false
+      const body = objectIn(textOf(cells[0]))
+      if (body instanceof Refusal) return { line, problems: body.problems }
+      return itemOf(kind, line, body, [], (names) => {
+        for (const name of names)
+          if (!known.has(name) && unknown.size < mostUnknown) unknown.add(name)
+      })
+    },
+    unknown: () => [...unknown],
+    finish: () => {
+      if (isEmpty) throw badFile('The file is empty.')
+    },
+  }
+}
+
+function objectIn(text: string): Record<string, unknown> | Refusal {
+  try {
+    const value = parseJson(text)
+    if (typeof value === 'object' && value !== null && !Array.isArray(value))
+      return value as Record<string, unknown>
+    return invalid('malformed_json', 'The line is not a JSON object.')
+  } catch (error) {
+    if (error instanceof Refusal) return error
+    throw error
+  }
+}
+
+type Told = (ignored: readonly string[]) => void
+
+function itemOf(
+  kind: Kind,
+  line: number,
+  given: Record<string, unknown>,
+  known: Problem[],
+  ignoring?: Told,
+): Item | RefusedRow {
+  const operation = operationOf(kind, given)
+  if (operation === undefined) return { line, problems: [...known, noOperation(kind)] }
+  try {
+    const { body, ignored } = kind.read(operation, given)
+    ignoring?.(ignored)
+    const odd = ignoring ? [] : ignored.filter((name) => name !== 'operation')
+    const problems = [...known, ...odd.map((field) => notOf(operation, field))]
+    return problems.length > 0 ? { line, problems } : { line, operation, body }
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error
+    return { line, problems: [...known, ...error.problems] }
+  }
+}
+
+/** The operation of a row in any letter case; '' where all rows of the type have one. */
+function operationOf({ operations }: Kind, given: Record<string, unknown>): string | undefined {
+  if (!operations) return ''
+  const [, named] = Object.entries(given).find(([name]) => name.toLowerCase() === 'operation') ?? []
+  return operations.find((one) => one.toLowerCase() === String(named).toLowerCase())
+}
+
+const noOperation = ({ operations = [] }: Kind): Problem => ({
+  code: 'invalid_value',
+  field: 'operation',
+  message: `operation must be one of ${operations.join(', ')}.`,
+})
+const notOf = (operation: string, field: string): Problem => ({
+  code: 'not_of_operation',
+  field,
+  message: `${field} is no field of a ${operation}.`,
+})

@@ -1,0 +1,291 @@
+import { createWriteStream } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import type { Vault } from '../../parties/sealed/vault.ts'
+import type { Actor } from '../../platform/actor.ts'
+import type { Files, Transaction } from '../../platform/files/files.ts'
+import { permissions } from '../../platform/permission.ts'
+import { forbidden, Refusal } from '../../platform/refusal.ts'
+import type { Fragment, Tx } from '../../platform/sql/handle.ts'
+import { type Chunk, chunksOf } from './chunks.ts'
+import { writeErrors } from './errors.ts'
+import { kinds } from './kinds.ts'
+import {
+  beat,
+  type Counts,
+  end,
+  forgetRefusals,
+  handBack,
+  heartbeat,
+  keepRefusals,
+  lost,
+  moveOn,
+  type Order,
+  othersWait,
+  recordParts,
+  tell,
+} from './order.ts'
+import { inColumns, type RowReader, readerOf } from './reader.ts'
+import { type Settled, settle } from './settle.ts'
+import { openSource } from './source.ts'
+
+export type Importers = {
+  transaction: Transaction
+  stream: <Row extends object>(statement: Fragment, batch: number) => AsyncGenerator<Row[]>
+  files: Files
+  /** Where the file lies while it is read. */
+  draftFolder: string
+  vault: Vault
+  /** Wakes those who wait for events. */
+  ring: () => void
+  actorOf: (userID: number) => Promise<Actor | undefined>
+  onFault: (importID: number, error: unknown) => void
+}
+
+/** Attempts that end in a crash or a fault of ours without a step done, before we give up. */
+const mostAttempts = 5
+/** In milliseconds: then an import that goes on lets others have a turn. */
+const slice = 15_000
+
+/** An import under way. */
+type Run = {
+  importers: Importers
+  order: Order
+  actor: Actor
+  path: string
+  reader: RowReader
+  counts: Counts
+  percent: number
+  /** Throws where we are to stop, or the import is not ours any more. */
+  checkOurs: () => void
+}
+
+/** Works at an import that was taken. What ends badly is told in its record, or tried again. */
+export async function runImport(importers: Importers, order: Order, signal: AbortSignal) {
+  const watch = watchOver(importers, order, signal)
+  const path = join(importers.draftFolder, `import-${order.id}-${order.lease}`)
+  try {
+    if (order.attempts > mostAttempts) throw gaveUp()
+    const actor = await authorise(importers, order)
+    await pipeline(await importers.files.open(order.sha256), createWriteStream(path))
+    const reader = readerOf(kinds[order.type], order)
+    const { checkOurs } = watch
+    const run = { importers, order, actor, path, reader, percent: 0, checkOurs }
+    const counts = order.mode === 'continue' ? { ...order.counts } : nothingYet()
+    watch.run = { ...run, counts }
+    await (order.mode === 'continue' ? goOn(watch.run) : doWhole(watch.run))
+  } catch (error) {
+    await giveUp(importers, order, error, { isStopping: signal.aborted, run: watch.run })
+  } finally {
+    watch.stop()
+    await rm(path, { force: true })
+    importers.ring()
+  }
+}
+
+const nothingYet = (): Counts => ({ read: 0, accepted: 0, refused: 0 })
+
+const gaveUp = () =>
+  new Refusal(409, [{ code: 'gave_up', message: 'The import failed in several attempts.' }])
+
+type Watch = { run: Run | undefined; checkOurs: () => void; stop: () => void }
+
+/** Says that we are alive, and how far we are; hears of it when the import is not ours any more. */
+function watchOver(importers: Importers, order: Order, signal: AbortSignal): Watch {
+  let isOurs = true
+  const watch: Watch = {
+    run: undefined,
+    checkOurs: () => {
+      if (!isOurs) throw lost()
+      signal.throwIfAborted()
+    },
+    stop: () => clearInterval(timer),
+  }
+  const timer = setInterval(() => {
+    const { run } = watch
+    importers
+      .transaction((tx) =>
+        // The steps of an import that goes on tell how far it is themselves.
+        !run || order.mode === 'continue' ? beat(tx, order) : tell(tx, order, progressOf(run)),
+      )
+      .then(
+        (still) => {
+          isOurs &&= still
+        },
+        () => {}, // the database is away: the next one may get through
+      )
+  }, heartbeat)
+  return watch
+}
+
+const progressOf = ({ counts, percent, reader }: Run) => ({
+  counts,
+  percent,
+  unknown: reader.unknown(),
+})
+
+/** Somebody at the command line holds the registry. */
+const atCommandLine = (username: string): Actor => ({
+  userID: 0,
+  username,
+  sessionID: 'cli',
+  permissions: new Set(permissions),
+  productIDs: null,
+})
+
+/** The rights of whoever ordered it may have changed since, and were no wider then. */
+async function authorise({ actorOf }: Importers, order: Order): Promise<Actor> {
+  const { userID, username, type, productIDs } = order
+  const actor = userID === null ? atCommandLine(username) : await actorOf(userID)
+  const isAllowed =
+    actor?.permissions.has('Import.Write') && actor.permissions.has(kinds[type].needs)
+  if (!actor || !isAllowed)
+    throw forbidden('permission_missing', 'Who ordered the import may not do this any more.')
+  if (productIDs === null) return actor
+  const seen = actor.productIDs
+  return { ...actor, productIDs: seen ? productIDs.filter((id) => seen.includes(id)) : productIDs }
+}
+
+function stepsOf(run: Run, after: number) {
+  const { order, path } = run
+  const kind = kinds[order.type]
+  run.reader = readerOf(kind, order) // the head is read anew
+  return chunksOf(openSource({ ...order, path }), run.reader, { size: kind.atOnce, after })
+}
+
+async function work(run: Run, tx: Tx, { items, refused }: Chunk): Promise<Settled> {
+  const { order, actor, importers } = run
+  const perform = kinds[order.type].perform(importers.vault)
+  const settled = await settle(tx, actor, perform, items)
+  const inFile = order.format === 'jsonl' ? settled.refused : settled.refused.map(inTable)
+  return { parts: settled.parts, refused: [...refused, ...inFile] }
+}
+
+const inTable = ({ line, problems }: Settled['refused'][number]) => ({
+  line,
+  problems: problems.map(inColumns),
+})
+
+const added = (counts: Counts, { count }: Chunk, { refused }: Settled): Counts => ({
+  read: counts.read + count,
+  accepted: counts.accepted + count - refused.length,
+  refused: counts.refused + refused.length,
+})
+
+/** Good rows go in, step by step, each its own transaction with the line that it goes up to. */
+async function goOn(run: Run) {
+  const { importers, order } = run
+  const { transaction } = importers
+  const began = Date.now()
+  let from = order.lastLine
+  for await (const chunk of stepsOf(run, from)) {
+    run.checkOurs()
+    const counts = await transaction(async (tx) => {
+      const settled = await work(run, tx, chunk)
+      const after = added(run.counts, chunk, settled)
+      await recordParts(tx, order, settled.parts)
+      await keepRefusals(tx, order, settled.refused)
+      const progress = { ...progressOf(run), counts: after, percent: chunk.percent }
+      await moveOn(tx, order, { from, to: chunk.lastLine }, progress)
+      return after
+    })
+    importers.ring()
+    run.counts = counts
+    from = chunk.lastLine
+    if (Date.now() - began > slice && (await transaction((tx) => othersWait(tx, order)))) {
+      await transaction((tx) => handBack(tx, order, { counts: false }))
+      return
+    }
+  }
+  await finish(run, 'Completed', null)
+}
+
+/** Thrown to undo what was only tried. */
+class Undone extends Error {}
+
+/** All rows in one transaction: none of it is seen before all of it is. */
+async function doWhole(run: Run) {
+  const { importers, order } = run
+  const isTrial = order.mode === 'validate'
+  try {
+    await importers.transaction(async (tx) => {
+      run.counts = nothingYet()
+      await forget(importers, order)
+      for await (const chunk of stepsOf(run, 0)) {
+        run.checkOurs()
+        const settled = await work(run, tx, chunk)
+        run.counts = added(run.counts, chunk, settled)
+        run.percent = chunk.percent
+        // Beside the transaction: what is wrong is to be known although it is undone.
+        await importers.transaction((other) => keepRefusals(other, order, settled.refused))
+        if (!isTrial && run.counts.refused === 0) await recordParts(tx, order, settled.parts)
+      }
+      run.checkOurs()
+      if (isTrial || run.counts.refused > 0) throw new Undone()
+      await end(tx, order, { status: 'Completed', message: null, ...outcomeOf(run) })
+    })
+  } catch (error) {
+    if (!(error instanceof Undone)) throw error
+    if (isTrial) return finish(run, 'Completed', tried(run))
+    const message = undone(run)
+    run.counts = { ...run.counts, accepted: 0 }
+    await finish(run, 'Failed', message)
+  }
+}
+
+const outcomeOf = ({ counts, reader }: Run) => ({ counts, unknown: reader.unknown() })
+
+const tried = ({ counts: { refused } }: Run) =>
+  refused === 0
+    ? 'Every row would be taken. Nothing was written.'
+    : `${rows(refused)} would be refused. Nothing was written.`
+const undone = ({ counts: { refused } }: Run) =>
+  `${rows(refused)} cannot be taken, and so none was. See GET /Import/File?Result=errors.`
+const rows = (count: number) => (count === 1 ? '1 row' : `${count} rows`)
+
+/** The file of refused rows comes first: whoever hears of the end finds it. */
+async function finish(run: Run, status: 'Completed' | 'Failed', message: string | null) {
+  const { importers, order, path, counts } = run
+  const errors =
+    counts.refused > 0
+      ? await importers.files.make((to) =>
+          writeErrors(to, { ...order, path }, (batch) => importers.stream(batch, 1000)),
+        )
+      : undefined
+  await importers.transaction((tx) =>
+    end(tx, order, { status, message, ...outcomeOf(run), errors }),
+  )
+  await forget(importers, order)
+}
+
+async function forget({ transaction }: Importers, order: Order) {
+  while (await transaction((tx) => forgetRefusals(tx, order)));
+}
+
+type How = { isStopping: boolean; run: Run | undefined }
+
+/** What a person can act on is told; the rest is tried again, and then told without its reasons. */
+async function giveUp(importers: Importers, order: Order, error: unknown, how: How) {
+  const { transaction, onFault } = importers
+  const isRefusal = error instanceof Refusal
+  if (isRefusal && error.problems[0]?.code === 'lease_lost') return
+  if (how.isStopping)
+    return void (await transaction((tx) => handBack(tx, order, { counts: false })))
+  const told = isRefusal && error.status < 500 ? error.message : undefined
+  if (told === undefined && !isRefusal) onFault(order.id, error)
+  if (told === undefined && order.attempts < mostAttempts)
+    return void (await transaction((tx) => handBack(tx, order, { counts: true })))
+  const message = told ?? 'The import could not be done; the log says why.'
+  const counts = how.run?.counts ?? order.counts
+  const isUndone = order.mode !== 'continue'
+  await transaction((tx) =>
+    end(tx, order, {
+      status: 'Failed',
+      message: message.slice(0, 1000),
+      counts: isUndone ? { ...counts, accepted: 0 } : counts,
+      unknown: how.run?.reader.unknown() ?? [],
+    }),
+  )
+  await forget(importers, order)
+}

@@ -1,0 +1,16 @@
+import sql from 'sql-template-tag'
+import type { Tx } from '../../platform/sql/handle.ts'
+
+/** A part of a transaction that is undone by itself when it fails. */
+export async function attempt<T>(tx: Tx, work: () => Promise<T>): Promise<T> {
+  await tx.query(sql`savepoint rows`)
+  try {
+    const result = await work()
+    await tx.query(sql`release savepoint rows`)
+    return result
+  } catch (error) {
+    await tx.query(sql`rollback to savepoint rows`)
+    await tx.query(sql`release savepoint rows`)
+    throw error
+  }
+}

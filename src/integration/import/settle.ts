@@ -1,0 +1,103 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Actor } from '../../platform/actor.ts'
+import { ofConstraint, refusalOf } from '../../platform/http/failure.ts'
+import type { Problem, Refusal } from '../../platform/refusal.ts'
+import { codeOf, isAway, type Tx } from '../../platform/sql/handle.ts'
+import type { Item, Part, Perform, RefusedRow } from './item.ts'
+import { attempt } from './savepoint.ts'
+
+/** What a step came to: what it did, and the rows it could not do. */
+export type Settled = { parts: Part[]; refused: RefusedRow[] }
+
+/**
+ * Does all rows that can be done. A list that is refused names the items at fault: the others are
+ * tried again without them; where it names none, each half by itself, down to the one.
+ */
+export async function settle(
+  tx: Tx,
+  actor: Actor,
+  perform: Perform,
+  items: readonly Item[],
+): Promise<Settled> {
+  if (items.length === 0) return { parts: [], refused: [] }
+  try {
+    const { parts, refused } = await patiently(() => attempt(tx, () => perform(tx, actor, items)))
+    return { parts, refused: [...refused].map(([i, problems]) => refuse(items, i, problems)) }
+  } catch (error) {
+    const refusal = refusalIn(error, items)
+    const named = atFault(refusal, items.length)
+    const [only] = items
+    if (items.length === 1 && only)
+      return { parts: [], refused: [{ line: only.line, problems: refusal.problems.map(plain) }] }
+    if (named.size === 0) return halves(tx, actor, perform, items)
+    const rest = await settle(
+      tx,
+      actor,
+      perform,
+      items.filter((_, i) => !named.has(i)),
+    )
+    const refused = [...named].map(([i, problems]) => refuse(items, i, problems))
+    return { parts: rest.parts, refused: [...refused, ...rest.refused] }
+  }
+}
+
+async function halves(
+  tx: Tx,
+  actor: Actor,
+  perform: Perform,
+  items: readonly Item[],
+): Promise<Settled> {
+  const middle = Math.ceil(items.length / 2)
+  const first = await settle(tx, actor, perform, items.slice(0, middle))
+  const second = await settle(tx, actor, perform, items.slice(middle))
+  return {
+    parts: [...first.parts, ...second.parts],
+    refused: [...first.refused, ...second.refused],
+  }
+}
+
+const refuse = (items: readonly Item[], i: number, problems: Problem[]): RefusedRow => ({
+  line: items[i]!.line, // i is a place of theirs
+  problems,
+})
+
+/** The refusal that an error is; a fault of ours, or of the database, is none of any row's. */
+function refusalIn(error: unknown, items: readonly Item[]): Refusal {
+  const bodies = items.map(({ body }) => body)
+  const refusal = ofConstraint(error, bodies) ?? refusalOf(error)
+  if (!refusal || refusal.status >= 500 || isAway(error)) throw error
+  return refusal
+}
+
+/** The problems of each item that is named, by its place. */
+function atFault({ problems }: Refusal, count: number): Map<number, Problem[]> {
+  const found = new Map<number, Problem[]>()
+  for (const problem of problems) {
+    const place = /^\[(\d+)\]/.exec(problem.field ?? '')?.[1]
+    if (place === undefined || Number(place) >= count) continue
+    found.set(Number(place), [...(found.get(Number(place)) ?? []), plain(problem)])
+  }
+  return found
+}
+
+/** A problem of a row says nothing of where the row stood in its list. */
+export function plain({ field, message, ...problem }: Problem): Problem {
+  const own = (field ?? '').replace(/^\[\d+\]\.?/, '')
+  const words = message.replaceAll(/(^|[\s(])\[\d+\]\.?/g, '$1')
+  return { ...problem, ...(own && { field: own }), message: words }
+}
+
+/** Locks that did not come free in time, and the loser of two who waited for each other. */
+const passing = new Set(['55P03', '40P01'])
+const mostTries = 20
+
+async function patiently<T>(work: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await work()
+    } catch (error) {
+      if (tries === mostTries || !passing.has(codeOf(error))) throw error
+    }
+    await sleep(100 + Math.random() * 200)
+  }
+}

@@ -1,0 +1,143 @@
+import { createReadStream } from 'node:fs'
+import { type Parser, parse } from 'csv-parse'
+import { badFile, type Source, type SourceRow } from './row.ts'
+import type { Encoding, Format } from './schema.ts'
+import { readXlsx } from './xlsx-read.ts'
+
+type File = { path: string; size: number; format: Format; encoding: Encoding }
+
+export function openSource(file: File): Source {
+  if (file.format === 'xlsx') return readXlsx(file.path)
+  const stream = createReadStream(file.path)
+  const texts = decoded(stream, file.encoding)
+  return {
+    rows: file.format === 'csv' ? csvRows(texts) : lines(texts),
+    progress: () => Math.min(1, stream.bytesRead / Math.max(1, file.size)),
+  }
+}
+
+/** Bytes that are no text in the encoding are told, never replaced by question marks. */
+async function* decoded(bytes: AsyncIterable<Buffer>, encoding: Encoding) {
+  const decode = encoding === 'UTF-8' ? utf8() : windows1252
+  for await (const piece of bytes) {
+    const text = decode(piece)
+    if (text.includes('\0')) throw badFile('The file is not a text: it holds a NUL.')
+    if (text) yield text
+  }
+  const rest = decode(undefined)
+  if (rest) yield rest
+}
+
+type Decode = (piece: Buffer | undefined) => string
+
+function utf8(): Decode {
+  const decoder = new TextDecoder('utf-8', { fatal: true })
+  return (piece) => {
+    try {
+      return piece ? decoder.decode(piece, { stream: true }) : decoder.decode()
+    } catch {
+      throw badFile('The file is not UTF-8; where it is Windows-1252, say so.')
+    }
+  }
+}
+
+// Node 20 reads these 32 bytes as Latin-1 does, in which they are no letters.
+const beyondLatin1 = '€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ'
+const windows1252: Decode = (piece) =>
+  (piece?.toString('latin1') ?? '').replaceAll(
+    /[\u0080-\u009f]/g,
+    (letter) => beyondLatin1[letter.charCodeAt(0) - 0x80] ?? letter,
+  )
+
+/** The longest record there may be; a quote that is never closed would swallow the file. */
+const longestRecord = 1_000_000
+
+/** The separator of a file is that which its first line has most of. */
+function delimiterIn(text: string): string {
+  const first = text.split(/\r?\n/).find((line) => line.trim() && !line.startsWith('#')) ?? ''
+  const counted = [',', ';', '\t'].map((mark) => ({ mark, times: first.split(mark).length }))
+  return counted.sort((one, other) => other.times - one.times)[0]?.mark ?? ','
+}
+
+/** Others have their turn between two pieces; what went wrong in one is known by then. */
+const turn = () => new Promise((resolve) => setImmediate(resolve))
+
+async function* csvRows(texts: AsyncIterable<string>): AsyncGenerator<SourceRow[]> {
+  let parser: Parser | undefined
+  let fault: unknown
+  let line = 1
+  const taken = (): SourceRow[] => {
+    const rows: SourceRow[] = []
+    for (let cells = parser?.read(); cells; cells = parser?.read()) {
+      if (!isBlank(cells)) rows.push({ line, cells })
+      line += 1 + linesWithin(cells)
+    }
+    return rows
+  }
+  const told = async () => {
+    await turn()
+    if (fault) throw badFile(faultOf(fault))
+  }
+  try {
+    for await (const text of texts) {
+      if (!parser) {
+        parser = parserFor(delimiterIn(text))
+        parser.on('error', (error) => {
+          fault = error
+        })
+      }
+      parser.write(text)
+      yield taken()
+      await told()
+    }
+    parser?.end()
+    await told()
+    yield taken()
+  } finally {
+    parser?.destroy()
+  }
+}
+
+const parserFor = (delimiter: string) =>
+  parse({
+    delimiter,
+    bom: true,
+    relax_column_count: true,
+    relax_quotes: true,
+    max_record_size: longestRecord,
+  })
+
+/** A line without anything in it, or one that begins with #. */
+const isBlank = (cells: readonly string[]) =>
+  cells[0]?.startsWith('#') || cells.every((cell) => cell.trim() === '')
+
+/** A quoted cell may go over several lines. */
+const linesWithin = (cells: readonly string[]) =>
+  cells.reduce(
+    (count, cell) => (cell.includes('\n') ? count + cell.split('\n').length - 1 : count),
+    0,
+  )
+
+function faultOf(error: unknown): string {
+  const { code = '', lines: line } = error as { code?: string; lines?: number }
+  if (!code.startsWith('CSV_')) throw error
+  return `The file is not CSV: a quote is not closed, or a record is too long, at line ${line}.`
+}
+
+async function* lines(texts: AsyncIterable<string>): AsyncGenerator<SourceRow[]> {
+  let line = 0
+  let rest = ''
+  const rowsOf = (text: string): SourceRow[] => {
+    line++
+    const trimmed = text.trim()
+    return trimmed === '' || trimmed.startsWith('#') ? [] : [{ line, cells: [trimmed] }]
+  }
+  for await (const text of texts) {
+    const pieces = (rest + text).split('\n')
+    rest = pieces.pop() ?? ''
+    if (rest.length > longestRecord) throw badFile(`Line ${line + 1} is too long.`)
+    yield pieces.flatMap(rowsOf)
+    await turn()
+  }
+  yield rowsOf(rest)
+}

@@ -1,0 +1,125 @@
+import sql, { join } from 'sql-template-tag'
+import type { Actor } from '../../platform/actor.ts'
+import { type Files, release } from '../../platform/files/files.ts'
+import type { Download } from '../../platform/http/download.ts'
+import { conflict } from '../../platform/refusal.ts'
+import type { Fragment, Sql, Tx } from '../../platform/sql/handle.ts'
+import { noSuch, reference } from '../../platform/sql/identify.ts'
+import { page, renderPage } from '../../platform/sql/paging.ts'
+import { type Answer, columns, nothingLeft, renderOne } from '../../platform/sql/render.ts'
+import type { Written } from '../../platform/sql/unit-of-work.ts'
+import { type Format, Import, type ImportKey, type ImportQuery } from './schema.ts'
+
+const importColumns = columns(Import, 'm')
+
+const selectImport = (where: Fragment) => sql`
+  select ${importColumns}, to_json(m.unknown_columns) as "unknownColumns",
+    coalesce(to_json(m.product_ids), '[]') as "productIDs"
+  from import m where ${where}`
+
+export const renderImport = async (handle: Sql, id: number): Promise<Answer> =>
+  (await renderOne(handle, selectImport(sql`m.import_id = ${id}`)))!
+
+/** Who sees some products only sees the imports that could touch no others. */
+const visible = ({ productIDs }: Actor): Fragment =>
+  productIDs === null ? sql`true` : sql`m.product_ids <@ ${productIDs}::int[]`
+
+export function readImports(handle: Sql, actor: Actor, query: ImportQuery) {
+  const { ImportID, Type, Status } = query
+  const asked = [
+    visible(actor),
+    ...(ImportID ? [sql`m.import_id = ${ImportID}`] : []),
+    ...(Type ? [sql`m.type = ${Type}`] : []),
+    ...(Status ? [sql`m.status = ${Status}`] : []),
+  ]
+  return renderPage(handle, query, {
+    key: ['importID'],
+    rows: (wanted) =>
+      selectImport(sql`${join(asked, ' and ')} ${page(wanted, 'import m', 'm.import_id')}`),
+  })
+}
+
+const own = reference({ what: 'import', table: 'import', columns: ['import_id'] }, ['ImportID'])
+
+/** A worker that is at it finds its lease gone, and stops: what is not committed is undone. */
+export async function cancelImport(tx: Tx, actor: Actor, key: ImportKey): Promise<Written> {
+  const { ImportID: id } = key
+  const [found] = await tx.query<Open>(sql`
+    select m.status, m.file_sha256 as sha256, m.file_date as since, m.product_ids as "productIDs"
+    from import m where m.import_id = ${id} and ${visible(actor)} for update`)
+  if (!found) throw noSuch(own, key)
+  const { status, sha256, since, productIDs } = found
+  if (status !== 'Queued' && status !== 'Running')
+    throw conflict('wrong_state', `The import is ${status} already.`)
+  await tx.query(sql`
+    update import set status = 'Cancelled', lease = null, completed_date = now(),
+      file_sha256 = null, rows_accepted = case mode when 'continue' then rows_accepted else 0 end
+    where import_id = ${id}`)
+  if (sha256) await release(tx, sha256, since)
+  const changes = { status: { from: status, to: 'Cancelled' } }
+  return { ...nothingLeft, ids: [id], productID: productOf(productIDs), changes }
+}
+
+type Open = {
+  status: string
+  sha256: string | null
+  since: string
+  productIDs: readonly number[] | null
+}
+
+/** The product of an import, where it is of one: who sees no other hears of it. */
+export const productOf = (productIDs: readonly number[] | null) =>
+  productIDs?.length === 1 ? productIDs[0] : undefined
+
+export const typeOfFormat: Record<Format, string> = {
+  csv: 'text/csv; charset=utf-8',
+  xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+  jsonl: 'application/jsonl; charset=utf-8',
+}
+
+type Kept = { format: Format; status: string; sha256: string | null; size: number | null }
+
+/** The refused rows of an import that has ended. */
+export async function downloadErrors(
+  handle: Sql,
+  files: Files,
+  actor: Actor,
+  key: ImportKey,
+): Promise<Download> {
+  const [kept] = await handle.query<Kept>(sql`
+    select m.format, m.status, m.errors_sha256 as sha256, m.errors_size as size from import m
+    where m.import_id = ${key.ImportID} and ${visible(actor)}`)
+  if (!kept) throw noSuch(own, key)
+  const { format, status, sha256, size } = kept
+  if (status === 'Queued' || status === 'Running')
+    throw conflict('not_complete', 'The import is not done yet; see GET /Import.')
+  if (sha256 === null || size === null)
+    throw conflict('no_errors', 'No row was refused, or the file is not kept any more.')
+  const fileName = `import-${key.ImportID}-errors.${format}`
+  const contentType = typeOfFormat[format]
+  return {
+    record: { importID: key.ImportID, fileName, contentType, size },
+    fileName,
+    contentType,
+    size,
+    open: () => files.open(sha256),
+  }
+}
+
+/** Refused rows hold what investors have told us: their files are kept for a month. */
+export async function sweepImports(tx: Tx): Promise<boolean> {
+  const old = await tx.query<{ sha256: string; since: string }>(sql`
+    with old as (
+      select import_id, errors_sha256, errors_date from import
+      where errors_sha256 is not null and errors_date < now() - interval '30 days'
+      limit 100 for update skip locked)
+    update import i set errors_sha256 = null, errors_size = null from old
+    where i.import_id = old.import_id
+    returning old.errors_sha256 as sha256, old.errors_date as since`)
+  for (const { sha256, since } of old) await release(tx, sha256, since)
+  const loose = await tx.query(sql`
+    delete from import_refusal where ctid = any(array(
+      select r.ctid from import i join import_refusal r using (import_id)
+      where i.status in ('Cancelled', 'Completed', 'Failed') limit 10000)) returning true`)
+  return old.length === 100 || loose.length === 10_000
+}

@@ -1,0 +1,93 @@
+import type { ClientConfig } from 'pg'
+import { readAbsent } from '../../access/user/session.ts'
+import type { Config } from '../../config.ts'
+import { vaultOf } from '../../parties/sealed/vault.ts'
+import { filesOf } from '../../platform/files/files.ts'
+import { openFiles } from '../../platform/files/open.ts'
+import { errorForLog, type Log } from '../../platform/log.ts'
+import { connect } from '../../platform/registry.ts'
+import { readEncryptionKeys } from '../../platform/secrets.ts'
+import type { Database } from '../../platform/sql/handle.ts'
+import { type Order, takeNext } from './order.ts'
+import { type Importers, runImport } from './run.ts'
+import { modes } from './schema.ts'
+
+/** Imports that one process has under way; fewer that hold all they touch until their end. */
+const mostAtOnce = 3
+const mostWhole = 2
+
+/** Two for each: its rows, and what it tells of itself meanwhile. */
+const importConnections = 2 * mostAtOnce
+
+/** What an import works with. Its connections are its own: no caller waits for one of them. */
+export async function importersOf(
+  config: Config,
+  database: Database,
+  ring: () => void,
+  log: Log,
+): Promise<Importers> {
+  const { options } = await openFiles(config, database.transaction)
+  return {
+    transaction: database.transaction,
+    stream: database.stream,
+    files: filesOf({ ...options, maxBytes: config.maxImportBytes }),
+    draftFolder: options.draftFolder,
+    vault: vaultOf(readEncryptionKeys(config)),
+    ring,
+    actorOf: (userID) => readAbsent(database, userID),
+    onFault: (importID, error) =>
+      log.error({ importID, err: errorForLog(error) }, 'an import failed'),
+  }
+}
+
+type ImportWorker = {
+  config: Config
+  /** Where it hears that there is something to do. */
+  bell: Database['bell']
+  connection: ClientConfig
+  log: Log
+}
+
+/** Works at imports until it is stopped. Any number of processes may do this at once. */
+export async function startImports({ config, connection, bell, log }: ImportWorker) {
+  const own = { ...config, databaseConnections: importConnections }
+  const database = connect(own, connection, log)
+  const importers = await importersOf(config, database, bell.ring, log)
+  const running = new Map<Order, Promise<void>>()
+  const stopping = new AbortController()
+  const trouble = (error: unknown) => {
+    if (!stopping.signal.aborted) log.warn({ err: errorForLog(error) }, 'imports are held up')
+  }
+
+  const roomFor = () => {
+    const whole = [...running.keys()].filter(({ mode }) => mode !== 'continue').length
+    return whole < mostWhole ? modes : (['continue'] as const)
+  }
+
+  async function look() {
+    while (running.size < mostAtOnce && !stopping.signal.aborted) {
+      const order = await database.transaction((tx) => takeNext(tx, roomFor()))
+      if (!order) return
+      const run = runImport(importers, order, stopping.signal)
+        .catch(trouble)
+        .finally(() => running.delete(order))
+      running.set(order, run)
+    }
+  }
+
+  const work = (async () => {
+    while (!stopping.signal.aborted) {
+      const rung = bell.rung()
+      await look().catch(trouble)
+      await rung
+    }
+  })()
+  return async () => {
+    stopping.abort()
+    await Promise.race([Promise.all([work, ...running.values()]), pause(6_000)])
+    await database.close()
+  }
+}
+
+const pause = (milliseconds: number) =>
+  new Promise<void>((resolve) => setTimeout(resolve, milliseconds).unref())

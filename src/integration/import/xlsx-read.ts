@@ -1,0 +1,304 @@
+import { closeSync, openSync, readSync, writeSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import type { Readable } from 'node:stream'
+import { SaxesParser } from 'saxes'
+import yauzl from 'yauzl'
+import { Refusal } from '../../platform/refusal.ts'
+import { badFile, type Cell, type Source, type SourceRow } from './row.ts'
+
+/**
+ * The first sheet of a workbook, read as a stream. Its texts lie apart from it, each once, and may
+ * be as many as its cells: they go to a file beside, and memory keeps where each begins.
+ */
+export function readXlsx(path: string): Source {
+  const state = { read: 0, size: 1 }
+  return { rows: rowsOf(path, state), progress: () => Math.min(1, state.read / state.size) }
+}
+
+type State = { read: number; size: number }
+
+async function* rowsOf(path: string, state: State): AsyncGenerator<SourceRow[]> {
+  const zip = await openZip(path)
+  const texts = openTexts(`${path}.texts`)
+  try {
+    const entries = await entriesOf(zip)
+    const sheet = await firstSheet(zip, entries)
+    state.size = sheet.uncompressedSize
+    const styles = entries.get('xl/styles.xml')
+    const shared = entries.get('xl/sharedStrings.xml')
+    const days = styles ? await dayStyles(zip, styles) : new Set<number>()
+    if (shared) await readTexts(zip, shared, texts)
+    for await (const rows of sheetRows(zip, sheet, { days, texts, state })) yield rows
+  } catch (error) {
+    if (error instanceof Refusal || isOurs(error)) throw error
+    throw badFile('The file is not a workbook (XLSX) that can be read.')
+  } finally {
+    zip.close()
+    await texts.close()
+  }
+}
+
+/** A fault of the machine is not one of the file. */
+const isOurs = (error: unknown) => /^E[A-Z]+$/.test((error as { code?: string }).code ?? '')
+
+const openZip = (path: string) =>
+  new Promise<yauzl.ZipFile>((resolve, reject) => {
+    yauzl.open(path, { lazyEntries: true, autoClose: false }, (error, zip) =>
+      error ? reject(error) : resolve(zip),
+    )
+  })
+
+type Entries = Map<string, yauzl.Entry>
+
+/** The parts of a workbook are few; one with thousands is none. */
+const mostEntries = 1000
+
+function entriesOf(zip: yauzl.ZipFile): Promise<Entries> {
+  const entries: Entries = new Map()
+  return new Promise((resolve, reject) => {
+    zip.on('entry', (entry: yauzl.Entry) => {
+      entries.set(entry.fileName.replace(/^\//, ''), entry)
+      if (entries.size > mostEntries) reject(badFile('The file has too many parts.'))
+      else zip.readEntry()
+    })
+    zip.on('end', () => resolve(entries))
+    zip.on('error', reject)
+    zip.readEntry()
+  })
+}
+
+/** The sheet whose tab is the first, whatever its part is called. */
+async function firstSheet(zip: yauzl.ZipFile, entries: Entries): Promise<yauzl.Entry> {
+  const [first] = await attributesIn(zip, entries.get('xl/workbook.xml'), 'sheet')
+  const id = Object.entries(first ?? {}).find(([name]) => name.endsWith(':id'))?.[1]
+  const parts = await attributesIn(zip, entries.get('xl/_rels/workbook.xml.rels'), 'Relationship')
+  const target = parts.find(({ Id }) => Id === id)?.Target ?? ''
+  const path = target.startsWith('/') ? target.slice(1) : `xl/${target}`
+  const entry = entries.get(path)
+  if (!entry) throw badFile('The workbook has no sheet.')
+  return entry
+}
+
+/** The attributes of every tag of a name in a part that is small. */
+async function attributesIn(zip: yauzl.ZipFile, entry: yauzl.Entry | undefined, tag: string) {
+  const found: Record<string, string>[] = []
+  if (!entry) return found
+  const parser = parserWith({
+    open: (name, attributes) => {
+      if (name === tag) found.push(attributes)
+    },
+  })
+  for await (const piece of partOf(zip, entry)) parser.write(piece)
+  return found
+}
+
+/** How many times its own size a part may grow to: beyond, it is made to fill the disk. */
+const mostSwelling = 1000
+const mostBytes = 8 * 2 ** 30
+
+async function* partOf(zip: yauzl.ZipFile, entry: yauzl.Entry): AsyncGenerator<string> {
+  const { compressedSize, uncompressedSize } = entry
+  if (uncompressedSize > mostBytes || uncompressedSize > (compressedSize + 1000) * mostSwelling)
+    throw badFile('A part of the file is too large.')
+  const stream = await new Promise<Readable>((resolve, reject) => {
+    zip.openReadStream(entry, (error, opened) => (error ? reject(error) : resolve(opened)))
+  })
+  const decoder = new TextDecoder('utf-8', { fatal: true })
+  for await (const piece of stream) yield decoder.decode(piece as Buffer, { stream: true })
+}
+
+type Handlers = {
+  open?: (name: string, attributes: Record<string, string>) => void
+  close?: (name: string) => void
+  text?: (text: string) => void
+}
+
+const parserWith = ({ open, close, text }: Handlers) => {
+  const parser = new SaxesParser()
+  parser.on('error', (error) => {
+    throw error
+  })
+  parser.on('doctype', () => {
+    throw badFile('The file holds definitions that a workbook has not.')
+  })
+  if (open) parser.on('opentag', (tag) => open(plain(tag.name), tag.attributes))
+  if (close) parser.on('closetag', (tag) => close(plain(tag.name)))
+  if (text) parser.on('text', text)
+  return parser
+}
+
+/** Names may stand under a prefix. */
+const plain = (name: string) => name.slice(name.indexOf(':') + 1)
+
+/** The styles whose cells are days: the built-in ones, and those of a format with a year in it. */
+async function dayStyles(zip: yauzl.ZipFile, entry: yauzl.Entry): Promise<Set<number>> {
+  const formats = new Set([14, 15, 16, 17, 22, 27, 30, 36, 50, 57])
+  const days = new Set<number>()
+  let inCells = false
+  let style = 0
+  const parser = parserWith({
+    open: (name, attributes) => {
+      const number = Number(attributes.numFmtId)
+      if (name === 'numFmt' && isDayFormat(attributes.formatCode ?? '')) formats.add(number)
+      if (name === 'cellXfs') inCells = true
+      if (name === 'xf' && inCells) {
+        if (formats.has(number)) days.add(style)
+        style++
+      }
+    },
+    close: (name) => {
+      if (name === 'cellXfs') inCells = false
+    },
+  })
+  for await (const piece of partOf(zip, entry)) parser.write(piece)
+  return days
+}
+
+const isDayFormat = (code: string) => /[yd]/i.test(code.replaceAll(/"[^"]*"|\[[^\]]*\]|\\./g, ''))
+
+/** Texts by their numbers: in a file, and where each begins in memory. */
+type Texts = {
+  add: (text: string) => void
+  get: (number: number) => string
+  close(): Promise<void>
+}
+
+function openTexts(path: string): Texts {
+  const file = openSync(path, 'w+', 0o600)
+  let ends = new Float64Array(1024)
+  let count = 0
+  let pending: Buffer[] = []
+  let pendingBytes = 0
+  const flush = () => {
+    for (const piece of pending) writeSync(file, piece)
+    pending = []
+    pendingBytes = 0
+  }
+  return {
+    add: (text) => {
+      const bytes = Buffer.from(text)
+      if (count === ends.length) {
+        const longer = new Float64Array(2 * count)
+        longer.set(ends)
+        ends = longer
+      }
+      ends[count] = (ends[count - 1] ?? 0) + bytes.length
+      count++
+      pending.push(bytes)
+      pendingBytes += bytes.length
+      if (pendingBytes > 2 ** 20) flush()
+    },
+    get: (number) => {
+      if (pendingBytes > 0) flush()
+      if (!(number >= 0 && number < count)) throw badFile('A cell names a text that is not there.')
+      const start = ends[number - 1] ?? 0
+      const bytes = Buffer.alloc((ends[number] ?? start) - start)
+      readSync(file, bytes, 0, bytes.length, start)
+      return bytes.toString()
+    },
+    close: async () => {
+      closeSync(file)
+      await rm(path, { force: true })
+    },
+  }
+}
+
+async function readTexts(zip: yauzl.ZipFile, entry: yauzl.Entry, texts: Texts) {
+  let text = ''
+  let inText = false
+  let isReading = false // how a name is pronounced stands beside it
+  const parser = parserWith({
+    open: (name) => {
+      if (name === 'si') text = ''
+      if (name === 'rPh') isReading = true
+      inText = name === 't' && !isReading
+    },
+    close: (name) => {
+      if (name === 'si') texts.add(text)
+      if (name === 'rPh') isReading = false
+      inText = false
+    },
+    text: (piece) => {
+      if (inText) text += piece
+    },
+  })
+  for await (const piece of partOf(zip, entry)) parser.write(piece)
+}
+
+type Reading = { days: ReadonlySet<number>; texts: Texts; state: State }
+type Open = { column: number; type: string; style: number; value: string }
+
+async function* sheetRows(
+  zip: yauzl.ZipFile,
+  entry: yauzl.Entry,
+  { days, texts, state }: Reading,
+): AsyncGenerator<SourceRow[]> {
+  let rows: SourceRow[] = []
+  let line = 0
+  let cells: Cell[] = []
+  let cell: Open | undefined
+  let inValue = false
+  const parser = parserWith({
+    open: (name, attributes) => {
+      if (name === 'row') {
+        line = Number(attributes.r ?? line + 1)
+        cells = []
+      } else if (name === 'c') {
+        const { r, t = 'n', s } = attributes
+        const column = r === undefined ? cells.length : columnOf(r)
+        cell = { column, type: t, style: Number(s ?? -1), value: '' }
+      } else inValue = name === 'v' || name === 't'
+    },
+    close: (name) => {
+      inValue = false
+      if (name === 'c' && cell) {
+        while (cells.length < cell.column) cells.push('')
+        cells[cell.column] = cellOf(cell, days, texts)
+      }
+      if (name === 'row' && cells.some((one) => one !== '')) rows.push({ line, cells })
+    },
+    text: (piece) => {
+      if (inValue && cell) cell.value += piece
+    },
+  })
+  for await (const piece of partOf(zip, entry)) {
+    parser.write(piece)
+    state.read += piece.length
+    yield rows
+    rows = []
+  }
+}
+
+/** BC12: the 55th column, counted from 0. */
+function columnOf(reference: string): number {
+  const letters = /^[A-Z]{1,3}/.exec(reference)?.[0] ?? ''
+  const column = [...letters].reduce((number, letter) => number * 26 + letter.charCodeAt(0) - 64, 0)
+  if (column === 0 || column > 16_384) throw badFile(`${reference} is no cell of a sheet.`)
+  return column - 1
+}
+
+function cellOf({ type, style, value }: Open, days: ReadonlySet<number>, texts: Texts): Cell {
+  if (value === '') return ''
+  if (type === 's') return texts.get(Number(value)).trim()
+  if (type === 'b') return value === '1' ? 'true' : 'false'
+  if (type !== 'n') return value.trim()
+  return days.has(style) ? dayOf(value) : numberOf(value)
+}
+
+/**
+ * A sheet holds doubles, and some programs write all 17 digits of one: 0.10000000000000001 for what
+ * its reader sees, and means, as 0.1. The shortest digits that are the same double are those.
+ */
+function numberOf(value: string): string {
+  const number = Number(value)
+  if (!Number.isFinite(number)) return value
+  return /e/i.test(String(number)) ? value : String(number)
+}
+
+/** Sheets count days from the end of 1899, and have a 29 February 1900 that never was. */
+function dayOf(value: string): Cell {
+  const number = Number(value)
+  if (!(number >= 1 && number < 2_958_466)) return value
+  const days = Math.floor(number) - (number < 60 ? 0 : 1)
+  return { day: new Date(Date.UTC(1899, 11, 31) + days * 86_400_000).toISOString().slice(0, 10) }
+}

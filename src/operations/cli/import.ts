@@ -1,0 +1,148 @@
+import { createReadStream, createWriteStream } from 'node:fs'
+import { basename } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { Command, Option } from 'commander'
+import { type Config, readConfig } from '../../config.ts'
+import { createImport } from '../../integration/import/create.ts'
+import { type Order, takeOne } from '../../integration/import/order.ts'
+import { type Importers, runImport } from '../../integration/import/run.ts'
+import {
+  dateFormats,
+  encodings,
+  formats,
+  ImportInput,
+  importTypes,
+  modes,
+} from '../../integration/import/schema.ts'
+import { cancelImport, downloadErrors, readImports } from '../../integration/import/sql.ts'
+import { importersOf } from '../../integration/import/worker.ts'
+import { agreeOnKeys } from '../../parties/sealed/keys.ts'
+import { organisationTable } from '../../parties/organisation/sql.ts'
+import { personTable } from '../../parties/person/sql.ts'
+import { createLog } from '../../platform/log.ts'
+import { bodyReader } from '../../platform/shape/input.ts'
+import type { Database } from '../../platform/sql/handle.ts'
+import { unitOfWork } from '../../platform/sql/unit-of-work.ts'
+import { doorOf, operator, say, withDatabase } from './registry.ts'
+
+type Options = Record<'type' | 'mode', string> &
+  Partial<
+    Record<'format' | 'dateFormat' | 'encoding' | 'mapping' | 'product' | 'errors', string>
+  > & {
+    again?: true
+  }
+
+export const importCommand = new Command('import')
+  .description('import a file of rows: investors, prices, transactions, balances, payment results')
+  .argument('<file>', 'a file as GET /Import/Template describes it')
+  .addOption(
+    new Option('--type <type>', 'what the rows are').choices(importTypes).makeOptionMandatory(),
+  )
+  .addOption(
+    new Option('--mode <mode>', 'check only; all rows or none; or the good ones')
+      .choices(modes)
+      .default('validate'),
+  )
+  .addOption(new Option('--format <format>', 'by the name where left out').choices(formats))
+  .addOption(new Option('--date-format <format>', 'how dates are written').choices(dateFormats))
+  .addOption(new Option('--encoding <encoding>', 'of a CSV').choices(encodings))
+  .option('--mapping <json>', 'which field a column is: [{"column":"Konto","field":"accountID"}]')
+  .option('--product <id>', 'only rows of this product are taken')
+  .option('--again', 'take a file that was committed before')
+  .option('--errors <file>', 'where the refused rows go (default: beside the file)')
+  .action(async (file: string, options: Options) => {
+    const config = readConfig()
+    const end = await withDatabase(config, (database) => perform(config, database, file, options))
+    process.exitCode = end.status === 'Completed' && end.rowsRefused === 0 ? 0 : 1
+  })
+
+const log = createLog('silent')
+const readInput = bodyReader(ImportInput)
+
+/** Orders the import like any caller, and does it here and now, where its end can be waited for. */
+async function perform(config: Config, database: Database, path: string, options: Options) {
+  const works = await importersOf(config, database, database.bell.ring, log)
+  await agreeOnKeys(database, works.vault, [personTable, organisationTable])
+  const order = await take(database, works, path, options)
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.once(signal, () => void cancel(database, order).catch(() => {}))
+  const timer = setInterval(() => void tell(database, order.id).catch(() => {}), 2_000)
+  await runImport(works, order, new AbortController().signal).finally(() => clearInterval(timer))
+  const end = await read(database, order.id)
+  say(summary(end))
+  if (end.errorsSize) await saveErrors(database, works, order, options.errors ?? besides(path))
+  return end
+}
+
+/** june.csv: june.errors.csv. */
+const besides = (path: string) => path.replace(/(\.\w+)?$/, '.errors$1')
+
+/** Whoever breaks the command off means the import, too. */
+const cancel = (database: Database, { id }: Order) =>
+  unitOfWork(database, { ...doorOf('import', 'Import'), event: 'import.cancelled' }, (tx) =>
+    cancelImport(tx, operator, { ImportID: id }),
+  )
+
+async function take(
+  database: Database,
+  { files }: Importers,
+  path: string,
+  { product, errors: _errors, ...options }: Options,
+): Promise<Order> {
+  const given = { ...options, ...(product && { productID: Number(product) }) }
+  const input = readInput({ ...given, fileName: basename(path) }).body as ImportInput
+  const arrived = await files.arrive(createReadStream(path))
+  try {
+    return await files.keep(arrived, { fileName: basename(path) }, async (kept) => {
+      let order: Order | undefined
+      await unitOfWork(database, doorOf('import', 'Import'), async (tx) => {
+        const written = await createImport(tx, operator, { ...input, ...kept }, null)
+        // Taken in the same transaction: no worker of a running service comes first.
+        order = await takeOne(tx, written.ids[0] ?? 0)
+        return written
+      })
+      if (!order) throw new Error('The import was not taken on.')
+      return order
+    })
+  } finally {
+    await arrived.discard()
+  }
+}
+
+type Seen = {
+  importID: number
+  status: string
+  rowsRead: number
+  rowsAccepted: number
+  rowsRefused: number
+  progressPercent: number
+  unknownColumns: string[]
+  message: string | null
+  errorsSize: number | null
+}
+
+async function read(database: Database, id: number): Promise<Seen> {
+  const { json } = await readImports(database, operator, { ImportID: id })
+  const [seen] = JSON.parse(json) as [Seen]
+  return seen
+}
+
+async function tell(database: Database, id: number) {
+  const { progressPercent, rowsRead, rowsRefused } = await read(database, id)
+  say(`${progressPercent} %: ${rowsRead} rows read, ${rowsRefused} refused`)
+}
+
+function summary(end: Seen): string {
+  const { importID, status, rowsRead, rowsAccepted, rowsRefused, unknownColumns, message } = end
+  return [
+    `Import ${importID}: ${status}. ${message ?? ''}`.trim(),
+    `${rowsRead} rows read, ${rowsAccepted} accepted, ${rowsRefused} refused.`,
+    ...(unknownColumns.length > 0 ? [`Not looked at: ${unknownColumns.join(', ')}.`] : []),
+  ].join('\n')
+}
+
+async function saveErrors(database: Database, { files }: Importers, { id }: Order, path: string) {
+  const { open } = await downloadErrors(database, files, operator, { ImportID: id })
+  await pipeline(await open(), createWriteStream(path, { mode: 0o600 }))
+  say(`The refused rows are in ${path}.`)
+}

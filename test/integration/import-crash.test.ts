@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import type pg from 'pg'
+import { freshDatabase, rowsOf } from '../support/database.ts'
+import { endOf, lines, sendFile } from '../support/imports.ts'
+import { assertVerified, type Fund, newFund } from '../support/ledger.ts'
+import { type Node, startNode } from '../support/node.ts'
+import { temporaryFolder, until } from '../support/process.ts'
+import { encryptionKey } from '../support/service.ts'
+
+/** How many rows a file has; a step is a thousand of them. */
+const count = Number(process.env.REGISTRY_CRASH_ROWS ?? 8_000)
+/** The file lies where the next process finds it. */
+const env = { REGISTRY_DATA_DIR: temporaryFolder(), REGISTRY_ENCRYPTION_KEY: encryptionKey }
+
+let connection: pg.ClientConfig
+let node: Node
+let fund: Fund
+before(async () => {
+  connection = await freshDatabase()
+  node = await startNode(connection, env)
+  fund = await newFund({ admin: node.admin, connection }, { accounts: 50 })
+})
+after(() => node.stop())
+
+/** Rows without an external id: only the line that an import is at keeps them from coming twice. */
+const fileOf = (name: string) =>
+  `# ${name}\n${lines(
+    ['operation', 'accountID', 'investmentID', 'transactionDate', 'amount'],
+    ...Array.from({ length: count }, (_, i) => [
+      'Deposit',
+      fund.accounts[i % 50]!.accountID,
+      fund.investmentID,
+      '2026-01-10',
+      i % 1000 === 500 ? 'bad' : 1,
+    ]),
+  )}`
+const bad = Math.ceil((count - 500) / 1000)
+
+const posted = async () =>
+  (await rowsOf(connection, 'select count(*)::int as count from biz_transaction'))[0].count
+const rowsDone = async (importID: number): Promise<{ read: number; status: string }> =>
+  (
+    await rowsOf(connection, 'select rows_read as read, status from import where import_id = $1', [
+      importID,
+    ])
+  )[0]
+
+/** Kills the service (-9) when it has read more than so many rows, and starts it again. */
+async function killAfter(importID: number, rows: number) {
+  await until(`row ${rows}`, async () => (await rowsDone(importID)).read > rows)
+  await node.kill()
+  const seen = await rowsDone(importID)
+  await assertVerified({ connection })
+  node = await startNode(connection, env)
+  return seen
+}
+
+describe(`A service killed (-9) in the middle of ${count} rows`, () => {
+  it('goes on where it was, and does no row twice', async () => {
+    const terms = { type: 'Transactions', mode: 'continue' }
+    const { data } = await sendFile(node.admin, terms, fileOf('continue'))
+    const seen = await killAfter(data.importID, 0)
+    assert.equal(await posted(), seen.read - Math.ceil((seen.read - 500) / 1000))
+    await killAfter(data.importID, seen.read)
+    const end = await endOf(node.admin, data.importID)
+    assert.equal(end.status, 'Completed', end.message)
+    assert.deepEqual([end.rowsRead, end.rowsRefused], [count, bad])
+    assert.equal(await posted(), count - bad)
+    await assertVerified({ connection })
+  })
+
+  it('leaves an atomic import undone, and then does all of it', async () => {
+    const before = await posted()
+    const terms = { type: 'Transactions', mode: 'atomic' }
+    const file = fileOf('atomic').replaceAll('bad', '1')
+    const { data } = await sendFile(node.admin, terms, file)
+    await killAfter(data.importID, 0)
+    assert.ok([before, before + count].includes(await posted()))
+    const end = await endOf(node.admin, data.importID)
+    assert.equal(end.status, 'Completed', end.message)
+    assert.equal(await posted(), before + count)
+    await assertVerified({ connection })
+  })
+
+  it('hands it back when it is told to stop (SIGTERM), within its time', async () => {
+    const before = await posted()
+    const terms = { type: 'Transactions', mode: 'continue' }
+    const { data } = await sendFile(node.admin, terms, fileOf('stop'))
+    await until('a step', async () => (await rowsDone(data.importID)).read > 0)
+    assert.equal(await node.stop(), 0)
+    node = await startNode(connection, env)
+    await endOf(node.admin, data.importID)
+    assert.equal(await posted(), before + count - bad)
+  })
+})

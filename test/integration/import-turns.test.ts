@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import {
+  depositRow,
+  endOf,
+  imported,
+  importFor,
+  sendFile,
+  transactionFile as transactions,
+  unitsIn,
+} from '../support/imports.ts'
+import { type Fund, newFund } from '../support/ledger.ts'
+import { temporaryFolder, until } from '../support/process.ts'
+import { refused } from '../support/refused.ts'
+import { type Service, startService } from '../support/service.ts'
+
+let service: Service
+let fund: Fund
+let stop = async () => {}
+const env = { REGISTRY_DATA_DIR: temporaryFolder() }
+
+before(async () => {
+  service = await startService(env)
+  fund = await newFund(service, { accounts: 3 })
+})
+after(async () => {
+  await stop()
+  await service.stop()
+})
+
+const deposit = (accountID: number, amount: string | number) => depositRow(fund, accountID, amount)
+const unitsOf = (accountID: number) => unitsIn(service.admin, accountID)
+const newAccount = () => fund.accounts[counter++]!.accountID
+let counter = 0
+
+describe('An import among others', () => {
+  it('leaves nothing when it is atomic and cancelled, before it begins or on its way', async () => {
+    const account = newAccount()
+    const before = await unitsOf(account)
+    const file = transactions(...Array.from({ length: 20_000 }, () => deposit(account, 1)))
+    const terms = { type: 'Transactions', mode: 'atomic' }
+    const waiting = await sendFile(service.admin, terms, file)
+    const cancel = `/Import?ImportID=${waiting.data.importID}`
+    assert.equal((await service.admin.delete(cancel)).status, 200)
+    refused(await service.admin.delete(cancel), 409, 'wrong_state')
+    stop = await importFor(service, env)
+    const { data } = await sendFile(service.admin, terms, file)
+    await until('the import to begin', async () => {
+      const [seen] = (await service.admin.get(`/Import?ImportID=${data.importID}`)).data
+      return seen.rowsRead > 0 || seen.status !== 'Running' ? seen : undefined
+    })
+    assert.equal((await service.admin.delete(`/Import?ImportID=${data.importID}`)).status, 200)
+    const next = await imported(service.admin, terms, transactions(deposit(account, 5)))
+    assert.equal(next.status, 'Completed', 'the account is free again')
+    assert.equal(await unitsOf(account), before + 5)
+  })
+
+  it('lets nobody wait for all the imports of another', async () => {
+    await stop()
+    const one = await service.userWith({ role: 'Administrator' })
+    const terms = { type: 'Transactions', mode: 'continue' }
+    const account = newAccount()
+    const many = []
+    for (let i = 0; i < 6; i++) {
+      const rows = Array.from({ length: 3000 }, () => deposit(account, 1))
+      many.push((await sendFile(one, terms, transactions(...rows))).data.importID)
+    }
+    const two = await service.userWith({ role: 'Administrator' })
+    const own = await sendFile(two, terms, transactions(deposit(newAccount(), 1)))
+    stop = await importFor(service, env)
+    await endOf(two, own.data.importID)
+    const { data } = await one.get(`/Import?ImportID=${many.at(-1)}`)
+    assert.equal(data[0].status, 'Queued')
+    for (const importID of many) await endOf(one, importID)
+  })
+})

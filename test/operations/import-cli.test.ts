@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import { urlOf } from '../support/database.ts'
+import { lines } from '../support/imports.ts'
+import { all, type Fund, newFund } from '../support/ledger.ts'
+import { runCli, temporaryFolder } from '../support/process.ts'
+import { cellsOf } from '../support/reports.ts'
+import { encryptionKey, type Service, startService } from '../support/service.ts'
+
+let service: Service
+let fund: Fund
+const folder = temporaryFolder()
+before(async () => {
+  service = await startService()
+  fund = await newFund(service)
+})
+after(() => service.stop())
+
+const run = (...args: string[]) =>
+  runCli(['import', ...args], {
+    DATABASE_URL: urlOf(service.connection),
+    REGISTRY_DATA_DIR: folder,
+    REGISTRY_ENCRYPTION_KEY: encryptionKey,
+  })
+
+describe('cli import', () => {
+  it('checks a file, then takes it; refused rows are beside it, and the code says so', async () => {
+    const { accountID, investmentID, productID } = fund
+    const row = (amount: string) => ['Deposit', accountID, investmentID, '2026-01-10', amount]
+    const head = ['operation', 'accountID', 'investmentID', 'transactionDate', 'amount']
+    const path = join(folder, 'june.csv')
+    writeFileSync(path, lines(head, row('10'), row('ten')))
+    const trial = await run(path, '--type', 'Transactions')
+    assert.equal(trial.code, 1, trial.errors)
+    assert.match(trial.output, /2 rows read, 1 accepted, 1 refused/)
+    assert.match(trial.output, /june\.errors\.csv/)
+    const [, refused] = cellsOf(readFileSync(join(folder, 'june.errors.csv')))
+    assert.deepEqual(refused?.slice(0, 3), ['3', 'amount', 'invalid_decimal'])
+    writeFileSync(path, lines(head, row('10'), row('11')))
+    const terms = ['--type', 'Transactions', '--mode', 'atomic', '--product', String(productID)]
+    const done = await run(path, ...terms)
+    assert.deepEqual([done.code, done.errors], [0, ''])
+    assert.match(done.output, /Completed/)
+    const held = all(await service.admin.get(`/BizEntity/Account/Holdings?AccountID=${accountID}`))
+    assert.equal(held[0].quantity, 21)
+    const again = await run(path, ...terms)
+    assert.deepEqual([again.code, again.output], [1, ''])
+    assert.match(again.errors, /imported before/)
+    const [record] = all(await service.admin.get('/Import?Status=Completed&Order=desc'))
+    assert.equal(record.username, 'cli')
+    assert.ok(existsSync(path), 'the file itself stays')
+  })
+
+  it('says what is wrong with its words', async () => {
+    const wrong = await run('no-such-file.csv', '--type', 'Prices')
+    assert.equal(wrong.code, 1)
+    assert.match(wrong.errors, /no such file/)
+    const type = await run('x.csv', '--type', 'Nonsense')
+    assert.equal(type.code, 1)
+    assert.match(type.errors, /Allowed choices are Investors/)
+  })
+})

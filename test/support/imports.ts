@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict'
+import { readConfig } from '../../src/config.ts'
+import { startImports } from '../../src/integration/import/worker.ts'
+import { createLog } from '../../src/platform/log.ts'
+import { connect } from '../../src/platform/registry.ts'
+import type { Client } from './client.ts'
+import { getBytes, sendForm } from './files.ts'
+import { until } from './process.ts'
+import { encryptionKey, type Service } from './service.ts'
+
+/** A worker of a test's own, in this process. */
+export async function importFor({ connection }: Service, env: Record<string, string>) {
+  const config = readConfig({ REGISTRY_ENCRYPTION_KEY: encryptionKey, ...env })
+  const log = createLog(process.env.REGISTRY_TEST_LOG ?? 'silent')
+  const database = connect(config, connection, log)
+  const stop = await startImports({ config, connection, bell: database.bell, log })
+  return async () => {
+    await stop()
+    await database.close()
+  }
+}
+
+export type Terms = { type: string; mode: string; [more: string]: string | number | boolean }
+
+/** Sends a file as a browser does. */
+export const sendFile = (client: Client, terms: Terms, content: string | Buffer, name = 'f.csv') =>
+  sendForm(
+    client,
+    '/Import',
+    Object.fromEntries(Object.entries(terms).map(([field, value]) => [field, String(value)])),
+    { bytes: Buffer.from(content), name, type: 'application/octet-stream' },
+  )
+
+/** The import once it has ended. */
+export const endOf = (client: Client, importID: number) =>
+  until(`import ${importID}`, async () => {
+    const { data } = await client.get(`/Import?ImportID=${importID}`)
+    return ['Queued', 'Running'].includes(data[0].status) ? undefined : data[0]
+  })
+
+/** Sends a file, and waits for what becomes of it. */
+export async function imported(
+  client: Client,
+  terms: Terms,
+  content: string | Buffer,
+  name?: string,
+) {
+  const reply = await sendFile(client, terms, content, name)
+  assert.equal(reply.status, 202, reply.text)
+  return endOf(client, reply.data.importID)
+}
+
+export const errorsOf = async (client: Client, { importID }: { importID: number }) => {
+  const { status, bytes } = await getBytes(
+    client,
+    `/Import/File?ImportID=${importID}&Result=errors`,
+  )
+  assert.equal(status, 200, bytes.toString())
+  return bytes
+}
+
+export const lines = (...rows: (string | number)[][]) =>
+  `${rows.map((cells) => cells.join(',')).join('\n')}\n`
+
+export const transactionHead = [
+  ...['operation', 'accountID', 'investmentID', 'transactionDate', 'quantity', 'amount'],
+]
+let sent = 0
+/** A file of transactions that is like no other. */
+export const transactionFile = (...rows: (string | number)[][]) =>
+  `# file ${process.pid} ${++sent}\n${lines(transactionHead, ...rows)}`
+export const depositRow = (
+  { investmentID }: { investmentID: number },
+  accountID: number,
+  amount: string | number,
+) => ['Deposit', accountID, investmentID, '2026-01-10', '', amount]
+
+export const unitsIn = async (client: Client, accountID: number): Promise<number> => {
+  const reply = await client.get(`/BizEntity/Account/Holdings?AccountID=${accountID}`)
+  assert.equal(reply.status, 200, reply.text)
+  return reply.data[0]?.quantity ?? 0
+}

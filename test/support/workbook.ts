@@ -1,0 +1,46 @@
+import { buffer } from 'node:stream/consumers'
+import { ZipFile } from 'yazl'
+
+type Cell = { text: string } | { number: string } | { day: number } | null
+
+const parts = {
+  '[Content_Types].xml': '<Types/>',
+  // The first tab is the second part.
+  'xl/workbook.xml': `<x:workbook xmlns:x="m" xmlns:r="r"><x:sheets>
+    <x:sheet name="One" sheetId="2" r:id="rId9"/><x:sheet name="Two" sheetId="1" r:id="rId1"/>
+    </x:sheets></x:workbook>`,
+  'xl/_rels/workbook.xml.rels': `<Relationships>
+    <Relationship Id="rId1" Target="worksheets/sheet1.xml"/>
+    <Relationship Id="rId9" Target="/xl/worksheets/sheet2.xml"/></Relationships>`,
+  'xl/worksheets/sheet1.xml': '<worksheet><sheetData/></worksheet>',
+  'xl/styles.xml': `<styleSheet><numFmts><numFmt numFmtId="164" formatCode="dd/mm/yyyy"/></numFmts>
+    <cellStyleXfs><xf numFmtId="14"/></cellStyleXfs>
+    <cellXfs><xf numFmtId="0"/><xf numFmtId="164"/></cellXfs></styleSheet>`,
+}
+
+/** A workbook as Excel writes it: texts in a table of their own, days as numbers with a style. */
+export function workbook(rows: readonly (readonly Cell[])[]): Promise<Buffer> {
+  const texts: string[] = []
+  const cellOf = (cell: Cell, place: string) => {
+    if (cell === null) return ''
+    if ('number' in cell) return `<c r="${place}"><v>${cell.number}</v></c>`
+    if ('day' in cell) return `<c r="${place}" s="1"><v>${cell.day}</v></c>`
+    return `<c r="${place}" t="s"><v>${texts.push(cell.text) - 1}</v></c>`
+  }
+  const sheet = rows.map((cells, row) => {
+    const inRow = cells.map((cell, i) => cellOf(cell, `${String.fromCharCode(65 + i)}${row + 1}`))
+    return `<row r="${row + 1}">${inRow.join('')}</row>`
+  })
+  const shared = texts.map(
+    (text) => `<si><r><t>${text.slice(0, 1)}</t></r><r><t>${text.slice(1)}</t></r></si>`,
+  )
+  const zip = new ZipFile()
+  const all = {
+    ...parts,
+    'xl/worksheets/sheet2.xml': `<worksheet><sheetData>${sheet.join('')}</sheetData></worksheet>`,
+    'xl/sharedStrings.xml': `<sst>${shared.join('')}</sst>`,
+  }
+  for (const [name, text] of Object.entries(all)) zip.addBuffer(Buffer.from(text), name)
+  zip.end()
+  return buffer(zip.outputStream)
+}
