@@ -3,6 +3,7 @@ import { bareArrays, bareDeposits, bareEntities } from './work/against-bare.ts'
 import { distributionStages } from './work/distribution.ts'
 import { filteredLists } from './work/filters.ts'
 import { flatInSize } from './work/flat.ts'
+import { imports } from './work/imports.ts'
 import { bulkEntities, bulkPersons } from './work/investors.ts'
 import { memory } from './work/memory.ts'
 import { deposits } from './work/postings.ts'
@@ -22,6 +23,7 @@ export const workloads = new Map<string, Workload>([
   ['S1', bareDeposits],
   ['S4', bareArrays],
   ['3', deposits],
+  ['11', imports],
   ['4', distributionStages],
   ['8', bulkPersons],
   ['8b', bulkEntities],
