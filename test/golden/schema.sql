@@ -639,6 +639,63 @@ create table idempotency (
 CREATE INDEX idempotency_created ON public.idempotency USING btree (created_date);
 grant delete, insert, select, update on idempotency to registry_service;
 
+create table import (
+  import_id integer generated always as identity not null,
+  type text not null,
+  format text not null,
+  mode text not null,
+  status text default 'Queued'::text not null,
+  date_format text not null,
+  encoding text not null,
+  mapping json,
+  file_name text not null,
+  file_size bigint not null,
+  content_sha256 text not null,
+  file_sha256 text,
+  file_date timestamp with time zone default clock_timestamp() not null,
+  document_id integer,
+  user_id integer,
+  username text not null,
+  product_ids integer[],
+  unknown_columns text[] default '{}'::text[] not null,
+  last_line integer default 0 not null,
+  rows_read integer default 0 not null,
+  rows_accepted integer default 0 not null,
+  rows_refused integer default 0 not null,
+  progress_percent smallint default 0 not null,
+  message character varying(1000),
+  errors_sha256 text,
+  errors_size bigint,
+  errors_date timestamp with time zone,
+  attempts smallint default 0 not null,
+  lease uuid,
+  lease_date timestamp with time zone,
+  queued_date timestamp with time zone default now() not null,
+  created_date timestamp with time zone default now() not null,
+  started_date timestamp with time zone,
+  completed_date timestamp with time zone,
+  constraint import_pkey PRIMARY KEY (import_id),
+  constraint import_mode CHECK ((mode = ANY (ARRAY['validate'::text, 'atomic'::text, 'continue'::text]))),
+  constraint import_status CHECK ((status = ANY (ARRAY['Queued'::text, 'Running'::text, 'Completed'::text, 'Failed'::text, 'Cancelled'::text]))),
+  constraint import_stored_errors FOREIGN KEY (errors_sha256) REFERENCES stored_file(sha256),
+  constraint import_stored_file FOREIGN KEY (file_sha256) REFERENCES stored_file(sha256)
+);
+CREATE INDEX import_content ON public.import USING btree (content_sha256, type);
+CREATE INDEX import_errors ON public.import USING btree (errors_sha256) WHERE (errors_sha256 IS NOT NULL);
+CREATE INDEX import_file ON public.import USING btree (file_sha256) WHERE (file_sha256 IS NOT NULL);
+CREATE INDEX import_of_user ON public.import USING btree (user_id, import_id);
+CREATE INDEX import_open ON public.import USING btree (queued_date) WHERE (status = ANY (ARRAY['Queued'::text, 'Running'::text]));
+grant delete, insert, select, update on import to registry_service;
+
+create table import_refusal (
+  import_id integer not null,
+  line integer not null,
+  problems json not null,
+  constraint import_refusal_pkey PRIMARY KEY (import_id, line),
+  constraint import_refusal_of FOREIGN KEY (import_id) REFERENCES import(import_id) ON DELETE CASCADE
+);
+grant delete, insert, select, update on import_refusal to registry_service;
+
 create table investment (
   investment_id integer generated always as identity not null,
   product_id integer not null,
