@@ -4,6 +4,11 @@ import type { Body, Investment } from './ledger-types.ts'
 
 /** The days, investments and prices that random histories are about, and the histories' steps. */
 export const days = ['01', '02', '03', '05', '06', '07', '08', '10'].map((day) => `2026-03-${day}`)
+/** Days by the product's own calendar: which they are is seen when a step is taken. */
+export const moments = ['today', 'tomorrow', 'too late'] as const
+const dates = [...days, ...days, ...days, 'today', 'today', 'tomorrow', 'tomorrow', 'too late']
+/** Places whose calendars differ by a day at every moment. */
+export const zones = ['Pacific/Kiritimati', 'Pacific/Pago_Pago', 'Australia/Sydney', 'UTC']
 export const investments: Investment[] = [
   {
     units: 4,
@@ -47,7 +52,7 @@ const exchange = fc.constantFrom<[number, number]>(
 const money = decimal(500_000, 3)
 const price = decimal(99_999, 5)
 const common = {
-  date: fc.constantFrom(...days),
+  date: fc.constantFrom(...dates),
   investmentPrice: rarely(price),
   comment: rarely(fc.constantFrom('a', 'ß')),
 }
@@ -86,7 +91,7 @@ const setting = fc.record({
   quantity: fc.oneof(fc.constant('0'), decimal(20_000, 5)),
 })
 const updating = fc.record({
-  date: sometimes(fc.constantFrom(...days)),
+  date: sometimes(fc.constantFrom(...dates)),
   quantity: sometimes(decimal(20_000, 5)),
   amount: sometimes(decimal(20_000, 3)),
   investmentPrice: rarely(price),

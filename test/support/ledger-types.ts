@@ -31,4 +31,7 @@ export type Body = Record<string, string | undefined>
 export type State = { quantity: bigint; invested: bigint; cost: bigint; gain: bigint }
 
 /** What the service should say: the rows it writes, or the status and the shortfalls. */
-export type Answer = { rows: Tx[] } | { status: 400 | 409; short?: string[] }
+export type Answer = { rows: Tx[] } | { status: 400 | 409; short?: string[] } | typeof closed
+
+/** A day of a closed period: refused, unless something else is wrong with it as well. */
+export const closed = { status: 409, orElse: 400 } as const
