@@ -110,6 +110,27 @@ describe('GET /BizTransaction', () => {
     assert.deepEqual(await found(`AccountID=${a!.accountID}&InvestmentID=${two}`), ['D-2'])
   })
 
+  it('filters by investor, as holdings do, and by when it was created', async () => {
+    const { bizEntityID, accountID } = fund.accounts[1]!
+    const [{ externalBizEntityId }] = all(await admin.get(`/BizEntity?BizEntityID=${bizEntityID}`))
+    const own = ['T%1+', 'gone', 'changed']
+    assert.deepEqual(await found(`BizEntityID=${bizEntityID}`), own)
+    assert.deepEqual(await found(`ExternalBizEntityId=${externalBizEntityId}`), own)
+    assert.deepEqual(await found('ExternalBizEntityId=nobody'), [])
+    const holdings = all(
+      await admin.get(`/BizEntity/Account/Holdings?BizEntityID=${bizEntityID}&Date=2026-02-01`),
+    )
+    assert.deepEqual(
+      holdings.map((row: { accountID: number }) => row.accountID),
+      fund.investmentIDs.map(() => accountID),
+    )
+    const [{ createdDate }] = await rowsOf(`BizTransactionID=${ids['D-1']}`)
+    const since = `CreatedDate.greaterThanOrEqual=${createdDate}`
+    assert.deepEqual(await found(since), everything)
+    assert.deepEqual(await found(`CreatedDate.lessThan=${createdDate}`), [])
+    assert.deepEqual(await found(`${since}&BizEntityID=${bizEntityID}`), own)
+  })
+
   it('filters by external id; % and _ are letters', async () => {
     assert.deepEqual(await found('ExternalBizTransactionId=D-1'), ['D-1'])
     assert.deepEqual(await found('ExternalBizTransactionId=d-1'), [])
