@@ -8,9 +8,10 @@ import { startWebhooks } from './integration/webhook/worker.ts'
 import { openDemo } from './operations/demo/open.ts'
 import { startMaintenance } from './operations/maintenance.ts'
 import { secretFields } from './operations/secret-fields.ts'
-import { createLog } from './platform/log.ts'
+import { createLog, type Log } from './platform/log.ts'
 import { connect, prepareSchema, startServer } from './platform/registry.ts'
 import type { Database } from './platform/sql/handle.ts'
+import { connectionsOfNode, lackOfRoom, type Room, roomStatement } from './platform/sql/room.ts'
 import { startWorker } from './records/report/worker.ts'
 import { version } from './version.ts'
 
@@ -33,6 +34,7 @@ async function start() {
     await prepareSchema(server, log)
     const database = connect(config, server.service, log)
     stopping.unshift(() => database.close())
+    await warnOfLittleRoom(config, database, log)
     const app = await buildApp(config, database, log, told.signal)
     const stopWorker = config.worker
       ? await startWorker({
@@ -66,6 +68,13 @@ async function start() {
     throw error
   }
   stopOnSignal(told, stopping)
+}
+
+/** Connections that are refused under load are found out when it hurts most. */
+async function warnOfLittleRoom(config: Config, { query }: Database, log: Log) {
+  const [room] = await query<Room>(roomStatement)
+  const message = room && lackOfRoom(room, connectionsOfNode(config))
+  if (message) log.warn({ message }, 'the database may run out of connections')
 }
 
 const tell = (...lines: string[]) => process.stdout.write(`${lines.join('\n')}\n`)

@@ -45,7 +45,7 @@ describe('the commands on a data folder of their own', { concurrency: false }, (
     const { code, output } = await cli(['check'])
     assert.equal(code, 0, output)
     assert.match(output, /^(ok .*\n)+$/)
-    for (const name of ['configuration', 'version', 'migrations', 'role', 'audit', 'fsync'])
+    for (const name of ['configuration', 'version', 'migrations', 'role', 'audit', 'connections'])
       assert.match(output, new RegExp(`^ok +${name} `, 'm'))
   })
 
@@ -155,6 +155,13 @@ describe('check finds what is wrong', () => {
       await rowsOf(connection, `alter database ${connection.database} set ${setting}`)
     const output = await checked({ DATABASE_URL: urlOf(connection) })
     assert.match(output, /^WRONG +log +statements with their values/m)
+  })
+
+  it('with a server that has too few connections for one node', async () => {
+    const connection = await freshDatabase()
+    const few = { DATABASE_URL: urlOf(connection), REGISTRY_DATABASE_CONNECTIONS: '500' }
+    const output = await checked(few)
+    assert.match(output, /^WRONG +connections +a node takes up to 1007 .* raise max_connections/m)
   })
 
   it('with a database that does not know the letter case of all letters', async () => {

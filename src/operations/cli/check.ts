@@ -4,6 +4,7 @@ import sql from 'sql-template-tag'
 import { type Config, readConfig, unknownWords } from '../../config.ts'
 import type { Server } from '../../platform/registry.ts'
 import { pendingMigrations, serviceRole } from '../../platform/sql/migrate.ts'
+import { connectionsOfNode, lackOfRoom, type Room, roomStatement } from '../../platform/sql/room.ts'
 import { isMissing, say, withServer } from './registry.ts'
 
 /** One thing looked at: whether it is wrong, or only worth knowing, and what was seen. */
@@ -34,7 +35,8 @@ async function* checks(): AsyncGenerator<Check> {
   yield { name: 'configuration', wrong: unknown.length > 0, seen }
   try {
     if (isMissing(config)) throw new Error(`there is none in ${config.dataDir} yet`)
-    yield* await withServer(config, checkDatabase)
+    const taken = connectionsOfNode(config)
+    yield* await withServer(config, (server) => checkDatabase(server, taken))
   } catch (error) {
     yield broken('database', error)
   }
@@ -47,13 +49,16 @@ const broken = (name: string, error: unknown): Check => ({
 })
 
 /** Looked at through the service's own login: what it may do is what counts. */
-async function checkDatabase(server: Server): Promise<Check[]> {
+async function checkDatabase(server: Server, taken: number): Promise<Check[]> {
   const client = new pg.Client({ ...server.service, connectionTimeoutMillis: 5_000 })
   await client.connect()
   try {
     const { rows } = await client.query<Seen>(whatWeLookAt)
     const seen = rows[0]!
-    return [...serverChecks(seen), await checkMigrations(server.connection), ...roleChecks(seen)]
+    const room = await client.query<Room>(roomStatement)
+    const connections = connectionCheck(room.rows[0]!, taken)
+    const migrations = await checkMigrations(server.connection)
+    return [...serverChecks(seen), connections, migrations, ...roleChecks(seen)]
   } finally {
     await client.end()
   }
@@ -152,6 +157,15 @@ function serverChecks(seen: Seen): Check[] {
         : 'no values',
     },
   ]
+}
+
+/** How many nodes there are is not known here: how many there is room for is. */
+function connectionCheck(room: Room, taken: number): Check {
+  const lack = lackOfRoom(room, taken)
+  const wrong = taken > room.allowed
+  const nodes = Math.floor(room.allowed / taken)
+  const seen = `a node takes up to ${taken} of ${room.allowed}: room for ${nodes} of them`
+  return { name: 'connections', wrong, note: lack !== undefined, seen: lack ?? seen }
 }
 
 async function checkMigrations(connection: pg.ClientConfig): Promise<Check> {

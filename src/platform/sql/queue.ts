@@ -2,6 +2,7 @@ import { Logger, type Runner, run, runMigrations } from 'graphile-worker'
 import pg from 'pg'
 import sql from 'sql-template-tag'
 import type { Tx } from './handle.ts'
+import { queueConnections } from './room.ts'
 
 /**
  * The job queue. Jobs are added in the transaction that wants them done, and wake a worker within
@@ -120,7 +121,11 @@ const rest = (signal: AbortSignal) =>
   })
 
 function openPool(connection: pg.ClientConfig, onTrouble: (message: string) => void = () => {}) {
-  const pool = new pg.Pool({ ...connection, max: 5, application_name: 'registry-queue' })
+  const pool = new pg.Pool({
+    ...connection,
+    max: queueConnections,
+    application_name: 'registry-queue',
+  })
   pool.on('error', ({ message }) => onTrouble(message))
   pool.on('connect', (client) => client.on('error', () => {}))
   return pool
