@@ -1,9 +1,13 @@
 import rateLimit from '@fastify/rate-limit'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import type { Registry } from 'prom-client'
+import { apiKeyEndpoints } from './access/api-key/routes.ts'
+import { touchKey } from './access/api-key/sql.ts'
+import { approvalGate } from './access/approval/gate.ts'
+import { approvalEndpoints } from './access/approval/routes.ts'
 import { auditEndpoints } from './access/audit/routes.ts'
+import { authenticator } from './access/caller/authenticate.ts'
 import { userEndpoints } from './access/user/routes.ts'
-import { sessionsOf } from './access/user/session.ts'
 import { tokensWith } from './access/user/token.ts'
 import { commonEndpoints } from './catalogue/common/routes.ts'
 import { investmentEndpoints } from './catalogue/investment/routes.ts'
@@ -39,14 +43,15 @@ import { vaultOf } from './parties/sealed/vault.ts'
 import { taxStandingEndpoints } from './parties/tax-standing/routes.ts'
 import { filesOf } from './platform/files/files.ts'
 import { openFiles } from './platform/files/open.ts'
-import { type Endpoint, methodOf, pathOf } from './platform/http/endpoint.ts'
+import { type Endpoint, methodOf, pathOf, type WriteEndpoint } from './platform/http/endpoint.ts'
+import { eventOf } from './platform/http/handlers.ts'
 import { serveMetrics } from './platform/http/metrics.ts'
 import { mount } from './platform/http/mount.ts'
 import { openapiDocument } from './platform/http/openapi.ts'
 import { serveReference, serveRoot } from './platform/http/reference.ts'
 import { answerUnknownPaths, createServer } from './platform/http/server.ts'
 import { tryLater } from './platform/refusal.ts'
-import { readEncryptionKeys, readSecrets, seal, unseal } from './platform/secrets.ts'
+import { readEncryptionKeys, readSecrets, sealedWith } from './platform/secrets.ts'
 import type { Database } from './platform/sql/handle.ts'
 import { documentEndpoints } from './records/document/routes.ts'
 import { reportEndpoints } from './records/report/routes.ts'
@@ -56,6 +61,19 @@ import { version } from './version.ts'
 /** Tables that hold tax numbers. */
 const taxed = [personTable, organisationTable]
 
+/** Those that need nothing but a request and the database. */
+const plainEndpoints: Endpoint[] = [
+  ...apiKeyEndpoints,
+  ...investmentEndpoints,
+  ...bizEventEndpoints,
+  ...holdingEndpoints,
+  ...withholdingRateEndpoints,
+  ...taxStandingEndpoints,
+  ...addressEndpoints,
+  ...communicationEndpoints,
+  ...paymentDetailEndpoints,
+]
+
 /** The assembled service: every resource's endpoints on one server. */
 export async function buildApp(
   config: Config,
@@ -63,7 +81,7 @@ export async function buildApp(
   logger: FastifyBaseLogger,
   stopping: AbortSignal = new AbortController().signal,
 ) {
-  const { tokenKey, fingerprintKey, sealKey, nameKey } = readSecrets(config)
+  const { tokenKey, fingerprintKey, sealKey, nameKey, factorKey, requestKey } = readSecrets(config)
   const tokens = tokensWith(tokenKey)
   const vault = vaultOf(readEncryptionKeys(config))
   await agreeOnKeys(database, vault, taxed)
@@ -74,32 +92,35 @@ export async function buildApp(
   await giveTimeZone(database, config.timeZone)
   const { files, options } = await openFiles(config, database.transaction)
   const imported = filesOf({ ...options, maxBytes: config.maxImportBytes })
+  const endpointOf = (operation: string) => writes.get(operation.toLowerCase())
   const endpoints: Endpoint[] = [
-    ...userEndpoints({ database, tokens, nameKey, stopping }),
+    ...userEndpoints({
+      database,
+      tokens,
+      nameKey,
+      stopping,
+      factors: sealedWith(factorKey),
+      requireSecondFactor: config.requireSecondFactor,
+    }),
+    ...plainEndpoints,
     ...commonEndpoints(version, stopping),
     ...productEndpoints(config.timeZone),
-    ...investmentEndpoints,
-    ...bizEventEndpoints,
-    ...holdingEndpoints,
     ...distributionEndpoints(config.stageInline),
     ...paymentRunEndpoints(database),
-    ...withholdingRateEndpoints,
-    ...taxStandingEndpoints,
     ...bizTransactionEndpoints(postingDoor(database)),
     ...bizEntityEndpoints(vault),
     ...personEndpoints(vault),
     ...organisationEndpoints(vault),
-    ...addressEndpoints,
-    ...communicationEndpoints,
-    ...paymentDetailEndpoints,
     ...documentEndpoints(database, files, nameKey),
     ...reportEndpoints(database, files),
     ...searchEndpoints(vault),
-    ...auditEndpoints,
+    ...auditEndpoints(database),
+    ...approvalEndpoints({ database, sealed: sealedWith(requestKey), endpointOf, eventOf }),
     ...eventEndpoints(followerOf(database.bell, stopping)),
     ...importEndpoints(database, imported),
     ...webhookEndpoints(webhookVault(config).seal, config.webhookAllowLocal),
   ]
+  const writes = writesByOperation(endpoints)
   const { maxBodyBytes, maxPageSize, behindProxy, tls, metricsToken, rateLimit: perMinute } = config
   const app = await createServer({ logger, maxBodyBytes, behindProxy, tls, stopping })
   const gauges = (register: Registry) => gaugesOf(register, database)
@@ -107,7 +128,8 @@ export async function buildApp(
   await serveReference(app, openapiDocument(endpoints, version, maxPageSize))
   serveRoot(app, version)
   if (perMinute > 0) await limitRates(app, perMinute)
-  const authenticate = sessionsOf(database, tokens)
+  const touch = toucher(database, logger)
+  const authenticate = authenticator({ handle: database, tokens, touch })
   await serveConsole(app, {
     folder: config.consoleDir,
     secure: behindProxy || tls !== undefined,
@@ -119,14 +141,29 @@ export async function buildApp(
     maxPageSize,
     maxBodyBytes,
     fingerprintKey,
-    sealed: {
-      seal: (text) => seal(sealKey, text),
-      unseal: (text) => unseal(sealKey, text),
-    },
+    sealed: sealedWith(sealKey),
+    approvals: approvalGate(database, sealedWith(requestKey)),
   })
   answerUnknownPaths(app, methodsByPath(endpoints))
   await app.ready()
   return app
+}
+
+/** What can be kept until it is approved, by its name. */
+const writesByOperation = (endpoints: Endpoint[]) =>
+  new Map(
+    endpoints.flatMap((endpoint): [string, WriteEndpoint][] =>
+      endpoint.kind === 'write' || endpoint.kind === 'shared'
+        ? [[endpoint.operation.toLowerCase(), endpoint]]
+        : [],
+    ),
+  )
+
+/** Notes the use of an API key beside the request, which does not wait for it. */
+const toucher = (database: Database, logger: FastifyBaseLogger) => (apiKeyID: number) => {
+  database
+    .transaction((tx) => touchKey(tx, apiKeyID))
+    .catch(({ message }: Error) => logger.warn({ message }, 'the use of a key was not noted'))
 }
 
 /** Counted per user and node, before the body is read. */

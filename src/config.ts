@@ -38,6 +38,8 @@ export type Config = {
   demo: boolean
   /** Whether this process makes reports. */
   worker: boolean
+  /** Whoever has no second factor can sign in only to enrol one. */
+  requireSecondFactor: boolean
   logLevel: string
   /** Requests a minute and user; 0: no limit. */
   rateLimit: number
@@ -93,6 +95,7 @@ export function readConfig(env: Environment = process.env): Config {
     demo: flag('REGISTRY_DEMO', false),
     consoleDir: join(import.meta.dirname, '..', 'dist', 'console'),
     worker: flag('REGISTRY_WORKER', true),
+    requireSecondFactor: flag('REGISTRY_REQUIRE_SECOND_FACTOR', false),
     logLevel: oneOf('REGISTRY_LOG_LEVEL', 'info', [
       'fatal',
       'error',

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { signerOf } from './access/audit/signer.ts'
 import { createFirstUser, type FirstUser } from './access/user/first-user.ts'
 import { readAbsent } from './access/user/session.ts'
 import { buildApp } from './app.ts'
@@ -49,7 +50,7 @@ async function start() {
       ? await startImports({ config, connection: server.service, bell: database.bell, log })
       : () => {}
     const stopWebhooks = config.worker ? startWebhooks(config, database, log) : () => {}
-    stopping.unshift(startMaintenance(database, config, log), () =>
+    stopping.unshift(startMaintenance(database, { ...config, signer: signerOf(config) }, log), () =>
       Promise.all([app.close(), stopWorker(), stopImports(), stopWebhooks()]),
     )
     const address = await app.listen({ host: config.host, port: config.port })

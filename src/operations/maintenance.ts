@@ -1,4 +1,6 @@
 import sql from 'sql-template-tag'
+import { sealAudit } from '../access/audit/seal.ts'
+import type { Signer } from '../access/audit/signer.ts'
 import { endedWindows, tellUnaudited } from '../access/password/throttle.ts'
 import { sweepEvents } from '../integration/event/sweep.ts'
 import { sweepImports } from '../integration/import/sql.ts'
@@ -12,21 +14,32 @@ const minute = 60_000
 const tasks = [
   { every: 10 * minute, run: sweep },
   { every: minute, run: auditFailures },
+  { every: 2_000, run: sealTrail },
 ]
 
-/** How long what is kept for a time is kept. */
-export type Keeping = { eventDays: number }
+/** How long what is kept for a time is kept, and who signs the audit trail. */
+export type Keeping = { eventDays: number; signer: Signer }
 
 /** What has run out is swept away. Every node does it; two at once do no harm. */
 export function startMaintenance(database: Database, keeping: Keeping, log: Log): () => void {
   const timers = tasks.map(({ every, run }) => {
-    const attempt = () =>
-      run(database, keeping).catch((err: Error) =>
+    let isBusy = false
+    const attempt = async () => {
+      if (isBusy) return
+      isBusy = true
+      await run(database, keeping).catch((err: Error) =>
         log.warn({ message: err.message }, 'maintenance failed'),
       )
+      isBusy = false
+    }
     return setInterval(attempt, every).unref()
   })
   return () => timers.forEach(clearInterval)
+}
+
+/** Seals what the trail has got since, as far as it can be. */
+export async function sealTrail(database: Database, { signer }: Pick<Keeping, 'signer'>) {
+  while (await database.transaction((tx) => sealAudit(tx, signer)));
 }
 
 /** Failed sign-ins that no audit record has told of, one record for each caller. */
@@ -68,7 +81,7 @@ const outdated = [
     limit ${biteSize} for update skip locked)) returning true`,
 ]
 
-export async function sweep(database: Database, { eventDays }: Keeping) {
+export async function sweep(database: Database, { eventDays }: Pick<Keeping, 'eventDays'>) {
   for (const bite of outdated)
     while ((await database.transaction((tx) => tx.query(bite))).length === biteSize);
   while (await database.transaction((tx) => sweepEvents(tx, eventDays)));

@@ -1,4 +1,7 @@
+import * as apiKey from '../access/api-key/schema.ts'
+import * as approval from '../access/approval/schema.ts'
 import * as audit from '../access/audit/schema.ts'
+import * as secondFactor from '../access/second-factor/schema.ts'
 import * as user from '../access/user/schema.ts'
 import * as affected from '../catalogue/investment/affected-schema.ts'
 import * as investment from '../catalogue/investment/schema.ts'
@@ -30,7 +33,10 @@ import * as search from '../records/search/schema.ts'
 
 /** Every schema of the API; test/tidy.test.ts sees that none is missing. */
 const schemas = [
+  apiKey,
+  approval,
   audit,
+  secondFactor,
   user,
   affected,
   investment,

@@ -9,6 +9,10 @@ export type Actor = {
   permissions: ReadonlySet<string>
   /** The products this user may see; null: all. */
   productIDs: readonly number[] | null
+  /** Signed in without the second factor that is asked for: may enrol one, and nothing else. */
+  isHalf?: boolean
+  /** The API key that speaks for this user. */
+  apiKeyID?: number
 }
 
 /** The condition that keeps a read or a write inside the caller's products. */

@@ -35,6 +35,7 @@ const happenings = {
   Import: { import: ['created', 'completed', 'failed', 'cancelled'] },
   Webhook: { webhook: ['created', 'updated', 'deleted', 'deactivated'] },
   User: { user: ['created', 'updated'] },
+  Approval: { approval: ['requested', 'approved', 'rejected', 'cancelled'] },
 } as const satisfies Partial<Record<Resource, Record<string, readonly string[]>>>
 
 type Things<T> = T extends unknown

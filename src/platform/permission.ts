@@ -63,3 +63,9 @@ export type Role = keyof typeof roles
 
 /** Who may call an endpoint: anyone, anyone signed in, or holders of one permission. */
 export type Access = 'public' | 'signed-in' | Permission
+
+/** What a user may do, by their role or by their list. */
+export const permissionsOf = (user: {
+  role?: Role | null | undefined
+  permissions?: readonly Permission[] | null | undefined
+}): readonly Permission[] => (user.role ? roles[user.role] : (user.permissions ?? []))

@@ -182,10 +182,17 @@ const byResource: Readonly<Record<string, { 400?: Words; 403?: Words; 404?: Word
         second_factor_present: 'There is a second factor already.',
       },
     },
+    ApiKey: { 403: { beyond_own_rights: 'Nobody gives others more rights than their own.' } },
     Approval: {
+      403: {
+        own_request: 'Nobody approves what they asked for themselves.',
+        not_own_request: 'Only who asked for it cancels it.',
+      },
       409: {
         approval_expired: 'The request has waited too long.',
         decided_already: 'The caller has decided already.',
+        maker_may_not: 'Who asked for it may not do it any more.',
+        unknown_operation: 'The operation that waits is not known any more.',
       },
     },
     PaymentRun: {
@@ -277,7 +284,7 @@ function ownOf(resource: string): OwnWords {
 
 export function codesOf(operation: string, takes: { body: boolean; pages: boolean }): Codes {
   const [, path = ''] = operation.split(' ')
-  const own = ownOf(path.split('/')[1] ?? '')
+  const own = path === '/Approval/Approve' ? ofAny() : ownOf(path.split('/')[1] ?? '')
   const special: Record<number, Words | undefined> = {
     400: { ...malformed, ...(takes.body && badBody), ...(takes.pages && pages), ...own[400] },
     403: { ...everywhere[403], ...own[403] },
@@ -288,6 +295,13 @@ export function codesOf(operation: string, takes: { body: boolean; pages: boolea
     of: (status) => Object.keys(special[status] ?? everywhere[status] ?? {}),
     areShared: (status) => !special[status],
   }
+}
+
+/** To approve is to do what waits: it is refused with whatever that is refused with. */
+function ofAny(): OwnWords {
+  const merged = (status: keyof OwnWords): Words =>
+    Object.assign({}, ...Object.values(byResource).map((own) => own[status]))
+  return { 400: merged(400), 403: merged(403), 404: merged(404), 409: merged(409) }
 }
 
 /** The codes of each status that only operations with some of their own do not share. */

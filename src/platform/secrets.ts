@@ -13,7 +13,14 @@ import type { Config } from '../config.ts'
 import { makeFolder } from './folder.ts'
 
 /** Keys for separate uses, all drawn from the one secret that signs tokens. */
-export type Secrets = { tokenKey: string; fingerprintKey: Buffer; sealKey: Buffer; nameKey: Buffer }
+export type Secrets = {
+  tokenKey: string
+  fingerprintKey: Buffer
+  sealKey: Buffer
+  nameKey: Buffer
+  factorKey: Buffer
+  requestKey: Buffer
+}
 
 export function readSecrets(config: Config): Secrets {
   const tokenKey = config.jwtSecret ?? keyFile(config.dataDir, 'jwt-secret')
@@ -23,6 +30,8 @@ export function readSecrets(config: Config): Secrets {
     fingerprintKey: derive('request fingerprints'),
     sealKey: derive('sealed answers'),
     nameKey: derive('usernames of failed sign-ins'),
+    factorKey: derive('second factors'),
+    requestKey: derive('requests that wait'),
   }
 }
 
@@ -100,3 +109,9 @@ export function unseal(key: Buffer, sealed: string): string {
   decipher.setAuthTag(bytes.subarray(12, 28))
   return decipher.update(bytes.subarray(28), undefined, 'utf8') + decipher.final('utf8')
 }
+
+/** Both with one key. */
+export const sealedWith = (key: Buffer) => ({
+  seal: (text: string) => seal(key, text),
+  unseal: (text: string) => unseal(key, text),
+})

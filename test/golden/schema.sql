@@ -120,6 +120,25 @@ CREATE INDEX address_organisation ON public.address USING btree (organisation_id
 CREATE INDEX address_person ON public.address USING btree (person_id);
 grant delete, insert, select, update on address to registry_service;
 
+create table api_key (
+  api_key_id integer generated always as identity not null,
+  user_id integer not null,
+  name character varying(200) not null,
+  key_hash bytea not null,
+  permissions text[] not null,
+  product_ids integer[],
+  allowed_networks text[],
+  expires_date timestamp with time zone,
+  created_date timestamp with time zone default now() not null,
+  last_used_date timestamp with time zone,
+  revoked_date timestamp with time zone,
+  constraint api_key_pkey PRIMARY KEY (api_key_id),
+  constraint api_key_hash_unique UNIQUE (key_hash),
+  constraint api_key_user_id_fkey FOREIGN KEY (user_id) REFERENCES app_user(user_id) ON DELETE CASCADE
+);
+CREATE INDEX api_key_of_user ON public.api_key USING btree (user_id, api_key_id);
+grant delete, insert, select, update on api_key to registry_service;
+
 create table app_user (
   user_id integer generated always as identity not null,
   username character varying(100) not null,
@@ -146,6 +165,55 @@ create table app_user_product (
 CREATE INDEX app_user_product_product ON public.app_user_product USING btree (product_id);
 grant delete, insert, select, update on app_user_product to registry_service;
 
+create table approval (
+  approval_id bigint generated always as identity not null,
+  state text default 'Pending'::text not null,
+  operation text not null,
+  resource text not null,
+  product_id integer,
+  user_id integer not null,
+  username text not null,
+  approval_rule_id integer not null,
+  required_approvals integer not null,
+  request text not null,
+  changes json,
+  created_date timestamp with time zone default now() not null,
+  expires_date timestamp with time zone default (now() + '14 days'::interval) not null,
+  decided_date timestamp with time zone,
+  reason text,
+  resource_ids bigint[],
+  constraint approval_pkey PRIMARY KEY (approval_id)
+);
+CREATE INDEX approval_product ON public.approval USING btree (product_id, approval_id);
+CREATE INDEX approval_state ON public.approval USING btree (state, approval_id);
+grant insert, select, update on approval to registry_service;
+
+create table approval_decision (
+  approval_id bigint not null,
+  user_id integer not null,
+  username text not null,
+  decided_date timestamp with time zone default now() not null,
+  constraint approval_decision_once PRIMARY KEY (approval_id, user_id),
+  constraint approval_decision_approval_id_fkey FOREIGN KEY (approval_id) REFERENCES approval(approval_id) ON DELETE CASCADE
+);
+grant insert, select on approval_decision to registry_service;
+
+create table approval_rule (
+  approval_rule_id integer generated always as identity not null,
+  operation text,
+  resource text,
+  fields text[],
+  minimum_amount numeric,
+  product_ids integer[],
+  required_approvals integer not null,
+  is_active boolean not null,
+  created_date timestamp with time zone default now() not null,
+  constraint approval_rule_pkey PRIMARY KEY (approval_rule_id),
+  constraint approval_rule_about CHECK ((num_nonnulls(operation, resource) = 1)),
+  constraint approval_rule_required_approvals_check CHECK (((required_approvals >= 1) AND (required_approvals <= 10)))
+);
+grant delete, insert, select, update on approval_rule to registry_service;
+
 create table audit (
   audit_id bigint generated always as identity not null,
   occurred_date timestamp with time zone default now() not null,
@@ -158,15 +226,37 @@ create table audit (
   product_id integer,
   changes json,
   request_id text not null,
+  xid xid8 default pg_current_xact_id(),
   constraint audit_pkey PRIMARY KEY (audit_id)
 );
 CREATE INDEX audit_occurred ON public.audit USING brin (occurred_date);
+CREATE INDEX audit_order ON public.audit USING btree (xid, audit_id);
 CREATE INDEX audit_product ON public.audit USING btree (product_id, audit_id);
 CREATE INDEX audit_resource ON public.audit USING btree (resource, resource_id, audit_id);
 CREATE INDEX audit_resources ON public.audit USING gin (resource_ids) WHERE (resource_ids IS NOT NULL);
 CREATE INDEX audit_upkeep ON public.audit USING btree (operation, occurred_date) WHERE (operation = ANY (ARRAY['cli backup'::text, 'cli verify'::text]));
 CREATE INDEX audit_username ON public.audit USING btree (lower(username), audit_id);
 grant insert, select on audit to registry_service;
+
+create table audit_link (
+  "position" bigint not null,
+  audit_id bigint not null,
+  xid xid8 not null,
+  hash bytea not null,
+  constraint audit_link_pkey PRIMARY KEY ("position"),
+  constraint audit_link_record UNIQUE (audit_id)
+);
+grant insert, select on audit_link to registry_service;
+
+create table audit_seal (
+  "position" bigint not null,
+  hash bytea not null,
+  sealed_date timestamp with time zone not null,
+  public_key text not null,
+  signature bytea not null,
+  constraint audit_seal_pkey PRIMARY KEY ("position")
+);
+grant insert, select on audit_seal to registry_service;
 
 create table biz_entity (
   biz_entity_id integer generated by default as identity not null,
@@ -1065,6 +1155,15 @@ create table product (
 );
 grant delete, insert, select, update on product to registry_service;
 
+create table recovery_code (
+  user_id integer not null,
+  code_hash bytea not null,
+  used_date timestamp with time zone,
+  constraint recovery_code_pkey PRIMARY KEY (user_id, code_hash),
+  constraint recovery_code_user_id_fkey FOREIGN KEY (user_id) REFERENCES app_user(user_id) ON DELETE CASCADE
+);
+grant delete, insert, select, update on recovery_code to registry_service;
+
 create table refresh_token (
   token_hash bytea not null,
   session_id uuid not null,
@@ -1148,12 +1247,28 @@ create table retired_account_number (
 );
 grant insert, select on retired_account_number to registry_service;
 
+create table second_factor (
+  user_id integer not null,
+  secret text not null,
+  confirmed_date timestamp with time zone,
+  last_step bigint default 0 not null,
+  constraint second_factor_pkey PRIMARY KEY (user_id),
+  constraint second_factor_user_id_fkey FOREIGN KEY (user_id) REFERENCES app_user(user_id) ON DELETE CASCADE
+);
+grant delete, insert, select, update on second_factor to registry_service;
+
 create table session (
   session_id uuid not null,
   user_id integer not null,
   created_date timestamp with time zone default now() not null,
   revoked_date timestamp with time zone,
+  session_number integer generated always as identity not null,
+  address text,
+  user_agent text,
+  last_used_date timestamp with time zone,
+  is_half boolean default false not null,
   constraint session_pkey PRIMARY KEY (session_id),
+  constraint session_number_unique UNIQUE (session_number),
   constraint session_user_id_fkey FOREIGN KEY (user_id) REFERENCES app_user(user_id) ON DELETE CASCADE
 );
 CREATE INDEX session_of_user ON public.session USING btree (user_id) WHERE (revoked_date IS NULL);

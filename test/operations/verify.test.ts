@@ -4,7 +4,7 @@ import pg from 'pg'
 import { checks } from '../../src/operations/verify/checks.ts'
 import { distributionChecks } from '../../src/operations/verify/distribution-checks.ts'
 import { paymentChecks } from '../../src/operations/verify/payment-checks.ts'
-import { verify } from '../../src/operations/verify/verify.ts'
+import { chainCheck, verify } from '../../src/operations/verify/verify.ts'
 import { foundAfter } from '../support/corruption.ts'
 import { rowsOf, urlOf } from '../support/database.ts'
 import { all, assertVerified, newFund, only, poster } from '../support/ledger.ts'
@@ -224,7 +224,7 @@ describe('The ways to break the register', () => {
     const made = (await verify(service.connection)).map(({ name }) => name)
     assert.deepEqual(
       made.filter((name) => !(name in corruptions)),
-      [...distributionChecks, ...paymentChecks].map(({ name }) => name),
+      [...[...distributionChecks, ...paymentChecks].map(({ name }) => name), chainCheck],
     )
   })
 

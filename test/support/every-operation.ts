@@ -1,39 +1,24 @@
-import type { Reply } from './client.ts'
+import { type Ask, type Asking, ask, type Carried, find, one, type Walk } from './walk.ts'
+import { approvals, users } from './walk-access.ts'
+
+export type { Ask, Carried }
+
+/**
+ * An import is taken on, and may have ended before anybody cancels it; a bank account may be kept
+ * until it is approved.
+ */
+export const rightStatus = ({ operation }: Ask) => statuses[operation] ?? [200]
+const statuses: Record<string, number[]> = {
+  'POST /Import': [202],
+  'DELETE /Import': [200, 409],
+  'POST /PaymentDetail': [200, 202],
+}
 
 /**
  * A walk through every operation there is, each with a request that must succeed. It is written as
  * a conversation: it yields what is to be asked, and is given the answer. Whoever leads it may ask
  * in other ways as well before and after (see secrets.test.ts).
  */
-export type Ask = {
-  operation: string
-  query?: Record<string, string | number>
-  body?: object
-  headers?: Record<string, string>
-}
-type Walk = Generator<Ask, void, Reply>
-type Asking<T> = Generator<Ask, T, Reply>
-
-/** What must not be seen where it does not belong, and a name that may be. */
-export type Carried = {
-  name: string
-  passwords: { admin: string; user: string; replaced: string; reset: string; document: string[] }
-  taxFileNumbers: string[]
-  tins: string[]
-  bankAccounts: { number: string; other: string; cheque: string; iban: string }
-}
-
-const ask = (operation: string, body?: object, more: Omit<Ask, 'operation' | 'body'> = {}): Ask =>
-  body ? { operation, body, ...more } : { operation, ...more }
-const find = (operation: string, query: Ask['query'] = {}) => ask(operation, undefined, { query })
-
-/** An import is taken on, and may have ended before anybody cancels it. */
-export const rightStatus = ({ operation }: Ask) =>
-  operation === 'POST /Import' ? [202] : operation === 'DELETE /Import' ? [200, 409] : [200]
-
-/** The one record that an answer is about. */
-const one = ({ data }: Reply) => (Array.isArray(data) ? data[0] : data)
-
 export function* everyOperation(carried: Carried): Walk {
   yield find('GET /Common/Lookup', { Category: 'Currency' })
   yield find('GET /Common/HealthCheck')
@@ -50,10 +35,13 @@ export function* everyOperation(carried: Carried): Walk {
   yield* documents(carried, fund)
   yield* reports({ ...fund, ...entities, ...distribution })
   yield* imports(carried, fund)
+  yield* approvals(carried, entities)
   yield* webhooks()
   yield find('GET /Event', { PageSize: 1000 })
   yield find('GET /Search', { Text: 'example' })
   yield find('GET /Audit', { PageSize: 1000 })
+  yield find('GET /Audit/Seal')
+  yield find('GET /Audit/Verify')
 }
 
 function* taxes({ accountID }: Entities): Walk {
@@ -95,26 +83,6 @@ function* webhooks(): Walk {
   yield find('GET /Webhook')
   yield find('GET /Webhook/Delivery', { WebhookID: webhookID })
   yield find('DELETE /Webhook', { WebhookID: webhookID })
-}
-
-function* users({ passwords }: Carried): Walk {
-  yield ask('POST /User/Login', { username: 'admin', password: passwords.admin })
-  const username = 'holder'
-  const right = { username, role: 'Operator' }
-  const { userID } = one(yield ask('POST /User', { ...right, password: passwords.user }))
-  const first = (yield ask('POST /User/Login', { username, password: passwords.user })).data
-  const { accessToken, refreshToken } = first
-  yield ask(
-    'POST /User/RefreshToken',
-    { refreshToken },
-    { headers: { Authorization: accessToken } },
-  )
-  const changed = { userID, role: 'Operator', isActive: true, password: passwords.replaced }
-  yield ask('PUT /User', changed)
-  yield ask('PUT /User/Password', { userID, newPassword: passwords.reset })
-  yield find('GET /User')
-  const last = (yield ask('POST /User/Login', { username, password: passwords.reset })).data
-  yield ask('POST /User/Logout', undefined, { headers: { Authorization: last.accessToken } })
 }
 
 type Fund = { productID: number; investmentID: number; targetID: number }

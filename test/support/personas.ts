@@ -1,6 +1,9 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createSigner } from 'fast-jwt'
+import { permissions } from '../../src/platform/permission.ts'
+import { type Client, clientOf } from './client.ts'
+import { rowsOf } from './database.ts'
 import { adminPassword as password, type Service } from './service.ts'
 
 const key = 'a secret that all nodes of a test share'
@@ -100,3 +103,63 @@ export async function otherHeaders(service: Service): Promise<Record<string, str
     'three words': 'a.b.c',
   }
 }
+
+/** A new API key of this user, as a client. */
+export async function newKey(client: Client, given: object): Promise<Client> {
+  const reply = await client.post('/ApiKey', { name: 'a program', ...given })
+  if (reply.status !== 200) throw new Error(reply.text)
+  return clientOf(client.url, reply.data[0].key)
+}
+
+/** API keys that may do everything, and yet not here or not any more. */
+export async function endedKeys(service: Service): Promise<Record<string, string>> {
+  const all = { permissions }
+  const keyOf = async (client: Client, given: object = {}) =>
+    (await newKey(client, { ...all, ...given })).token!
+  const { admin, anyone, connection } = service
+  const username = `ended-${crypto.randomUUID()}`
+  const [owner] = (await admin.post('/User', { username, password, role: 'Administrator' })).data
+  const ofInactive = await keyOf(await anyone.signIn(username, password))
+  await admin.put('/User', { userID: owner.userID, isActive: false })
+  const [ended] = (await admin.post('/ApiKey', { name: 'ended', ...all })).data
+  await admin.delete(`/ApiKey?ApiKeyID=${ended.apiKeyID}`)
+  const expired = await keyOf(admin, { expires: '2100-01-01T00:00:00Z' })
+  await rowsOf(connection, 'update api_key set expires_date = now() where expires_date is not null')
+  return {
+    'an API key that is none': `rk_${'x'.repeat(43)}`,
+    'an API key that was ended': ended.key,
+    'an API key that has expired': expired,
+    'an API key of a user who is not active': ofInactive,
+    'an API key from elsewhere': await keyOf(admin, { allowedNetworks: ['203.0.113.0/24'] }),
+  }
+}
+
+/** An administrator who is yet to enrol the second factor that is asked for. */
+export async function halfSignedIn(service: Service): Promise<Client> {
+  const client = await service.userWith({ role: 'Administrator' })
+  const { sid } = claimsOf(client.token!)
+  await rowsOf(service.connection, 'update session set is_half = true where session_id = $1', [sid])
+  return client
+}
+
+/** What only people may do, and what those may do who are yet to enrol a second factor. */
+export const peopleOnly = [
+  'POST /User/Logout',
+  'PUT /User/Password',
+  'GET /User/Session',
+  'DELETE /User/Session',
+  'POST /User/SecondFactor',
+  'POST /User/SecondFactor/Confirm',
+  'DELETE /User/SecondFactor',
+  'GET /ApiKey',
+  'POST /ApiKey',
+  'DELETE /ApiKey',
+]
+export const whileEnrolling = [
+  'POST /User/Logout',
+  'GET /User/Me',
+  'POST /User/SecondFactor',
+  'POST /User/SecondFactor/Confirm',
+]
+/** Needs a code that only the caller's own authenticator knows. */
+export const ownSecret = 'POST /User/SecondFactor/Confirm'

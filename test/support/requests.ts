@@ -1,3 +1,4 @@
+import { until } from './process.ts'
 import { inBody, inQuery, type Names, type Requests } from './request-names.ts'
 import { bankRequests, entityRequests, ownedRequests, partyRequests } from './requests-investors.ts'
 import {
@@ -63,6 +64,34 @@ const userRequests: Requests = {
   'PUT /User/Password': [
     async (world, names) => inBody(named(await newUser(world), names), { newPassword }),
   ],
+  'GET /User/Me': [() => ({})],
+  'GET /User/Session': [() => ({})],
+  'DELETE /User/Session': [() => inQuery({ All: true })],
+  'POST /User/SecondFactor': [() => ({})],
+  'POST /User/SecondFactor/Confirm': [() => inBody({ code: '123456' })],
+  'DELETE /User/SecondFactor': [
+    async (world) => {
+      const { userID, own } = await signedIn(world)
+      await world.make.post('/User/SecondFactor', undefined, own)
+      return inQuery({ UserID: userID })
+    },
+  ],
+  'GET /ApiKey': [() => ({})],
+  'POST /ApiKey': [() => inBody({ name: 'Nightly', permissions: [] })],
+  'DELETE /ApiKey': [
+    async (world) => {
+      const { own } = await signedIn(world)
+      const { apiKeyID } = await world.make.post('/ApiKey', { name: 'x', permissions: [] }, own)
+      return inQuery({ ApiKeyID: apiKeyID })
+    },
+  ],
+}
+
+/** A new user of the world's product, signed in. */
+const signedIn = async (world: World) => {
+  const { userID, username } = await newUser(world)
+  const { accessToken } = await world.make.post('/User/Login', { username, password })
+  return { userID, own: { Authorization: accessToken } }
 }
 
 const newWebhook = ({ make, productID, fresh }: World) =>
@@ -120,6 +149,51 @@ const importRequests: Requests = {
 }
 const fileOf = ({ documentID }: Data) => ({ documentID })
 
+/** A rule that holds nothing back. */
+const ruleIn = ({ productID }: World) => ({
+  resource: 'Webhook',
+  isActive: false,
+  productIDs: [productID],
+})
+const sleepingRule = (world: World) => world.make.post('/ApprovalRule', ruleIn(world))
+
+/** A change of a class of the world that waits, by a rule that only this change meets. */
+async function waiting(world: World) {
+  const { make, productID } = world
+  const investment = await make.investment()
+  const described = { operation: 'PUT /Investment', fields: ['description'] }
+  const { approvalRuleID } = await make.post('/ApprovalRule', {
+    ...described,
+    productIDs: [productID],
+  })
+  const approvalID = await until('the rule to hold', async () => {
+    const change = { ...investment, description: world.fresh() }
+    return (await make.put('/Investment', change)).approvalID
+  })
+  await make.put('/ApprovalRule', { approvalRuleID, isActive: false })
+  return { approvalID }
+}
+
+const approvalRequests: Requests = {
+  'GET /ApprovalRule': [() => ({})],
+  'POST /ApprovalRule': [(world) => inBody(ruleIn(world))],
+  'PUT /ApprovalRule': [
+    async (world) => {
+      const { approvalRuleID } = await sleepingRule(world)
+      return inBody({ approvalRuleID, requiredApprovals: 2 })
+    },
+  ],
+  'DELETE /ApprovalRule': [
+    async (world) => inQuery({ approvalRuleID: (await sleepingRule(world)).approvalRuleID }),
+  ],
+  'GET /Approval': [async (world) => inQuery(await waiting(world))],
+  'POST /Approval/Approve': [async (world) => inBody(await waiting(world))],
+  'POST /Approval/Reject': [
+    async (world) => inBody({ ...(await waiting(world)), reason: 'Not this one.' }),
+  ],
+  'POST /Approval/Cancel': [async (world) => inBody(await waiting(world))],
+}
+
 /**
  * How to call each operation rightly about the records of a world: the walk through all operations
  * and callers (authorization.test.ts) is made from it. Each entry is a list, one request for every
@@ -145,6 +219,9 @@ export const requests: Requests = {
   ...importRequests,
   'GET /Event': [({ productID }) => inQuery({ productID })],
   'GET /Search': [() => inQuery({ text: 'ann' })],
+  ...approvalRequests,
+  'GET /Audit/Seal': [() => ({})],
+  'GET /Audit/Verify': [() => ({})],
   'GET /Audit': [
     ({ productID }) => inQuery({ resource: 'Product', resourceID: productID }),
     ({ transaction }) => inQuery({ resourceID: transaction.bizTransactionID }),

@@ -23,7 +23,14 @@ let made = 0
 export async function newWorld({ admin, userWith }: Service, name: string) {
   /** A name of this world that nothing else has. */
   const fresh = (what = 'x') => `${name}-${what}-${++made}`
-  const post = async (path: string, body: object) => done(await admin.post(path, body))
+  const post = async (path: string, body?: object, headers?: Record<string, string>) =>
+    done(await admin.post(path, body, headers))
+  /** Also of what is kept until it is approved. */
+  const put = async (path: string, body: object) => {
+    const { status, text, data } = await admin.put(path, body)
+    if (status > 202) throw new Error(text)
+    return (Array.isArray(data) ? data[0] : data) as Data
+  }
   const product = await post('/Product', { name: fresh(), externalProductId: fresh('product') })
   const { productID } = product
   const investment = async () => {
@@ -172,6 +179,7 @@ export async function newWorld({ admin, userWith }: Service, name: string) {
     organisation: holder.bizEntityParties[1].organisation,
     make: {
       post,
+      put,
       investment,
       person,
       organisation,

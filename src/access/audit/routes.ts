@@ -1,8 +1,21 @@
-import { arrayOf, reading } from '../../platform/http/endpoint.ts'
-import { Audit, AuditQuery } from './schema.ts'
+import { arrayOf, type Endpoint, reading } from '../../platform/http/endpoint.ts'
+import { turns } from '../../platform/http/turns.ts'
+import { forbidden } from '../../platform/refusal.ts'
+import { nullable } from '../../platform/shape/fields.ts'
+import type { Database } from '../../platform/sql/handle.ts'
+import { Audit, AuditQuery, AuditSeal, AuditVerification, VerifyQuery } from './schema.ts'
+import { readSeal } from './seal.ts'
 import { readAudit } from './sql.ts'
+import { verifyChain } from './verify.ts'
 
-export const auditEndpoints = [
+/** The whole trail is read: one at a time is enough. */
+const inTurn = turns({
+  most: 1,
+  longestQueue: 5,
+  full: 'The audit trail is being verified already.',
+})
+
+export const auditEndpoints = (database: Database): Endpoint[] => [
   reading({
     operation: 'GET /Audit',
     name: 'listAuditRecords',
@@ -11,5 +24,30 @@ export const auditEndpoints = [
     query: AuditQuery,
     data: arrayOf(Audit),
     read: ({ query, actor }, handle) => readAudit(handle, actor, query),
+  }),
+  reading({
+    operation: 'GET /Audit/Seal',
+    access: 'Audit.Read',
+    summary: 'Read the signed head of the audit chain, to be kept elsewhere.',
+    data: nullable(AuditSeal),
+    read: (_request, handle) => readSeal(handle),
+  }),
+  reading({
+    operation: 'GET /Audit/Verify',
+    access: 'Audit.Read',
+    summary: 'Recompute the audit chain; names the first record that is not as it was sealed.',
+    query: VerifyQuery,
+    data: AuditVerification,
+    read: async ({ query, actor, caller }) => {
+      if (actor.productIDs !== null)
+        throw forbidden('all_products_needed', 'The chain is of all products: so must be yours.')
+      const { Position, Hash } = query
+      const kept = Position && Hash ? { position: Position, hash: Hash } : undefined
+      const report = await inTurn(() => database.snapshot((one) => verifyChain(one, kept)), {
+        caller,
+      })
+      const data = { isWhole: report.faults.length === 0, ...report }
+      return { json: JSON.stringify(data), recordCount: 1 }
+    },
   }),
 ]

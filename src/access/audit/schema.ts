@@ -43,3 +43,55 @@ export const AuditQuery = Type.Object({
   ...paging,
 })
 export type AuditQuery = Static<typeof AuditQuery>
+
+const hash = 'a3f1c0de'.repeat(8)
+
+export const AuditSeal = shown(
+  'AuditSeal',
+  {
+    position: LongId,
+    sealedDate: DateTime,
+    auditID: LongId,
+    publicKey: Type.String({ description: 'Ed25519, as PEM.' }),
+    signature: Type.String({ description: 'Of signedText, in base64.' }),
+    hash: Type.String({ description: 'SHA-256 over all records up to this one, in hex.' }),
+    signedText: Type.String(),
+  },
+  {
+    position: 4711,
+    sealedDate: '2026-01-01T00:00:00Z',
+    auditID: 4711,
+    publicKey: '-----BEGIN PUBLIC KEY-----…',
+    signature: 'c2lnbmF0dXJl',
+    hash,
+    signedText: `registry audit seal\nposition 4711\nsha256 ${hash}\nsealed 2026-01-01T00:00:00Z\n`,
+  },
+)
+
+export const VerifyQuery = Type.Object({
+  Position: optional(LongId),
+  Hash: optional(
+    Type.String({ pattern: '^[0-9a-fA-F]{64}$', must: 'must be the hash of a seal, in hex' }),
+  ),
+})
+
+export const AuditVerification = Type.Object(
+  {
+    isWhole: Type.Boolean(),
+    records: Type.Integer(),
+    sealed: Type.Integer({ description: 'Records up to the first fault.' }),
+    seals: Type.Integer(),
+    faults: Type.Array(
+      Type.Object({
+        kind: Type.String(),
+        auditID: Type.Union([LongId, Type.Null()]),
+        position: Type.Union([LongId, Type.Null()]),
+        message: Type.String(),
+      }),
+    ),
+  },
+  {
+    $id: 'AuditVerification',
+    example: { isWhole: true, records: 4711, sealed: 4711, seals: 120, faults: [] },
+  },
+)

@@ -1,37 +1,53 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import { arrayOf, type Endpoint, nothing, reading, writing } from '../../platform/http/endpoint.ts'
 import type { Sql } from '../../platform/sql/handle.ts'
 import { inPasswordSlot } from '../password/hash.ts'
+import { Confirmation, Enrolment, FactorRemoval, RecoveryCodes } from '../second-factor/schema.ts'
+import { confirmFactor, deleteFactor, enrolFactor } from './factor.ts'
 import { changePassword, createUser, updateUser } from './save.ts'
 import {
   Login,
+  Me,
   PasswordChange,
   Refresh,
+  Session,
+  SessionEnd,
+  SessionQuery,
   Tokens,
   User,
   UserInput,
   UserQuery,
   UserUpdate,
 } from './schema.ts'
-import { refresh, signIn, signOut, waitToSignIn } from './sign-in.ts'
+import { endSessions, readMe, readSessions } from './sessions.ts'
+import { type Caller, type Desk, refresh, signIn, signOut, waitToSignIn } from './sign-in.ts'
 import { readUsers } from './sql.ts'
-import type { Tokens as TokenMaker } from './token.ts'
 
 const beside = ['accessToken', 'refreshToken']
 
-export type SignInDoor = {
+export type SignInDoor = Desk & {
   database: Sql
-  tokens: TokenMaker
   nameKey: Buffer
   /** Aborted when the service is about to stop. */
   stopping: AbortSignal
 }
 
+type From = { address: string; headers: IncomingHttpHeaders }
+
 export const userEndpoints = (door: SignInDoor): Endpoint[] => [
-  ...signingIn(door),
-  ...managing(door),
+  ...signInEndpoints(door),
+  ...sessionEndpoints,
+  ...factorEndpoints(door),
+  ...userRecordEndpoints(door),
 ]
 
-const signingIn = ({ database, tokens, nameKey, stopping }: SignInDoor): Endpoint[] => [
+const callerOf = (nameKey: Buffer, { address, headers }: From): Caller => ({
+  nameKey,
+  address,
+  userAgent: headers['user-agent'],
+})
+
+const signInEndpoints = (door: SignInDoor): Endpoint[] => [
   writing({
     operation: 'POST /User/Login',
     name: 'login',
@@ -43,12 +59,12 @@ const signingIn = ({ database, tokens, nameKey, stopping }: SignInDoor): Endpoin
     data: Tokens,
     beside,
     secret: true,
-    inTurn: async (work, { body, address, caller }) => {
-      const { username } = body as Login
-      await waitToSignIn(database, { nameKey, address }, username, stopping)
-      return inPasswordSlot(work, { caller })
+    inTurn: async (work, request) => {
+      const { username } = request.body as Login
+      await waitToSignIn(door.database, callerOf(door.nameKey, request), username, door.stopping)
+      return inPasswordSlot(work, request)
     },
-    write: ({ body, address }, tx) => signIn(tx, tokens, { nameKey, address }, body),
+    write: (request, tx) => signIn(tx, door, callerOf(door.nameKey, request), request.body),
   }),
   writing({
     operation: 'POST /User/RefreshToken',
@@ -61,13 +77,22 @@ const signingIn = ({ database, tokens, nameKey, stopping }: SignInDoor): Endpoin
     data: Tokens,
     beside,
     secret: true,
-    write: ({ body, headers }, tx) => refresh(tx, tokens, body, headers.authorization),
+    write: (request, tx) =>
+      refresh(
+        tx,
+        door,
+        callerOf(door.nameKey, request),
+        request.body,
+        request.headers.authorization,
+      ),
   }),
   writing({
     operation: 'POST /User/Logout',
     name: 'logout',
     event: null,
     access: 'signed-in',
+    peopleOnly: true,
+    whileEnrolling: true,
     summary: 'Sign out: the tokens of this session end.',
     resource: 'User',
     data: nothing,
@@ -75,7 +100,79 @@ const signingIn = ({ database, tokens, nameKey, stopping }: SignInDoor): Endpoin
   }),
 ]
 
-const managing = ({ nameKey }: SignInDoor): Endpoint[] => [
+const sessionEndpoints: Endpoint[] = [
+  reading({
+    operation: 'GET /User/Me',
+    access: 'signed-in',
+    whileEnrolling: true,
+    summary: 'Read who you are, what you may do and which products you see.',
+    data: Me,
+    read: ({ actor }, handle) => readMe(handle, actor),
+  }),
+  reading({
+    operation: 'GET /User/Session',
+    access: 'signed-in',
+    peopleOnly: true,
+    summary: 'Read who is signed in and from where: yourself, or with User.Read others too.',
+    query: SessionQuery,
+    data: arrayOf(Session),
+    read: ({ query, actor }, handle) => readSessions(handle, actor, query),
+  }),
+  writing({
+    operation: 'DELETE /User/Session',
+    access: 'signed-in',
+    peopleOnly: true,
+    summary: 'End a session, or all of a user; those of others with User.Write.',
+    resource: 'User',
+    event: null,
+    query: SessionEnd,
+    data: nothing,
+    write: ({ query, actor }, tx) => endSessions(tx, actor, query),
+  }),
+]
+
+const aboutFactor = {
+  access: 'signed-in',
+  peopleOnly: true,
+  whileEnrolling: true,
+  resource: 'User',
+  event: null,
+} as const
+
+const factorEndpoints = ({ factors, nameKey }: SignInDoor): Endpoint[] => [
+  writing({
+    ...aboutFactor,
+    operation: 'POST /User/SecondFactor',
+    summary: 'Begin with a second factor: a secret for an authenticator, shown this once.',
+    data: Enrolment,
+    secret: true,
+    write: ({ actor }, tx) => enrolFactor(tx, actor, factors),
+  }),
+  writing({
+    ...aboutFactor,
+    operation: 'POST /User/SecondFactor/Confirm',
+    summary: 'Confirm a second factor with its first code; gives ten recovery codes, this once.',
+    body: Confirmation,
+    data: RecoveryCodes,
+    secret: true,
+    write: (request, tx) =>
+      confirmFactor(tx, request.actor, factors, callerOf(nameKey, request), request.body),
+  }),
+  writing({
+    access: 'signed-in',
+    peopleOnly: true,
+    resource: 'User',
+    event: 'user.updated',
+    operation: 'DELETE /User/SecondFactor',
+    summary: 'Remove your second factor with a code, or with User.Write that of another.',
+    query: FactorRemoval,
+    data: nothing,
+    write: (request, tx) =>
+      deleteFactor(tx, request.actor, factors, callerOf(nameKey, request), request.query),
+  }),
+]
+
+const userRecordEndpoints = ({ nameKey }: SignInDoor): Endpoint[] => [
   reading({
     operation: 'GET /User',
     access: 'User.Read',
@@ -110,6 +207,7 @@ const managing = ({ nameKey }: SignInDoor): Endpoint[] => [
     name: 'changePassword',
     event: 'user.updated',
     access: 'signed-in',
+    peopleOnly: true,
     summary: 'Change your own password, or with User.Write that of another.',
     resource: 'User',
     body: PasswordChange,

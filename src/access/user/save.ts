@@ -10,9 +10,10 @@ import { nothingLeft, render } from '../../platform/sql/render.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
 import { hashPassword } from '../password/hash.ts'
 import { forgetName, nameHash } from '../password/throttle.ts'
+import { beyondOwn, refuseBeyond, requireUserWrite } from './rights.ts'
 import { type PasswordChange, User, UserInput, type UserUpdate } from './schema.ts'
-import { permissionsOf } from './session.ts'
-import { type Caller, checkPassword, revokeAllSessions } from './sign-in.ts'
+import { revokeAllSessions } from './session.ts'
+import { type Caller, checkPassword } from './sign-in.ts'
 import { type LockedUser, lockUser, selectUser, setProducts } from './sql.ts'
 
 type Rights = {
@@ -61,7 +62,10 @@ export async function updateUser(
   await setProducts(tx, userID, productIDs ?? [])
   if (password !== undefined) await setPassword(tx, nameKey, userID, password)
   // Made active again, a user signs in again: old tokens do not come back to life.
-  if (!isActive) await revokeAllSessions(tx, userID)
+  if (!isActive) {
+    await revokeAllSessions(tx, userID)
+    await revokeKeys(tx, userID)
+  }
   await refuseWithoutAdministrator(tx)
   const after = await shownUser(tx, userID)
   const changes = {
@@ -82,6 +86,11 @@ function rightsAfter(user: LockedUser, input: UserUpdate): Rights {
     productIDs: productIDs ?? undefined,
   }
 }
+
+/** The keys of a user end with them; see api-key. */
+const revokeKeys = (tx: Tx, userID: number) =>
+  tx.query(sql`update api_key set revoked_date = now()
+    where user_id = ${userID} and revoked_date is null`)
 
 const shownUser = (tx: Tx, userID: number) => render(tx, selectUser(sql`u.user_id = ${userID}`))
 
@@ -104,16 +113,6 @@ async function checkRights(tx: Tx, actor: Actor, rights: Rights) {
 
 /** A product as an item of the list productIDs, which holds plain ids. */
 const oneOfProducts = reference(productReference.identity, ['productIDs'])
-
-/** Nor takes over, by a new password or a change, a user who has more. */
-function refuseBeyond(actor: Actor, user: LockedUser) {
-  const beyond = beyondOwn(actor, user)
-  if (beyond.length > 0)
-    throw forbidden('beyond_own_rights', `This user has ${beyond.join(', ')}, which you do not.`)
-}
-
-const beyondOwn = (actor: Actor, rights: Parameters<typeof permissionsOf>[0]) =>
-  permissionsOf(rights).filter((permission) => !actor.permissions.has(permission))
 
 /** Rights are handed out by those who have them: somebody must be left who has them all. */
 async function refuseWithoutAdministrator(tx: Tx) {
@@ -160,11 +159,6 @@ async function passwordOwner(tx: Tx, actor: Actor, { userID, username }: Passwor
   const user = await lockUser(tx, actor, { userID, username })
   refuseBeyond(actor, user)
   return user
-}
-
-function requireUserWrite({ permissions }: Actor) {
-  if (!permissions.has('User.Write'))
-    throw forbidden('permission_missing', 'This needs the permission User.Write.')
 }
 
 export async function resetPassword(

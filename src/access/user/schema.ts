@@ -11,6 +11,7 @@ import {
   sensitive,
   shown,
 } from '../../platform/shape/fields.ts'
+import { Code } from '../second-factor/schema.ts'
 
 export const Password = sensitive(
   Type.String({ minLength: 12, maxLength: 256, must: 'must have at least 12 characters' }),
@@ -92,6 +93,7 @@ export const Login = Type.Object(
   {
     username: Type.String({ maxLength: 256 }),
     password: sensitive(Type.String({ maxLength: 256 })),
+    code: optional(Code),
   },
   { $id: 'Login', example: { username: 'admin', password: 'the printed password' } },
 )
@@ -105,6 +107,9 @@ export const Tokens = Type.Object(
     refreshToken: Type.String(),
     expiresIn: Type.Integer({ description: 'Seconds.' }),
     tokenType: Type.String(),
+    secondFactorRequired: optional(
+      Type.Boolean({ description: 'These tokens can only enrol a second factor.' }),
+    ),
   },
   {
     $id: 'Tokens',
@@ -117,6 +122,66 @@ export const Tokens = Type.Object(
   },
 )
 
+export const Session = shown(
+  'Session',
+  {
+    sessionID: Id,
+    userID: Id,
+    username: Username,
+    createdDate: DateTime,
+    lastUsedDate: DateTime,
+    address: Type.String(),
+    userAgent: Type.String(),
+    isCurrent: Flag,
+  },
+  {
+    sessionID: 11,
+    userID: 2,
+    username: 'ann',
+    createdDate: '2026-01-01T00:00:00Z',
+    lastUsedDate: '2026-01-01T00:20:00Z',
+    address: '203.0.113.5',
+    userAgent: 'Mozilla/5.0',
+    isCurrent: true,
+  },
+)
+export const SessionQuery = Type.Object({ UserID: optional(Id), ...paging })
+export const SessionEnd = Type.Object({
+  SessionID: optional(Id),
+  UserID: optional(Id),
+  All: optional(Flag),
+})
+
+export const Me = shown(
+  'Me',
+  {
+    userID: Id,
+    username: Username,
+    role: RoleName,
+    permissions: Type.Array(PermissionName),
+    productIDs: Type.Union([Type.Array(Id), Type.Null()]),
+    hasSecondFactor: Flag,
+    secondFactorRequired: Flag,
+    apiKeyID: Id,
+    createdDate: DateTime,
+    lastLoginDate: DateTime,
+  },
+  {
+    userID: 2,
+    username: 'ann',
+    role: 'Operator',
+    permissions: ['Product.Read'],
+    productIDs: [1],
+    hasSecondFactor: true,
+    secondFactorRequired: false,
+    apiKeyID: null,
+    createdDate: '2026-01-01T00:00:00Z',
+    lastLoginDate: '2026-01-01T00:20:00Z',
+  },
+)
+
+export type SessionQuery = Static<typeof SessionQuery>
+export type SessionEnd = Static<typeof SessionEnd>
 export type UserInput = Static<typeof UserInput>
 export type UserUpdate = Static<typeof UserUpdate>
 export type UserQuery = Static<typeof UserQuery>

@@ -10,10 +10,13 @@ import {
   countFailure,
   forgetFailures,
   refuseThrottled,
+  type Tried,
   triedBy,
   waitForName,
 } from '../password/throttle.ts'
+import { hasSecondFactor, type Seal, spendCode } from '../second-factor/sql.ts'
 import type { Login, Refresh } from './schema.ts'
+import { revokeSession } from './session.ts'
 import {
   accessTokenSeconds,
   newRefreshToken,
@@ -25,15 +28,51 @@ import {
 type Account = { userID: number; username: string; passwordHash: string }
 
 /** Where a password comes from; the key is that of the names whose failures are counted. */
-export type Caller = { nameKey: Buffer; address: string }
+export type Caller = { nameKey: Buffer; address: string; userAgent?: string | undefined }
 
-/** Signs a user in. */
-export async function signIn(tx: Tx, tokens: Tokens, caller: Caller, login: Login) {
-  const { username, password } = login
-  return checkPassword(tx, caller, username, password, (account) =>
-    startSession(tx, tokens, account),
-  )
+/** What signing in needs to know beside the caller. */
+export type Desk = { tokens: Tokens; factors: Seal; requireSecondFactor: boolean }
+
+/** Signs a user in: by the password, and the code of a second factor where there is one. */
+export async function signIn(tx: Tx, desk: Desk, caller: Caller, login: Login): Promise<Written> {
+  const attempt = await beginAttempt(tx, caller, login.username)
+  const { account } = attempt
+  if (!(await isPassword(account?.passwordHash, login.password)) || !account)
+    return failAttempt(tx, attempt)
+  const isFull = await hasSecondFactor(tx, account.userID)
+  if (isFull && login.code === undefined) throw codeRequired()
+  if (isFull && !(await spendCode(tx, desk.factors, account.userID, login.code!)))
+    return failAttempt(tx, attempt, codeWrong)
+  await forgetFailures(tx, attempt.tried)
+  return startSession(tx, desk, { ...account, isHalf: desk.requireSecondFactor && !isFull }, caller)
 }
+
+const codeRequired = () =>
+  unauthenticated('code_required', 'Send the code of your second factor too.', 'code')
+export const codeWrong = () =>
+  unauthenticated('code_wrong', 'The code is wrong, or was used before.', 'code')
+
+type Attempt = { tried: Tried; failures: number; account: Account | undefined }
+
+/** Waits for its turn on this name and network; refused where there were too many failures. */
+export async function beginAttempt(tx: Tx, caller: Caller, username: string): Promise<Attempt> {
+  const tried = await triedAs(tx, caller, username)
+  const failures = await refuseThrottled(tx, tried, 'failed sign-ins')
+  return { tried, failures, account: await findAccount(tx, username) }
+}
+
+/** Counts a wrong password or a wrong code. */
+export async function failAttempt(
+  tx: Tx,
+  { tried, failures, account }: Attempt,
+  refusal: () => Refusal = wrongPassword,
+): Promise<Written> {
+  const told = await countFailure(tx, tried, failures, account?.userID)
+  return refusedSignIn(account, told, refusal())
+}
+
+const wrongPassword = () =>
+  unauthenticated('sign_in_failed', 'The username or the password is wrong.')
 
 /** Checks a password, and counts it when it is wrong. */
 export async function checkPassword(
@@ -41,16 +80,12 @@ export async function checkPassword(
   caller: Caller,
   username: string,
   password: string,
-  whenRight: (account: Account) => Promise<Written>,
+  whenRight: () => Promise<Written>,
 ): Promise<Written> {
-  const tried = await triedAs(tx, caller, username)
-  const failures = await refuseThrottled(tx, tried, 'failed sign-ins')
-  const account = await findAccount(tx, username)
-  if (await isPassword(account?.passwordHash, password)) {
-    await forgetFailures(tx, tried)
-    return whenRight(account!)
-  }
-  return refusedSignIn(account, await countFailure(tx, tried, failures, account?.userID))
+  const attempt = await beginAttempt(tx, caller, username)
+  if (!(await isPassword(attempt.account?.passwordHash, password))) return failAttempt(tx, attempt)
+  await forgetFailures(tx, attempt.tried)
+  return whenRight()
 }
 
 /** Before a try takes its turn: the wait of a name that is tried from everywhere. */
@@ -83,28 +118,37 @@ async function findAccount(tx: Tx, username: string): Promise<Account | undefine
 }
 
 /** The failure stays counted and audited; whose it was is told only where there is such a user. */
-const refusedSignIn = (account: Account | undefined, told: number): Written => ({
+const refusedSignIn = (account: Account | undefined, told: number, refusal: Refusal): Written => ({
   ...nothingLeft,
   ids: account ? [account.userID] : [],
   changes: { signIn: 'failed', ...(told > 1 && { times: told }) },
   ...(account && { by: account }),
   ...(told === 0 && { isToldLater: true }),
-  refusal: unauthenticated('sign_in_failed', 'The username or the password is wrong.'),
+  refusal,
 })
 
-async function startSession(tx: Tx, tokens: Tokens, account: Account): Promise<Written> {
+type Signed = { userID: number; username: string; isHalf: boolean }
+
+async function startSession(
+  tx: Tx,
+  { tokens }: Desk,
+  user: Signed,
+  { address, userAgent }: Caller,
+): Promise<Written> {
   const sid = randomUUID()
+  const { userID, isHalf } = user
   await tx.query(sql`
     with started as (
-      insert into session (session_id, user_id) values (${sid}, ${account.userID}))
-    update app_user set last_login_date = now() where user_id = ${account.userID}`)
-  return issueTokens(tx, tokens, account, sid)
+      insert into session (session_id, user_id, address, user_agent, last_used_date, is_half)
+      values (${sid}, ${userID}, ${address}, left(${userAgent}, 300), now(), ${isHalf}))
+    update app_user set last_login_date = now() where user_id = ${userID}`)
+  return issueTokens(tx, tokens, user, sid)
 }
 
 async function issueTokens(
   tx: Tx,
   tokens: Tokens,
-  { userID, username }: { userID: number; username: string },
+  { userID, username, isHalf }: Signed,
   sid: string,
 ): Promise<Written> {
   const refreshToken = newRefreshToken()
@@ -117,6 +161,7 @@ async function issueTokens(
     refreshToken,
     expiresIn: accessTokenSeconds,
     tokenType: 'Bearer',
+    ...(isHalf && { secondFactorRequired: true }),
   }
   return { json: JSON.stringify(data), recordCount: 1, ids: [userID], by: { userID, username } }
 }
@@ -127,19 +172,23 @@ type KnownToken = {
   sid: string
   used: boolean
   ended: boolean
+  hasFactor: boolean
 }
 
 /** A refresh token works once. Used again, it was stolen or copied: its whole session ends. */
 export async function refresh(
   tx: Tx,
-  tokens: Tokens,
+  { tokens, requireSecondFactor }: Desk,
+  caller: Caller,
   { refreshToken }: Refresh,
   authorization: string | undefined,
 ): Promise<Written> {
   const hash = refreshTokenHash(refreshToken)
   const [token] = await tx.query<KnownToken>(sql`
     select u.user_id as "userID", u.username, s.session_id as sid, t.used_date is not null as used,
-      (s.revoked_date is not null or t.expires_date < now() or not u.is_active) as ended
+      (s.revoked_date is not null or t.expires_date < now() or not u.is_active) as ended,
+      exists (select from second_factor f
+        where f.user_id = u.user_id and f.confirmed_date is not null) as "hasFactor"
     from refresh_token t join session s using (session_id) join app_user u using (user_id)
     where t.token_hash = ${hash}
     for update of t, s`)
@@ -147,8 +196,13 @@ export async function refresh(
   if (authorization && tokens.oldClaims(authorization).sub !== String(token.userID))
     throw refreshRefused()
   if (token.used) return endedSession(tx, token)
-  await tx.query(sql`update refresh_token set used_date = now() where token_hash = ${hash}`)
-  return issueTokens(tx, tokens, token, token.sid)
+  const isHalf = requireSecondFactor && !token.hasFactor
+  await tx.query(sql`
+    with used as (update refresh_token set used_date = now() where token_hash = ${hash})
+    update session set last_used_date = now(), address = ${caller.address},
+      user_agent = left(${caller.userAgent}, 300), is_half = ${isHalf}
+    where session_id = ${token.sid}`)
+  return issueTokens(tx, tokens, { ...token, isHalf }, token.sid)
 }
 
 async function endedSession(tx: Tx, { userID, username, sid }: KnownToken): Promise<Written> {
@@ -165,12 +219,3 @@ export async function signOut(tx: Tx, { sessionID, userID }: Actor): Promise<Wri
   await revokeSession(tx, sessionID)
   return { ...nothingLeft, ids: [userID], message: 'Signed out.' }
 }
-
-const revokeSession = (tx: Tx, sessionID: string) =>
-  tx.query(sql`update session set revoked_date = now()
-    where session_id = ${sessionID} and revoked_date is null`)
-
-/** Every token of a user ends, those already out included. */
-export const revokeAllSessions = (tx: Tx, userID: number) =>
-  tx.query(sql`update session set revoked_date = now()
-    where user_id = ${userID} and revoked_date is null`)

@@ -18,7 +18,7 @@ export const selectUser = (where: Fragment) => sql`
   from app_user u where ${where}`
 
 /** A caller with some products sees the users whose products are all among them. */
-const visible = ({ productIDs }: Actor): Fragment =>
+export const visible = ({ productIDs }: Actor): Fragment =>
   productIDs === null
     ? sql`true`
     : sql`not u.all_products and not exists (

@@ -1,8 +1,17 @@
 import type { TSchema } from 'typebox'
-import { arrayOf, type Endpoint, reading, sharing, writing } from '../../platform/http/endpoint.ts'
+import {
+  arrayOf,
+  type Endpoint,
+  type Request,
+  reading,
+  sharing,
+  writing,
+} from '../../platform/http/endpoint.ts'
 import { turns } from '../../platform/http/turns.ts'
+import { Refusal } from '../../platform/refusal.ts'
 import type { PostingDoor } from './door.ts'
 import type { Body, Operation } from './legs.ts'
+import { post } from './post.ts'
 import { rollBack } from './rollback.ts'
 import {
   Adjustments,
@@ -20,6 +29,12 @@ import {
 import { readTransactions } from './sql.ts'
 import { updateTransaction } from './update.ts'
 
+const postingOf = (operation: Operation, { body, pathOf }: Request<unknown, unknown>) => ({
+  operation,
+  bodies: (Array.isArray(body) ? body : [body]) as Body[], // as the operation's schema has them
+  path: pathOf,
+})
+
 const posting = (
   door: PostingDoor,
   operation: Operation,
@@ -34,9 +49,12 @@ const posting = (
     resource: 'BizTransaction',
     body,
     data: arrayOf(BizTransaction),
-    through: ({ body: given, pathOf, actor }, write) => {
-      const bodies = (Array.isArray(given) ? given : [given]) as Body[]
-      return door(write, actor, { operation, bodies, path: pathOf })
+    through: (request, write) => door(write, request.actor, postingOf(operation, request)),
+    alone: async (request, tx) => {
+      const posting = postingOf(operation, request)
+      const [written] = await post(tx, request.actor, [posting], { waits: true })
+      if (written instanceof Refusal) throw written
+      return written!
     },
   })
 

@@ -10,6 +10,7 @@ import { distributeCommand } from './distribute.ts'
 import { eventsCommand } from './events.ts'
 import { importCommand } from './import.ts'
 import { migrateCommand } from './migrate.ts'
+import { removeSecondFactorCommand } from './remove-second-factor.ts'
 import { resetPasswordCommand } from './reset-password.ts'
 import { restoreCommand } from './restore.ts'
 import { rotateEncryptionKeyCommand } from './rotate-encryption-key.ts'
@@ -19,6 +20,7 @@ import { verifyCommand } from './verify.ts'
 const commands = [
   createUserCommand,
   resetPasswordCommand,
+  removeSecondFactorCommand,
   migrateCommand,
   checkCommand,
   rotateEncryptionKeyCommand,

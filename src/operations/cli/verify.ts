@@ -1,5 +1,6 @@
 import { Command } from 'commander'
 import type { ClientConfig } from 'pg'
+import type { KeptHead } from '../../access/audit/verify.ts'
 import { readConfig } from '../../config.ts'
 import type { Database } from '../../platform/sql/handle.ts'
 import { nothingLeft } from '../../platform/sql/render.ts'
@@ -9,12 +10,14 @@ import { doorOf, isMissing, onDatabase, refuseOutdated, say, withServer } from '
 
 export const verifyCommand = new Command('verify')
   .description('check the whole register: balances, closings, legs, notices, versions, audit')
-  .action(async () => {
+  .option('--audit-head <position:hash>', 'a kept head of the audit chain: is it still in there?')
+  .action(async ({ auditHead }: { auditHead?: string }) => {
     const config = readConfig()
+    const keptHead = auditHead === undefined ? undefined : headOf(auditHead)
     if (isMissing(config)) throw new Error(`There is no database in ${config.dataDir} yet.`)
     const found = await withServer(config, async (server) => {
       await refuseOutdated(server)
-      const rows = await verifyAndTell(server.connection)
+      const rows = await verifyAndTell(server.connection, keptHead)
       await onDatabase(config, server, (database) => record(database, rows))
       return rows
     })
@@ -29,9 +32,16 @@ const record = (database: Database, found: number) =>
     changes: { found },
   }))
 
+/** As GET /Audit/Seal gave it: 4711:0a1b… */
+function headOf(text: string): KeptHead {
+  const [, position, hash] = /^(\d{1,15}):([0-9a-fA-F]{64})$/.exec(text) ?? []
+  if (!position || !hash) throw new Error('--audit-head is a position, a colon and 64 hex digits.')
+  return { position: Number(position), hash }
+}
+
 /** Says what each check found, and gives back how many rows that are. */
-export async function verifyAndTell(connection: ClientConfig): Promise<number> {
-  const done = await verify(connection, tell)
+export async function verifyAndTell(connection: ClientConfig, keptHead?: KeptHead) {
+  const done = await verify(connection, tell, keptHead)
   const found = done.reduce((sum, one) => sum + (one.isNote ? 0 : one.found), 0)
   say(`${done.length} checks, ${found === 0 ? 'nothing found.' : `${found} rows found.`}`)
   return found

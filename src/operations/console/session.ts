@@ -6,7 +6,7 @@ export type SessionOptions = {
   /** Whether the browser speaks TLS with us or with the proxy before us. */
   secure: boolean
   /** Who an access token speaks for. */
-  authenticate: (authorization: string) => Actor | Promise<Actor>
+  authenticate: (authorization: string, address: string) => Actor | Promise<Actor>
 }
 
 export const sessionPath = '/console/session'
@@ -110,6 +110,7 @@ async function answer(
   const { refreshToken, ...shown } = (JSON.parse(body) as SignedIn).data
   const { username, userID, permissions, productIDs } = await options.authenticate(
     shown.accessToken,
+    reply.request.ip,
   )
   const user = { userID, username, permissions: [...permissions], productIDs }
   setCookie(reply, refreshToken, options)

@@ -13,7 +13,7 @@ import { personTable } from '../../parties/person/sql.ts'
 import { agreeOnKeys } from '../../parties/sealed/keys.ts'
 import { vaultOf } from '../../parties/sealed/vault.ts'
 import { openFiles } from '../../platform/files/open.ts'
-import { readEncryptionKeys, readSecrets } from '../../platform/secrets.ts'
+import { readEncryptionKeys, readSecrets, sealedWith } from '../../platform/secrets.ts'
 import type { Database } from '../../platform/sql/handle.ts'
 import { documentEndpoints } from '../../records/document/routes.ts'
 import { type DemoUsers, hasData, makeDemo } from './demo.ts'
@@ -28,13 +28,20 @@ export async function openDemo(
   tell: (line: string) => void,
 ): Promise<DemoUsers | undefined> {
   if (await hasData(database)) return undefined
-  const { tokenKey, nameKey } = readSecrets(config)
+  const { tokenKey, nameKey, factorKey } = readSecrets(config)
   const vault = vaultOf(readEncryptionKeys(config))
   await agreeOnKeys(database, vault, [personTable, organisationTable])
   const { files } = await openFiles(config, database.transaction)
   const { signal: stopping } = new AbortController()
   const perform = performer(database, [
-    ...userEndpoints({ database, tokens: tokensWith(tokenKey), nameKey, stopping }),
+    ...userEndpoints({
+      database,
+      tokens: tokensWith(tokenKey),
+      nameKey,
+      stopping,
+      factors: sealedWith(factorKey),
+      requireSecondFactor: config.requireSecondFactor,
+    }),
     ...productEndpoints(config.timeZone),
     ...investmentEndpoints,
     ...bizEntityEndpoints(vault),

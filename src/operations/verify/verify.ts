@@ -1,4 +1,6 @@
 import pg from 'pg'
+import { type KeptHead, verifyChain } from '../../access/audit/verify.ts'
+import type { Fragment, Sql } from '../../platform/sql/handle.ts'
 import { type Check, checks } from './checks.ts'
 import { distributionChecks } from './distribution-checks.ts'
 import { paymentChecks } from './payment-checks.ts'
@@ -26,6 +28,7 @@ const settings = 'set statement_timeout = 0; set enable_seqscan = on; set jit = 
 export async function verify(
   connection: pg.ClientConfig,
   onChecked: (verified: Verified) => void = () => {},
+  keptHead?: KeptHead,
 ): Promise<Verified[]> {
   const client = new pg.Client(connection)
   await client.connect()
@@ -42,6 +45,8 @@ export async function verify(
       done.push(await run(client, check))
       onChecked(done.at(-1)!)
     }
+    done.push(await runChain(client, keptHead))
+    onChecked(done.at(-1)!)
     await client.query('commit')
     return done
   } finally {
@@ -58,3 +63,16 @@ async function run(client: pg.Client, { name, of, violations, isNote }: Check): 
   const [checked, found] = [Number(seen!.rows), Number(seen!.found)]
   return { name, rows: checked, found, examples: seen!.examples, isNote: isNote === true }
 }
+
+/** The audit trail is one chain, whose links only code can recompute. */
+async function runChain(client: pg.Client, keptHead: KeptHead | undefined): Promise<Verified> {
+  const handle: Sql = {
+    query: async <Row extends object>({ text, values }: Fragment) =>
+      (await client.query<Row>(text, values)).rows,
+  }
+  const { sealed, faults } = await verifyChain(handle, keptHead)
+  const examples = faults.map(({ message }) => message)
+  return { name: chainCheck, rows: sealed, found: faults.length, examples, isNote: false }
+}
+
+export const chainCheck = 'the audit trail is the chain that was sealed'

@@ -54,6 +54,10 @@ type Declaration<Q extends TObject = TObject, B extends TSchema = TSchema> = {
   accepted?: TSchema
   /** Of a read: one record carries an ETag, which PUT and DELETE at this path take back. */
   etag?: Tagging
+  /** Not by an API key: it is about the person who signs in. */
+  peopleOnly?: boolean
+  /** Also by who is still to enrol the second factor that is asked for. */
+  whileEnrolling?: boolean
   /** The Version header is not asked for. */
   anyVersion?: boolean
   /** A public endpoint that yet wants to know who asks, where they say so. */
@@ -98,6 +102,8 @@ type Writes<Query, Body> = Audited & {
 /** A write whose unit of work is shared with others; see ledger/biz-transaction/door.ts. */
 type Shares<Query, Body> = Audited & {
   through(request: Request<Query, Body>, write: Write): Promise<Outcome>
+  /** The same by itself, in a transaction that is there already: where it waits for approval. */
+  alone(request: Request<Query, Body>, tx: Tx): Promise<Written>
 }
 
 /** A write whose body brings a file, as JSON with the content in base64 or as a form. */
@@ -161,3 +167,11 @@ export const pathOf = (endpoint: Endpoint) => partsOf(endpoint)[1]
 
 export const arrayOf = (item: TSchema) => Type.Array(item)
 export const nothing = Type.Null()
+
+/** Keeps a write that is to wait for approval; undefined: it is to be done at once. */
+export type ApprovalGate = (
+  endpoint: WriteEndpoint,
+  request: Request<unknown, unknown>,
+  write: Write,
+  perform: (tx: Tx) => Promise<Written>,
+) => Promise<Outcome | undefined>

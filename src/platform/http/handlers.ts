@@ -4,12 +4,13 @@ import type { Actor } from '../actor.ts'
 import { usualEvent } from '../event-types.ts'
 import { bodyReader, queryReader } from '../shape/input.ts'
 import { itemPath } from '../shape/path.ts'
-import type { Database, Sql } from '../sql/handle.ts'
+import type { Database, Sql, Tx } from '../sql/handle.ts'
 import type { Answer } from '../sql/render.ts'
-import { unitOfWork, type Write } from '../sql/unit-of-work.ts'
+import { unitOfWork, type Write, type Written } from '../sql/unit-of-work.ts'
 import { callerOf } from './caller.ts'
 import { answerFile, wantsBytes } from './download.ts'
 import type {
+  ApprovalGate,
   DownloadEndpoint,
   Endpoint,
   OwnWriteEndpoint,
@@ -32,6 +33,8 @@ export type HandlerOptions = RetryOptions & {
   database: Database
   maxPageSize: number
   taggings: Taggings
+  /** Before every write, postings included. */
+  approvals: ApprovalGate
   /** Where reads wait, and writes that have no place of their own to wait at. */
   reads: InTurn
   writes: InTurn
@@ -139,7 +142,10 @@ type Perform = (request: FastifyRequest, reply: FastifyReply, taken: Taken) => P
 
 /** Does a write in its turn, through the door of all writes, and answers. */
 function performer(endpoint: WriteEndpoint, options: HandlerOptions): Perform {
-  const work = workOf(endpoint, options.database)
+  const perform = workOf(endpoint, options.database)
+  const work = async (taken: Taken, write: Write) =>
+    (await options.approvals(endpoint, taken, write, doing(endpoint, taken))) ??
+    perform(taken, write)
   const event = eventOf(endpoint)
   const inTurn = endpoint.inTurn ?? (endpoint.kind === 'shared' ? atOnce : options.writes)
   return async (request, reply, taken) => {
@@ -162,18 +168,25 @@ function workOf(
 ) {
   if (endpoint.kind === 'shared')
     return (taken: Taken, write: Write) => endpoint.through(taken, write)
-  return (taken: Taken, write: Write) =>
-    unitOfWork(database, write, async (tx) => {
-      // An upload's request has what became of its file beside what its schema says; see below.
-      const written = await endpoint.write(taken as Taken & Request<unknown, KeptFile>, tx)
-      // Only now is the record known that the operation has found and locked; a refusal undoes it.
-      taken.condition?.(written)
-      return written
-    })
+  return (taken: Taken, write: Write) => unitOfWork(database, write, doing(endpoint, taken))
+}
+
+/** A write by itself, in a transaction that is there. */
+function doing(endpoint: WriteEndpoint, taken: Taken) {
+  return async (tx: Tx): Promise<Written> => {
+    const written =
+      endpoint.kind === 'shared'
+        ? await endpoint.alone(taken, tx)
+        : // An upload's request has what became of its file beside what its schema says; see below.
+          await endpoint.write(taken as Taken & Request<unknown, KeptFile>, tx)
+    // Only now is the record known that the operation has found and locked; a refusal undoes it.
+    taken.condition?.(written)
+    return written
+  }
 }
 
 /** A write that has neither said nor shown what it tells others does not start. */
-function eventOf({ operation, event = usualEvent(operation) }: WriteEndpoint) {
+export function eventOf({ operation, event = usualEvent(operation) }: WriteEndpoint) {
   if (event !== undefined) return event
   throw new Error(`${operation} declares no event: see platform/event-types.ts, or say null.`)
 }

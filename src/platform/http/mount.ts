@@ -1,8 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyInstance, FastifyRequest, onRequestHookHandler } from 'fastify'
 import type { Actor } from '../actor.ts'
-import type { Access } from '../permission.ts'
-import { forbidden, invalid, type Refusal } from '../refusal.ts'
+import { forbidden, invalid } from '../refusal.ts'
 import { limitsOf, shortBody } from './bodies.ts'
 import { type Endpoint, methodOf, pathOf } from './endpoint.ts'
 import { taggingsOf } from './etag.ts'
@@ -13,7 +12,7 @@ import { checkVersion } from './version.ts'
 
 export type MountOptions = Omit<HandlerOptions, 'reads' | 'writes' | 'taggings'> & {
   /** Who the Authorization header speaks for; refuses with 401. */
-  authenticate: (authorization: string | undefined) => Actor | Promise<Actor>
+  authenticate: (authorization: string | undefined, address: string) => Actor | Promise<Actor>
   maxBodyBytes: number
 }
 
@@ -87,9 +86,9 @@ function gateOf(endpoint: Endpoint, { authenticate }: MountOptions): onRequestHo
     if (!anyVersion) checkVersion(request)
     refuseTwoTokens(request)
     if (isOpen(request.headers)) return done()
-    const caller = authenticate(request.headers.authorization)
-    if (!(caller instanceof Promise)) return done(refusalFor(request, caller, access))
-    caller.then((actor) => done(refusalFor(request, actor, access)), done)
+    const caller = authenticate(request.headers.authorization, request.ip)
+    if (!(caller instanceof Promise)) return done(refusalFor(request, caller, endpoint))
+    caller.then((actor) => done(refusalFor(request, actor, endpoint)), done)
   }
 }
 
@@ -101,9 +100,18 @@ function refuseTwoTokens({ raw: { rawHeaders, headers } }: FastifyRequest) {
     throw invalid('given_twice', 'Send one Authorization header.', 'Authorization')
 }
 
-function refusalFor(request: FastifyRequest, actor: Actor, access: Access): Refusal | undefined {
+function refusalFor(request: FastifyRequest, actor: Actor, endpoint: Endpoint) {
   request.actor = actor
-  return access === 'public' || access === 'signed-in' || actor.permissions.has(access)
+  const { access, peopleOnly, whileEnrolling } = endpoint
+  if (access === 'public') return undefined
+  if (actor.isHalf && !whileEnrolling) return factorMissing()
+  if (actor.apiKeyID !== undefined && peopleOnly) return personNeeded()
+  return access === 'signed-in' || actor.permissions.has(access)
     ? undefined
     : forbidden('permission_missing', `This needs the permission ${access}.`)
 }
+
+const factorMissing = () =>
+  forbidden('second_factor_required', 'Enrol a second factor first: POST /User/SecondFactor.')
+const personNeeded = () =>
+  forbidden('people_only', 'An API key cannot do this; sign in with a password.')

@@ -6,6 +6,7 @@ import { heedsIfMatch, taggingsOf } from './etag.ts'
 import { nameOf, tagOf, tagsOf } from './openapi-names.ts'
 import { answerNames, described, type Show, schemaGallery } from './openapi-shapes.ts'
 import { limitPages } from './paging.ts'
+import { canWait, KeptForApproval } from './waiting.ts'
 
 /**
  * The OpenAPI 3.1 document, from the endpoints themselves: a schema is JSON Schema already, so this
@@ -82,10 +83,19 @@ function operationOf(endpoint: Endpoint, { show, maxPageSize, isConditional }: A
     }),
     responses: responsesOf(endpoint, {
       done: envelope(show(data, 'answer'), besideData(endpoint, show), isPaged),
-      accepted: endpoint.accepted && envelope(show(endpoint.accepted, 'answer'), {}, false),
       isConditional,
+      accepted: acceptedOf(endpoint, show),
     }),
   }
+}
+
+/** Work that goes on by itself, and what waits for approval where there is a rule for it. */
+function acceptedOf(endpoint: Endpoint, show: Show) {
+  const { accepted } = endpoint
+  const schemas = [...(accepted ? [accepted] : []), ...(canWait(endpoint) ? [KeptForApproval] : [])]
+  const [first, ...others] = schemas.map((schema) => show(schema, 'answer'))
+  if (!first) return undefined
+  return envelope(others.length > 0 ? { anyOf: [first, ...others] } : first, {}, false)
 }
 
 const needs = (access: Endpoint['access']) => {
@@ -279,7 +289,7 @@ function responsesOf(endpoint: Endpoint, { done, accepted, isConditional }: Answ
     },
     ...(accepted !== undefined && {
       202: {
-        description: 'Taken on; it goes on by itself.',
+        description: 'Taken on: it goes on by itself, or waits for approval.',
         content: { 'application/json': { schema: accepted } },
       },
     }),

@@ -12,6 +12,8 @@ export type Written = Answer & {
   productID?: number | undefined
   /** Of one record that is replaced or deleted: it as GET showed it, read under its lock. */
   before?: string
+  /** What they are, where it is not what the operation is about (a write kept for approval). */
+  resource?: string
   /** What changed, with sensitive values masked already. */
   changes?: unknown
   /** The ids by product, where there are several: each gets an event of its own. */
@@ -184,11 +186,11 @@ export async function record(tx: Tx, done: Done[]) {
       username, operation, resource, resource_id, resource_ids, product_id, request_id, changes)`)
 }
 
-const auditRow = (write: Write, { ids, productID, changes, by }: Written) => ({
+const auditRow = (write: Write, { ids, productID, changes, by, ...told }: Written) => ({
   user_id: by?.userID ?? write.userID,
   username: by?.username ?? write.username,
   operation: write.operation,
-  resource: write.resource,
+  resource: told.resource ?? write.resource,
   resource_id: ids.length === 1 ? ids[0] : null,
   resource_ids: ids.length > 1 ? ids : null,
   product_id: productID ?? null,
@@ -196,13 +198,17 @@ const auditRow = (write: Write, { ids, productID, changes, by }: Written) => ({
   request_id: write.requestID,
 })
 
-/** A refusal tells of nothing, nor does what is only taken on, or wrote no record. */
+/**
+ * A refusal tells of nothing. What is only taken on, or wrote no record, does not raise the event
+ * of its operation.
+ */
 function eventsOf({ write, result }: Done): NewEvent[] {
-  if (result instanceof Refusal || result.refusal || result.accepted) return []
+  if (result instanceof Refusal || result.refusal) return []
   const { ids, productID, shares = [{ productID, ids }], counts, by, events = [] } = result
+  const isDone = !result.accepted && ids.length > 0
   const userID = by?.userID ?? write.userID
   const { event: type, resource } = write
-  const own = type && ids.length > 0 ? shares : []
+  const own = type && isDone ? shares : []
   return [...own.map((share) => ({ type: type!, resource, counts, ...share })), ...events].map(
     (event) => ({ userID, ...event }),
   )

@@ -1,0 +1,126 @@
+import { createHash, randomBytes } from 'node:crypto'
+import sql from 'sql-template-tag'
+import { productReference } from '../../catalogue/product/schema.ts'
+import type { Actor } from '../../platform/actor.ts'
+import { type Permission, permissionsOf } from '../../platform/permission.ts'
+import { forbidden, invalid, notFound, unauthenticated } from '../../platform/refusal.ts'
+import type { Fragment, Sql, Tx } from '../../platform/sql/handle.ts'
+import { identifyAll, reference } from '../../platform/sql/identify.ts'
+import { page, renderPage } from '../../platform/sql/paging.ts'
+import { columns, nothingLeft, render } from '../../platform/sql/render.ts'
+import type { Written } from '../../platform/sql/unit-of-work.ts'
+import { requireUserWrite } from '../user/rights.ts'
+import { type UserRow, userFields } from '../user/session.ts'
+import { manageable } from '../user/sessions.ts'
+import { visible } from '../user/sql.ts'
+import { ApiKey, type ApiKeyEnd, type ApiKeyInput, type ApiKeyQuery } from './schema.ts'
+
+export const keyPattern = /^(?:Bearer +)?(rk_[\w-]{43})$/i
+const newKey = () => `rk_${randomBytes(32).toString('base64url')}`
+const hashOf = (key: string) => createHash('sha256').update(key).digest()
+
+const keyColumns = columns(ApiKey, 'k', { username: 'u.username', expires: 'k.expires_date' })
+
+const selectKey = (where: Fragment) => sql`
+  select ${keyColumns}, to_json(k.permissions) as permissions,
+    to_json(k.product_ids) as "productIDs", to_json(k.allowed_networks) as "allowedNetworks"
+  from api_key k join app_user u using (user_id) where k.revoked_date is null and ${where}`
+
+/** One's own, and with User.Read those of everybody that one may see. */
+export function readKeys(handle: Sql, actor: Actor, { ApiKeyID, UserID, ...paging }: ApiKeyQuery) {
+  const own = sql`k.user_id = ${actor.userID}`
+  const mine = actor.permissions.has('User.Read') ? sql`(${own} or ${visible(actor)})` : own
+  const asked = sql`${ApiKeyID ? sql`k.api_key_id = ${ApiKeyID}` : sql`true`}
+    and ${UserID ? sql`k.user_id = ${UserID}` : sql`true`}`
+  return renderPage(handle, paging, {
+    key: ['apiKeyID'],
+    rows: (wanted) =>
+      selectKey(sql`${asked} and ${mine} ${page(wanted, 'api_key k', 'k.api_key_id')}`),
+  })
+}
+
+/** A product as an item of the list productIDs, which holds plain ids. */
+const oneOfProducts = reference(productReference.identity, ['productIDs'])
+
+export async function createKey(tx: Tx, actor: Actor, input: ApiKeyInput): Promise<Written> {
+  const { name, permissions, productIDs, expires, allowedNetworks } = input
+  await refuseWider(tx, actor, input)
+  const key = newKey()
+  const [row] = await tx.query<{ id: number; isPast: boolean }>(sql`
+    insert into api_key
+      (user_id, name, key_hash, permissions, product_ids, expires_date, allowed_networks)
+    values (${actor.userID}, ${name}, ${hashOf(key)}, ${permissions}::text[],
+      ${productIDs ?? null}::int[], ${expires}, ${allowedNetworks ?? null}::text[])
+    returning api_key_id as id, coalesce(expires_date <= now(), false) as "isPast"`)
+  const { id, isPast } = row!
+  if (isPast) throw invalid('invalid_value', 'expires must be in the future.', 'expires')
+  const { json } = await render(tx, selectKey(sql`k.api_key_id = ${id}`))
+  const shown = { ...JSON.parse(json)[0], key }
+  return { json: JSON.stringify([shown]), recordCount: 1, ids: [id], changes: input }
+}
+
+/** A key is never wider than the user who makes it, neither now nor later. */
+async function refuseWider(tx: Tx, actor: Actor, { permissions, productIDs }: ApiKeyInput) {
+  const beyond = permissions.filter((permission) => !actor.permissions.has(permission))
+  if (beyond.length > 0)
+    throw forbidden(
+      'beyond_own_rights',
+      `You do not have ${beyond.join(', ')} yourself.`,
+      'permissions',
+    )
+  const own = actor.productIDs
+  const within = own ? sql`r.product_id = any(${own}::int[])` : sql`true`
+  const named = (productIDs ?? []).map((id) => ({ productIDs: id }))
+  await identifyAll(tx, oneOfProducts, named, { visible: within })
+}
+
+/** One's own, or that of a user one may manage. */
+export async function deleteKey(tx: Tx, actor: Actor, { ApiKeyID }: ApiKeyEnd): Promise<Written> {
+  const [key] = await tx.query<{ userID: number; name: string }>(sql`
+    select k.user_id as "userID", k.name from api_key k join app_user u using (user_id)
+    where k.api_key_id = ${ApiKeyID} and k.revoked_date is null
+      and (k.user_id = ${actor.userID} or ${visible(actor)}) for update of k`)
+  // Who may not manage users is not even told whether there is such a key.
+  if (key?.userID !== actor.userID) requireUserWrite(actor)
+  if (!key) throw notFound('not_found', `No record was found for ApiKeyID ${ApiKeyID}.`, 'ApiKeyID')
+  if (key.userID !== actor.userID) await manageable(tx, actor, key.userID)
+  await tx.query(sql`update api_key set revoked_date = now() where api_key_id = ${ApiKeyID}`)
+  return { ...nothingLeft, ids: [ApiKeyID], changes: { deleted: { name: key.name } } }
+}
+
+type KeyRow = UserRow & {
+  apiKeyID: number
+  keyPermissions: Permission[]
+  keyProductIDs: number[] | null
+  networks: string[] | null
+}
+
+export type KeyHolder = { actor: Actor; networks: string[] | null }
+
+/** Who a key speaks for: its user as they are now, and of what they may only what it may. */
+export async function readKeyHolder(handle: Sql, key: string): Promise<KeyHolder> {
+  const [row] = await handle.query<KeyRow>(sql`
+    select ${userFields}, k.api_key_id as "apiKeyID", k.permissions as "keyPermissions",
+      k.product_ids as "keyProductIDs", k.allowed_networks as networks
+    from api_key k join app_user u using (user_id)
+    where k.key_hash = ${hashOf(key)} and k.revoked_date is null and u.is_active
+      and (k.expires_date is null or k.expires_date > now())`)
+  if (!row) throw keyRefused()
+  const { userID, username, apiKeyID, networks } = row
+  const own = new Set<Permission>(permissionsOf(row))
+  const permissions = new Set(row.keyPermissions.filter((permission) => own.has(permission)))
+  const productIDs = narrower(row.productIDs, row.keyProductIDs)
+  const sessionID = `key ${apiKeyID}`
+  return { actor: { userID, username, sessionID, apiKeyID, permissions, productIDs }, networks }
+}
+
+const narrower = (users: number[] | null, keys: number[] | null) =>
+  users && keys ? keys.filter((id) => users.includes(id)) : (users ?? keys)
+
+export const keyRefused = () =>
+  unauthenticated('key_refused', 'The API key is not valid here, or not any more.')
+
+/** To the minute: a busy program must not write at every request. */
+export const touchKey = (tx: Tx, apiKeyID: number) =>
+  tx.query(sql`update api_key set last_used_date = now() where api_key_id = ${apiKeyID}
+    and (last_used_date is null or last_used_date < now() - interval '1 minute')`)

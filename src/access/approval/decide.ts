@@ -1,0 +1,199 @@
+import sql from 'sql-template-tag'
+import type { Actor } from '../../platform/actor.ts'
+import type { EventType } from '../../platform/event-types.ts'
+import type { Request, WriteEndpoint } from '../../platform/http/endpoint.ts'
+import { canWait } from '../../platform/http/waiting.ts'
+import { conflict, forbidden, notFound, Refusal } from '../../platform/refusal.ts'
+import { itemPath } from '../../platform/shape/path.ts'
+import type { Database, Sql, Tx } from '../../platform/sql/handle.ts'
+import { nothingLeft } from '../../platform/sql/render.ts'
+import {
+  type Outcome,
+  unitsOfWork,
+  type Write,
+  type Written,
+} from '../../platform/sql/unit-of-work.ts'
+import { readAbsent } from '../user/session.ts'
+import type { KeptRequest, Seal } from './gate.ts'
+import type { ApprovalKey, Rejection } from './schema.ts'
+import { shownApproval, visibleTo } from './sql.ts'
+
+export type ApprovalDesk = {
+  database: Database
+  sealed: Seal
+  /** The write that a kept request is for. */
+  endpointOf: (operation: string) => WriteEndpoint | undefined
+  /** The event that it raises. */
+  eventOf: (endpoint: WriteEndpoint) => Write['event']
+}
+
+type Taken = Request<unknown, unknown>
+
+type Waiting = {
+  approvalID: number
+  operation: string
+  resource: string
+  productID: number | null
+  userID: number
+  username: string
+  requiredApprovals: number
+  request: string
+  state: string
+  isPast: boolean
+}
+
+async function find(handle: Sql, actor: Actor, id: number, lock = sql``): Promise<Waiting> {
+  const [found] = await handle.query<Waiting>(sql`
+    select p.approval_id as "approvalID", p.operation, p.resource,
+      p.product_id as "productID", p.user_id as "userID", p.username,
+      p.required_approvals as "requiredApprovals", p.request, p.state,
+      p.expires_date < now() as "isPast"
+    from approval p where p.approval_id = ${id} and ${visibleTo(actor)} ${lock}`)
+  if (!found) throw notFound('not_found', `No record was found for approvalID ${id}.`, 'approvalID')
+  return found
+}
+
+/** Locked, so that of two who decide at once the second finds what the first has done. */
+async function lockPending(tx: Tx, actor: Actor, id: number): Promise<Waiting> {
+  const found = await find(tx, actor, id, sql`for update`)
+  if (found.state !== 'Pending')
+    throw conflict('wrong_state', `The request is ${found.state.toLowerCase()} already.`)
+  if (found.isPast)
+    throw conflict('approval_expired', 'The request has waited too long; ask again.')
+  return found
+}
+
+/** Deciding needs the permission of the operation itself, and another person. */
+function refuseDecider(desk: ApprovalDesk, actor: Actor, waiting: Waiting): WriteEndpoint {
+  const endpoint = desk.endpointOf(waiting.operation)
+  if (!endpoint || !canWait(endpoint))
+    throw conflict('unknown_operation', `${waiting.operation} is not known any more.`)
+  if (!actor.permissions.has(endpoint.access))
+    throw forbidden('permission_missing', `This needs the permission ${endpoint.access}.`)
+  if (waiting.userID === actor.userID)
+    throw forbidden('own_request', 'Nobody approves what they asked for themselves.')
+  return endpoint
+}
+
+/**
+ * Approves. With the last approval that is needed the write is checked again and done, as its maker
+ * and in the same transaction: once, however many approve at once.
+ */
+export async function approve(
+  desk: ApprovalDesk,
+  actor: Actor,
+  write: Write,
+  { approvalID }: ApprovalKey,
+): Promise<Outcome> {
+  const seen = await find(desk.database, actor, approvalID)
+  const endpoint = refuseDecider(desk, actor, seen)
+  const { userID, username, operation, resource } = seen
+  const { requestID } = write
+  const event = desk.eventOf(endpoint)
+  const makers: Write = { userID, username, operation, resource, event, requestID }
+  const [end] = await unitsOfWork(desk.database, [write, makers], async (tx, places) => {
+    if (!places.includes(0)) return places.map(() => untold) // replayed under its key
+    const waiting = await lockPending(tx, actor, approvalID)
+    const approvers = await addDecision(tx, actor, approvalID)
+    if (approvers.length < waiting.requiredApprovals)
+      return [await decided(tx, waiting, 'Approved by one.'), untold]
+    const done = await carryOut(tx, desk, endpoint, waiting)
+    await tx.query(sql`
+      update approval set state = 'Approved', decided_date = now(), resource_ids = ${[...done.ids]}
+      where approval_id = ${approvalID}`)
+    const changes = { approvalID, approvedBy: approvers, changes: done.changes }
+    const told = await decided(tx, waiting, 'Approved and done.', 'approval.approved')
+    return [told, { ...done, changes }]
+  })
+  if (end instanceof Refusal) throw end
+  return end!
+}
+
+const untold: Written = { ...nothingLeft, ids: [], isToldLater: true }
+
+async function addDecision(tx: Tx, { userID, username }: Actor, id: number): Promise<string[]> {
+  const added = await tx.query(sql`
+    insert into approval_decision (approval_id, user_id, username)
+    values (${id}, ${userID}, ${username}) on conflict do nothing returning true`)
+  if (added.length === 0) throw conflict('decided_already', 'You have approved this already.')
+  const rows = await tx.query<{ username: string }>(sql`
+    select username from approval_decision where approval_id = ${id}
+    order by decided_date, user_id`)
+  return rows.map((row) => row.username)
+}
+
+/** As the maker, if the maker still may. */
+async function carryOut(
+  tx: Tx,
+  { sealed }: ApprovalDesk,
+  endpoint: WriteEndpoint,
+  waiting: Waiting,
+): Promise<Written> {
+  const maker = await readAbsent(tx, waiting.userID)
+  if (!maker?.permissions.has(endpoint.access))
+    throw conflict('maker_may_not', `${waiting.username} may not do this any more.`)
+  const { query, body, isList } = JSON.parse(sealed.unseal(waiting.request)) as KeptRequest
+  const pathOf = itemPath(isList ? [] : {})
+  const taken = {
+    query,
+    body,
+    pathOf,
+    actor: maker,
+    headers: {},
+    address: '',
+    caller: `user ${maker.userID}`,
+  }
+  const done = await perform(endpoint, taken, tx)
+  if (done.refusal) throw done.refusal
+  return done
+}
+
+/** Does a write in a transaction that is there already. */
+function perform(endpoint: WriteEndpoint, taken: Taken, tx: Tx): Promise<Written> {
+  return endpoint.kind === 'shared'
+    ? endpoint.alone(taken, tx)
+    : endpoint.write(taken as Request<unknown, never>, tx) // uploads never wait: see canWait
+}
+
+async function decided(
+  tx: Tx,
+  { approvalID, productID }: Waiting,
+  message: string,
+  type?: EventType,
+): Promise<Written> {
+  const about = { ids: [approvalID], productID: productID ?? undefined }
+  return {
+    ...(await shownApproval(tx, approvalID)),
+    ...about,
+    message,
+    changes: { approvalID },
+    events: type ? [{ type, resource: 'Approval', ...about }] : [],
+  }
+}
+
+export async function reject(
+  tx: Tx,
+  desk: ApprovalDesk,
+  actor: Actor,
+  { approvalID, reason }: Rejection,
+): Promise<Written> {
+  const waiting = await lockPending(tx, actor, approvalID)
+  refuseDecider(desk, actor, waiting)
+  await end(tx, approvalID, 'Rejected', reason)
+  const rejected = await decided(tx, waiting, 'Rejected.', 'approval.rejected')
+  return { ...rejected, changes: { state: 'Rejected', reason } }
+}
+
+/** One's own request, before it is decided. */
+export async function cancel(tx: Tx, actor: Actor, { approvalID }: ApprovalKey): Promise<Written> {
+  const waiting = await lockPending(tx, actor, approvalID)
+  if (waiting.userID !== actor.userID)
+    throw forbidden('not_own_request', 'Only who asked for it cancels it; reject it instead.')
+  await end(tx, approvalID, 'Cancelled', null)
+  const cancelled = await decided(tx, waiting, 'Cancelled.', 'approval.cancelled')
+  return { ...cancelled, changes: { state: 'Cancelled' } }
+}
+
+const end = (tx: Tx, id: number, state: string, reason: string | null) =>
+  tx.query(sql`update approval set state = ${state}, reason = ${reason}, decided_date = now()
+    where approval_id = ${id}`)

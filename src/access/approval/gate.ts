@@ -1,0 +1,89 @@
+import sql from 'sql-template-tag'
+import type { ApprovalGate, Request, WriteEndpoint } from '../../platform/http/endpoint.ts'
+import { canWait, type KeptForApproval } from '../../platform/http/waiting.ts'
+import type { Database, Sql, Tx } from '../../platform/sql/handle.ts'
+import { unitOfWork, type Write, type Written } from '../../platform/sql/unit-of-work.ts'
+import { matches, mayMatch, type Rule } from './match.ts'
+import { activeRules } from './sql.ts'
+
+/** Hides what is asked for while it waits: it may hold tax numbers, passwords, accounts. */
+export type Seal = { seal: (text: string) => string; unseal: (text: string) => string }
+
+type Taken = Request<unknown, unknown>
+
+/** Rules are looked at anew so often, in milliseconds: a change reaches every node in a second. */
+const keptFor = 500
+
+/** What a kept request holds of the one that came. */
+export type KeptRequest = { query: unknown; body: unknown; isList: boolean }
+
+/**
+ * Holds back what a rule is about. The write is done in full, so that it has passed all checks and
+ * what it changes is known; where a rule is about that it is undone and kept, in one transaction,
+ * and done otherwise. Without rules it costs nothing.
+ */
+export function approvalGate(database: Database, { seal }: Seal): ApprovalGate {
+  const rules = rulesKept(database)
+  return async (endpoint, taken, write, perform) => {
+    const active = await rules()
+    if (active.length === 0 || !canWait(endpoint)) return undefined
+    const candidates = active.filter((rule) => mayMatch(rule, endpoint, taken.body))
+    if (candidates.length === 0) return undefined
+    return unitOfWork(database, write, async (tx) => {
+      await tx.query(sql`savepoint nothing_done`)
+      const written = await perform(tx)
+      const rule = written.refusal ? undefined : ruleFor(candidates, endpoint, written)
+      if (!rule) return written
+      await tx.query(sql`set constraints all immediate`)
+      await tx.query(sql`rollback to savepoint nothing_done`)
+      return keep(tx, write, { rule, written, request: seal(textOf(taken)) })
+    })
+  }
+}
+
+const ruleFor = (candidates: Rule[], endpoint: WriteEndpoint, written: Written) =>
+  candidates.find((one) => matches(one, endpoint, written))
+
+function rulesKept(handle: Sql) {
+  let until = 0
+  let rules: Promise<Rule[]> | undefined
+  return () => {
+    if (rules && performance.now() < until) return rules
+    until = performance.now() + keptFor
+    const asked = activeRules(handle)
+    rules = asked
+    asked.catch(() => {
+      rules = undefined
+    })
+    return asked
+  }
+}
+
+const textOf = ({ query, body, pathOf }: Taken) =>
+  JSON.stringify({ query, body, isList: pathOf(0) !== '' } satisfies KeptRequest)
+
+type Kept = { rule: Rule; written: Written; request: string }
+
+async function keep(tx: Tx, write: Write, { rule, written, request }: Kept): Promise<Written> {
+  const { productID, changes = null } = written
+  const [row] = await tx.query<{ approvalID: number }>(sql`
+    insert into approval (operation, resource, product_id, user_id, username, approval_rule_id,
+      required_approvals, request, changes)
+    values (${write.operation}, ${write.resource}, ${productID ?? null}, ${write.userID},
+      ${write.username}, ${rule.approvalRuleID}, ${rule.requiredApprovals}, ${request},
+      ${JSON.stringify(changes)}::json)
+    returning approval_id as "approvalID"`)
+  const { approvalID } = row!
+  const data: KeptForApproval = { approvalID, changes, rule }
+  return {
+    json: JSON.stringify(data),
+    recordCount: 1,
+    accepted: true,
+    message: 'Kept until it is approved.',
+    ids: [approvalID],
+    productID,
+    resource: 'Approval',
+    events: [{ type: 'approval.requested', resource: 'Approval', ids: [approvalID], productID }],
+    changes: { approvalID, resource: write.resource, changes },
+  }
+}

@@ -1,0 +1,119 @@
+import type { Resource } from '../../platform/permission.ts'
+import { compareDecimals, plainDecimal } from '../../platform/shape/decimal.ts'
+import { parseJson, WrittenNumber } from '../../platform/shape/json.ts'
+import type { Written } from '../../platform/sql/unit-of-work.ts'
+
+export type Rule = {
+  approvalRuleID: number
+  operation: string | null
+  resource: string | null
+  fields: string[] | null
+  minimumAmount: string | null
+  productIDs: number[] | null
+  requiredApprovals: number
+}
+
+type About = { operation: string; resource: string }
+
+/** Resources that are written inside others, by the name of the field that holds them. */
+const nested: Record<string, Resource> = {
+  paymentdetails: 'PaymentDetail',
+  addresses: 'Address',
+  communications: 'Communication',
+  person: 'Person',
+  persons: 'Person',
+  organisation: 'Organisation',
+}
+
+/** Whether a rule can be about a write at all: known before it is tried. */
+export function mayMatch(rule: Rule, { operation, resource }: About, body: unknown): boolean {
+  if (rule.operation) return rule.operation.toLowerCase() === operation.toLowerCase()
+  return rule.resource === resource || holds(body, rule.resource!)
+}
+
+const holds = (value: unknown, resource: string): boolean =>
+  entriesOf(value).some(
+    ([name, inner]) => nested[name.toLowerCase()] === resource || holds(inner, resource),
+  )
+
+/** Whether a rule holds back what a write would do. */
+export function matches(rule: Rule, about: About, written: Written): boolean {
+  const { productIDs, minimumAmount, fields } = rule
+  const { productID } = written
+  if (productIDs && productID !== undefined && !productIDs.includes(productID)) return false
+  if (minimumAmount !== null && !reaches(written, minimumAmount)) return false
+  const changes = within(rule, about, written.changes)
+  if (changes === undefined) return false
+  if (fields === null) return true
+  const changed = new Set([...changedNames(changes)].map((name) => name.toLowerCase()))
+  return fields.some((field) => changed.has(field.toLowerCase()))
+}
+
+/** The part of the changes that is of the rule's resource; undefined: none is. */
+function within({ resource }: Rule, about: About, changes: unknown): unknown {
+  if (resource === null || resource === about.resource) return changes ?? {}
+  const parts = [...partsOf(changes, resource)]
+  return parts.length > 0 ? parts : undefined
+}
+
+function* partsOf(value: unknown, resource: string): Generator<unknown> {
+  for (const [name, inner] of entriesOf(value))
+    if (nested[name.toLowerCase()] === resource) yield inner
+    else yield* partsOf(inner, resource)
+}
+
+/** The names of the fields that change, at any depth; of what is asked for, all that are given. */
+function* changedNames(value: unknown): Generator<string> {
+  if (isChange(value)) {
+    const visible = [...differences(value.from, value.to)]
+    // Blotted out, both sides look alike: then any of its fields may have changed.
+    yield* visible.length > 0 ? visible : [...allNames(value.from), ...allNames(value.to)]
+    return
+  }
+  for (const [name, inner] of entriesOf(value)) {
+    yield name
+    yield* changedNames(inner)
+  }
+}
+
+const isChange = (value: unknown): value is { from: unknown; to: unknown } =>
+  entriesOf(value)
+    .map(([name]) => name)
+    .join() === 'from,to'
+
+function* differences(from: unknown, to: unknown): Generator<string> {
+  const [before, after] = [new Map(entriesOf(from)), new Map(entriesOf(to))]
+  for (const name of new Set([...before.keys(), ...after.keys()])) {
+    if (JSON.stringify(before.get(name)) === JSON.stringify(after.get(name))) continue
+    yield name
+    yield* differences(before.get(name), after.get(name))
+  }
+}
+
+function* allNames(value: unknown): Generator<string> {
+  for (const [name, inner] of entriesOf(value)) {
+    yield name
+    yield* allNames(inner)
+  }
+}
+
+/** By the amounts asked for, and by those that would be written where none is asked for. */
+function reaches({ changes, json }: Written, minimum: string): boolean {
+  const amounts = [...amountsIn(changes), ...amountsIn(parseJson(json))]
+  return amounts.some((amount) => compareDecimals(amount.replace(/^-/, ''), minimum) >= 0)
+}
+
+function* amountsIn(value: unknown): Generator<string> {
+  for (const [name, inner] of entriesOf(value)) {
+    const text = inner instanceof WrittenNumber ? inner.text : inner
+    const isAmount = /amount$|^price$|^total$/i.test(name)
+    const plain = isAmount && text !== null ? plainDecimal(text) : undefined
+    if (typeof plain === 'string') yield plain
+    else yield* amountsIn(inner)
+  }
+}
+
+function entriesOf(value: unknown): [string, unknown][] {
+  if (typeof value !== 'object' || value === null || value instanceof WrittenNumber) return []
+  return Object.entries(value)
+}

@@ -1,0 +1,148 @@
+import sql, { raw } from 'sql-template-tag'
+import { type Actor, inScope } from '../../platform/actor.ts'
+import { invalid, notFound } from '../../platform/refusal.ts'
+import { changesBetween, recordOf } from '../../platform/shape/mask.ts'
+import type { Fragment, Sql, Tx } from '../../platform/sql/handle.ts'
+import { page, renderPage } from '../../platform/sql/paging.ts'
+import { columns, nothingLeft, render, utc } from '../../platform/sql/render.ts'
+import type { Written } from '../../platform/sql/unit-of-work.ts'
+import type { Rule } from './match.ts'
+import {
+  Approval,
+  type ApprovalQuery,
+  ApprovalRule,
+  type ApprovalRuleInput,
+  type ApprovalRuleKey,
+  type ApprovalRuleQuery,
+  type ApprovalRuleUpdate,
+} from './schema.ts'
+
+const ruleColumns = columns(ApprovalRule, 'r')
+const selectRule = (where: Fragment) => sql`
+  select ${ruleColumns}, to_json(r.fields) as fields, to_json(r.product_ids) as "productIDs"
+  from approval_rule r where ${where}`
+
+/** Who sees some products only sees the rules that hold there, and changes those of no other. */
+const concerns = ({ productIDs }: Actor): Fragment =>
+  productIDs === null
+    ? sql`true`
+    : sql`(r.product_ids is null or r.product_ids && ${productIDs}::int[])`
+const isOwn = ({ productIDs }: Actor): Fragment =>
+  productIDs === null ? sql`true` : sql`coalesce(r.product_ids <@ ${productIDs}::int[], false)`
+
+export const readRules = (handle: Sql, actor: Actor, query: ApprovalRuleQuery) =>
+  renderPage(handle, query, {
+    key: ['approvalRuleID'],
+    rows: (wanted) =>
+      selectRule(sql`
+        ${concerns(actor)}
+        and ${query.ApprovalRuleID ? sql`r.approval_rule_id = ${query.ApprovalRuleID}` : sql`true`}
+        ${page(wanted, 'approval_rule r', 'r.approval_rule_id')}`),
+  })
+
+export const activeRules = (handle: Sql) =>
+  handle.query<Rule>(sql`
+    select approval_rule_id as "approvalRuleID", operation, resource, fields,
+      minimum_amount as "minimumAmount", product_ids as "productIDs",
+      required_approvals as "requiredApprovals"
+    from approval_rule where is_active order by required_approvals desc, approval_rule_id`)
+
+const shownRule = (tx: Tx, id: number) => render(tx, selectRule(sql`r.approval_rule_id = ${id}`))
+
+export async function createRule(
+  tx: Tx,
+  actor: Actor,
+  isKnown: (operation: string) => boolean,
+  input: ApprovalRuleInput,
+): Promise<Written> {
+  const { operation, resource, fields, minimumAmount } = input
+  const productIDs = await productsFor(tx, actor, input.productIDs)
+  if ((operation === undefined) === (resource === undefined))
+    throw invalid('required', 'Give either an operation or a resource.', 'operation')
+  if (operation !== undefined && !isKnown(operation))
+    throw invalid('invalid_value', `${operation} is no write that can wait.`, 'operation')
+  const [row] = await tx.query<{ id: number }>(sql`
+    insert into approval_rule
+      (operation, resource, fields, minimum_amount, product_ids, required_approvals, is_active)
+    values (${operation}, ${resource}, ${fields ?? null}::text[], ${minimumAmount},
+      ${productIDs ?? null}::int[], ${input.requiredApprovals ?? 1}, ${input.isActive ?? true})
+    returning approval_rule_id as id`)
+  return { ...(await shownRule(tx, row!.id)), ids: [row!.id], changes: input }
+}
+
+/** Nobody makes rules for products that they do not see. */
+async function productsFor(tx: Tx, actor: Actor, given: number[] | null | undefined) {
+  const [beyond] = await tx.query<{ id: number }>(sql`
+    select id from unnest(${given ?? []}::int[]) id where not exists (
+      select from product p where p.product_id = id and ${inScope(actor, 'p.product_id')}) limit 1`)
+  if (beyond)
+    throw notFound('not_found', `No record was found for productIDs ${beyond.id}.`, 'productIDs')
+  return given ?? actor.productIDs
+}
+
+export async function updateRule(
+  tx: Tx,
+  actor: Actor,
+  input: ApprovalRuleUpdate,
+): Promise<Written> {
+  const { approvalRuleID: id, fields, minimumAmount } = input
+  const before = await lockRule(tx, actor, id, 'approvalRuleID')
+  const given = input.productIDs
+  const products = given === undefined ? undefined : await productsFor(tx, actor, given)
+  await tx.query(sql`
+    update approval_rule set
+      fields = ${fields === undefined ? sql`fields` : sql`${fields}::text[]`},
+      minimum_amount = ${minimumAmount === undefined ? sql`minimum_amount` : sql`${minimumAmount}`},
+      product_ids = ${products === undefined ? sql`product_ids` : sql`${products}::int[]`},
+      required_approvals = coalesce(${input.requiredApprovals}, required_approvals),
+      is_active = coalesce(${input.isActive}, is_active)
+    where approval_rule_id = ${id}`)
+  const after = await shownRule(tx, id)
+  return { ...after, ids: [id], changes: changesBetween(ApprovalRule, before, after.json) }
+}
+
+export async function deleteRule(
+  tx: Tx,
+  actor: Actor,
+  { ApprovalRuleID }: ApprovalRuleKey,
+): Promise<Written> {
+  const before = await lockRule(tx, actor, ApprovalRuleID, 'ApprovalRuleID')
+  await tx.query(sql`delete from approval_rule where approval_rule_id = ${ApprovalRuleID}`)
+  return { ...nothingLeft, ids: [ApprovalRuleID], changes: { deleted: recordOf(before) } }
+}
+
+async function lockRule(tx: Tx, actor: Actor, id: number, field: string): Promise<string> {
+  const found = await tx.query(sql`
+    select from approval_rule r where r.approval_rule_id = ${id} and ${isOwn(actor)} for update`)
+  if (found.length === 0)
+    throw notFound('not_found', `No record was found for ${field} ${id}.`, field)
+  return (await shownRule(tx, id)).json
+}
+
+const stateNow = `case when p.state = 'Pending' and p.expires_date < now()
+  then 'Expired' else p.state end`
+const approvalColumns = columns(Approval, 'p', { state: stateNow })
+
+const selectApproval = (where: Fragment) => sql`
+  select ${approvalColumns}, to_json(coalesce(p.resource_ids, '{}')) as "resourceIDs",
+    (select coalesce(json_agg(json_build_object('userID', d.user_id, 'username', d.username,
+        'decidedDate', ${raw(utc('d.decided_date'))}) order by d.decided_date, d.user_id), '[]')
+      from approval_decision d where d.approval_id = p.approval_id) as approvals
+  from approval p where ${where}`
+
+/** Those of one's products, and one's own. */
+export const visibleTo = (actor: Actor): Fragment =>
+  sql`(${inScope(actor, 'p.product_id')} or p.user_id = ${actor.userID})`
+
+export const readApprovals = (handle: Sql, actor: Actor, query: ApprovalQuery) =>
+  renderPage(handle, query, {
+    key: ['approvalID'],
+    rows: (wanted) =>
+      selectApproval(sql`
+        ${query.ApprovalID ? sql`p.approval_id = ${query.ApprovalID}` : sql`true`}
+        and ${query.State ? sql`${raw(stateNow)} = ${query.State}` : sql`true`}
+        and ${visibleTo(actor)} ${page(wanted, 'approval p', 'p.approval_id')}`),
+  })
+
+export const shownApproval = (tx: Tx, id: number) =>
+  render(tx, selectApproval(sql`p.approval_id = ${id}`))

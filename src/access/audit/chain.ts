@@ -1,0 +1,18 @@
+import { createHash } from 'node:crypto'
+import sql from 'sql-template-tag'
+import type { Fragment } from '../../platform/sql/handle.ts'
+
+/** The hash that the first record of a trail is linked to. */
+export const beginning = Buffer.alloc(32)
+
+/** A record as bytes that are the same in every database: no format of its own, no rounding. */
+export const digestOf = (alias: Fragment): Fragment => sql`
+  sha256(convert_to(json_build_array(${alias}.audit_id,
+    (extract(epoch from ${alias}.occurred_date) * 1000000)::bigint, ${alias}.user_id,
+    ${alias}.username, ${alias}.operation, ${alias}.resource, ${alias}.resource_id,
+    ${alias}.resource_ids, ${alias}.product_id, ${alias}.changes::text,
+    ${alias}.request_id)::text, 'UTF8'))`
+
+/** The hash of a record's place: over the one before, and so over all before it. */
+export const linkHash = (before: Buffer, digest: Buffer): Buffer =>
+  createHash('sha256').update(before).update(digest).digest()

@@ -1,0 +1,41 @@
+import {
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  sign,
+  verify as verifySignature,
+} from 'node:crypto'
+import type { Config } from '../../config.ts'
+import { keyFile } from '../../platform/secrets.ts'
+
+/** A head of the chain: how many records there are, and the hash over them all. */
+export type Head = { position: number; hash: Buffer; sealedDate: string }
+
+export type Signer = { publicKey: string; sign: (head: Head) => Buffer }
+
+/** What is signed: plain words, so that a kept seal can be checked with any tool. */
+export const signedText = ({ position, hash, sealedDate }: Head) =>
+  [
+    'registry audit seal',
+    `position ${position}`,
+    `sha256 ${hash.toString('hex')}`,
+    `sealed ${sealedDate}\n`,
+  ].join('\n')
+
+/** Signs with the Ed25519 key of the keys folder, made at the first start. */
+export function signerOf({ dataDir }: Config): Signer {
+  const key = createPrivateKey(keyFile(dataDir, 'audit-signing-key', newKey))
+  const publicKey = createPublicKey(key).export({ type: 'spki', format: 'pem' }).toString()
+  return { publicKey, sign: (head) => sign(null, Buffer.from(signedText(head)), key) }
+}
+
+const newKey = () =>
+  generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
+
+export function isSigned(head: Head, publicKey: string, signature: Buffer): boolean {
+  try {
+    return verifySignature(null, Buffer.from(signedText(head)), publicKey, signature)
+  } catch {
+    return false // a key that is none
+  }
+}

@@ -1,0 +1,33 @@
+import { type Static, Type } from 'typebox'
+import { Id, optional, requiredText } from '../../platform/shape/fields.ts'
+
+/** Six digits of an authenticator, or a recovery code; no log and no audit record holds a body. */
+export const Code = requiredText(40)
+
+export const Enrolment = Type.Object(
+  {
+    secret: Type.String({ description: 'In base32; shown this once.' }),
+    otpauthUrl: Type.String({ description: 'The same for an authenticator, as a QR code has it.' }),
+  },
+  {
+    $id: 'SecondFactorEnrolment',
+    example: {
+      secret: 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP',
+      otpauthUrl: 'otpauth://totp/Registry%3Aann?secret=JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP',
+    },
+  },
+)
+export const Confirmation = Type.Object(
+  { code: Code },
+  { $id: 'SecondFactorConfirmation', example: { code: '123456' } },
+)
+export const RecoveryCodes = Type.Object(
+  {
+    recoveryCodes: Type.Array(Type.String(), { description: 'Each works once; shown this once.' }),
+  },
+  { $id: 'RecoveryCodes', example: { recoveryCodes: ['ABCD-EFGH-IJKL-MNOP'] } },
+)
+export const FactorRemoval = Type.Object({ Code: optional(Code), UserID: optional(Id) })
+
+export type Confirmation = Static<typeof Confirmation>
+export type FactorRemoval = Static<typeof FactorRemoval>

@@ -1,0 +1,20 @@
+import type { Actor } from '../../platform/actor.ts'
+import { permissionsOf } from '../../platform/permission.ts'
+import { forbidden } from '../../platform/refusal.ts'
+import type { LockedUser } from './sql.ts'
+
+/** Nobody takes over, by a new password or a change, a user who has more. */
+export function refuseBeyond(actor: Actor, user: LockedUser) {
+  const beyond = beyondOwn(actor, user)
+  if (beyond.length > 0)
+    throw forbidden('beyond_own_rights', `This user has ${beyond.join(', ')}, which you do not.`)
+}
+
+export const beyondOwn = (actor: Actor, rights: Parameters<typeof permissionsOf>[0]) =>
+  permissionsOf(rights).filter((permission) => !actor.permissions.has(permission))
+
+/** Those of others are for who may manage users. */
+export function requireUserWrite({ permissions }: Actor) {
+  if (!permissions.has('User.Write'))
+    throw forbidden('permission_missing', 'This needs the permission User.Write.')
+}

@@ -1,0 +1,15 @@
+import { Command } from 'commander'
+import { removed } from '../../access/user/factor.ts'
+import { lockUser } from '../../access/user/sql.ts'
+import { operator, say, write } from './registry.ts'
+
+export const removeSecondFactorCommand = new Command('remove-second-factor')
+  .description('for a user who has lost the authenticator and the recovery codes')
+  .requiredOption('--username <name>')
+  .action(async ({ username }: { username: string }) => {
+    await write('remove-second-factor', 'user.updated', async (tx) => {
+      const { userID } = await lockUser(tx, operator, { username })
+      return removed(tx, userID)
+    })
+    say(`${username} signs in without a second factor now.`)
+  })

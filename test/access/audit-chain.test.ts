@@ -1,0 +1,225 @@
+import assert from 'node:assert/strict'
+import { verify as verifySignature } from 'node:crypto'
+import { after, before, describe, it } from 'node:test'
+import pg from 'pg'
+import { signerOf } from '../../src/access/audit/signer.ts'
+import { readConfig } from '../../src/config.ts'
+import { sealTrail } from '../../src/operations/maintenance.ts'
+import { createLog } from '../../src/platform/log.ts'
+import { connect } from '../../src/platform/registry.ts'
+import type { Database } from '../../src/platform/sql/handle.ts'
+import { rowsOf, urlOf } from '../support/database.ts'
+import { startNode } from '../support/node.ts'
+import { runCli, temporaryFolder, until } from '../support/process.ts'
+import { refused } from '../support/refused.ts'
+import { type Service, startService } from '../support/service.ts'
+
+const config = readConfig({ REGISTRY_DATA_DIR: temporaryFolder() })
+const signer = signerOf(config)
+
+let service: Service
+let database: Database
+before(async () => {
+  service = await startService()
+  database = connect(config, service.connection, createLog('silent'))
+})
+after(async () => {
+  await database.close()
+  await service.stop()
+})
+
+const write = (name: string) => service.admin.post('/Product', { name })
+const seal = () => sealTrail(database, { signer })
+const head = async () => (await service.admin.get('/Audit/Seal')).data
+const verified = async (query = '') => (await service.admin.get(`/Audit/Verify${query}`)).data
+
+/** What verify finds after a change that only the owner of the tables can make; undone after. */
+async function foundAfter(statements: string, query = '') {
+  await write('Before')
+  await write('Between')
+  await write('After')
+  await seal()
+  assert.deepEqual((await verified()).faults, [])
+  const copies = ['audit', 'audit_link', 'audit_seal']
+  const keep = copies.map((table) => `create table kept_${table} as select * from ${table};`)
+  await rowsOf(service.connection, keep.join(''))
+  try {
+    await rowsOf(service.connection, statements)
+    return await verified(query)
+  } finally {
+    const bringBack = copies.map(
+      (table) =>
+        `truncate ${table}; insert into ${table} ${
+          table === 'audit' ? 'overriding system value' : ''
+        } select * from kept_${table}; drop table kept_${table};`,
+    )
+    await rowsOf(service.connection, bringBack.join(''))
+  }
+}
+
+const middle = `(select audit_id from audit_link order by position desc offset 1 limit 1)`
+
+describe('The audit chain', () => {
+  it('seals what was written, and gives a signed head that anybody can check', async () => {
+    await write('Sealed')
+    await seal()
+    const { isWhole, records, sealed } = await verified()
+    assert.deepEqual([isWhole, sealed], [true, records])
+    const { position, hash, sealedDate, publicKey, signature, signedText } = await head()
+    assert.equal(position, records)
+    assert.equal(
+      signedText,
+      `registry audit seal\nposition ${position}\nsha256 ${hash}\nsealed ${sealedDate}\n`,
+    )
+    const given = Buffer.from(signature, 'base64')
+    assert.ok(verifySignature(null, Buffer.from(signedText), publicKey, given))
+  })
+
+  it('is in an order that nothing can come into later', async () => {
+    const late = new pg.Client(service.connection)
+    await late.connect()
+    try {
+      await late.query('begin')
+      const { rows } = await late.query(`insert into audit (operation, resource, request_id)
+        values ('late', 'Product', 'late') returning audit_id as id`)
+      await write('Meanwhile')
+      await seal()
+      const [{ count }] = await rowsOf(
+        service.connection,
+        `select count(*)::int from audit a where not exists (
+           select from audit_link l where l.audit_id = a.audit_id)`,
+      )
+      assert.ok(count > 0, 'waits for the transaction that still runs')
+      await late.query('commit')
+      await seal()
+      const { records, sealed, isWhole } = await verified()
+      assert.deepEqual([sealed, isWhole], [records, true])
+      const [{ position }] = await rowsOf(
+        service.connection,
+        'select position::int from audit_link where audit_id = $1',
+        [rows[0].id],
+      )
+      assert.ok(position < records, 'by its transaction, which began before')
+    } finally {
+      await late.end()
+    }
+  })
+
+  it('seals each record once when many seal at once', async () => {
+    for (let i = 0; i < 5; i++) await write(`Many ${i}`)
+    await Promise.all(Array.from({ length: 4 }, seal))
+    await seal()
+    const { records, sealed, isWhole } = await verified()
+    assert.deepEqual([sealed, isWhole], [records, true])
+  })
+
+  const kinds: [string, string, string][] = [
+    ['a changed record', 'changed', `update audit set username = 'x' where audit_id = ${middle}`],
+    [
+      'a record changed by the least there is',
+      'changed',
+      `update audit set changes = (changes::text || ' ')::json where audit_id = ${middle}`,
+    ],
+    ['a removed record', 'removed', `delete from audit where audit_id = ${middle}`],
+  ]
+  for (const [what, kind, statements] of kinds)
+    it(`shows ${what}, and which`, async () => {
+      const { isWhole, faults } = await foundAfter(statements)
+      assert.equal(isWhole, false)
+      assert.equal(faults[0].kind, kind)
+      assert.ok(faults[0].auditID > 0)
+    })
+
+  it('shows records that changed places', async () => {
+    const { faults } = await foundAfter(`
+      update audit a set request_id = other.request_id, changes = other.changes
+      from audit other, (select max(audit_id) as last from audit_link) l
+      where (a.audit_id = l.last and other.audit_id = l.last - 1)
+         or (a.audit_id = l.last - 1 and other.audit_id = l.last)`)
+    assert.equal(faults[0].kind, 'changed')
+  })
+
+  it('shows a record that was put in later, among the old ones', async () => {
+    const { faults } = await foundAfter(`
+      insert into audit (operation, resource, request_id, xid)
+      select 'forged', 'Product', 'forged', min(xid) from audit`)
+    assert.equal(faults[0].kind, 'inserted')
+    assert.ok(faults[0].auditID > 0)
+  })
+
+  it('shows a chain that was recomputed without the key', async () => {
+    const { faults } = await foundAfter(`
+      update audit_link set hash = sha256(hash) where position = (
+        select max(position) from audit_link)`)
+    assert.deepEqual(
+      faults.map(({ kind }: { kind: string }) => kind),
+      ['changed', 'seal'],
+    )
+    const forged = await foundAfter(`update audit_seal set sealed_date = now() + interval '1 day'`)
+    assert.equal(forged.faults[0].kind, 'seal')
+  })
+
+  it('shows an end that was cut off, against a head that was kept', async () => {
+    await write('Last')
+    await seal()
+    const { position, hash } = await head()
+    const cut = `
+      delete from audit where audit_id in (
+        select audit_id from audit_link where position >= ${position});
+      delete from audit_link where position >= ${position};
+      delete from audit_seal where position >= ${position}`
+    const kept = `?Position=${position}&Hash=${hash}`
+    assert.deepEqual((await foundAfter(cut)).faults, [], 'a shorter chain is whole in itself')
+    const { faults } = await foundAfter(cut, kept)
+    assert.equal(faults[0].kind, 'cut off')
+    assert.deepEqual((await verified(kept)).faults, [])
+    const env = { DATABASE_URL: urlOf(service.connection) }
+    const { code, output } = await runCli(['verify', '--audit-head', `${position}:${hash}`], env)
+    assert.equal(code, 0, output)
+    assert.match(output, /^ok +the audit trail is the chain that was sealed/m)
+    const other = `${position}:${'0'.repeat(64)}`
+    assert.equal((await runCli(['verify', '--audit-head', other], env)).code, 1)
+  })
+
+  it('is verified by who sees all products', async () => {
+    const [product] = (await write('Mine')).data
+    const scoped = await service.userWith({ role: 'Operator', productIDs: [product.productID] })
+    refused(await scoped.get('/Audit/Verify'), 403, 'all_products_needed')
+  })
+})
+
+describe('A service that runs', () => {
+  it('seals within seconds; backup and restore keep the chain and go on', async () => {
+    const [from, to] = [temporaryFolder(), temporaryFolder()]
+    const first = await startNode(undefined, { REGISTRY_DATA_DIR: from })
+    const folder = `${temporaryFolder()}/backup`
+    let kept: { position: number; hash: string }
+    try {
+      await first.admin.post('/Product', { name: 'Kept' })
+      kept = await until('the trail to be sealed', async () => {
+        const { data } = await first.admin.get('/Audit/Verify')
+        return data.sealed === data.records && data.sealed > 0
+          ? (await first.admin.get('/Audit/Seal')).data
+          : undefined
+      })
+      const made = await runCli(['backup', folder], { REGISTRY_DATA_DIR: from })
+      assert.equal(made.code, 0, made.errors)
+    } finally {
+      await first.stop()
+    }
+    const restored = await runCli(['restore', folder, '--without-key'], { REGISTRY_DATA_DIR: to })
+    assert.equal(restored.code, 0, restored.output + restored.errors)
+    const second = await startNode(undefined, { REGISTRY_DATA_DIR: to })
+    try {
+      await second.admin.post('/Product', { name: 'Afterwards' })
+      await until('the trail to be sealed again', async () => {
+        const { data } = await second.admin.get('/Audit/Verify')
+        return data.sealed === data.records ? true : undefined
+      })
+      const query = `?Position=${kept.position}&Hash=${kept.hash}`
+      assert.deepEqual((await second.admin.get(`/Audit/Verify${query}`)).data.faults, [])
+    } finally {
+      await second.stop()
+    }
+  })
+})

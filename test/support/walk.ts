@@ -1,0 +1,31 @@
+import type { Reply } from './client.ts'
+
+/** What a walk through every operation is made of: see every-operation.ts. */
+export type Ask = {
+  operation: string
+  query?: Record<string, string | number>
+  body?: object
+  headers?: Record<string, string>
+}
+export type Walk = Generator<Ask, void, Reply>
+export type Asking<T> = Generator<Ask, T, Reply>
+
+/** What must not be seen where it does not belong, and a name that may be. */
+export type Carried = {
+  name: string
+  passwords: { admin: string; user: string; replaced: string; reset: string; document: string[] }
+  taxFileNumbers: string[]
+  tins: string[]
+  bankAccounts: { number: string; other: string; cheque: string; iban: string }
+}
+
+export const ask = (
+  operation: string,
+  body?: object,
+  more: Omit<Ask, 'operation' | 'body'> = {},
+): Ask => (body ? { operation, body, ...more } : { operation, ...more })
+export const find = (operation: string, query: Ask['query'] = {}) =>
+  ask(operation, undefined, { query })
+
+/** The one record that an answer is about. */
+export const one = ({ data }: Reply) => (Array.isArray(data) ? data[0] : data)
