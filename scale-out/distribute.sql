@@ -67,6 +67,8 @@ select create_distributed_table('holding', 'product_id', colocate_with => 'ledge
 select create_distributed_table('biz_transaction', 'product_id', colocate_with => 'ledger_account');
 select create_distributed_table(
   'biz_transaction_version', 'product_id', colocate_with => 'ledger_account');
+select create_distributed_table('hold', 'product_id', colocate_with => 'ledger_account');
+select create_distributed_table('hold_version', 'product_id', colocate_with => 'ledger_account');
 select create_distributed_table('biz_event', 'product_id', colocate_with => 'ledger_account');
 select create_distributed_table('distribution', 'product_id', colocate_with => 'ledger_account');
 select create_distributed_table(

@@ -54,6 +54,7 @@ import { tryLater } from './platform/refusal.ts'
 import { readEncryptionKeys, readSecrets, sealedWith } from './platform/secrets.ts'
 import type { Database } from './platform/sql/handle.ts'
 import { documentEndpoints } from './records/document/routes.ts'
+import { holdEndpoints } from './records/hold/routes.ts'
 import { reportEndpoints } from './records/report/routes.ts'
 import { searchEndpoints } from './records/search/routes.ts'
 import { version } from './version.ts'
@@ -72,6 +73,7 @@ const plainEndpoints: Endpoint[] = [
   ...addressEndpoints,
   ...communicationEndpoints,
   ...paymentDetailEndpoints,
+  ...holdEndpoints,
 ]
 
 /** The assembled service: every resource's endpoints on one server. */

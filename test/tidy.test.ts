@@ -16,9 +16,9 @@ const storeys: Record<string, string> = {
   parties:
     'sealed investor address communication payment-detail person organisation account biz-entity ' +
     'tax-standing',
-  ledger: 'biz-event biz-transaction holding',
+  ledger: 'on-hold biz-event biz-transaction holding',
   money: 'withholding-rate distribution payment-run reconciliation',
-  records: 'document report search',
+  records: 'document hold report search',
   integration: 'event webhook import',
   operations: 'gauges.ts secret-fields.ts verify backup maintenance.ts demo cli console',
 }
@@ -74,6 +74,8 @@ const writers: Record<string, string> = {
   biz_transaction: 'biz-transaction',
   biz_transaction_version: 'biz-transaction',
   holding: 'biz-transaction',
+  hold: 'hold',
+  hold_version: 'hold',
   ledger_account: 'biz-transaction distribution', // one to lock, for an account without any units
   distribution: 'distribution',
   distribution_component: 'distribution',

@@ -28,6 +28,7 @@ import * as person from '../parties/person/schema.ts'
 import * as taxStanding from '../parties/tax-standing/schema.ts'
 import { sensitiveNames } from '../platform/shape/keywords.ts'
 import * as document from '../records/document/schema.ts'
+import * as hold from '../records/hold/schema.ts'
 import * as report from '../records/report/schema.ts'
 import * as search from '../records/search/schema.ts'
 
@@ -59,6 +60,7 @@ const schemas = [
   paymentDetail,
   person,
   document,
+  hold,
   report,
   search,
   event,

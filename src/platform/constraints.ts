@@ -238,6 +238,27 @@ export const constraints: Record<string, Problem & { status: 400 | 409 }> = {
     code: 'has_events',
     message: 'An account of the entity has event notices.',
   },
+  account_has_holds: {
+    status: 409,
+    code: 'in_use',
+    message: 'There is a hold on an account of the entity.',
+  },
+  investment_has_holds: {
+    status: 409,
+    code: 'in_use',
+    message: 'There is a hold on units of the investment.',
+  },
+  document_has_holds: {
+    status: 409,
+    code: 'in_use',
+    message: 'A hold on units rests on the document.',
+  },
+  hold_quantity: {
+    status: 400,
+    code: 'required',
+    field: 'quantity',
+    message: 'The hold is on every investment of the account: of these it holds all.',
+  },
   stage_of_distribution: {
     status: 409,
     code: 'has_stages',

@@ -31,6 +31,7 @@ const happenings = {
     payment: ['returned'],
   },
   Document: { document: ['created', 'updated', 'deleted'] },
+  Hold: { hold: ['created', 'updated', 'deleted'] },
   Report: { report: ['created', 'completed', 'failed', 'deleted'] },
   Import: { import: ['created', 'completed', 'failed', 'cancelled'] },
   Webhook: { webhook: ['created', 'updated', 'deleted', 'deactivated'] },

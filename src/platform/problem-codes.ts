@@ -93,6 +93,7 @@ const byResource: Readonly<Record<string, { 400?: Words; 403?: Words; 404?: Word
     BizEvent: {
       409: {
         insufficient_holding: 'The account has not as many units.',
+        units_on_hold: 'The units are held back.',
         event_not_pending: 'The notice is completed or cancelled already.',
         investment_inactive: 'The investment takes no new money.',
       },
@@ -102,6 +103,7 @@ const byResource: Readonly<Record<string, { 400?: Words; 403?: Words; 404?: Word
       409: {
         other_notice: 'The notice is of another account or investment.',
         insufficient_holding: 'The account has not as many units.',
+        units_on_hold: 'The units are held back.',
         rolled_back: 'The transaction is rolled back already.',
         from_distribution: 'The transaction belongs to a distribution.',
         event_not_pending: 'The notice is completed or cancelled already.',

@@ -49,6 +49,7 @@ describe('GET /BizEntity/Account/Holdings', () => {
       investmentName: 'Class',
       date: dayIn(),
       quantity: 30,
+      availableQuantity: 30,
       costAmount: 60,
       averageCost: 2,
       price: 3,

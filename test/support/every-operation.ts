@@ -234,8 +234,18 @@ function* ledger(carried: Carried, fund: Fund, entities: Entities): Walk {
   yield ask('PUT /BizTransaction/Rollback', { bizTransactionID: undone.bizTransactionID })
   yield find('GET /BizTransaction', { ProductID: productID, 'AccountID.equal': moved.accountID })
   yield find('GET /BizEntity/Account/Holdings', { ProductID: productID })
+  const position = { AccountID: accountID, InvestmentID: investmentID }
+  yield find('GET /BizEntity/Account/Holdings/Explain', position)
   yield* notices(carried, fund, accountID)
+  const { holdID } = one(yield ask('POST /Hold', { ...held(posting), reason: carried.name }))
+  yield ask('PUT /Hold', { holdID, quantity: 2 })
+  yield find('GET /Hold', { AccountID: accountID })
+  yield find('DELETE /Hold', { HoldID: holdID })
 }
+
+const held = ({ accountID, investmentID }: { accountID: number; investmentID: number }) => ({
+  ...{ accountID, investmentID, quantity: 1 },
+})
 
 function* notices({ bankAccounts }: Carried, fund: Fund, accountID: number): Walk {
   const { productID, investmentID, targetID } = fund

@@ -106,6 +106,10 @@ export const entityRequests: Requests = {
     ({ product, account, first }, names) =>
       inQuery(names.product(product), names.accountFilter(account), names.investment(first)),
   ],
+  'GET /BizEntity/Account/Holdings/Explain': [
+    ({ product, account, first }, names) =>
+      inQuery(names.product(product), names.account(account), names.investment(first)),
+  ],
 }
 
 /** A person and an organisation of one entity without history, which may be changed. */

@@ -149,6 +149,25 @@ const importRequests: Requests = {
 }
 const fileOf = ({ documentID }: Data) => ({ documentID })
 
+const newHold = ({ make, account, fresh }: World) =>
+  make.post('/Hold', {
+    ...{ accountID: account.accountID, all: true, reason: fresh(), validTo: '2020-01-01' },
+    validFrom: '2020-01-01',
+  })
+const holdName = async (world: World) => ({ holdID: (await newHold(world)).holdID })
+
+const holdRequests: Requests = {
+  'GET /Hold': [async (world) => inQuery(await holdName(world))],
+  'POST /Hold': [
+    ({ product, first, account, fresh }, names) =>
+      inBody(names.product(product), names.account(account), names.investment(first), {
+        ...{ quantity: 1, reason: fresh(), validFrom: '2020-01-01', validTo: '2020-01-01' },
+      }),
+  ],
+  'PUT /Hold': [async (world) => inBody(await holdName(world), { reason: world.fresh() })],
+  'DELETE /Hold': [async (world) => inQuery(await holdName(world))],
+}
+
 /** A rule that holds nothing back. */
 const ruleIn = ({ productID }: World) => ({
   resource: 'Webhook',
@@ -220,6 +239,7 @@ export const requests: Requests = {
   'GET /Event': [({ productID }) => inQuery({ productID })],
   'GET /Search': [() => inQuery({ text: 'ann' })],
   ...approvalRequests,
+  ...holdRequests,
   'GET /Audit/Seal': [() => ({})],
   'GET /Audit/Verify': [() => ({})],
   'GET /Audit': [

@@ -16,6 +16,7 @@ import { masked } from '../../platform/shape/mask.ts'
 import type { Tx } from '../../platform/sql/handle.ts'
 import { identify, namesAny, noSuch, type Reference } from '../../platform/sql/identify.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
+import { heldBack } from '../on-hold/held.ts'
 import { NoticeOfConversion, NoticeOfDeposit, NoticeOfRedemption } from './schema.ts'
 import { renderEvents } from './sql.ts'
 
@@ -163,20 +164,25 @@ async function refuseMoreThanHeld(
 ) {
   const key = sql`product_id = ${productID} and account_id = ${accountID}`
   await tx.query(sql`select 1 from ledger_account where ${key} for update`)
-  const [short] = await tx.query<{ held: string; pending: string }>(sql`
+  const [short] = await tx.query<{ held: string; pending: string; isHeld: boolean }>(sql`
     with announced as (
       select e.quantity, e.amount from biz_event e
       where e.product_id = ${productID} and e.account_id = ${accountID}
         and e.investment_id = ${investmentID} and e.biz_event_type_id = ${types.Redemption}
         and e.biz_event_status_id = ${statuses.Pending})
-    select trim_scale(h.quantity)::text as held, trim_scale(round(w.units, 8))::text as pending
+    select trim_scale(h.quantity)::text as held, trim_scale(round(w.units, 8))::text as pending,
+      k.is_all or k.quantity > 0 as "isHeld"
     from investment i
     cross join lateral (
-      select coalesce((
+      select ${productID}::int as product_id, ${accountID}::int as account_id, i.investment_id) g
+    cross join lateral (${heldBack('g', sql`${date}::date`)}) k
+    cross join lateral (
+      select case when k.is_all then 0 else greatest(b.quantity - k.quantity, 0) end as quantity
+      from (select coalesce((
         select b.closing_quantity from biz_transaction b
         where b.product_id = ${productID} and b.account_id = ${accountID}
           and b.investment_id = i.investment_id and b.transaction_date <= ${date} and ${counted}
-        order by b.transaction_date desc, b.biz_transaction_id desc limit 1), 0) as quantity) h
+        order by b.transaction_date desc, b.biz_transaction_id desc limit 1), 0) as quantity) b) h
     left join lateral (
       select coalesce(redemption_price, price) as price from investment_price
       where investment_id = i.investment_id and price_date <= ${date}
@@ -192,6 +198,13 @@ async function refuseMoreThanHeld(
     where i.investment_id = ${investmentID} and (h.quantity = 0 or (h.quantity < s.units
       -- Money that comes to the whole holding, rounded, is not more than is held.
       and (not s.by_money or s.money > round(h.quantity * v.price, minor_units(i.currency_id)))))`)
+  if (short?.isHeld)
+    throw conflict(
+      'units_on_hold',
+      `Only ${short.held} of the units are not on hold` +
+        (short.pending === '0' ? '.' : `, and ${short.pending} are on notice already.`),
+      'quantity',
+    )
   if (short)
     throw conflict(
       'insufficient_holding',

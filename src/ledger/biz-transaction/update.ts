@@ -1,14 +1,15 @@
-import sql from 'sql-template-tag'
+import sql, { raw } from 'sql-template-tag'
 import { productReference } from '../../catalogue/product/schema.ts'
 import { identifyProduct } from '../../catalogue/product/sql.ts'
 import { type Actor, inLedgerScope } from '../../platform/actor.ts'
 import { lookups } from '../../platform/lookup/lookups.ts'
-import { invalid } from '../../platform/refusal.ts'
+import { invalid, refuseAll } from '../../platform/refusal.ts'
 import { changesBetween } from '../../platform/shape/mask.ts'
 import type { Tx } from '../../platform/sql/handle.ts'
 import { identifyAll, namesAny } from '../../platform/sql/identify.ts'
 import { recordset } from '../../platform/sql/recordset.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
+import { holdProblems, type Taken } from '../on-hold/held.ts'
 import { type Corrected, correct, moves } from './correct.ts'
 import {
   countAnew,
@@ -18,7 +19,7 @@ import {
   renderAll,
   type Stored,
 } from './family.ts'
-import { kindOf } from './kinds.ts'
+import { idsOf, kindOf } from './kinds.ts'
 import { firstDate } from './legs.ts'
 import { transactionReference } from './reference.ts'
 import { BizTransaction, type TransactionUpdate } from './schema.ts'
@@ -45,6 +46,7 @@ export async function updateTransaction(
   await write(tx, own, { changed, update, moment })
   await writeFigures(tx, own, figures)
   await countAnew(tx, changed, update.transactionDate)
+  await refuseHeldBack(tx, own, moment)
   return {
     json: await renderAll(tx, changed),
     recordCount: changed.length,
@@ -107,6 +109,26 @@ const write = (tx: Tx, own: Stored, { changed, update, moment }: Change) => {
         then coalesce(${externalBizTransactionId}, t.external_biz_transaction_id)
         else t.external_biz_transaction_id end
     where ${among(changed)}`)
+}
+
+const outgoing = raw(idsOf('Redemption', 'Transfer out', 'Conversion out'))
+
+/** A correction that takes more out, or on another day, may not take what is held back. */
+async function refuseHeldBack(tx: Tx, { productID, id }: Stored, moment: string) {
+  const taken = await tx.query<Taken>(sql`
+    select t.account_id as "accountID", t.investment_id as "investmentID",
+      t.transaction_date as date
+    from biz_transaction t
+    join biz_transaction_version v on v.product_id = t.product_id
+      and v.biz_transaction_id = t.biz_transaction_id and v.valid_to = ${moment}::timestamptz
+    where t.product_id = ${productID}
+      and (t.biz_transaction_id = ${id} or t.parent_biz_transaction_id = ${id}
+        or t.biz_transaction_id = (select o.parent_biz_transaction_id from biz_transaction o
+          where o.product_id = ${productID} and o.biz_transaction_id = ${id}))
+      and t.biz_transaction_type_id in ${outgoing}
+      and (t.quantity < v.quantity or t.transaction_date <> v.transaction_date)`)
+  if (taken.length === 0) return
+  refuseAll(409, [...(await holdProblems(tx, productID, taken)).values()])
 }
 
 const figureColumns = {

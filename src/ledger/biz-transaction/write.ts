@@ -1,8 +1,9 @@
 import sql, { raw } from 'sql-template-tag'
-import { Refusal } from '../../platform/refusal.ts'
+import { type Problem, Refusal } from '../../platform/refusal.ts'
 import { inside } from '../../platform/shape/path.ts'
 import type { Tx } from '../../platform/sql/handle.ts'
 import { recordset } from '../../platform/sql/recordset.ts'
+import { accountsOnHold, holdProblems, takesOut } from '../on-hold/held.ts'
 import { lockReached, recountAll } from './carry.ts'
 import type { Posted, Priced } from './item.ts'
 import { isNone, settingFlaws, tooLarge } from './price.ts'
@@ -123,9 +124,44 @@ async function writeLocked(
     productID,
     posted.flatMap(({ releases }) => releases ?? []),
   )
+  const outgoing = await takingFromHeld(tx, productID, posted)
+  const undo = outgoing.length > 0 ? await savepoint(tx, 'holds') : async () => {}
   const shortfalls = await writeRows(tx, productID, posted, locked)
-  if (shortfalls.length === 0) return { written: posted }
-  return { refused: await refuseShort(tx, posted, shortfalls), idle: [] }
+  if (shortfalls.length > 0) return { refused: await refuseShort(tx, posted, shortfalls), idle: [] }
+  const held = await refuseHeld(tx, productID, outgoing, posted)
+  if (held.size === 0) return { written: posted }
+  await undo()
+  return { refused: held, idle: [] }
+}
+
+/** What takes units out of accounts on which there are holds; most postings are none of that. */
+async function takingFromHeld(tx: Tx, productID: number, rows: readonly Posted[]) {
+  const outgoing = rows.filter(({ asked }) => takesOut(asked.typeID))
+  const held = await accountsOnHold(
+    tx,
+    productID,
+    outgoing.map(({ accountID }) => accountID),
+  )
+  return outgoing.filter(({ accountID }) => held.has(accountID))
+}
+
+/** Of each request that takes units which are held back: why. */
+async function refuseHeld(
+  tx: Tx,
+  productID: number,
+  outgoing: readonly Posted[],
+  all: readonly Posted[],
+): Promise<Refused> {
+  if (outgoing.length === 0) return new Map()
+  const taken = outgoing.map((row) => ({ ...row, date: dateOf(row) }))
+  const problems = await holdProblems(tx, productID, taken)
+  return refusalsFor(
+    all,
+    [...problems].map(([place, problem]) => {
+      const { request, path } = outgoing[place]!.item
+      return { request, problem: { ...problem, field: inside(path, 'quantity') } }
+    }),
+  )
 }
 
 /** What is wrong with a figure that only the lock has told. */
@@ -187,7 +223,7 @@ async function insert(tx: Tx, productID: number, rows: readonly Posted[]) {
 /** Every item has its day since it was accepted. */
 const dateOf = ({ item }: Pick<Priced, 'item'>) => item.body.transactionDate!
 
-async function savepoint(tx: Tx, name: 'accounts' | 'posting') {
+async function savepoint(tx: Tx, name: 'accounts' | 'posting' | 'holds') {
   await tx.query(sql`savepoint ${raw(name)}`)
   return async () => {
     await tx.query(sql`rollback to savepoint ${raw(name)}`)
@@ -228,6 +264,14 @@ async function refuseShort(tx: Tx, rows: readonly Posted[], shortfalls: readonly
       problem: { ...problems[i]!, field: inside(item.path, 'quantity') }, // one for each shortfall
     })),
   )
+  return refusalsFor(rows, told)
+}
+
+/** Who is not alone may be refused because of another of the list. */
+function refusalsFor(
+  rows: readonly Posted[],
+  told: readonly { request: number; problem: Problem }[],
+) {
   const alone = new Set(rows.map(({ item }) => item.request)).size === 1
   const requests = [...new Set(told.map(({ request }) => request))]
   return new Map(

@@ -1,4 +1,5 @@
 import { arrayOf, reading } from '../../platform/http/endpoint.ts'
+import { ExplainQuery, explainPosition, PositionStep } from './explain.ts'
 import { Holding, HoldingQuery } from './schema.ts'
 import { readHoldings } from './sql.ts'
 
@@ -11,5 +12,14 @@ export const holdingEndpoints = [
     query: HoldingQuery,
     data: arrayOf(Holding),
     read: ({ query, actor }, handle) => readHoldings(handle, actor, query),
+  }),
+  reading({
+    operation: 'GET /BizEntity/Account/Holdings/Explain',
+    name: 'explainHolding',
+    access: 'BizTransaction.Read',
+    summary: 'Each transaction of one position, with its effect on units, cost and gain.',
+    query: ExplainQuery,
+    data: arrayOf(PositionStep),
+    read: ({ query, actor }, handle) => explainPosition(handle, actor, query),
   }),
 ]

@@ -21,6 +21,7 @@ export const Holding = shown('Holding', {
   investmentName: Type.String(),
   date: DateOnly,
   quantity: Decimal,
+  availableQuantity: Decimal,
   costAmount: Decimal,
   averageCost: Decimal,
   price: Decimal,

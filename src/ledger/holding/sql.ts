@@ -10,6 +10,7 @@ import { pageBy, renderPage } from '../../platform/sql/paging.ts'
 import { columns } from '../../platform/sql/render.ts'
 import { counts } from '../biz-transaction/kinds.ts'
 import { ownerFilters } from '../biz-transaction/schema.ts'
+import { heldBack } from '../on-hold/held.ts'
 import {
   Holding,
   type HoldingQuery,
@@ -34,6 +35,7 @@ const holdingColumns = columns(Holding, 'h', {
   securityCode: 'i.security_code',
   investmentName: 'i.name',
   date: 'd.date',
+  availableQuantity: 'case when k.is_all then 0 else greatest(h.quantity - k.quantity, 0) end',
   costAmount: 'h.cost',
   averageCost: 'round(round(h.cost, 40) / nullif(h.quantity, 0), 8)',
   price: 'v.price',
@@ -110,6 +112,7 @@ export function readHoldings(handle: Sql, actor: Actor, query: HoldingQuery) {
         where investment_id = h.investment_id and price_date <= d.date
         order by price_date desc limit 1) v on true
       cross join lateral (${distributionsOf}) x
+      cross join lateral (${heldBack('h', sql`d.date`)}) k
       order by h.product_id, h.account_id, h.investment_id`,
   })
 }

@@ -8,7 +8,7 @@ const account = {
 } as const
 
 /** An account as query strings and as bodies name it; a transfer names two. */
-export const accountParameter = reference(account, ['AccountID', 'ExternalAccountId'])
 export const accountReference = reference(account, ['accountID', 'externalAccountId'])
+export const accountParameter = reference(account, ['AccountID', 'ExternalAccountId'])
 export const fromAccountReference = reference(account, ['fromAccountID', 'fromExternalAccountId'])
 export const toAccountReference = reference(account, ['toAccountID', 'toExternalAccountId'])

@@ -20,7 +20,7 @@ const tags: Readonly<Record<string, string>> = {
   WithholdingRate: 'The rates of withholding tax, by kind of income, country and time.',
   PaymentRun: 'Payments out to investors, in runs with a bank file.',
   Payment: 'Single payments of runs, and those that came back.',
-  Hold: 'Accounts and units that are held.',
+  Hold: 'Units that are held back: they may not leave their account.',
   Approval: 'Changes that wait for a second person.',
   ApprovalRule: 'Which changes need a second person.',
   ApiKey: 'Keys with which machines sign in.',

@@ -23,6 +23,7 @@ const words: Readonly<Record<string, string>> = {
   amount: 'Money, in the currency of the product.',
   applicationPrice: 'The price at which units are issued.',
   associatedPersons: 'Persons with a role in the organisation.',
+  availableQuantity: 'The units that may leave: those that are not on hold.',
   averageCost: 'The cost of one unit held, on average.',
   balance: 'The units that the account holds.',
   birthCountryCode: 'The country of birth, as an ISO 3166 code.',

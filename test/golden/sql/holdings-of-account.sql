@@ -15,6 +15,7 @@
   i.name as "investmentName",
   d.date as "date",
   trim_scale(h.quantity) as "quantity",
+  trim_scale(case when k.is_all then 0 else greatest(h.quantity - k.quantity, 0) end) as "availableQuantity",
   trim_scale(h.cost) as "costAmount",
   trim_scale(round(round(h.cost, 40) / nullif(h.quantity, 0), 8)) as "averageCost",
   trim_scale(v.price) as "price",
@@ -96,4 +97,11 @@ join distribution c on c.product_id = e.product_id
   and c.corporate_action_id = e.corporate_action_id
 where e.product_id = h.product_id and e.account_id = h.account_id
   and e.investment_id = h.investment_id) x
+    cross join lateral (
+select coalesce(bool_or(k.quantity is null), false) as is_all,
+  coalesce(sum(k.quantity), 0) as quantity
+from hold k
+where k.product_id = h.product_id and k.account_id = h.account_id
+  and (k.investment_id is null or k.investment_id = h.investment_id)
+  and k.valid_from <= d.date and (k.valid_to is null or k.valid_to >= d.date)) k
     order by h.product_id, h.account_id, h.investment_id) r;

@@ -126,6 +126,9 @@ else 'open' end as standing
     where a.account_id = g.account_id limit 1) x
   order by g.place) s;
 
+select distinct account_id as id from hold
+where product_id = $1 and account_id = any($2::int[]);
+
   with stated as materialized (
     select g.*,
       holding_state(

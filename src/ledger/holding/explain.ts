@@ -1,0 +1,133 @@
+import sql, { join, raw } from 'sql-template-tag'
+import { type Static, Type } from 'typebox'
+import { investmentParameter } from '../../catalogue/investment/schema.ts'
+import { productParameter } from '../../catalogue/product/schema.ts'
+import { identifyProduct } from '../../catalogue/product/sql.ts'
+import { today } from '../../catalogue/product/today.ts'
+import { accountParameter } from '../../parties/account/reference.ts'
+import { type Actor, inLedgerScope, inScope } from '../../platform/actor.ts'
+import { paging } from '../../platform/http/paging.ts'
+import {
+  DateOnly,
+  DateTime,
+  decimal,
+  ExternalId,
+  Id,
+  LongId,
+  optional,
+  shown,
+} from '../../platform/shape/fields.ts'
+import type { Sql } from '../../platform/sql/handle.ts'
+import { identify, namesAny } from '../../platform/sql/identify.ts'
+import { pageBy, renderPage } from '../../platform/sql/paging.ts'
+import { columns } from '../../platform/sql/render.ts'
+import { counts, ofKind } from '../biz-transaction/kinds.ts'
+
+const figure = (description: string) => decimal({}, { description })
+
+/** A transaction of a position, and what it did to its units, cost and gain. */
+export const PositionStep = shown(
+  'PositionStep',
+  {
+    bizTransactionID: LongId,
+    externalBizTransactionId: ExternalId,
+    bizTransactionTypeID: Id,
+    typeName: Type.String(),
+    movementReasonCode: Type.String(),
+    transactionDate: DateOnly,
+    investmentPrice: decimal(),
+    amount: decimal(),
+    quantityChange: figure('The units that came or went.'),
+    costChange: figure('The cost that came or went with them.'),
+    gainChange: figure('The gain that was realised.'),
+    closingQuantity: figure('The units of the position after it.'),
+    closingCost: figure('The cost of the position after it.'),
+    closingGain: figure('All gain realised up to it.'),
+    comment: Type.String(),
+    createdDate: DateTime,
+  },
+  {
+    bizTransactionID: 12,
+    externalBizTransactionId: null,
+    bizTransactionTypeID: 3,
+    typeName: 'Redemption',
+    movementReasonCode: 'RED',
+    transactionDate: '2026-01-31',
+    investmentPrice: 1.5,
+    amount: -150,
+    quantityChange: -100,
+    costChange: -125,
+    gainChange: 25,
+    closingQuantity: 900,
+    closingCost: 1125,
+    closingGain: 25,
+    comment: null,
+    createdDate: '2026-01-31T00:00:00Z',
+  },
+)
+
+export const ExplainQuery = Type.Object({
+  ProductID: optional(Id),
+  ExternalProductId: optional(ExternalId),
+  AccountID: optional(Id),
+  ExternalAccountId: optional(ExternalId),
+  InvestmentID: optional(Id),
+  ExternalInvestmentId: optional(ExternalId),
+  SecurityCode: optional(Type.String({ minLength: 1, maxLength: 50 })),
+  Date: optional(DateOnly),
+  ...paging,
+})
+export type ExplainQuery = Static<typeof ExplainQuery>
+
+const stepColumns = columns(PositionStep, 't', {
+  typeName: ofKind('t.biz_transaction_type_id', ({ name }) => name),
+  movementReasonCode: ofKind('t.biz_transaction_type_id', ({ code }) => code),
+  quantityChange: 't.closing_quantity - coalesce(s.quantity, 0)',
+  costChange: 't.closing_cost - coalesce(s.cost, 0)',
+  gainChange: 't.closing_gain - coalesce(s.gain, 0)',
+})
+
+/** The transactions that make up a position, in the order in which they count. */
+export async function explainPosition(handle: Sql, actor: Actor, query: ExplainQuery) {
+  const { accountID, investmentID } = await findPosition(handle, actor, query)
+  const asked = [
+    inLedgerScope(actor, 't.product_id'),
+    sql`t.account_id = ${accountID}`,
+    sql`t.investment_id = ${investmentID}`,
+    sql`t.transaction_date <= coalesce(${query.Date ?? null}::date, (
+      select ${today('p')} from product p where p.product_id = t.product_id))`,
+    raw(counts('t')),
+  ]
+  return renderPage(handle, query, {
+    key: ['transactionDate', 'bizTransactionID'],
+    rows: (wanted) => sql`
+      select t.* from biz_transaction t where ${join(asked, ' and ')}
+      ${pageBy(
+        wanted,
+        't.transaction_date, t.biz_transaction_id',
+        '(select max(biz_transaction_id) from biz_transaction)',
+      )}`,
+    show: (rows) => sql`
+      select ${stepColumns} from (${rows}) t
+      left join lateral (
+        select b.closing_quantity as quantity, b.closing_cost as cost, b.closing_gain as gain
+        from biz_transaction b
+        where b.product_id = t.product_id and b.account_id = t.account_id
+          and b.investment_id = t.investment_id and ${raw(counts('b'))}
+          and (b.transaction_date, b.biz_transaction_id)
+            < (t.transaction_date, t.biz_transaction_id)
+        order by b.transaction_date desc, b.biz_transaction_id desc limit 1) s on true
+      order by t.transaction_date, t.biz_transaction_id`,
+  })
+}
+
+async function findPosition(handle: Sql, actor: Actor, query: ExplainQuery) {
+  const productID = namesAny(productParameter, query)
+    ? await identifyProduct(handle, actor, query, productParameter)
+    : undefined
+  const within = { visible: inScope(actor, 'r.product_id'), productIDs: [productID] }
+  return {
+    accountID: await identify(handle, accountParameter, query, within),
+    investmentID: await identify(handle, investmentParameter, query, within),
+  }
+}

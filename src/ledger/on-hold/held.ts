@@ -1,0 +1,82 @@
+import sql, { raw } from 'sql-template-tag'
+import { today } from '../../catalogue/product/today.ts'
+import { lookups } from '../../platform/lookup/lookups.ts'
+import type { Problem } from '../../platform/refusal.ts'
+import type { Fragment, Tx } from '../../platform/sql/handle.ts'
+
+/**
+ * Holds: units that may not leave an account. They are judged on the day of what takes units out,
+ * and where that is past also today, so that nothing is dated back past a hold.
+ */
+
+const counted = raw(`b.biz_transaction_status_id <> ${lookups.BizTransactionStatus.RolledBack}`)
+const {
+  Redemption,
+  'Transfer out': transfer,
+  'Conversion out': conversion,
+} = lookups.BizTransactionType
+
+/** What holds are about: corrections by adjustment are not. */
+const outgoing: readonly number[] = [Redemption, transfer, conversion]
+export const takesOut = (typeID: number) => outgoing.includes(typeID)
+
+/** Something that takes units out of a holding on a day. */
+export type Taken = { accountID: number; investmentID: number; date: string }
+
+/** Of some accounts those on which there are holds at all; their accounts are locked. */
+export async function accountsOnHold(tx: Tx, productID: number, accountIDs: readonly number[]) {
+  if (accountIDs.length === 0) return new Set<number>()
+  const rows = await tx.query<{ id: number }>(sql`
+    select distinct account_id as id from hold
+    where product_id = ${productID} and account_id = any(${accountIDs}::int[])`)
+  return new Set(rows.map(({ id }) => id))
+}
+
+/** What is held back of a holding (under aliases of both ids) on a day: all of it, or so much. */
+export const heldBack = (holding: string, day: Fragment, table = sql`hold`) => sql`
+  select coalesce(bool_or(k.quantity is null), false) as is_all,
+    coalesce(sum(k.quantity), 0) as quantity
+  from ${table} k
+  where k.product_id = ${raw(holding)}.product_id and k.account_id = ${raw(holding)}.account_id
+    and (k.investment_id is null or k.investment_id = ${raw(holding)}.investment_id)
+    and k.valid_from <= ${day} and (k.valid_to is null or k.valid_to >= ${day})`
+
+type Short = { place: number; number: string; name: string; day: string; held: string | null }
+
+/** What is wrong with what was just written, by its place: it took units that are on hold. */
+export async function holdProblems(
+  tx: Tx,
+  productID: number,
+  taken: readonly Taken[],
+): Promise<Map<number, Problem>> {
+  const short = await tx.query<Short>(sql`
+    select (g.place - 1)::int as place, a.account_number as number, d.day::text as day,
+      coalesce(i.security_code, i.external_investment_id, i.name, i.investment_id::text) as name,
+      case when not k.is_all then trim_scale(k.quantity)::text end as held
+    from (
+      select ${productID}::int as product_id, t.* from unnest(
+        ${taken.map(({ accountID }) => accountID)}::int[],
+        ${taken.map(({ investmentID }) => investmentID)}::int[],
+        ${taken.map(({ date }) => date)}::date[])
+        with ordinality t (account_id, investment_id, date, place)) g
+    join product p on p.product_id = g.product_id
+    join account a on a.account_id = g.account_id
+    join investment i on i.investment_id = g.investment_id
+    cross join lateral (values (g.date), (greatest(g.date, ${today('p')}))) d (day)
+    cross join lateral (${heldBack('g', sql`d.day`)}) k
+    left join lateral (
+      select b.closing_quantity as quantity from biz_transaction b
+      where b.product_id = ${productID} and b.account_id = g.account_id
+        and b.investment_id = g.investment_id and b.transaction_date <= d.day
+        and ${counted}
+      order by b.transaction_date desc, b.biz_transaction_id desc limit 1) c on true
+    where k.is_all or coalesce(c.quantity, 0) < k.quantity
+    order by g.place, d.day desc`)
+  return new Map(short.map((row) => [row.place, problemOf(row)]))
+}
+
+const problemOf = ({ number, name, day, held }: Short): Problem => ({
+  code: 'units_on_hold',
+  message: `Of account ${number} in ${name}, ${held ?? 'all'} units are on hold on ${day}.`,
+  field: 'quantity',
+})

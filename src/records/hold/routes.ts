@@ -1,0 +1,41 @@
+import { arrayOf, type Endpoint, nothing, reading, writing } from '../../platform/http/endpoint.ts'
+import { createHold, deleteHold, updateHold } from './save.ts'
+import { Hold, HoldInput, HoldKey, HoldQuery, HoldUpdate } from './schema.ts'
+import { readHolds } from './sql.ts'
+
+const shared = { access: 'Hold.Write', resource: 'Hold' } as const
+
+export const holdEndpoints: Endpoint[] = [
+  reading({
+    operation: 'GET /Hold',
+    access: 'Hold.Read',
+    summary: 'Read one hold, those of an account, or a page of all.',
+    query: HoldQuery,
+    data: arrayOf(Hold),
+    read: ({ query, actor }, handle) => readHolds(handle, actor, query),
+  }),
+  writing({
+    ...shared,
+    operation: 'POST /Hold',
+    summary: 'Hold units back: no redemption, transfer out or conversion takes them.',
+    body: HoldInput,
+    data: arrayOf(Hold),
+    write: ({ body, actor }, tx) => createHold(tx, actor, body),
+  }),
+  writing({
+    ...shared,
+    operation: 'PUT /Hold',
+    summary: 'Change a hold; what is left out stays.',
+    body: HoldUpdate,
+    data: arrayOf(Hold),
+    write: ({ body, actor }, tx) => updateHold(tx, actor, body),
+  }),
+  writing({
+    ...shared,
+    operation: 'DELETE /Hold',
+    summary: 'Remove a hold.',
+    query: HoldKey,
+    data: nothing,
+    write: ({ query, actor }, tx) => deleteHold(tx, actor, query),
+  }),
+]
