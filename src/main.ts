@@ -9,11 +9,11 @@ import { startWebhooks } from './integration/webhook/worker.ts'
 import { openDemo } from './operations/demo/open.ts'
 import { startMaintenance } from './operations/maintenance.ts'
 import { secretFields } from './operations/secret-fields.ts'
+import { startWorker } from './operations/worker.ts'
 import { createLog, type Log } from './platform/log.ts'
 import { connect, prepareSchema, startServer } from './platform/registry.ts'
 import type { Database } from './platform/sql/handle.ts'
 import { connectionsOfNode, lackOfRoom, type Room, roomStatement } from './platform/sql/room.ts'
-import { startWorker } from './records/report/worker.ts'
 import { version } from './version.ts'
 
 /** How long requests in flight may take to finish once we are told to stop. */

@@ -3,10 +3,10 @@ import { ConfigError, readConfig, unknownWords } from './config.ts'
 import { startImports } from './integration/import/worker.ts'
 import { startWebhooks } from './integration/webhook/worker.ts'
 import { secretFields } from './operations/secret-fields.ts'
+import { startWorker } from './operations/worker.ts'
 import { findEmbedded } from './platform/embedded/postgres.ts'
 import { createLog } from './platform/log.ts'
 import { connect, givenConnections, prepareSchema } from './platform/registry.ts'
-import { startWorker } from './records/report/worker.ts'
 
 /**
  * A process that only makes reports, works at imports and serves webhooks: `npm run worker`. As

@@ -8,6 +8,7 @@ type Words = Readonly<Record<string, string>>
 const malformed: Words = {
   combination: 'Fields contradict each other.',
   unknown_lookup: 'An id is not one of the lookup that its field takes.',
+  key_missing: 'Something is sealed with a key that the process does not have.',
   no_income_kind: 'A tax component has no kind of income, by which tax would be withheld.',
   no_withholding_rate: 'There is no rate of withholding tax for a kind of income on the day.',
   overlap: 'Another rate holds for the same at that time.',

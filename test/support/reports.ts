@@ -1,17 +1,21 @@
 import assert from 'node:assert/strict'
 import { readAbsent } from '../../src/access/user/session.ts'
 import { readConfig } from '../../src/config.ts'
+import { startWorker } from '../../src/operations/worker.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { connect } from '../../src/platform/registry.ts'
-import { startWorker } from '../../src/records/report/worker.ts'
 import type { Client } from './client.ts'
 import { getBytes } from './files.ts'
 import { until } from './process.ts'
-import type { Service } from './service.ts'
+import { encryptionKey, type Service } from './service.ts'
 
 /** A worker of a test's own, in this process. */
 export async function workFor({ connection }: Service, env: Record<string, string>) {
-  const config = readConfig({ REGISTRY_DATABASE_CONNECTIONS: '5', ...env })
+  const config = readConfig({
+    REGISTRY_DATABASE_CONNECTIONS: '5',
+    REGISTRY_ENCRYPTION_KEY: encryptionKey,
+    ...env,
+  })
   const log = createLog(process.env.REGISTRY_TEST_LOG ?? 'silent')
   const database = connect(config, connection, log)
   const actorOf = (userID: number) => readAbsent(database, userID)

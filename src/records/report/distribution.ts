@@ -48,6 +48,7 @@ const columnsOf = ({ components }: Declared): Column[] => [
   { key: 'units', title: 'Units', kind: 'number', width: 13, decimals: 4, total: true },
   money('gross', 'Gross'),
   ...components.map((name, i) => money(`component${i + 1}`, spaced(name))),
+  money('tax', 'Tax withheld', 11),
   money('drp', 'Reinvested', 12),
   { key: 'drpUnits', title: 'DRP units', kind: 'number', width: 11, decimals: 4, total: true },
   money('residual', 'Residual', 9),
@@ -80,6 +81,7 @@ export async function distributionSketch(snapshot: Snapshot, subject: Subject): 
       select a.account_number as "accountNumber", e.name, round(t.units, i.unit_decimals) as units,
         round(t.gross_amount, ${decimals}) as gross,
         ${components.length > 0 ? join(components, ' ') : sql``}
+        round(t.tax_amount, ${decimals}) as tax,
         round(t.drp_amount, ${decimals}) as drp,
         round(coalesce(t.drp_units, 0), coalesce(r.unit_decimals, i.unit_decimals)) as "drpUnits",
         round(coalesce(t.drp_residual, 0), ${decimals}) as residual,

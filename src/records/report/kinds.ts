@@ -1,3 +1,4 @@
+import type { Vault } from '../../parties/sealed/vault.ts'
 import type { Actor } from '../../platform/actor.ts'
 import { lookups } from '../../platform/lookup/lookups.ts'
 import type { Permission } from '../../platform/permission.ts'
@@ -6,18 +7,22 @@ import type { Snapshot } from '../../platform/sql/handle.ts'
 import { distributionSketch } from './distribution.ts'
 import { rangesSketch, topHoldersSketch } from './holders.ts'
 import { holdingsSketch } from './holdings.ts'
+import { qualitySketch } from './quality.ts'
 import { reconciliationSketch } from './reconciliation.ts'
 import { registerSketch } from './register.ts'
 import { statementSketch } from './statement.ts'
 import type { Subject } from './subject.ts'
 import type { Sketch } from './table.ts'
 import { transactionsSketch } from './transactions.ts'
+import { unclaimedSketch } from './unclaimed.ts'
+import { unitsOnIssueSketch } from './units-on-issue.ts'
+import { withholdingSketch } from './withholding.ts'
 
 type Kind = {
   title: string
   /** What its rows are made of: who may not read that may not have the report. */
   needs: readonly Permission[]
-  sketch: (snapshot: Snapshot, subject: Subject) => Promise<Sketch>
+  sketch: (snapshot: Snapshot, subject: Subject, vault: Vault) => Promise<Sketch>
 }
 
 const { ReportType } = lookups
@@ -63,6 +68,26 @@ export const kinds: Record<number, Kind> = {
     title: 'Payment reconciliation',
     needs: ['Distribution.Read', 'PaymentRun.Read'],
     sketch: reconciliationSketch,
+  },
+  [ReportType['Unclaimed money']]: {
+    title: 'Unclaimed money',
+    needs: ['PaymentRun.Read', 'BizEntity.Read', 'Address.Read'],
+    sketch: unclaimedSketch,
+  },
+  [ReportType['Withholding summary']]: {
+    title: 'Withholding summary',
+    needs: ['Distribution.Read', 'Tax.Read'],
+    sketch: withholdingSketch,
+  },
+  [ReportType['Data quality']]: {
+    title: 'Data quality',
+    needs: ['BizEntity.Read', 'Person.Read', 'Organisation.Read', 'PaymentDetail.Read'],
+    sketch: qualitySketch,
+  },
+  [ReportType['Units on issue']]: {
+    title: 'Units on issue',
+    needs: ['BizTransaction.Read'],
+    sketch: unitsOnIssueSketch,
   },
 }
 

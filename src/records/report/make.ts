@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import sql, { raw } from 'sql-template-tag'
+import type { Vault } from '../../parties/sealed/vault.ts'
 import type { Actor } from '../../platform/actor.ts'
 import type { EventType } from '../../platform/event-types.ts'
 import type { Files, Transaction } from '../../platform/files/files.ts'
@@ -31,6 +32,8 @@ export type Makers = {
   ring: () => void
   /** The user a report is for, as they are now. */
   actorOf: (userID: number) => Promise<Actor | undefined>
+  /** Opens tax numbers, whose check digits a report looks at. */
+  vault: Vault
   onFault: (reportID: number, error: unknown) => void
 }
 
@@ -120,7 +123,7 @@ async function make(makers: Makers, order: Order, progress: Progress, signal: Ab
   await authorise(makers, order)
   const file = await makers.files.make((path) =>
     makers.snapshot(async (snapshot) => {
-      const table = await tableOf(snapshot, await kinds[order.typeID]!.sketch(snapshot, order))
+      const table = await tableOf(snapshot, await sketchOf(makers, snapshot, order))
       const rows = counted(rowsOf(snapshot, table), table, progress, signal)
       await writers[order.format](path, table, rows)
       progress.rows = table.count
@@ -130,6 +133,9 @@ async function make(makers: Makers, order: Order, progress: Progress, signal: Ab
   await makers.transaction((tx) => complete(tx, order, file, progress.rows))
   makers.ring()
 }
+
+const sketchOf = ({ vault }: Makers, snapshot: Snapshot, order: Order) =>
+  kinds[order.typeID]!.sketch(snapshot, order, vault)
 
 /** The rights of whoever ordered it may have changed since. */
 async function authorise({ actorOf }: Makers, { userID, typeID, productID }: Order) {

@@ -28,7 +28,9 @@ export const reportEndpoints = (database: Database, files: Files): Endpoint[] =>
     summary: 'Order a report; it is made in the background.',
     description: `Register of members, Holdings, Top holders and Holding ranges are as at \`date\`
 (today); Transactions and Holding statement are about \`fromDate\` to \`toDate\`. Distribution needs
-the distribution, Holding statement the entity or the account. The permissions to read what the
+the distribution, Holding statement the entity or the account. Payment reconciliation, Withholding
+summary and Units on issue are about a period too, the first two also about one distribution;
+Unclaimed money is as at \`date\`. The permissions to read what the
 report is made of are needed as well.`,
     body: ReportInput,
     data: Report,

@@ -16,6 +16,7 @@ const columns: Column[] = [
   { key: 'units', title: 'Units', kind: 'number', width: 13, decimals: 4 },
   { key: 'price', title: 'Price', kind: 'number', width: 9, decimals: 4 },
   { key: 'amount', title: 'Amount', kind: 'number', width: 13, decimals: 2 },
+  { key: 'fee', title: 'Entry fee', kind: 'number', width: 9, decimals: 2 },
   { key: 'balance', title: 'Balance', kind: 'number', width: 13, decimals: 4 },
   { key: 'value', title: 'Value', kind: 'number', width: 13, decimals: 2, total: 'currency' },
 ]
@@ -74,21 +75,24 @@ export async function statementSketch(snapshot: Snapshot, subject: Subject): Pro
   const lines = sql`
     select ${head}, 1 as part, ${fromDate}::date as date, 0::bigint as id,
       'Opening balance' as description, null::numeric as units, null::numeric as price,
-      null::numeric as amount, round(coalesce(s.quantity, 0), o.unit_decimals) as balance,
+      null::numeric as amount, null::numeric as fee,
+      round(coalesce(s.quantity, 0), o.unit_decimals) as balance,
       null::numeric as value, o.currency
     from (${shownHere}) o ${stateAt(before)}
     union all
     select ${head}, 2, b.transaction_date, b.biz_transaction_id, ${typeName},
       case when b.quantity <> 0 then round(b.quantity, o.unit_decimals) end,
       ${shownPrice('b.investment_price')},
-      round(b.amount, o.decimals), round(b.closing_quantity, o.unit_decimals), null, o.currency
+      round(b.amount, o.decimals),
+      case when b.entry_fee_amount > 0 then round(b.entry_fee_amount, o.decimals) end,
+      round(b.closing_quantity, o.unit_decimals), null, o.currency
     from (${shownHere}) o
     join biz_transaction b on b.product_id = o.product_id and b.account_id = o.account_id
       and b.investment_id = o.investment_id
     where ${countedIn({ ...period, bizEntityID: null })}
     union all
     select ${head}, 3, ${toDate}::date, 0, 'Closing balance', null, ${shownPrice('v.price')},
-      null,
+      null, null,
       round(coalesce(s.quantity, 0), o.unit_decimals), ${worth}, o.currency
     from (${shownHere}) o ${stateAt(sql`${toDate}::date`)}`
   const chart = await chartOf(snapshot, subject, fromDate)

@@ -17,10 +17,16 @@ const columns: Column[] = [
   { key: 'units', title: 'Units', kind: 'number', width: 13, decimals: 4, total: 'class' },
   { key: 'price', title: 'Price', kind: 'number', width: 8, decimals: 4 },
   { key: 'amount', title: 'Amount', kind: 'number', width: 13, decimals: 2, total: 'currency' },
+  { key: 'fee', title: 'Entry fee', kind: 'number', width: 9, decimals: 2, total: 'currency' },
   { key: 'balance', title: 'Units after', kind: 'number', width: 13, decimals: 4 },
 ]
 
 export const typeName = raw(ofKind('b.biz_transaction_type_id', ({ name }) => name))
+
+/** Of a posting that had one; the amount is what was paid, the fee with it. */
+export const entryFee = raw(
+  'case when b.entry_fee_amount > 0 then round(b.entry_fee_amount, minor_units(i.currency_id)) end',
+)
 
 /** The transactions of a report that count, under the alias b. */
 export const countedIn = (subject: Subject) => {
@@ -46,7 +52,7 @@ export const transactionsSketch = async (
       b.external_biz_transaction_id as reference, ${typeName} as type,
       a.account_number as "accountNumber", e.name, ${className} as class,
       round(b.quantity, i.unit_decimals) as units, ${shownPrice('b.investment_price')} as price,
-      round(b.amount, minor_units(i.currency_id)) as amount,
+      round(b.amount, minor_units(i.currency_id)) as amount, ${entryFee} as fee,
       round(b.closing_quantity, i.unit_decimals) as balance, ${currency} as currency
     from biz_transaction b
     join account a on a.product_id = b.product_id and a.account_id = b.account_id

@@ -1,13 +1,15 @@
 import type { ClientConfig } from 'pg'
-import type { Config } from '../../config.ts'
-import { reviveStages, workOnStage } from '../../money/distribution/worker.ts'
-import type { Actor } from '../../platform/actor.ts'
-import { collectFiles } from '../../platform/files/collect.ts'
-import { openFiles } from '../../platform/files/open.ts'
-import { errorForLog, type Log } from '../../platform/log.ts'
-import type { Database } from '../../platform/sql/handle.ts'
-import { startQueue } from '../../platform/sql/queue.ts'
-import { type Makers, makeReport, reviveReports } from './make.ts'
+import type { Config } from '../config.ts'
+import { reviveStages, workOnStage } from '../money/distribution/worker.ts'
+import { vaultOf } from '../parties/sealed/vault.ts'
+import type { Actor } from '../platform/actor.ts'
+import { collectFiles } from '../platform/files/collect.ts'
+import { openFiles } from '../platform/files/open.ts'
+import { errorForLog, type Log } from '../platform/log.ts'
+import { readEncryptionKeys } from '../platform/secrets.ts'
+import type { Database } from '../platform/sql/handle.ts'
+import { startQueue } from '../platform/sql/queue.ts'
+import { type Makers, makeReport, reviveReports } from '../records/report/make.ts'
 
 /** Reports made at once by one process. */
 const concurrency = 2
@@ -26,7 +28,10 @@ export type WorkerOptions = {
   log: Log
 }
 
-/** Works on the queue: reports, and files that nobody needs any more. Stops when told to. */
+/**
+ * Works on the queue: reports, stages of distributions, and files that nobody needs any more. Stops
+ * when told to.
+ */
 export async function startWorker(options: WorkerOptions): Promise<() => Promise<void>> {
   const { config, connection, database, actorOf, log } = options
   const { options: own, files } = await openFiles(config, database.transaction)
@@ -36,6 +41,7 @@ export async function startWorker(options: WorkerOptions): Promise<() => Promise
     files,
     ring: database.bell.ring,
     actorOf,
+    vault: vaultOf(readEncryptionKeys(config)),
     onFault: (reportID, error) =>
       log.error({ reportID, err: errorForLog(error) }, 'a report failed'),
   }

@@ -1,0 +1,188 @@
+import sql, { raw } from 'sql-template-tag'
+import { isTfn, isTfnExemption } from '../../parties/investor/check-digits.ts'
+import { organisationTable } from '../../parties/organisation/sql.ts'
+import { personTable } from '../../parties/person/sql.ts'
+import { placeOf, type Vault } from '../../parties/sealed/vault.ts'
+import { lookups } from '../../platform/lookup/lookups.ts'
+import { conflict } from '../../platform/refusal.ts'
+import type { Fragment, Snapshot } from '../../platform/sql/handle.ts'
+import type { Table } from '../../platform/sql/rows.ts'
+import { aboutProduct } from './about.ts'
+import type { Subject } from './subject.ts'
+import type { Column, Sketch } from './table.ts'
+
+const columns: Column[] = [
+  { key: 'name', title: 'Investor', kind: 'text', width: 22 },
+  { key: 'entity', title: 'Entity', kind: 'text', width: 7 },
+  { key: 'accounts', title: 'Accounts', kind: 'text', width: 14 },
+  { key: 'party', title: 'Party', kind: 'text', width: 20 },
+  { key: 'problem', title: 'Problem', kind: 'text', width: 14 },
+  { key: 'words', title: 'What is wrong', kind: 'text', width: 34 },
+]
+
+const { Email } = lookups.CommunicationType
+const { Postal } = lookups.AddressType
+const { Closed } = lookups.AccountStatus
+
+/** The digits of a column, weighted and added up. */
+const weighed = (column: string, weights: readonly number[]) =>
+  weights.map((weight, i) => `${weight} * substr(${column}, ${i + 1}, 1)::int`).join(' + ')
+
+/** As check-digits.ts has them, for numbers that the database holds in clear. */
+const wrongAbn = (column: string) => `case when ${column} ~ '^[0-9]{11}$' then
+  (${weighed(column, [10, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19])} - 10) % 89 <> 0 end`
+const wrongAcn = (column: string) => `case when ${column} ~ '^[0-9]{9}$' then
+  (10 - (${weighed(column, [8, 7, 6, 5, 4, 3, 2, 1])}) % 10) % 10
+    <> substr(${column}, 9, 1)::int end`
+
+type Flaw = { problem: string; words: string; test: string }
+
+/** What can be wrong with an entity e. */
+const ofEntity: Flaw[] = [
+  {
+    problem: 'no_bank',
+    words: 'No bank account for distributions.',
+    test: `not exists (select from payment_detail d
+      where d.biz_entity_id = e.biz_entity_id and d.is_for_distribution)`,
+  },
+  {
+    problem: 'wrong_bsb',
+    words: 'A BSB that there cannot be.',
+    test: `exists (select from payment_detail d where d.biz_entity_id = e.biz_entity_id
+      and (d.bsb !~ '^[0-9]{3}-?[0-9]{3}$'
+        or replace(d.bsb, '-', '') in ('000000', '999999')))`,
+  },
+  {
+    problem: 'no_email',
+    words: 'No e-mail address, of the investor or of any party.',
+    test: `not exists (
+      select from communication c where c.communication_type_id = ${Email}
+        and c.biz_entity_id = e.biz_entity_id)
+      and not exists (select from biz_entity_party y join communication c
+        on c.communication_type_id = ${Email}
+          and (c.person_id = y.person_id or c.organisation_id = y.organisation_id)
+        where y.biz_entity_id = e.biz_entity_id)`,
+  },
+  {
+    problem: 'no_postal_address',
+    words: 'No postal address.',
+    test: `not exists (select from address x where x.biz_entity_id = e.biz_entity_id
+      and x.address_type_id = ${Postal})`,
+  },
+]
+
+/** What can be wrong with a party y: a person p or an organisation o. */
+const ofParty: Flaw[] = [
+  {
+    problem: 'no_tfn',
+    words: 'No tax file number, ABN or exemption.',
+    test: `coalesce(p.taxation_file_number, o.taxation_file_number, p.abn, o.abn) is null
+      and p.tax_office_type_id is distinct from ${lookups.TaxOfficeType.Exempt}
+      and e.biz_entity_tax_office_type_id is distinct from ${lookups.TaxOfficeType.Exempt}
+      and coalesce(p.taxation_country_code, o.taxation_country_code, e.taxation_country_code,
+        'AU') in ('AU', 'AUS')`,
+  },
+  {
+    problem: 'no_tax_residence',
+    words: 'No country of tax residence.',
+    test: `coalesce(p.taxation_country_code, o.taxation_country_code,
+      e.taxation_country_code) is null`,
+  },
+  {
+    problem: 'no_date_of_birth',
+    words: 'No date of birth.',
+    test: 'p.person_id is not null and p.date_of_birth is null',
+  },
+  {
+    problem: 'wrong_abn',
+    words: 'The check digits of the ABN are wrong.',
+    test: `(${wrongAbn('p.abn')}) or (${wrongAbn('o.abn')})`,
+  },
+  {
+    problem: 'wrong_acn',
+    words: 'The check digit of the ACN is wrong.',
+    test: `(${wrongAcn('o.acn')})`,
+  },
+]
+
+const cases = (flaws: Flaw[]) =>
+  raw(flaws.map(({ problem, words, test }) => `('${problem}', '${words}', (${test}))`).join(', '))
+
+const partyName = raw(`coalesce(o.name, concat_ws(' ', p.first_name, p.last_name))`)
+
+const withParties = raw(`
+  join biz_entity_party y on y.biz_entity_id = e.biz_entity_id
+  left join person p on p.person_id = y.person_id
+  left join organisation o on o.organisation_id = y.organisation_id`)
+
+/** Investors with an account that is open, and what their records lack or have wrong. */
+export async function qualitySketch(
+  snapshot: Snapshot,
+  subject: Subject,
+  vault: Vault,
+): Promise<Sketch> {
+  const { productID } = subject
+  const investors = sql`
+    select e.*, n.accounts from biz_entity e
+    join (
+      select a.biz_entity_id, string_agg(a.account_number, ', ' order by a.account_id) as accounts
+      from account a where a.product_id = ${productID} and a.account_status_id <> ${Closed}
+      group by a.biz_entity_id) n on n.biz_entity_id = e.biz_entity_id
+    where e.product_id = ${productID}`
+  const head = sql`e.name, e.biz_entity_id::text as entity, e.accounts`
+  const wrong = (table: Table) => wrongTfns(snapshot, table, partiesOf(productID, table.key), vault)
+  const persons = await wrong(personTable)
+  const organisations = await wrong(organisationTable)
+  return {
+    title: 'Data quality',
+    about: await aboutProduct(snapshot, subject),
+    columns,
+    select: sql`select q.* from (
+      select ${head}, null as party, f.problem, f.words, e.biz_entity_id
+      from (${investors}) e
+      cross join lateral (values ${cases(ofEntity)}) f (problem, words, found) where f.found
+      union all
+      select ${head}, ${partyName}, f.problem, f.words, e.biz_entity_id
+      from (${investors}) e ${withParties}
+      cross join lateral (values ${cases(ofParty)}) f (problem, words, found) where f.found
+      union all
+      select ${head}, ${partyName}, 'wrong_tfn',
+        'The check digits of the tax file number are wrong.', e.biz_entity_id
+      from (${investors}) e ${withParties}
+      where p.person_id in (select unnest(${persons}::int[]))
+        or o.organisation_id in (select unnest(${organisations}::int[]))) q`,
+    order: sql`lower(q.name), biz_entity_id, party nulls first, problem`,
+  }
+}
+
+const partiesOf = (productID: number, column: string): Fragment => sql`
+  select ${raw(`y.${column}`)} from biz_entity e
+  join biz_entity_party y on y.biz_entity_id = e.biz_entity_id
+  where e.product_id = ${productID} and ${raw(`y.${column}`)} is not null`
+
+const noKey = () =>
+  conflict(
+    'key_missing',
+    'Some tax file numbers are sealed with a key that this worker does not have: see ' +
+      'REGISTRY_ENCRYPTION_KEY and REGISTRY_PREVIOUS_ENCRYPTION_KEYS.',
+  )
+
+/** Tax file numbers are opened here, a batch at a time, and only the ids of wrong ones are kept. */
+async function wrongTfns(snapshot: Snapshot, table: Table, own: Fragment, vault: Vault) {
+  const column = 'taxation_file_number'
+  const wrong: number[] = []
+  const rows = snapshot.stream<{ id: number; sealed: string }>(
+    sql`select ${raw(`t.${table.key}`)} as id, t.taxation_file_number as sealed
+      from ${raw(table.name)} t
+      where ${raw(`t.${table.key}`)} in (${own}) and t.taxation_file_number is not null
+      order by 1`,
+    1000,
+  )
+  for await (const batch of rows)
+    for (const { id, sealed } of batch) {
+      const tfn = vault.open(placeOf(table, id, column), sealed)
+      if (tfn === undefined) throw noKey()
+      if (/^\d{8,9}$/.test(tfn) && !isTfn(tfn) && !isTfnExemption(tfn)) wrong.push(id)
+    }
+  return wrong
+}

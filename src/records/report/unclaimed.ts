@@ -1,0 +1,42 @@
+import sql from 'sql-template-tag'
+import type { Snapshot } from '../../platform/sql/handle.ts'
+import { aboutProduct, asAt } from './about.ts'
+import { currency } from './positions.ts'
+import { addressOfEntity } from './register.ts'
+import type { Subject } from './subject.ts'
+import type { Column, Sketch } from './table.ts'
+
+const columns: Column[] = [
+  { key: 'accountNumber', title: 'Account', kind: 'text', width: 10 },
+  { key: 'name', title: 'Name', kind: 'text', width: 20 },
+  { key: 'address', title: 'Address', kind: 'text', width: 26 },
+  { key: 'run', title: 'Run', kind: 'text', width: 6 },
+  { key: 'reference', title: 'Reference', kind: 'text', width: 10 },
+  { key: 'state', title: 'State', kind: 'text', width: 9 },
+  { key: 'date', title: 'Returned', kind: 'date', width: 9 },
+  { key: 'days', title: 'Days', kind: 'number', width: 6, decimals: 0 },
+  { key: 'reason', title: 'Reason', kind: 'text', width: 16 },
+  { key: 'amount', title: 'Amount', kind: 'number', width: 12, decimals: 2, total: 'currency' },
+  { key: 'currency', title: 'Currency', kind: 'text', width: 7 },
+]
+
+/** Money that came back by a date and has not gone out again: whose it is, and since when. */
+export const unclaimedSketch = async (snapshot: Snapshot, subject: Subject): Promise<Sketch> => ({
+  title: 'Unclaimed money',
+  about: [...(await aboutProduct(snapshot, subject)), asAt(subject)],
+  columns,
+  select: sql`
+    select a.account_number as "accountNumber", e.name, x.address, p.payment_run_id::text as run,
+      p.reference, p.state, p.state_date as date, ${subject.date}::date - p.state_date as days,
+      p.state_reason as reason, round(p.amount, minor_units(i.currency_id)) as amount,
+      ${currency} as currency, p.payment_id
+    from payment p
+    join payment_run i on i.product_id = p.product_id and i.payment_run_id = p.payment_run_id
+    join account a on a.product_id = p.product_id and a.account_id = p.account_id
+    join biz_entity e on e.biz_entity_id = a.biz_entity_id
+    left join lateral (${addressOfEntity}) x on true
+    where p.product_id = ${subject.productID} and p.state in ('Returned', 'Unclaimed')
+      and p.state_date <= ${subject.date}::date
+      ${subject.bizEntityID ? sql`and a.biz_entity_id = ${subject.bizEntityID}` : sql``}`,
+  order: sql`date, payment_id`,
+})

@@ -1,0 +1,220 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import type { Client } from '../support/client.ts'
+import { configure, stage } from '../support/distribution.ts'
+import { all, only, poster } from '../support/ledger.ts'
+import { newRun, paidFund, paymentsOf, step } from '../support/payment-run.ts'
+import { temporaryFolder } from '../support/process.ts'
+import { fileOf, order, workFor } from '../support/reports.ts'
+import { type Service, startService } from '../support/service.ts'
+import { abroad, investor, quoted, taxingFund, tfn, unquoted } from '../support/withholding.ts'
+
+let service: Service
+let approver: Client
+let stopWorker: () => Promise<void>
+const env = { REGISTRY_DATA_DIR: temporaryFolder() }
+before(async () => {
+  service = await startService(env)
+  approver = await service.userWith({ role: 'Administrator' })
+  stopWorker = await workFor(service, env)
+})
+after(async () => {
+  await stopWorker()
+  await service.stop()
+})
+
+type Row = Record<string, string | number | null>
+const made = async (body: object): Promise<{ rows: Row[]; totals: Row | null }> =>
+  JSON.parse((await fileOf(service.admin, { format: 'json', ...body })).toString())
+const shown = (rows: Row[], ...keys: string[]) => rows.map((row) => keys.map((key) => row[key]))
+
+describe('Report 11, Unclaimed money', () => {
+  it('has what came back by the date and has not gone out again', async () => {
+    const { fund } = await paidFund(service, [10, 20, 30, 40])
+    const run = await newRun(service.admin, fund)
+    await step(approver, 'Approve', run)
+    await step(service.admin, 'Sent', run)
+    const [a, b, c, d] = await paymentsOf(service.admin, run)
+    const back = (date: string) => ({ state: 'Returned', reason: 'Account closed', date })
+    await step(service.admin, 'Result', run, {
+      payments: [
+        { paymentID: a.paymentID, state: 'Paid' },
+        { paymentID: b.paymentID, ...back('2025-07-20') },
+        { paymentID: c.paymentID, ...back('2025-07-25') },
+        { paymentID: d.paymentID, ...back('2025-09-01') },
+      ],
+    })
+    await step(service.admin, 'Unclaimed', run, { days: 0, paymentIDs: [b.paymentID] })
+    const { productID } = fund
+    const body = { reportTypeID: 11, productID, date: '2025-07-30' }
+    const { rows, totals } = await made(body)
+    assert.deepEqual(shown(rows, 'state', 'date', 'days', 'amount', 'reason'), [
+      ['Unclaimed', '2025-07-20', 10, 20, 'Account closed'],
+      ['Returned', '2025-07-25', 5, 30, 'Account closed'],
+    ])
+    assert.equal(totals!.amount, 50)
+    assert.match(rows[0]!.reference as string, /^PAY \d+$/)
+  })
+})
+
+describe('Report 12, Withholding summary', () => {
+  it('adds up income and tax by kind, rule, country and rate', async () => {
+    const fund = await taxingFund(service)
+    for (const party of [unquoted, unquoted, abroad('NZL'), abroad('NZ'), abroad('BR'), quoted])
+      await investor(service, fund, [party])
+    const taxComponents = [
+      { taxComponentName: 'AustralianUnfrankedDividends', percentage: 40 },
+      { taxComponentName: 'CapitalGains', percentage: 60 },
+    ]
+    const how = { distributionAmountPerUnit: 1, taxComponents }
+    const distribution = await configure(service, fund, how)
+    await stage(service.admin, 'Declare', distribution)
+    const { productID } = fund
+    const body = { reportTypeID: 12, productID, fromDate: '2025-07-01', toDate: '2025-07-31' }
+    assert.equal((await made(body)).rows.length, 0, 'not before it is paid')
+    await stage(service.admin, 'Payment', distribution)
+    const { rows, totals } = await made(body)
+    assert.deepEqual(
+      shown(rows, 'incomeKind', 'rule', 'country', 'percentage', 'accounts', 'base', 'tax'),
+      [
+        ['CapitalGain', 'NoTfn', null, 47, 2, 1200, 564],
+        ['CapitalGain', 'NonResident', 'Brazil', 0, 1, 600, 0],
+        ['CapitalGain', 'NonResident', 'New Zealand', 0, 2, 1200, 0],
+        ['UnfrankedDividend', 'NoTfn', null, 47, 2, 800, 376],
+        ['UnfrankedDividend', 'NonResident', 'Brazil', 30, 1, 400, 120],
+        ['UnfrankedDividend', 'NonResident', 'New Zealand', 15, 2, 800, 120],
+      ],
+    )
+    assert.deepEqual([totals!.base, totals!.tax], [5000, 1180])
+    const later = { ...body, fromDate: '2025-08-01', toDate: '2025-08-31' }
+    assert.equal((await made(later)).rows.length, 0)
+  })
+})
+
+describe('Report 13, Data quality', () => {
+  it('names what records lack, and what they have wrong, numbers that are sealed too', async () => {
+    const fund = await taxingFund(service)
+    const person = (more: object) => ({
+      person: {
+        firstName: 'Pat',
+        lastName: 'Quill',
+        dateOfBirth: '1980-01-01',
+        taxationCountryCode: 'AUS',
+        ...tfn,
+        ...more,
+      },
+    })
+    const complete = (email: string, bsb = '062-000') => ({
+      addresses: [{ addressTypeID: 8, addressLine: '1 Elm St', countryCode: 'NZ' }],
+      communications: [{ communicationTypeID: 1, name: email }],
+      paymentDetails: [{ bsb, accountNumber: '1234', isForDistribution: true }],
+    })
+    await investor(service, fund, [person({})], {
+      name: 'A good one',
+      ...complete('a@example.com'),
+    })
+    await investor(service, fund, [{ person: { firstName: 'Bo' } }], { name: 'B bare' })
+    await investor(service, fund, [person({ taxationFileNumber: '123456789' })], {
+      name: 'C wrong',
+      ...complete('c@example.com'),
+    })
+    const company = { organisation: { name: 'Dee', abn: '51824753557', acn: '999999999' } }
+    await investor(service, fund, [company], {
+      name: 'D company',
+      bizEntityTypeID: 2,
+      taxationCountryCode: 'AUS',
+      ...complete('d@example.com'),
+    })
+    await investor(service, fund, [person({ taxationFileNumber: '333333333' })], {
+      name: 'E exempt',
+      ...complete('e@example.com'),
+    })
+    const { rows } = await made({ reportTypeID: 13, productID: fund.productID })
+    assert.deepEqual(shown(rows, 'name', 'party', 'problem'), [
+      ['B bare', null, 'no_bank'],
+      ['B bare', null, 'no_email'],
+      ['B bare', null, 'no_postal_address'],
+      ['B bare', 'Bo', 'no_date_of_birth'],
+      ['B bare', 'Bo', 'no_tax_residence'],
+      ['B bare', 'Bo', 'no_tfn'],
+      ['C wrong', 'Pat Quill', 'wrong_tfn'],
+      ['D company', 'Dee', 'wrong_abn'],
+      ['D company', 'Dee', 'wrong_acn'],
+    ])
+    const text = JSON.stringify(rows)
+    assert.ok(!text.includes('123456789'), 'no number is told')
+  })
+})
+
+describe('Report 14, Units on issue', () => {
+  it('has a line for every day and class in which opening and movements make closing', async () => {
+    const fund = await taxingFund(service)
+    const a = await investor(service, fund, [quoted])
+    const b = await investor(service, fund, [quoted], { units: 500 })
+    const { productID, investmentID } = fund
+    const post = poster(
+      () => service.admin,
+      () => ({ productID, investmentID, accountID: a.accountID }),
+    )
+    only(await post('Allotment', { transactionDate: '2025-03-02', quantity: 100, amount: 100 }))
+    only(await post('Redemption', { transactionDate: '2025-03-02', quantity: 30, amount: 30 }))
+    const transfer = {
+      productID,
+      investmentID,
+      fromAccountID: a.accountID,
+      toAccountID: b.accountID,
+      transactionDate: '2025-03-04',
+      quantity: 50,
+      amount: 50,
+    }
+    all(await service.admin.post('/BizTransaction/Transfer', transfer))
+    only(await post('Adjustment', { transactionDate: '2025-03-04', quantity: -5 }))
+    const body = { reportTypeID: 14, investmentID, fromDate: '2025-03-01', toDate: '2025-03-04' }
+    const { rows } = await made(body)
+    const figures = ['date', 'opening', 'issued', 'redeemed', 'transferred', 'adjusted', 'closing']
+    assert.deepEqual(shown(rows, ...figures), [
+      ['2025-03-01', 1500, 0, 0, 0, 0, 1500],
+      ['2025-03-02', 1500, 100, -30, 0, 0, 1570],
+      ['2025-03-03', 1570, 0, 0, 0, 0, 1570],
+      ['2025-03-04', 1570, 0, 0, 0, -5, 1565],
+    ])
+    const whole = await made({ ...body, investmentID: undefined, productID })
+    assert.equal(whole.rows.length, 8, 'each class by itself')
+    const month = await made({ reportTypeID: 14, investmentID, toDate: '2025-03-10' })
+    assert.equal(month.rows.length, 10, 'without a first day, the month of the last')
+  })
+})
+
+describe('Reports', () => {
+  it('show the entry fee of a posting, in lists and statements', async () => {
+    const fund = await taxingFund(service)
+    const { accountID } = await investor(service, fund, [quoted])
+    const { productID, investmentID } = fund
+    const body = { accountID, investmentID, transactionDate: '2025-05-05', investmentPrice: 1 }
+    const deposit = { ...body, amount: 1000, entryFeePercentage: 2 }
+    const posted = only(await poster(() => service.admin)('Deposit', deposit))
+    assert.equal(posted.entryFeeAmount, 20)
+    const period = { fromDate: '2025-05-01', toDate: '2025-05-31' }
+    const list = await made({ reportTypeID: 3, productID, ...period })
+    assert.deepEqual(shown(list.rows, 'type', 'fee'), [['Deposit', 20]])
+    const statement = await made({ reportTypeID: 7, accountID, ...period })
+    assert.deepEqual(
+      statement.rows.map(({ fee }) => fee),
+      [null, 20, null],
+    )
+  })
+
+  it('of every kind are refused to who may not read what they are made of', async () => {
+    const fund = await taxingFund(service)
+    const clerk = await service.userWith({ permissions: ['Report.Write', 'Report.Read'] })
+    for (const reportTypeID of [10, 11, 12, 13, 14]) {
+      const reply = await clerk.post('/Report', { reportTypeID, productID: fund.productID })
+      assert.equal(reply.status, 403, reply.text)
+      for (const format of ['csv', 'xlsx', 'pdf']) {
+        const body = { reportTypeID, productID: fund.productID, format }
+        const { reportStatusID, errorMessage } = await order(service.admin, body)
+        assert.equal(reportStatusID, 3, errorMessage)
+      }
+    }
+  })
+})
