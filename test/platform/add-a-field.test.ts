@@ -12,6 +12,7 @@ import type { Service } from '../support/service.ts'
 const resources = [
   { room: 'catalogue/product', table: 'product' },
   { room: 'catalogue/investment', table: 'investment' },
+  { room: 'access/user', table: 'app_user', after: 'username: ', as: 'requiredText' },
   { room: 'parties/biz-entity', table: 'biz_entity' },
   { room: 'parties/person', table: 'person' },
   { room: 'parties/organisation', table: 'organisation' },
@@ -36,7 +37,7 @@ before(async () => {
   for (const name of ['src', 'migrations', 'test', 'package.json', 'tsconfig.json'])
     cpSync(name, join(copy, name), { recursive: true })
   symlinkSync(resolve('node_modules'), join(copy, 'node_modules'))
-  for (const { room, after = 'description: ' } of resources) addLine(room, after)
+  for (const { room, after = 'description: ', as = 'text' } of resources) addLine(room, after, as)
   const columns = resources.map(({ table }) => `alter table ${table} add column nickname text;\n`)
   writeFileSync(join(copy, 'migrations/9999-nickname.sql'), columns.join(''))
   const { migrate } = await load<typeof import('../../src/platform/sql/migrate.ts')>(
@@ -54,12 +55,12 @@ after(async () => {
 })
 
 /** The one line, behind the first field that begins like this. */
-function addLine(room: string, behind: string) {
+function addLine(room: string, behind: string, as: string) {
   const path = join(copy, 'src', room, 'schema.ts')
   const lines = readFileSync(path, 'utf8').split('\n')
   const place = lines.findIndex((line) => line.startsWith(`  ${behind}`))
   assert.ok(place > 0, `${room} has no field ${behind}`)
-  lines.splice(place + 1, 0, '  nickname: optional(text(50)),')
+  lines.splice(place + 1, 0, `  nickname: optional(${as}(50)),`)
   writeFileSync(path, lines.join('\n'))
 }
 
@@ -71,7 +72,10 @@ const post = async (path: string, body: object) => {
 }
 
 describe('A field of any resource is one line in its schema and one column', () => {
-  it('of products, investments, distributions and documents', async () => {
+  it('of users, products, investments, distributions and documents', async () => {
+    const user = await post('/User', {
+      ...{ username: 'nick', password: 'a long pass phrase', role: 'ReadOnly', nickname },
+    })
     const { productID, ...product } = await post('/Product', { name: 'P', nickname })
     const investment = await post('/Investment', { productID, name: 'I', nickname })
     const document = await post('/Document', { productID, documentTypeID: 1, nickname })
@@ -85,6 +89,7 @@ describe('A field of any resource is one line in its schema and one column', () 
       return Array.isArray(data) ? data[0] : data
     }
     for (const [made, path] of [
+      [user, `/User?UserID=${user.userID}`],
       [product, `/Product?ProductID=${productID}`],
       [investment, `/Investment?InvestmentID=${investment.investmentID}`],
       [distribution, `/Distribution?ProductID=${productID}`],

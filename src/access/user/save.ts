@@ -7,11 +7,20 @@ import { changesBetween, masked } from '../../platform/shape/mask.ts'
 import type { Tx } from '../../platform/sql/handle.ts'
 import { identifyAll, reference } from '../../platform/sql/identify.ts'
 import { nothingLeft, render } from '../../platform/sql/render.ts'
+import {
+  defineTable,
+  givenColumns,
+  listText,
+  lockRow,
+  put,
+  type Row,
+  rowFrom,
+} from '../../platform/sql/rows.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
 import { hashPassword } from '../password/hash.ts'
 import { forgetName, nameHash } from '../password/throttle.ts'
 import { beyondOwn, refuseBeyond, requireUserWrite } from './rights.ts'
-import { type PasswordChange, User, UserInput, type UserUpdate } from './schema.ts'
+import { type PasswordChange, User, UserInput, UserRecord, type UserUpdate } from './schema.ts'
 import { revokeAllSessions } from './session.ts'
 import { type Caller, checkPassword } from './sign-in.ts'
 import { type LockedUser, lockUser, selectUser, setProducts } from './sql.ts'
@@ -22,15 +31,27 @@ type Rights = {
   productIDs?: number[] | undefined
 }
 
+const userTable = defineTable('app_user', {
+  key: 'user_id',
+  record: UserRecord,
+  others: { password_hash: 'text', permissions: 'text[]', all_products: 'boolean' },
+})
+
+/** The columns that say what a user may do; which products, where not all, are rows beside. */
+const rightsIn = ({ role, permissions, productIDs }: Rights): Row => ({
+  role: role ?? null,
+  permissions: permissions ? listText(permissions) : null,
+  all_products: productIDs === undefined,
+})
+
 export async function createUser(tx: Tx, actor: Actor, input: UserInput): Promise<Written> {
   await checkRights(tx, actor, input)
-  const { username, password, role, permissions, productIDs, isActive = true } = input
-  const [row] = await tx.query<{ id: number }>(sql`
-    insert into app_user (username, password_hash, role, permissions, all_products, is_active)
-    values (${username}, ${await hashPassword(password)}, ${role}, ${permissions}::text[],
-      ${productIDs === undefined}, ${isActive})
-    returning user_id as id`)
-  const { id } = row!
+  const { password, productIDs, isActive = true } = input
+  const row = rowFrom(userTable, { ...input, isActive }, rightsIn(input))
+  const id = await put(tx, userTable, undefined, {
+    ...row,
+    password_hash: await hashPassword(password),
+  })
   await setProducts(tx, id, productIDs ?? [])
   return { ...(await shownUser(tx, id)), ids: [id], changes: masked(UserInput, input) }
 }
@@ -47,18 +68,16 @@ export async function updateUser(
   // Turns for all who change users: two at once could each leave the other as the last.
   await tx.query(sql`select pg_advisory_xact_lock(${userTurn.space}::int, ${userTurn.key}::int)`)
   const user = await lockUser(tx, actor, input)
-  const { userID, username } = user
+  const { userID } = user
   refuseBeyond(actor, user)
   const rights = rightsAfter(user, input)
   await checkRights(tx, actor, rights)
   const before = await shownUser(tx, userID)
-  const { role, permissions, productIDs } = rights
+  const { productIDs } = rights
   const { password, isActive = user.isActive } = input
-  await tx.query(sql`
-    update app_user set username = ${input.username ?? username}, role = ${role},
-      permissions = ${permissions}::text[], all_products = ${productIDs === undefined},
-      is_active = ${isActive}
-    where user_id = ${userID}`)
+  const stored = await lockRow(tx, userTable, userID)
+  const given = givenColumns(userTable, { ...input, userID })
+  await put(tx, userTable, stored, { ...stored, ...given, ...rightsIn(rights) })
   await setProducts(tx, userID, productIDs ?? [])
   if (password !== undefined) await setPassword(tx, nameKey, userID, password)
   // Made active again, a user signs in again: old tokens do not come back to life.

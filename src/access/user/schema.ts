@@ -26,8 +26,16 @@ const rights = {
   productIDs: optional(Type.Array(Id, { maxItems: 1000 })),
 }
 
+/** What a user is, besides what they may do. */
+const own = {
+  username: Username,
+  isActive: optional(Flag),
+}
+/** What the table holds of it as it is given; rights and password are written beside. */
+export const UserRecord = Type.Object({ userID: Id, ...own, role: rights.role })
+
 export const UserInput = Type.Object(
-  { username: Username, password: Password, ...rights, isActive: optional(Flag) },
+  { ...own, password: Password, ...rights },
   {
     $id: 'UserInput',
     example: { username: 'ann', password: 'a long pass phrase', role: 'Operator', productIDs: [1] },
@@ -36,11 +44,11 @@ export const UserInput = Type.Object(
 export const UserUpdate = Type.Object(
   {
     userID: optional(Id),
+    ...own,
     username: optional(Username),
     password: optional(Password),
     ...rights,
     productIDs: optional(clearable(rights.productIDs)),
-    isActive: optional(Flag),
   },
   {
     $id: 'UserUpdate',
@@ -52,11 +60,10 @@ export const User = shown(
   'User',
   {
     userID: Id,
-    username: Username,
+    ...own,
     role: RoleName,
     permissions: Type.Union([Type.Array(PermissionName), Type.Null()]),
     productIDs: Type.Union([Type.Array(Id), Type.Null()]),
-    isActive: Flag,
     createdDate: DateTime,
     lastLoginDate: DateTime,
   },

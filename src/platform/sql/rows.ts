@@ -48,6 +48,9 @@ type Column = {
 
 type Value = string | number | boolean | null
 
+/** A list of words as a row holds it: as PostgreSQL writes it, so that two compare as texts. */
+export const listText = (words: readonly string[]) => `{${words.join(',')}}`
+
 /** A row by its columns: what PostgreSQL gives back and takes, decimals and dates as text. */
 export type Row = Record<string, Value>
 
@@ -141,10 +144,11 @@ export const givenColumns = ({ columns }: Table, record: object): Row =>
 export const sameRow = ({ columns }: Table, a: Row, b: Row): boolean =>
   columns.every(({ name }) => (a[name] ?? null) === (b[name] ?? null))
 
-/** Decimals in their shortest form, documents as the text they were stored as. */
+/** Decimals in their shortest form, documents and lists as texts, which can be compared. */
 const readAs: Record<string, (column: string) => string> = {
   numeric: (column) => `trim_scale(${column})`,
   json: (column) => `${column}::text`,
+  'text[]': (column) => `${column}::text`,
 }
 
 /** The columns of a table for a select that yields its rows. */
@@ -220,11 +224,12 @@ export async function insertRows(
   // Where a row has no key yet, the column is left to its default.
   const written = columns.filter((column) => column.name !== key || rows[0]![key] !== null)
   const names = raw(written.map((column) => column.name).join(', '))
+  const values = raw(written.map(valueIn).join(', '))
   const ordered = inOrderOf ? rows.toSorted((a, b) => compare(a[inOrderOf], b[inOrderOf])) : rows
   const added = await tx
     .query<{ key: number }>(sql`
       insert into ${raw(name)} (${names})
-      select ${names} from ${given(written, ordered)} returning ${raw(key)} as key`)
+      select ${values} from ${given(written, ordered)} returning ${raw(key)} as key`)
     .catch((error) => {
       throw contested && error.constraint === contested
         ? lostRace(name)
@@ -244,7 +249,7 @@ export async function updateRows(
   const { name, key, columns, updatedDate, inProduct } = table
   const set = columns
     .filter((column) => column.name !== key && !(inProduct && column.name === 'product_id'))
-    .map((column) => `${column.name} = r.${column.name}`)
+    .map((column) => `${column.name} = ${valueIn(column)}`)
   if (updatedDate) set.push('updated_date = clock_timestamp()')
   const product = inProduct ? sql`and t.product_id = ${rows[0]!.product_id}` : empty
   await tx
@@ -260,9 +265,14 @@ export async function deleteRows(tx: Tx, { name, key }: Table, ids: readonly num
 }
 
 const given = (columns: readonly Column[], rows: readonly Row[]): Fragment => {
-  const types = Object.fromEntries(columns.map(({ name, type }) => [name, type]))
+  const types = Object.fromEntries(
+    columns.map(({ name, type }) => [name, isList(type) ? 'text' : type]),
+  )
   return recordset('r', rows, types)
 }
+
+const isList = (type: string) => type.endsWith('[]')
+const valueIn = ({ name, type }: Column) => (isList(type) ? `r.${name}::${type}` : `r.${name}`)
 
 /** Letter case last, since some unique keys do not look at it. */
 function compare(a: unknown, b: unknown): number {
