@@ -7,7 +7,7 @@ import sql from 'sql-template-tag'
 import type { Store } from '../../platform/files/store.ts'
 import { copyIn } from '../../platform/sql/copy.ts'
 import { migrate, refuseUnknown } from '../../platform/sql/migrate.ts'
-import { dataTables, filledTables, referencesOf } from './catalogue.ts'
+import { dataTables, filledTables, referencesOf, seeded } from './catalogue.ts'
 import { type BackedTable, type Manifest, readManifest } from './manifest.ts'
 import { contentPart, forEach, listedContents, wrongWith } from './parts.ts'
 
@@ -103,6 +103,9 @@ async function loadTables(client: pg.Client, folder: string, manifest: Manifest)
   const references = await referencesOf(client)
   for (const { table, name: reference } of references)
     await client.query(`alter table ${table} drop constraint ${name(reference)}`)
+  // A backup from before there was such a table brings none of it, and a later migration fills it.
+  for (const table of tables.filter((one) => seeded.includes(one.name)))
+    await client.query(`delete from ${name(table.name)}`)
   for (const table of manifest.tables) await loadTable(client, folder, table)
   for (const { table, name: reference, definition } of references)
     await client.query(`alter table ${table} add constraint ${name(reference)} ${definition}`)
