@@ -28,7 +28,7 @@ describe('POST /Product', () => {
     assert.ok(productID > 0)
     assert.match(createdDate, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/)
     assert.equal(updatedDate, createdDate)
-    assert.deepEqual(rest, {
+    const defaults = {
       externalProductId: 'INC',
       name: 'Income',
       currencyID: 1,
@@ -36,7 +36,11 @@ describe('POST /Product', () => {
       isActive: true,
       timeZone: 'Australia/Sydney',
       lockedDate: null,
-    })
+      bankDetailCoolOffDays: 0,
+      taxComponentKinds: [],
+      withholding: false,
+    }
+    for (const [name, value] of Object.entries(defaults)) assert.deepEqual(rest[name], value, name)
     assert.deepEqual(await read(productID), reply.data)
   })
 
