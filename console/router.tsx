@@ -62,6 +62,9 @@ const routes = [
     () => import('./distributions/Distribution.tsx'),
     'Distribution',
   ),
+  at('/$product/payments', () => import('./payments/Payments.tsx'), 'Payments'),
+  at('/$product/payments/new', () => import('./payments/NewRun.tsx'), 'NewRun'),
+  at('/$product/payments/$id', () => import('./payments/Run.tsx'), 'Run'),
   at('/$product/reports', () => import('./reports/Reports.tsx'), 'Reports'),
 ] as const
 

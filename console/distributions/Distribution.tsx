@@ -1,5 +1,5 @@
-import { Stack, Stepper } from '@mantine/core'
-import { useParams } from '@tanstack/react-router'
+import { Button, Stack, Stepper } from '@mantine/core'
+import { Link, useParams } from '@tanstack/react-router'
 import { useEffect } from 'react'
 import { see } from '../frame/recent.ts'
 import { useProduct, useReadNow } from '../shared/api/products.ts'
@@ -7,12 +7,32 @@ import type { Distribution as Record } from '../shared/api/types.ts'
 import { day, plain, price } from '../shared/format.ts'
 import { useMay } from '../shared/permission.ts'
 import { type Fact, Facts } from '../shared/view/Facts.tsx'
+import { Icon } from '../shared/view/icons.tsx'
 import { Card, Empty, Page } from '../shared/view/Page.tsx'
 import { Status } from '../shared/view/Status.tsx'
 import { Accounts } from './Accounts.tsx'
 import { rateOf } from './Distributions.tsx'
 import { Reverse } from './Reverse.tsx'
 import { Stage } from './Stage.tsx'
+
+const paid = 3
+
+/** Posted cash goes to the bank in a run of payments. */
+const PayOut = ({ id, slug }: { id: string; slug: string }) => (
+  <Button
+    leftSection={<Icon name="payments" size={16} />}
+    renderRoot={(props) => (
+      <Link
+        to="/$product/payments/new"
+        params={{ product: slug }}
+        search={{ distribution: id }}
+        {...props}
+      />
+    )}
+  >
+    Pay by bank
+  </Button>
+)
 
 /** One distribution: where it stands, what comes next, and every account of it. */
 export function Distribution() {
@@ -28,7 +48,12 @@ export function Distribution() {
   useEffect(() => see({ to, title, subtitle: 'Distribution' }), [to, title])
   if (!found) return <Empty title="No such distribution">It may be of another product.</Empty>
   const status = found.distributionStatusID ?? 1
-  const actions = may('Distribution.Write') && status > 1 && <Reverse distribution={found} />
+  const actions = (
+    <>
+      {may('Distribution.Write') && status > 1 && <Reverse distribution={found} />}
+      {may('PaymentRun.Write') && status >= paid && <PayOut id={id} slug={slug} />}
+    </>
+  )
   return (
     <Page
       title={title}

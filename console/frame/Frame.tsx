@@ -1,6 +1,5 @@
 import { ActionIcon, AppShell, Burger, Group, Kbd, Text, UnstyledButton } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
-import { spotlight } from '@mantine/spotlight'
 import { Outlet, useRouterState } from '@tanstack/react-router'
 import { Suspense } from 'react'
 import { useProducts } from '../shared/api/products.ts'
@@ -9,7 +8,7 @@ import { Loading } from '../shared/view/Page.tsx'
 import classes from './frame.module.css'
 import { Keys, useKeys } from './Keys.tsx'
 import { Navigation } from './Navigation.tsx'
-import { Search } from './Search.tsx'
+import { openSearch, Search } from './Search.tsx'
 import { productOf } from './where.ts'
 
 /** What stands around every page. */
@@ -30,7 +29,7 @@ export function Frame() {
       <AppShell.Header>
         <Group h="100%" px="md" gap="sm" wrap="nowrap">
           <Burger opened={open} onClick={toggle} hiddenFrom="sm" size="sm" aria-label="Menu" />
-          <UnstyledButton className={classes.search} onClick={() => spotlight.open()}>
+          <UnstyledButton className={classes.search} onClick={openSearch}>
             <Icon name="search" size={16} />
             <Text size="sm" className="quiet" flex={1} truncate>
               Search or go to…

@@ -1,93 +1,145 @@
 import { useDebouncedValue } from '@mantine/hooks'
 import {
+  createSpotlight,
   Spotlight,
   type SpotlightActionData,
   type SpotlightActionGroupData,
 } from '@mantine/spotlight'
-import { useQuery } from '@tanstack/react-query'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 import { api } from '../shared/api/client.ts'
-import type { BizEntity, Product } from '../shared/api/types.ts'
+import type { Product } from '../shared/api/types.ts'
 import { useMay } from '../shared/permission.ts'
+import { tellFailure } from '../shared/view/Failure.tsx'
 import { Icon } from '../shared/view/icons.tsx'
-import { areas, settings } from './areas.ts'
-import { recentlySeen } from './recent.ts'
+import { type Area, actions, areas, settings } from './areas.ts'
+import { type Found, foundGroups, placeOf, subtitleOf } from './found.ts'
+import { recentlySeen, type Seen } from './recent.ts'
 
-type Hit = { to: string; title: string; subtitle: string }
+const nowhere = new Error('It belongs to no investor, so there is no page to show it on.')
+/** The service finds nothing by fewer letters. */
+const fewest = 2
+/** Of each kind: whoever looks for more types more. */
+const most = 8
+const none: Found[] = []
 
-/** Ctrl-K: places, what was seen lately, and investors by number. */
+const [store, handle] = createSpotlight()
+export const openSearch = handle.open
+
+/**
+ * Answers come after the letters: then the first of them is the one Enter opens, unless somebody
+ * has gone on to another. The marks are those that the component itself sets.
+ */
+function useFirstChosen(found: Found[]) {
+  useEffect(() => {
+    const { listId, selected } = store.getState()
+    if (found.length === 0 || selected > 0) return
+    const actions = [...document.querySelectorAll(`#${CSS.escape(listId)} [data-action]`)]
+    for (const action of actions) action.removeAttribute('data-selected')
+    actions[0]?.setAttribute('data-selected', 'true')
+    store.setState({ ...store.getState(), selected: 0 })
+  }, [found])
+}
+
+/** Ctrl-K: whatever is on the register, places, what one does, and what was seen lately. */
 export function Search({ product }: { product: Product | undefined }) {
   const [text, setText] = useState('')
-  const [asked] = useDebouncedValue(text.trim(), 120)
-  const go = useNavigate()
-  const found = useFound(product, asked)
-  const action = ({ to, title, subtitle }: Hit, id: string): SpotlightActionData => ({
-    id: `${id} ${to}`,
-    label: title,
-    description: subtitle,
-    onClick: () => void go({ to }),
-  })
-  const wanted = text.trim().toLowerCase()
-  const matches = ({ label }: { label: string }) => label.toLowerCase().includes(wanted)
-  const places = usePlaces(product).filter(matches)
-  const groups: SpotlightActionGroupData[] = [
-    { group: 'Investors', actions: found.map((hit) => action(hit, 'found')) },
-    {
-      group: 'Recently seen',
-      actions: wanted ? [] : recentlySeen().map((seen) => action(seen, 'seen')),
-    },
-    {
-      group: 'Go to',
-      actions: places.map(({ label, to, icon }) => ({
-        id: `go ${to}`,
-        label,
-        leftSection: <Icon name={icon} />,
-        onClick: () => void go({ to }),
-      })),
-    },
-  ]
+  const [asked] = useDebouncedValue(text.trim(), 80)
+  const { data: found = none } = useFound(asked)
+  const groups = useGroups(product, text.trim().toLowerCase(), found)
+  useFirstChosen(found)
   return (
     <Spotlight
-      actions={groups.filter(({ actions }) => actions.length > 0)}
-      filter={(_query, actions) => actions}
+      store={store}
+      actions={groups.filter((group) => group.actions.length > 0)}
+      filter={(_query, all) => all}
       query={text}
       onQueryChange={setText}
       shortcut={['mod + K', '/']}
-      nothingFound={asked.length < 2 ? 'Type at least two characters.' : 'Nothing found.'}
+      nothingFound={asked.length < fewest ? 'Type at least two characters.' : 'Nothing found.'}
+      attributes={{ content: { 'aria-label': 'Search or go to' } }}
       scrollable
       maxHeight={420}
       searchProps={{
         leftSection: <Icon name="search" />,
-        placeholder: 'An account number, an area…',
+        placeholder: 'A name, a number, an e-mail, an external id, an area…',
         'aria-label': 'Search',
       }}
     />
   )
 }
 
+function useFound(text: string) {
+  return useQuery({
+    queryKey: ['search', text],
+    enabled: text.length >= fewest,
+    // What was found stays until the next answer is there; an emptied field is empty at once.
+    ...(text.length >= fewest && { placeholderData: keepPreviousData }),
+    queryFn: async () => (await api.get<Found[]>('/Search', { Text: text })).data,
+  })
+}
+
+function useGroups(product: Product | undefined, wanted: string, found: Found[]) {
+  const go = useNavigate()
+  const open = async (hit: Found) => {
+    try {
+      const to = await placeOf(hit, product?.productID ?? null)
+      if (to) await go({ href: `/console${to}` })
+      else tellFailure(nowhere)
+    } catch (error) {
+      tellFailure(error)
+    }
+  }
+  const hits = (resource: string): SpotlightActionData[] =>
+    found
+      .filter((hit) => wanted.length >= fewest && hit.resource === resource)
+      .slice(0, most)
+      .map((hit) => ({
+        id: `found ${resource} ${hit.id}`,
+        label: hit.title ?? '',
+        description: subtitleOf(hit),
+        onClick: () => void open(hit),
+      }))
+  const place = ({ to, label, icon }: Omit<Area, 'key'> & { to: string }) => ({
+    id: `go ${to}`,
+    label,
+    leftSection: <Icon name={icon} />,
+    onClick: () => void go({ to }),
+  })
+  const matches = ({ label }: { label: string }) => label.toLowerCase().includes(wanted)
+  const places = usePlaces(product)
+  const groups: SpotlightActionGroupData[] = [
+    ...foundGroups.map(({ resource, label }) => ({ group: label, actions: hits(resource) })),
+    { group: 'Recently seen', actions: wanted ? [] : recentlySeen().map(seenBefore(go)) },
+    { group: 'Go to', actions: places.filter(matches).map(place) },
+    { group: 'Do', actions: useActions(product).filter(matches).map(place) },
+  ]
+  return groups
+}
+
+const seenBefore =
+  (go: ReturnType<typeof useNavigate>) =>
+  ({ to, title, subtitle }: Seen): SpotlightActionData => ({
+    id: `seen ${to}`,
+    label: title,
+    description: subtitle,
+    onClick: () => void go({ to }),
+  })
+
 function usePlaces(product: Product | undefined) {
   const may = useMay()
-  const base = product ? `/${product.productID}` : ''
   return [
-    ...(product ? areas.map((area) => ({ ...area, to: base + area.path || '/' })) : []),
+    ...within(product, areas),
     ...settings.map((area) => ({ ...area, to: area.path })),
   ].filter(({ needs }) => may(needs))
 }
 
-function useFound(product: Product | undefined, text: string): Hit[] {
+function useActions(product: Product | undefined) {
   const may = useMay()
-  const { data = [] } = useQuery({
-    queryKey: ['find', product?.productID, text],
-    enabled: product !== undefined && text.length >= 2 && may('BizEntity.Read'),
-    queryFn: async () => {
-      const params = { ProductID: product?.productID, 'AccountNumber.contains': text, PageSize: 8 }
-      return (await api.get<BizEntity[]>('/BizEntity', params)).data
-    },
-  })
-  return data.map(({ bizEntityID, name, accounts }) => ({
-    to: `/${product?.productID}/investors/${bizEntityID}`,
-    title: name ?? '',
-    subtitle: accounts.map(({ accountNumber }) => accountNumber).join(', '),
-  }))
+  return within(product, actions).filter(({ needs }) => may(needs))
 }
+
+/** Nothing of a product can be opened before there is one. */
+const within = <T extends { path: string }>(product: Product | undefined, all: T[]) =>
+  product ? all.map((one) => ({ ...one, to: `/${product.productID}${one.path}` })) : []

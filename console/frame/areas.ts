@@ -37,6 +37,7 @@ export const areas: Area[] = [
     needs: 'Distribution.Read',
     key: 'd',
   },
+  { path: '/payments', label: 'Payments', icon: 'payments', needs: 'PaymentRun.Read', key: 'y' },
   { path: '/reports', label: 'Reports', icon: 'reports', needs: 'Report.Read', key: 'r' },
 ]
 
@@ -51,4 +52,22 @@ export const settings: Area[] = [
   },
   { path: '/settings/users', label: 'Users', icon: 'user', needs: 'User.Read', key: 'u' },
   { path: '/settings/audit', label: 'Audit trail', icon: 'clock', needs: 'Audit.Read', key: 'a' },
+]
+
+/** What one often sets out to do; the search offers it. */
+export const actions: Omit<Area, 'key'>[] = [
+  { path: '/investors/new', label: 'New investor', icon: 'plus', needs: 'BizEntity.Write' },
+  {
+    path: '/transactions/new',
+    label: 'New transaction',
+    icon: 'plus',
+    needs: 'BizTransaction.Write',
+  },
+  {
+    path: '/distributions/new',
+    label: 'New distribution',
+    icon: 'plus',
+    needs: 'Distribution.Write',
+  },
+  { path: '/payments/new', label: 'New payment run', icon: 'plus', needs: 'PaymentRun.Write' },
 ]

@@ -62,5 +62,6 @@ function useFilters(): Filter[] {
     { key: 'AccountNumber', label: 'Account number', kind: 'text' },
     { key: 'Status', label: 'State', kind: 'choice', options: states },
     { key: 'ExternalBizTransactionId', label: 'External id', kind: 'text' },
+    { key: 'BizTransactionID', label: 'Number', kind: 'text' },
   ]
 }

@@ -79,7 +79,34 @@ describe('The console’s frame', { skip }, () => {
     await page.getByRole('heading', { name: 'Users' }).waitFor()
   })
 
+  it('finds an investor by name, and a person by e-mail, from any page', async () => {
+    const { data: products } = await service.admin.get('/Product?ExternalProductId=HBR')
+    const communications = [{ communicationTypeID: 1, name: 'grace@example.com' }]
+    const made = await service.admin.post('/BizEntity', {
+      name: 'Grace Hopper Family Trust',
+      bizEntityTypeID: 1,
+      bizEntityStatusID: 1,
+      accounts: [{ productID: products[0].productID, accountNumber: 'GH-77' }],
+      bizEntityParties: [{ person: { firstName: 'Grace', lastName: 'Hopper', communications } }],
+    })
+    assert.equal(made.status, 200, made.text)
+    const search = async (text: string, hit: RegExp) => {
+      await page.goto(`${service.url}/console/settings/users`)
+      await page.getByRole('heading', { name: 'Users' }).waitFor()
+      await page.keyboard.press('Control+k')
+      await page.getByLabel('Search', { exact: true }).fill(text)
+      await page.getByRole('button', { name: hit }).waitFor()
+      assert.deepEqual(await findings(page), [])
+      await page.keyboard.press('Enter')
+      await page.getByRole('heading', { name: 'Grace Hopper Family Trust' }).waitFor()
+    }
+    await search('hopper fam', /Grace Hopper Family Trust/)
+    await search('grace@exam', /Grace Hopper/)
+    await search('GH-77', /Grace Hopper Family Trust/)
+  })
+
   it('makes a user who then sees only what they may', async () => {
+    await page.goto(`${service.url}/console/settings/users`)
     await page.getByRole('button', { name: 'New user' }).click()
     await page.getByLabel('Username').fill('reader')
     await page.locator('input[type=password]').fill('a password for tests')

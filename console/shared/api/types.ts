@@ -12,6 +12,10 @@ import type {
   Distribution as DistributionSchema,
   EntitledAccount as EntitledAccountSchema,
 } from '../../../src/money/distribution/schema.ts'
+import type {
+  PaymentRun as PaymentRunSchema,
+  Payment as PaymentSchema,
+} from '../../../src/money/payment-run/schema.ts'
 import type { Account as AccountSchema } from '../../../src/parties/account/schema.ts'
 import type { Address as AddressSchema } from '../../../src/parties/address/schema.ts'
 import type { BizEntityParty as BizEntityPartySchema } from '../../../src/parties/biz-entity/party-schema.ts'
@@ -37,7 +41,9 @@ export type EntitledAccount = Shown<typeof EntitledAccountSchema>
 export type Holding = Shown<typeof HoldingSchema>
 export type Investment = Shown<typeof InvestmentSchema>
 export type InvestmentPrice = Shown<typeof InvestmentPriceSchema>
+export type Payment = Shown<typeof PaymentSchema>
 export type PaymentDetail = Shown<typeof PaymentDetailSchema>
+export type PaymentRun = Shown<typeof PaymentRunSchema>
 export type Product = Shown<typeof ProductSchema>
 export type Report = Shown<typeof ReportSchema>
 export type User = Shown<typeof UserSchema>

@@ -10,6 +10,8 @@ const paths = {
   distributions:
     'M12 3v18M16.5 7.2C16 5.6 14.3 5 12 5c-2.6 0-4.5 1-4.5 3.2 0 4.8 9.5 2.4 9.5 7.3 0' +
     ' 2.3-2.2 3.5-5 3.5-2.7 0-4.6-1-5-3',
+  payments: 'M3 6h18v12H3zM3 10h18M7 14.5h4',
+  import: 'M12 4v10m-4-4 4 4 4-4M4 14v6h16v-6',
   reports: 'M5 20V4h14v16zM9 16v-3M12 16V9M15 16v-5',
   documents: 'M7 3h7l5 5v13H7zM14 3v5h5',
   settings: 'M4 7h10M18 7h2M4 17h2M10 17h10M16 5v4M8 15v4',

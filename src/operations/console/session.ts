@@ -90,7 +90,7 @@ async function signOut(app: FastifyInstance, request: FastifyRequest, refreshTok
   // Not kept for a page that asks again: what comes after a sign-out finds no session.
   const refreshed = await ask(app, request, '/User/RefreshToken', { refreshToken })
   if (refreshed.status !== 200) return
-  const { accessToken } = JSON.parse(refreshed.body) as { accessToken: string }
+  const { accessToken } = (JSON.parse(refreshed.body) as SignedIn).data
   await ask(app, request, '/User/Logout', {}, { authorization: accessToken })
 }
 

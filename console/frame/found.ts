@@ -1,0 +1,51 @@
+import type { Shown } from '../../src/platform/shape/fields.ts'
+import type { SearchResult } from '../../src/records/search/schema.ts'
+import { api } from '../shared/api/client.ts'
+import type { BizEntity, BizTransaction, Distribution } from '../shared/api/types.ts'
+import { day } from '../shared/format.ts'
+
+export type Found = Shown<typeof SearchResult>
+
+/** What can be found, in the order of the groups. */
+export const foundGroups = [
+  { resource: 'BizEntity', label: 'Investors' },
+  { resource: 'Person', label: 'Persons' },
+  { resource: 'Organisation', label: 'Organisations' },
+  { resource: 'BizTransaction', label: 'Transactions' },
+  { resource: 'Distribution', label: 'Distributions' },
+]
+
+/** Results of the ledger say their day, the others a number. */
+export const subtitleOf = ({ subtitle }: Found) => day(subtitle) || (subtitle ?? '')
+
+const investorIn = (product: number | null, { accounts, bizEntityID }: BizEntity) => {
+  const ids = accounts.map(({ productID }) => productID)
+  const productID = ids.includes(product) ? product : (ids[0] ?? product)
+  return `/${productID}/investors/${bizEntityID}`
+}
+
+/** The investor that a person or an organisation is part of. */
+async function investorOf(product: number | null, filter: Record<string, number>) {
+  const { data } = await api.get<BizEntity[]>('/BizEntity', { ...filter, PageSize: 1 })
+  return data[0] && investorIn(product, data[0])
+}
+
+/**
+ * Where a result is shown. Results name records only, and a search goes through all products, so
+ * the record is asked which product it is of; the one in view is taken where it can be.
+ */
+export async function placeOf(
+  { resource, id: given }: Found,
+  product: number | null,
+): Promise<string | undefined> {
+  const id = Number(given)
+  if (resource === 'BizEntity') return investorOf(product, { BizEntityID: id })
+  if (resource === 'Person') return investorOf(product, { PersonID: id })
+  if (resource === 'Organisation') return investorOf(product, { OrganisationID: id })
+  if (resource === 'BizTransaction') {
+    const { data } = await api.get<BizTransaction[]>('/BizTransaction', { BizTransactionID: id })
+    return data[0] && `/${data[0].productID}/transactions?BizTransactionID=${id}`
+  }
+  const { data } = await api.get<Distribution[]>('/Distribution', { CorporateActionID: id })
+  return data[0] && `/${data[0].productID}/distributions/${id}`
+}

@@ -1,0 +1,164 @@
+import { Button, Checkbox, Group, Select, Stack, Switch, TextInput } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
+import type { PaymentRunInput } from '../../src/money/payment-run/schema.ts'
+import { useProduct } from '../shared/api/products.ts'
+import type { PaymentRun } from '../shared/api/types.ts'
+import { useWrite } from '../shared/api/write.ts'
+import { DateField, DecimalField, Row } from '../shared/form/fields.tsx'
+import { LeaveGuard } from '../shared/form/LeaveGuard.tsx'
+import { fieldErrors } from '../shared/form/problems.ts'
+import { today } from '../shared/format.ts'
+import { readSearch } from '../shared/list/filters.ts'
+import { Failure, tellDone } from '../shared/view/Failure.tsx'
+import { Card, Page } from '../shared/view/Page.tsx'
+
+const blank = {
+  sources: ['Distribution', 'Redemption', 'Residual'],
+  processingDate: today(),
+  upToDate: '',
+  minimumAmount: '',
+  format: 'ABA' as PaymentRunInput['format'],
+  balanced: true,
+  fundingAccount: {
+    bsb: '',
+    accountNumber: '',
+    accountName: '',
+    bankCode: '',
+    userID: '',
+    remitterName: '',
+  },
+}
+
+type Form = ReturnType<typeof useForm<typeof blank>>
+
+const formats: { value: PaymentRunInput['format']; label: string }[] = [
+  { value: 'ABA', label: 'ABA, for Australian banks' },
+  { value: 'pain.001', label: 'ISO 20022, pain.001' },
+  { value: 'cheque list', label: 'List of cheques' },
+]
+
+/** A draft of everything that is payable. */
+export function NewRun() {
+  const { productID, slug } = useProduct()
+  const navigate = useNavigate()
+  const { distribution } = readSearch(useSearch({ strict: false }))
+  const [saved, setSaved] = useState(false)
+  const sources = distribution ? ['Distribution'] : blank.sources
+  const form = useForm({ initialValues: { ...blank, sources } })
+  const make = useWrite<PaymentRun[]>('post', '/PaymentRun', {
+    onDone: ([run]) => {
+      tellDone('The draft is made. Nobody is paid until somebody else approves it.')
+      setSaved(true)
+      const params = { product: slug, id: String(run?.paymentRunID ?? '') }
+      // After the guard has seen that there is nothing left to lose.
+      setTimeout(() => void navigate({ to: '/$product/payments/$id', params }))
+    },
+    onFailed: (error) => form.setErrors(fieldErrors(error)),
+  })
+  const only = distribution ? { corporateActionIDs: [Number(distribution)] } : {}
+  return (
+    <Page title="New payment run" back={{ to: `/${slug}/payments`, label: 'Payments' }} narrow>
+      <form onSubmit={form.onSubmit((values) => make.mutate({ ...values, ...only, productID }))}>
+        <LeaveGuard dirty={form.isDirty() && !saved} />
+        <Stack>
+          {make.error && <Failure error={make.error} />}
+          <Payables form={form} distribution={distribution} />
+          <Funding form={form} />
+          <Group justify="flex-end">
+            <Button type="submit" loading={make.isPending}>
+              Make the draft
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Page>
+  )
+}
+
+function Payables({ form, distribution }: { form: Form; distribution: string | undefined }) {
+  const { currency } = useProduct()
+  return (
+    <Card title="What is paid">
+      <Stack gap="sm">
+        {distribution ? (
+          <span className="quiet">Only what distribution {distribution} owes.</span>
+        ) : (
+          <Checkbox.Group label="Money owed of" {...form.getInputProps('sources')}>
+            <Group mt={6} gap="lg">
+              <Checkbox value="Distribution" label="Distributions" />
+              <Checkbox value="Redemption" label="Redemptions" />
+              <Checkbox value="Residual" label="Residuals of reinvestment" />
+            </Group>
+          </Checkbox.Group>
+        )}
+        <Row>
+          <DateField
+            label="Processing date"
+            description="The day the bank pays."
+            required
+            {...form.getInputProps('processingDate')}
+          />
+          <DateField
+            label="Up to"
+            description="Owed until that day; empty: all."
+            {...form.getInputProps('upToDate')}
+          />
+          <DecimalField
+            label={`Least amount, ${currency}`}
+            description="Less than it waits for more."
+            placeholder="0.00"
+            {...form.getInputProps('minimumAmount')}
+          />
+        </Row>
+      </Stack>
+    </Card>
+  )
+}
+
+function Funding({ form }: { form: Form }) {
+  const at = (field: string) => form.getInputProps(`fundingAccount.${field}`)
+  const { format } = form.values
+  const cheques = format === 'cheque list'
+  return (
+    <Card title="Where it is paid from">
+      <Stack gap="sm">
+        <Row>
+          <Select
+            label="Format"
+            data={formats}
+            allowDeselect={false}
+            {...form.getInputProps('format')}
+          />
+          <TextInput label="Account name" required {...at('accountName')} />
+          <TextInput label="Remitter" required {...at('remitterName')} />
+        </Row>
+        {!cheques && (
+          <Row>
+            <TextInput label="BSB" placeholder="033-088" required {...at('bsb')} />
+            <TextInput
+              label="Account number"
+              required
+              autoComplete="off"
+              {...at('accountNumber')}
+            />
+            {format === 'ABA' && (
+              <>
+                <TextInput label="Bank" placeholder="WBC" required {...at('bankCode')} />
+                <TextInput label="User id" placeholder="301500" required {...at('userID')} />
+              </>
+            )}
+          </Row>
+        )}
+        {format === 'ABA' && (
+          <Switch
+            label="Balanced"
+            description="With a last record that takes the whole from this account."
+            {...form.getInputProps('balanced', { type: 'checkbox' })}
+          />
+        )}
+      </Stack>
+    </Card>
+  )
+}

@@ -1,0 +1,111 @@
+import { Button } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
+import { useProduct } from '../shared/api/products.ts'
+import type { PaymentRun } from '../shared/api/types.ts'
+import { count, day, moment, money } from '../shared/format.ts'
+import type { Column } from '../shared/list/columns.ts'
+import type { Filter } from '../shared/list/filters.ts'
+import { ListView } from '../shared/list/ListView.tsx'
+import { useMay } from '../shared/permission.ts'
+import { Icon } from '../shared/view/icons.tsx'
+import { Empty, Page } from '../shared/view/Page.tsx'
+import { State } from './states.tsx'
+
+/** Runs of payments: from what is owed to what the bank did. */
+export function Payments() {
+  const { productID, slug, currency } = useProduct()
+  const may = useMay()
+  const add = may('PaymentRun.Write') && (
+    <Button
+      leftSection={<Icon name="plus" size={16} />}
+      renderRoot={(props) => (
+        <Link to="/$product/payments/new" params={{ product: slug }} {...props} />
+      )}
+    >
+      New payment run
+    </Button>
+  )
+  return (
+    <Page title="Payments" actions={add}>
+      <ListView<PaymentRun>
+        id="payment-runs"
+        label="Payment runs"
+        path="/PaymentRun"
+        params={{ ProductID: productID, Order: 'desc' }}
+        filters={filters}
+        columns={columnsIn(currency)}
+        to={({ paymentRunID }) => ({
+          to: '/$product/payments/$id',
+          params: { product: slug, id: String(paymentRunID) },
+        })}
+        empty={
+          <Empty title="No payment run here">
+            A run gathers what is owed of distributions, redemptions and residuals, one payment for
+            each payee. Somebody else approves it, and its bank file is made.
+          </Empty>
+        }
+      />
+    </Page>
+  )
+}
+
+const filters: Filter[] = [
+  {
+    key: 'State',
+    label: 'State',
+    kind: 'choice',
+    options: ['Draft', 'Approved', 'Sent', 'Closed'].map((value) => ({ value, label: value })),
+  },
+]
+
+const columnsIn = (currency: string): Column<PaymentRun>[] => [
+  {
+    id: 'run',
+    title: 'Run',
+    text: ({ paymentRunID, reissueOf }) =>
+      `Run ${paymentRunID}${reissueOf ? `, reissue of ${reissueOf}` : ''}`,
+    width: 'minmax(150px, 1fr)',
+  },
+  {
+    id: 'what',
+    title: 'What',
+    text: ({ sources }) => sources.join(', '),
+    width: 'minmax(180px, 2fr)',
+  },
+  { id: 'date', title: 'Processing', text: (row) => day(row.processingDate) },
+  { id: 'format', title: 'Format', text: ({ format }) => format ?? '', width: '100px' },
+  {
+    id: 'count',
+    title: 'Payments',
+    right: true,
+    text: ({ payments }) => count(payments?.count ?? 0),
+  },
+  {
+    id: 'amount',
+    title: `Amount, ${currency}`,
+    right: true,
+    text: ({ payments }) => money(payments?.amount),
+    width: 'minmax(130px, 1fr)',
+  },
+  {
+    id: 'exceptions',
+    title: 'Exceptions',
+    right: true,
+    text: ({ exceptions }) => (exceptions?.count ? count(exceptions.count) : ''),
+    width: '90px',
+  },
+  {
+    id: 'state',
+    title: 'State',
+    text: ({ state }) => state ?? '',
+    cell: ({ state }) => <State of={state} />,
+    width: '100px',
+  },
+  {
+    id: 'made',
+    title: 'Made',
+    text: (row) => moment(row.createdDate),
+    width: 'minmax(150px, 1fr)',
+    spare: true,
+  },
+]

@@ -1,0 +1,161 @@
+import { Stack, Stepper } from '@mantine/core'
+import { useParams } from '@tanstack/react-router'
+import { useEffect } from 'react'
+import { see } from '../frame/recent.ts'
+import { useProduct, useReadNow } from '../shared/api/products.ts'
+import type { PaymentRun } from '../shared/api/types.ts'
+import { bytes, count, day, moment, money } from '../shared/format.ts'
+import type { Column } from '../shared/list/columns.ts'
+import { useMay } from '../shared/permission.ts'
+import { Facts, Figure, Figures } from '../shared/view/Facts.tsx'
+import { Card, Empty, Page } from '../shared/view/Page.tsx'
+import { Rows } from '../shared/view/Rows.tsx'
+import { Download } from './Download.tsx'
+import { RunPayments } from './RunPayments.tsx'
+import { exceptionReasons, State } from './states.tsx'
+import { NextStep } from './steps.tsx'
+
+const states = ['Draft', 'Approved', 'Sent', 'Closed']
+
+/** One run: where it stands, what comes next, what cannot be paid, and every payment. */
+export function Run() {
+  const { id } = useParams({ strict: false }) as { id: string }
+  const { productID, slug } = useProduct()
+  const [run] = useReadNow<PaymentRun[]>('/PaymentRun', { ProductID: productID, PaymentRunID: id })
+  const to = `/${slug}/payments/${id}`
+  useEffect(() => see({ to, title: `Payment run ${id}`, subtitle: 'Payments' }), [to, id])
+  if (!run) return <Empty title="No such payment run">It may be of another product.</Empty>
+  return (
+    <Page
+      title={`Payment run ${id}`}
+      back={{ to: `/${slug}/payments`, label: 'Payments' }}
+      aside={<State of={run.state} />}
+    >
+      <Card>
+        <Stepper
+          active={states.indexOf(run.state ?? '') + 1}
+          size="sm"
+          allowNextStepsSelect={false}
+          iconSize={30}
+        >
+          <Stepper.Step label="Draft" description={moment(run.createdDate)} />
+          <Stepper.Step
+            label="Approved"
+            description={moment(run.approvedDate) || 'By somebody else'}
+          />
+          <Stepper.Step label="Sent" description={moment(run.sentDate) || 'To the bank'} />
+          <Stepper.Step label="Closed" description={moment(run.closedDate) || 'Nothing open'} />
+        </Stepper>
+      </Card>
+      <Stack>
+        <NextStep run={run} />
+        <Totals run={run} />
+        <Files run={run} />
+        <Exceptions run={run} />
+        <RunPayments run={run} />
+      </Stack>
+    </Page>
+  )
+}
+
+function Totals({ run }: { run: PaymentRun }) {
+  const { currency } = useProduct()
+  const { payable, payments, exceptions } = run
+  return (
+    <>
+      <Figures>
+        <Figure label={`Payable, ${currency}`} value={money(payable?.amount)} />
+        <Figure
+          label={`Paid by this run, ${currency}`}
+          value={money(payments?.amount)}
+          note={`${count(payments?.count ?? 0)} payments`}
+        />
+        <Figure
+          label="Left out"
+          value={money(exceptions?.amount)}
+          note={exceptions?.count ? `${count(exceptions.count)} to clear` : 'No exception'}
+        />
+      </Figures>
+      <Card title="About">
+        <Facts
+          facts={[
+            ['Money owed of', run.sources.join(', ')],
+            ['Owed until', day(run.upToDate)],
+            ['Processing date', day(run.processingDate)],
+            ['Format', run.format],
+            ['Reissue of run', run.reissueOf],
+          ]}
+        />
+      </Card>
+    </>
+  )
+}
+
+type File = PaymentRun['files'][number]
+
+function Files({ run }: { run: PaymentRun }) {
+  const may = useMay()
+  const { currency } = useProduct()
+  if (run.files.length === 0) return null
+  const columns: Column<File>[] = [
+    { id: 'name', title: 'File', text: ({ fileName }) => fileName },
+    { id: 'count', title: 'Payments', right: true, text: (file) => count(file.paymentCount) },
+    { id: 'amount', title: currency, right: true, text: ({ amount }) => money(amount) },
+    { id: 'size', title: 'Size', right: true, text: ({ size }) => bytes(size) },
+    {
+      id: 'hash',
+      title: 'SHA-256',
+      text: ({ sha256 }) => sha256,
+      cell: ({ sha256 }) => <code title={sha256}>{sha256.slice(0, 12)}…</code>,
+    },
+    {
+      id: 'get',
+      title: 'Download',
+      text: () => '',
+      cell: (file) => may('PaymentDetail.Read') && <Download run={run} file={file} />,
+    },
+  ]
+  const warnings = run.files.flatMap((file) => file.warnings)
+  return (
+    <Card title="Bank files" padded={false}>
+      <Rows
+        label="Bank files"
+        columns={columns}
+        rows={run.files}
+        keyOf={(file) => file.fileNumber}
+      />
+      {warnings.map((warning) => (
+        <p key={warning} className="quiet" style={{ padding: '0 16px' }}>
+          {warning}
+        </p>
+      ))}
+    </Card>
+  )
+}
+
+type Exception = PaymentRun['exceptionList'][number]
+
+function Exceptions({ run }: { run: PaymentRun }) {
+  const { currency } = useProduct()
+  if (run.exceptionList.length === 0) return null
+  const columns: Column<Exception>[] = [
+    { id: 'account', title: 'Account', text: ({ accountNumber }) => accountNumber },
+    { id: 'amount', title: currency, right: true, text: ({ amount }) => money(amount) },
+    { id: 'why', title: 'Why', text: ({ code }) => exceptionReasons[code] ?? code },
+  ]
+  return (
+    <Card title="Exceptions" padded={false}>
+      <p className="quiet" style={{ padding: '0 16px', margin: 0 }}>
+        In no payment of this run; cleared, the next run pays them.
+      </p>
+      <div style={{ maxHeight: 320, overflowY: 'auto' }}>
+        <Rows
+          label="Exceptions"
+          columns={columns}
+          rows={run.exceptionList}
+          keyOf={({ bizTransactionID }) => bizTransactionID}
+        />
+      </div>
+    </Card>
+  )
+}

@@ -1,0 +1,197 @@
+import { Button, Group, Stack, TextInput } from '@mantine/core'
+import { useState } from 'react'
+import { api } from '../shared/api/client.ts'
+import { useProduct } from '../shared/api/products.ts'
+import type { Payment, PaymentRun } from '../shared/api/types.ts'
+import { useWrite } from '../shared/api/write.ts'
+import { Confirm } from '../shared/form/Confirm.tsx'
+import { DateField } from '../shared/form/fields.tsx'
+import { count, day, money, today } from '../shared/format.ts'
+import type { Column } from '../shared/list/columns.ts'
+import type { Filter } from '../shared/list/filters.ts'
+import { ListView } from '../shared/list/ListView.tsx'
+import { useMay } from '../shared/permission.ts'
+import { tellDone, tellFailure } from '../shared/view/Failure.tsx'
+import { Empty } from '../shared/view/Page.tsx'
+import { State } from './states.tsx'
+
+type Props = { run: PaymentRun }
+type Outcome = 'Paid' | 'Returned'
+
+/** Every payment of a run, and what the bank did with those that are chosen. */
+export function RunPayments({ run }: Props) {
+  const { slug, currency } = useProduct()
+  const may = useMay()
+  const [chosen, setChosen] = useState<Payment[]>([])
+  const [outcome, setOutcome] = useState<Outcome>()
+  const { productID, paymentRunID } = run
+  const can = may('PaymentRun.Write') && (run.state === 'Sent' || run.state === 'Closed')
+  const has = ({ paymentID }: Payment) => chosen.some((one) => one.paymentID === paymentID)
+  const toggle = (row: Payment) =>
+    setChosen(
+      has(row) ? chosen.filter(({ paymentID }) => paymentID !== row.paymentID) : [...chosen, row],
+    )
+  const allSent = async () => {
+    try {
+      setChosen(await sentOf(run))
+      setOutcome('Paid')
+    } catch (error) {
+      tellFailure(error)
+    }
+  }
+  return (
+    <Stack gap="xs" h={480}>
+      {can && (
+        <Group gap="xs" justify="flex-end">
+          <Button
+            variant="default"
+            disabled={!chosen.length}
+            onClick={() => setOutcome('Returned')}
+          >
+            Returned{chosen.length > 0 && ` (${count(chosen.length)})`}
+          </Button>
+          <Button variant="default" disabled={!chosen.length} onClick={() => setOutcome('Paid')}>
+            Paid{chosen.length > 0 && ` (${count(chosen.length)})`}
+          </Button>
+          <Button onClick={() => void allSent()}>All others paid</Button>
+        </Group>
+      )}
+      <ListView<Payment>
+        id="payments"
+        label="Payments"
+        path="/PaymentRun/Payment"
+        params={{ ProductID: productID, PaymentRunID: paymentRunID }}
+        filters={filters}
+        columns={columnsIn(currency)}
+        to={({ bizEntityID }) => ({
+          to: '/$product/investors/$id',
+          params: { product: slug, id: String(bizEntityID) },
+        })}
+        empty={<Empty title="No payment like this" />}
+        {...(can && { chosen: { has, toggle, can: ({ state }: Payment) => state === 'Sent' } })}
+      />
+      {outcome && (
+        <Result
+          run={run}
+          payments={chosen}
+          outcome={outcome}
+          onClose={() => setOutcome(undefined)}
+          onDone={() => {
+            setOutcome(undefined)
+            setChosen([])
+          }}
+        />
+      )}
+    </Stack>
+  )
+}
+
+const step = 1000
+
+/** All payments of which nothing is known yet. */
+async function sentOf({ productID, paymentRunID }: PaymentRun): Promise<Payment[]> {
+  const found: Payment[] = []
+  for (let page = 1; ; page++) {
+    const { data } = await api.get<Payment[]>('/PaymentRun/Payment', {
+      ProductID: productID,
+      PaymentRunID: paymentRunID,
+      State: 'Sent',
+      PageNumber: page,
+      PageSize: step,
+    })
+    found.push(...data)
+    if (data.length < step) return found
+  }
+}
+
+type ResultProps = Props & {
+  payments: Payment[]
+  outcome: Outcome
+  onClose: () => void
+  onDone: () => void
+}
+
+function Result({ run, payments, outcome, onClose, onDone }: ResultProps) {
+  const [reason, setReason] = useState('')
+  const [date, setDate] = useState(today())
+  const record = useWrite('post', '/PaymentRun/Result', {
+    onDone: () => {
+      tellDone('The bank’s result is recorded.')
+      onDone()
+    },
+  })
+  const many = `${count(payments.length)} ${payments.length === 1 ? 'payment' : 'payments'}`
+  const rows = payments.map(({ paymentID }) => ({ paymentID, state: outcome, reason, date }))
+  return (
+    <Confirm
+      title={outcome === 'Paid' ? `${many} paid?` : `${many} returned?`}
+      opened
+      onClose={onClose}
+      onConfirm={() => record.mutate({ paymentRunID: run.paymentRunID, payments: rows })}
+      action={outcome === 'Paid' ? 'They are paid' : 'They came back'}
+      busy={record.isPending}
+      error={record.error}
+    >
+      <Stack gap="sm">
+        <DateField
+          label="Day"
+          value={date}
+          onChange={(event) => setDate(event.currentTarget.value)}
+        />
+        {outcome === 'Returned' && (
+          <TextInput
+            label="Reason"
+            placeholder="Account closed"
+            value={reason}
+            onChange={(event) => setReason(event.currentTarget.value)}
+          />
+        )}
+      </Stack>
+    </Confirm>
+  )
+}
+
+const paymentStates = ['Pending', 'Sent', 'Paid', 'Returned', 'Reissued', 'Unclaimed']
+
+const filters: Filter[] = [
+  {
+    key: 'State',
+    label: 'State',
+    kind: 'choice',
+    options: paymentStates.map((value) => ({ value, label: value })),
+  },
+  { key: 'Reference', label: 'Reference', kind: 'text' },
+]
+
+const columnsIn = (currency: string): Column<Payment>[] => [
+  {
+    id: 'payee',
+    title: 'Payee',
+    text: ({ payeeName }) => payeeName ?? '',
+    width: 'minmax(200px, 2fr)',
+  },
+  { id: 'account', title: 'Account', text: ({ accountNumber }) => accountNumber ?? '' },
+  {
+    id: 'bank',
+    title: 'To',
+    text: (row) =>
+      row.payeeIban || [row.payeeBsb, row.payeeAccountNumber].filter(Boolean).join(' '),
+    width: 'minmax(160px, 1fr)',
+  },
+  { id: 'reference', title: 'Reference', text: ({ reference }) => reference ?? '' },
+  { id: 'tax', title: 'Tax', right: true, text: ({ taxAmount }) => money(taxAmount), spare: true },
+  { id: 'amount', title: `Amount, ${currency}`, right: true, text: ({ amount }) => money(amount) },
+  {
+    id: 'state',
+    title: 'State',
+    text: ({ state }) => state ?? '',
+    cell: ({ state }) => <State of={state} />,
+    width: '100px',
+  },
+  {
+    id: 'why',
+    title: 'Result',
+    text: (row) => [row.stateReason, day(row.stateDate)].filter(Boolean).join(', '),
+    width: 'minmax(130px, 1fr)',
+  },
+]

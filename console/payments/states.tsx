@@ -1,0 +1,26 @@
+import { Tag, type Tone } from '../shared/view/Status.tsx'
+
+const tones: { [state: string]: Tone } = {
+  Draft: 'waits',
+  Approved: 'moves',
+  Closed: 'good',
+  Pending: 'waits',
+  Sent: 'moves',
+  Paid: 'good',
+  Returned: 'wrong',
+  Unclaimed: 'waits',
+}
+
+export const State = ({ of }: { of: string | null }) =>
+  of && <Tag tone={tones[of] ?? 'over'}>{of}</Tag>
+
+/** Why an amount is in no payment, and what to do. */
+export const exceptionReasons: { [code: string]: string } = {
+  no_bank_details: 'No bank details: enter them on the investor',
+  invalid_bsb: 'The BSB is not one: correct it on the investor',
+  invalid_account: 'The account number cannot be paid to: correct it on the investor',
+  recently_changed: 'Bank details were changed lately: paid when the cool-off is over',
+  account_suspended: 'The account or its investor is not active',
+  below_minimum: 'Less than the run’s minimum: gathered until it is more',
+  amount_too_large: 'More than one payment of this format can hold',
+}

@@ -1,0 +1,194 @@
+import { Button, Group, NumberInput, Text } from '@mantine/core'
+import { useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { useProduct } from '../shared/api/products.ts'
+import { useSession } from '../shared/api/session.ts'
+import type { PaymentRun } from '../shared/api/types.ts'
+import { useDelete, useWrite } from '../shared/api/write.ts'
+import { Confirm } from '../shared/form/Confirm.tsx'
+import { count, day, money } from '../shared/format.ts'
+import { useMay } from '../shared/permission.ts'
+import { tellDone } from '../shared/view/Failure.tsx'
+import { Card } from '../shared/view/Page.tsx'
+
+type Props = { run: PaymentRun }
+
+/** What is done next with a run, and by whom. */
+export function NextStep({ run }: Props) {
+  const may = useMay()
+  if (run.state === 'Draft') return <Approve run={run} />
+  if (!may('PaymentRun.Write')) return null
+  return run.state === 'Approved' ? <Send run={run} /> : <Returned run={run} />
+}
+
+function Approve({ run }: Props) {
+  const may = useMay()
+  const { user } = useSession()
+  const { currency } = useProduct()
+  const [asked, setAsked] = useState(false)
+  const { paymentRunID, payments } = run
+  const approve = useWrite('post', '/PaymentRun/Approve', {
+    onDone: () => {
+      tellDone('The run is approved and its bank file is made.')
+      setAsked(false)
+    },
+  })
+  const own = run.createdByUserID === user?.userID
+  return (
+    <Card title="Next: approve">
+      <Group justify="space-between">
+        <Text size="sm">
+          {own
+            ? 'You made this draft, so somebody else approves it.'
+            : 'Check the totals and the exceptions. Approving makes the bank file.'}
+        </Text>
+        <Group gap="xs">
+          {may('PaymentRun.Write') && <Remove run={run} />}
+          {may('PaymentRun.Approve') && !own && (
+            <Button onClick={() => setAsked(true)}>Approve</Button>
+          )}
+        </Group>
+      </Group>
+      <Confirm
+        title="Approve this run?"
+        opened={asked}
+        onClose={() => setAsked(false)}
+        onConfirm={() => approve.mutate({ paymentRunID })}
+        action="Approve"
+        busy={approve.isPending}
+        error={approve.error}
+      >
+        {count(payments?.count ?? 0)} payments, {money(payments?.amount)} {currency} in all, on{' '}
+        {day(run.processingDate)}. What they are made of can then no longer be rolled back.
+      </Confirm>
+    </Card>
+  )
+}
+
+function Remove({ run }: Props) {
+  const { slug } = useProduct()
+  const navigate = useNavigate()
+  const [asked, setAsked] = useState(false)
+  const remove = useDelete('/PaymentRun', () => {
+    tellDone('The draft is deleted; what it held is payable again.')
+    void navigate({ to: '/$product/payments', params: { product: slug } })
+  })
+  return (
+    <>
+      <Button variant="default" onClick={() => setAsked(true)}>
+        Delete the draft
+      </Button>
+      <Confirm
+        title="Delete this draft?"
+        opened={asked}
+        onClose={() => setAsked(false)}
+        onConfirm={() => remove.mutate({ PaymentRunID: run.paymentRunID ?? 0 })}
+        action="Delete"
+        busy={remove.isPending}
+        error={remove.error}
+        danger
+      >
+        What it would have paid is payable again, by the next run.
+      </Confirm>
+    </>
+  )
+}
+
+function Send({ run: { paymentRunID } }: Props) {
+  const send = useWrite('post', '/PaymentRun/Sent', {
+    onDone: () => tellDone('The run is sent.'),
+  })
+  const [asked, setAsked] = useState(false)
+  return (
+    <Card title="Next: give the file to the bank">
+      <Group justify="space-between">
+        <Text size="sm">Download the file below, hand it to the bank, then say so here.</Text>
+        <Button onClick={() => setAsked(true)}>The bank has it</Button>
+      </Group>
+      <Confirm
+        title="The bank has the file?"
+        opened={asked}
+        onClose={() => setAsked(false)}
+        onConfirm={() => send.mutate({ paymentRunID })}
+        action="It is sent"
+        busy={send.isPending}
+        error={send.error}
+      >
+        Every payment of the run is then under way, and waits for the bank’s result.
+      </Confirm>
+    </Card>
+  )
+}
+
+/** A year: what most rules give people to ask for returned money. */
+const usualDays = 365
+
+/** What came back is paid again to the present details, or is unclaimed in the end. */
+function Returned({ run: { paymentRunID } }: Props) {
+  const { slug } = useProduct()
+  const navigate = useNavigate()
+  const [asked, setAsked] = useState<'reissue' | 'unclaimed'>()
+  const [days, setDays] = useState(usualDays)
+  const close = () => setAsked(undefined)
+  const reissue = useWrite<PaymentRun[]>('post', '/PaymentRun/Reissue', {
+    onDone: ([made]) => {
+      tellDone('A new draft pays the returned payments again.')
+      close()
+      const params = { product: slug, id: String(made?.paymentRunID ?? '') }
+      void navigate({ to: '/$product/payments/$id', params })
+    },
+  })
+  const unclaimed = useWrite('post', '/PaymentRun/Unclaimed', {
+    onDone: () => {
+      tellDone('The returned payments are unclaimed money.')
+      close()
+    },
+  })
+  return (
+    <Card title="Results and returns">
+      <Group justify="space-between">
+        <Text size="sm">
+          Choose payments below to say what the bank did. What came back is paid again, to the
+          details on the register by then.
+        </Text>
+        <Group gap="xs">
+          <Button variant="default" onClick={() => setAsked('unclaimed')}>
+            Unclaimed…
+          </Button>
+          <Button variant="default" onClick={() => setAsked('reissue')}>
+            Reissue returned
+          </Button>
+        </Group>
+      </Group>
+      <Confirm
+        title="Pay the returned payments again?"
+        opened={asked === 'reissue'}
+        onClose={close}
+        onConfirm={() => reissue.mutate({ paymentRunID })}
+        action="Make the draft"
+        busy={reissue.isPending}
+        error={reissue.error}
+      >
+        A new draft is made of every returned payment of this run, to the payees as the register has
+        them now. Correct their bank details first.
+      </Confirm>
+      <Confirm
+        title="Mark returned payments as unclaimed?"
+        opened={asked === 'unclaimed'}
+        onClose={close}
+        onConfirm={() => unclaimed.mutate({ paymentRunID, days })}
+        action="Mark as unclaimed"
+        busy={unclaimed.isPending}
+        error={unclaimed.error}
+      >
+        <NumberInput
+          label="Returned at least so many days ago"
+          min={0}
+          max={36_500}
+          value={days}
+          onChange={(value) => setDays(Number(value))}
+        />
+      </Confirm>
+    </Card>
+  )
+}

@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { after, before, describe, it } from 'node:test'
+import type { Page } from 'playwright-core'
+import { type Browser, findings, skip, startConsole } from '../support/browser.ts'
+import { mend, paidFund, paymentsOf } from '../support/payment-run.ts'
+import type { Service } from '../support/service.ts'
+
+describe('The console’s payments', { skip }, () => {
+  let service: Service
+  let browser: Browser
+  let stop: () => Promise<void>
+  let page: Page
+  let productID: number
+  let address: string
+
+  const fill = (label: string, text: string) =>
+    page.getByLabel(new RegExp(`^${label}( \\*)?$`)).fill(text)
+  const press = (name: string) => page.getByRole('button', { name, exact: true }).click()
+  const confirm = (name: string) =>
+    page.getByRole('dialog').getByRole('button', { name, exact: true }).click()
+  const lastRun = async () =>
+    (await service.admin.get(`/PaymentRun?ProductID=${productID}&Order=desc`)).data[0]
+
+  before(async () => {
+    ;({ service, browser, stop } = await startConsole())
+    const { fund } = await paidFund(service, [100, 200, 300])
+    productID = fund.productID
+    await mend(service, fund.accounts[2]!.accountID, `bsb = '000-000'`)
+    const second = { username: 'second', password: 'a password for tests', role: 'Administrator' }
+    assert.equal((await service.admin.post('/User', second)).status, 200)
+    address = `${service.url}/console/${productID}/payments`
+    page = await browser.open(`/${productID}/payments`)
+  })
+  after(() => stop())
+
+  it('makes a draft, with what cannot be paid and why', async () => {
+    await page.getByText('No payment run here').waitFor()
+    assert.deepEqual(await findings(page), [])
+    await page.getByRole('link', { name: 'New payment run' }).click()
+    await fill('Processing date', '2025-07-15')
+    await fill('Account name', 'Example Fund Dist Account')
+    await fill('Remitter', 'Example Fund')
+    await fill('BSB', '33-088')
+    await fill('Account number', '987654')
+    await fill('Bank', 'WBC')
+    await fill('User id', '301500')
+    assert.deepEqual(await findings(page), [])
+    await press('Make the draft')
+    await page.waitForFunction(() => document.querySelector('[aria-invalid="true"]') !== null)
+    await fill('BSB', '033-088')
+    await press('Make the draft')
+    await page.getByText('The BSB is not one').waitFor()
+    await page.getByText('You made this draft, so somebody else approves it.').waitFor()
+    assert.deepEqual(await findings(page), [])
+    const run = await lastRun()
+    assert.deepEqual([run.state, run.payments.count, run.exceptions.count], ['Draft', 2, 1])
+  })
+
+  it('is approved by somebody else alone, and the bank’s file is taken away', async () => {
+    const { paymentRunID } = await lastRun()
+    const other = await browser.open(`/${productID}/payments/${paymentRunID}`, 'second')
+    await other.getByRole('button', { name: 'Approve', exact: true }).click()
+    assert.deepEqual(await findings(other), [])
+    await other.getByRole('dialog').getByRole('button', { name: 'Approve' }).click()
+    const waits = other.waitForEvent('download')
+    await other.getByRole('button', { name: /^Download / }).click()
+    const text = readFileSync(await (await waits).path(), 'latin1')
+    assert.match(text, /^0 {17}01WBC/)
+    assert.equal(text.split('\r\n').filter((line) => line.startsWith('1')).length, 3)
+    assert.deepEqual(await findings(other), [])
+  })
+
+  it('records what the bank did, payment by payment', async () => {
+    await page.reload()
+    await press('The bank has it')
+    await confirm('It is sent')
+    await page.getByRole('checkbox').first().check()
+    await press('Returned (1)')
+    await fill('Reason', 'Account closed')
+    assert.deepEqual(await findings(page), [])
+    await confirm('They came back')
+    await page.getByText('Account closed').waitFor()
+    await press('All others paid')
+    await confirm('They are paid')
+    await page.getByText('Paid', { exact: true }).last().waitFor()
+    assert.deepEqual(await findings(page), [])
+    const payments = await paymentsOf(service.admin, await lastRun())
+    const states = payments.map(({ state }: { state: string }) => state)
+    assert.deepEqual(states.sort(), ['Paid', 'Returned'])
+  })
+
+  it('pays again what came back, takes that back, and lets it be unclaimed', async () => {
+    const first = await lastRun()
+    await press('Reissue returned')
+    await confirm('Make the draft')
+    await page.getByText('Reissue of run').waitFor()
+    assert.equal((await lastRun()).reissueOf, first.paymentRunID)
+    await press('Delete the draft')
+    await confirm('Delete')
+    await page.getByRole('link', { name: `Run ${first.paymentRunID}` }).click()
+    await press('Unclaimed…')
+    await fill('Returned at least so many days ago', '0')
+    assert.deepEqual(await findings(page), [])
+    await confirm('Mark as unclaimed')
+    await page.getByText('Unclaimed', { exact: true }).waitFor()
+    assert.equal((await lastRun()).state, 'Closed')
+  })
+
+  it('fits a narrow screen, and has had no error in the browser', async () => {
+    await page.setViewportSize({ width: 390, height: 844 })
+    await page.goto(address)
+    await page.getByRole('link', { name: /^Run / }).waitFor()
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth)
+    assert.ok(wide <= 390, `${wide} pixels`)
+    assert.deepEqual(browser.faults(), [])
+  })
+})
