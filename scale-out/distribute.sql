@@ -58,6 +58,7 @@ select create_reference_table('investment');
 select create_reference_table('investment_price');
 select create_reference_table('investment_price_correction');
 select create_reference_table('withholding_rate');
+select create_reference_table('record_version');
 select create_reference_table('stored_file');
 select create_reference_table('document');
 
@@ -67,6 +68,8 @@ select create_distributed_table('holding', 'product_id', colocate_with => 'ledge
 select create_distributed_table('biz_transaction', 'product_id', colocate_with => 'ledger_account');
 select create_distributed_table(
   'biz_transaction_version', 'product_id', colocate_with => 'ledger_account');
+select create_distributed_table(
+  'biz_transaction_cost', 'product_id', colocate_with => 'ledger_account');
 select create_distributed_table('hold', 'product_id', colocate_with => 'ledger_account');
 select create_distributed_table('hold_version', 'product_id', colocate_with => 'ledger_account');
 select create_distributed_table('biz_event', 'product_id', colocate_with => 'ledger_account');
@@ -78,6 +81,10 @@ select create_distributed_table('withholding', 'product_id', colocate_with => 'l
 select create_distributed_table('drp_residual', 'product_id', colocate_with => 'ledger_account');
 select create_distributed_table(
   'entitlement_history', 'product_id', colocate_with => 'ledger_account');
+select create_distributed_table(
+  'distribution_version', 'product_id', colocate_with => 'ledger_account');
+select create_distributed_table(
+  'entitlement_version', 'product_id', colocate_with => 'ledger_account');
 select create_distributed_table(
   'distribution_stage', 'product_id', colocate_with => 'ledger_account');
 select create_distributed_table(

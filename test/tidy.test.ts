@@ -38,6 +38,7 @@ const strangers = [['access', 'parties']]
 /** Who writes each table: one room, and the sweeper where something runs out. */
 const writers: Record<string, string> = {
   migration: 'sql',
+  record_version: 'sql',
   lookup: 'sql',
   audit: 'sql backup', // a restore gives records the numbers of this database
   audit_link: 'audit backup',
@@ -73,6 +74,7 @@ const writers: Record<string, string> = {
   biz_event: 'biz-event biz-entity', // an entity goes with its cancelled notices
   biz_transaction: 'biz-transaction',
   biz_transaction_version: 'biz-transaction',
+  biz_transaction_cost: 'biz-transaction',
   holding: 'biz-transaction',
   hold: 'hold',
   hold_version: 'hold',
@@ -82,6 +84,8 @@ const writers: Record<string, string> = {
   entitlement: 'distribution',
   drp_residual: 'distribution',
   entitlement_history: 'distribution',
+  distribution_version: 'distribution',
+  entitlement_version: 'distribution',
   distribution_stage: 'distribution',
   residual_payment: 'distribution',
   withholding_rate: 'withholding-rate',
@@ -110,7 +114,7 @@ const tables = readdirSync('migrations')
 const holders = [
   /^src\/(app|main|platform\/registry|operations\/maintenance)\.ts$/,
   /^src\/operations\/(cli|demo)\//,
-  /^src\/platform\/sql\/(handle|unit-of-work)\.ts$/,
+  /^src\/platform\/sql\/(handle|unit-of-work|known)\.ts$/,
   /^src\/platform\/http\/(endpoint|handlers|metrics|stream)\.ts$/,
   // At start, before there are requests.
   /^src\/(access\/user\/first-user|catalogue\/product\/today)\.ts$/,

@@ -15,6 +15,7 @@ import { page, renderPage } from '../../platform/sql/paging.ts'
 import { columns, nothingLeft, render } from '../../platform/sql/render.ts'
 import {
   defineTable,
+  deleteRows,
   insertRows,
   lockRow,
   put,
@@ -41,6 +42,7 @@ import { identifyInvestment } from './sql.ts'
 const priceTable = defineTable('investment_price', {
   key: 'investment_price_id',
   record: PriceRecord,
+  keepsVersions: true,
 })
 
 const priceColumns = columns(InvestmentPrice, 'v', {
@@ -176,7 +178,7 @@ export async function deletePrice(tx: Tx, actor: Actor, key: PriceKey): Promise<
     date: key.PriceDate,
     given: key,
   })
-  await tx.query(sql`delete from investment_price where investment_price_id = ${id}`)
+  await deleteRows(tx, priceTable, [id])
   const changes = { deleted: recordOf(before.json) }
   return { ...nothingLeft, ids: [id], productID, before: before.json, changes }
 }

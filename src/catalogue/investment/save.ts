@@ -21,6 +21,7 @@ import { identifyInvestment, investmentByID } from './sql.ts'
 const investmentTable = defineTable('investment', {
   key: 'investment_id',
   record: InvestmentRecord,
+  keepsVersions: true,
   updatedDate: true,
 })
 

@@ -19,6 +19,7 @@ import { knowsZone } from './today.ts'
 const productTable = defineTable('product', {
   key: 'product_id',
   record: ProductRecord,
+  keepsVersions: true,
   updatedDate: true,
 })
 

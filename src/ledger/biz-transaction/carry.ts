@@ -49,6 +49,12 @@ const carry = (tx: Tx, productID: number, touched: Fragment): Promise<Touched[]>
             < (o.transaction_date, o.biz_transaction_id)
         order by b.transaction_date desc, b.biz_transaction_id desc limit 1) p on true
       where coalesce(p.closing_cost, 0) - o.closing_cost <> o.carried_cost),
+    kept as (
+      insert into biz_transaction_cost (product_id, biz_transaction_id, valid_to, carried_cost)
+      select b.product_id, b.biz_transaction_id, clock_timestamp(), b.carried_cost
+      from stale s join biz_transaction b on b.product_id = ${productID}
+        and (b.biz_transaction_id = s.id or b.parent_biz_transaction_id = s.id)
+      where b.created_date <> now()), -- one that is just being posted had none before
     left_with as (
       update biz_transaction b set carried_cost = s.cost from stale s
       where b.product_id = ${productID} and b.biz_transaction_id = s.id),

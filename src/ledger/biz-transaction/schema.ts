@@ -1,6 +1,6 @@
 import { type Static, type TProperties, Type } from 'typebox'
 import { Price } from '../../catalogue/investment/schema.ts'
-import { paging } from '../../platform/http/paging.ts'
+import { knownAt, paging } from '../../platform/http/paging.ts'
 import { lookupID, lookups } from '../../platform/lookup/lookups.ts'
 import {
   clearable,
@@ -288,6 +288,7 @@ export const TransactionQuery = Type.Object({
     }),
   ),
   ShowClosing: optional(Flag),
+  ...knownAt,
   ...filterParameters({
     ...transactionFilters,
     ...transactionAccountFilters,

@@ -44,7 +44,7 @@ export async function updateTransaction(
   const figures = moves(update) ? await correct(tx, own, family, update) : []
   await keepVersions(tx, actor.userID, changed, moment)
   await write(tx, own, { changed, update, moment })
-  await writeFigures(tx, own, figures)
+  await writeFigures(tx, own, figures, moment)
   await countAnew(tx, changed, update.transactionDate)
   await refuseHeldBack(tx, own, moment)
   return {
@@ -141,8 +141,19 @@ const figureColumns = {
   madeByQuantity: 'boolean',
 } as const
 
-const writeFigures = async (tx: Tx, { productID }: Stored, figures: readonly Corrected[]) => {
+const writeFigures = async (
+  tx: Tx,
+  { productID }: Stored,
+  figures: readonly Corrected[],
+  moment: string,
+) => {
   if (figures.length === 0) return
+  await tx.query(sql`
+    insert into biz_transaction_cost (product_id, biz_transaction_id, valid_to, carried_cost)
+    select t.product_id, t.biz_transaction_id, ${moment}::timestamptz, t.carried_cost
+    from ${recordset('g', figures, figureColumns)}
+    join biz_transaction t on t.product_id = ${productID} and t.biz_transaction_id = g.id
+    where t.carried_cost is distinct from g."carriedCost"`)
   await tx.query(sql`
     update biz_transaction t set investment_price = g.price, amount = g.amount,
       quantity = g.quantity, entry_fee_amount = g.fee, carried_cost = g."carriedCost",

@@ -6,7 +6,7 @@ import { identifyProduct } from '../../catalogue/product/sql.ts'
 import { today } from '../../catalogue/product/today.ts'
 import { accountParameter } from '../../parties/account/reference.ts'
 import { type Actor, inLedgerScope, inScope } from '../../platform/actor.ts'
-import { paging } from '../../platform/http/paging.ts'
+import { knownAt, paging } from '../../platform/http/paging.ts'
 import {
   DateOnly,
   DateTime,
@@ -75,6 +75,7 @@ export const ExplainQuery = Type.Object({
   ExternalInvestmentId: optional(ExternalId),
   SecurityCode: optional(Type.String({ minLength: 1, maxLength: 50 })),
   Date: optional(DateOnly),
+  ...knownAt,
   ...paging,
 })
 export type ExplainQuery = Static<typeof ExplainQuery>

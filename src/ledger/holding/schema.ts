@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { paging } from '../../platform/http/paging.ts'
+import { knownAt, paging } from '../../platform/http/paging.ts'
 import { DateOnly, decimal, ExternalId, Id, optional, shown } from '../../platform/shape/fields.ts'
 import { filterParameters, intFilter, textFilter } from '../../platform/sql/filters.ts'
 import { ownerFilters } from '../biz-transaction/schema.ts'
@@ -57,6 +57,7 @@ export const HoldingQuery = Type.Object({
     ...holdingInvestmentFilters,
   }),
   Date: optional(DateOnly),
+  ...knownAt,
   ...paging,
 })
 export type HoldingQuery = Static<typeof HoldingQuery>

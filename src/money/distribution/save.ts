@@ -30,6 +30,7 @@ import {
   type Stored,
 } from './sql.ts'
 import { refuseUnderWay } from './stage.ts'
+import { keepDistribution } from './versions.ts'
 
 const { Configured } = lookups.DistributionStatus
 
@@ -180,6 +181,7 @@ export async function updateDistribution(
   const investments = await investmentsOf(tx, actor, which.productID, input)
   const key = { product_id: which.productID, corporate_action_id: which.id }
   const row = rowFrom(distributionTable, { ...input, ...investments }, key)
+  await keepDistribution(tx, which)
   await updateRows(tx, distributionTable, [row])
   await tx.query(sql`
     delete from distribution_component
@@ -200,6 +202,7 @@ export async function deleteDistribution(
   const which = await identifyDistribution(tx, actor, key, distributionParameter)
   refuseSettled(await lockDistribution(tx, which))
   const { json: before } = await renderDistribution(tx, which)
+  await keepDistribution(tx, which)
   await tx.query(sql`
     delete from distribution
     where product_id = ${which.productID} and corporate_action_id = ${which.id}`)

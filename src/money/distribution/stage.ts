@@ -8,6 +8,7 @@ import { renderOne } from '../../platform/sql/render.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
 import { everyone, type Span } from './span.ts'
 import { type DistributionID, renderDistributionList, type Stored, stageProgress } from './sql.ts'
+import { keepDistribution } from './versions.ts'
 import { accountsInWords } from './words.ts'
 
 export type StageName =
@@ -89,15 +90,12 @@ export function refuseLocked({ lockedDate }: Pick<Stored, 'lockedDate'>, date: s
     throw conflict('period_locked', `The product is locked up to ${lockedDate}; ${date} is in it.`)
 }
 
-export const moveOn = (
-  tx: Tx,
-  { productID, id }: DistributionID,
-  statusID: number,
-  also: Fragment,
-) =>
-  tx.query(sql`
+export async function moveOn(tx: Tx, which: DistributionID, statusID: number, also: Fragment) {
+  await keepDistribution(tx, which)
+  await tx.query(sql`
     update distribution set distribution_status_id = ${statusID}, updated_date = now(), ${also}
-    where product_id = ${productID} and corporate_action_id = ${id}`)
+    where product_id = ${which.productID} and corporate_action_id = ${which.id}`)
+}
 
 /** A stage works on a million rows at once: no limit on its time, whole scans, room to sort. */
 export async function workOnWholeTables(tx: Tx) {

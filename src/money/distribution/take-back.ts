@@ -9,6 +9,7 @@ import { within } from './span.ts'
 import { ofDistribution, type Stored } from './sql.ts'
 import { moveOn, type Phase, type Stage } from './stage.ts'
 import { giveBack } from './withhold.ts'
+import { keepEntitlements } from './versions.ts'
 
 /**
  * The stages backwards. Each undoes for an account all that its stage did for it, or nothing: it is
@@ -36,6 +37,7 @@ const unallot: Phase<Reason> = {
     const ids = sql`select e.drp_transaction_id from entitlement e
       where ${own} and e.drp_transaction_id is not null`
     await rollBack(tx, stored.productID, accounts, { ids, userID })
+    await keepEntitlements(tx, own)
     await tx.query(sql`
       update drp_residual r set amount = r.amount - (e.drp_residual - e.residual_before)
       from entitlement e
@@ -64,6 +66,7 @@ const unpay: Phase<Reason> = {
       where ${own} and x.id is not null
       union all select r.biz_transaction_id from residual_payment r where ${residuals}`
     await rollBack(tx, stored.productID, accounts, { ids, userID })
+    await keepEntitlements(tx, own)
     await tx.query(sql`
       with restored as (
         update residual_payment r set reversed_date = clock_timestamp() where ${residuals}
@@ -82,10 +85,10 @@ const unpay: Phase<Reason> = {
 const undeclare: Phase<Reason> = {
   accounts: entitlements,
   work: async (tx, stored, { userID }, span) => {
+    const own = sql`${ofDistribution(stored, 'e')} and ${within('e.account_id', span)}`
+    await keepEntitlements(tx, own)
     await tx.query(sql`
-      with gone as (
-        delete from entitlement e
-        where ${ofDistribution(stored, 'e')} and ${within('e.account_id', span)} returning e.*)
+      with gone as (delete from entitlement e where ${own} returning e.*)
       insert into entitlement_history (product_id, corporate_action_id, account_id, reversed_date,
         reversed_by_user_id, investment_id, units, unit_days, pre_calculated, gross_amount,
         component_amounts, drp_amount, cash_amount)

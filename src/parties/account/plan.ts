@@ -16,6 +16,7 @@ export const accountTable = defineTable('account', {
   key: 'account_id',
   record: AccountRecord,
   others: { biz_entity_id: 'integer' },
+  keepsVersions: true,
 })
 
 /** The accounts that a request gives one entity. */

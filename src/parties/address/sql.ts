@@ -38,6 +38,7 @@ export const addressKind: OwnedKind = {
     record: NestedAddress,
     others: ownerColumns(owners),
     inOrderOf: 'external_address_id',
+    keepsVersions: true,
   }),
   owners,
   reference: addressReference,

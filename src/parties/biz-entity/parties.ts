@@ -17,6 +17,7 @@ const partyKind: NestedKind = {
     key: 'biz_entity_party_id',
     record: PartyRecord,
     others: ownerColumns(['bizEntity']),
+    keepsVersions: true,
   }),
   owners: ['bizEntity'],
   reference: reference(

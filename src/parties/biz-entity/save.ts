@@ -44,6 +44,7 @@ const entityTable = defineTable('biz_entity', {
   record: BizEntityRecord,
   others: { product_id: 'integer' },
   inOrderOf: 'external_biz_entity_id',
+  keepsVersions: true,
   updatedDate: true,
 })
 

@@ -39,6 +39,7 @@ export const communicationKind: OwnedKind = {
     others: ownerColumns(owners),
     // Email addresses are unique on the platform: requests that bring the same ones meet here.
     inOrderOf: 'name',
+    keepsVersions: true,
   }),
   owners,
   reference: communicationReference,

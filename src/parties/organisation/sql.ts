@@ -20,6 +20,7 @@ export const organisationTable = defineTable('organisation', {
   record: OrganisationRecord,
   inOrderOf: 'external_organisation_id',
   contested: 'organisation_external_id_unique',
+  keepsVersions: true,
   updatedDate: true,
 })
 

@@ -51,6 +51,7 @@ export const paymentDetailKind: OwnedKind = {
     others: ownerColumns(owners),
     inOrderOf: 'external_payment_detail_id',
     updatedDate: true,
+    keepsVersions: true,
   }),
   owners,
   reference: paymentDetailReference,

@@ -19,6 +19,7 @@ export const personTable = defineTable('person', {
   record: PersonRecord,
   inOrderOf: 'external_person_id',
   contested: 'person_external_id_unique',
+  keepsVersions: true,
   updatedDate: true,
 })
 

@@ -5,6 +5,7 @@ import { usualEvent } from '../event-types.ts'
 import { bodyReader, queryReader } from '../shape/input.ts'
 import { itemPath } from '../shape/path.ts'
 import type { Database, Sql, Tx } from '../sql/handle.ts'
+import { asKnown } from '../sql/known.ts'
 import type { Answer } from '../sql/render.ts'
 import { unitOfWork, type Write, type Written } from '../sql/unit-of-work.ts'
 import { callerOf } from './caller.ts'
@@ -58,7 +59,9 @@ export function handlerOf(endpoint: Endpoint, options: HandlerOptions): Handler 
     case 'read':
       return async (request, reply) => {
         const taken = take(request)
-        const answer = withIgnored(await endpoint.read(taken, inShare(taken)), taken)
+        const handle = inShare(taken)
+        const read = await inItsTime(taken, options, handle, (of) => endpoint.read(taken, of))
+        const answer = withIgnored(read, taken)
         labelled(reply, endpoint, taken, answer)
         const { nextCursor } = answer.beside ?? {}
         if (nextCursor !== undefined) reply.header('next-cursor', nextCursor)
@@ -80,6 +83,19 @@ export function handlerOf(endpoint: Endpoint, options: HandlerOptions): Handler 
       return async (request, reply) => perform(request, reply, take(request))
     }
   }
+}
+
+/** A read of the present, or in a turn of its own of what was known at a moment. */
+function inItsTime(
+  taken: Taken,
+  { database, reads }: HandlerOptions,
+  present: Sql,
+  read: (handle: Sql) => Promise<Answer>,
+): Promise<Answer> {
+  const { KnownAt } = taken.query as { KnownAt?: string }
+  return KnownAt === undefined
+    ? read(present)
+    : reads(() => asKnown(database, KnownAt, read), taken)
 }
 
 /** Puts the tag of the one record that was asked for on the answer. */

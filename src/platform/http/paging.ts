@@ -27,6 +27,16 @@ export const paging = {
   ),
 }
 
+/** For reads that can tell what the register knew at a moment: see platform/sql/known.ts. */
+export const knownAt = {
+  KnownAt: Type.Optional(
+    Type.String({
+      format: 'date-time',
+      description: 'Answers with what the register knew at that moment; left out, with the present.',
+    }),
+  ),
+}
+
 /** How large a page may be is a setting, so it enters the schema when the server is assembled. */
 export function limitPages(query: TObject, maximum: number): TObject {
   const { PageSize } = query.properties

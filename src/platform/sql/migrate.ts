@@ -41,6 +41,7 @@ export async function migrate(
     const pending = pendingOf(wanted, applied)
     for (const migration of pending) await apply(client, migration)
     await seedLookups(client)
+    if (pending.length > 0) await makeKnownViews(client, folder)
     await migrateQueue(connection)
     return pending.map(({ name }) => name)
   } finally {
@@ -117,6 +118,18 @@ async function apply(client: pg.Client, { name, checksum, text }: Migration) {
     await client.query('rollback').catch(() => {})
     throw new Error(`The migration ${name} failed: ${(error as Error).message}`, { cause: error })
   }
+}
+
+/**
+ * The views of what was known when have the columns of their tables, and so are made anew whenever
+ * those may have changed. A schema that stops half way has none of what they show yet.
+ */
+async function makeKnownViews(client: pg.Client, folder: URL) {
+  const { rows } = await client.query(`select to_regclass('entitlement_version') is null as early`)
+  if (rows[0].early) return
+  await client.query('begin')
+  await client.query(readFileSync(new URL('as-known.sql', folder), 'utf8'))
+  await client.query('commit')
 }
 
 /** The lookup table is a copy of lookups.ts; writing it only when it differs spares the WAL. */

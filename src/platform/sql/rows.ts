@@ -29,6 +29,8 @@ type Ways = {
   updatedDate?: boolean | undefined
   /** A unique constraint where another request may come first: see lostRace. */
   contested?: string | undefined
+  /** What a row said before it is changed or goes is kept, for reads of the past. */
+  keepsVersions?: boolean | undefined
 }
 
 type Column = {
@@ -252,6 +254,11 @@ export async function updateRows(
     .map((column) => `${column.name} = ${valueIn(column)}`)
   if (updatedDate) set.push('updated_date = clock_timestamp()')
   const product = inProduct ? sql`and t.product_id = ${rows[0]!.product_id}` : empty
+  await keepVersions(
+    tx,
+    table,
+    rows.map((row) => row[key] as number),
+  )
   await tx
     .query(sql`
       update ${raw(name)} t set ${raw(set.join(', '))}
@@ -259,8 +266,22 @@ export async function updateRows(
     .catch((error) => Promise.reject(atItem(error, rows, pathOf)))
 }
 
-export async function deleteRows(tx: Tx, { name, key }: Table, ids: readonly number[]) {
+/** What rows say now, without what is sealed, and until when: for reads of the past. */
+async function keepVersions(tx: Tx, table: Table, ids: readonly number[]) {
+  const { name, key, columns, keepsVersions } = table
+  if (!keepsVersions) return
+  const sealed = columns.filter((column) => column.sealed).map((column) => column.name)
+  await tx.query(sql`
+    insert into record_version (table_name, record_id, valid_to, image)
+    select ${name}::text, ${raw(`t.${key}`)}, m.moment, to_jsonb(t) - ${sealed}::text[]
+    from ${raw(name)} t cross join (select clock_timestamp() as moment) m
+    where ${raw(`t.${key}`)} = any(${ids}::int[])`)
+}
+
+export async function deleteRows(tx: Tx, table: Table, ids: readonly number[]) {
   if (ids.length === 0) return
+  const { name, key } = table
+  await keepVersions(tx, table, ids)
   await tx.query(sql`delete from ${raw(name)} where ${raw(key)} = any(${ids}::int[])`)
 }
 

@@ -10,7 +10,7 @@ import { bizEntityReference } from '../../parties/investor/identities.ts'
 import { visibleEntity } from '../../parties/investor/scope.ts'
 import { type Actor, inScope } from '../../platform/actor.ts'
 import { lookups } from '../../platform/lookup/lookups.ts'
-import { conflict, type Problem, refuseAll } from '../../platform/refusal.ts'
+import { conflict, invalid, type Problem, refuseAll } from '../../platform/refusal.ts'
 import type { Sql, Tx } from '../../platform/sql/handle.ts'
 import {
   identify,
@@ -29,23 +29,24 @@ const { ReportType, DistributionStatus } = lookups
 
 /** Takes an order for a report. A worker is woken by the commit of this very transaction. */
 export async function createReport(tx: Tx, actor: Actor, input: ReportInput): Promise<Written> {
-  const { reportTypeID, format = 'csv', top } = input
+  const { reportTypeID, format = 'csv', top, knownAt } = input
   checkMayRead(actor, reportTypeID)
-  refuseAll(400, [...neededBy(input), ...wrongPeriod(input)])
+  refuseAll(400, [...neededBy(input), ...wrongPeriod(input), ...wrongMoment(input)])
   const about = await subjectOf(tx, actor, input)
   const { productID, investmentID, corporateActionID, bizEntityID, accountID } = about
   const { name = kinds[reportTypeID]!.title, date, fromDate, toDate } = input
-  const [row] = await tx.query<{ id: number }>(sql`
+  const [row] = await tx.query<{ id: number; isAhead: boolean }>(sql`
     insert into report (report_type_id, name, format, product_id, investment_id,
       corporate_action_id, biz_entity_id, account_id, date, from_date, to_date, top, user_id,
-      username)
+      username, known_at)
     values (${reportTypeID}, ${name}, ${format}, ${productID}, ${investmentID},
       ${corporateActionID}, ${bizEntityID}, ${accountID},
       coalesce(${date}::date, ${toDate}::date, current_date), ${fromDate},
       coalesce(${toDate}::date, ${date}::date, current_date), ${top}, ${actor.userID},
-      ${actor.username})
-    returning report_id as id`)
-  const { id } = row!
+      ${actor.username}, ${knownAt})
+    returning report_id as id, coalesce(known_at > clock_timestamp(), false) as "isAhead"`)
+  const { id, isAhead } = row!
+  if (isAhead) throw invalid('out_of_range', 'knownAt lies in the future.', 'knownAt')
   await queueReport(tx, id)
   return { ...(await renderReport(tx, id)), ids: [id], productID, changes: input }
 }
@@ -79,6 +80,18 @@ function wrongPeriod({ fromDate, toDate, date }: ReportInput): Problem[] {
     ? [{ code: 'invalid_period', field: 'fromDate', message: 'fromDate is after the last day.' }]
     : []
 }
+
+/** Of payment runs, tax withheld and the quality of data the past is not kept. */
+const wrongMoment = ({ reportTypeID, knownAt }: ReportInput): Problem[] =>
+  knownAt !== undefined && kinds[reportTypeID]!.presentOnly
+    ? [
+        {
+          code: 'invalid_value',
+          field: 'knownAt',
+          message: 'This report tells of the present alone: leave knownAt out.',
+        },
+      ]
+    : []
 
 /** Every id of a report, natively, and its product: that which is named, or that of the rest. */
 async function subjectOf(tx: Tx, actor: Actor, input: ReportInput) {

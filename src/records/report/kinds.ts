@@ -23,6 +23,10 @@ type Kind = {
   /** What its rows are made of: who may not read that may not have the report. */
   needs: readonly Permission[]
   sketch: (snapshot: Snapshot, subject: Subject, vault: Vault) => Promise<Sketch>
+  /** It shows the names and addresses of its day. */
+  namesAsAt?: true
+  /** It is of more than the past is kept of. */
+  presentOnly?: true
 }
 
 const { ReportType } = lookups
@@ -33,6 +37,7 @@ export const kinds: Record<number, Kind> = {
     title: 'Register of members',
     needs: ['BizEntity.Read', 'Address.Read'],
     sketch: registerSketch,
+    namesAsAt: true,
   },
   [ReportType.Holdings]: {
     title: 'Holdings',
@@ -68,21 +73,25 @@ export const kinds: Record<number, Kind> = {
     title: 'Payment reconciliation',
     needs: ['Distribution.Read', 'PaymentRun.Read'],
     sketch: reconciliationSketch,
+    presentOnly: true,
   },
   [ReportType['Unclaimed money']]: {
     title: 'Unclaimed money',
     needs: ['PaymentRun.Read', 'BizEntity.Read', 'Address.Read'],
     sketch: unclaimedSketch,
+    presentOnly: true,
   },
   [ReportType['Withholding summary']]: {
     title: 'Withholding summary',
     needs: ['Distribution.Read', 'Tax.Read'],
     sketch: withholdingSketch,
+    presentOnly: true,
   },
   [ReportType['Data quality']]: {
     title: 'Data quality',
     needs: ['BizEntity.Read', 'Person.Read', 'Organisation.Read', 'PaymentDetail.Read'],
     sketch: qualitySketch,
+    presentOnly: true,
   },
   [ReportType['Units on issue']]: {
     title: 'Units on issue',

@@ -8,6 +8,7 @@ import { lookups } from '../../platform/lookup/lookups.ts'
 import { Refusal } from '../../platform/refusal.ts'
 import { raise } from '../../platform/sql/event.ts'
 import type { Fragment, Snapshot, Tx } from '../../platform/sql/handle.ts'
+import { lookBack } from '../../platform/sql/known.ts'
 import { queueReport } from './create.ts'
 import { writers } from './format.ts'
 import { checkMayRead, kinds } from './kinds.ts'
@@ -42,6 +43,7 @@ type Order = Subject & {
   typeID: number
   format: Format
   userID: number
+  knownAt: string | null
   attempts: number
   lease: string
 }
@@ -100,7 +102,7 @@ const takeLease = ({ transaction }: Makers) =>
       returning report_id as id, report_type_id as "typeID", format, product_id as "productID",
         investment_id as "investmentID", corporate_action_id as "corporateActionID",
         biz_entity_id as "bizEntityID", account_id as "accountID", date, from_date as "fromDate",
-        to_date as "toDate", coalesce(top, ${defaultTop}) as top, user_id as "userID", attempts,
+        to_date as "toDate", known_at as "knownAt", coalesce(top, ${defaultTop}) as top, user_id as "userID", attempts,
         lease`)
     return order
   })
@@ -122,7 +124,9 @@ async function make(makers: Makers, order: Order, progress: Progress, signal: Ab
   if (order.attempts > mostAttempts) throw gaveUp()
   await authorise(makers, order)
   const file = await makers.files.make((path) =>
-    makers.snapshot(async (snapshot) => {
+    makers.snapshot(async (present) => {
+      const { snapshot, moment } = await inItsTime(present, order)
+      order.knownAt = moment
       const table = await tableOf(snapshot, await sketchOf(makers, snapshot, order))
       const rows = counted(rowsOf(snapshot, table), table, progress, signal)
       await writers[order.format](path, table, rows)
@@ -136,6 +140,23 @@ async function make(makers: Makers, order: Order, progress: Progress, signal: Ab
 
 const sketchOf = ({ vault }: Makers, snapshot: Snapshot, order: Order) =>
   kinds[order.typeID]!.sketch(snapshot, order, vault)
+
+/**
+ * The register as it was known when the order says, and of some kinds with the names of their day;
+ * else as it is. Tells the moment, by which the same can be had again.
+ */
+async function inItsTime(present: Snapshot, { productID, date, knownAt, typeID }: Order) {
+  const [row] = await present.query<{ moment: string; namedAt: string | null }>(sql`
+    select m.moment::text as moment, (
+      select least(m.moment, (${date}::date + 1)::timestamp at time zone p.time_zone)
+      from product p where p.product_id = ${productID})::text as "namedAt"
+    from (select coalesce(${knownAt}::timestamptz, now()) as moment) m`)
+  const { moment } = row!
+  const namedAt = (kinds[typeID]!.namesAsAt && row!.namedAt) || undefined
+  const isPast = knownAt !== null || (namedAt !== undefined && namedAt !== moment)
+  if (!isPast) return { snapshot: present, moment }
+  return { snapshot: await lookBack(present, { knownAt: knownAt ?? undefined, namedAt }), moment }
+}
 
 /** The rights of whoever ordered it may have changed since. */
 async function authorise({ actorOf }: Makers, { userID, typeID, productID }: Order) {
@@ -169,7 +190,8 @@ const complete = (tx: Tx, order: Order, file: { sha256: string; size: number }, 
     order,
     'report.completed',
     sql`report_status_id = ${Complete}, progress_percent = 100, row_count = ${rows},
-      file_sha256 = ${file.sha256}, file_size = ${file.size}, file_date = clock_timestamp()`,
+      file_sha256 = ${file.sha256}, file_size = ${file.size}, file_date = clock_timestamp(),
+      known_at = ${order.knownAt}`,
   )
 
 /** The last word on a report, and the event that tells of it: unless it is another's by now. */

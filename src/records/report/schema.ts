@@ -42,6 +42,8 @@ const period = {
   toDate: optional(DateOnly),
   top: optional(Top),
 }
+const knownAtWords =
+  'The moment whose knowledge it shows; one made without tells the moment it was made of.'
 
 export const ReportInput = Type.Object(
   {
@@ -50,6 +52,7 @@ export const ReportInput = Type.Object(
     format: optional(Format),
     ...ids,
     ...period,
+    knownAt: optional(Type.String({ format: 'date-time', description: knownAtWords })),
   },
   {
     $id: 'ReportInput',
@@ -70,6 +73,7 @@ export const Report = shown('Report', {
   bizEntityID: Id,
   accountID: Id,
   ...period,
+  knownAt: Type.String({ description: knownAtWords }),
   progressPercent: Type.Integer(),
   rowCount: Type.Integer(),
   errorMessage: Type.String(),

@@ -16,7 +16,12 @@ import { fileNameOf, typeOfFormat } from './format.ts'
 import { checkMayRead } from './kinds.ts'
 import { type Format, Report, type ReportKey, type ReportQuery } from './schema.ts'
 
-const reportColumns = columns(Report, 'r', { externalProductId: 'p.external_product_id' })
+/** To the microsecond: ordered again with it, a report is the same. */
+const knownAt = `to_char(r.known_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`
+const reportColumns = columns(Report, 'r', {
+  externalProductId: 'p.external_product_id',
+  knownAt,
+})
 
 const selectReport = (where: Fragment) => sql`
   select ${reportColumns} from report r join product p on p.product_id = r.product_id

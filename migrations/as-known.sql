@@ -1,0 +1,250 @@
+-- The register as it was known at a moment: views with the names of the tables, in schemas that a
+-- read of the past puts before the others (search_path). Its statements stay as they are; reads of
+-- the present know nothing of this. Made anew after every migration, so that a view has the columns
+-- of its table. The settings registry.known_at and registry.named_at hold the moments: of the
+-- ledger, and of names and addresses.
+drop schema if exists known cascade;
+drop schema if exists named cascade;
+create schema known;
+create schema named;
+
+create function known.moment() returns timestamptz language sql stable parallel safe
+  return current_setting('registry.known_at')::timestamptz;
+create function named.moment() returns timestamptz language sql stable parallel safe
+  return current_setting('registry.named_at')::timestamptz;
+
+-- The day of a product at that moment.
+create function known.product_today(time_zone text) returns date
+  language sql stable parallel safe
+  return (known.moment() at time zone coalesce(time_zone, 'Australia/Sydney'))::date;
+
+-- Records that keep versions. Of those that others have more of (addresses, prices) only what there
+-- was; of the others the first that is known, since the ledger may be older than its names.
+do $$
+declare
+  kept record;
+  fields text;
+begin
+  for kept in select * from (values
+    ('named', 'product', 'product_id', 'true'),
+    ('named', 'investment', 'investment_id', 'true'),
+    ('named', 'account', 'account_id', 'true'),
+    ('named', 'biz_entity', 'biz_entity_id', 'true'),
+    ('named', 'person', 'person_id', 'true'),
+    ('named', 'organisation', 'organisation_id', 'true'),
+    ('named', 'biz_entity_party', 'biz_entity_party_id', $c$t.created_date <= named.moment()
+      or t.created_date <= (select o.created_date from public.biz_entity o
+        where o.biz_entity_id = t.biz_entity_id)$c$),
+    ('named', 'address', 'address_id', $c$t.created_date <= named.moment()
+      or t.created_date <= (select o.created_date from public.biz_entity o
+        where o.biz_entity_id = t.biz_entity_id)
+      or t.created_date <= (select o.created_date from public.person o
+        where o.person_id = t.person_id)
+      or t.created_date <= (select o.created_date from public.organisation o
+        where o.organisation_id = t.organisation_id)$c$),
+    ('named', 'communication', 'communication_id', 't.created_date <= named.moment()'),
+    ('named', 'payment_detail', 'payment_detail_id', 't.created_date <= named.moment()'),
+    ('known', 'investment_price', 'investment_price_id', 't.created_date <= known.moment()')
+  ) k (place, name, key, there) loop
+    select string_agg(case when column_name = kept.key then 'v.record_id as ' || kept.key
+      else 'i.' || quote_ident(column_name) end, ', ' order by ordinal_position) into fields
+    from information_schema.columns where table_schema = 'public' and table_name = kept.name;
+    execute format($v$
+      create view %1$I.%2$I as
+      select t.* from (
+        select t.* from public.%2$I t where not exists (
+          select from public.record_version v where v.table_name = %2$L and v.record_id = t.%3$I
+            and v.valid_to > %1$I.moment())
+        union all
+        select %4$s from public.record_version v
+        cross join lateral jsonb_populate_record(null::public.%2$I, v.image) i
+        where v.table_name = %2$L and v.valid_to = (
+          select min(w.valid_to) from public.record_version w
+          where w.table_name = %2$L and w.record_id = v.record_id
+            and w.valid_to > %1$I.moment())) t
+      where %5$s $v$, kept.place, kept.name, kept.key, fields, kept.there);
+  end loop;
+end $$;
+
+-- The ledger: what was posted by then, in the version of then ...
+do $$
+declare
+  fields text;
+begin
+  select string_agg(case
+      when column_name in ('external_biz_transaction_id', 'biz_transaction_status_id',
+          'transaction_date', 'investment_price', 'amount', 'quantity', 'comment')
+        then format('case when v.version is null then t.%1$I else v.%1$I end as %1$I', column_name)
+      when column_name = 'entry_fee_amount'
+        then 'case when v.version is null then t.entry_fee_amount
+          else coalesce(v.entry_fee_amount, t.entry_fee_amount) end as entry_fee_amount'
+      when column_name = 'updated_date'
+        then 'case when v.version is null then t.updated_date
+          else nullif(v.valid_from, t.created_date) end as updated_date'
+      when column_name = 'carried_cost'
+        then 'case when c.valid_to is null then t.carried_cost else c.carried_cost end
+          as carried_cost'
+      else 't.' || quote_ident(column_name) end, ', ' order by ordinal_position) into fields
+  from information_schema.columns where table_schema = 'public' and table_name = 'biz_transaction';
+  execute format($v$
+    create view known.posted as
+    select %s from public.biz_transaction t
+    left join lateral (
+      select v.* from public.biz_transaction_version v
+      where v.product_id = t.product_id and v.biz_transaction_id = t.biz_transaction_id
+        and v.valid_to > known.moment() order by v.valid_to limit 1) v on true
+    left join lateral (
+      select c.valid_to, c.carried_cost from public.biz_transaction_cost c
+      where c.product_id = t.product_id and c.biz_transaction_id = t.biz_transaction_id
+        and c.valid_to > known.moment() order by c.valid_to limit 1) c on true
+    where t.created_date <= known.moment() $v$, fields);
+end $$;
+
+-- ... and counted anew. Rolled back (status 3) it counts for nothing.
+do $$
+declare
+  fields text;
+begin
+  select string_agg(case
+      when column_name like 'closing\_%' then format(
+        'case when t.biz_transaction_status_id <> 3 then (t.state).%s end as %I',
+        case column_name when 'closing_amount' then 'invested'
+          else substr(column_name, 9) end, column_name)
+      else 't.' || quote_ident(column_name) end, ', ' order by ordinal_position) into fields
+  from information_schema.columns where table_schema = 'public' and table_name = 'biz_transaction';
+  execute format($v$
+    create view known.biz_transaction as
+    select %s from (
+      select t.*, public.holding_state(row(0, 0, 0, 0)::public.holding_state,
+          case when t.biz_transaction_status_id <> 3 then t.quantity else 0 end,
+          t.amount, public.minor_units(i.currency_id), t.carried_cost) over (
+        partition by t.product_id, t.account_id, t.investment_id
+        order by t.transaction_date, t.biz_transaction_id) as state
+      from known.posted t
+      join public.investment i on i.investment_id = t.investment_id) t $v$, fields);
+end $$;
+
+create view known.holding as
+select h.product_id, h.account_id, h.investment_id, coalesce(s.quantity, 0) as quantity,
+  coalesce(s.invested, 0) as invested_amount, coalesce(s.cost, 0) as cost_amount,
+  coalesce(s.gain, 0) as realised_gain
+from public.holding h
+left join lateral (
+  select b.closing_quantity as quantity, b.closing_amount as invested, b.closing_cost as cost,
+    b.closing_gain as gain
+  from known.biz_transaction b
+  where b.product_id = h.product_id and b.account_id = h.account_id
+    and b.investment_id = h.investment_id and b.biz_transaction_status_id <> 3
+  order by b.transaction_date desc, b.biz_transaction_id desc limit 1) s on true
+where exists (
+  select from public.biz_transaction t
+  where t.product_id = h.product_id and t.account_id = h.account_id
+    and t.investment_id = h.investment_id and t.created_date <= known.moment());
+
+create view known.ledger_account as
+select l.product_id, l.account_id, coalesce((
+    select max(t.transaction_date) from known.posted t
+    where t.product_id = l.product_id and t.account_id = l.account_id
+      and t.biz_transaction_status_id <> 3), '-infinity'::date) as last_date
+from public.ledger_account l;
+
+create view known.hold as
+select h.product_id, h.hold_id, h.account_id, h.investment_id, h.quantity, h.valid_from, h.valid_to
+from public.hold h
+where coalesce(h.updated_date, h.created_date) <= known.moment()
+union all
+select v.product_id, v.hold_id, v.account_id, v.investment_id, v.quantity, v.valid_from, v.valid_to
+from public.hold_version v
+where v.known_from <= known.moment() and v.known_to > known.moment();
+
+-- Distributions: the row before the first change since, and what each account had of its stages.
+do $$
+declare
+  fields text;
+  shown text;
+begin
+  select string_agg('i.' || quote_ident(column_name), ', ' order by ordinal_position) into fields
+  from information_schema.columns where table_schema = 'public' and table_name = 'distribution';
+  execute format($v$
+    create view known.distribution as
+    select d.* from (
+      select d.* from public.distribution d where not exists (
+        select from public.distribution_version v
+        where v.product_id = d.product_id and v.corporate_action_id = d.corporate_action_id
+          and v.valid_to > known.moment())
+      union all
+      select %s from public.distribution_version v
+      cross join lateral jsonb_populate_record(null::public.distribution, v.image) i
+      where v.valid_to = (
+        select min(w.valid_to) from public.distribution_version w
+        where w.product_id = v.product_id and w.corporate_action_id = v.corporate_action_id
+          and w.valid_to > known.moment())) d
+    where d.created_date <= known.moment() $v$, fields);
+
+  select string_agg('i.' || quote_ident(column_name), ', ' order by ordinal_position),
+    string_agg(case
+      -- Tax is withheld by the payment, and the DRP's part is then of what is left.
+      when column_name = 'tax_amount'
+        then 'case when d.distribution_status_id >= 3 then e.tax_amount else 0 end as tax_amount'
+      when column_name = 'drp_amount'
+        then 'case when d.distribution_status_id >= 3 then e.drp_amount
+          else coalesce(e.declared_drp_amount, e.drp_amount) end as drp_amount'
+      when column_name = 'cash_amount'
+        then 'case when d.distribution_status_id >= 3 then e.cash_amount
+          else e.gross_amount - coalesce(e.declared_drp_amount, e.drp_amount) end as cash_amount'
+      when column_name in ('payment_transaction_id', 'payment_detail_id', 'tax_transaction_id',
+          'declared_drp_amount') or column_name like 'payee\_%'
+        then format('case when d.distribution_status_id >= 3 then e.%1$I end as %1$I', column_name)
+      when column_name in ('residual_before', 'drp_units', 'drp_cost', 'drp_residual',
+          'drp_transaction_id', 'allotted_date')
+        then format('case when d.distribution_status_id >= 3
+          and e.allotted_date <= known.moment() then e.%1$I end as %1$I', column_name)
+      else 'e.' || quote_ident(column_name) end, ', ' order by ordinal_position)
+    into fields, shown
+  from information_schema.columns where table_schema = 'public' and table_name = 'entitlement';
+  execute format($v$
+    create view known.entitlement as
+    select %2$s from (
+      select e.* from public.entitlement e where not exists (
+        select from public.entitlement_version v
+        where v.product_id = e.product_id and v.corporate_action_id = e.corporate_action_id
+          and v.account_id = e.account_id and v.valid_to > known.moment())
+      union all
+      select %1$s from public.entitlement_version v
+      cross join lateral jsonb_populate_record(null::public.entitlement, v.image) i
+      where v.valid_to = (
+        select min(w.valid_to) from public.entitlement_version w
+        where w.product_id = v.product_id and w.corporate_action_id = v.corporate_action_id
+          and w.account_id = v.account_id and w.valid_to > known.moment())) e
+    join known.distribution d on d.product_id = e.product_id
+      and d.corporate_action_id = e.corporate_action_id
+    where d.distribution_status_id > 1 $v$, fields, shown);
+end $$;
+
+create view known.distribution_component as
+select c.* from public.distribution_component c where not exists (
+  select from public.distribution_version v
+  where v.product_id = c.product_id and v.corporate_action_id = c.corporate_action_id
+    and v.valid_to > known.moment())
+union all
+select i.* from public.distribution_version v
+cross join lateral jsonb_populate_recordset(null::public.distribution_component, v.components) i
+where v.valid_to = (
+  select min(w.valid_to) from public.distribution_version w
+  where w.product_id = v.product_id and w.corporate_action_id = v.corporate_action_id
+    and w.valid_to > known.moment());
+
+do $$
+declare
+  fields text;
+begin
+  select string_agg(case when column_name = 'reversed_date'
+      then 'case when r.reversed_date <= known.moment() then r.reversed_date end as reversed_date'
+      else 'r.' || quote_ident(column_name) end, ', ' order by ordinal_position) into fields
+  from information_schema.columns where table_schema = 'public' and table_name = 'residual_payment';
+  execute format('create view known.residual_payment as
+    select %s from public.residual_payment r where r.paid_date <= known.moment()', fields);
+end $$;
+
+grant usage on schema known, named to registry_service;
+grant select on all tables in schema known, named to registry_service;
