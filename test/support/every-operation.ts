@@ -173,6 +173,7 @@ function* investors(carried: Carried, { productID }: Fund): Asking<Entities> {
   const { paymentDetails, bizEntityParties } = entityOf('HOLDER')
   yield ask('PUT /BizEntity', { ...holder, paymentDetails, bizEntityParties })
   yield find('GET /BizEntity', { BizEntityID: bizEntityID })
+  yield find('GET /BizEntity/History', { BizEntityID: bizEntityID })
   yield find('DELETE /BizEntity', { BizEntityID: gone.bizEntityID })
   const link = { bizEntityID: other.bizEntityID, parentBizEntityID: bizEntityID }
   yield ask('POST /BizEntity/Parent', { ...link, activeFrom: '2025-01-01' })

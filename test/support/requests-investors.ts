@@ -102,6 +102,7 @@ export const entityRequests: Requests = {
       }),
   ],
   'DELETE /BizEntity/Parent': [async (world, names) => inQuery(await linked(world, names, {}))],
+  'GET /BizEntity/History': [({ holder }, names) => inQuery(names.entity(holder))],
   'GET /BizEntity/Account/Holdings': [
     ({ product, account, first }, names) =>
       inQuery(names.product(product), names.accountFilter(account), names.investment(first)),

@@ -8,8 +8,8 @@ import type { Fragment, Tx } from '../../platform/sql/handle.ts'
 import { within } from './span.ts'
 import { ofDistribution, type Stored } from './sql.ts'
 import { moveOn, type Phase, type Stage } from './stage.ts'
-import { giveBack } from './withhold.ts'
 import { keepEntitlements } from './versions.ts'
+import { giveBack } from './withhold.ts'
 
 /**
  * The stages backwards. Each undoes for an account all that its stage did for it, or nothing: it is

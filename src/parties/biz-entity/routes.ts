@@ -2,6 +2,7 @@ import { arrayOf, type Endpoint, nothing, reading, writing } from '../../platfor
 import { bizEntityParameter } from '../investor/identities.ts'
 import type { Vault } from '../sealed/vault.ts'
 import { deleteEntity } from './delete.ts'
+import { EntityChange, HistoryQuery, readHistory } from './history.ts'
 import { createParent, deleteParent, readParents, updateParent } from './parent.ts'
 import { BizEntityParent, ParentInput, ParentKey, ParentQuery } from './parent-schema.ts'
 import { readEntities } from './read.ts'
@@ -23,6 +24,15 @@ export const bizEntityEndpoints = (vault: Vault): Endpoint[] => [
     data: arrayOf(BizEntity),
     etag: { by: bizEntityParameter.fields, without: ['balance', 'balances'] },
     read: ({ query, actor }, handle) => readEntities(handle, actor, query),
+  }),
+  reading({
+    operation: 'GET /BizEntity/History',
+    name: 'listEntityHistory',
+    access: 'BizEntity.Read',
+    summary: 'Every change of an entity and what belongs to it: who, when, before and after.',
+    query: HistoryQuery,
+    data: arrayOf(EntityChange),
+    read: ({ query, actor }, handle) => readHistory(handle, actor, query),
   }),
   writing({
     operation: 'POST /BizEntity',

@@ -32,7 +32,8 @@ export const knownAt = {
   KnownAt: Type.Optional(
     Type.String({
       format: 'date-time',
-      description: 'Answers with what the register knew at that moment; left out, with the present.',
+      description:
+        'Answers with what the register knew at that moment; left out, with the present.',
     }),
   ),
 }

@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { entityOf } from '../support/investors.ts'
+import { all, newFund, only } from '../support/ledger.ts'
+import { refused } from '../support/refused.ts'
+import { type Service, startService } from '../support/service.ts'
+
+let service: Service
+before(async () => {
+  service = await startService()
+})
+after(() => service.stop())
+const history = async (bizEntityID: number, more = '') =>
+  all(await service.admin.get(`/BizEntity/History?BizEntityID=${bizEntityID}${more}`))
+
+describe('The history of an entity', () => {
+  it('has every change of it and of what is or was its own, with who and when', async () => {
+    const { productID } = await newFund(service)
+    const ann = entityOf(productID, {
+      addresses: [{ addressLine: '1 Old Street' }],
+      paymentDetails: [{ bsb: '062-000', accountNumber: '12345678' }],
+    })
+    const [made, neighbour] = all(
+      await service.admin.post('/BizEntity', [ann, entityOf(productID, { name: 'Neighbour' })]),
+    )
+    const { bizEntityID } = made
+    const other = await service.userWith({ role: 'Operator' })
+    only(await other.put('/BizEntity', { ...made, name: 'Ann Other' }))
+    const [address] = made.addresses
+    only(await service.admin.put('/Address', { ...address, addressLine: '2 New Street' }))
+    await service.admin.delete(`/Address?AddressID=${address.addressID}`)
+    const [{ personID }] = made.bizEntityParties.map(({ person }: { person: object }) => person)
+    only(await service.admin.put('/Person', { personID, firstName: 'Anna' }))
+    const [detail] = made.paymentDetails
+    only(await service.admin.put('/PaymentDetail', { ...detail, accountNumber: '87654321' }))
+    const told = await history(bizEntityID)
+    assert.deepEqual(
+      told.map(({ operation }: { operation: string }) => operation),
+      [
+        'POST /BizEntity',
+        'PUT /BizEntity',
+        'PUT /Address',
+        'DELETE /Address',
+        'PUT /Person',
+        'PUT /PaymentDetail',
+      ],
+    )
+    assert.deepEqual(told[1].changes.name, { from: 'Ann Example', to: 'Ann Other' })
+    assert.deepEqual(told[2].changes.addressLine, { from: '1 Old Street', to: '2 New Street' })
+    const [me] = all(await service.admin.get('/User?Username=admin'))
+    assert.equal(told[0].userID, me.userID)
+    assert.notEqual(told[1].userID, me.userID)
+    for (const { occurredDate } of told) assert.match(occurredDate, /^\d{4}-.*Z$/)
+    const text = JSON.stringify(told)
+    assert.doesNotMatch(text, /12345678|87654321/) // secrets are blotted out
+    assert.doesNotMatch(text, /Neighbour/) // nor anybody else who came in the same request
+    assert.equal((await history(neighbour.bizEntityID)).length, 1)
+    const [last] = await history(bizEntityID, '&Order=desc&PageSize=1')
+    assert.equal(last.operation, 'PUT /PaymentDetail')
+  })
+
+  it('is of an entity that the caller may see', async () => {
+    const [mine, theirs] = [await newFund(service), await newFund(service)]
+    const { bizEntityID } = only(await service.admin.post('/BizEntity', entityOf(theirs.productID)))
+    const scoped = await service.userWith({ role: 'ReadOnly', productIDs: [mine.productID] })
+    refused(await scoped.get(`/BizEntity/History?BizEntityID=${bizEntityID}`), 404, 'not_found')
+    refused(await service.admin.get('/BizEntity/History'), 400, 'required')
+  })
+})
