@@ -106,12 +106,14 @@ select citus_add_local_table_to_metadata('refresh_token');
 select citus_add_local_table_to_metadata('second_factor');
 select citus_add_local_table_to_metadata('recovery_code');
 select citus_add_local_table_to_metadata('api_key');
+select citus_add_local_table_to_metadata('approval');
+select citus_add_local_table_to_metadata('approval_decision');
 select citus_add_local_table_to_metadata('report');
 select citus_add_local_table_to_metadata('import');
 select citus_add_local_table_to_metadata('import_refusal');
 select citus_add_local_table_to_metadata('webhook');
 select citus_add_local_table_to_metadata('webhook_delivery');
--- stays: migration, login_failure, idempotency, audit, audit_link, audit_seal, approval_rule, approval, approval_decision, encryption_key, event, event_feed
+-- stays: migration, login_failure, idempotency, audit, audit_link, audit_seal, approval_rule, encryption_key, event, event_feed
 
 -- The rows that the coordinator had are on their servers now; its own copies are not read any more
 -- and are left where they are, to be truncated when all was found to be well.

@@ -248,11 +248,6 @@ export const constraints: Record<string, Problem & { status: 400 | 409 }> = {
     code: 'in_use',
     message: 'There is a hold on units of the investment.',
   },
-  document_has_holds: {
-    status: 409,
-    code: 'in_use',
-    message: 'A hold on units rests on the document.',
-  },
   hold_quantity: {
     status: 400,
     code: 'required',

@@ -19,7 +19,7 @@ const identity = tablesOf('create_reference_table')
 const local = [...tablesOf('citus_add_local_table_to_metadata'), ...readStaying()]
 
 /** Indexes of the ledger for pages over all products, which go by the id alone. */
-const pages = ['biz_event_page', 'biz_transaction_page', 'payment_run_page']
+const pages = ['biz_event_page', 'biz_transaction_page', 'hold_page', 'payment_run_page']
 
 /** Constraints that no request can break, so that they need no words in constraints.ts. */
 const unbreakable = [

@@ -12,7 +12,7 @@ import type { Tx } from '../../platform/sql/handle.ts'
 import { identify, identifyOptional, namesAny } from '../../platform/sql/identify.ts'
 import { nothingLeft, render } from '../../platform/sql/render.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
-import { findWritable, inBody } from '../document/find.ts'
+import { inBody, lockDocument } from '../document/find.ts'
 import { Hold, type HoldInput, type HoldKey, type HoldUpdate } from './schema.ts'
 import { selectHolds } from './sql.ts'
 
@@ -28,7 +28,7 @@ export async function createHold(tx: Tx, actor: Actor, input: HoldInput): Promis
   })
   if (quantity !== undefined && investmentID === undefined)
     throw invalid('required', 'A quantity is one of units of an investment.', 'investmentID')
-  if (documentID !== undefined) await findWritable(tx, actor, inBody, { documentID })
+  if (documentID !== undefined) await lockDocument(tx, actor, inBody, { documentID })
   await lockAccount(tx, productID, accountID)
   const [row] = await tx.query<{ id: number }>(sql`
     with given as (
@@ -107,7 +107,7 @@ export async function updateHold(tx: Tx, actor: Actor, input: HoldUpdate): Promi
   const { quantity, all, reason, documentID, validFrom, validTo } = input
   refuseBoth(input)
   const key = await lockHold(tx, actor, input.holdID, 'holdID')
-  if (typeof documentID === 'number') await findWritable(tx, actor, inBody, { documentID })
+  if (typeof documentID === 'number') await lockDocument(tx, actor, inBody, { documentID })
   const { productID, holdID } = key
   const before = (await renderHold(tx, productID, holdID)).json
   const moment = await keepVersion(tx, key)
