@@ -108,6 +108,7 @@ create table address (
   biz_entity_id integer,
   person_id integer,
   organisation_id integer,
+  created_date timestamp with time zone default now() not null,
   constraint address_pkey PRIMARY KEY (address_id),
   constraint address_external_id_unique UNIQUE (external_address_id) DEFERRABLE,
   constraint address_one_owner CHECK ((num_nonnulls(biz_entity_id, person_id, organisation_id) = 1)),
@@ -350,6 +351,7 @@ create table biz_entity_party (
   is_authorised_nominee boolean not null,
   is_power_of_attorney boolean not null,
   ordinal integer,
+  created_date timestamp with time zone default now() not null,
   constraint biz_entity_party_pkey PRIMARY KEY (biz_entity_party_id),
   constraint party_is_one CHECK ((num_nonnulls(person_id, organisation_id) = 1)),
   constraint biz_entity_party_biz_entity_id_fkey FOREIGN KEY (biz_entity_id) REFERENCES biz_entity(biz_entity_id) ON DELETE CASCADE,
@@ -445,6 +447,15 @@ CREATE INDEX biz_transaction_status ON public.biz_transaction USING btree (produ
 CREATE INDEX biz_transaction_type ON public.biz_transaction USING btree (product_id, biz_transaction_type_id, biz_transaction_id);
 grant insert, select, update on biz_transaction to registry_service;
 
+create table biz_transaction_cost (
+  product_id integer not null,
+  biz_transaction_id bigint not null,
+  valid_to timestamp with time zone not null,
+  carried_cost numeric,
+  constraint biz_transaction_cost_pkey PRIMARY KEY (product_id, biz_transaction_id, valid_to)
+);
+grant insert, select on biz_transaction_cost to registry_service;
+
 create table biz_transaction_version (
   product_id integer not null,
   biz_transaction_id bigint not null,
@@ -473,6 +484,7 @@ create table communication (
   biz_entity_id integer,
   person_id integer,
   organisation_id integer,
+  created_date timestamp with time zone default now() not null,
   constraint communication_pkey PRIMARY KEY (communication_id),
   constraint communication_external_id_unique UNIQUE (external_communication_id) DEFERRABLE,
   constraint communication_one_owner CHECK ((num_nonnulls(biz_entity_id, person_id, organisation_id) = 1)),
@@ -565,6 +577,16 @@ create table distribution_stage (
   constraint stage_of_distribution FOREIGN KEY (product_id, corporate_action_id) REFERENCES distribution(product_id, corporate_action_id)
 );
 grant delete, insert, select, update on distribution_stage to registry_service;
+
+create table distribution_version (
+  product_id integer not null,
+  corporate_action_id integer not null,
+  valid_to timestamp with time zone not null,
+  image jsonb not null,
+  components jsonb not null,
+  constraint distribution_version_pkey PRIMARY KEY (product_id, corporate_action_id, valid_to)
+);
+grant insert, select on distribution_version to registry_service;
 
 create table document (
   document_id integer generated always as identity not null,
@@ -675,6 +697,16 @@ create table entitlement_history (
 CREATE INDEX entitlement_history_account ON public.entitlement_history USING btree (product_id, account_id);
 grant insert, select on entitlement_history to registry_service;
 
+create table entitlement_version (
+  product_id integer not null,
+  corporate_action_id integer not null,
+  account_id integer not null,
+  valid_to timestamp with time zone not null,
+  image jsonb not null,
+  constraint entitlement_version_pkey PRIMARY KEY (product_id, corporate_action_id, account_id, valid_to)
+);
+grant insert, select on entitlement_version to registry_service;
+
 create table event (
   xid xid8 default pg_current_xact_id() not null,
   event_id bigint generated always as identity not null,
@@ -719,11 +751,11 @@ create table hold (
   constraint hold_quantity CHECK (((quantity IS NULL) OR ((quantity > (0)::numeric) AND (investment_id IS NOT NULL)))),
   constraint hold_validity CHECK ((valid_to >= valid_from)),
   constraint account_has_holds FOREIGN KEY (product_id, account_id) REFERENCES account(product_id, account_id),
-  constraint document_has_holds FOREIGN KEY (document_id) REFERENCES document(document_id),
   constraint investment_has_holds FOREIGN KEY (product_id, investment_id) REFERENCES investment(product_id, investment_id)
 );
 CREATE INDEX hold_account ON public.hold USING btree (product_id, account_id);
-CREATE INDEX hold_document ON public.hold USING btree (document_id) WHERE (document_id IS NOT NULL);
+CREATE INDEX hold_document ON public.hold USING btree (product_id, document_id) WHERE (document_id IS NOT NULL);
+CREATE INDEX hold_investment ON public.hold USING btree (product_id, investment_id);
 CREATE INDEX hold_page ON public.hold USING btree (hold_id);
 grant delete, insert, select, update on hold to registry_service;
 
@@ -862,6 +894,7 @@ create table investment_price (
   price numeric not null,
   application_price numeric,
   redemption_price numeric,
+  created_date timestamp with time zone default now() not null,
   constraint investment_price_pkey PRIMARY KEY (investment_price_id),
   constraint investment_price_date_unique UNIQUE (investment_id, price_date),
   constraint investment_price_positive CHECK (((price > (0)::numeric) AND (application_price > (0)::numeric) AND (redemption_price > (0)::numeric))),
@@ -1024,6 +1057,7 @@ create table payment_detail (
   personal_name character varying(200),
   reference character varying(200),
   updated_date timestamp with time zone default now(),
+  created_date timestamp with time zone default now() not null,
   constraint payment_detail_pkey PRIMARY KEY (payment_detail_id),
   constraint payment_detail_external_id_unique UNIQUE (external_payment_detail_id) DEFERRABLE,
   constraint payment_detail_default_deposit EXCLUDE USING btree (biz_entity_id WITH =) WHERE ((is_default AND is_for_deposit)) DEFERRABLE INITIALLY DEFERRED,
@@ -1195,6 +1229,17 @@ create table product (
 );
 grant delete, insert, select, update on product to registry_service;
 
+create table record_version (
+  table_name text not null,
+  record_id integer not null,
+  valid_to timestamp with time zone not null,
+  image jsonb not null,
+  xid xid8 default pg_current_xact_id() not null,
+  constraint record_version_pkey PRIMARY KEY (table_name, record_id, valid_to)
+);
+CREATE INDEX record_version_entity ON public.record_version USING btree ((((image ->> 'biz_entity_id'::text))::integer)) WHERE (table_name = ANY (ARRAY['address'::text, 'communication'::text, 'payment_detail'::text, 'biz_entity_party'::text, 'account'::text]));
+grant insert, select on record_version to registry_service;
+
 create table recovery_code (
   user_id integer not null,
   code_hash bytea not null,
@@ -1245,6 +1290,7 @@ create table report (
   created_date timestamp with time zone default now() not null,
   started_date timestamp with time zone,
   completed_date timestamp with time zone,
+  known_at timestamp with time zone,
   constraint report_pkey PRIMARY KEY (report_id),
   constraint product_has_reports FOREIGN KEY (product_id) REFERENCES product(product_id),
   constraint report_stored_file FOREIGN KEY (file_sha256) REFERENCES stored_file(sha256)

@@ -102,7 +102,8 @@ const takeLease = ({ transaction }: Makers) =>
       returning report_id as id, report_type_id as "typeID", format, product_id as "productID",
         investment_id as "investmentID", corporate_action_id as "corporateActionID",
         biz_entity_id as "bizEntityID", account_id as "accountID", date, from_date as "fromDate",
-        to_date as "toDate", known_at as "knownAt", coalesce(top, ${defaultTop}) as top, user_id as "userID", attempts,
+        to_date as "toDate",
+        known_at as "knownAt", coalesce(top, ${defaultTop}) as top, user_id as "userID", attempts,
         lease`)
     return order
   })

@@ -110,6 +110,13 @@ select u.*, coalesce(u.amount, round(u.units * $9::numeric, $10::int)) as gross 
 40) / nullif(sum(coalesce(e.unit_days, e.units)) filter (where not e.pre_calculated), 0), 12) as rate
     from entitlement e where e.product_id = $1 and e.corporate_action_id = $2;
 
+insert into distribution_version (product_id, corporate_action_id, valid_to, image, components)
+select d.product_id, d.corporate_action_id, clock_timestamp(), to_jsonb(d), coalesce((
+    select jsonb_agg(to_jsonb(c)) from distribution_component c
+    where c.product_id = d.product_id and c.corporate_action_id = d.corporate_action_id), '[]')
+from distribution d
+where d.product_id = $1 and d.corporate_action_id = $2;
+
 update distribution set distribution_status_id = $1, updated_date = now(), declared_amount = $2, declared_date = now(), declared_unit_value = $3,
     declared_rate = case when distribution_amount_per_unit is null
       and distribution_amount_total is not null then $4::numeric end
