@@ -6,6 +6,7 @@ import { freshDatabase } from '../support/database.ts'
 import { type Service, startService } from '../support/service.ts'
 import { done, newWorld, type World } from '../support/world.ts'
 import { dataModelPage } from './data-model.ts'
+import { decimalFieldsFile } from './decimal-fields.ts'
 import { errorCodesPage } from './error-codes.ts'
 import { operations, type Request } from './operations.ts'
 import { schemaOf } from './schema.ts'
@@ -33,6 +34,12 @@ describe('The golden files', () => {
   it('and the pages made from it and from the sources are of this version', async () => {
     compare(join('..', '..', 'docs', 'data-model.md'), await dataModelPage(await freshDatabase()))
     compare(join('..', '..', 'docs', 'error-codes.md'), errorCodesPage())
+  })
+
+  it('and so are the decimals that the console knows', async () => {
+    const service = await startService()
+    const text = await decimalFieldsFile(service).finally(service.stop)
+    compare(join('..', '..', 'console', 'shared', 'api', 'decimal-fields.ts'), text)
   })
 
   describe('have the statements of what is asked most', () => {
