@@ -37,7 +37,7 @@ export async function besideBare<T>(service: Service, use: (bare: Service) => Pr
   try {
     const url = `http://127.0.0.1:${port}`
     await answering(url, child)
-    return await use({ ...service, url })
+    return await use({ ...service, url, pids: () => [child.pid!] })
   } finally {
     await stopped(child)
     await administer(service, 'drop schema bare cascade')

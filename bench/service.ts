@@ -17,6 +17,8 @@ export type Service = {
   nodes: number
   /** Starts a process more on another port, on the same database; resolves once it answers. */
   another: () => Promise<{ service: Service; stop: () => Promise<void> }>
+  /** The processes that answer. */
+  pids: () => number[]
   /** Bytes that the server process holds now, and the most it ever held; of several the largest. */
   memory: () => { now: number; peak: number }
   stop: () => Promise<void>
@@ -72,9 +74,13 @@ export async function startService(options: ServiceOptions): Promise<Service> {
         const more = spawnNodes(connection, port + 3, 1, own)
         const besides = `http://127.0.0.1:${port + 3}`
         await answering(besides, more)
-        return { service: { ...service, url: besides }, stop: () => stopped(more) }
+        return {
+          service: { ...service, url: besides, pids: () => pidsOf(more.pid!, 1) },
+          stop: () => stopped(more),
+        }
       },
-      memory: () => residentBytes(child.pid!, nodes),
+      pids: () => pidsOf(child.pid!, nodes),
+      memory: () => residentBytes(pidsOf(child.pid!, nodes)),
       stop: async () => {
         await stopped(child)
         await dropCopy(server.connection)
@@ -173,10 +179,14 @@ async function signIn(url: string): Promise<string> {
   return accessToken
 }
 
-/** Of the process, or of its children where it only shares a port among them. */
-function residentBytes(pid: number, nodes: number) {
-  const children = () => readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ')
-  const pids = nodes === 1 ? [String(pid)] : children()
+/** The process, or its children where it only shares a port among them. */
+function pidsOf(pid: number, nodes: number): number[] {
+  if (nodes === 1) return [pid]
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
+  return children.trim().split(' ').map(Number)
+}
+
+function residentBytes(pids: readonly number[]) {
   const most = (name: string) =>
     Math.max(
       ...pids.map((each) => {

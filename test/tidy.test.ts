@@ -78,7 +78,8 @@ const writers: Record<string, string> = {
   holding: 'biz-transaction',
   hold: 'hold',
   hold_version: 'hold',
-  ledger_account: 'biz-transaction distribution', // one to lock, for an account without any units
+  // One to lock, for an account without any units; one that is closed is written anew.
+  ledger_account: 'biz-transaction distribution account',
   distribution: 'distribution',
   distribution_component: 'distribution',
   entitlement: 'distribution',

@@ -1,6 +1,7 @@
 import { besideBare } from '../bare.ts'
-import { type Call, type LoadOptions, load } from '../load.ts'
+import { type Call, type LoadOptions, load, median } from '../load.ts'
 import { atLeast, type Bench, inTurns, result, type Workload } from '../measure.ts'
+import { type Used, using } from '../processor.ts'
 import type { Service } from '../service.ts'
 import { arrayCall, depositCall } from './postings.ts'
 import { entityCall } from './reads.ts'
@@ -12,15 +13,33 @@ async function row(bench: Bench, bare: Service, { call, connections, least, ...w
   const { service, size, rounds } = bench
   const perSecond = (of: Service, seconds: number) =>
     (call.times ?? 1) * load(of, call, options(size.entities, connections, seconds)).perSecond
-  for (const each of [service, bare]) perSecond(each, Math.ceil(size.warmSeconds / 3))
+  // By many connections: a few would take long to have the code compiled.
+  for (const each of [service, bare])
+    load(each, call, options(size.entities, call.times ? 4 : 64, size.warmSeconds))
+  const used: { ours: Used[]; bare: Used[] } = { ours: [], bare: [] }
+  const measure = async (of: Service, kept: Used[]) => {
+    let found = 0
+    const each = await using(of, () => {
+      found = perSecond(of, 3)
+      return 3 * found
+    })
+    kept.push(each)
+    return found
+  }
   const figures = await inTurns(
     rounds,
-    () => perSecond(service, 3),
-    () => perSecond(bare, 3),
+    () => measure(service, used.ours),
+    () => measure(bare, used.bare),
   )
   const against = { baseline: 'the bare server of bench/bare.mjs', unit: 'a second' }
-  return result({ ...what, ...against }, figures, atLeast(least))
+  const note = `processor µs each, Node and PostgreSQL: ${told(used.ours)}; bare ${told(used.bare)}`
+  return result({ ...what, ...against, note }, figures, atLeast(least))
 }
+
+const told = (used: readonly Used[]) =>
+  (['node', 'database'] as const)
+    .map((name) => Math.round(median(used.map((one) => one[name]))))
+    .join(' and ')
 
 const options = (size: number, connections: number, seconds: number): LoadOptions => ({
   size,

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, describe, it } from 'node:test'
-import pg from 'pg'
+import { post } from '../../src/ledger/biz-transaction/post.ts'
+import { operator } from '../../src/operations/cli/registry.ts'
+import { unitOfWork, type Write, type Written } from '../../src/platform/sql/unit-of-work.ts'
 import type { Reply } from '../support/client.ts'
 import { rowsOf } from '../support/database.ts'
+import { openAsService } from '../support/explain.ts'
 import { all, assertVerified, type Fund, newFund, only, poster } from '../support/ledger.ts'
 import { until } from '../support/process.ts'
 import { type Service, startService } from '../support/service.ts'
@@ -19,7 +22,7 @@ after(async () => {
 })
 afterEach(() => assertVerified(first))
 
-const post = poster(() => first.admin)
+const send = poster(() => first.admin)
 const closed = { account: 3, entity: 4 }
 
 const entityOf = async ({ accounts }: Fund) =>
@@ -51,16 +54,35 @@ const units = async ({ accountID, investmentID }: Fund) => {
   return all(await first.admin.get(`/BizEntity/Account/Holdings?${query}`))[0]?.quantity ?? 0
 }
 
-/** A client on its own that holds a holding: a posting gets up to there, and has to wait. */
-async function holdHolding({ accountID }: Fund) {
-  const client = new pg.Client(first.connection)
-  await client.connect()
-  await client.query('begin')
-  await client.query('select from holding where account_id = $1 for update', [accountID])
-  return async () => {
-    await client.query('rollback')
-    await client.end()
-  }
+const write: Write = {
+  userID: null,
+  username: 'slow',
+  operation: 'POST /BizTransaction/Deposit',
+  resource: 'BizTransaction',
+  event: 'biztransaction.posted',
+  requestID: 'slow',
+}
+
+/** A posting that has written and does not come to its end before it is told to. */
+async function postingSlowly({ accountID, investmentID }: Fund) {
+  const database = openAsService(first.connection)
+  const body = { accountID, investmentID, amount: '5', transactionDate: '2026-01-20' }
+  const request = { operation: 'Deposit' as const, bodies: [body], path: () => '' }
+  let end = () => {}
+  const told = new Promise<void>((resolve) => {
+    end = resolve
+  })
+  await new Promise<void>((resolve, reject) => {
+    unitOfWork(database, write, async (tx) => {
+      const [posted] = await post(tx, operator, [request], { waits: true })
+      resolve()
+      await told
+      return posted as Written // nothing speaks against it
+    })
+      .catch(reject)
+      .finally(() => database.close())
+  })
+  return end
 }
 
 describe('An account that is closed while something is posted to it', () => {
@@ -68,20 +90,17 @@ describe('An account that is closed while something is posted to it', () => {
     it(`by the ${by}’s status waits for the posting, and sees its units`, async () => {
       const fund = await newFund(first)
       const own = { accountID: fund.accountID, investmentID: fund.investmentID }
-      only(await post('Deposit', { ...own, amount: 10 }))
-      only(await post('Redemption', { ...own, quantity: 10 }))
+      only(await send('Deposit', { ...own, amount: 10 }))
+      only(await send('Redemption', { ...own, quantity: 10 }))
       const close = await closing(fund, by)
-      const letGo = await holdHolding(fund)
-      const deposit = post('Deposit', { ...own, amount: 5 })
-      await until('the deposit waits', async () => (await waiting()) === 1)
+      const commit = await postingSlowly(fund)
       let ended = false
       const attempt = close().finally(() => {
         ended = true
       })
-      await until('the closing waits or ends', async () => ended || (await waiting()) === 2)
+      await until('the closing waits or ends', async () => ended || (await waiting()) === 1)
       assert.equal(ended, false, 'it was closed over a posting that is under way')
-      await letGo()
-      only(await deposit)
+      commit()
       const { status, errors, text } = await attempt
       assert.equal(status, 409, text)
       assert.equal(errors[0]?.code, 'has_units')
@@ -95,7 +114,7 @@ describe('An account that is closed while something is posted to it', () => {
       const own = { accountID: fund.accountID, investmentID: fund.investmentID }
       const close = await closing(fund, round % 2 === 0 ? 'account' : 'entity')
       const replies = await Promise.all([
-        ...Array.from({ length: 1 + (round % 3) }, () => post('Deposit', { ...own, amount: 5 })),
+        ...Array.from({ length: 1 + (round % 3) }, () => send('Deposit', { ...own, amount: 5 })),
         close(),
       ])
       const last = replies.pop()! // the closing

@@ -1,187 +1,239 @@
-import sql from 'sql-template-tag'
-import {
-  accountReference,
-  fromAccountReference,
-  toAccountReference,
-} from '../../parties/account/reference.ts'
 import type { Actor } from '../../platform/actor.ts'
 import { Refusal, tryLater } from '../../platform/refusal.ts'
-import { codeOf, type Database, isAway, type Tx } from '../../platform/sql/handle.ts'
+import { codeOf, type Database, isAway } from '../../platform/sql/handle.ts'
+import { KeyHeld } from '../../platform/sql/retry-keys.ts'
+import { spreadOver } from '../../platform/sql/spread.ts'
 import { type Outcome, unitsOfWork, type Write } from '../../platform/sql/unit-of-work.ts'
+import { namingOf, postAtOnce } from './at-once.ts'
 import type { PostingRequest } from './item.ts'
+import { type Job, namesOf } from './job.ts'
 import { post } from './post.ts'
+import { briefly, waitingRoom } from './waiting-room.ts'
 import { Contested } from './write.ts'
 
 /**
  * Postings that arrive while others are being written share the next transaction: a commit costs
  * the same for one as for a hundred. Under no load a posting waits for nobody. Each is accepted or
  * refused by itself; one that fails for a reason of its own is tried alone, so that it takes no
- * other down with it.
+ * other down with it. A list waits for nothing: who meets a locked account or a key in use goes to
+ * the waiting room.
  */
 const mostTogether = 200
 /**
- * Two lists at a time, so that one is worked out while PostgreSQL writes the other; not with an
- * account in both, since one of them would find it locked, and lists do not wait.
+ * Two lists at a time, so that one is worked out while PostgreSQL writes the other; not with a name
+ * in both, since one of them would find it locked.
  */
 const mostLists = 2
-/** The second list is worth its ten statements only when so many wait. */
-const crowd = 32
-/** Those that go alone may wait for a lock; they must not use up the connections while they do. */
-const mostLoners = 4
-/** And so they wait in turns: briefly on a connection, then behind those that have not yet. */
-const briefly = '250ms'
-/** In milliseconds; then the caller is told to try again. */
-const longestWait = 30_000
-
-type Job = {
-  write: Write
-  actor: Actor
-  request: PostingRequest
-  since: number
-  tries: number
-  resolve: (outcome: Outcome) => void
-  reject: (error: unknown) => void
-}
+/** The second list is worth its statements only when so many wait. */
+const crowd = 8
+/** An array is a list of its own; it must not keep single postings waiting. */
+const mostArrays = 3
+/** Postings inside, in all and of one user: who comes beyond that is told to come again. */
+const longestQueue = 4_000
+const longestShare = 2_000
 
 export type PostingDoor = (write: Write, actor: Actor, request: PostingRequest) => Promise<Outcome>
 
 export function postingDoor(database: Database): PostingDoor {
+  const isSpread = spreadOver(database)
+  const room = waitingRoom({
+    attempt: (job, name) => runAlone(database, job, name),
+    again: enqueue,
+  })
+  const singles = lane({ most: mostLists, crowd, run: (jobs) => runList(jobs), mostTogether })
+  const arrays = lane({ most: mostArrays, crowd: 1, run: (jobs) => runList(jobs), mostTogether: 1 })
+  const inside = new Map<number | null, number>()
+  let total = 0
+
+  return async (write, actor, request) => {
+    const own = inside.get(write.userID) ?? 0
+    if (total >= longestQueue || own >= longestShare) throw full()
+    total++
+    inside.set(write.userID, own + 1)
+    try {
+      return await new Promise<Outcome>((resolve, reject) => {
+        const [naming, names] = [namingOf(request), namesOf(write, request)]
+        const since = Date.now()
+        const job = { write, actor, request, naming, names, since, resolve, reject }
+        if (!room.joins(job)) enqueue(job)
+      })
+    } finally {
+      total--
+      leave(write.userID)
+    }
+  }
+
+  function leave(userID: number | null) {
+    const own = (inside.get(userID) ?? 1) - 1
+    if (own === 0) inside.delete(userID)
+    else inside.set(userID, own)
+  }
+
+  function enqueue(job: Job) {
+    if (isListOfItsOwn(job)) arrays(job)
+    else singles(job)
+  }
+
+  async function runList(jobs: Job[]) {
+    const left = await runTogether(
+      database,
+      (await isSpread()) ? jobs : await runAtOnce(database, jobs),
+    )
+    for (const { job, name } of left) room.enter(job, name)
+  }
+}
+
+/** What a set quantity posts depends on what is there, so that nothing else goes with it. */
+const isListOfItsOwn = ({ request }: Job) =>
+  request.bodies.length > 1 || request.operation === 'SetQuantity'
+
+const full = () => tryLater(503, 'busy', 'Too many postings are waiting; try again shortly.', 2)
+
+type Lane = {
+  /** Lists at a time. */
+  most: number
+  /** How many must wait for another list to be worth it. */
+  crowd: number
+  mostTogether: number
+  run: (jobs: Job[]) => Promise<void>
+}
+
+/** Works off what is put into it, list by list; no two lists under way have a name in common. */
+function lane({ most, crowd, run, mostTogether }: Lane): (job: Job) => void {
   const waiting: Job[] = []
   const underway = new Set<string>()
-  const alone: Job[] = []
   let lists = 0
-  let loners = 0
-
-  return (write, actor, request) =>
-    new Promise((resolve, reject) => {
-      const job = { write, actor, request, since: Date.now(), tries: 0, resolve, reject }
-      if (!joins(job)) return goAlone(job)
-      waiting.push(job)
-      if (lists < mostLists && isWorthIt(lists)) void workOff()
-    })
+  const isWorthIt = (others: number) => others === 0 || waiting.length >= crowd
+  const isFree = ({ names }: Job) => !names.all.some((name) => underway.has(name))
 
   async function workOff() {
     lists++
     for (let jobs = next(); jobs.length > 0; jobs = next()) {
-      const accounts = jobs.flatMap(accountsOf)
-      for (const account of accounts) underway.add(account)
-      const left = await runTogether(database, jobs, false)
-      for (const account of accounts) underway.delete(account)
-      left.map(goAlone)
+      const names = jobs.flatMap((job) => job.names.all)
+      for (const name of names) underway.add(name)
+      await run(jobs)
+      for (const name of names) underway.delete(name)
     }
     lists--
   }
 
-  function isWorthIt(others: number) {
-    return others === 0 || waiting.length >= crowd
-  }
+  /** What has a name in common with a list under way is taken when that one is done. */
+  const next = () => (isWorthIt(lists - 1) ? takeTogether(waiting, isFree, mostTogether) : [])
 
-  /** What waits for an account of the other list is taken when that one is done. */
-  function next() {
-    if (!isWorthIt(lists - 1)) return []
-    return takeTogether(waiting, (job) => !accountsOf(job).some((name) => underway.has(name)))
-  }
-
-  function goAlone(job: Job) {
-    alone.push(job)
-    if (loners < mostLoners) void workOffAlone()
-  }
-
-  async function workOffAlone() {
-    loners++
-    for (let job = takeNext(alone); job; job = takeNext(alone))
-      (await runTogether(database, [job], true)).map(goAgain)
-    loners--
-  }
-
-  function goAgain(job: Job) {
-    if (Date.now() - job.since > longestWait) return job.reject(busy())
-    job.tries++
-    alone.push(job)
+  return (job) => {
+    waiting.push(job)
+    if (lists < most && isWorthIt(lists)) void workOff()
   }
 }
 
-const busy = () =>
-  tryLater(503, 'busy', 'The account is busy with another change; try again shortly.', 1)
-
-/** Whoever has waited least often: one account that stays locked delays no others. */
-function takeNext(alone: Job[]): Job | undefined {
-  const fewest = Math.min(...alone.map(({ tries }) => tries))
-  const [job] = alone.splice(
-    alone.findIndex(({ tries }) => tries === fewest),
-    alone.length > 0 ? 1 : 0,
-  )
-  return job
-}
-
-/** The next jobs that can share a transaction: same products seen, no idempotency key twice. */
-function takeTogether(waiting: Job[], isFree: (job: Job) => boolean): Job[] {
+/** The next jobs that can share a statement, of the users in turn; no name is in it twice. */
+function takeTogether(waiting: Job[], isFree: (job: Job) => boolean, most: number): Job[] {
   const first = waiting.find(isFree)
   if (!first) return []
-  const keys = new Set<string>()
+  const names = new Set<string>()
   const fits = (job: Job) => {
-    const key = keyOf(job)
-    if (scopeOf(job) !== scopeOf(first) || (key && keys.has(key)) || !isFree(job)) return false
-    if (key) keys.add(key)
+    if (kindOf(job) !== kindOf(first) || !isFree(job)) return false
+    if (job.names.single.some((name) => names.has(name))) return false
+    for (const name of job.names.single) names.add(name)
     return true
   }
-  const together = waiting.filter((job) => fits(job)).slice(0, mostTogether)
+  const together = inTurns(waiting.filter((job) => fits(job))).slice(0, most)
   const taken = new Set(together)
   waiting.splice(0, waiting.length, ...waiting.filter((job) => !taken.has(job)))
   return together
 }
 
-/** What a set quantity posts depends on what is there, so it goes alone, and so does an array. */
-const joins = ({ request }: Job) =>
-  request.bodies.length === 1 && request.operation !== 'SetQuantity'
-/** An account by whatever name the request gives it; under two names it is locked, and no harm. */
-const accountsOf = ({ request }: Job) =>
-  request.bodies.flatMap((body) =>
-    accountFields.flatMap((field) => {
-      const name = body[field as keyof typeof body]
-      return name === undefined ? [] : [`${name}`]
-    }),
-  )
-const accountFields = [accountReference, fromAccountReference, toAccountReference].flatMap(
-  ({ fields }) => fields,
-)
-const scopeOf = ({ actor }: Job) => String(actor.productIDs)
-const keyOf = ({ write }: Job) => write.retry && `${write.userID} ${write.retry.key}`
+/** One of each user, then the second of each, and so on: a flood of one delays no other. */
+function inTurns(jobs: Job[]): Job[] {
+  const counts = new Map<number | null, number>()
+  const ranked = jobs.map((job) => {
+    const rank = counts.get(job.write.userID) ?? 0
+    counts.set(job.write.userID, rank + 1)
+    return { job, rank }
+  })
+  if (counts.size < 2) return jobs
+  return ranked.sort((a, b) => a.rank - b.rank).map(({ job }) => job)
+}
 
-/** Runs jobs in one transaction; gives back those that must be tried alone, or again. */
-async function runTogether(database: Database, jobs: Job[], waits: boolean): Promise<Job[]> {
+/** Those of one kind may share a list: they see the same products and name things alike. */
+const kindOf = ({ actor, naming }: Job) =>
+  `${naming ? Object.values(naming) : 'post'} ${actor.productIDs}`
+
+/** Posts in one statement what can be; gives back what cannot. */
+async function runAtOnce(database: Database, jobs: Job[]): Promise<Job[]> {
+  const [{ actor, naming }] = jobs as [Job]
+  if (!naming) return jobs
   try {
-    const ends = await unitsOfWork(
-      database,
-      jobs.map(({ write }) => write),
-      async (tx, places) => {
-        const requests = places.map((place) => jobs[place]!.request)
-        if (!waits) return post(tx, jobs[0]!.actor, requests, { waits: false })
-        await waitBriefly(tx)
-        return post(tx, jobs[0]!.actor, requests, { waits: true }).catch(contestedIfLocked)
-      },
-    )
-    return jobs.filter((job, i) => !told(job, ends[i]!))
+    const outcomes = await postAtOnce(database, actor, naming, jobs)
+    database.bell.ring()
+    for (const [place, outcome] of outcomes) jobs[place]?.resolve(outcome)
+    return jobs.filter((_, place) => !outcomes.has(place))
   } catch (error) {
-    // A list whose commit may have happened must not be done again: not all have a key.
-    const isTheirOwn = jobs.length > 1 && !isAway(error)
-    if (isTheirOwn || error instanceof Contested) return jobs
+    // What may have been committed must not be done again: not all have a key.
+    if (!isAway(error)) return jobs
     for (const job of jobs) job.reject(error)
     return []
   }
 }
 
-const waitBriefly = (tx: Tx) => tx.query(sql`select set_config('lock_timeout', ${briefly}, true)`)
+/** A job that must wait, or be tried alone, and the name under which. */
+type Left = { job: Job; name: string }
 
-const lockNotAvailable = '55P03'
-
-function contestedIfLocked(error: unknown): never {
-  throw codeOf(error) === lockNotAvailable ? new Contested(503, []) : error
+/** Posts in one transaction, waiting for nothing; gives back who must wait, or be tried alone. */
+async function runTogether(database: Database, jobs: Job[]): Promise<Left[]> {
+  if (jobs.length === 0) return []
+  const [{ actor }] = jobs as [Job]
+  try {
+    const ends = await unitsOfWork(
+      database,
+      jobs.map(({ write }) => write),
+      (tx, places) => {
+        const requests = places.map((place) => jobs[place]!.request) // places are of these jobs
+        return post(tx, actor, requests, { waits: false })
+      },
+      { waits: false, lockTimeout: briefly },
+    )
+    return jobs.flatMap((job, i) => {
+      const name = told(job, ends[i]!) // an end for each
+      return name === undefined ? [] : [{ job, name }]
+    })
+  } catch (error) {
+    const isTheirOwn = jobs.length > 1 && !isAway(error)
+    if (isTheirOwn || isContested(error)) return jobs.map((job) => ({ job, name: job.names.first }))
+    for (const job of jobs) job.reject(error)
+    return []
+  }
 }
 
-function told(job: Job, end: Outcome | Refusal): boolean {
-  if (end instanceof Contested) return false
+/**
+ * Posts one, and waits briefly for whoever is in its way. Who waits for an account waits for that
+ * alone; tells what it waits for still, if it did not come to an end.
+ */
+async function runAlone(database: Database, job: Job, name: string): Promise<string | undefined> {
+  try {
+    const [end] = await unitsOfWork(
+      database,
+      [job.write],
+      (tx) => post(tx, job.actor, [job.request], { waits: true }),
+      { waits: name === job.names.key, lockTimeout: briefly },
+    )
+    return told(job, end!) // an end for each
+  } catch (error) {
+    if (isContested(error)) return name
+    job.reject(error)
+    return undefined
+  }
+}
+
+const lockNotAvailable = '55P03'
+const isContested = (error: unknown) =>
+  error instanceof Contested || codeOf(error) === lockNotAvailable
+
+/** Tells the caller; or gives the name of what the job has to wait for. */
+function told({ names, ...job }: Job, end: Outcome | Refusal): string | undefined {
+  if (end instanceof KeyHeld) return names.key ?? names.first
+  if (end instanceof Contested) return names.first
   if (end instanceof Refusal) job.reject(end)
   else job.resolve(end)
-  return true
+  return undefined
 }

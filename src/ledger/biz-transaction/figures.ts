@@ -1,7 +1,7 @@
 import sql, { raw } from 'sql-template-tag'
 import { today } from '../../catalogue/product/today.ts'
 import { standing } from '../../parties/account/standing.ts'
-import type { Tx } from '../../platform/sql/handle.ts'
+import type { Fragment, Tx } from '../../platform/sql/handle.ts'
 import { type RowOf, recordset } from '../../platform/sql/recordset.ts'
 import { idsOf, idsWhere } from './kinds.ts'
 
@@ -50,6 +50,24 @@ export type Standing = {
   oldPriceDate: string | null
 }
 
+/**
+ * Of a row of `single` that brings units in: nothing of its standing speaks against it, whatever it
+ * is. Whoever adds a reason to refuse adds it here, too: what is unimpeded is posted at once.
+ */
+export const unimpeded = (alias: string) =>
+  raw(
+    [
+      'is_active',
+      'product_is_active',
+      `standing = 'open'`,
+      'is_too_far_ahead = false',
+      'locked_date is null',
+      'old_price_date is null',
+    ]
+      .map((condition) => `${alias}.${condition}`)
+      .join(' and '),
+  )
+
 const plainPriced = raw(idsWhere(({ price }) => price === 'plain'))
 const redeemed = raw(idsWhere(({ price }) => price === 'redemption'))
 const outward = raw(idsWhere(({ units }) => units === 'out'))
@@ -58,25 +76,25 @@ const source = raw(idsOf('Conversion out'))
 const target = raw(idsOf('Conversion in'))
 
 /**
- * Works out price, units and money of every leg, in one statement. Units are rounded to the
+ * Price, units and money of every leg by itself, as a list of CTEs that ends with `single`: its
+ * rows are those given, each with what is so around it, and with its own_quantity, own_amount,
+ * unit_price, charge and rate (of the fee), all without a sign. Units are rounded to the
  * investment's decimals and money to the currency's, half away from zero. Dividends are widened
  * before a division, since a quotient is only as long as its operands and would be rounded twice.
  */
-export const workOutFigures = (tx: Tx, legs: Unpriced[]): Promise<(Figures & Standing)[]> =>
-  tx.query<Figures & Standing>(sql`
-    with given as (
-      select * from ${recordset('g', legs, unpriced)}),
+export const singleLegs = (given: Fragment): Fragment => sql`
+    given as materialized (${given}),
     -- A thousand postings ask for the prices of a few investments on a few days.
     asked as materialized (select distinct investment_id, transaction_date from given),
     priced as materialized (
       select a.*, v.* from asked a
       cross join lateral (
-        select price_date, price, application_price, redemption_price from investment_price p
+        select price_date, price as plain_price, application_price, redemption_price
+        from investment_price p
         where p.investment_id = a.investment_id and p.price_date <= a.transaction_date
         order by p.price_date desc limit 1) v),
     known as (
-      select g.place, g.item, g.type_id, g.factor, g.carries, i.is_active, i.currency_id,
-        p.is_active as product_is_active, s.standing,
+      select g.*, i.is_active, i.currency_id, p.is_active as product_is_active, s.standing,
         g.transaction_date > ${today('p')} + 1 as is_too_far_ahead,
         case when g.transaction_date <= p.locked_date then p.locked_date end as locked_date,
         case when g.price is null and v.price_date < g.transaction_date - i.maximum_price_age_days
@@ -84,15 +102,15 @@ export const workOutFigures = (tx: Tx, legs: Unpriced[]): Promise<(Figures & Sta
             else g.quantity is null or (g.amount is null and not g.carries) end
           then v.price_date end as old_price_date,
         i.unit_decimals as units, minor_units(i.currency_id) as cents,
-        round(g.quantity, i.unit_decimals) as quantity,
-        round(g.amount, minor_units(i.currency_id)) as amount,
-        g.fee, case when g.fee is null then coalesce(g.fee_override,
-          g.fee_percentage * (1 - coalesce(g.fee_discount, 0) * 0.01)) end as fee_percentage,
+        round(g.quantity, i.unit_decimals) as asked_quantity,
+        round(g.amount, minor_units(i.currency_id)) as asked_amount,
+        case when g.fee is null then coalesce(g.fee_override,
+          g.fee_percentage * (1 - coalesce(g.fee_discount, 0) * 0.01)) end as rate,
         coalesce(g.price, case
-          when g.type_id in ${plainPriced} then v.price
+          when g.type_id in ${plainPriced} then v.plain_price
           when g.type_id in ${redeemed} or g.quantity < 0
-            then coalesce(v.redemption_price, v.price)
-          else coalesce(v.application_price, v.price) end) as price
+            then coalesce(v.redemption_price, v.plain_price)
+          else coalesce(v.application_price, v.plain_price) end) as unit_price
       from given g
       join investment i on i.investment_id = g.investment_id
       join product p on p.product_id = i.product_id
@@ -103,28 +121,33 @@ export const workOutFigures = (tx: Tx, legs: Unpriced[]): Promise<(Figures & Sta
       left join priced v
         on v.investment_id = g.investment_id and v.transaction_date = g.transaction_date),
     charged as (
-      select *,
-        coalesce(round(fee, cents), round(amount * fee_percentage * 0.01, cents), 0) as charge
+      select *, coalesce(round(fee, cents), round(asked_amount * rate * 0.01, cents), 0) as charge
       from known),
     single as (
       select *,
-        coalesce(quantity, round(round(amount - charge, 40) / price, units)) as own_quantity,
-        coalesce(amount, round(quantity * price, cents),
+        coalesce(asked_quantity, round(round(asked_amount - charge, 40) / unit_price, units))
+          as own_quantity,
+        coalesce(asked_amount, round(asked_quantity * unit_price, cents),
           case when carries or type_id in ${worthNothing} then 0 end) as own_amount
-      from charged),
+      from charged)`
+
+/** The same for any legs, those of a conversion together, in the order of their places. */
+export const workOutFigures = (tx: Tx, legs: Unpriced[]): Promise<(Figures & Standing)[]> =>
+  tx.query<Figures & Standing>(sql`
+    with ${singleLegs(sql`select * from ${recordset('g', legs, unpriced)}`)},
     paired as (
       select s.*,
         case when s.type_id not in ${target} then s.own_quantity
           when s.factor is not null then round(o.own_quantity * s.factor, s.units)
-          else round(round(o.own_amount, 40) / s.price, s.units) end as final_quantity,
+          else round(round(o.own_amount, 40) / s.unit_price, s.units) end as final_quantity,
         case when s.type_id not in ${target} then s.own_amount else o.own_amount end as final_amount
       from single s
       left join single o
         on s.type_id in ${target} and o.type_id in ${source} and o.item = s.item)
     select is_active as "isActive", product_is_active as "productIsActive",
       standing as account, currency_id as "currencyID", is_too_far_ahead as "isTooFarAhead",
-      locked_date as "lockedDate", old_price_date as "oldPriceDate", price, charge as fee,
-      fee_percentage as "feePercentage",
+      locked_date as "lockedDate", old_price_date as "oldPriceDate", unit_price as price,
+      charge as fee, rate as "feePercentage",
       case when type_id in ${outward} then -final_quantity else final_quantity end as quantity,
       case when type_id in ${outward} then -final_amount else final_amount end as amount
     from paired order by place`)

@@ -4,7 +4,7 @@ import { accountNames } from '../../parties/account/names.ts'
 import type { Actor } from '../../platform/actor.ts'
 import { lookups } from '../../platform/lookup/lookups.ts'
 import { conditions, related } from '../../platform/sql/filters.ts'
-import type { Sql } from '../../platform/sql/handle.ts'
+import type { Fragment, Sql } from '../../platform/sql/handle.ts'
 import { page, renderPage } from '../../platform/sql/paging.ts'
 import { type Answer, columns } from '../../platform/sql/render.ts'
 import { counts, ofKind } from './kinds.ts'
@@ -111,6 +111,10 @@ export function readTransactions(
 const statusIs = (status: keyof typeof lookups.BizTransactionStatus) =>
   raw(`t.biz_transaction_status_id = ${lookups.BizTransactionStatus[status]}`)
 
+/** Rows t of a select as answers show them, in a column `shown` beside those the select has. */
+export const shownRows = (rows: Fragment): Fragment => sql`
+  select t.*, (select s from (select ${withoutClosing}) s) as shown from (${rows}) t ${withNames}`
+
 type Wanted = { request: number; productID: number; id: number }
 
 /** The transactions of several requests, each request's as one JSON array in the order given. */
@@ -129,9 +133,7 @@ export async function renderPerRequest(
       where product_id = w.product_id and biz_transaction_id = w.id limit 1) t`
   const rows = await handle.query<{ request: number; json: string }>(sql`
     select r.request, json_agg(r.shown order by r.place)::text as json
-    from (
-      select t.request, t.place, (select s from (select ${withoutClosing}) s) as shown
-      from (${selection}) t ${withNames}) r
+    from (${shownRows(selection)}) r
     group by r.request`)
   return new Map(rows.map(({ request, json }) => [request, json]))
 }

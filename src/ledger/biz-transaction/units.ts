@@ -134,8 +134,8 @@ const rowColumns = raw(`product_id, biz_transaction_id, external_biz_transaction
   biz_transaction_type_id, parent_biz_transaction_id, account_id, investment_id, transaction_date,
   investment_price, amount, quantity, entry_fee_amount, comment, corporate_action_id, biz_event_id,
   carried_cost, conversion_method_id, conversion_factor, entry_fee_percentage, made_by_quantity`)
-const rowValues = (productID: number) => sql`
-  ${productID}, g.id, g.external_id, g.type_id, g.parent_id, g.account_id, g.investment_id,
+const rowValues = (product: Fragment) => sql`
+  ${product}, g.id, g.external_id, g.type_id, g.parent_id, g.account_id, g.investment_id,
   g.transaction_date, g.investment_price, g.amount, g.quantity, g.entry_fee_amount, g.comment,
   g.corporate_action_id, g.biz_event_id, g.carried_cost, g.conversion_method_id,
   g.conversion_factor, g.entry_fee_percentage, g.made_by_quantity`
@@ -155,8 +155,14 @@ const inOneOrder = raw('order by g.external_id')
  * and read no history. When a holding would be negative nothing is written.
  */
 export const append = (tx: Tx, productID: number, postings: Fragment): Promise<Shortfall[]> =>
-  tx.query<Shortfall>(sql`
-    with stated as materialized (
+  tx.query<Shortfall>(sql`with ${appending(sql`${productID}`, postings)} select * from short`)
+
+/**
+ * The same as a list of CTEs; `written` has the new rows. The product is one value, which sends the
+ * statement to where the product lives; or where all live on one machine, a column of the postings.
+ */
+export const appending = (product: Fragment, postings: Fragment): Fragment => sql`
+    stated as materialized (
       select g.*,
         holding_state(
           case when h.account_id is null then ${zero} else
@@ -173,31 +179,30 @@ export const append = (tx: Tx, productID: number, postings: Fragment): Promise<S
       join investment i on i.investment_id = g.investment_id
       left join lateral (
         select * from holding
-        where product_id = ${productID} and account_id = g.account_id
+        where product_id = ${product} and account_id = g.account_id
           and investment_id = g.investment_id limit 1) h on true
       window own as (partition by g.account_id, g.investment_id order by g.transaction_date, g.id)),
     short as (${shortOf(sql`stated`)}),
     written as (
       insert into biz_transaction (${rowColumns}, ${closings})
-      select ${rowValues(productID)}, (g.state).quantity, (g.state).invested, (g.state).cost,
+      select ${rowValues(product)}, (g.state).quantity, (g.state).invested, (g.state).cost,
         (g.state).gain
-      from stated g where not exists (select from short) ${inOneOrder}),
+      from stated g where not exists (select from short) ${inOneOrder} returning *),
     held as (
       insert into holding (product_id, account_id, investment_id, quantity, invested_amount,
         cost_amount, realised_gain)
-      select ${productID}, account_id, investment_id, (state).quantity, (state).invested,
+      select ${product}, account_id, investment_id, (state).quantity, (state).invested,
         (state).cost, (state).gain
-      from stated
+      from stated g
       where from_last_of_holding = 1 and moves and not exists (select from short)
       on conflict (product_id, account_id, investment_id) do update
         set quantity = excluded.quantity, invested_amount = excluded.invested_amount,
           cost_amount = excluded.cost_amount, realised_gain = excluded.realised_gain),
     dated as (
       insert into ledger_account (product_id, account_id, last_date)
-      select ${productID}, account_id, transaction_date
-      from stated where from_last = 1 and not exists (select from short)
-      on conflict (product_id, account_id) do update set last_date = excluded.last_date)
-    select * from short`)
+      select ${product}, account_id, transaction_date
+      from stated g where from_last = 1 and not exists (select from short)
+      on conflict (product_id, account_id) do update set last_date = excluded.last_date)`
 
 /** The first transaction of each holding after which it is below zero. */
 const shortOf = (states: Fragment) => sql`
@@ -213,11 +218,29 @@ const shortOf = (states: Fragment) => sql`
  * them through `append` spend more on its windows than on being written. A set may be most of the
  * accounts there are, so it is joined with them.
  */
-export const appendSet = (tx: Tx, productID: number, postings: Fragment) =>
-  tx.query(sql`
-    with written as (
-      insert into biz_transaction (${setColumns}, ${closings})
-      select ${setValues(productID)}, coalesce(h.quantity, 0) + g.quantity,
+export const appendSet = (tx: Tx, productID: number, postings: Fragment) => {
+  const product = sql`${productID}`
+  const rows = { columns: setColumns, values: setValues(productID), returning: setReturned }
+  return tx.query(sql`
+    with ${appendingEach(product, rows, postings)}
+    update ledger_account l set last_date = w.transaction_date
+    from written w where l.product_id = ${productID} and l.account_id = w.account_id`)
+}
+
+const setReturned = raw(
+  'account_id, investment_id, transaction_date, quantity, closing_quantity, closing_amount, ' +
+    'closing_cost, closing_gain',
+)
+
+/** Such a set as a list of CTEs, without the dates of the accounts; `written` has the new rows. */
+const appendingEach = (
+  product: Fragment,
+  { columns, values, returning }: { columns: Fragment; values: Fragment; returning: Fragment },
+  postings: Fragment,
+) => sql`
+    written as (
+      insert into biz_transaction (${columns}, ${closings})
+      select ${values}, coalesce(h.quantity, 0) + g.quantity,
         coalesce(h.invested_amount, 0) + g.invested, coalesce(h.cost_amount, 0) + g.invested,
         coalesce(h.realised_gain, 0)
       from (
@@ -225,29 +248,41 @@ export const appendSet = (tx: Tx, productID: number, postings: Fragment) =>
         from (${postings}) p) g
       left join lateral (
         select * from holding
-        where product_id = ${productID} and account_id = g.account_id
+        where product_id = ${product} and account_id = g.account_id
           and investment_id = g.investment_id limit 1) h on true
-      returning account_id, investment_id, transaction_date, quantity, ${closings}),
+      returning ${returning}),
     held as (
       insert into holding (product_id, account_id, investment_id, quantity, invested_amount,
         cost_amount, realised_gain)
-      select ${productID}, account_id, investment_id, closing_quantity, closing_amount,
+      select ${product}, account_id, investment_id, closing_quantity, closing_amount,
         closing_cost, closing_gain
-      from written w
-      where w.quantity > 0 or not exists (
-        select from holding h where h.product_id = ${productID} and h.account_id = w.account_id
-          and h.investment_id = w.investment_id)
+      from written g
+      where g.quantity > 0 or not exists (
+        select from holding h where h.product_id = ${product} and h.account_id = g.account_id
+          and h.investment_id = g.investment_id)
       on conflict (product_id, account_id, investment_id) do update
         set quantity = excluded.quantity, invested_amount = excluded.invested_amount,
-          cost_amount = excluded.cost_amount)
-    update ledger_account l set last_date = w.transaction_date
-    from written w where l.product_id = ${productID} and l.account_id = w.account_id`)
+          cost_amount = excluded.cost_amount)`
+
+/** The same for postings g of any products on one machine, each of another account. */
+export const appendingOnePerAccount = (postings: Fragment) => sql`
+    ${appendingEach(sql`g.product_id`, rowsOfAny, postings)},
+    dated as (
+      insert into ledger_account (product_id, account_id, last_date)
+      select product_id, account_id, transaction_date from written
+      on conflict (product_id, account_id) do update set last_date = excluded.last_date)`
+
+const rowsOfAny = {
+  columns: rowColumns,
+  values: rowValues(sql`g.product_id`),
+  returning: raw('*'),
+}
 
 /** Writes transactions into the midst of their accounts' history; `recount` must follow. */
 export const insertUncounted = (tx: Tx, productID: number, postings: Fragment) =>
   insertInto(tx, productID, postings, {
     columns: rowColumns,
-    values: rowValues(productID),
+    values: rowValues(sql`${productID}`),
     order: inOneOrder,
   })
 

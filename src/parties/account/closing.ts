@@ -59,10 +59,15 @@ async function lockLedgerRows(tx: Tx, accounts: readonly ClosingAccount[]): Prom
   let locked = 0
   for (const productID of products.sort((a, b) => a - b)) {
     const own = accounts.filter(({ row }) => row.product_id === productID)
+    // Written anew, not only locked: a posting that has read the account already sees it changed.
     const rows = await tx.query(sql`
-      select account_id from ledger_account where product_id = ${productID}
-        and account_id = any(${own.map(({ row }) => row.account_id)}::int[])
-      order by account_id for update`)
+      with locked as (
+        select account_id from ledger_account where product_id = ${productID}
+          and account_id = any(${own.map(({ row }) => row.account_id)}::int[])
+        order by account_id for update)
+      update ledger_account l set last_date = l.last_date from locked
+      where l.product_id = ${productID} and l.account_id = locked.account_id
+      returning l.account_id`)
     locked += rows.length
   }
   return locked

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { invalid } from '../refusal.ts'
-import type { RetryKey } from '../sql/unit-of-work.ts'
+import type { RetryKey } from '../sql/retry-keys.ts'
 import type { Request, WriteEndpoint } from './endpoint.ts'
 
 export type Seal = { seal: (text: string) => string; unseal: (text: string) => string }

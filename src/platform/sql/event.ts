@@ -40,10 +40,14 @@ export async function raise(tx: Tx, events: readonly NewEvent[]): Promise<void> 
 }
 
 /** The same as part of a larger statement. */
-export const insertEvents = (events: readonly NewEvent[]): Fragment => sql`
-  insert into event (type, resource, product_id, ids, counts, user_id)
+export const insertEvents = (events: readonly NewEvent[]): Fragment =>
+  insertEventRows(sql`
   select * from json_to_recordset(${JSON.stringify(events.map(rowOf))}) as g
-    (type text, resource text, product_id int, ids bigint[], counts json, user_id int)`
+    (type text, resource text, product_id int, ids bigint[], counts json, user_id int)`)
+
+/** Events that a select yields: type, resource, product, ids, counts, user. */
+export const insertEventRows = (rows: Fragment): Fragment => sql`
+  insert into event (type, resource, product_id, ids, counts, user_id) ${rows}`
 
 function rowOf({ type, resource, productID, ids, counts, userID }: NewEvent) {
   const isLong = ids.length > mostIDs

@@ -26,12 +26,20 @@ export interface Snapshot extends Sql {
   stream<Row extends object>(statement: Fragment, batch: number): AsyncGenerator<Row[]>
 }
 
+/** One statement that is a transaction of its own: what it writes is committed when it ends. */
+export interface Once {
+  once<Row extends object>(statement: Fragment): Promise<Row[]>
+}
+
 /** Only routes and the unit of work hold this. */
-export interface Database extends Sql {
+export interface Database extends Sql, Once {
   /** Breaks off when the signal says so, also in the middle of a statement. */
   snapshot<T>(work: (snapshot: Snapshot) => Promise<T>, signal?: AbortSignal): Promise<T>
-  /** Runs the work in one transaction, again from the start when PostgreSQL asks for it. */
-  transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>
+  /**
+   * Runs the work in one transaction, again from the start when PostgreSQL asks for it. Its locks
+   * may have to come sooner than others'.
+   */
+  transaction<T>(work: (tx: Tx) => Promise<T>, how?: { lockTimeout?: string }): Promise<T>
   /** Rows of a read as they come, in batches: memory stays flat whatever their number. */
   stream<Row extends object>(statement: Fragment, batch: number): AsyncGenerator<Row[]>
   /** How many there may be to write with; and as many to read with. */
@@ -81,8 +89,10 @@ export function openDatabase(options: DatabaseOptions): Database {
 
   return {
     query: (statement) => withRetries(() => withClient(reads, (c) => read(c, statement))),
-    transaction: (work) =>
-      withRetries(() => withClient(writes, (c) => inTransaction(c, run, work))),
+    transaction: (work, { lockTimeout } = {}) =>
+      withRetries(() => withClient(writes, (c) => inTransaction(c, run, work, lockTimeout))),
+    once: (statement) =>
+      withRetries(() => withClient(writes, (c) => committing(c, run(c, statement)))),
     stream: (statement, batch) => streamed(reads, watch, statement, batch),
     snapshot: (work, signal) => withClient(reads, (c) => inSnapshot(c, run, watch, work, signal)),
     connections: options.connections,
@@ -188,9 +198,15 @@ async function withClient<T>(pool: pg.Pool, use: (client: pg.PoolClient) => Prom
   }
 }
 
-async function inTransaction<T>(client: pg.PoolClient, run: Run, work: (tx: Tx) => Promise<T>) {
+async function inTransaction<T>(
+  client: pg.PoolClient,
+  run: Run,
+  work: (tx: Tx) => Promise<T>,
+  lockTimeout?: string,
+) {
   const tx = { query: (statement: Fragment) => run(client, statement) } as Tx
-  await client.query(timed('begin', patience.begin))
+  const begin = lockTimeout ? `begin; set local lock_timeout = '${lockTimeout}'` : 'begin'
+  await client.query(timed(begin, patience.begin))
   try {
     const result = await work(tx)
     await commit(client)
@@ -208,23 +224,28 @@ async function inTransaction<T>(client: pg.PoolClient, run: Run, work: (tx: Tx) 
 
 const timed = (text: string, limit: number) => ({ text, query_timeout: limit })
 
-/** Success is told only of what is committed, here and on the standby that must have it. */
 async function commit(client: pg.PoolClient) {
+  const { command } = await committing(client, client.query(timed('commit', patience.commit)))
+  // A statement failed and whoever sent it took no notice: PostgreSQL has undone everything.
+  if (command !== 'COMMIT') throw new Error('The transaction had failed before its commit.')
+}
+
+/** Success is told only of what is committed, here and on the standby that must have it. */
+async function committing<T>(client: pg.PoolClient, answer: Promise<T>): Promise<T> {
   let unreplicated = false
   const hear = ({ message = '' }: { message?: string | undefined }) => {
     // The statement succeeds all the same, with a warning that nobody would read.
     unreplicated ||= /canceling( the)? wait for synchronous replication/.test(message)
   }
   client.on('notice', hear)
-  const { command } = await client
-    .query(timed('commit', patience.commit))
+  const result = await answer
     .catch((error) => {
+      if (codeOf(error) === readOnly) throw unreachable(error)
       throw isLostConnection(error) ? outcomeUnknown(error) : error
     })
     .finally(() => client.off('notice', hear))
   if (unreplicated) throw outcomeUnknown(new Error('The wait for the standby was cancelled.'))
-  // A statement failed and whoever sent it took no notice: PostgreSQL has undone everything.
-  if (command !== 'COMMIT') throw new Error('The transaction had failed before its commit.')
+  return result
 }
 
 // Whole products are read here, so that the planner may scan and has room to sort.

@@ -77,7 +77,7 @@ export async function locateAll(
 ): Promise<Located[]> {
   const { path = () => '', productIDs } = resolution
   const { identity } = reference
-  const named = given.map((record) => nameOf(reference, record as Given))
+  const named = given.map((record) => nameOf(reference, record))
   const needsProduct = (name: Name, i: number) =>
     identity.inProduct && name.column !== identity.columns[0] && !productIDs?.[i]
   const askable = named.map((name, i) => (name && !needsProduct(name, i) ? name : undefined))
@@ -96,7 +96,7 @@ export const identifyOptional = (
   given: object,
   resolution: Resolution = {},
 ): Promise<number | undefined> =>
-  nameOf(reference, given as Given)
+  nameOf(reference, given)
     ? identify(handle, reference, given, resolution)
     : Promise.resolve(undefined)
 
@@ -120,16 +120,18 @@ export async function identifyOptionals(
 
 /** The condition that picks the named record; for reads that answer "none" with an empty array. */
 export function identified(reference: Reference, given: object, alias: string): Fragment {
-  const name = nameOf(reference, given as Given)
+  const name = nameOf(reference, given)
   return name ? sql`${raw(`${alias}.${name.column}`)} = ${name.value}` : sql`true`
 }
 
 export const namesAny = (reference: Reference, given: object) =>
-  nameOf(reference, given as Given) !== undefined
+  nameOf(reference, given) !== undefined
 
-type Name = { field: string; column: string; value: string | number }
+export type Name = { field: string; column: string; value: string | number }
 
-function nameOf({ identity, fields }: Reference, given: Given): Name | undefined {
+/** The name that a record is given by: of several the first in the identity's order. */
+export function nameOf({ identity, fields }: Reference, record: object): Name | undefined {
+  const given = record as Given
   const place = fields.findIndex((field) => given[field] !== undefined && given[field] !== 0)
   if (place < 0) return undefined
   const field = fields[place]!
@@ -159,13 +161,10 @@ async function lookUp(
       product_id: productIDs?.[place],
     }))
     const types = { place: 'int', value: column === native ? 'bigint' : 'text', product_id: 'int' }
+    const named = { value: 'g.value', productID: 'g.product_id' }
     return sql`
       select g.place, r.* from ${recordset('g', asked, types)}
-      cross join lateral (
-        select ${raw(`r.${native}`)} as id ${identity.inProduct ? ownProduct : empty}
-        from ${raw(identity.table)} r
-        where ${raw(`r.${column}`)} = g.value
-          and ${identity.inProduct ? sameProduct : sql`true`} and ${visible} limit 1) r`
+      cross join lateral (${recordNamed(identity, column, named, visible)}) r`
   })
   if (ways.length === 0) return new Map()
   const rows = await handle.query<{ place: number; id: number }>(join(ways, ' union all '))
@@ -191,7 +190,22 @@ function firstPlaces(names: (Name | undefined)[], productIDs: Resolution['produc
 }
 
 const ownProduct = raw(', r.product_id as "productID"')
-const sameProduct = raw('(g.product_id is null or r.product_id = g.product_id)')
+
+/** Columns, or null for the product where none is said. */
+export type NameColumns = { value: string; productID: string }
+
+/** The record that a row of a statement names by one of the identity's columns, and its product. */
+export const recordNamed = (
+  identity: Identity,
+  column: string,
+  { value, productID }: NameColumns,
+  visible: Fragment,
+): Fragment => sql`
+  select ${raw(`r.${identity.columns[0]}`)} as id ${identity.inProduct ? ownProduct : empty}
+  from ${raw(identity.table)} r
+  where ${raw(`r.${column} = ${value}`)} and ${
+    identity.inProduct ? raw(`(${productID} is null or r.product_id = ${productID})`) : sql`true`
+  } and ${visible} limit 1`
 
 const missing = ({ fields }: Reference, path: string): Problem => ({
   code: 'required',
@@ -216,6 +230,6 @@ const unknown = ({ field, value }: Name, path: string): Problem => ({
 
 /** The refusal of a write whose target does not exist, or is not the caller's to see. */
 export const noSuch = (reference: Reference, given: object): Refusal => {
-  const name = nameOf(reference, given as Given)
+  const name = nameOf(reference, given)
   return name ? new Refusal(404, [unknown(name, '')]) : new Refusal(400, [missing(reference, '')])
 }

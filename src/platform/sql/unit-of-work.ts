@@ -4,6 +4,7 @@ import { Refusal } from '../refusal.ts'
 import { insertEvents, type NewEvent, type Share } from './event.ts'
 import type { Database, Fragment, Tx } from './handle.ts'
 import type { Answer } from './render.ts'
+import { claim, keep, type RetryKey } from './retry-keys.ts'
 
 /** What a write did, beside its answer: what the audit record tells. */
 export type Written = Answer & {
@@ -42,14 +43,6 @@ export type Write = {
   retry?: RetryKey | undefined
 }
 
-export type RetryKey = {
-  key: string
-  fingerprint: Buffer
-  /** Answers that hold secrets are not kept in clear. */
-  seal: (text: string) => string
-  unseal: (text: string) => string
-}
-
 export type Outcome = { answer: Answer; replayed: boolean }
 
 /**
@@ -69,15 +62,17 @@ export async function unitOfWork(
 /**
  * Several writes through the door in one transaction, each accepted or refused by itself: the work
  * gets the places of those that are to be done (a replayed one is done already) and tells for each
- * what it wrote, or why not. What the work throws undoes them all.
+ * what it wrote, or why not. What the work throws undoes them all. Where it does not wait, a write
+ * whose key somebody else holds is refused as `KeyHeld`.
  */
 export async function unitsOfWork(
   database: Database,
   writes: readonly Write[],
   work: (tx: Tx, places: number[]) => Promise<(Written | Refusal)[]>,
+  how: { waits: boolean; lockTimeout?: string } = { waits: true },
 ): Promise<(Outcome | Refusal)[]> {
   const ended = await database.transaction(async (tx) => {
-    const ends = new Map<number, Outcome | Refusal>(await claim(tx, writes))
+    const ends = new Map<number, Outcome | Refusal>(await claim(tx, writes, how))
     const places = writes.flatMap((_, place) => (ends.has(place) ? [] : [place]))
     const results = places.length > 0 ? await work(tx, places) : []
     await record(
@@ -86,7 +81,7 @@ export async function unitsOfWork(
     )
     for (const [i, place] of places.entries()) ends.set(place, endOf(results[i]!))
     return writes.map((_, place) => ends.get(place)!)
-  })
+  }, how)
   database.bell.ring()
   return ended
 }
@@ -102,58 +97,6 @@ const answerOf = ({ json, recordCount, message, accepted }: Written): Answer => 
   ...(accepted && { accepted }),
   ...(message !== undefined && { message }),
 })
-
-/** Keyed by user; 0 stands for those who are not signed in. */
-const ownerOf = ({ userID }: Write) => userID ?? 0
-
-type Kept = { userID: number; key: string; fingerprint: Buffer; response: string }
-
-/**
- * Takes the keys for this transaction. While another transaction holds one, PostgreSQL makes this
- * insert wait for the other's end: after a commit the kept answer is replayed, after a rollback the
- * key is ours. Keys are taken in order, so that two lists cannot wait for each other. Nothing of a
- * refused request is kept, so it may be tried again under its key.
- */
-async function claim(tx: Tx, writes: readonly Write[]): Promise<[number, Outcome | Refusal][]> {
-  const keyed = writes.flatMap((write, place) => (write.retry ? [{ write, place }] : []))
-  if (keyed.length === 0) return []
-  const owners = keyed.map(({ write }) => ownerOf(write))
-  const keys = keyed.map(({ write }) => write.retry!.key)
-  const prints = keyed.map(({ write }) => write.retry!.fingerprint)
-  const claimed = await tx.query<{ userID: number; key: string }>(sql`
-    insert into idempotency (user_id, key, fingerprint)
-    select * from unnest(${owners}::int[], ${keys}::text[], ${prints}::bytea[]) order by 1, 2
-    on conflict (user_id, key) do update
-      set fingerprint = excluded.fingerprint, response = null, created_date = now()
-      where idempotency.created_date < now() - interval '24 hours'
-    returning user_id as "userID", key`)
-  if (claimed.length === keyed.length) return []
-  const kept = await tx.query<Kept>(sql`
-    select user_id as "userID", key, fingerprint, response
-    from idempotency join unnest(${owners}::int[], ${keys}::text[]) g (user_id, key)
-      using (user_id, key)
-    where response is not null`)
-  return keyed.flatMap(({ write, place }): [number, Outcome | Refusal][] => {
-    const mine = kept.find(
-      ({ userID, key }) => userID === ownerOf(write) && key === write.retry!.key,
-    )
-    return mine ? [[place, replayOf(write.retry!, mine)]] : []
-  })
-}
-
-function replayOf(retry: RetryKey, { fingerprint, response }: Kept): Outcome | Refusal {
-  if (!retry.fingerprint.equals(fingerprint)) return keyReused()
-  return { answer: JSON.parse(retry.unseal(response)), replayed: true }
-}
-
-const keyReused = () =>
-  new Refusal(422, [
-    {
-      code: 'idempotency_key_reused',
-      message:
-        'This Idempotency-Key was used for another request. Use a new one for a new request.',
-    },
-  ])
 
 export type Done = { write: Write; result: Written | Refusal }
 
@@ -172,10 +115,9 @@ export async function record(tx: Tx, done: Done[]) {
   const others = trail.map((row) => ({ ...row, changes: undefined }))
   const events = done.flatMap(eventsOf)
   await tx.query(sql`
-    with ${keyed.length > 0 ? keep(keyed) : sql`nothing_kept as (select)`}
+    with ${keyed.length > 0 ? keep(keyed.map(keptOf)) : sql`nothing_kept as (select)`}
     ${events.length > 0 ? sql`, raised as (${insertEvents(events)})` : sql``}
-    insert into audit (user_id, username, operation, resource, resource_id, resource_ids,
-      product_id, changes, request_id)
+    ${insertAuditRows(sql`
     select user_id, username, operation, resource, resource_id, resource_ids, product_id,
       changes, request_id
     from rows from (
@@ -183,8 +125,20 @@ export async function record(tx: Tx, done: Done[]) {
         operation text, resource text, resource_id bigint, resource_ids bigint[], product_id int,
         request_id text),
       unnest(${changes.map((given) => given && JSON.stringify(given))}::json[])) as g (user_id,
-      username, operation, resource, resource_id, resource_ids, product_id, request_id, changes)`)
+      username, operation, resource, resource_id, resource_ids, product_id, request_id,
+      changes)`)}`)
 }
+
+/** Audit records that a select yields. */
+export const insertAuditRows = (rows: Fragment): Fragment => sql`
+  insert into audit (user_id, username, operation, resource, resource_id, resource_ids,
+    product_id, changes, request_id) ${rows}`
+
+/** What a key will replay; of a refused request nothing. */
+const keptOf = ({ write, result }: Done) => ({
+  write,
+  answer: result instanceof Refusal || result.refusal ? null : answerOf(result),
+})
 
 const auditRow = (write: Write, { ids, productID, changes, by, ...told }: Written) => ({
   user_id: by?.userID ?? write.userID,
@@ -212,24 +166,4 @@ function eventsOf({ write, result }: Done): NewEvent[] {
   return [...own.map((share) => ({ type: type!, resource, counts, ...share })), ...events].map(
     (event) => ({ userID, ...event }),
   )
-}
-
-/** Keeps the answers under their keys; the key of a refused request is free again. */
-function keep(keyed: Done[]): Fragment {
-  const responses = keyed.map(({ write, result }) =>
-    result instanceof Refusal || result.refusal
-      ? null
-      : write.retry!.seal(JSON.stringify(answerOf(result))),
-  )
-  const owners = keyed.map(({ write }) => ownerOf(write))
-  const keys = keyed.map(({ write }) => write.retry!.key)
-  const given = sql`unnest(${owners}::int[], ${keys}::text[], ${responses}::text[])
-    g (user_id, key, response)`
-  const own = sql`i.user_id = g.user_id and i.key = g.key`
-  return sql`
-    kept as (
-      update idempotency i set response = g.response from ${given}
-      where ${own} and g.response is not null),
-    freed as (
-      delete from idempotency i using ${given} where ${own} and g.response is null)`
 }

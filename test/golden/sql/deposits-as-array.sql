@@ -1,134 +1,96 @@
-select set_config('lock_timeout', $1, true);
-
-select g.place, r.* from unnest($1::int[],$2::bigint[],$3::int[]) g ("place", "value", "product_id")
-cross join lateral (
-  select r.product_id as id
-  from product r
-  where r.product_id = g.value
-    and true and true limit 1) r;
-
-select g.place, r.* from unnest($1::int[],$2::bigint[],$3::int[]) g ("place", "value", "product_id")
-cross join lateral (
-  select r.account_id as id , r.product_id as "productID"
-  from account r
-  where r.account_id = g.value
-    and (g.product_id is null or r.product_id = g.product_id) and true limit 1) r;
-
-select g.place, r.* from unnest($1::int[],$2::bigint[],$3::int[]) g ("place", "value", "product_id")
-cross join lateral (
-  select r.investment_id as id , r.product_id as "productID"
-  from investment r
-  where r.investment_id = g.value
-    and (g.product_id is null or r.product_id = g.product_id) and true limit 1) r;
-
-select i.investment_id from investment i
-where i.investment_id = any($1::int[])
-  and not exists (select 1 from holding h
-    where h.product_id = i.product_id and h.investment_id = i.investment_id)
-order by i.investment_id for key share of i;
-
-with given as (
-  select * from unnest($1::int[],$2::int[],$3::int[],$4::int[],$5::int[],$6::date[],$7::numeric[],$8::numeric[],$9::numeric[],$10::numeric[],$11::numeric[],$12::numeric[],$13::numeric[],$14::numeric[],$15::boolean[]) g ("place", "item", "type_id", "account_id", "investment_id", "transaction_date", "quantity", "amount", "price", "fee", "fee_override", "fee_percentage", "fee_discount", "factor", "carries")),
--- A thousand postings ask for the prices of a few investments on a few days.
-asked as materialized (select distinct investment_id, transaction_date from given),
-priced as materialized (
-  select a.*, v.* from asked a
+  with
+  given as materialized (
+  select g.*, a.id as account_id, a."productID" as product_id, i.id as investment_id,
+    null::numeric as factor, false as carries , null::numeric as quantity, null::numeric as price, null::numeric as fee, null::numeric as fee_override, null::numeric as fee_percentage, null::numeric as fee_discount, null::boolean as made_by_quantity, null::text as key, null::text as fingerprint
+  from (select set_config('lock_timeout', '100ms', true)) briefly,
+    unnest($1::int[],$2::int[],$3::smallint[],$4::bigint[],$5::bigint[],$6::bigint[],$7::date[],$8::numeric[],$9::text[],$10::text[],$11::int[],$12::text[],$13::text[],$14::text[],$15::text[]) g ("place", "request", "type_id", "account_name", "investment_name", "product_name", "transaction_date", "amount", "external_id", "comment", "user_id", "username", "operation", "request_id", "changes")
   cross join lateral (
-    select price_date, price, application_price, redemption_price from investment_price p
-    where p.investment_id = a.investment_id and p.price_date <= a.transaction_date
-    order by p.price_date desc limit 1) v),
-known as (
-  select g.place, g.item, g.type_id, g.factor, g.carries, i.is_active, i.currency_id,
-    p.is_active as product_is_active, s.standing,
-    g.transaction_date > product_today(p.time_zone) + 1 as is_too_far_ahead,
-    case when g.transaction_date <= p.locked_date then p.locked_date end as locked_date,
-    case when g.price is null and v.price_date < g.transaction_date - i.maximum_price_age_days
-      and case when g.type_id in (5) then g.factor is null
-        else g.quantity is null or (g.amount is null and not g.carries) end
-      then v.price_date end as old_price_date,
-    i.unit_decimals as units, minor_units(i.currency_id) as cents,
-    round(g.quantity, i.unit_decimals) as quantity,
-    round(g.amount, minor_units(i.currency_id)) as amount,
-    g.fee, case when g.fee is null then coalesce(g.fee_override,
-      g.fee_percentage * (1 - coalesce(g.fee_discount, 0) * 0.01)) end as fee_percentage,
-    coalesce(g.price, case
-      when g.type_id in (8, 9) then v.price
-      when g.type_id in (3, 4) or g.quantity < 0
-        then coalesce(v.redemption_price, v.price)
-      else coalesce(v.application_price, v.price) end) as price
-  from given g
-  join investment i on i.investment_id = g.investment_id
-  join product p on p.product_id = i.product_id
+select r.product_id as id
+from product r
+where r.product_id = g.product_name and true and true limit 1) p
   cross join lateral (
-    select case
-when a.account_status_id = 3
-  or e.biz_entity_status_id = 4 then 'closed'
-when a.account_status_id = 2
-  or e.biz_entity_status_id = 3 then 'suspended'
-else 'open' end as standing
-    from account a join biz_entity e on e.biz_entity_id = a.biz_entity_id
-    where a.account_id = g.account_id limit 1) s
-  left join priced v
-    on v.investment_id = g.investment_id and v.transaction_date = g.transaction_date),
-charged as (
-  select *,
-    coalesce(round(fee, cents), round(amount * fee_percentage * 0.01, cents), 0) as charge
-  from known),
-single as (
-  select *,
-    coalesce(quantity, round(round(amount - charge, 40) / price, units)) as own_quantity,
-    coalesce(amount, round(quantity * price, cents),
-      case when carries or type_id in (6, 7) then 0 end) as own_amount
-  from charged),
-paired as (
-  select s.*,
-    case when s.type_id not in (5) then s.own_quantity
-      when s.factor is not null then round(o.own_quantity * s.factor, s.units)
-      else round(round(o.own_amount, 40) / s.price, s.units) end as final_quantity,
-    case when s.type_id not in (5) then s.own_amount else o.own_amount end as final_amount
-  from single s
-  left join single o
-    on s.type_id in (5) and o.type_id in (4) and o.item = s.item)
-select is_active as "isActive",
-  product_is_active as "productIsActive",
-  standing as account, currency_id as "currencyID",
-  is_too_far_ahead as "isTooFarAhead",
-  locked_date as "lockedDate",
-  old_price_date as "oldPriceDate",
-  price, charge as fee,
-  fee_percentage as "feePercentage",
-  case when type_id in (3, 4, 8) then -final_quantity else final_quantity end as quantity,
-  case when type_id in (3, 4, 8) then -final_amount else final_amount end as amount
-from paired order by place;
-
-select t.product_id as "productID",
-  t.external_biz_transaction_id as "externalID",
-  t.biz_transaction_id as id, case when not (t.biz_transaction_status_id <> 3) then t.biz_event_id end
-    as "eventID"
-from unnest($1::int[],
-  $2::text[]) g (product_id, external_id)
-join biz_transaction t on t.product_id = g.product_id
-  and t.external_biz_transaction_id = g.external_id;
-
-select account_id as id, last_date as "lastDate" from ledger_account
-where product_id = $1 and account_id = any($2::int[]) and (select count(*) from ledger_account where product_id = $3 and account_id = any($4::int[])) = $5
-order by account_id for update;
-
-select nextval('biz_transaction_biz_transaction_id_seq') as id, s.standing as account
-from (
-  select x.standing from unnest($1::int[]) with ordinality g (account_id, place)
+select r.account_id as id , r.product_id as "productID"
+from account r
+where r.account_id = g.account_name and (p.id is null or r.product_id = p.id) and true limit 1) a
   cross join lateral (
-    select case
-when a.account_status_id = 3
-  or e.biz_entity_status_id = 4 then 'closed'
-when a.account_status_id = 2
-  or e.biz_entity_status_id = 3 then 'suspended'
-else 'open' end as standing
-    from account a join biz_entity e on e.biz_entity_id = a.biz_entity_id
-    where a.account_id = g.account_id limit 1) x
-  order by g.place) s;
-
-  with stated as materialized (
+select r.investment_id as id , r.product_id as "productID"
+from investment r
+where r.investment_id = g.investment_name and (a."productID" is null or r.product_id = a."productID") and true limit 1) i),
+  -- A thousand postings ask for the prices of a few investments on a few days.
+  asked as materialized (select distinct investment_id, transaction_date from given),
+  priced as materialized (
+    select a.*, v.* from asked a
+    cross join lateral (
+      select price_date, price as plain_price, application_price, redemption_price
+      from investment_price p
+      where p.investment_id = a.investment_id and p.price_date <= a.transaction_date
+      order by p.price_date desc limit 1) v),
+  known as (
+    select g.*, i.is_active, i.currency_id, p.is_active as product_is_active, s.standing,
+      g.transaction_date > product_today(p.time_zone) + 1 as is_too_far_ahead,
+      case when g.transaction_date <= p.locked_date then p.locked_date end as locked_date,
+      case when g.price is null and v.price_date < g.transaction_date - i.maximum_price_age_days
+        and case when g.type_id in (5) then g.factor is null
+          else g.quantity is null or (g.amount is null and not g.carries) end
+        then v.price_date end as old_price_date,
+      i.unit_decimals as units, minor_units(i.currency_id) as cents,
+      round(g.quantity, i.unit_decimals) as asked_quantity,
+      round(g.amount, minor_units(i.currency_id)) as asked_amount,
+      case when g.fee is null then coalesce(g.fee_override,
+        g.fee_percentage * (1 - coalesce(g.fee_discount, 0) * 0.01)) end as rate,
+      coalesce(g.price, case
+        when g.type_id in (8, 9) then v.plain_price
+        when g.type_id in (3, 4) or g.quantity < 0
+          then coalesce(v.redemption_price, v.plain_price)
+        else coalesce(v.application_price, v.plain_price) end) as unit_price
+    from given g
+    join investment i on i.investment_id = g.investment_id
+    join product p on p.product_id = i.product_id
+    cross join lateral (
+      select case
+  when a.account_status_id = 3
+    or e.biz_entity_status_id = 4 then 'closed'
+  when a.account_status_id = 2
+    or e.biz_entity_status_id = 3 then 'suspended'
+  else 'open' end as standing
+      from account a join biz_entity e on e.biz_entity_id = a.biz_entity_id
+      where a.account_id = g.account_id limit 1) s
+    left join priced v
+      on v.investment_id = g.investment_id and v.transaction_date = g.transaction_date),
+  charged as (
+    select *, coalesce(round(fee, cents), round(asked_amount * rate * 0.01, cents), 0) as charge
+    from known),
+  single as (
+    select *,
+      coalesce(asked_quantity, round(round(asked_amount - charge, 40) / unit_price, units))
+        as own_quantity,
+      coalesce(asked_amount, round(asked_quantity * unit_price, cents),
+        case when carries or type_id in (6, 7) then 0 end) as own_amount
+    from charged),
+  fit as materialized (
+    select s.*, l.version
+    from single s
+    cross join lateral (
+      select xmin as version, last_date from ledger_account
+      where product_id = s.product_id and account_id = s.account_id limit 1) l
+    where s.is_active and s.product_is_active and s.standing = 'open' and s.is_too_far_ahead = false and s.locked_date is null and s.old_price_date is null and s.own_quantity > 0 and s.own_quantity < 1e18
+      and s.own_amount < 1e18 and s.charge <= s.own_amount
+      and (l.last_date is null or l.last_date <= s.transaction_date)
+      and exists (select 1 from holding h
+        where h.product_id = s.product_id and h.investment_id = s.investment_id)
+      and (s.external_id is null or not exists (select 1 from biz_transaction b
+        where b.product_id = s.product_id and b.external_biz_transaction_id = s.external_id))
+      ),
+  locked as materialized (
+    select f.* from (select * from fit order by product_id, account_id) f
+    cross join lateral (
+      select 1 from ledger_account n
+      where n.product_id = f.product_id and n.account_id = f.account_id and n.xmin = f.version
+      limit 1 for update skip locked) l),
+  ready as materialized (
+    select l.*, nextval('biz_transaction_biz_transaction_id_seq') as id
+    from (select * from locked where (select count(*) from locked) = $16::int order by place) l),
+  stated as materialized (
     select g.*,
       holding_state(
         case when h.account_id is null then row(0, 0, 0, 0)::holding_state else
@@ -141,11 +103,18 @@ else 'open' end as standing
       -- A payment moves no units: its holding is left alone, if there is one.
       h.account_id is null or bool_or(g.quantity <> 0) over (
         partition by g.account_id, g.investment_id) as moves
-    from (select * from unnest($1::bigint[],$2::bigint[],$3::smallint[],$4::int[],$5::int[],$6::date[],$7::numeric[],$8::numeric[],$9::numeric[],$10::numeric[],$11::text[],$12::text[],$13::int[],$14::bigint[],$15::numeric[],$16::smallint[],$17::numeric[],$18::numeric[],$19::boolean[]) p ("id", "parent_id", "type_id", "account_id", "investment_id", "transaction_date", "investment_price", "amount", "quantity", "entry_fee_amount", "external_id", "comment", "corporate_action_id", "biz_event_id", "carried_cost", "conversion_method_id", "conversion_factor", "entry_fee_percentage", "made_by_quantity")) g
+    from (
+    select product_id, id, external_id, type_id, null::bigint as parent_id, account_id,
+      investment_id, transaction_date, unit_price as investment_price, own_amount as amount,
+      own_quantity as quantity, charge as entry_fee_amount, comment,
+      null::int as corporate_action_id, null::bigint as biz_event_id,
+      null::numeric as carried_cost, null::smallint as conversion_method_id,
+      null::numeric as conversion_factor, rate as entry_fee_percentage, made_by_quantity
+    from ready) g
     join investment i on i.investment_id = g.investment_id
     left join lateral (
       select * from holding
-      where product_id = $20 and account_id = g.account_id
+      where product_id = g.product_id and account_id = g.account_id
         and investment_id = g.investment_id limit 1) h on true
     window own as (partition by g.account_id, g.investment_id order by g.transaction_date, g.id)),
   short as (
@@ -161,32 +130,29 @@ biz_transaction_type_id, parent_biz_transaction_id, account_id, investment_id, t
 investment_price, amount, quantity, entry_fee_amount, comment, corporate_action_id, biz_event_id,
 carried_cost, conversion_method_id, conversion_factor, entry_fee_percentage, made_by_quantity, closing_quantity, closing_amount, closing_cost, closing_gain)
     select
-$21, g.id, g.external_id, g.type_id, g.parent_id, g.account_id, g.investment_id,
+g.product_id, g.id, g.external_id, g.type_id, g.parent_id, g.account_id, g.investment_id,
 g.transaction_date, g.investment_price, g.amount, g.quantity, g.entry_fee_amount, g.comment,
 g.corporate_action_id, g.biz_event_id, g.carried_cost, g.conversion_method_id,
 g.conversion_factor, g.entry_fee_percentage, g.made_by_quantity, (g.state).quantity, (g.state).invested, (g.state).cost,
       (g.state).gain
-    from stated g where not exists (select from short) order by g.external_id),
+    from stated g where not exists (select from short) order by g.external_id returning *),
   held as (
     insert into holding (product_id, account_id, investment_id, quantity, invested_amount,
       cost_amount, realised_gain)
-    select $22, account_id, investment_id, (state).quantity, (state).invested,
+    select g.product_id, account_id, investment_id, (state).quantity, (state).invested,
       (state).cost, (state).gain
-    from stated
+    from stated g
     where from_last_of_holding = 1 and moves and not exists (select from short)
     on conflict (product_id, account_id, investment_id) do update
       set quantity = excluded.quantity, invested_amount = excluded.invested_amount,
         cost_amount = excluded.cost_amount, realised_gain = excluded.realised_gain),
   dated as (
     insert into ledger_account (product_id, account_id, last_date)
-    select $23, account_id, transaction_date
-    from stated where from_last = 1 and not exists (select from short)
-    on conflict (product_id, account_id) do update set last_date = excluded.last_date)
-  select * from short;
-
-  select r.request, json_agg(r.shown order by r.place)::text as json
-  from (
-    select t.request, t.place, (select s from (select t.biz_transaction_id as "bizTransactionID",
+    select g.product_id, account_id, transaction_date
+    from stated g where from_last = 1 and not exists (select from short)
+    on conflict (product_id, account_id) do update set last_date = excluded.last_date),
+  shown as materialized (
+select t.*, (select s from (select t.biz_transaction_id as "bizTransactionID",
   t.external_biz_transaction_id as "externalBizTransactionId",
   t.biz_transaction_type_id as "bizTransactionTypeID",
   (array['Deposit', 'Allotment', 'Redemption', 'Conversion out', 'Conversion in', 'Adjustment', 'Set quantity', 'Transfer out', 'Transfer in', 'Distribution payment', 'DRP allotment', 'Withholding tax', 'Residual payment'])[t.biz_transaction_type_id] as "typeName",
@@ -218,15 +184,10 @@ g.conversion_factor, g.entry_fee_percentage, g.made_by_quantity, (g.state).quant
   to_char(t.created_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as "createdDate",
   to_char(t.updated_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as "updatedDate",
   t.biz_transaction_status_id as "bizTransactionStatusID",
-  (array['Complete', 'Updated', 'RolledBack'])[t.biz_transaction_status_id] as "statusName") s) as shown
-    from (
-  select t.*, w.request, w.place
-  from unnest($1::int[],
-    $2::int[], $3::bigint[])
-    with ordinality w (request, product_id, id, place)
-  cross join lateral (
-    select * from biz_transaction
-    where product_id = w.product_id and biz_transaction_id = w.id limit 1) t) t
+  (array['Complete', 'Updated', 'RolledBack'])[t.biz_transaction_status_id] as "statusName") s) as shown from (
+    select w.*, r.request, r.place, r.user_id, r.username, r.operation, r.request_id, r.changes,
+      r.key, r.fingerprint
+    from written w full join ready r on r.id = w.biz_transaction_id offset 0) t
 join product p on p.product_id = t.product_id
 cross join lateral (
   select a.external_account_id, a.account_number, e.biz_entity_id, e.external_biz_entity_id,
@@ -235,21 +196,24 @@ cross join lateral (
   where a.account_id = t.account_id limit 1) a
 join investment i on i.investment_id = t.investment_id
 left join distribution d on d.product_id = t.product_id
-  and d.corporate_action_id = t.corporate_action_id) r
-  group by r.request;
-
-  with nothing_kept as (select)
-  , raised as (
+  and d.corporate_action_id = t.corporate_action_id),
+  told as materialized (
+    select 0 as request, max(user_id) as user_id, count(*)::int as count,
+      case when min(product_id) = max(product_id) then min(product_id) end as product_id,
+      array_agg(biz_transaction_id order by place) as ids,
+      json_agg(shown order by place)::text as json, max(username) as username,
+      max(operation) as operation, max(request_id) as request_id, max(changes) as changes,
+      max(key) as key, max(fingerprint) as fingerprint
+    from shown having count(*) > 0),
+  audited as (
+insert into audit (user_id, username, operation, resource, resource_id, resource_ids,
+  product_id, changes, request_id)
+    select user_id, username, operation, $17, case when count = 1 then ids[1] end,
+      case when count > 1 then ids end, product_id, changes::json, request_id
+    from told order by request),
+  raised as (
 insert into event (type, resource, product_id, ids, counts, user_id)
-select * from json_to_recordset($1) as g
-  (type text, resource text, product_id int, ids bigint[], counts json, user_id int))
-  insert into audit (user_id, username, operation, resource, resource_id, resource_ids,
-    product_id, changes, request_id)
-  select user_id, username, operation, resource, resource_id, resource_ids, product_id,
-    changes, request_id
-  from rows from (
-    json_to_recordset($2) as (user_id int, username text,
-      operation text, resource text, resource_id bigint, resource_ids bigint[], product_id int,
-      request_id text),
-    unnest($3::json[])) as g (user_id,
-    username, operation, resource, resource_id, resource_ids, product_id, request_id, changes);
+    select $18, $19, product_id, array_agg(biz_transaction_id order by place), null::json,
+      user_id
+    from shown group by product_id, user_id)
+  select request, json, count from told;

@@ -1,17 +1,15 @@
-select g.place, r.* from unnest($1::int[],$2::bigint[],$3::int[]) g ("place", "value", "product_id")
-cross join lateral (
-  select r.product_id as id
-  from product r
-  where r.product_id = g.value
-    and true and true limit 1) r;
+    select g.place, r.* from unnest($1::int[],$2::bigint[],$3::int[]) g ("place", "value", "product_id")
+    cross join lateral (
+select r.product_id as id
+from product r
+where r.product_id = g.value and true and true limit 1) r;
 
-  select g.place, r.* from unnest($1::int[],$2::bigint[],$3::int[]) g ("place", "value", "product_id")
-  cross join lateral (
-    select r.corporate_action_id as id , r.product_id as "productID"
-    from distribution r
-    where r.corporate_action_id = g.value
-      and (g.product_id is null or r.product_id = g.product_id) and r.product_id = any(array(
-select product_id from product where true)) limit 1) r;
+    select g.place, r.* from unnest($1::int[],$2::bigint[],$3::int[]) g ("place", "value", "product_id")
+    cross join lateral (
+select r.corporate_action_id as id , r.product_id as "productID"
+from distribution r
+where r.corporate_action_id = g.value and (g.product_id is null or r.product_id = g.product_id) and r.product_id = any(array(
+  select product_id from product where true)) limit 1) r;
 
 select * from distribution where product_id = $1 and corporate_action_id = $2 for update nowait;
 
@@ -175,8 +173,8 @@ order by t.corporate_action_id) r;
 insert into event (type, resource, product_id, ids, counts, user_id)
 select * from json_to_recordset($1) as g
   (type text, resource text, product_id int, ids bigint[], counts json, user_id int))
-  insert into audit (user_id, username, operation, resource, resource_id, resource_ids,
-    product_id, changes, request_id)
+insert into audit (user_id, username, operation, resource, resource_id, resource_ids,
+  product_id, changes, request_id)
   select user_id, username, operation, resource, resource_id, resource_ids, product_id,
     changes, request_id
   from rows from (
@@ -184,4 +182,5 @@ select * from json_to_recordset($1) as g
       operation text, resource text, resource_id bigint, resource_ids bigint[], product_id int,
       request_id text),
     unnest($3::json[])) as g (user_id,
-    username, operation, resource, resource_id, resource_ids, product_id, request_id, changes);
+    username, operation, resource, resource_id, resource_ids, product_id, request_id,
+    changes);

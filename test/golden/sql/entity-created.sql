@@ -68,12 +68,11 @@ where biz_entity_id in (
   where organisation_id = any($3::int[]))
 order by biz_entity_id for no key update;
 
-select g.place, r.* from unnest($1::int[],$2::bigint[],$3::int[]) g ("place", "value", "product_id")
-cross join lateral (
-  select r.product_id as id
-  from product r
-  where r.product_id = g.value
-    and true and true limit 1) r;
+    select g.place, r.* from unnest($1::int[],$2::bigint[],$3::int[]) g ("place", "value", "product_id")
+    cross join lateral (
+select r.product_id as id
+from product r
+where r.product_id = g.value and true and true limit 1) r;
 
 select product_id as id, currency_id as "currencyID" from product
 where product_id = any($1::int[]);
@@ -545,8 +544,8 @@ order by b.biz_entity_id) r;
 insert into event (type, resource, product_id, ids, counts, user_id)
 select * from json_to_recordset($1) as g
   (type text, resource text, product_id int, ids bigint[], counts json, user_id int))
-  insert into audit (user_id, username, operation, resource, resource_id, resource_ids,
-    product_id, changes, request_id)
+insert into audit (user_id, username, operation, resource, resource_id, resource_ids,
+  product_id, changes, request_id)
   select user_id, username, operation, resource, resource_id, resource_ids, product_id,
     changes, request_id
   from rows from (
@@ -554,4 +553,5 @@ select * from json_to_recordset($1) as g
       operation text, resource text, resource_id bigint, resource_ids bigint[], product_id int,
       request_id text),
     unnest($3::json[])) as g (user_id,
-    username, operation, resource, resource_id, resource_ids, product_id, request_id, changes);
+    username, operation, resource, resource_id, resource_ids, product_id, request_id,
+    changes);

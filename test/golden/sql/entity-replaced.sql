@@ -1,9 +1,8 @@
-select g.place, r.* from unnest($1::int[],$2::bigint[],$3::int[]) g ("place", "value", "product_id")
-cross join lateral (
-  select r.biz_entity_id as id
-  from biz_entity r
-  where r.biz_entity_id = g.value
-    and true and true limit 1) r;
+    select g.place, r.* from unnest($1::int[],$2::bigint[],$3::int[]) g ("place", "value", "product_id")
+    cross join lateral (
+select r.biz_entity_id as id
+from biz_entity r
+where r.biz_entity_id = g.value and true and true limit 1) r;
 
 select r.organisation_id as id, r.external_organisation_id as external,
   true as visible
@@ -431,12 +430,11 @@ where true and
 from page b left join accounts on accounts.id = b.biz_entity_id
 order by b.biz_entity_id) r;
 
-select g.place, r.* from unnest($1::int[],$2::bigint[],$3::int[]) g ("place", "value", "product_id")
-cross join lateral (
-  select r.product_id as id
-  from product r
-  where r.product_id = g.value
-    and true and true limit 1) r;
+    select g.place, r.* from unnest($1::int[],$2::bigint[],$3::int[]) g ("place", "value", "product_id")
+    cross join lateral (
+select r.product_id as id
+from product r
+where r.product_id = g.value and true and true limit 1) r;
 
 select t.account_id, t.external_account_id, t.product_id, t.account_number, t.currency_id, t.drp_type_id, trim_scale(t.drp_value) as drp_value, t.account_status_id, t.withholding_override::text as withholding_override, t.biz_entity_id from account t
 where t.biz_entity_id = any($1::int[]) order by t.account_id;
@@ -867,8 +865,8 @@ order by b.biz_entity_id) r;
 insert into event (type, resource, product_id, ids, counts, user_id)
 select * from json_to_recordset($1) as g
   (type text, resource text, product_id int, ids bigint[], counts json, user_id int))
-  insert into audit (user_id, username, operation, resource, resource_id, resource_ids,
-    product_id, changes, request_id)
+insert into audit (user_id, username, operation, resource, resource_id, resource_ids,
+  product_id, changes, request_id)
   select user_id, username, operation, resource, resource_id, resource_ids, product_id,
     changes, request_id
   from rows from (
@@ -876,4 +874,5 @@ select * from json_to_recordset($1) as g
       operation text, resource text, resource_id bigint, resource_ids bigint[], product_id int,
       request_id text),
     unnest($3::json[])) as g (user_id,
-    username, operation, resource, resource_id, resource_ids, product_id, request_id, changes);
+    username, operation, resource, resource_id, resource_ids, product_id, request_id,
+    changes);

@@ -1,9 +1,8 @@
-select g.place, r.* from unnest($1::int[],$2::bigint[],$3::int[]) g ("place", "value", "product_id")
-cross join lateral (
-  select r.investment_id as id , r.product_id as "productID"
-  from investment r
-  where r.investment_id = g.value
-    and (g.product_id is null or r.product_id = g.product_id) and true limit 1) r;
+    select g.place, r.* from unnest($1::int[],$2::bigint[],$3::int[]) g ("place", "value", "product_id")
+    cross join lateral (
+select r.investment_id as id , r.product_id as "productID"
+from investment r
+where r.investment_id = g.value and (g.product_id is null or r.product_id = g.product_id) and true limit 1) r;
 
 select i.investment_id as "investmentID",
   p.product_id as "productID",
@@ -45,8 +44,8 @@ where v.investment_price_id = any($1::int[]) order by v.investment_price_id) r;
 insert into event (type, resource, product_id, ids, counts, user_id)
 select * from json_to_recordset($1) as g
   (type text, resource text, product_id int, ids bigint[], counts json, user_id int))
-  insert into audit (user_id, username, operation, resource, resource_id, resource_ids,
-    product_id, changes, request_id)
+insert into audit (user_id, username, operation, resource, resource_id, resource_ids,
+  product_id, changes, request_id)
   select user_id, username, operation, resource, resource_id, resource_ids, product_id,
     changes, request_id
   from rows from (
@@ -54,4 +53,5 @@ select * from json_to_recordset($1) as g
       operation text, resource text, resource_id bigint, resource_ids bigint[], product_id int,
       request_id text),
     unnest($3::json[])) as g (user_id,
-    username, operation, resource, resource_id, resource_ids, product_id, request_id, changes);
+    username, operation, resource, resource_id, resource_ids, product_id, request_id,
+    changes);

@@ -1,23 +1,20 @@
-select g.place, r.* from unnest($1::int[],$2::bigint[],$3::int[]) g ("place", "value", "product_id")
-cross join lateral (
-  select r.product_id as id
-  from product r
-  where r.product_id = g.value
-    and true and true limit 1) r;
+    select g.place, r.* from unnest($1::int[],$2::bigint[],$3::int[]) g ("place", "value", "product_id")
+    cross join lateral (
+select r.product_id as id
+from product r
+where r.product_id = g.value and true and true limit 1) r;
 
-select g.place, r.* from unnest($1::int[],$2::bigint[],$3::int[]) g ("place", "value", "product_id")
-cross join lateral (
-  select r.account_id as id , r.product_id as "productID"
-  from account r
-  where r.account_id = g.value
-    and (g.product_id is null or r.product_id = g.product_id) and true limit 1) r;
+    select g.place, r.* from unnest($1::int[],$2::bigint[],$3::int[]) g ("place", "value", "product_id")
+    cross join lateral (
+select r.account_id as id , r.product_id as "productID"
+from account r
+where r.account_id = g.value and (g.product_id is null or r.product_id = g.product_id) and true limit 1) r;
 
-select g.place, r.* from unnest($1::int[],$2::bigint[],$3::int[]) g ("place", "value", "product_id")
-cross join lateral (
-  select r.investment_id as id , r.product_id as "productID"
-  from investment r
-  where r.investment_id = g.value
-    and (g.product_id is null or r.product_id = g.product_id) and true limit 1) r;
+    select g.place, r.* from unnest($1::int[],$2::bigint[],$3::int[]) g ("place", "value", "product_id")
+    cross join lateral (
+select r.investment_id as id , r.product_id as "productID"
+from investment r
+where r.investment_id = g.value and (g.product_id is null or r.product_id = g.product_id) and true limit 1) r;
 
 select i.investment_id from investment i
 where i.investment_id = any($1::int[])
@@ -25,19 +22,19 @@ where i.investment_id = any($1::int[])
     where h.product_id = i.product_id and h.investment_id = i.investment_id)
 order by i.investment_id for key share of i;
 
-with given as (
-  select * from unnest($1::int[],$2::int[],$3::int[],$4::int[],$5::int[],$6::date[],$7::numeric[],$8::numeric[],$9::numeric[],$10::numeric[],$11::numeric[],$12::numeric[],$13::numeric[],$14::numeric[],$15::boolean[]) g ("place", "item", "type_id", "account_id", "investment_id", "transaction_date", "quantity", "amount", "price", "fee", "fee_override", "fee_percentage", "fee_discount", "factor", "carries")),
+with
+given as materialized (select * from unnest($1::int[],$2::int[],$3::int[],$4::int[],$5::int[],$6::date[],$7::numeric[],$8::numeric[],$9::numeric[],$10::numeric[],$11::numeric[],$12::numeric[],$13::numeric[],$14::numeric[],$15::boolean[]) g ("place", "item", "type_id", "account_id", "investment_id", "transaction_date", "quantity", "amount", "price", "fee", "fee_override", "fee_percentage", "fee_discount", "factor", "carries")),
 -- A thousand postings ask for the prices of a few investments on a few days.
 asked as materialized (select distinct investment_id, transaction_date from given),
 priced as materialized (
   select a.*, v.* from asked a
   cross join lateral (
-    select price_date, price, application_price, redemption_price from investment_price p
+    select price_date, price as plain_price, application_price, redemption_price
+    from investment_price p
     where p.investment_id = a.investment_id and p.price_date <= a.transaction_date
     order by p.price_date desc limit 1) v),
 known as (
-  select g.place, g.item, g.type_id, g.factor, g.carries, i.is_active, i.currency_id,
-    p.is_active as product_is_active, s.standing,
+  select g.*, i.is_active, i.currency_id, p.is_active as product_is_active, s.standing,
     g.transaction_date > product_today(p.time_zone) + 1 as is_too_far_ahead,
     case when g.transaction_date <= p.locked_date then p.locked_date end as locked_date,
     case when g.price is null and v.price_date < g.transaction_date - i.maximum_price_age_days
@@ -45,15 +42,15 @@ known as (
         else g.quantity is null or (g.amount is null and not g.carries) end
       then v.price_date end as old_price_date,
     i.unit_decimals as units, minor_units(i.currency_id) as cents,
-    round(g.quantity, i.unit_decimals) as quantity,
-    round(g.amount, minor_units(i.currency_id)) as amount,
-    g.fee, case when g.fee is null then coalesce(g.fee_override,
-      g.fee_percentage * (1 - coalesce(g.fee_discount, 0) * 0.01)) end as fee_percentage,
+    round(g.quantity, i.unit_decimals) as asked_quantity,
+    round(g.amount, minor_units(i.currency_id)) as asked_amount,
+    case when g.fee is null then coalesce(g.fee_override,
+      g.fee_percentage * (1 - coalesce(g.fee_discount, 0) * 0.01)) end as rate,
     coalesce(g.price, case
-      when g.type_id in (8, 9) then v.price
+      when g.type_id in (8, 9) then v.plain_price
       when g.type_id in (3, 4) or g.quantity < 0
-        then coalesce(v.redemption_price, v.price)
-      else coalesce(v.application_price, v.price) end) as price
+        then coalesce(v.redemption_price, v.plain_price)
+      else coalesce(v.application_price, v.plain_price) end) as unit_price
   from given g
   join investment i on i.investment_id = g.investment_id
   join product p on p.product_id = i.product_id
@@ -69,20 +66,20 @@ else 'open' end as standing
   left join priced v
     on v.investment_id = g.investment_id and v.transaction_date = g.transaction_date),
 charged as (
-  select *,
-    coalesce(round(fee, cents), round(amount * fee_percentage * 0.01, cents), 0) as charge
+  select *, coalesce(round(fee, cents), round(asked_amount * rate * 0.01, cents), 0) as charge
   from known),
 single as (
   select *,
-    coalesce(quantity, round(round(amount - charge, 40) / price, units)) as own_quantity,
-    coalesce(amount, round(quantity * price, cents),
+    coalesce(asked_quantity, round(round(asked_amount - charge, 40) / unit_price, units))
+      as own_quantity,
+    coalesce(asked_amount, round(asked_quantity * unit_price, cents),
       case when carries or type_id in (6, 7) then 0 end) as own_amount
   from charged),
 paired as (
   select s.*,
     case when s.type_id not in (5) then s.own_quantity
       when s.factor is not null then round(o.own_quantity * s.factor, s.units)
-      else round(round(o.own_amount, 40) / s.price, s.units) end as final_quantity,
+      else round(round(o.own_amount, 40) / s.unit_price, s.units) end as final_quantity,
     case when s.type_id not in (5) then s.own_amount else o.own_amount end as final_amount
   from single s
   left join single o
@@ -93,8 +90,8 @@ select is_active as "isActive",
   is_too_far_ahead as "isTooFarAhead",
   locked_date as "lockedDate",
   old_price_date as "oldPriceDate",
-  price, charge as fee,
-  fee_percentage as "feePercentage",
+  unit_price as price,
+  charge as fee, rate as "feePercentage",
   case when type_id in (3, 4, 8) then -final_quantity else final_quantity end as quantity,
   case when type_id in (3, 4, 8) then -final_amount else final_amount end as amount
 from paired order by place;
@@ -129,7 +126,8 @@ else 'open' end as standing
 select distinct account_id as id from hold
 where product_id = $1 and account_id = any($2::int[]);
 
-  with stated as materialized (
+with
+  stated as materialized (
     select g.*,
       holding_state(
         case when h.account_id is null then row(0, 0, 0, 0)::holding_state else
@@ -167,13 +165,13 @@ g.transaction_date, g.investment_price, g.amount, g.quantity, g.entry_fee_amount
 g.corporate_action_id, g.biz_event_id, g.carried_cost, g.conversion_method_id,
 g.conversion_factor, g.entry_fee_percentage, g.made_by_quantity, (g.state).quantity, (g.state).invested, (g.state).cost,
       (g.state).gain
-    from stated g where not exists (select from short) order by g.external_id),
+    from stated g where not exists (select from short) order by g.external_id returning *),
   held as (
     insert into holding (product_id, account_id, investment_id, quantity, invested_amount,
       cost_amount, realised_gain)
     select $22, account_id, investment_id, (state).quantity, (state).invested,
       (state).cost, (state).gain
-    from stated
+    from stated g
     where from_last_of_holding = 1 and moves and not exists (select from short)
     on conflict (product_id, account_id, investment_id) do update
       set quantity = excluded.quantity, invested_amount = excluded.invested_amount,
@@ -181,13 +179,12 @@ g.conversion_factor, g.entry_fee_percentage, g.made_by_quantity, (g.state).quant
   dated as (
     insert into ledger_account (product_id, account_id, last_date)
     select $23, account_id, transaction_date
-    from stated where from_last = 1 and not exists (select from short)
-    on conflict (product_id, account_id) do update set last_date = excluded.last_date)
-  select * from short;
+    from stated g where from_last = 1 and not exists (select from short)
+    on conflict (product_id, account_id) do update set last_date = excluded.last_date) select * from short;
 
   select r.request, json_agg(r.shown order by r.place)::text as json
   from (
-    select t.request, t.place, (select s from (select t.biz_transaction_id as "bizTransactionID",
+select t.*, (select s from (select t.biz_transaction_id as "bizTransactionID",
   t.external_biz_transaction_id as "externalBizTransactionId",
   t.biz_transaction_type_id as "bizTransactionTypeID",
   (array['Deposit', 'Allotment', 'Redemption', 'Conversion out', 'Conversion in', 'Adjustment', 'Set quantity', 'Transfer out', 'Transfer in', 'Distribution payment', 'DRP allotment', 'Withholding tax', 'Residual payment'])[t.biz_transaction_type_id] as "typeName",
@@ -219,8 +216,7 @@ g.conversion_factor, g.entry_fee_percentage, g.made_by_quantity, (g.state).quant
   to_char(t.created_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as "createdDate",
   to_char(t.updated_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as "updatedDate",
   t.biz_transaction_status_id as "bizTransactionStatusID",
-  (array['Complete', 'Updated', 'RolledBack'])[t.biz_transaction_status_id] as "statusName") s) as shown
-    from (
+  (array['Complete', 'Updated', 'RolledBack'])[t.biz_transaction_status_id] as "statusName") s) as shown from (
   select t.*, w.request, w.place
   from unnest($1::int[],
     $2::int[], $3::bigint[])
@@ -244,8 +240,8 @@ left join distribution d on d.product_id = t.product_id
 insert into event (type, resource, product_id, ids, counts, user_id)
 select * from json_to_recordset($1) as g
   (type text, resource text, product_id int, ids bigint[], counts json, user_id int))
-  insert into audit (user_id, username, operation, resource, resource_id, resource_ids,
-    product_id, changes, request_id)
+insert into audit (user_id, username, operation, resource, resource_id, resource_ids,
+  product_id, changes, request_id)
   select user_id, username, operation, resource, resource_id, resource_ids, product_id,
     changes, request_id
   from rows from (
@@ -253,4 +249,5 @@ select * from json_to_recordset($1) as g
       operation text, resource text, resource_id bigint, resource_ids bigint[], product_id int,
       request_id text),
     unnest($3::json[])) as g (user_id,
-    username, operation, resource, resource_id, resource_ids, product_id, request_id, changes);
+    username, operation, resource, resource_id, resource_ids, product_id, request_id,
+    changes);

@@ -1,0 +1,42 @@
+import { readFileSync } from 'node:fs'
+import pg from 'pg'
+import type { Service } from './service.ts'
+
+/** Processor time in microseconds, of a server's process and of PostgreSQL's. */
+export type Used = { node: number; database: number }
+
+/**
+ * What a load used of the processors for each request. On a machine that others use, too, this
+ * tells more than how many there were a second: that depends on who else wanted them meanwhile, and
+ * a server of ten busy database processes gets more of a crowded machine than one of two.
+ */
+export async function using(service: Service, requests: () => number): Promise<Used> {
+  const before = await usedSoFar(service)
+  const count = requests()
+  const after = await usedSoFar(service)
+  const each = (name: keyof Used) => (after[name] - before[name]) / count
+  return { node: each('node'), database: each('database') }
+}
+
+async function usedSoFar({ pids, connection }: Service): Promise<Used> {
+  const client = new pg.Client(connection)
+  await client.connect()
+  // Background processes, too: they write what the others have logged.
+  const { rows } = await client
+    .query<{ pid: number }>('select pid from pg_stat_activity where pid <> pg_backend_pid()')
+    .finally(() => client.end())
+  return { node: ticks(pids()), database: ticks(rows.map(({ pid }) => pid)) }
+}
+
+const microsecondsOfTick = 10_000
+
+/** The 14th and 15th figure of a process: what it used itself, and the kernel for it. */
+const ticks = (pids: readonly number[]) =>
+  microsecondsOfTick *
+  pids
+    .map((pid) =>
+      readFileSync(`/proc/${pid}/stat`, 'utf8')
+        .replace(/^.*\) /, '')
+        .split(' '),
+    )
+    .reduce((sum, figures) => sum + Number(figures[11]) + Number(figures[12]), 0)

@@ -1,0 +1,323 @@
+import sql, { empty, raw } from 'sql-template-tag'
+import { investmentReference } from '../../catalogue/investment/schema.ts'
+import { productReference } from '../../catalogue/product/schema.ts'
+import { accountReference } from '../../parties/account/reference.ts'
+import { type Actor, inScope } from '../../platform/actor.ts'
+import { insertEventRows } from '../../platform/sql/event.ts'
+import type { Fragment, Once } from '../../platform/sql/handle.ts'
+import {
+  type Name,
+  type NameColumns,
+  nameOf,
+  namesAny,
+  type Reference,
+  recordNamed,
+} from '../../platform/sql/identify.ts'
+import { recordset } from '../../platform/sql/recordset.ts'
+import { insertKeyRows, tryKey } from '../../platform/sql/retry-keys.ts'
+import { insertAuditRows, type Outcome, type Write } from '../../platform/sql/unit-of-work.ts'
+import { eventReference } from '../biz-event/hand-off.ts'
+import { singleLegs, unimpeded } from './figures.ts'
+import type { PostingRequest } from './item.ts'
+import { type Body, legsOf, problemsOf } from './legs.ts'
+import { shownRows } from './sql.ts'
+import { appending, appendingOnePerAccount } from './units.ts'
+
+/**
+ * Postings in one statement and one round trip: nearly all there are bring units into accounts that
+ * have some, after everything else there. The statement finds, prices, locks, writes and renders
+ * such postings by the very SQL that `post` uses, and leaves out every request of which anything
+ * might be refused, or waited for: those go through `post`, which has the words and the patience.
+ */
+export type AtOnce = { write: Write; request: PostingRequest }
+
+/** The columns by which its bodies name things; requests of one statement have the same. */
+export type Naming = { account: string; investment: string; product: string | undefined }
+
+/** How a request names things, where it is of the kind that can be posted at once. */
+export function namingOf({ operation, bodies, path }: PostingRequest): Naming | undefined {
+  if (operation !== 'Deposit' && operation !== 'Allotment') return undefined
+  const [first] = bodies
+  const naming = first && columnsOf(first)
+  const fits = (body: Body, i: number) =>
+    !namesAny(eventReference, body) &&
+    problemsOf({ operation, body, path: path(i) }).length === 0 &&
+    sameNaming(columnsOf(body), naming)
+  return naming && bodies.every(fits) && !namesTwice(bodies) ? naming : undefined
+}
+
+const sameNaming = (one: Naming | undefined, other: Naming | undefined) =>
+  one?.account === other?.account &&
+  one?.investment === other?.investment &&
+  one?.product === other?.product
+
+/** External ids and codes are looked up in a product: where none is named `post` says so. */
+function columnsOf(body: Body): Naming | undefined {
+  const [account, investment] = [accountReference, investmentReference].map((reference) =>
+    nameOf(reference, body),
+  )
+  const product = nameOf(productReference, body)
+  if (!account || !investment) return undefined
+  if (!product && account.column !== accountReference.identity.columns[0]) return undefined
+  return { account: account.column, investment: investment.column, product: product?.column }
+}
+
+const namesTwice = (bodies: readonly Body[]) => {
+  const ids = bodies.flatMap(({ externalBizTransactionId: id }) => id ?? [])
+  return new Set(ids).size < ids.length
+}
+
+/** Posts what it can; gives the outcomes by the places of the requests. */
+export async function postAtOnce(
+  { once }: Once,
+  actor: Actor,
+  naming: Naming,
+  requests: readonly AtOnce[],
+): Promise<Map<number, Outcome>> {
+  const rows = await once<{ request: number; json: string; count: number }>(
+    statement(actor, naming, requests),
+  )
+  return new Map(
+    rows.map(({ request, json, count }) => [
+      request,
+      { answer: { json, recordCount: count }, replayed: false },
+    ]),
+  )
+}
+
+/**
+ * Several requests of one posting each, or one of several: the statement is made for either, since
+ * to gather what is alone costs more than to write it.
+ */
+function statement(actor: Actor, naming: Naming, requests: readonly AtOnce[]): Fragment {
+  const [{ write, request }] = requests as [AtOnce]
+  const isArray = request.bodies.length > 1
+  const keyed = requests.some((one) => one.write.retry)
+  const append = hasRepeats(requests) ? appending(sql`g.product_id`, postings) : onePerAccount
+  const { resource, event } = write
+  return sql`
+    with ${singleLegs(resolved(actor, naming, requests))},
+    ${fit(keyed)}, ${locked}, ${isArray ? wholeArray(request.bodies.length) : eachByItself},
+    ${append}, ${shown}, ${isArray ? toldTogether : toldOneByOne},
+    audited as (${insertAuditRows(sql`
+      select user_id, username, operation, ${resource}, case when count = 1 then ids[1] end,
+        case when count > 1 then ids end, product_id, changes::json, request_id
+      from told order by request`)}),
+    raised as (${insertEventRows(sql`
+      select ${event}, ${resource}, product_id, ${isArray ? idsOfShown : raw('ids')}, null::json,
+        user_id
+      from ${raw(isArray ? 'shown group by product_id, user_id' : 'told order by request')}`)})
+    ${keyed ? kept : empty}
+    select request, json, count from told`
+}
+
+const idsOfShown = raw('array_agg(biz_transaction_id order by place)')
+
+/** Whether an account is in it more than once: then its postings are counted one after another. */
+function hasRepeats(requests: readonly AtOnce[]): boolean {
+  const names = requests.flatMap(({ request }) =>
+    request.bodies.map((body) => valued(nameOf(accountReference, body))),
+  )
+  return new Set(names).size < names.length
+}
+
+const types = {
+  place: 'int',
+  request: 'int',
+  type_id: 'smallint',
+  account_name: '',
+  investment_name: '',
+  product_name: '',
+  transaction_date: 'date',
+  quantity: 'numeric',
+  amount: 'numeric',
+  price: 'numeric',
+  fee: 'numeric',
+  fee_override: 'numeric',
+  fee_percentage: 'numeric',
+  fee_discount: 'numeric',
+  external_id: 'text',
+  comment: 'text',
+  made_by_quantity: 'boolean',
+  user_id: 'int',
+  // What the audit record tells of a request stands with its first posting.
+  username: 'text',
+  operation: 'text',
+  request_id: 'text',
+  changes: 'text',
+  key: 'text',
+  fingerprint: 'text',
+}
+
+/** The postings with product, account and investment found; a list of others waits for none. */
+function resolved(actor: Actor, naming: Naming, requests: readonly AtOnce[]): Fragment {
+  const visible = inScope(actor, 'r.product_id')
+  const { account, investment, product } = naming
+  const native = (column: string) => column.endsWith('_id') && !/^external/.test(column)
+  const typeOf = (column: string) => (native(column) ? 'bigint' : 'text')
+  const all = {
+    ...types,
+    account_name: typeOf(account),
+    investment_name: typeOf(investment),
+    product_name: typeOf(product ?? 'product_id'),
+  }
+  const rows: Row[] = requests.flatMap(rowsOf).map((row, place) => ({ ...row, place }))
+  const { used, unused } = splitByUse(all, rows)
+  const inProduct = product ? 'p.id' : 'null::int'
+  const byProduct = { value: 'g.product_name', productID: 'null::int' }
+  const byAccount = { value: 'g.account_name', productID: inProduct }
+  const byInvestment = { value: 'g.investment_name', productID: 'a."productID"' }
+  const named = ({ identity }: Reference, column: string, by: NameColumns) =>
+    recordNamed(identity, column, by, visible)
+  const found = (one: Fragment, alias: string) => sql`cross join lateral (${one}) ${raw(alias)}`
+  return sql`
+    select g.*, a.id as account_id, a."productID" as product_id, i.id as investment_id,
+      null::numeric as factor, false as carries ${unused}
+    from (select set_config('lock_timeout', '100ms', true)) briefly,
+      ${recordset('g', rows, used)}
+    ${product ? found(named(productReference, product, byProduct), 'p') : empty}
+    ${found(named(accountReference, account, byAccount), 'a')}
+    ${found(named(investmentReference, investment, byInvestment), 'i')}`
+}
+
+type Row = Readonly<Record<string, string | number | boolean | null | undefined>>
+
+/** To hand over nothing in a dozen columns costs as much as what there is. */
+function splitByUse(all: Readonly<Record<string, string>>, rows: readonly Row[]) {
+  const columns = Object.entries(all)
+  const isUsed = ([name]: [string, string]) => rows.some((row) => (row[name] ?? null) !== null)
+  const unused = columns.filter((column) => !isUsed(column))
+  return {
+    used: Object.fromEntries(columns.filter(isUsed)),
+    unused: raw(unused.map(([name, type]) => `, null::${type} as ${name}`).join('')),
+  }
+}
+
+const valued = (name: Name | undefined) => name?.value
+
+function rowsOf({ write, request: { operation, bodies } }: AtOnce, request: number) {
+  return bodies.map((body, i) => {
+    const leg = legsOf(operation, body)[0]! // these operations have one
+    return {
+      request,
+      type_id: leg.typeID,
+      account_name: valued(nameOf(accountReference, body)),
+      investment_name: valued(nameOf(investmentReference, body)),
+      product_name: valued(nameOf(productReference, body)),
+      transaction_date: body.transactionDate,
+      quantity: leg.quantity,
+      amount: leg.amount,
+      price: leg.price,
+      fee: leg.fee?.entryFeeAmount,
+      fee_override: leg.fee?.entryFeeOverridePercentage,
+      fee_percentage: leg.fee?.entryFeePercentage,
+      fee_discount: leg.fee?.entryFeeDiscountPercentage,
+      external_id: leg.externalID,
+      comment: body.comment,
+      made_by_quantity: leg.quantity !== undefined && leg.amount === undefined ? true : null,
+      user_id: write.userID,
+      ...(i === 0 && toldOnce(write, bodies)),
+    }
+  })
+}
+
+const toldOnce = (write: Write, bodies: readonly Body[]) => ({
+  username: write.username,
+  operation: write.operation,
+  request_id: write.requestID,
+  changes: JSON.stringify(bodies.length > 1 ? bodies : bodies[0]),
+  key: write.retry?.key,
+  fingerprint: write.retry?.fingerprint.toString('hex'),
+})
+
+const isUnimpeded = unimpeded('s')
+/** As many digits as figures may have before the point. */
+const limit = raw('1e18')
+
+/**
+ * What nothing speaks against, as the statement sees it. Of an investment without any holding the
+ * decimals can still be changed, and an account without a row of the ledger must get one: both are
+ * left to `post`. The version of an account's row is what everything read here depends on.
+ */
+const fit = (keyed: boolean) => sql`
+    fit as materialized (
+      select s.*, l.version
+      from single s
+      cross join lateral (
+        select xmin as version, last_date from ledger_account
+        where product_id = s.product_id and account_id = s.account_id limit 1) l
+      where ${isUnimpeded} and s.own_quantity > 0 and s.own_quantity < ${limit}
+        and s.own_amount < ${limit} and s.charge <= s.own_amount
+        and (l.last_date is null or l.last_date <= s.transaction_date)
+        and exists (select 1 from holding h
+          where h.product_id = s.product_id and h.investment_id = s.investment_id)
+        and (s.external_id is null or not exists (select 1 from biz_transaction b
+          where b.product_id = s.product_id and b.external_biz_transaction_id = s.external_id))
+        ${keyed ? keyIsFree : empty})`
+
+const keyIsFree = sql`
+        and (s.key is null or (${tryKey('s')} and not exists (
+          select 1 from idempotency k where k.user_id = s.user_id and k.key = s.key)))`
+
+/**
+ * Of the accounts those that nobody holds, locked in the ledger's order. Every change of an
+ * account's units, and its closing, writes its row anew: one that is still of the version seen has
+ * changed in nothing since this statement began to read.
+ */
+const locked = sql`
+    locked as materialized (
+      select f.* from (select * from fit order by product_id, account_id) f
+      cross join lateral (
+        select 1 from ledger_account n
+        where n.product_id = f.product_id and n.account_id = f.account_id and n.xmin = f.version
+        limit 1 for update skip locked) l)`
+
+/** Numbered under the lock: of two transactions of a day the later is behind. */
+const numbered = (rows: Fragment) => sql`
+    ready as materialized (
+      select l.*, nextval('biz_transaction_biz_transaction_id_seq') as id
+      from (select * from locked ${rows} order by place) l)`
+const eachByItself = numbered(empty)
+const wholeArray = (size: number) =>
+  numbered(sql`where (select count(*) from locked) = ${size}::int`)
+
+const postings = sql`
+      select product_id, id, external_id, type_id, null::bigint as parent_id, account_id,
+        investment_id, transaction_date, unit_price as investment_price, own_amount as amount,
+        own_quantity as quantity, charge as entry_fee_amount, comment,
+        null::int as corporate_action_id, null::bigint as biz_event_id,
+        null::numeric as carried_cost, null::smallint as conversion_method_id,
+        null::numeric as conversion_factor, rate as entry_fee_percentage, made_by_quantity
+      from ready`
+
+const onePerAccount = appendingOnePerAccount(postings)
+
+/** A full join cannot become a loop within a loop, whatever the planner takes the lists for. */
+const shown = sql`
+    shown as materialized (${shownRows(sql`
+      select w.*, r.request, r.place, r.user_id, r.username, r.operation, r.request_id, r.changes,
+        r.key, r.fingerprint
+      from written w full join ready r on r.id = w.biz_transaction_id offset 0`)})`
+
+const toldOneByOne = sql`
+    told as materialized (
+      select request, user_id, 1 as count, product_id, array[biz_transaction_id] as ids,
+        '[' || to_json(shown)::text || ']' as json, username, operation, request_id, changes,
+        key, fingerprint
+      from shown)`
+
+const toldTogether = sql`
+    told as materialized (
+      select 0 as request, max(user_id) as user_id, count(*)::int as count,
+        case when min(product_id) = max(product_id) then min(product_id) end as product_id,
+        array_agg(biz_transaction_id order by place) as ids,
+        json_agg(shown order by place)::text as json, max(username) as username,
+        max(operation) as operation, max(request_id) as request_id, max(changes) as changes,
+        max(key) as key, max(fingerprint) as fingerprint
+      from shown having count(*) > 0)`
+
+const kept = sql`,
+    kept as (${insertKeyRows(sql`
+      select user_id, key, decode(fingerprint, 'hex'),
+        json_build_object('json', json, 'recordCount', count)::text
+      from told where key is not null`)})`

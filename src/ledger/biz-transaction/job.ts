@@ -1,0 +1,57 @@
+import {
+  accountReference,
+  fromAccountReference,
+  toAccountReference,
+} from '../../parties/account/reference.ts'
+import type { Actor } from '../../platform/actor.ts'
+import type { Outcome, Write } from '../../platform/sql/unit-of-work.ts'
+import type { Naming } from './at-once.ts'
+import type { PostingRequest } from './item.ts'
+
+/** A request at the door, until its caller is told. */
+export type Job = {
+  write: Write
+  actor: Actor
+  request: PostingRequest
+  /** How it names things, where it can be posted at once. */
+  naming: Naming | undefined
+  names: Names
+  since: number
+  resolve: (outcome: Outcome) => void
+  reject: (error: unknown) => void
+}
+
+/** What a request may have to wait for, by name: accounts, external ids, its Idempotency-Key. */
+export type Names = {
+  all: readonly string[]
+  /** Those of which one list can have only one; an account may be in it often. */
+  single: readonly string[]
+  /** Under which it waits for an account, and for its key. */
+  first: string
+  key: string | undefined
+}
+
+const accountFields = [accountReference, fromAccountReference, toAccountReference].flatMap(
+  ({ fields }) => fields,
+)
+const externalIDs = [
+  'externalBizTransactionId',
+  'fromExternalBizTransactionId',
+  'toExternalBizTransactionId',
+]
+
+/** An account by whatever name the request gives it; under two names it is locked, and no harm. */
+export function namesOf({ userID, retry }: Write, { bodies }: PostingRequest): Names {
+  const given = (fields: readonly string[], kind: string) =>
+    bodies.flatMap((body) =>
+      fields.flatMap((field) => {
+        const name = body[field as keyof typeof body]
+        return name === undefined ? [] : [`${kind} ${name}`]
+      }),
+    )
+  const accounts = given(accountFields, 'account')
+  const key = retry && `key ${userID} ${retry.key}`
+  const single = [...(key ? [key] : []), ...given(externalIDs, 'id')]
+  const all = [...accounts, ...single]
+  return { all, single, first: all[0] ?? '', key }
+}

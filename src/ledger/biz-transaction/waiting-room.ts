@@ -1,0 +1,96 @@
+import { tryLater } from '../../platform/refusal.ts'
+import type { Job } from './job.ts'
+
+/**
+ * Where postings wait for an account that somebody holds, or for a key that is in use. They wait by
+ * name: of those with one name the first tries, in turns with the first of other names, each
+ * briefly on one of a few connections. When it comes to its end the others of its name go back to
+ * the lists, together.
+ */
+const mostTrying = 3
+export const briefly = '250ms'
+/** In milliseconds; then the caller is told to try again. */
+const longestWait = 30_000
+/** Of one name. */
+const longestQueue = 500
+
+type Group = { name: string; jobs: Job[]; tries: number; isTrying: boolean }
+
+type Doors = {
+  /** Tries one with a brief wait for what has a name; tells what it waits for still, if it does. */
+  attempt: (job: Job, name: string) => Promise<string | undefined>
+  /** Takes one back that need not wait any more. */
+  again: (job: Job) => void
+}
+
+export function waitingRoom({ attempt, again }: Doors) {
+  const groups = new Map<string, Group>()
+  let trying = 0
+
+  function enter(job: Job, name: string) {
+    const group = groups.get(name) ?? { name, jobs: [], tries: 0, isTrying: false }
+    if (group.jobs.length >= longestQueue) return job.reject(busy())
+    groups.set(name, group)
+    group.jobs.push(job)
+    expire(group, job)
+    if (trying < mostTrying) void tryInTurns()
+  }
+
+  function expire(group: Group, job: Job) {
+    setTimeout(() => {
+      const place = group.jobs.indexOf(job)
+      // Who is trying at this moment is told when that is over.
+      if (place > 0 || (place === 0 && !group.isTrying)) giveUp(group, job)
+    }, timeLeft(job)).unref()
+  }
+
+  function giveUp(group: Group, job: Job) {
+    group.jobs.splice(group.jobs.indexOf(job), 1)
+    if (group.jobs.length === 0) groups.delete(group.name)
+    job.reject(busy())
+  }
+
+  async function tryInTurns() {
+    trying++
+    for (let group = next(); group; group = next()) await tryFirst(group)
+    trying--
+  }
+
+  /** The name that has tried least often: one that stays locked delays no others. */
+  const next = () =>
+    [...groups.values()]
+      .filter(({ isTrying, jobs }) => !isTrying && jobs.length > 0)
+      .reduce<Group | undefined>(
+        (least, group) => (least && least.tries <= group.tries ? least : group),
+        undefined,
+      )
+
+  async function tryFirst(group: Group) {
+    const [job] = group.jobs as [Job]
+    group.isTrying = true
+    const name = await attempt(job, group.name)
+    group.isTrying = false
+    group.tries++
+    if (name === group.name) return timeLeft(job) <= 0 ? giveUp(group, job) : undefined
+    groups.delete(group.name)
+    for (const other of group.jobs.slice(1)) again(other)
+    group.jobs.length = 0
+    if (name !== undefined) enter(job, name)
+  }
+
+  return {
+    enter,
+    /** Whoever names what others wait for waits behind them. */
+    joins(job: Job): boolean {
+      const { key = '', first } = job.names
+      const name = [key, first].find((one) => groups.has(one))
+      if (name !== undefined) enter(job, name)
+      return name !== undefined
+    },
+  }
+}
+
+const timeLeft = ({ since }: Job) => since + longestWait - Date.now()
+
+const busy = () =>
+  tryLater(503, 'busy', 'The account is busy with another change; try again shortly.', 1)
