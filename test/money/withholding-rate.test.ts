@@ -44,6 +44,9 @@ describe('Rates of withholding tax', () => {
     refused(await post({ incomeKind: 'FrankedDividend' }), 400, 'invalid_value')
     refused(await post({ rule: 'NoTfn' }), 400, 'invalid_value')
     refused(await post({ validTo: '2029-01-01' }), 400, 'invalid_value')
+    const ending = (await post({ countryCode: 'ZW', validTo: '2031-01-01' })).data[0]
+    const { validTo: _stays, ...later } = { ...ending, validFrom: '2032-01-01' }
+    refused(await service.admin.put('/WithholdingRate', later), 400, 'invalid_value')
     const { productID } = await taxingFund(service)
     const scoped = await service.userWith({ role: 'Administrator', productIDs: [productID] })
     refused(await scoped.post('/WithholdingRate', rate), 403, 'scope')

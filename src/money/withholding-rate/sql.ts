@@ -1,6 +1,6 @@
 import sql, { join } from 'sql-template-tag'
 import type { Actor } from '../../platform/actor.ts'
-import { conflict, forbidden, notFound } from '../../platform/refusal.ts'
+import { conflict, forbidden, invalid, notFound } from '../../platform/refusal.ts'
 import { changesBetween, recordOf } from '../../platform/shape/mask.ts'
 import { conditions } from '../../platform/sql/filters.ts'
 import type { Sql, Tx } from '../../platform/sql/handle.ts'
@@ -61,6 +61,7 @@ export async function updateRate(
   const stored = await lockRow(tx, rateTable, input.rateID)
   if (!stored) throw noRate('rateID')
   const row = rowFrom(rateTable, input, {}, stored)
+  refuseEndBeforeBegin(row)
   await refuseOverlap(tx, row)
   const before = await render(tx, rateByID(input.rateID))
   await put(tx, rateTable, stored, row)
@@ -89,6 +90,12 @@ async function lockTable(tx: Tx, { productIDs }: Actor) {
   if (productIDs !== null)
     throw forbidden('scope', 'Only a user with access to all products can change tax rates.')
   await tx.query(sql`lock table withholding_rate in share row exclusive mode`)
+}
+
+/** An end that is left out stays, and may lie before a new beginning. Dates compare as texts. */
+function refuseEndBeforeBegin({ valid_from: from, valid_to: to }: Row) {
+  if (from !== null && to !== null && to! < from!)
+    throw invalid('invalid_value', `The rate ends on ${to}, before validFrom.`, 'validTo')
 }
 
 async function refuseOverlap(tx: Tx, row: Row) {
