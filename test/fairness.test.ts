@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test'
 import { rowsOf } from './support/database.ts'
 import { callFrom, flood, timesDuring } from './support/fairness.ts'
 import { entityOf } from './support/investors.ts'
-import { newProduct, only } from './support/ledger.ts'
+import { type Fund, newFund, newProduct, only } from './support/ledger.ts'
 import { sendRaw } from './support/raw.ts'
 import { refused } from './support/refused.ts'
 import { adminPassword, type Service, startService } from './support/service.ts'
@@ -18,9 +18,14 @@ const isMeasured = process.env.FAIRNESS_SECONDS !== undefined
 const most = isMeasured ? 3 : 10
 
 let service: Service
+/** A second node on the same database, which the greedy one does not call. */
+let other: Service
+let fund: Fund
 let greedy: string
 before(async () => {
   service = await startService()
+  other = await startService({}, service.connection)
+  fund = await newFund(service)
   const { productID } = await newProduct(service)
   await service.admin.post('/User', {
     username: 'greedy',
@@ -34,10 +39,20 @@ before(async () => {
   const made = await service.admin.post('/BizEntity', entities)
   assert.equal(made.status, 200, made.text)
 })
-after(() => service.stop())
+after(async () => {
+  await other.stop()
+  await service.stop()
+})
 
-/** The other user's calls: reads of one record, which nothing of this is about. */
-const harmless = () => service.admin.get('/Product?PageSize=1')
+let calls = 0
+/** The other user's calls: deposits, at this node and at the other in turns. */
+const deposit = () =>
+  (calls++ % 2 === 0 ? service : other).admin.post('/BizTransaction/Deposit', {
+    accountID: fund.accountID,
+    investmentID: fund.investmentID,
+    transactionDate: '2026-01-10',
+    amount: 1,
+  })
 
 /** Compares an attack with as many harmless calls of the same caller. */
 async function compare(
@@ -45,12 +60,12 @@ async function compare(
   callers: number,
   attack: (n: number) => Promise<{ status: number }>,
 ) {
-  const calm = await timesDuring(harmless, () =>
+  const calm = await timesDuring(deposit, () =>
     flood(callers, seconds * 1000, () =>
       callFrom(service.url, { method: 'GET', path: '/Product?PageSize=1', token: greedy }),
     ),
   )
-  const during = await timesDuring(harmless, () => flood(callers, seconds * 1000, attack))
+  const during = await timesDuring(deposit, () => flood(callers, seconds * 1000, attack))
   if (isMeasured)
     process.stderr.write(
       `${name}: p99 ${during.p99.toFixed(0)} ms, beside harmless calls ${calm.p99.toFixed(0)} ms\n`,
@@ -164,7 +179,7 @@ describe('What is refused', () => {
 describe('Afterwards', () => {
   it('everything is as it was', async () => {
     const start = performance.now()
-    assert.equal((await harmless()).status, 200)
+    assert.equal((await deposit()).status, 200)
     only(await service.admin.post('/Product', { name: 'After' }))
     assert.ok(performance.now() - start < 5_000)
   })
