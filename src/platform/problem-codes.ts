@@ -162,6 +162,7 @@ const byResource: Readonly<Record<string, { 400?: Words; 403?: Words; 404?: Word
     },
     Import: {
       409: {
+        approval_needed: 'A rule lets this wait for approval, and an import cannot wait.',
         same_file: 'The file was imported before; again takes it once more.',
         not_complete: 'The import is not done yet.',
         no_errors: 'No row was refused.',

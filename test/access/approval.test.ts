@@ -330,6 +330,21 @@ describe('Rates of withholding tax', () => {
   })
 })
 
+describe('An import', () => {
+  it('does not pass around a rule: it is refused, and may be tried without writing', async () => {
+    const { productID } = await newFund(service)
+    const content = Buffer.from('securityCode,priceDate,price\nX,2026-01-01,1\n').toString('base64')
+    const order = { type: 'Prices', format: 'csv', fileName: 'p.csv', content, productID }
+    const bring = (mode: string) => maker.post('/Import', { ...order, mode })
+    for (const rule of [{ resource: 'Investment' }, { operation: 'POST /Investment/Price' }])
+      await withRule({ ...rule, productIDs: [productID] }, async () => {
+        refused(await bring('atomic'), 409, 'approval_needed')
+        assert.equal((await bring('validate')).status, 202)
+      })
+    assert.equal((await bring('continue')).status, 202)
+  })
+})
+
 describe('Rules', () => {
   it('are about one operation or one resource, and about writes that can wait', async () => {
     const ask = (rule: object) => service.admin.post('/ApprovalRule', rule)

@@ -1,4 +1,5 @@
 import sql from 'sql-template-tag'
+import { refuseAround } from '../../access/approval/elsewhere.ts'
 import { identifyProduct } from '../../catalogue/product/sql.ts'
 import type { Actor } from '../../platform/actor.ts'
 import type { KeptFile } from '../../platform/http/upload.ts'
@@ -20,6 +21,15 @@ export function refuseUnpermitted({ permissions }: Actor, { type }: Pick<ImportI
 
 type File = { sha256: string; size: number; fileName: string }
 
+/** The resources that rows of a type are written to. */
+const writes: Record<ImportInput['type'], readonly string[]> = {
+  Investors: ['BizEntity', 'Person', 'Address', 'Communication', 'PaymentDetail', 'Organisation'],
+  Prices: ['Investment'],
+  Transactions: ['BizTransaction'],
+  OpeningBalances: ['BizTransaction'],
+  PaymentResults: ['PaymentRun'],
+}
+
 /** Takes an order for an import. A worker is woken by its commit. */
 export async function createImport(
   tx: Tx,
@@ -34,6 +44,7 @@ export async function createImport(
   const productIDs = productID
     ? [await identifyProduct(tx, actor, { productID })]
     : actor.productIDs && [...actor.productIDs]
+  if (mode !== 'validate') await refuseAround(tx, { resources: writes[type], productIDs })
   const { dateFormat = 'YYYY-MM-DD', encoding = 'UTF-8' } = input
   if (mode !== 'validate' && !again) await refuseSameFile(tx, type, file)
   const [row] = await tx.query<{ id: number }>(sql`

@@ -1,0 +1,29 @@
+import { conflict } from '../../platform/refusal.ts'
+import type { Sql } from '../../platform/sql/handle.ts'
+import type { Rule } from './match.ts'
+import { activeRules } from './sql.ts'
+
+/** What is going to be written where nothing can wait: an import, row by row. */
+export type WrittenElsewhere = {
+  resources: readonly string[]
+  /** Null: any. */
+  productIDs: readonly number[] | null
+}
+
+/** Refuses a way past the gate, where a rule may be about what is written on it. */
+export async function refuseAround(handle: Sql, written: WrittenElsewhere) {
+  const rules = await activeRules(handle)
+  if (rules.some((rule) => concerns(rule, written)))
+    throw conflict(
+      'approval_needed',
+      'There is a rule that lets this wait for approval, and an import cannot wait: write the ' +
+        'records one by one, or let an administrator switch the rule off for it.',
+    )
+}
+
+function concerns(rule: Rule, { resources, productIDs }: WrittenElsewhere): boolean {
+  const [, path = ''] = rule.operation?.split(' ') ?? []
+  const about = rule.resource ?? path.split('/')[1] ?? ''
+  const isOther = productIDs !== null && !rule.productIDs?.some((id) => productIDs.includes(id))
+  return resources.includes(about) && (rule.productIDs === null || !isOther)
+}
