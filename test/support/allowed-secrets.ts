@@ -44,6 +44,16 @@ export const allowed: { kinds: string[]; places: string[]; why: string }[] = [
     why: 'decisions 5 seal tax numbers only; an answer is kept 24 hours for its Idempotency-Key',
   },
   {
+    kinds: ['bank account', 'IBAN'],
+    places: ['table public.record_version'],
+    why: 'decisions 19: what a payment detail said before it changed, as the table has it',
+  },
+  {
+    kinds: ['bank account'],
+    places: ['table public.entitlement_version'],
+    why: 'the same of a payee, where a payment is taken back',
+  },
+  {
     kinds: ['cheque account'],
     places: ['table public.biz_event', ...copies],
     why: 'the same; no answer shows it',

@@ -1,4 +1,4 @@
-import sql from 'sql-template-tag'
+import sql, { raw } from 'sql-template-tag'
 import { type Static, Type } from 'typebox'
 import type { Actor } from '../../platform/actor.ts'
 import { paging } from '../../platform/http/paging.ts'
@@ -45,34 +45,38 @@ export type HistoryQuery = Static<typeof HistoryQuery>
 
 const changeColumns = columns(EntityChange, 'a', { resourceID: 'o.id', changes: 'n.changes' })
 
+/** What the entity has of a kind, itself or through its parties, each by an index. */
+const ownedBy = (resource: string, table: string) =>
+  raw(`
+  select '${resource}', t.${table}_id from ${table} t where t.biz_entity_id = (select id from own)
+  union select '${resource}', t.${table}_id from party p join ${table} t using (person_id)
+  union select '${resource}', t.${table}_id from party p join ${table} t using (organisation_id)
+  union select '${resource}', v.record_id from record_version v
+  where v.table_name = '${table}' and (v.image ->> 'biz_entity_id')::int = (select id from own)`)
+
 /**
  * Everything that is or was the entity's, by resource and id: also what was deleted or unlinked
  * since, of which the versions tell.
  */
 const belonging = (id: number) => sql`
-  with party as (
-    select person_id, organisation_id from biz_entity_party where biz_entity_id = ${id}
+  with own as (select ${id}::int as id),
+  party as (
+    select person_id, organisation_id from biz_entity_party
+    where biz_entity_id = (select id from own)
     union
     select (image ->> 'person_id')::int, (image ->> 'organisation_id')::int from record_version
-    where table_name = 'biz_entity_party' and (image ->> 'biz_entity_id')::int = ${id}),
-  owned as (
-    select 'address' as kind, address_id as id, biz_entity_id, person_id, organisation_id
-    from address
-    union all
-    select 'communication', communication_id, biz_entity_id, person_id, organisation_id
-    from communication)
-  select 'BizEntity' as resource, ${id}::bigint as id
+    where table_name = 'biz_entity_party'
+      and (image ->> 'biz_entity_id')::int = (select id from own))
+  select 'BizEntity' as resource, id::bigint as id from own
   union select 'Person', person_id from party where person_id is not null
   union select 'Organisation', organisation_id from party where organisation_id is not null
-  union select initcap(kind), id from owned
-    where biz_entity_id = ${id} or person_id in (select person_id from party)
-      or organisation_id in (select organisation_id from party)
-  union select 'PaymentDetail', payment_detail_id from payment_detail where biz_entity_id = ${id}
-  union select case table_name when 'payment_detail' then 'PaymentDetail'
-      else initcap(table_name) end, record_id
-    from record_version
-    where table_name in ('address', 'communication', 'payment_detail')
-      and (image ->> 'biz_entity_id')::int = ${id}`
+  union ${ownedBy('Address', 'address')}
+  union ${ownedBy('Communication', 'communication')}
+  union select 'PaymentDetail', payment_detail_id from payment_detail
+    where biz_entity_id = (select id from own)
+  union select 'PaymentDetail', record_id from record_version
+    where table_name = 'payment_detail'
+      and (image ->> 'biz_entity_id')::int = (select id from own)`
 
 /** Every change, oldest first, from the trail: who, when, before and after. */
 export async function readHistory(handle: Sql, actor: Actor, query: HistoryQuery) {
