@@ -9,7 +9,7 @@ import { describe, it } from 'node:test'
  */
 const storeys: Record<string, string> = {
   platform:
-    'refusal.ts log.ts folder.ts secrets.ts permission.ts event-types.ts problem-codes.ts ' +
+    'problem-codes.ts refusal.ts log.ts folder.ts secrets.ts permission.ts event-types.ts ' +
     'lookup shape embedded constraints.ts sql actor.ts http files registry.ts',
   catalogue: 'product investment common',
   access: 'password second-factor user api-key caller audit approval',

@@ -16,7 +16,7 @@ function fileOf({ size: { entities } }: Bench): string {
     const account = (((start + i) * stride) % entities) + 1
     return `Deposit,${account},${(i % 12) + 1},2026-11-01,110`
   })
-  return `operation,accountID,investmentID,transactionDate,amount\n${lines.join('\n')}\n`
+  return `# ${made}\noperation,accountID,investmentID,transactionDate,amount\n${lines.join('\n')}\n`
 }
 
 /** Rows a second, from the call that brings the file to its end. */

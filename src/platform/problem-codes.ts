@@ -1,11 +1,12 @@
 /**
  * Every code that a refusal can have, with what it means: a program may rely on it for ever. The
- * document lists them by operation, and docs tell of them; a new code gets its line here.
+ * document lists them by operation, and docs tell of them; a new code gets its line here, or its
+ * refusal does not compile (Code, below).
  */
 type Words = Readonly<Record<string, string>>
 
 /** What is wrong with a request as it was written. */
-const malformed: Words = {
+const malformed = {
   combination: 'Fields contradict each other.',
   unknown_lookup: 'An id is not one of the lookup that its field takes.',
   key_missing: 'Something is sealed with a key that the process does not have.',
@@ -31,23 +32,31 @@ const malformed: Words = {
   too_long: 'A text is longer than its field takes.',
   too_many: 'A list has more items than it may.',
   given_twice: 'The same thing is given twice.',
-}
+} as const satisfies Words
 
 /** What is wrong with a body. */
-const badBody: Words = {
+const badBody = {
   malformed_form: 'The form cannot be read.',
   immutable: 'The field cannot be changed any more.',
   other_product: 'Two records that must belong to one product do not.',
   other_currency: 'Two records that must have one currency do not.',
+  belongs_to_another: 'A nested record is one of another owner.',
   masked_value: 'A masked number was sent back where only the whole one will do.',
-}
+} as const satisfies Words
+
+/** What is wrong with how pages are asked for. */
+const pages = {
+  page_size_exceeded: 'PageSize is larger than the registry allows.',
+  invalid_cursor: 'Cursor is not one that this list has given out.',
+} as const satisfies Words
 
 /** What the data does not allow. */
-const conflicts: Words = {
+const conflicts = {
   in_progress: 'Something on it is under way; wait for it to end.',
   in_payment_run: 'A payment run pays it already.',
   wrong_event: 'The notice is of another kind.',
   no_price: 'There is no price to work with.',
+  price_too_old: 'The price is older than the investment allows; confirm lets it pass.',
   conflict: 'Another request was in the way; send it again.',
   duplicate: 'Another record has this id or name already.',
   in_use: 'Other records refer to this one.',
@@ -57,11 +66,12 @@ const conflicts: Words = {
   account_suspended: 'The account is suspended: nothing leaves it.',
   has_units: 'The account holds units.',
   wrong_state: 'The record is not in the state that the operation needs.',
-}
+} as const satisfies Words
+
+type OwnWords = { 400?: Words; 403?: Words; 404?: Words; 409?: Words }
 
 /** What only some resources refuse with, by the first part of their path. */
-const byResource: Readonly<Record<string, { 400?: Words; 403?: Words; 404?: Words; 409?: Words }>> =
-  {
+const byResource = {
     BizEntity: {
       400: { own_parent: 'An entity cannot be its own parent.' },
       409: {
@@ -170,7 +180,6 @@ const byResource: Readonly<Record<string, { 400?: Words; 403?: Words; 404?: Word
         password_required: 'The document asks for a password.',
         gave_up: 'The import failed in several attempts.',
         has_holding: 'The account has transactions in the investment already.',
-        lease_lost: 'Somebody else works at the import.',
       },
       400: {
         bad_file: 'The file is not of its format, or lacks what its type needs.',
@@ -206,10 +215,10 @@ const byResource: Readonly<Record<string, { 400?: Words; 403?: Words; 404?: Word
         nothing_returned: 'No payment of the run was returned then.',
       },
     },
-  }
+} as const satisfies Record<string, OwnWords>
 
 /** What any operation may be refused with, by status. */
-const everywhere: Readonly<Record<number, Words>> = {
+const everywhere = {
   401: {
     unauthenticated: 'There is no token; sign in first.',
     token_invalid: 'The token is not valid.',
@@ -261,7 +270,31 @@ const everywhere: Readonly<Record<number, Words>> = {
     no_room: 'The database has no room for more.',
     storage_full: 'There is no room to store it.',
   },
+} as const satisfies Record<number, Words>
+
+/** Refusals between parts of the service, which none of them hands on to a caller. */
+type Inside = 'lease_lost' | 'finished_elsewhere'
+
+type Own<Status extends keyof OwnWords> = {
+  [R in keyof typeof byResource]: (typeof byResource)[R] extends Record<Status, infer W>
+    ? keyof W
+    : never
+}[keyof typeof byResource]
+type Everywhere<Status extends keyof typeof everywhere> = keyof (typeof everywhere)[Status]
+
+/** The codes of a status: a refusal with one that is not in the lists above does not compile. */
+export type CodeOf = {
+  400: keyof typeof malformed | keyof typeof badBody | keyof typeof pages | Own<400>
+  401: Everywhere<401>
+  403: Everywhere<403> | Own<403>
+  404: Everywhere<404> | Own<404>
+  409: keyof typeof conflicts | Own<409> | Inside
+  429: Everywhere<429>
+  503: Everywhere<503>
 }
+export type Code =
+  | CodeOf[keyof CodeOf]
+  | { [Status in keyof typeof everywhere]: Everywhere<Status> }[keyof typeof everywhere]
 
 /** What an operation can be refused with. */
 export type Codes = {
@@ -269,8 +302,6 @@ export type Codes = {
   /** Whether all operations have the same codes under this status. */
   areShared(status: number): boolean
 }
-
-type OwnWords = (typeof byResource)[string]
 
 /** Resources whose operations write each other's records, and so refuse with each other's codes. */
 const families = [
@@ -281,8 +312,9 @@ const families = [
 
 function ownOf(resource: string): OwnWords {
   const family = families.find((names) => names.includes(resource)) ?? [resource]
+  const all: Record<string, OwnWords> = byResource
   const merged = (status: keyof OwnWords): Words =>
-    Object.assign({}, ...family.map((name) => byResource[name]?.[status]))
+    Object.assign({}, ...family.map((name) => all[name]?.[status]))
   return { 400: merged(400), 403: merged(403), 404: merged(404), 409: merged(409) }
 }
 
@@ -295,8 +327,9 @@ export function codesOf(operation: string, takes: { body: boolean; pages: boolea
     404: { ...everywhere[404], ...own[404] },
     409: { ...conflicts, ...own[409] },
   }
+  const shared: Record<number, Words> = everywhere
   return {
-    of: (status) => Object.keys(special[status] ?? everywhere[status] ?? {}),
+    of: (status) => Object.keys(special[status] ?? shared[status] ?? {}),
     areShared: (status) => !special[status],
   }
 }
@@ -312,11 +345,6 @@ function ofAny(): OwnWords {
 export const sharedCodes: [number, string[]][] = Object.entries(everywhere).map(
   ([status, codes]) => [Number(status), Object.keys(codes)],
 )
-
-const pages: Words = {
-  page_size_exceeded: 'PageSize is larger than the registry allows.',
-  invalid_cursor: 'Cursor is not one that this list has given out.',
-}
 
 const words: Words = Object.assign(
   {},

@@ -1,5 +1,7 @@
+import type { Code, CodeOf } from './problem-codes.ts'
+
 /** One thing wrong with a request: a stable code, the field it is about, and words to act on. */
-export type Problem = { code: string; field?: string; message: string }
+export type Problem = { code: Code; field?: string; message: string }
 
 /** A refusal to act on. Thrown anywhere below a route, it becomes the failure envelope. */
 export class Refusal extends Error {
@@ -16,8 +18,8 @@ export class Refusal extends Error {
 }
 
 const refusal =
-  (status: number) =>
-  (code: string, message: string, field?: string): Refusal =>
+  <Status extends keyof CodeOf>(status: Status) =>
+  (code: CodeOf[Status], message: string, field?: string): Refusal =>
     new Refusal(status, [field === undefined ? { code, message } : { code, field, message }])
 
 export const invalid = refusal(400)
@@ -32,5 +34,9 @@ export function refuseAll(status: number, problems: Problem[]): void {
 }
 
 /** For what passes by itself: the caller may send the same request again after a moment. */
-export const tryLater = (status: 429 | 503, code: string, message: string, seconds: number) =>
-  new Refusal(status, [{ code, message }], { 'Retry-After': String(Math.max(1, seconds)) })
+export const tryLater = <Status extends 429 | 503>(
+  status: Status,
+  code: CodeOf[Status],
+  message: string,
+  seconds: number,
+) => new Refusal(status, [{ code, message }], { 'Retry-After': String(Math.max(1, seconds)) })

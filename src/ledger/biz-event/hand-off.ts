@@ -2,6 +2,7 @@ import sql from 'sql-template-tag'
 import { productReference } from '../../catalogue/product/schema.ts'
 import { type Actor, inLedgerScope, inScope } from '../../platform/actor.ts'
 import { lookups } from '../../platform/lookup/lookups.ts'
+import type { Code } from '../../platform/problem-codes.ts'
 import type { Problem } from '../../platform/refusal.ts'
 import { inside } from '../../platform/shape/path.ts'
 import { type NewEvent, sharesOf } from '../../platform/sql/event.ts'
@@ -163,7 +164,7 @@ const settledBy: Record<string, (family: EventRow[]) => boolean> = {
 
 function flawOf({ operation, path, body }: Taker, family: EventRow[], isTaken: boolean) {
   const { bizEventID, externalTransactionId } = body as Record<string, unknown>
-  const problem = (code: string, words: string): Problem => ({
+  const problem = (code: Code, words: string): Problem => ({
     code,
     field: inside(path, 'bizEventID'),
     message: `The event notice ${bizEventID ?? externalTransactionId} ${words}.`,

@@ -1,5 +1,6 @@
 import { productReference } from '../../catalogue/product/schema.ts'
 import { type Actor, inScope } from '../../platform/actor.ts'
+import type { Code } from '../../platform/problem-codes.ts'
 import { inside } from '../../platform/shape/path.ts'
 import type { Tx } from '../../platform/sql/handle.ts'
 import { type Located, locateAll, namesAny, type Reference } from '../../platform/sql/identify.ts'
@@ -135,7 +136,7 @@ const pairsOf = (rows: readonly Accepted[]): [Accepted, Accepted][] =>
 /** The legs of a pair differ where they must. */
 function sameEnds([first, second]: [Accepted, Accepted]): Flaw[] {
   const { item } = first
-  const refuse = (code: string, message: string): Flaw[] => [
+  const refuse = (code: Code, message: string): Flaw[] => [
     { item, status: 400, problem: { code, message } },
   ]
   if (item.operation === 'Transfer' && first.accountID === second.accountID)

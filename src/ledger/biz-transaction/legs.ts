@@ -9,6 +9,7 @@ import {
   toAccountReference,
 } from '../../parties/account/reference.ts'
 import { lookups } from '../../platform/lookup/lookups.ts'
+import type { Code } from '../../platform/problem-codes.ts'
 import type { Problem } from '../../platform/refusal.ts'
 import { inside } from '../../platform/shape/path.ts'
 import type { Reference } from '../../platform/sql/identify.ts'
@@ -123,7 +124,7 @@ type Asked = { operation: Operation; body: Body; path: string }
 /** What is wrong with a body whatever the database holds. */
 export function problemsOf({ operation, body, path }: Asked): Problem[] {
   const at = (field: string) => inside(path, field)
-  const problem = (code: string, field: string, words: string): Problem => ({
+  const problem = (code: Code, field: string, words: string): Problem => ({
     code,
     field: at(field),
     message: `${at(field)} ${words}.`,

@@ -1,5 +1,6 @@
 import sql, { raw } from 'sql-template-tag'
 import { lookups } from '../../platform/lookup/lookups.ts'
+import type { Code } from '../../platform/problem-codes.ts'
 import type { Problem } from '../../platform/refusal.ts'
 import { compareDecimals, decimalDigits } from '../../platform/shape/decimal.ts'
 import { inside } from '../../platform/shape/path.ts'
@@ -76,7 +77,7 @@ const otherCurrencies = (rows: readonly Priced[]): Flaw[] =>
     return [{ item, status: 400, problem: { code: 'other_currency', message } }]
   })
 
-type Tell = (status: 400 | 409, code: string, field: string, message: string) => void
+type Tell = (status: 400 | 409, code: Code, field: string, message: string) => void
 
 /** Collects what is wrong with a leg under the paths of its item. */
 function telling({ item }: Priced, judge: (problem: Tell) => void): Flaw[] {
@@ -168,7 +169,7 @@ export const tooLarge = (figures: Pick<Figures, 'quantity' | 'amount'>) =>
   (['quantity', 'amount'] as const).flatMap((field) =>
     /^-?\d{19}/.test(figures[field] ?? '')
       ? {
-          code: 'out_of_range',
+          code: 'out_of_range' as const,
           field,
           message: `The ${field} comes to more than ${decimalDigits} digits.`,
         }

@@ -1,7 +1,7 @@
 import sql from 'sql-template-tag'
 import type { Actor } from '../../platform/actor.ts'
 import { lookups } from '../../platform/lookup/lookups.ts'
-import { conflict, Refusal } from '../../platform/refusal.ts'
+import { conflict, type Problem, Refusal } from '../../platform/refusal.ts'
 import type { Fragment, Tx } from '../../platform/sql/handle.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
 import type { Reversal } from './schema.ts'
@@ -123,15 +123,19 @@ async function refuseUsed(tx: Tx, stored: Stored) {
         and r.account_id = e.account_id and r.investment_id = e.investment_id
         and r.paid_date > e.allotted_date and r.reversed_date is null))`,
   )
-  const problems = [
-    ...gone.map((account) => ({
-      code: 'units_gone',
-      message: `Account ${account} does not hold the units any more that it was allotted.`,
-    })),
-    ...used.map((account) => ({
-      code: 'residual_used',
-      message: `What was left for account ${account} went into a later allotment or was paid out.`,
-    })),
+  const problems: Problem[] = [
+    ...gone.map(
+      (account): Problem => ({
+        code: 'units_gone',
+        message: `Account ${account} does not hold the units any more that it was allotted.`,
+      }),
+    ),
+    ...used.map(
+      (account): Problem => ({
+        code: 'residual_used',
+        message: `What was left for account ${account} went into a later allotment or was paid out.`,
+      }),
+    ),
   ]
   if (problems.length > 0) throw new Refusal(409, problems)
 }

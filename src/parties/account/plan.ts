@@ -2,6 +2,7 @@ import sql from 'sql-template-tag'
 import { productReference } from '../../catalogue/product/schema.ts'
 import { type Actor, inScope } from '../../platform/actor.ts'
 import { lookups } from '../../platform/lookup/lookups.ts'
+import type { Code } from '../../platform/problem-codes.ts'
 import { type Problem, Refusal, refuseAll } from '../../platform/refusal.ts'
 import { inside, itemOf } from '../../platform/shape/path.ts'
 import type { Sql, Tx } from '../../platform/sql/handle.ts'
@@ -151,7 +152,7 @@ function matchAll(given: readonly Given[], current: readonly Row[]) {
   refuseAll(400, twice)
 }
 
-const problem = ({ path }: Given, name: string, code: string, words: string): Problem => {
+const problem = ({ path }: Given, name: string, code: Code, words: string): Problem => {
   const field = inside(path, name)
   return { code, field, message: `${field} ${words}.` }
 }
@@ -272,13 +273,15 @@ async function refuseWithHistory(tx: Tx, removed: readonly Row[], recounted: rea
 
 type History = { id: number; transactions: boolean; entitlements: boolean; events: boolean }
 
-function historyOf({ transactions, entitlements, events }: History): string | undefined {
+type Kept = 'transactions' | 'entitlements' | 'events'
+
+function historyOf({ transactions, entitlements, events }: History): Kept | undefined {
   if (transactions) return 'transactions'
   if (entitlements) return 'entitlements'
   return events ? 'events' : undefined
 }
 
-const kept = (id: number, what: string, words: string): Problem => ({
+const kept = (id: number, what: Kept, words: string): Problem => ({
   code: `has_${what}`,
   message: `The account ${id} has ${what}: ${words}.`,
 })

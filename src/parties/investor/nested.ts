@@ -1,5 +1,6 @@
 import sql, { empty, raw } from 'sql-template-tag'
 import type { Actor } from '../../platform/actor.ts'
+import type { Code } from '../../platform/problem-codes.ts'
 import { type Problem, refuseAll } from '../../platform/refusal.ts'
 import { inside, itemOf } from '../../platform/shape/path.ts'
 import type { Tx } from '../../platform/sql/handle.ts'
@@ -159,7 +160,7 @@ function strangerProblem(kind: NestedKind, { row, list, path }: Given, known: Se
   const id = row[kind.table.key]
   const value = id || externalOf(kind, row)
   const field = inside(path, (id ? idField : externalField)!)
-  const problem = (status: 400 | 404 | 409, code: string, words: string) => ({
+  const problem = (status: 400 | 404 | 409, code: Code, words: string) => ({
     status,
     problem: { code, field, message: words },
   })

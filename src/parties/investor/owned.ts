@@ -1,7 +1,7 @@
 import sql, { raw } from 'sql-template-tag'
 import type { TSchema } from 'typebox'
 import type { Actor } from '../../platform/actor.ts'
-import { Refusal, refuseAll } from '../../platform/refusal.ts'
+import { type Problem, Refusal, refuseAll } from '../../platform/refusal.ts'
 import { changesBetween, masked, recordOf } from '../../platform/shape/mask.ts'
 import { type ItemPath, inside } from '../../platform/shape/path.ts'
 import type { Sql, Tx } from '../../platform/sql/handle.ts'
@@ -126,7 +126,7 @@ function repeatedExternals(
 ) {
   const field = kind.reference.fields[1]!
   const seen = new Set<unknown>()
-  return inputs.flatMap((input, i) => {
+  return inputs.flatMap((input, i): Problem[] => {
     const value = (input as Record<string, unknown>)[field]
     if (value === undefined || !seen.has(value)) {
       seen.add(value)

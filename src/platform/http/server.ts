@@ -10,7 +10,7 @@ import Fastify, {
   LogController,
 } from 'fastify'
 import { errorForLog } from '../log.ts'
-import { invalid, Refusal } from '../refusal.ts'
+import { invalid, type Problem, Refusal } from '../refusal.ts'
 import { readJsonBodies } from './bodies.ts'
 import { failureBody, internalFailure, refusalOf } from './failure.ts'
 import { letPass } from './let-pass.ts'
@@ -177,8 +177,8 @@ const answerBrokenRequest =
     setTimeout(() => socket.destroy(), 1_000).unref()
   }
 
-const notHttp = { code: 'bad_request', message: 'This is not a valid HTTP request.' }
-const brokenRequests: Record<string, [string, { code: string; message: string }]> = {
+const notHttp: Problem = { code: 'bad_request', message: 'This is not a valid HTTP request.' }
+const brokenRequests: Record<string, [string, Problem]> = {
   ERR_HTTP_REQUEST_TIMEOUT: [
     '408 Request Timeout',
     { code: 'timeout', message: 'The request did not arrive in time.' },

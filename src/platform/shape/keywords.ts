@@ -1,7 +1,8 @@
 import type { TSchema } from 'typebox'
+import type { Code } from '../problem-codes.ts'
 
 /** What is wrong with a value, or with one of its fields; the field's path is put before it. */
-export type Finding = { field?: string; code?: string; words: string }
+export type Finding = { field?: string; code?: Code; words: string }
 /** Must bear values of any type: their types are judged beside it, not before. */
 export type Check = (value: unknown) => Finding[]
 

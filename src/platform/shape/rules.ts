@@ -1,5 +1,6 @@
 import { Ajv, type ErrorObject, type SchemaValidateFunction, type ValidateFunction } from 'ajv'
 import type { TSchema } from 'typebox'
+import type { Code } from '../problem-codes.ts'
 import type { Problem } from '../refusal.ts'
 import { isDate, isDateTime } from './dates.ts'
 import { compareDecimals, decimalDigits, plainDecimal } from './decimal.ts'
@@ -113,7 +114,7 @@ const pageTooLarge = (field: string, { data, params }: ErrorObject): Problem => 
   message: `${field} = ${data} exceeds the maximum allowed limit of ${params.limit}`,
 })
 
-function judgement(error: ErrorObject): [string, string] {
+function judgement(error: ErrorObject): [Code, string] {
   const { keyword, params, schema } = error
   const { lookup, must = 'must not be empty' } = parentOf(error)
   switch (keyword) {
