@@ -17,6 +17,7 @@ import type { Config } from './config.ts'
 import { followerOf } from './integration/event/follow.ts'
 import { eventEndpoints } from './integration/event/routes.ts'
 import { importEndpoints } from './integration/import/routes.ts'
+import { webhookDocument } from './integration/webhook/document.ts'
 import { webhookEndpoints } from './integration/webhook/routes.ts'
 import { webhookVault } from './integration/webhook/vault.ts'
 import { bizEventEndpoints } from './ledger/biz-event/routes.ts'
@@ -127,7 +128,7 @@ export async function buildApp(
   const app = await createServer({ logger, maxBodyBytes, behindProxy, tls, stopping })
   const gauges = (register: Registry) => gaugesOf(register, database)
   serveMetrics(app, { database, token: metricsToken, gauges })
-  await serveReference(app, openapiDocument(endpoints, version, maxPageSize))
+  await serveReference(app, openapiDocument(endpoints, version, maxPageSize, webhookDocument))
   serveRoot(app, version)
   if (perMinute > 0) await limitRates(app, perMinute)
   const touch = toucher(database, logger)

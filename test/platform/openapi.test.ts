@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
+import { presentFields } from '../../src/platform/http/present-fields.ts'
+import { columnOf } from '../../src/platform/sql/render.ts'
+import { rowsOf } from '../support/database.ts'
 import {
   type Document,
   readDocument,
@@ -82,9 +85,58 @@ describe('The OpenAPI document', () => {
     const { amount } = document.components.schemas.Deposit!.properties!
     assert.deepEqual(amount!.type, ['number', 'string'])
     const { quantity } = document.components.schemas.BizTransaction!.properties!
-    assert.deepEqual(quantity!.anyOf![0]!.type, 'number')
+    assert.deepEqual(quantity!.type, 'number')
     const { operation } = served.find(({ name }) => name === 'GET /Report/File')!
     const bytes = operation.responses['200']!.content['application/octet-stream']!.schema
     assert.equal(bytes.format, 'binary')
   })
+
+  it('says of no field that it is never null whose column may be', async () => {
+    const tables: Record<string, string> = {
+      ...{ RunPayment: 'payment', Event: 'event', User: 'app_user' },
+      ...{ WebhookWithSecret: 'webhook' },
+    }
+    const rows = await rowsOf(
+      service.connection,
+      `select table_name as "table", column_name as name, is_nullable = 'YES' as "mayBeNull"
+      from information_schema.columns where table_schema = 'public'`,
+    )
+    const mayBeNull = new Map(rows.map((row) => [`${row.table}.${row.name}`, row.mayBeNull]))
+    const claims = [...presentFields].flatMap(([record, fields]) => {
+      const shown = document.components.schemas[record]?.properties ?? {}
+      return [...fields].map((field) => ({ record, field, shown: shown[field] }))
+    })
+    assert.deepEqual(
+      claims
+        .filter(({ shown }) => !shown || shown.anyOf)
+        .map(({ record, field }) => record + field),
+      [],
+      'fields that are shown otherwise, or not at all',
+    )
+    const backed = claims.flatMap(({ record, field }) => {
+      const column = `${tables[record] ?? columnOf(record)}.${columnOf(field)}`
+      return mayBeNull.has(column) ? [column] : []
+    })
+    assert.ok(backed.length > 100)
+    // What is worked out from a column that may be null, and is not.
+    const workedOut = ['investment_price.application_price', 'investment_price.redemption_price']
+    assert.deepEqual(
+      backed.filter((column) => mayBeNull.get(column) && !workedOut.includes(column)),
+      [],
+    )
+  })
+
+  it('tells receivers of webhooks what they get', () => {
+    const { event } = (document as Document & { webhooks: Record<string, Webhook> }).webhooks
+    assert.deepEqual(
+      event!.post.parameters.map(({ name }) => name),
+      ['webhook-id', 'webhook-timestamp', 'webhook-signature'],
+    )
+    const { data } = document.components.schemas.WebhookEvent!.properties!
+    assert.deepEqual(Object.keys(data!.properties!), [
+      ...['eventID', 'productID', 'resource', 'ids', 'counts', 'userID'],
+    ])
+  })
 })
+
+type Webhook = { post: { parameters: { name: string }[] } }

@@ -2,6 +2,7 @@ import type { TSchema } from 'typebox'
 import { lookups } from '../lookup/lookups.ts'
 import { meaningOf } from '../shape/glossary.ts'
 import { type DecimalRule, isOwnKeyword, type Node, nodeOf } from '../shape/keywords.ts'
+import { presentFields } from './present-fields.ts'
 
 /** Whether a schema says what comes in or what goes out: a decimal may come in as a text. */
 export type Side = 'input' | 'answer'
@@ -15,7 +16,7 @@ export function schemaGallery(components: Record<string, unknown>, answers: Read
     const name = side === 'input' && answers.has($id) ? `${$id}Input` : $id
     if (!(name in components)) {
       components[name] = {} // its place, before a schema that holds itself comes by again
-      components[name] = plain(own, side)
+      components[name] = plain(side === 'answer' ? withPresent($id, own) : own, side)
     }
     return { $ref: `#/components/schemas/${name}` }
   }
@@ -52,6 +53,18 @@ export function schemaGallery(components: Record<string, unknown>, answers: Read
     )
 
   return show
+}
+
+/** What may be null by its schema and never is says so. */
+function withPresent(name: string, schema: object): object {
+  const present = presentFields.get(name)
+  const { properties } = schema as Node
+  if (!present || !properties) return schema
+  const shown = Object.entries(properties).map(([field, inner]) => [
+    field,
+    present.has(field) ? (inner.anyOf?.[0] ?? inner) : inner,
+  ])
+  return { ...schema, properties: Object.fromEntries(shown) }
 }
 
 export function described(name: string, field: TSchema, shown: Record<string, unknown>) {

@@ -12,7 +12,12 @@ import { canWait, KeptForApproval } from './waiting.ts'
  * The OpenAPI 3.1 document, from the endpoints themselves: a schema is JSON Schema already, so this
  * only gathers them, names the ones that have a name, and says what every operation has in common.
  */
-export function openapiDocument(endpoints: Endpoint[], version: string, maxPageSize: number) {
+export function openapiDocument(
+  endpoints: Endpoint[],
+  version: string,
+  maxPageSize: number,
+  webhooks: readonly Webhook[] = [],
+) {
   const components: Record<string, unknown> = { Failure: failureSchema, ...sharedFailures() }
   const show = schemaGallery(components, answerNames(endpoints.map(({ data }) => data)))
   const taggings = taggingsOf(endpoints)
@@ -32,6 +37,7 @@ export function openapiDocument(endpoints: Endpoint[], version: string, maxPageS
     servers: [{ url: '/' }],
     tags: tagsOf(endpoints),
     paths,
+    webhooks: Object.fromEntries(webhooks.map((one) => [one.name, { post: webhookOf(one, show) }])),
     components: {
       schemas: components,
       securitySchemes: {
@@ -45,6 +51,38 @@ export function openapiDocument(endpoints: Endpoint[], version: string, maxPageS
     },
   }
 }
+
+/** What the registry sends to others, who answer with 2xx where they have it. */
+export type Webhook = {
+  name: string
+  operationId: string
+  tag: string
+  summary: string
+  description: string
+  headers: Readonly<Record<string, string>>
+  body: TSchema
+}
+
+const webhookOf = ({ name: _name, headers, tag, body, ...words }: Webhook, show: Show) => ({
+  ...words,
+  tags: [tag],
+  parameters: Object.entries(headers).map(([name, description]) => ({
+    name,
+    in: 'header',
+    required: true,
+    description,
+    schema: { type: 'string' },
+  })),
+  requestBody: {
+    required: true,
+    content: { 'application/json': { schema: show(body, 'answer') } },
+  },
+  responses: {
+    '2XX': { description: 'The receiver has it: it is not sent again.' },
+    410: { description: 'The receiver wants no more: the webhook is deactivated.' },
+    default: { description: 'Sent again: after 5 s, 1 and 5 and 30 min, 2, 5, 10 and 24 h.' },
+  },
+})
 
 const license = { name: 'Apache-2.0', identifier: 'Apache-2.0' }
 const about = `An investor and unit registry. Every answer is the envelope
