@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { createServer, type IncomingHttpHeaders } from 'node:http'
+import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, describe, it } from 'node:test'
 import { verifyWebhook } from '../../client/src/index.ts'
@@ -13,8 +13,9 @@ import { type Database, openDatabase } from '../../src/platform/sql/handle.ts'
 import { rowsOf } from '../support/database.ts'
 import { newProduct, only } from '../support/ledger.ts'
 import { until } from '../support/process.ts'
+import { type Receiver, receiver, type Told } from '../support/receiver.ts'
 import { refused } from '../support/refused.ts'
-import { encryptionKey, type Service, startService } from '../support/service.ts'
+import { encryptionKey, type Service, startService, withService } from '../support/service.ts'
 
 let service: Service
 let database: Database
@@ -45,41 +46,6 @@ const deliver = () =>
     log: createLog('silent'),
     patience: 2_000,
   })
-
-type Got = { headers: IncomingHttpHeaders; body: string; event: { type: string; data: Told } }
-type Told = { eventID: number; productID: number; ids: number[] }
-type Receiver = {
-  url: string
-  got: Got[]
-  answer: (status: number | 'never') => void
-  close: () => void
-}
-
-/** Somebody who is sent events, and answers as a test wants. */
-async function receiver(): Promise<Receiver> {
-  const got: Got[] = []
-  let status: number | 'never' = 200
-  const server = createServer(async (request, response) => {
-    let body = ''
-    for await (const chunk of request) body += chunk
-    got.push({ headers: request.headers, body, event: JSON.parse(body) })
-    if (status !== 'never')
-      response.writeHead(status, { Location: 'http://169.254.169.254/' }).end()
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  return {
-    url: `http://127.0.0.1:${port}/hook`,
-    got,
-    answer: (given) => {
-      status = given
-    },
-    close: () => {
-      server.closeAllConnections()
-      server.close()
-    },
-  }
-}
 
 async function withReceiver(use: (receiver: Receiver) => Promise<void>) {
   const one = await receiver()
@@ -240,15 +206,26 @@ describe('A webhook', () => {
       'https://[::ffff:10.1.2.3]/',
       'https://[fd00::1]/',
       'https://169.254.169.254/latest/meta-data',
-      'https://0x7f.1/x:y',
+      'https://0x7f.1/',
+      'https://2130706433/',
+      'https://127.1/',
+      'https://[::1]/',
+      'https://[::ffff:7f00:1]/',
+      'https://localhost/',
+      'http://[::ffff:127.0.0.1]/',
       'https://user:secret@example.com/',
       'ftp://example.com/',
       'not an address',
     ]
-    const { admin } = service
-    for (const url of bad.filter((one) => !one.includes('0x7f')))
-      refused(await admin.post('/Webhook', { url }), 400, 'invalid_value')
-    assert.equal((await admin.get('/Webhook?WebhookID=999999')).recordCount, 0)
+    // A service that is not told to let them go to its own machine.
+    await withService(
+      {},
+      async ({ admin }) => {
+        for (const url of bad) refused(await admin.post('/Webhook', { url }), 400, 'invalid_value')
+      },
+      service.connection,
+    )
+    assert.equal((await service.admin.get('/Webhook?WebhookID=999999')).recordCount, 0)
   })
 })
 

@@ -1,0 +1,41 @@
+import { createServer, type IncomingHttpHeaders } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+export type Got = {
+  headers: IncomingHttpHeaders
+  body: string
+  event: { type: string; data: Told }
+}
+export type Told = { eventID: number; productID: number; ids: number[] }
+export type Receiver = {
+  url: string
+  got: Got[]
+  answer: (status: number | 'never') => void
+  close: () => void
+}
+
+/** Somebody who is sent events, and answers as a test wants. */
+export async function receiver(): Promise<Receiver> {
+  const got: Got[] = []
+  let status: number | 'never' = 200
+  const server = createServer(async (request, response) => {
+    let body = ''
+    for await (const chunk of request) body += chunk
+    got.push({ headers: request.headers, body, event: JSON.parse(body) })
+    if (status !== 'never')
+      response.writeHead(status, { Location: 'http://169.254.169.254/' }).end()
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  return {
+    url: `http://127.0.0.1:${port}/hook`,
+    got,
+    answer: (given) => {
+      status = given
+    },
+    close: () => {
+      server.closeAllConnections()
+      server.close()
+    },
+  }
+}
