@@ -52,9 +52,15 @@ const windows1252: Decode = (piece) =>
 /** The longest record there may be; a quote that is never closed would swallow the file. */
 const longestRecord = 1_000_000
 
+/**
+ * The lines above the head. They do not go to the parser, which takes the length of the first line
+ * for that of all, and is slow about each that differs: 40 µs.
+ */
+const notesAbove = (text: string) => /^\ufeff?(?:[ \t]*(?:#[^\n]*)?\n)*/.exec(text)?.[0] ?? ''
+
 /** The separator of a file is that which its first line has most of. */
 function delimiterIn(text: string): string {
-  const first = text.split(/\r?\n/).find((line) => line.trim() && !line.startsWith('#')) ?? ''
+  const [first = ''] = text.slice(notesAbove(text).length).split('\n', 1)
   const counted = [',', ';', '\t'].map((mark) => ({ mark, times: first.split(mark).length }))
   return counted.sort((one, other) => other.times - one.times)[0]?.mark ?? ','
 }
@@ -80,13 +86,15 @@ async function* csvRows(texts: AsyncIterable<string>): AsyncGenerator<SourceRow[
   }
   try {
     for await (const text of texts) {
+      const above = parser ? '' : notesAbove(text)
+      line += above.split('\n').length - 1
       if (!parser) {
         parser = parserFor(delimiterIn(text))
         parser.on('error', (error) => {
           fault = error
         })
       }
-      parser.write(text)
+      parser.write(text.slice(above.length))
       yield taken()
       await told()
     }
