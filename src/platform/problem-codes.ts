@@ -9,10 +9,6 @@ type Words = Readonly<Record<string, string>>
 const malformed = {
   combination: 'Fields contradict each other.',
   unknown_lookup: 'An id is not one of the lookup that its field takes.',
-  key_missing: 'Something is sealed with a key that the process does not have.',
-  no_income_kind: 'A tax component has no kind of income, by which tax would be withheld.',
-  no_withholding_rate: 'There is no rate of withholding tax for a kind of income on the day.',
-  overlap: 'Another rate holds for the same at that time.',
   no_price: 'There is no price to work with; give one.',
   same_account: 'Two accounts that must differ are one.',
   cycle: 'The link would lead back to where it begins.',
@@ -64,6 +60,10 @@ const conflicts = {
   product_inactive: 'The product takes no new money.',
   account_closed: 'The account is closed.',
   account_suspended: 'The account is suspended: nothing leaves it.',
+  no_income_kind: 'A tax component has no kind of income, by which tax would be withheld.',
+  no_withholding_rate: 'There is no rate of withholding tax for a kind of income on the day.',
+  overlap: 'Another rate holds for the same at that time.',
+  key_missing: 'Something is sealed with a key that the process does not have.',
   has_units: 'The account holds units.',
   wrong_state: 'The record is not in the state that the operation needs.',
 } as const satisfies Words
@@ -72,149 +72,149 @@ type OwnWords = { 400?: Words; 403?: Words; 404?: Words; 409?: Words }
 
 /** What only some resources refuse with, by the first part of their path. */
 const byResource = {
-    BizEntity: {
-      400: { own_parent: 'An entity cannot be its own parent.' },
-      409: {
-        cycle: 'An entity would be above itself.',
-        has_transactions: 'An account has transactions.',
-        has_entitlements: 'An account has distribution entitlements.',
-        has_events: 'An account has pending notices.',
-        corporate_trustee: 'The organisation is a corporate trustee.',
-      },
+  BizEntity: {
+    400: { own_parent: 'An entity cannot be its own parent.' },
+    409: {
+      cycle: 'An entity would be above itself.',
+      has_transactions: 'An account has transactions.',
+      has_entitlements: 'An account has distribution entitlements.',
+      has_events: 'An account has pending notices.',
+      corporate_trustee: 'The organisation is a corporate trustee.',
     },
-    Person: { 409: { has_transactions: 'The person is a party of an entity with transactions.' } },
-    Organisation: {
-      409: {
-        has_transactions: 'The organisation is a party of an entity with transactions.',
-        licence_active: 'The licence of the organisation is in force.',
-        corporate_trustee: 'The organisation is a corporate trustee.',
-      },
+  },
+  Person: { 409: { has_transactions: 'The person is a party of an entity with transactions.' } },
+  Organisation: {
+    409: {
+      has_transactions: 'The organisation is a party of an entity with transactions.',
+      licence_active: 'The licence of the organisation is in force.',
+      corporate_trustee: 'The organisation is a corporate trustee.',
     },
-    Address: { 400: { more_than_one_owner: 'An address has one owner.' } },
-    Communication: {
-      400: { more_than_one_owner: 'A communication has one owner.' },
-      409: { duplicate_email: 'Another investor has this email address.' },
+  },
+  Address: { 400: { more_than_one_owner: 'An address has one owner.' } },
+  Communication: {
+    400: { more_than_one_owner: 'A communication has one owner.' },
+    409: { duplicate_email: 'Another investor has this email address.' },
+  },
+  Investment: {
+    409: {
+      has_transactions: 'The investment has transactions.',
+      price_tolerance: 'The price is far from the one before; confirm it if it is right.',
     },
-    Investment: {
-      409: {
-        has_transactions: 'The investment has transactions.',
-        price_tolerance: 'The price is far from the one before; confirm it if it is right.',
-      },
+  },
+  BizEvent: {
+    409: {
+      insufficient_holding: 'The account has not as many units.',
+      units_on_hold: 'The units are held back.',
+      event_not_pending: 'The notice is completed or cancelled already.',
+      investment_inactive: 'The investment takes no new money.',
     },
-    BizEvent: {
-      409: {
-        insufficient_holding: 'The account has not as many units.',
-        units_on_hold: 'The units are held back.',
-        event_not_pending: 'The notice is completed or cancelled already.',
-        investment_inactive: 'The investment takes no new money.',
-      },
+  },
+  BizTransaction: {
+    400: { same_investment: 'Units are converted into another investment.' },
+    409: {
+      other_notice: 'The notice is of another account or investment.',
+      insufficient_holding: 'The account has not as many units.',
+      units_on_hold: 'The units are held back.',
+      rolled_back: 'The transaction is rolled back already.',
+      from_distribution: 'The transaction belongs to a distribution.',
+      event_not_pending: 'The notice is completed or cancelled already.',
+      investment_inactive: 'The investment takes no new money.',
+      has_events: 'A notice refers to it.',
     },
-    BizTransaction: {
-      400: { same_investment: 'Units are converted into another investment.' },
-      409: {
-        other_notice: 'The notice is of another account or investment.',
-        insufficient_holding: 'The account has not as many units.',
-        units_on_hold: 'The units are held back.',
-        rolled_back: 'The transaction is rolled back already.',
-        from_distribution: 'The transaction belongs to a distribution.',
-        event_not_pending: 'The notice is completed or cancelled already.',
-        investment_inactive: 'The investment takes no new money.',
-        has_events: 'A notice refers to it.',
-      },
+  },
+  Distribution: {
+    400: {
+      not_found: 'A record that the body names is not there.',
+      tax_components: 'The tax components do not make up the whole.',
+      too_much: 'The amounts given are more than there is to share.',
+      lists_clash: 'An account is in lists that exclude each other.',
+      record_date: 'The record date does not suit.',
     },
-    Distribution: {
-      400: {
-        not_found: 'A record that the body names is not there.',
-        tax_components: 'The tax components do not make up the whole.',
-        too_much: 'The amounts given are more than there is to share.',
-        lists_clash: 'An account is in lists that exclude each other.',
-        record_date: 'The record date does not suit.',
-      },
-      409: {
-        incomplete: 'The distribution lacks what the stage needs.',
-        nobody_to_share: 'Nobody holds any units on the record date.',
-        no_unit_value: 'There is no value of a unit on a day that counts.',
-        nobody_entitled: 'Nobody is entitled to anything.',
-        second_distribution: 'There is one for the same record date; confirmSecond lets it pass.',
-        too_early: 'The day for it has not come yet.',
-        residual_carried: 'What was left over has gone into a later distribution.',
-        residual_used: 'What was left over has been used since.',
-        units_gone: 'Units that it allotted have left their accounts since.',
-        wrong_stage: 'The distribution is at another stage.',
-        has_stages: 'The distribution has been through a stage.',
-        record_date: 'The record date has not passed yet.',
-        drp_not_offered: 'The distribution offers no reinvestment.',
-        no_drp_price: 'There is no price to reinvest at.',
-        investment_inactive: 'The investment takes no new money.',
-      },
+    409: {
+      incomplete: 'The distribution lacks what the stage needs.',
+      nobody_to_share: 'Nobody holds any units on the record date.',
+      no_unit_value: 'There is no value of a unit on a day that counts.',
+      nobody_entitled: 'Nobody is entitled to anything.',
+      second_distribution: 'There is one for the same record date; confirmSecond lets it pass.',
+      too_early: 'The day for it has not come yet.',
+      residual_carried: 'What was left over has gone into a later distribution.',
+      residual_used: 'What was left over has been used since.',
+      units_gone: 'Units that it allotted have left their accounts since.',
+      wrong_stage: 'The distribution is at another stage.',
+      has_stages: 'The distribution has been through a stage.',
+      record_date: 'The record date has not passed yet.',
+      drp_not_offered: 'The distribution offers no reinvestment.',
+      no_drp_price: 'There is no price to reinvest at.',
+      investment_inactive: 'The investment takes no new money.',
     },
-    Document: {
-      400: {
-        ambiguous: 'Several documents have this id; name the product.',
-      },
-      403: {
-        password_required: 'The document asks for a password.',
-        password_wrong: 'The password of the document is another.',
-      },
-      404: { no_file: 'The document has no file yet.' },
-      409: { has_file: 'The document has a file already.' },
+  },
+  Document: {
+    400: {
+      ambiguous: 'Several documents have this id; name the product.',
     },
-    Report: {
-      400: { invalid_period: 'The period ends before it begins.' },
-      403: { scope: 'Who ordered the report may not have it any more.' },
-      409: {
-        not_declared: 'The distribution is not declared yet.',
-        not_complete: 'The report is not made yet.',
-        in_progress: 'The report is being made.',
-        report_failed: 'The report could not be made.',
-        gave_up: 'The report could not be made in several attempts.',
-      },
+    403: {
+      password_required: 'The document asks for a password.',
+      password_wrong: 'The password of the document is another.',
     },
-    Import: {
-      409: {
-        approval_needed: 'A rule lets this wait for approval, and an import cannot wait.',
-        same_file: 'The file was imported before; again takes it once more.',
-        not_complete: 'The import is not done yet.',
-        no_errors: 'No row was refused.',
-        no_file: 'The document has no file yet.',
-        password_required: 'The document asks for a password.',
-        gave_up: 'The import failed in several attempts.',
-        has_holding: 'The account has transactions in the investment already.',
-      },
-      400: {
-        bad_file: 'The file is not of its format, or lacks what its type needs.',
-        wrong_columns: 'A row has more cells than the head.',
-        not_of_operation: 'A row has a value that its operation does not take.',
-      },
+    404: { no_file: 'The document has no file yet.' },
+    409: { has_file: 'The document has a file already.' },
+  },
+  Report: {
+    400: { invalid_period: 'The period ends before it begins.' },
+    403: { scope: 'Who ordered the report may not have it any more.' },
+    409: {
+      not_declared: 'The distribution is not declared yet.',
+      not_complete: 'The report is not made yet.',
+      in_progress: 'The report is being made.',
+      report_failed: 'The report could not be made.',
+      gave_up: 'The report could not be made in several attempts.',
     },
-    User: {
-      403: { beyond_own_rights: 'Nobody gives others more rights than their own.' },
-      409: {
-        last_administrator: 'The registry would be left without an administrator.',
-        nothing_to_confirm: 'No second factor waits to be confirmed.',
-        second_factor_present: 'There is a second factor already.',
-      },
+  },
+  Import: {
+    409: {
+      approval_needed: 'A rule lets this wait for approval, and an import cannot wait.',
+      same_file: 'The file was imported before; again takes it once more.',
+      not_complete: 'The import is not done yet.',
+      no_errors: 'No row was refused.',
+      no_file: 'The document has no file yet.',
+      password_required: 'The document asks for a password.',
+      gave_up: 'The import failed in several attempts.',
+      has_holding: 'The account has transactions in the investment already.',
     },
-    ApiKey: { 403: { beyond_own_rights: 'Nobody gives others more rights than their own.' } },
-    Approval: {
-      403: {
-        own_request: 'Nobody approves what they asked for themselves.',
-        not_own_request: 'Only who asked for it cancels it.',
-      },
-      409: {
-        approval_expired: 'The request has waited too long.',
-        decided_already: 'The caller has decided already.',
-        maker_may_not: 'Who asked for it may not do it any more.',
-        unknown_operation: 'The operation that waits is not known any more.',
-      },
+    400: {
+      bad_file: 'The file is not of its format, or lacks what its type needs.',
+      wrong_columns: 'A row has more cells than the head.',
+      not_of_operation: 'A row has a value that its operation does not take.',
     },
-    PaymentRun: {
-      403: { own_run: 'A run is approved by another person than its maker.' },
-      409: {
-        nothing_to_pay: 'There is nothing to pay that is not in a run.',
-        nothing_returned: 'No payment of the run was returned then.',
-      },
+  },
+  User: {
+    403: { beyond_own_rights: 'Nobody gives others more rights than their own.' },
+    409: {
+      last_administrator: 'The registry would be left without an administrator.',
+      nothing_to_confirm: 'No second factor waits to be confirmed.',
+      second_factor_present: 'There is a second factor already.',
     },
+  },
+  ApiKey: { 403: { beyond_own_rights: 'Nobody gives others more rights than their own.' } },
+  Approval: {
+    403: {
+      own_request: 'Nobody approves what they asked for themselves.',
+      not_own_request: 'Only who asked for it cancels it.',
+    },
+    409: {
+      approval_expired: 'The request has waited too long.',
+      decided_already: 'The caller has decided already.',
+      maker_may_not: 'Who asked for it may not do it any more.',
+      unknown_operation: 'The operation that waits is not known any more.',
+    },
+  },
+  PaymentRun: {
+    403: { own_run: 'A run is approved by another person than its maker.' },
+    409: {
+      nothing_to_pay: 'There is nothing to pay that is not in a run.',
+      nothing_returned: 'No payment of the run was returned then.',
+    },
+  },
 } as const satisfies Record<string, OwnWords>
 
 /** What any operation may be refused with, by status. */
@@ -337,7 +337,7 @@ export function codesOf(operation: string, takes: { body: boolean; pages: boolea
 /** To approve is to do what waits: it is refused with whatever that is refused with. */
 function ofAny(): OwnWords {
   const merged = (status: keyof OwnWords): Words =>
-    Object.assign({}, ...Object.values(byResource).map((own) => own[status]))
+    Object.assign({}, ...Object.values<OwnWords>(byResource).map((own) => own[status]))
   return { 400: merged(400), 403: merged(403), 404: merged(404), 409: merged(409) }
 }
 
