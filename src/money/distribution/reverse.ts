@@ -133,7 +133,7 @@ async function refuseUsed(tx: Tx, stored: Stored) {
     ...used.map(
       (account): Problem => ({
         code: 'residual_used',
-        message: `What was left for account ${account} went into a later allotment or was paid out.`,
+        message: `What was left for account ${account} was allotted later, or paid out.`,
       }),
     ),
   ]
