@@ -18,7 +18,7 @@ const storeys: Record<string, string> = {
     'tax-standing',
   ledger: 'on-hold biz-event biz-transaction holding',
   money: 'withholding-rate distribution payment-run reconciliation',
-  records: 'document hold report search',
+  records: 'document hold statement report search',
   integration: 'event webhook import',
   operations: 'gauges.ts secret-fields.ts verify backup maintenance.ts worker.ts demo cli console',
 }

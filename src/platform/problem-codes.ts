@@ -163,6 +163,7 @@ const byResource = {
     400: { invalid_period: 'The period ends before it begins.' },
     403: { scope: 'Who ordered the report may not have it any more.' },
     409: {
+      nothing_to_state: 'No account has anything that the statement could tell.',
       not_declared: 'The distribution is not declared yet.',
       not_complete: 'The report is not made yet.',
       in_progress: 'The report is being made.',

@@ -1223,6 +1223,9 @@ create table product (
   withholding boolean default false not null,
   tax_component_kinds json default '[]'::json not null,
   bank_detail_cool_off_days integer default 0 not null,
+  financial_year_end character varying(5) default '06-30'::character varying not null,
+  company_tax_percentage numeric default 30 not null,
+  issuer json,
   constraint product_pkey PRIMARY KEY (product_id),
   constraint product_external_id_unique UNIQUE (external_product_id),
   constraint product_cool_off CHECK (((bank_detail_cool_off_days >= 0) AND (bank_detail_cool_off_days <= 365)))

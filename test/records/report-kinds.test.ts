@@ -199,17 +199,22 @@ async function compareXlsx(file: Buffer, made: Made, expected: string[][]) {
 
 async function comparePdf(file: Buffer, made: Made, digits: Made) {
   const pages = await pagesOf(file)
+  // A statement is a letter, with words of its own about what it is.
+  const isLetter = made.title === 'Holding statement'
   for (const [i, page] of pages.entries()) {
     assert.ok(page.includes(`Page ${i + 1} of ${pages.length}`), page)
+    if (isLetter) continue
     for (const { title } of made.columns) assert.ok(page.includes(title.split(' ')[0]!))
   }
   assert.ok(pages[0]!.includes(made.title))
-  for (const value of Object.values(made.about)) assert.ok(pages[0]!.includes(value), value)
+  for (const value of isLetter ? [] : Object.values(made.about))
+    assert.ok(pages[0]!.includes(value), value)
   const all = pages.join('\n')
   const figures = made.columns.filter(({ kind }) => kind === 'number')
   for (const row of [...digits.rows, ...sumsOf(digits).map(({ row }) => row)])
     for (const { key } of figures) {
       const value = row[key]
+      if (isLetter && Number(value) === 0) continue
       if (value !== null && value !== undefined) assert.ok(all.includes(grouped(String(value))))
     }
 }

@@ -16,6 +16,7 @@ export const decimalFields = [
   'closingCost',
   'closingGain',
   'closingQuantity',
+  'companyTaxPercentage',
   'conversionFactor',
   'costAmount',
   'costChange',

@@ -18,7 +18,7 @@ const exempt: readonly string[] = ['FrankedDividend', 'TaxDeferred', 'ReturnOfCa
 export const isExempt = (kind: string) => exempt.includes(kind)
 
 /** What the names of the specification stand for, unless the product says otherwise. */
-const usual: Readonly<Record<string, IncomeKind>> = {
+export const usualKinds: Readonly<Record<string, IncomeKind>> = {
   australianfrankeddividends: 'FrankedDividend',
   australianincomedividendsfranked: 'FrankedDividend',
   australianunfrankeddividends: 'UnfrankedDividend',
@@ -27,4 +27,4 @@ const usual: Readonly<Record<string, IncomeKind>> = {
   capitalgainscapital: 'CapitalGain',
 }
 export const usualKind = (taxComponentName: string): IncomeKind | undefined =>
-  usual[taxComponentName.trim().toLowerCase()]
+  usualKinds[taxComponentName.trim().toLowerCase()]

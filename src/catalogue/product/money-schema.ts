@@ -1,5 +1,13 @@
 import { Type } from 'typebox'
-import { document, Flag, requiredText } from '../../platform/shape/fields.ts'
+import {
+  decimal,
+  document,
+  Flag,
+  Id,
+  optional,
+  requiredText,
+  text,
+} from '../../platform/shape/fields.ts'
 import { incomeKinds } from './income-kinds.ts'
 
 export const Withholding = {
@@ -28,3 +36,44 @@ export const CoolOff = Type.Integer({
     'How many days ago the bank details of a payee must have been changed last for a payment run ' +
     'to pay them; 0: whenever.',
 })
+
+export const FinancialYearEnd = Type.String({
+  pattern: '^(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$',
+  must: 'must be a month and a day, like 06-30',
+  default: '06-30',
+  description: 'The last day of the financial year, by which annual tax statements are made.',
+})
+export const CompanyTax = decimal(
+  { minimum: '0', maximum: '99' },
+  {
+    default: '30',
+    description:
+      'The rate of company tax, in percent, that franked dividends carry a credit for, as ' +
+      'statements show it.',
+  },
+)
+
+const Colour = Type.String({
+  pattern: '^#[0-9A-Fa-f]{6}$',
+  must: 'must be a colour like #1f4e79',
+  description: 'The colour of titles and lines.',
+})
+/** Who writes to investors: without it, the product's name alone. */
+export const Issuer = document(
+  Type.Object(
+    {
+      name: requiredText(200),
+      abn: optional(text(20)),
+      address: optional(text(500)),
+      phone: optional(text(50)),
+      email: optional(text(254)),
+      website: optional(text(200)),
+      logoDocumentID: optional(Id),
+      accentColour: optional(Colour),
+      statementNote: optional(
+        text(2000, { description: 'What stands at the end of every statement.' }),
+      ),
+    },
+    { description: 'Who stands on everything that goes to an investor.' },
+  ),
+)

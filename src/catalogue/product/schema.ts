@@ -16,7 +16,14 @@ import {
 } from '../../platform/shape/fields.ts'
 import { reference } from '../../platform/sql/identify.ts'
 import { isTimeZone } from '../../time-zone.ts'
-import { CoolOff, TaxComponentKinds, Withholding } from './money-schema.ts'
+import {
+  CompanyTax,
+  CoolOff,
+  FinancialYearEnd,
+  Issuer,
+  TaxComponentKinds,
+  Withholding,
+} from './money-schema.ts'
 
 const TimeZone = textThat(
   64,
@@ -46,6 +53,9 @@ const fields = {
   withholding: optional(clearable(Withholding)),
   taxComponentKinds: optional(clearable(TaxComponentKinds)),
   bankDetailCoolOffDays: optional(clearable(CoolOff)),
+  financialYearEnd: optional(clearable(FinancialYearEnd)),
+  companyTaxPercentage: optional(clearable(CompanyTax)),
+  issuer: optional(clearable(Issuer)),
 }
 
 export const ProductInput = Type.Object(fields, {
@@ -71,6 +81,9 @@ export const Product = shown(
     withholding: false,
     taxComponentKinds: [{ taxComponentName: 'Bank interest', incomeKind: 'Interest' }],
     bankDetailCoolOffDays: 0,
+    financialYearEnd: '06-30',
+    companyTaxPercentage: 30,
+    issuer: null,
     createdDate: '2026-01-01T00:00:00Z',
     updatedDate: '2026-01-01T00:00:00Z',
   },

@@ -21,17 +21,24 @@ import {
 } from '../../platform/sql/identify.ts'
 import { queueJob } from '../../platform/sql/queue.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
+import { statementKinds } from '../statement/kinds.ts'
 import { checkMayRead, kinds } from './kinds.ts'
-import type { ReportInput } from './schema.ts'
+import { type Format, type ReportInput, tableFormats } from './schema.ts'
 import { renderReport } from './sql.ts'
 
 const { ReportType, DistributionStatus } = lookups
 
 /** Takes an order for a report. A worker is woken by the commit of this very transaction. */
 export async function createReport(tx: Tx, actor: Actor, input: ReportInput): Promise<Written> {
-  const { reportTypeID, format = 'csv', top, knownAt } = input
+  const { reportTypeID, top, knownAt } = input
+  const format = input.format ?? usualFormat(input)
   checkMayRead(actor, reportTypeID)
-  refuseAll(400, [...neededBy(input), ...wrongPeriod(input), ...wrongMoment(input)])
+  refuseAll(400, [
+    ...neededBy(input, format),
+    ...wrongPeriod(input),
+    ...wrongMoment(input),
+    ...wrongFormat(input, format),
+  ])
   const about = await subjectOf(tx, actor, input)
   const { productID, investmentID, corporateActionID, bizEntityID, accountID } = about
   const { name = kinds[reportTypeID]!.title, date, fromDate, toDate } = input
@@ -55,7 +62,7 @@ export const queueReport = (tx: Tx, reportID: number) =>
   queueJob(tx, 'make_report', { reportID }, `report ${reportID}`)
 
 /** What the kind of report cannot do without. */
-function neededBy(input: ReportInput): Problem[] {
+function neededBy(input: ReportInput, format: Format): Problem[] {
   const needs = (references: Reference[]): Problem[] =>
     references.some((reference) => namesAny(reference, input))
       ? []
@@ -68,10 +75,33 @@ function neededBy(input: ReportInput): Problem[] {
               .join(' or ')}.`,
           },
         ]
-  if (input.reportTypeID === ReportType.Distribution) return needs([distributionReference])
-  if (input.reportTypeID === ReportType['Holding statement'])
-    return needs([bizEntityReference, accountReference])
-  return []
+  const { reportTypeID } = input
+  const ofOne = isStatement(reportTypeID) && format !== 'zip'
+  return [
+    ...(ofDistribution.includes(reportTypeID) ? needs([distributionReference]) : []),
+    ...(ofOne ? needs([bizEntityReference, accountReference]) : []),
+  ]
+}
+
+const ofDistribution: number[] = [ReportType.Distribution, ReportType['Distribution statement']]
+const isStatement = (typeID: number) => typeID in statementKinds
+
+/** A statement is a letter, or many; everything else is a table. */
+function usualFormat(input: ReportInput): Format {
+  if (kinds[input.reportTypeID]!.sketch) return 'csv'
+  const ofOne = [bizEntityReference, accountReference].some((how) => namesAny(how, input))
+  return ofOne ? 'pdf' : 'zip'
+}
+
+function wrongFormat({ reportTypeID }: ReportInput, format: Format): Problem[] {
+  const { sketch } = kinds[reportTypeID]!
+  const possible = [
+    ...(sketch ? tableFormats : (['pdf'] as const)),
+    ...(isStatement(reportTypeID) ? (['zip'] as const) : []),
+  ]
+  if (possible.some((one) => one === format)) return []
+  const message = `This report is made as ${possible.join(', ')}.`
+  return [{ code: 'invalid_value', field: 'format', message }]
 }
 
 function wrongPeriod({ fromDate, toDate, date }: ReportInput): Problem[] {

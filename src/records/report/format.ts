@@ -2,14 +2,14 @@ import { safeName } from '../../platform/files/name.ts'
 import { writeCsv } from './csv.ts'
 import { writeJson } from './json.ts'
 import { writePdf } from './pdf.ts'
-import type { Format } from './schema.ts'
+import type { Format, TableFormat } from './schema.ts'
 import type { Row, Table } from './table.ts'
 import { writeXlsx } from './xlsx.ts'
 
 /** Writes a table to a file as its rows come, however many they are. */
 export type Writer = (path: string, table: Table, rows: AsyncIterable<Row[]>) => Promise<void>
 
-export const writers: Record<Format, Writer> = {
+export const writers: Record<TableFormat, Writer> = {
   csv: writeCsv,
   json: writeJson,
   xlsx: writeXlsx,
@@ -21,6 +21,7 @@ export const typeOfFormat: Record<Format, string> = {
   json: 'application/json; charset=utf-8',
   xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
   pdf: 'application/pdf',
+  zip: 'application/zip',
 }
 
 export const fileNameOf = (name: string, format: Format) => `${safeName(name)}.${format}`

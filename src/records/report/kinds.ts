@@ -22,7 +22,8 @@ type Kind = {
   title: string
   /** What its rows are made of: who may not read that may not have the report. */
   needs: readonly Permission[]
-  sketch: (snapshot: Snapshot, subject: Subject, vault: Vault) => Promise<Sketch>
+  /** Its rows as a table; a kind without is made as letters only. */
+  sketch?: (snapshot: Snapshot, subject: Subject, vault: Vault) => Promise<Sketch>
   /** It shows the names and addresses of its day. */
   namesAsAt?: true
   /** It is of more than the past is kept of. */
@@ -68,6 +69,20 @@ export const kinds: Record<number, Kind> = {
     title: 'Holding statement',
     needs: ['BizEntity.Read', 'BizTransaction.Read'],
     sketch: statementSketch,
+  },
+  [ReportType['Distribution statement']]: {
+    title: 'Distribution statement',
+    needs: ['Distribution.Read', 'BizEntity.Read', 'Address.Read'],
+    presentOnly: true,
+  },
+  [ReportType['Annual tax statement']]: {
+    title: 'Annual tax statement',
+    needs: ['Distribution.Read', 'BizEntity.Read', 'Address.Read'],
+    presentOnly: true,
+  },
+  [ReportType['Transaction confirmation']]: {
+    title: 'Transaction confirmation',
+    needs: ['BizTransaction.Read', 'BizEntity.Read', 'Address.Read'],
   },
   [ReportType['Payment reconciliation']]: {
     title: 'Payment reconciliation',

@@ -9,10 +9,13 @@ import { Refusal } from '../../platform/refusal.ts'
 import { raise } from '../../platform/sql/event.ts'
 import type { Fragment, Snapshot, Tx } from '../../platform/sql/handle.ts'
 import { lookBack } from '../../platform/sql/known.ts'
+import type { Printed } from '../statement/index-file.ts'
+import { statementKinds } from '../statement/kinds.ts'
+import { makePdf, makeZip } from '../statement/make.ts'
 import { queueReport } from './create.ts'
 import { writers } from './format.ts'
 import { checkMayRead, kinds } from './kinds.ts'
-import type { Format } from './schema.ts'
+import type { Format, TableFormat } from './schema.ts'
 import type { Subject } from './subject.ts'
 import { type Row, rowsOf, type Table, tableOf } from './table.ts'
 
@@ -128,10 +131,8 @@ async function make(makers: Makers, order: Order, progress: Progress, signal: Ab
     makers.snapshot(async (present) => {
       const { snapshot, moment } = await inItsTime(present, order)
       order.knownAt = moment
-      const table = await tableOf(snapshot, await sketchOf(makers, snapshot, order))
-      const rows = counted(rowsOf(snapshot, table), table, progress, signal)
-      await writers[order.format](path, table, rows)
-      progress.rows = table.count
+      const make = isLetters(order) ? makeLetters : makeTable
+      await make(makers, order, path, { snapshot, progress, signal })
     }, signal),
   )
   signal.throwIfAborted()
@@ -139,8 +140,47 @@ async function make(makers: Makers, order: Order, progress: Progress, signal: Ab
   makers.ring()
 }
 
-const sketchOf = ({ vault }: Makers, snapshot: Snapshot, order: Order) =>
-  kinds[order.typeID]!.sketch(snapshot, order, vault)
+type Making = { snapshot: Snapshot; progress: Progress; signal: AbortSignal }
+
+async function makeTable(makers: Makers, order: Order, path: string, making: Making) {
+  const { snapshot, progress, signal } = making
+  const { typeID, format } = order
+  // What has no table, or no such format, was refused when it was ordered.
+  const sketch = await kinds[typeID]!.sketch!(snapshot, order, makers.vault)
+  const table = await tableOf(snapshot, sketch)
+  const rows = counted(rowsOf(snapshot, table), table, progress, signal)
+  await writers[format as TableFormat](path, table, rows)
+  progress.rows = table.count
+}
+
+/** Statements, as a letter or as many. */
+const isLetters = ({ typeID, format }: Order) =>
+  typeID in statementKinds && (format === 'pdf' || format === 'zip')
+
+async function makeLetters(makers: Makers, order: Order, path: string, making: Making) {
+  const { snapshot, progress, signal } = making
+  const [all] = await snapshot.query<{ count: number }>(sql`
+    select count(*)::int as count from account where product_id = ${order.productID}`)
+  const tools = {
+    snapshot,
+    signal,
+    readFile: (sha256: string) => bytesOf(makers.files, sha256),
+    onPrinted: async (printed: readonly Printed[]) => {
+      progress.rows += printed.length
+      const share = Math.floor((100 * progress.rows) / Math.max(1, all!.count))
+      progress.percent = Math.min(99, share)
+    },
+  }
+  const make = order.format === 'zip' ? makeZip : makePdf
+  progress.rows = await make(tools, order, path)
+}
+
+/** A small file as a whole. */
+async function bytesOf(files: Files, sha256: string): Promise<Buffer> {
+  const pieces: Buffer[] = []
+  for await (const piece of await files.open(sha256)) pieces.push(piece as Buffer)
+  return Buffer.concat(pieces)
+}
 
 /**
  * The register as it was known when the order says, and of some kinds with the names of their day;

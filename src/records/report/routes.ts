@@ -27,10 +27,11 @@ export const reportEndpoints = (database: Database, files: Files): Endpoint[] =>
     ...change,
     summary: 'Order a report; it is made in the background.',
     description: `Register of members, Holdings, Top holders and Holding ranges are as at \`date\`
-(today); Transactions and Holding statement are about \`fromDate\` to \`toDate\`. Distribution needs
-the distribution, Holding statement the entity or the account. Payment reconciliation, Withholding
-summary and Units on issue are about a period too, the first two also about one distribution;
-Unclaimed money is as at \`date\`. The permissions to read what the
+(today), as Unclaimed money is; Transactions is about \`fromDate\` to \`toDate\`, as Payment
+reconciliation, Withholding summary and Units on issue are. Distribution and Distribution statement
+need the distribution. Holding statement, Distribution statement, Annual tax statement (of the
+financial year that \`date\` is in) and Transaction confirmation need the entity or the account,
+and are letters; with \`format\` zip they come for everybody. The permissions to read what the
 report is made of are needed as well.`,
     body: ReportInput,
     data: Report,

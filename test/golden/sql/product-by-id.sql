@@ -11,6 +11,9 @@ from (select p.product_id as "productID",
   p.withholding as "withholding",
   p.tax_component_kinds as "taxComponentKinds",
   p.bank_detail_cool_off_days as "bankDetailCoolOffDays",
+  p.financial_year_end as "financialYearEnd",
+  trim_scale(p.company_tax_percentage) as "companyTaxPercentage",
+  p.issuer as "issuer",
   to_char(p.created_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as "createdDate",
   to_char(p.updated_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as "updatedDate" from product p where
     p.product_id = $1 and true

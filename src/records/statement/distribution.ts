@@ -1,0 +1,190 @@
+import sql, { raw } from 'sql-template-tag'
+import type { Snapshot } from '../../platform/sql/handle.ts'
+import { frankingCredit } from './franking.ts'
+import type { Holding, StatementKind, StatementSubject } from './kind.ts'
+import { grouped, type Letter, longDate, type Section, spaced } from './letter.ts'
+import { className, currency, kindOfComponent, money, wanted } from './parts.ts'
+
+type Shared = {
+  name: string | null
+  class: string
+  currency: string
+  recordDate: string
+  paymentDate: string
+  perUnit: string | null
+  drpPrice: string | null
+  drpClass: string | null
+  drpDate: string | null
+  companyTax: string
+}
+
+type Data = {
+  units: string
+  gross: string
+  tax: string
+  drp: string
+  cash: string
+  /** Name, kind, amount. */
+  components: [string, string | null, string][]
+  /** Name, rule, base, percentage, amount. */
+  withheld: [string, string, string, string, string][]
+  residualBefore: string | null
+  drpUnits: string | null
+  drpCost: string | null
+  drpResidual: string | null
+  residualPaid: string | null
+  payee: string | null
+}
+
+async function shared(snapshot: Snapshot, subject: StatementSubject) {
+  const [row] = await snapshot.query<Shared>(sql`
+    select d.name, ${className} as class, ${currency} as currency, d.record_date as "recordDate",
+      d.payment_date as "paymentDate", trim_scale(coalesce(d.distribution_amount_per_unit,
+        d.declared_rate))::text as "perUnit", trim_scale(d.drp_price)::text as "drpPrice",
+      coalesce(r.security_code, r.name) as "drpClass", d.drp_allotment_date as "drpDate",
+      p.company_tax_percentage::text as "companyTax"
+    from distribution d join investment i on i.investment_id = d.investment_id
+    join product p on p.product_id = d.product_id
+    left join investment r on r.investment_id = d.drp_investment_id
+    where d.product_id = ${subject.productID}
+      and d.corporate_action_id = ${subject.corporateActionID}`)
+  return { ...row!, day: row!.paymentDate }
+}
+
+const payee = raw(`nullif(concat_ws(' ', t.payee_name, t.payee_bsb,
+  repeat('*', greatest(0, length(coalesce(t.payee_account_number, t.payee_iban)) - 3))
+    || right(coalesce(t.payee_account_number, t.payee_iban), 3)), '')`)
+
+const accounts = (subject: StatementSubject) => sql`
+  select t.account_id, json_build_object(
+    'units', round(t.units, i.unit_decimals)::text, 'gross', ${raw(money('t.gross_amount'))},
+    'tax', ${raw(money('t.tax_amount'))}, 'drp', ${raw(money('t.drp_amount'))},
+    'cash', ${raw(money('t.cash_amount'))},
+    'components', (
+      select json_agg(json_build_array(c.tax_component_name, ${kindOfComponent},
+        ${raw(money('t.component_amounts[c.ordinal]'))}) order by c.ordinal)
+      from distribution_component c where c.product_id = t.product_id
+        and c.corporate_action_id = t.corporate_action_id),
+    'withheld', (
+      select coalesce(json_agg(json_build_array(c.tax_component_name, w.rule,
+        ${raw(money('w.base_amount'))}, trim_scale(w.percentage)::text,
+        ${raw(money('w.amount'))}) order by w.ordinal), '[]')
+      from withholding w join distribution_component c on c.product_id = w.product_id
+        and c.corporate_action_id = w.corporate_action_id and c.ordinal = w.ordinal
+      where w.product_id = t.product_id and w.corporate_action_id = t.corporate_action_id
+        and w.account_id = t.account_id and w.amount > 0),
+    'residualBefore', ${raw(money('t.residual_before'))},
+    'drpUnits', trim_scale(t.drp_units)::text, 'drpCost', ${raw(money('t.drp_cost'))},
+    'drpResidual', ${raw(money('t.drp_residual'))},
+    'residualPaid', (
+      select ${raw(money('sum(r.amount)'))} from residual_payment r
+      where r.product_id = t.product_id and r.corporate_action_id = t.corporate_action_id
+        and r.account_id = t.account_id and r.reversed_date is null),
+    'payee', ${payee}) as data
+  from entitlement t
+  join account a on a.product_id = t.product_id and a.account_id = t.account_id
+  join investment i on i.investment_id = t.investment_id
+  join product p on p.product_id = t.product_id
+  where t.product_id = ${subject.productID}
+    and t.corporate_action_id = ${subject.corporateActionID} and ${wanted(subject)}`
+
+const rules: Record<string, string> = {
+  NoTfn: 'no tax file number quoted',
+  NonResident: 'non-resident',
+  Override: 'as directed',
+}
+
+const pairs = (heading: string, rows: (readonly [string, string | null] | false)[], sums = 0) => ({
+  heading,
+  columns: [
+    { title: '', width: 70 },
+    { title: '', width: 30, isNumber: true },
+  ],
+  rows: rows.filter((row) => row !== false),
+  sums,
+})
+
+function componentsOf({ components }: Data, { currency: code, companyTax }: Shared): Section {
+  const credits = components.map(([, kind, amount]) =>
+    kind === 'FrankedDividend' ? frankingCredit(amount, companyTax) : null,
+  )
+  return {
+    heading: 'Components',
+    columns: [
+      { title: 'Component', width: 50 },
+      { title: `Amount (${code})`, width: 25, isNumber: true },
+      { title: 'Franking credit', width: 25, isNumber: true },
+    ],
+    rows: components.map(([name, , amount], i) => [
+      spaced(name),
+      grouped(amount),
+      grouped(credits[i]),
+    ]),
+  }
+}
+
+const withheldOf = ({ withheld }: Data): Section => ({
+  heading: 'Tax withheld',
+  columns: [
+    { title: 'Of', width: 30 },
+    { title: 'Reason', width: 26 },
+    { title: 'Base', width: 16, isNumber: true },
+    { title: 'Rate', width: 10, isNumber: true },
+    { title: 'Tax', width: 18, isNumber: true },
+  ],
+  rows: withheld.map(([name, rule, base, rate, amount]) => [
+    spaced(name),
+    rules[rule] ?? rule,
+    grouped(base),
+    `${rate}%`,
+    grouped(amount),
+  ]),
+})
+
+const reinvestedOf = (data: Data, { drpPrice, drpClass }: Shared) =>
+  pairs('Reinvestment', [
+    ['Brought forward from earlier reinvestments', grouped(data.residualBefore)],
+    ['Reinvested from this distribution', grouped(data.drp)],
+    [`Units allotted${drpClass ? ` in ${drpClass}` : ''}`, grouped(data.drpUnits)],
+    ['Price per unit', grouped(drpPrice)],
+    ['Cost of the units allotted', grouped(data.drpCost)],
+    ['Carried forward', grouped(data.drpResidual)],
+  ])
+
+function letter(of: Shared, { accountNumber, addressee, data }: Holding<Data>): Letter {
+  const isReinvested = data.drpUnits !== null
+  return {
+    title: 'Distribution statement',
+    addressee,
+    references: [
+      ['Account', accountNumber],
+      ['Class', of.class],
+      ...(of.name ? [['Distribution', of.name] as const] : []),
+      ['Record date', longDate(of.recordDate)],
+      ['Payment date', longDate(of.paymentDate)],
+    ],
+    sections: [
+      pairs(
+        `Your distribution (${of.currency})`,
+        [
+          ['Units held at the record date', grouped(data.units)],
+          of.perUnit !== null && ['Amount per unit', grouped(of.perUnit)],
+          ['Gross distribution', grouped(data.gross)],
+          ['Less tax withheld', grouped(data.tax)],
+          ['Less reinvested', grouped(data.drp)],
+          ['Paid to you', grouped(data.cash)],
+        ],
+        1,
+      ),
+      componentsOf(data, of),
+      ...(data.withheld.length > 0 ? [withheldOf(data)] : []),
+      ...(isReinvested ? [reinvestedOf(data, of)] : []),
+      ...(data.payee && data.cash !== '0.00' ? [pairs('Payment', [['Paid to', data.payee]])] : []),
+    ],
+    notes: data.residualPaid
+      ? [`With it, ${data.residualPaid} left of earlier reinvestments was paid to you.`]
+      : [],
+  }
+}
+
+export const distributionStatement: StatementKind<Shared, Data> = { shared, accounts, letter }

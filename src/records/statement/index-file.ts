@@ -1,0 +1,43 @@
+import { lookups } from '../../platform/lookup/lookups.ts'
+import type { HolderRow } from './parts.ts'
+
+/** A statement that is in the zip, by its account: where it begins, and how long it is. */
+export type Printed = { row: HolderRow; fileName: string; offset: number; size: number }
+
+/** Letters and digits that any system takes in the name of a file. */
+const plain = (text: string) =>
+  text
+    .normalize('NFD')
+    .replaceAll(/\p{M}/gu, '')
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .replaceAll(/^-|-$/g, '')
+    .slice(0, 40)
+
+/** 1000123-smith-2026-06-30.pdf; the account's id where its number is not fit for a name. */
+export function fileNameOf({ accountNumber, accountID, surname }: HolderRow, day: string) {
+  const number = /^[A-Za-z0-9-]+$/.test(accountNumber)
+    ? accountNumber
+    : `${plain(accountNumber)}-id${accountID}`
+  return `${[number, plain(surname), day].filter(Boolean).join('-')}.pdf`
+}
+
+const { Email } = lookups.CommunicationPreference
+const both = lookups.CommunicationPreference['Email and post']
+
+/** How a statement is to go out, by what its holder prefers and can be reached by. */
+export function wayOf({ email, preferenceID }: HolderRow): 'Email' | 'Print' | 'NoAddress' {
+  const prefersEmail = preferenceID === null || preferenceID === Email || preferenceID === both
+  if (!prefersEmail) return 'Print'
+  return email ? 'Email' : 'NoAddress'
+}
+
+export const indexHead = '\ufefffile,accountNumber,name,accountID,delivery\r\n'
+const cell = (text: string) => {
+  const safe = /^[\s\0]*[=+\-@]/.test(text) ? `'${text}` : text
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+}
+export const indexLine = ({ row, fileName }: Printed) =>
+  `${[fileName, row.accountNumber, row.name, String(row.accountID), wayOf(row)]
+    .map(cell)
+    .join(',')}\r\n`

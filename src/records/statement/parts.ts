@@ -1,0 +1,93 @@
+import sql, { raw } from 'sql-template-tag'
+import { usualKinds } from '../../catalogue/product/income-kinds.ts'
+import { lookups } from '../../platform/lookup/lookups.ts'
+import type { Fragment } from '../../platform/sql/handle.ts'
+import type { StatementSubject } from './kind.ts'
+
+const { Email } = lookups.CommunicationType
+const { Postal, Physical } = lookups.AddressType
+
+/** What every statement needs to know of the class i. */
+export const className = raw('coalesce(i.security_code, i.name, i.external_investment_id)')
+export const currency = raw(
+  `(array[${Object.keys(lookups.Currency)
+    .map((code) => `'${code}'`)
+    .join(', ')}])[i.currency_id]`,
+)
+/** Money of the class i as text, in the decimals of its currency. */
+export const money = (column: string) => `round(${column}, minor_units(i.currency_id))::text`
+
+/** The accounts a that an order names, as a condition. */
+export const wanted = ({ bizEntityID, accountID }: StatementSubject): Fragment => sql`
+  ${accountID ? sql`a.account_id = ${accountID}` : sql`true`}
+  and ${bizEntityID ? sql`a.biz_entity_id = ${bizEntityID}` : sql`true`}`
+
+/** What the component c of product p is for tax. */
+export const kindOfComponent = raw(`coalesce(
+  (select k ->> 'incomeKind' from json_array_elements(p.tax_component_kinds) k
+    where lower(trim(k ->> 'taxComponentName')) = lower(trim(c.tax_component_name)) limit 1),
+  case lower(trim(c.tax_component_name)) ${Object.entries(usualKinds)
+    .map(([name, kind]) => `when '${name}' then '${kind}'`)
+    .join(' ')} end)`)
+
+/** The entity's own address, else that of a party; a postal one first. As lines. */
+const address = `
+  select array_remove(array[nullif(trim(x.above_address_line), ''),
+    nullif(trim(x.address_line), ''),
+    nullif(concat_ws(' ', x.suburb, x.state_code, x.postcode), ''),
+    case when x.country_code not in ('AU', 'AUS') then coalesce((
+      select l.name from lookup l where l.category = 'Country'
+        and x.country_code in (l.code, l.description) limit 1), x.country_code) end], null) as lines
+  from (
+    select 1 as place, x.* from address x where x.biz_entity_id = e.biz_entity_id
+    union all
+    select 2, x.* from biz_entity_party y join address x
+      on x.person_id = y.person_id or x.organisation_id = y.organisation_id
+    where y.biz_entity_id = e.biz_entity_id) x
+  order by x.place, case x.address_type_id when ${Postal} then 1 when ${Physical} then 2 else 3 end,
+    x.address_id limit 1`
+
+/** The e-mail address of the entity, else that of the primary contact, else of any party. */
+const email = `
+  select c.name as email from (
+    select 0 as place, c.name, c.communication_id from communication c
+    where c.biz_entity_id = e.biz_entity_id and c.communication_type_id = ${Email}
+    union all
+    select case when y.is_primary_contact then 1 else 2 end, c.name, c.communication_id
+    from biz_entity_party y join communication c
+      on (c.person_id = y.person_id or c.organisation_id = y.organisation_id)
+        and c.communication_type_id = ${Email}
+    where y.biz_entity_id = e.biz_entity_id) c
+  order by c.place, c.communication_id limit 1`
+
+const surname = `
+  select s.last_name from biz_entity_party y join person s on s.person_id = y.person_id
+  where y.biz_entity_id = e.biz_entity_id
+    and e.biz_entity_type_id = ${lookups.BizEntityType.Individual} and s.last_name <> ''
+  order by y.is_primary_contact desc nulls last, y.biz_entity_party_id limit 1`
+
+/** A row for each account of a select with account_id and data, with whom the letter goes to. */
+export const withHolders = (accounts: Fragment): Fragment => sql`
+  select a.account_id as "accountID", a.account_number as "accountNumber", e.name,
+    coalesce(k.last_name, e.name) as surname, to_json(array[e.name::text] || d.lines)::text
+      as addressee, m.email, e.communication_preference_id as "preferenceID", x.data::text as data
+  from (${accounts}) x
+  join account a on a.account_id = x.account_id
+  join biz_entity e on e.biz_entity_id = a.biz_entity_id
+  left join lateral (${raw(address)}) d on true
+  left join lateral (${raw(email)}) m on true
+  left join lateral (${raw(surname)}) k on true
+  order by a.account_id`
+
+/** A row of what withHolders selects. */
+export type HolderRow = {
+  accountID: number
+  accountNumber: string
+  name: string
+  surname: string
+  /** A list of lines and the data, as JSON: this process hands them on unread. */
+  addressee: string
+  data: string
+  email: string | null
+  preferenceID: number | null
+}

@@ -1,0 +1,218 @@
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import PDFDocument from 'pdfkit'
+import type { Issuer, Letter, Section } from './letter.ts'
+
+/** The paper that letters are written on: the issuer, and the issuer's logo if there is one. */
+export type Paper = { issuer: Issuer; logo?: Buffer | undefined }
+
+type Sheet = PDFKit.PDFDocument
+
+const [width, height] = [595.28, 841.89]
+const [left, right, bottom] = [57, width - 57, height - 64]
+const ink = '#1b2733'
+const faint = '#5c6875'
+const rule = '#c3ccd5'
+const usualAccent = '#1f4e79'
+
+const fontFolder = join(
+  dirname(createRequire(import.meta.url).resolve('dejavu-fonts-ttf/package.json')),
+  'ttf',
+)
+/** What the fonts that every reader has can show; other scripts bring their own font along. */
+const western = /^[\x20-\x7e\xa0-\xff\u2013\u2014\u2018\u2019\u201c\u201d\u2022\u2026]*$/
+
+type Fonts = { plain: string; bold: string }
+const usualFonts: Fonts = { plain: 'Helvetica', bold: 'Helvetica-Bold' }
+const ownFonts: Fonts = {
+  plain: join(fontFolder, 'DejaVuSansCondensed.ttf'),
+  bold: join(fontFolder, 'DejaVuSansCondensed-Bold.ttf'),
+}
+
+const textsOf = ({ addressee, references, sections, notes }: Letter) =>
+  [
+    ...addressee,
+    ...references.flat(),
+    ...notes,
+    ...sections.flatMap(({ heading, rows }) => [heading, ...rows.flat()]),
+  ].join('')
+
+/** Letters to one investor as one PDF; each begins on a page of its own. */
+export function printLetters(paper: Paper, letters: readonly Letter[]): Promise<Buffer> {
+  const { issuer } = paper
+  const texts = letters.map(textsOf).join('') + Object.values(issuer).join('')
+  const fonts = western.test(texts) ? usualFonts : ownFonts
+  const doc = new PDFDocument({
+    size: 'A4',
+    margin: 0,
+    autoFirstPage: false,
+    bufferPages: true,
+    pdfVersion: '1.7',
+    lang: 'en-AU',
+    displayTitle: true,
+    info: { Title: `${letters[0]?.title ?? 'Statement'} – ${issuer.name}`, Author: issuer.name },
+  })
+  const pieces: Buffer[] = []
+  doc.on('data', (piece: Buffer) => pieces.push(piece))
+  const ended = new Promise<Buffer>((resolve, reject) => {
+    doc.on('end', () => resolve(Buffer.concat(pieces)))
+    doc.on('error', reject)
+  })
+  for (const letter of letters) drawLetter({ doc, fonts, paper }, letter)
+  doc.end()
+  return ended
+}
+
+type Desk = { doc: Sheet; fonts: Fonts; paper: Paper }
+
+function drawLetter(desk: Desk, letter: Letter) {
+  const { doc, paper } = desk
+  const first = doc.bufferedPageRange().count
+  let y = frontOf(desk, letter)
+  const turn = () => {
+    doc.addPage()
+    write(desk, 'plain', 8, faint, `${letter.title} – ${letter.addressee[0] ?? ''}`, left, 40)
+    return 62
+  }
+  for (const section of letter.sections) y = drawSection(desk, section, y, turn)
+  for (const note of [...letter.notes, paper.issuer.statementNote ?? '']) {
+    if (!note) continue
+    set(desk, 'plain', 8, faint)
+    const tall = doc.heightOfString(note, { width: right - left })
+    if (y + tall > bottom) y = turn()
+    doc.text(note, left, y, { width: right - left })
+    y += tall + 8
+  }
+  const last = doc.bufferedPageRange().count
+  for (let page = first; page < last; page++) {
+    doc.switchToPage(page)
+    footer(desk, page - first + 1, last - first)
+  }
+}
+
+/** The first page down to where the tables begin. */
+function frontOf(desk: Desk, { title, addressee, references }: Letter): number {
+  const { doc, paper } = desk
+  const { issuer, logo } = paper
+  const accent = issuer.accentColour ?? usualAccent
+  doc.addPage()
+  if (logo) doc.image(logo, left, 36, { fit: [150, 52] })
+  else write(desk, 'bold', 15, accent, issuer.name, left, 44)
+  const contact = [
+    ...(logo ? [issuer.name] : []),
+    issuer.abn ? `ABN ${issuer.abn}` : '',
+    ...(issuer.address ?? '').split('\n'),
+    issuer.phone ?? '',
+    issuer.email ?? '',
+    issuer.website ?? '',
+  ].filter(Boolean)
+  for (const [i, line] of contact.entries()) writeRight(desk, 8, faint, line, right, 44 + i * 11)
+  // 45 to 75 mm from the top, where the window of an envelope (DL) is.
+  for (const [i, line] of addressee.slice(0, 6).entries())
+    write(desk, 'plain', 10, ink, line, left, 132 + i * 13)
+  for (const [i, [label, value]] of references.entries()) {
+    write(desk, 'plain', 8.5, faint, label, 340, 132 + i * 13)
+    writeRight(desk, 8.5, ink, value, right, 132 + i * 13)
+  }
+  const top = Math.max(228, 140 + references.length * 13)
+  write(desk, 'bold', 15, accent, title, left, top)
+  doc
+    .moveTo(left, top + 22)
+    .lineTo(right, top + 22)
+    .lineWidth(1)
+    .strokeColor(accent)
+    .stroke()
+  return top + 34
+}
+
+const rowHeight = 14
+
+/** A table, on as many pages as it takes, with its head on each. */
+function drawSection(desk: Desk, section: Section, top: number, turn: () => number): number {
+  const { doc, paper } = desk
+  const { heading, columns, rows, sums = 0 } = section
+  const accent = paper.issuer.accentColour ?? usualAccent
+  const share = (right - left) / columns.reduce((sum, column) => sum + column.width, 0)
+  let y = top + 48 > bottom ? turn() : top
+  write(desk, 'bold', 10, accent, heading, left, y)
+  y += 15
+  const cells = (kind: 'plain' | 'bold', colour: string, texts: readonly (string | null)[]) => {
+    let x = left
+    for (const [i, column] of columns.entries()) {
+      const wide = column.width * share
+      const text = texts[i]
+      if (text) {
+        set(desk, kind, 8.5, colour)
+        const shown = fitted(doc, text, wide - 6)
+        const at = column.isNumber ? x + wide - 3 - doc.widthOfString(shown) : x + 3
+        doc.text(shown, at, y + 3, { lineBreak: false })
+      }
+      x += wide
+    }
+    y += rowHeight
+  }
+  const titles = columns.map(({ title }) => title)
+  const head = () => {
+    if (!titles.some(Boolean)) return
+    doc.rect(left, y, right - left, rowHeight).fill('#eef2f6')
+    cells('bold', accent, titles)
+  }
+  head()
+  for (const [i, row] of rows.entries()) {
+    if (y + rowHeight > bottom) {
+      y = turn()
+      head()
+    }
+    const isSum = i >= rows.length - sums
+    doc
+      .moveTo(left, y)
+      .lineTo(right, y)
+      .lineWidth(isSum ? 0.9 : 0.3)
+    doc.strokeColor(isSum ? ink : rule).stroke()
+    cells(isSum ? 'bold' : 'plain', ink, row)
+  }
+  return y + 14
+}
+
+function footer(desk: Desk, page: number, pages: number) {
+  const { doc, paper } = desk
+  const y = height - 46
+  doc.moveTo(left, y).lineTo(right, y).lineWidth(0.4).strokeColor(rule).stroke()
+  const { name, abn } = paper.issuer
+  write(desk, 'plain', 7.5, faint, abn ? `${name} · ABN ${abn}` : name, left, y + 6)
+  writeRight(desk, 7.5, faint, `Page ${page} of ${pages}`, right, y + 6)
+}
+
+const set = ({ doc, fonts }: Desk, kind: keyof Fonts, size: number, colour: string) =>
+  doc.font(fonts[kind]).fontSize(size).fillColor(colour)
+
+function write(
+  desk: Desk,
+  kind: keyof Fonts,
+  size: number,
+  colour: string,
+  text: string,
+  ...[x, y]: [number, number]
+) {
+  set(desk, kind, size, colour)
+  desk.doc.text(text, x, y, { lineBreak: false })
+}
+
+function writeRight(
+  desk: Desk,
+  size: number,
+  colour: string,
+  text: string,
+  ...[x, y]: [number, number]
+) {
+  set(desk, 'plain', size, colour)
+  desk.doc.text(text, x - desk.doc.widthOfString(text), y, { lineBreak: false })
+}
+
+/** As much of a text as there is room for. */
+function fitted(doc: Sheet, text: string, room: number): string {
+  if (doc.widthOfString(text) <= room) return text
+  let end = text.length - 1
+  while (end > 1 && doc.widthOfString(`${text.slice(0, end)}…`) > room) end--
+  return `${text.slice(0, end).trimEnd()}…`
+}

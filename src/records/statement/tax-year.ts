@@ -1,0 +1,172 @@
+import sql, { raw } from 'sql-template-tag'
+import { idsOf } from '../../ledger/biz-transaction/kinds.ts'
+import { lookups } from '../../platform/lookup/lookups.ts'
+import type { Snapshot } from '../../platform/sql/handle.ts'
+import { frankingCredit } from './franking.ts'
+import type { Holding, StatementKind, StatementSubject } from './kind.ts'
+import { grouped, type Letter, longDate, type Section, shortDate, spaced } from './letter.ts'
+import { className, currency, kindOfComponent, money, wanted } from './parts.ts'
+
+type Shared = { from: string; to: string; companyTax: string }
+
+type Data = {
+  /** Payment date, name, class, currency, gross, tax, reinvested, cash. */
+  lines: [string, string, string, string, string, string, string, string][]
+  /** Currency, gross, tax, reinvested, cash, and cash that was posted as paid in the year. */
+  sums: [string, string, string, string, string, string][]
+  /** Name, kind, currency, amount, tax withheld of it. */
+  components: [string, string | null, string, string, string][]
+}
+
+/** The financial year that the date is in, by the last day that the product's year has. */
+async function shared(snapshot: Snapshot, { productID, date }: StatementSubject) {
+  const [row] = await snapshot.query<Shared>(sql`
+    select (y.last - interval '1 year' + interval '1 day')::date::text as from, y.last::text as to,
+      p.company_tax_percentage::text as "companyTax"
+    from product p
+    cross join lateral (
+      select make_date(extract(year from ${date}::date)::int + n,
+        left(p.financial_year_end, 2)::int, least(right(p.financial_year_end, 2)::int, 28))
+        + greatest(0, right(p.financial_year_end, 2)::int - 28) as last
+      from generate_series(0, 1) n) y
+    where p.product_id = ${productID} and y.last >= ${date}::date order by y.last limit 1`)
+  return { ...row!, day: row!.to }
+}
+
+const { Paid } = lookups.DistributionStatus
+
+/** Entitlements t of the account x that were paid in the year, with their distribution d. */
+const paidInYear = ({ productID }: StatementSubject, { from, to }: Shared) => sql`
+  from entitlement t
+  join distribution d on d.product_id = t.product_id
+    and d.corporate_action_id = t.corporate_action_id
+    and d.distribution_status_id >= ${Paid} and d.payment_date between ${from} and ${to}
+  join investment i on i.investment_id = t.investment_id
+  where t.product_id = ${productID} and t.account_id = x.account_id`
+
+const accounts = (subject: StatementSubject, year: Shared) => {
+  const { productID } = subject
+  const own = paidInYear(subject, year)
+  return sql`
+    select x.account_id, json_build_object(
+      'lines', (
+        select json_agg(json_build_array(d.payment_date, coalesce(d.name, ''), ${className},
+          ${currency}, ${raw(money('t.gross_amount'))}, ${raw(money('t.tax_amount'))},
+          ${raw(money('t.drp_amount'))}, ${raw(money('t.cash_amount'))})
+          order by d.payment_date, d.corporate_action_id) ${own}),
+      'sums', (
+        select json_agg(json_build_array(s.currency, s.gross, s.tax, s.drp, s.cash, s.posted)
+          order by s.currency)
+        from (
+          select ${currency} as currency, ${raw(money('sum(t.gross_amount)'))} as gross,
+            ${raw(money('sum(t.tax_amount)'))} as tax, ${raw(money('sum(t.drp_amount)'))} as drp,
+            ${raw(money('sum(t.cash_amount)'))} as cash,
+            ${raw(money('coalesce(sum(b.amount), 0)'))} as posted
+          from entitlement t
+          join distribution d on d.product_id = t.product_id
+            and d.corporate_action_id = t.corporate_action_id
+            and d.distribution_status_id >= ${Paid}
+            and d.payment_date between ${year.from} and ${year.to}
+          join investment i on i.investment_id = t.investment_id
+          left join biz_transaction b on b.product_id = t.product_id
+            and b.biz_transaction_id = t.payment_transaction_id
+            and b.biz_transaction_type_id in ${raw(idsOf('Distribution payment'))}
+            and b.biz_transaction_status_id <> ${lookups.BizTransactionStatus.RolledBack}
+          where t.product_id = ${productID} and t.account_id = x.account_id
+          group by i.currency_id) s),
+      'components', (
+        select json_agg(json_build_array(s.name, s.kind, s.currency, s.amount, s.tax)
+          order by s.currency, s.name)
+        from (
+          select c.tax_component_name as name, min(${kindOfComponent}) as kind,
+            ${currency} as currency, ${raw(money('sum(t.component_amounts[c.ordinal])'))} as amount,
+            ${raw(money('coalesce(sum(w.amount), 0)'))} as tax
+          from entitlement t
+          join distribution d on d.product_id = t.product_id
+            and d.corporate_action_id = t.corporate_action_id
+            and d.distribution_status_id >= ${Paid}
+            and d.payment_date between ${year.from} and ${year.to}
+          join product p on p.product_id = t.product_id
+          join investment i on i.investment_id = t.investment_id
+          join distribution_component c on c.product_id = d.product_id
+            and c.corporate_action_id = d.corporate_action_id
+          left join withholding w on w.product_id = t.product_id
+            and w.corporate_action_id = t.corporate_action_id and w.account_id = t.account_id
+            and w.ordinal = c.ordinal
+          where t.product_id = ${productID} and t.account_id = x.account_id
+          group by c.tax_component_name, i.currency_id) s)) as data
+    from (
+      select a.account_id from account a
+      where a.product_id = ${productID} and ${wanted(subject)}) x
+    where exists (select ${own})`
+}
+
+const componentsOf = ({ components }: Data, companyTax: string): Section => ({
+  heading: 'Components of the year',
+  columns: [
+    { title: 'Component', width: 40 },
+    { title: '', width: 8 },
+    { title: 'Amount', width: 18, isNumber: true },
+    { title: 'Franking credit', width: 17, isNumber: true },
+    { title: 'Tax withheld', width: 17, isNumber: true },
+  ],
+  rows: components.map(([name, kind, code, amount, tax]) => [
+    spaced(name),
+    code,
+    grouped(amount),
+    kind === 'FrankedDividend' ? grouped(frankingCredit(amount, companyTax)) : null,
+    grouped(tax),
+  ]),
+})
+
+const paymentsOf = ({ lines, sums }: Data): Section => ({
+  heading: 'Distributions of the year',
+  columns: [
+    { title: 'Paid on', width: 13 },
+    { title: 'Distribution', width: 27 },
+    { title: '', width: 6 },
+    { title: 'Gross', width: 15, isNumber: true },
+    { title: 'Tax withheld', width: 13, isNumber: true },
+    { title: 'Reinvested', width: 13, isNumber: true },
+    { title: 'Cash', width: 15, isNumber: true },
+  ],
+  rows: [
+    ...lines.map(([date, name, of, code, gross, tax, drp, cash]) => [
+      shortDate(date),
+      [of, name].filter(Boolean).join(' · '),
+      code,
+      ...[gross, tax, drp, cash].map(grouped),
+    ]),
+    ...sums.map(([code, gross, tax, drp, cash]) => [
+      'Total',
+      null,
+      code,
+      ...[gross, tax, drp, cash].map(grouped),
+    ]),
+  ],
+  sums: sums.length,
+})
+
+const reconciled = ({ sums }: Data): Section => ({
+  heading: 'Cash and payments',
+  columns: [
+    { title: '', width: 10 },
+    { title: 'Gross less tax and reinvested', width: 45, isNumber: true },
+    { title: 'Paid to you in the year', width: 45, isNumber: true },
+  ],
+  rows: sums.map(([code, , , , cash, posted]) => [code, grouped(cash), grouped(posted)]),
+})
+
+const letter = (year: Shared, { accountNumber, addressee, data }: Holding<Data>): Letter => ({
+  title: `Annual tax statement ${year.from.slice(0, 4)}–${year.to.slice(2, 4)}`,
+  addressee,
+  references: [
+    ['Account', accountNumber],
+    ['From', longDate(year.from)],
+    ['To', longDate(year.to)],
+  ],
+  sections: [componentsOf(data, year.companyTax), paymentsOf(data), reconciled(data)],
+  notes: ['Keep this statement for your tax return.'],
+})
+
+export const annualTaxStatement: StatementKind<Shared, Data> = { shared, accounts, letter }
