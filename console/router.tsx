@@ -65,6 +65,10 @@ const routes = [
   at('/$product/payments', () => import('./payments/Payments.tsx'), 'Payments'),
   at('/$product/payments/new', () => import('./payments/NewRun.tsx'), 'NewRun'),
   at('/$product/payments/$id', () => import('./payments/Run.tsx'), 'Run'),
+  at('/$product/documents', () => import('./documents/Documents.tsx'), 'Documents'),
+  at('/$product/import', () => import('./import/Imports.tsx'), 'Imports'),
+  at('/$product/import/new', () => import('./import/NewImport.tsx'), 'NewImport'),
+  at('/$product/import/$id', () => import('./import/ImportPage.tsx'), 'ImportPage'),
   at('/$product/reports', () => import('./reports/Reports.tsx'), 'Reports'),
 ] as const
 

@@ -13,6 +13,20 @@ const teal: MantineColorsTuple = [
   '#104541',
 ]
 
+/** Mantine's own, darker where white stands on it: letters on its seventh shade are hard to read. */
+const red: MantineColorsTuple = [
+  '#fff5f5',
+  '#ffe3e3',
+  '#ffc9c9',
+  '#ffa8a8',
+  '#ff8787',
+  '#ff6b6b',
+  '#e03131',
+  '#c92a2a',
+  '#b02525',
+  '#971f1f',
+]
+
 /** A dialog's head is no banner of the page. */
 const dialog = {
   closeButtonProps: { 'aria-label': 'Close' },
@@ -23,7 +37,7 @@ export const theme = createTheme({
   primaryColor: 'registry',
   primaryShade: { light: 7, dark: 5 },
   autoContrast: true,
-  colors: { registry: teal },
+  colors: { registry: teal, red },
   fontFamily: 'Inter, ui-sans-serif, system-ui, "Segoe UI", Roboto, "Helvetica Neue", sans-serif',
   fontSizes: { xs: '12px', sm: '13px', md: '14px', lg: '16px', xl: '18px' },
   headings: { fontWeight: '600', sizes: { h1: { fontSize: '20px' }, h2: { fontSize: '15px' } } },

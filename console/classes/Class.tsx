@@ -2,7 +2,8 @@ import { Button, Drawer } from '@mantine/core'
 import { useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useInvestments, useProduct } from '../shared/api/products.ts'
-import type { InvestmentPrice } from '../shared/api/types.ts'
+import type { Investment, InvestmentPrice } from '../shared/api/types.ts'
+import { Edited } from '../shared/form/Edited.tsx'
 import { day, price } from '../shared/format.ts'
 import type { Column } from '../shared/list/columns.ts'
 import { ListView } from '../shared/list/ListView.tsx'
@@ -65,7 +66,9 @@ export function Class() {
         empty={<Empty title="No price">Enter the first one.</Empty>}
       />
       <Drawer opened={mode === 'edit'} onClose={close} title="Edit the class">
-        <ClassForm investment={investment} onDone={close} />
+        <Edited<Investment> path="/Investment" params={{ InvestmentID: investment.investmentID }}>
+          {(tagged) => <ClassForm tagged={tagged} onDone={close} />}
+        </Edited>
       </Drawer>
       <Drawer opened={mode === 'paste'} onClose={close} title="Enter prices">
         <PastePrices investmentID={investment.investmentID ?? 0} onDone={close} />

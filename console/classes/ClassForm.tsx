@@ -1,15 +1,17 @@
 import { Button, Group, NumberInput, Stack, Switch, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useProduct } from '../shared/api/products.ts'
+import type { Tagged } from '../shared/api/tagged.ts'
 import type { Investment } from '../shared/api/types.ts'
 import { useWrite } from '../shared/api/write.ts'
 import { DecimalField, LookupField } from '../shared/form/fields.tsx'
 import { fieldErrors } from '../shared/form/problems.ts'
 import { Failure, tellDone } from '../shared/view/Failure.tsx'
 
-type Props = { investment?: Investment; onDone: () => void }
+type Props = { tagged?: Tagged<Investment>; onDone: () => void }
 
-export function ClassForm({ investment, onDone }: Props) {
+export function ClassForm({ tagged, onDone }: Props) {
+  const investment = tagged?.record
   const { productID, currencyID } = useProduct()
   const form = useForm({
     initialValues: {
@@ -24,6 +26,8 @@ export function ClassForm({ investment, onDone }: Props) {
     },
   })
   const save = useWrite<Investment[]>(investment ? 'put' : 'post', '/Investment', {
+    tagged,
+    onKept: onDone,
     onDone: () => {
       tellDone(investment ? 'The class is saved.' : 'The class is made.')
       onDone()

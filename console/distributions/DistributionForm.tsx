@@ -3,6 +3,7 @@ import { useForm } from '@mantine/form'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useProduct } from '../shared/api/products.ts'
+import type { Tagged } from '../shared/api/tagged.ts'
 import type { Distribution } from '../shared/api/types.ts'
 import { useWrite } from '../shared/api/write.ts'
 import { sum, typed } from '../shared/decimal.ts'
@@ -66,14 +67,17 @@ export function NewDistribution() {
   )
 }
 
-type Props = { known?: Distribution; onDone: (saved: Distribution) => void }
+type Props = { tagged?: Tagged<Distribution>; onDone: (saved: Distribution) => void }
 
 /** The configuration: changeable until it is declared. */
-export function DistributionForm({ known, onDone }: Props) {
+export function DistributionForm({ tagged, onDone }: Props) {
+  const known = tagged?.record
   const { productID } = useProduct()
   const [saved, setSaved] = useState(false)
   const form = useForm<Values>({ initialValues: valuesOf(known) })
   const save = useWrite<Distribution | Distribution[]>(known ? 'put' : 'post', '/Distribution', {
+    tagged,
+    onKept: () => known && onDone(known),
     onDone: (data) => {
       tellDone('The distribution is configured.')
       setSaved(true)

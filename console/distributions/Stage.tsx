@@ -8,6 +8,7 @@ import { useProduct } from '../shared/api/products.ts'
 import type { Distribution } from '../shared/api/types.ts'
 import { useWrite } from '../shared/api/write.ts'
 import { Confirm } from '../shared/form/Confirm.tsx'
+import { Edited } from '../shared/form/Edited.tsx'
 import { DateField, DecimalField, Row } from '../shared/form/fields.tsx'
 import { count, day, money, units } from '../shared/format.ts'
 import { useMay } from '../shared/permission.ts'
@@ -49,7 +50,14 @@ function Declare({ distribution, may }: Props & { may: boolean }) {
     },
   })
   if (mode === 'edit')
-    return <DistributionForm known={distribution} onDone={() => setMode(undefined)} />
+    return (
+      <Edited<Distribution>
+        path="/Distribution"
+        params={{ CorporateActionID: distribution.corporateActionID }}
+      >
+        {(tagged) => <DistributionForm tagged={tagged} onDone={() => setMode(undefined)} />}
+      </Edited>
+    )
   return (
     <Card
       title="Preview"

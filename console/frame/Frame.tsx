@@ -3,6 +3,7 @@ import { useDisclosure } from '@mantine/hooks'
 import { Outlet, useRouterState } from '@tanstack/react-router'
 import { Suspense } from 'react'
 import { useProducts } from '../shared/api/products.ts'
+import { ClashDialog } from '../shared/form/ClashDialog.tsx'
 import { Icon } from '../shared/view/icons.tsx'
 import { Loading } from '../shared/view/Page.tsx'
 import classes from './frame.module.css'
@@ -58,6 +59,7 @@ export function Frame() {
         </Suspense>
       </AppShell.Main>
       <Search product={product} />
+      <ClashDialog />
       <Keys opened={keys} onClose={keysHandle.close} />
     </AppShell>
   )

@@ -39,6 +39,8 @@ export const areas: Area[] = [
   },
   { path: '/payments', label: 'Payments', icon: 'payments', needs: 'PaymentRun.Read', key: 'y' },
   { path: '/reports', label: 'Reports', icon: 'reports', needs: 'Report.Read', key: 'r' },
+  { path: '/documents', label: 'Documents', icon: 'documents', needs: 'Document.Read', key: 'm' },
+  { path: '/import', label: 'Import', icon: 'import', needs: 'Import.Write', key: 'f' },
 ]
 
 /** What is not of one product. */
@@ -69,5 +71,6 @@ export const actions: Omit<Area, 'key'>[] = [
     icon: 'plus',
     needs: 'Distribution.Write',
   },
+  { path: '/import/new', label: 'Import a file', icon: 'import', needs: 'Import.Write' },
   { path: '/payments/new', label: 'New payment run', icon: 'plus', needs: 'PaymentRun.Write' },
 ]

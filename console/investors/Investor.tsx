@@ -1,6 +1,7 @@
 import { Button, Stack, Tabs } from '@mantine/core'
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { useEffect } from 'react'
+import { DocumentList } from '../documents/DocumentList.tsx'
 import { see } from '../frame/recent.ts'
 import { useLookups } from '../shared/api/lookups.ts'
 import { useProduct, useRead, useReadNow } from '../shared/api/products.ts'
@@ -99,7 +100,15 @@ export function useHoldings({ accounts }: BizEntity) {
   )
 }
 
-const sections = ['holdings', 'transactions', 'distributions', 'people', 'details', 'history']
+const sections = [
+  'holdings',
+  'transactions',
+  'distributions',
+  'people',
+  'details',
+  'documents',
+  'history',
+]
 
 function Sections({ entity }: { entity: BizEntity }) {
   const may = useMay()
@@ -121,6 +130,7 @@ function Sections({ entity }: { entity: BizEntity }) {
         {may('Distribution.Read') && <Tabs.Tab value="distributions">Distributions</Tabs.Tab>}
         <Tabs.Tab value="people">People and accounts</Tabs.Tab>
         <Tabs.Tab value="details">Details</Tabs.Tab>
+        {may('Document.Read') && <Tabs.Tab value="documents">Documents</Tabs.Tab>}
         {may('Audit.Read') && <Tabs.Tab value="history">History</Tabs.Tab>}
       </Tabs.List>
       <Tabs.Panel value="holdings">
@@ -139,6 +149,11 @@ function Sections({ entity }: { entity: BizEntity }) {
       </Tabs.Panel>
       <Tabs.Panel value="details">
         <Details entity={entity} />
+      </Tabs.Panel>
+      <Tabs.Panel value="documents">
+        <Stack gap="xs" h={460}>
+          <DocumentList owner={{ bizEntityID: entity.bizEntityID ?? 0 }} />
+        </Stack>
       </Tabs.Panel>
       <Tabs.Panel value="history">
         <History entity={entity} />

@@ -2,14 +2,15 @@ import { Button, Group, SegmentedControl, Stack, Text, TextInput } from '@mantin
 import { useForm } from '@mantine/form'
 import { useNavigate, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
-import { useProduct, useReadNow } from '../shared/api/products.ts'
+import { useProduct } from '../shared/api/products.ts'
+import { type Tagged, useTagged } from '../shared/api/tagged.ts'
 import type { BizEntity } from '../shared/api/types.ts'
 import { useWrite } from '../shared/api/write.ts'
 import { CodeField, DateField, DecimalField, LookupField, Row } from '../shared/form/fields.tsx'
 import { LeaveGuard } from '../shared/form/LeaveGuard.tsx'
 import { fieldErrors } from '../shared/form/problems.ts'
 import { Failure, tellDone } from '../shared/view/Failure.tsx'
-import { Card, Empty, Page } from '../shared/view/Page.tsx'
+import { Card, Page } from '../shared/view/Page.tsx'
 import {
   blankInvestor,
   filled,
@@ -40,30 +41,35 @@ export function NewInvestor() {
 
 export function EditInvestor() {
   const { id } = useParams({ strict: false }) as { id: string }
-  const [entity] = useReadNow<BizEntity[]>('/BizEntity', { BizEntityID: id })
-  if (!entity) return <Empty title="No such investor" />
+  const tagged = useTagged<BizEntity>('/BizEntity', { BizEntityID: id })
   return (
-    <Page title={`Edit ${entity.name}`} narrow>
-      <Editor initial={formOf(entity)} known={entity} />
+    <Page title={`Edit ${tagged.record.name}`} narrow>
+      <Editor initial={formOf(tagged.record)} tagged={tagged} />
     </Page>
   )
 }
 
 type Form = ReturnType<typeof useForm<Values>>
 
-function Editor({ initial, known }: { initial: Values; known?: BizEntity }) {
+function Editor({ initial, tagged }: { initial: Values; tagged?: Tagged<BizEntity> }) {
+  const known = tagged?.record
   const { slug } = useProduct()
   const navigate = useNavigate()
   const form = useForm<Values>({ initialValues: initial })
   const [saved, setSaved] = useState(false)
+  const leave = (id: number | null | undefined) => {
+    setSaved(true)
+    const params = { product: slug, id: String(id ?? '') }
+    // After the guard has seen that there is nothing left to lose.
+    setTimeout(() => void navigate({ to: '/$product/investors/$id', params }))
+  }
   const save = useWrite<BizEntity[]>(known ? 'put' : 'post', '/BizEntity', {
+    tagged,
     onDone: ([entity], message) => {
       tellDone(message || (known ? 'The investor is saved.' : 'The investor is on the register.'))
-      setSaved(true)
-      const params = { product: slug, id: String(entity?.bizEntityID ?? '') }
-      // After the guard has seen that there is nothing left to lose.
-      setTimeout(() => void navigate({ to: '/$product/investors/$id', params }))
+      leave(entity?.bizEntityID)
     },
+    onKept: () => leave(known?.bizEntityID),
     onFailed: (error) => form.setErrors(fieldErrors(error)),
   })
   const submit = form.onSubmit((values) => {

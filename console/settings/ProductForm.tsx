@@ -1,5 +1,6 @@
 import { Button, Group, Stack, Switch, Textarea, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
+import type { Tagged } from '../shared/api/tagged.ts'
 import type { Product } from '../shared/api/types.ts'
 import { useWrite } from '../shared/api/write.ts'
 import { LookupField } from '../shared/form/fields.tsx'
@@ -7,7 +8,7 @@ import { fieldErrors } from '../shared/form/problems.ts'
 import { useMay } from '../shared/permission.ts'
 import { Failure, tellDone } from '../shared/view/Failure.tsx'
 
-type Props = { product: Product | undefined; onDone: (saved: Product) => void }
+type Props = { tagged?: Tagged<Product>; onDone: (saved: Product) => void }
 
 const blank = {
   name: '',
@@ -17,10 +18,13 @@ const blank = {
   isActive: true as boolean | null,
 }
 
-export function ProductForm({ product, onDone }: Props) {
+export function ProductForm({ tagged, onDone }: Props) {
+  const product = tagged?.record
   const readOnly = !useMay()('Product.Write')
   const form = useForm({ initialValues: { ...blank, ...product } })
   const save = useWrite<Product[]>(product ? 'put' : 'post', '/Product', {
+    tagged,
+    onKept: () => product && onDone(product),
     onDone: ([saved]) => {
       tellDone(product ? 'The product is saved.' : 'The product is made.')
       if (saved) onDone(saved)

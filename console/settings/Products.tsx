@@ -3,6 +3,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useLookups } from '../shared/api/lookups.ts'
 import type { Product } from '../shared/api/types.ts'
+import { Edited } from '../shared/form/Edited.tsx'
 import { day } from '../shared/format.ts'
 import type { Column } from '../shared/list/columns.ts'
 import { ListView } from '../shared/list/ListView.tsx'
@@ -45,15 +46,18 @@ export function Products() {
         onClose={close}
         title={edited === 'new' ? 'New product' : 'Product'}
       >
-        {edited && (
+        {edited === 'new' && (
           <ProductForm
-            product={edited === 'new' ? undefined : edited}
             onDone={({ productID }) => {
               close()
-              if (edited === 'new')
-                void navigate({ to: '/$product', params: { product: String(productID) } })
+              void navigate({ to: '/$product', params: { product: String(productID) } })
             }}
           />
+        )}
+        {edited && edited !== 'new' && (
+          <Edited<Product> path="/Product" params={{ ProductID: edited.productID }}>
+            {(tagged) => <ProductForm tagged={tagged} onDone={close} />}
+          </Edited>
         )}
       </Drawer>
     </Page>

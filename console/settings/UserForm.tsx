@@ -11,12 +11,13 @@ import {
 import { useForm } from '@mantine/form'
 import type { Role } from '../../src/platform/permission.ts'
 import { useProducts } from '../shared/api/products.ts'
+import type { Tagged } from '../shared/api/tagged.ts'
 import type { User } from '../shared/api/types.ts'
 import { useWrite } from '../shared/api/write.ts'
 import { fieldErrors } from '../shared/form/problems.ts'
 import { Failure, tellDone } from '../shared/view/Failure.tsx'
 
-type Props = { user: User | undefined; onDone: () => void }
+type Props = { tagged?: Tagged<User>; onDone: () => void }
 
 const roles: { value: Role; label: string }[] = [
   { value: 'Administrator', label: 'Administrator: everything' },
@@ -24,7 +25,8 @@ const roles: { value: Role; label: string }[] = [
   { value: 'ReadOnly', label: 'Read only' },
 ]
 
-export function UserForm({ user, onDone }: Props) {
+export function UserForm({ tagged, onDone }: Props) {
+  const user = tagged?.record
   const form = useForm({
     initialValues: {
       username: user?.username ?? '',
@@ -36,6 +38,8 @@ export function UserForm({ user, onDone }: Props) {
     },
   })
   const save = useWrite<User[]>(user ? 'put' : 'post', '/User', {
+    tagged,
+    onKept: onDone,
     onDone: () => {
       tellDone(user ? 'The user is saved.' : 'The user is made.')
       onDone()

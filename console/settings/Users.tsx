@@ -1,6 +1,7 @@
 import { Button, Drawer } from '@mantine/core'
 import { useState } from 'react'
 import type { User } from '../shared/api/types.ts'
+import { Edited } from '../shared/form/Edited.tsx'
 import { moment } from '../shared/format.ts'
 import type { Column } from '../shared/list/columns.ts'
 import { ListView } from '../shared/list/ListView.tsx'
@@ -59,7 +60,12 @@ export function Users() {
         onClose={close}
         title={edited === 'new' ? 'New user' : 'User'}
       >
-        {edited && <UserForm user={edited === 'new' ? undefined : edited} onDone={close} />}
+        {edited === 'new' && <UserForm onDone={close} />}
+        {edited && edited !== 'new' && (
+          <Edited<User> path="/User" params={{ UserID: edited.userID }}>
+            {(tagged) => <UserForm tagged={tagged} onDone={close} />}
+          </Edited>
+        )}
       </Drawer>
     </Page>
   )

@@ -1,15 +1,17 @@
 import { Button, Group, Stack, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
+import type { Tagged } from '../shared/api/tagged.ts'
 import type { BizTransaction } from '../shared/api/types.ts'
 import { useWrite } from '../shared/api/write.ts'
 import { DateField, DecimalField } from '../shared/form/fields.tsx'
 import { fieldErrors } from '../shared/form/problems.ts'
 import { Failure, tellDone } from '../shared/view/Failure.tsx'
 
-type Props = { transaction: BizTransaction; onDone: () => void }
+type Props = { tagged: Tagged<BizTransaction>; onDone: () => void }
 
 /** Corrects a posting; what it was stays on record. */
-export function Correction({ transaction, onDone }: Props) {
+export function Correction({ tagged, onDone }: Props) {
+  const { record: transaction } = tagged
   const form = useForm({
     initialValues: {
       transactionDate: (transaction.transactionDate ?? '').slice(0, 10),
@@ -21,6 +23,8 @@ export function Correction({ transaction, onDone }: Props) {
     },
   })
   const save = useWrite('put', '/BizTransaction', {
+    tagged,
+    onKept: onDone,
     onDone: () => {
       tellDone('The transaction is corrected; the version before is kept.')
       onDone()

@@ -3,6 +3,7 @@ import { useState } from 'react'
 import type { BizTransaction } from '../shared/api/types.ts'
 import { useWrite } from '../shared/api/write.ts'
 import { Confirm } from '../shared/form/Confirm.tsx'
+import { Edited } from '../shared/form/Edited.tsx'
 import { day, moment, money, price, units } from '../shared/format.ts'
 import { useMay } from '../shared/permission.ts'
 import { Facts } from '../shared/view/Facts.tsx'
@@ -38,7 +39,15 @@ function Known({ transaction, onClose }: { transaction: BizTransaction; onClose:
   })
   const { bizTransactionID, corporateActionID, bizTransactionStatusID } = transaction
   const open = bizTransactionStatusID !== rolledBack && !corporateActionID
-  if (mode === 'correct') return <Correction transaction={transaction} onDone={onClose} />
+  if (mode === 'correct')
+    return (
+      <Edited<BizTransaction>
+        path="/BizTransaction"
+        params={{ BizTransactionID: bizTransactionID }}
+      >
+        {(tagged) => <Correction tagged={tagged} onDone={onClose} />}
+      </Edited>
+    )
   return (
     <Stack>
       <Facts

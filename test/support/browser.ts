@@ -37,9 +37,9 @@ export type Browser = {
 }
 
 /** A service with its console, and a browser before it. */
-export async function startConsole() {
+export async function startConsole(env: Record<string, string> = {}) {
   await buildConsole()
-  const service = await startService()
+  const service = await startService(env)
   const browser = await startBrowser(service).catch(async (error) => {
     await service.stop()
     throw error
@@ -98,6 +98,14 @@ type Axe = {
 /** What axe finds on a page: each rule with the first element that breaks it. */
 export async function findings(page: Page): Promise<string[]> {
   await page.waitForLoadState('networkidle')
+  // What is still fading in has the colours of neither state.
+  await page.waitForFunction(() =>
+    document
+      .getAnimations()
+      .every(
+        (one) => one.playState !== 'running' || one.effect?.getTiming().iterations === Infinity,
+      ),
+  )
   await page.evaluate(axeSource)
   return page.evaluate(async () => {
     const { axe } = globalThis as unknown as { axe: Axe }

@@ -7,12 +7,17 @@ export type Params = Record<string, string | number | boolean | null | undefined
 /** One intent, one key: pressing twice or trying again does it once. */
 export const newIntent = () => crypto.randomUUID()
 
-type Options = { params?: Params | undefined; body?: unknown; intent?: string | undefined }
+type Options = {
+  params?: Params | undefined
+  body?: unknown
+  intent?: string | undefined
+  headers?: Record<string, string> | undefined
+}
 
 async function send(method: string, path: string, options: Options): Promise<Response> {
-  const { params, body, intent } = options
+  const { params, body, intent, headers: more } = options
   const isForm = body instanceof FormData
-  const headers = new Headers({ Version: '2.0', Authorization: currentToken() ?? '' })
+  const headers = new Headers({ Version: '2.0', Authorization: currentToken() ?? '', ...more })
   if (body !== undefined && !isForm) headers.set('Content-Type', 'application/json')
   if (intent) headers.set('Idempotency-Key', intent)
   const payload = isForm ? body : JSON.stringify(body)
@@ -56,11 +61,19 @@ export const api = {
   get: <T>(path: string, params?: Params) => call<T>('GET', path, { params }),
   post: <T>(path: string, body: unknown, intent?: string) =>
     call<T>('POST', path, { body, intent }),
-  put: <T>(path: string, body: unknown, intent?: string) => call<T>('PUT', path, { body, intent }),
+  /** With a tag, only if the record is still as it was read. */
+  put: <T>(path: string, body: unknown, intent?: string, tag?: string | null) =>
+    call<T>('PUT', path, { body, intent, ...(tag && { headers: { 'If-Match': tag } }) }),
+  /** One record with its tag. */
+  tagged: async <T>(path: string, params: Params) => {
+    const answer = await answered('GET', path, { params })
+    const tag = answer.headers.get('etag')
+    return { ...(await envelopeOf<T>(answer)), tag }
+  },
   delete: (path: string, params: Params) => call<null>('DELETE', path, { params }),
   /** A file's own bytes. */
-  file: async (path: string, params: Params) => {
-    const answer = await answered('GET', path, { params: { ...params, Raw: true } })
+  file: async (path: string, params: Params, headers?: Record<string, string>) => {
+    const answer = await answered('GET', path, { params: { ...params, Raw: true }, headers })
     return answer.blob()
   },
 }

@@ -5,6 +5,7 @@ import type {
   Investment as InvestmentSchema,
 } from '../../../src/catalogue/investment/schema.ts'
 import type { Product as ProductSchema } from '../../../src/catalogue/product/schema.ts'
+import type { Import as ImportSchema } from '../../../src/integration/import/schema.ts'
 import type { BizEvent as BizEventSchema } from '../../../src/ledger/biz-event/schema.ts'
 import type { BizTransaction as BizTransactionSchema } from '../../../src/ledger/biz-transaction/schema.ts'
 import type { Holding as HoldingSchema } from '../../../src/ledger/holding/schema.ts'
@@ -39,6 +40,7 @@ export type Distribution = Shown<typeof DistributionSchema>
 export type Document = Shown<typeof DocumentSchema>
 export type EntitledAccount = Shown<typeof EntitledAccountSchema>
 export type Holding = Shown<typeof HoldingSchema>
+export type Import = Shown<typeof ImportSchema>
 export type Investment = Shown<typeof InvestmentSchema>
 export type InvestmentPrice = Shown<typeof InvestmentPriceSchema>
 export type Payment = Shown<typeof PaymentSchema>

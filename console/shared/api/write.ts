@@ -1,15 +1,25 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useRef } from 'react'
+import { tellDone } from '../view/Failure.tsx'
+import { askWhich } from './clash.ts'
 import { api, newIntent } from './client.ts'
-import type { Envelope } from './error.ts'
+import { ApiError, type Envelope } from './error.ts'
+import { readTagged, type Tagged } from './tagged.ts'
 
 type Options<T> = {
+  /** The record as the form read it: saved only if it is still so, or if somebody says so. */
+  tagged?: Tagged<unknown> | undefined
   onDone?: (data: T, message: string | null) => void
+  /** Nothing is saved: somebody else's version stays, or the change waits for approval. */
+  onKept?: () => void
   onFailed?: (error: Error) => void
 }
 
-/** A field left empty is a value not given. */
-const emptyAsNull = (_name: string, value: unknown) => (value === '' ? null : value)
+/** A field left empty is a value not given; an empty password is said on purpose: it takes one away. */
+const emptyAsNull = (name: string, value: unknown) =>
+  value === '' && name !== 'password' ? null : value
+
+type Answer<T> = Envelope<T> | 'kept'
 
 /**
  * One write of the API. The same body pressed twice, or sent again because the connection broke,
@@ -18,7 +28,7 @@ const emptyAsNull = (_name: string, value: unknown) => (value === '' ? null : va
 export function useWrite<T = unknown>(
   method: 'post' | 'put',
   path: string,
-  { onDone, onFailed }: Options<T> = {},
+  { tagged, onDone, onKept, onFailed }: Options<T> = {},
 ) {
   const client = useQueryClient()
   const last = useRef({ body: '', intent: '' })
@@ -26,19 +36,56 @@ export function useWrite<T = unknown>(
     if (last.current.body !== body) last.current = { body, intent: newIntent() }
     return last.current.intent
   }
-  return useMutation<Envelope<T>, Error, unknown>({
+  return useMutation<Answer<T>, Error, unknown>({
     mutationFn: (body) => {
       const text = JSON.stringify(body, emptyAsNull)
-      return api[method]<T>(path, JSON.parse(text), intentFor(text))
+      const intent = intentFor(text)
+      if (tagged) return replace<T>(JSON.parse(text), intent, tagged)
+      return api[method]<T>(path, JSON.parse(text), intent)
     },
-    onSuccess: async ({ data, message }) => {
+    onSuccess: async (answer) => {
       last.current = { body: '', intent: '' }
       // What is on the page is read again first: what comes next may need what was just written.
       await client.invalidateQueries()
-      onDone?.(data, message)
+      if (answer !== 'kept' && !isWaiting(answer.data)) return onDone?.(answer.data, answer.message)
+      tellDone(
+        answer === 'kept'
+          ? 'Nothing is saved: the register’s version stays.'
+          : 'It waits until somebody else approves it.',
+      )
+      onKept?.()
     },
     onError: (error) => onFailed?.(error),
   })
+}
+
+/** A rule of approval has kept the write instead of having it done. */
+const isWaiting = (data: unknown) =>
+  typeof data === 'object' && data !== null && 'approvalID' in data && 'rule' in data
+
+const hasChanged = (error: unknown): error is ApiError =>
+  error instanceof ApiError && error.status === 412
+
+/** Saves over the version that was read; where there is another by now, it is asked which stands. */
+async function replace<T>(
+  body: unknown,
+  intent: string,
+  read: Tagged<unknown>,
+): Promise<Answer<T>> {
+  const { path, params, record: before } = read
+  let { tag } = read
+  for (let key = intent; ; key = newIntent()) {
+    try {
+      return await api.put<T>(path, body, key, tag)
+    } catch (error) {
+      if (!hasChanged(error)) throw error
+      const { record: now, tag: newer } = await readTagged(path, params)
+      const choice = await askWhich({ before, now, mine: body })
+      if (choice === 'stay') throw error
+      if (choice === 'theirs') return 'kept'
+      tag = newer
+    }
+  }
 }
 
 export function useDelete(path: string, onDone: () => void) {

@@ -21,7 +21,13 @@ export function Page({ title, aside, back, actions, children, narrow }: Props) {
     document.title = `${title} · Registry`
   }, [title])
   return (
-    <Stack gap="md" maw={narrow ? 980 : undefined} mx={narrow ? 'auto' : undefined} h="100%">
+    <Stack
+      gap="md"
+      w="100%"
+      maw={narrow ? 980 : undefined}
+      mx={narrow ? 'auto' : undefined}
+      h="100%"
+    >
       {back && (
         <Anchor component={Link} to={back.to} size="xs" mb={-12}>
           {back.label}

@@ -1,0 +1,145 @@
+import { Alert, Button, Group, Progress, Stack, Text } from '@mantine/core'
+import { useQueryClient } from '@tanstack/react-query'
+import { useNavigate, useParams } from '@tanstack/react-router'
+import { useEffect, useState } from 'react'
+import type { Mode } from '../../src/integration/import/schema.ts'
+import { useProduct, useReadNow } from '../shared/api/products.ts'
+import type { Import } from '../shared/api/types.ts'
+import { useDelete } from '../shared/api/write.ts'
+import { count, moment } from '../shared/format.ts'
+import { Facts, Figure, Figures } from '../shared/view/Facts.tsx'
+import { Failure, tellDone } from '../shared/view/Failure.tsx'
+import { Card, Empty, Page } from '../shared/view/Page.tsx'
+import { Refused } from './Refused.tsx'
+import { sendImport, sentFrom } from './send.ts'
+import { importTypes, modeNames, Outcome } from './words.tsx'
+
+const everyMs = 800
+
+const isUnderWay = ({ status }: Import) => status === 'Queued' || status === 'Running'
+
+/** One import: how far it is, what was refused and why, and what comes next. */
+export function ImportPage() {
+  const { id } = useParams({ strict: false }) as { id: string }
+  const { slug } = useProduct()
+  const client = useQueryClient()
+  const [found] = useReadNow<Import[]>('/Import', { ImportID: id })
+  const busy = found !== undefined && isUnderWay(found)
+  useEffect(() => {
+    if (!busy) return
+    const timer = setInterval(() => void client.invalidateQueries(), everyMs)
+    return () => clearInterval(timer)
+  }, [busy, client])
+  if (!found) return <Empty title="No such import">It may be somebody else’s.</Empty>
+  return (
+    <Page
+      title={found.fileName ?? `Import ${id}`}
+      back={{ to: `/${slug}/import`, label: 'Import' }}
+      aside={<Outcome of={found} />}
+    >
+      <Stack>
+        {busy ? <UnderWay found={found} /> : <Ended key={id} found={found} />}
+        <Figures>
+          <Figure label="Rows read" value={count(found.rowsRead ?? 0)} />
+          <Figure
+            label={found.mode === 'validate' ? 'Would go in' : 'Accepted'}
+            value={count(found.rowsAccepted ?? 0)}
+          />
+          <Figure label="Refused" value={count(found.rowsRefused ?? 0)} />
+        </Figures>
+        {found.unknownColumns.length > 0 && (
+          <Alert color="yellow">
+            Columns that are no field, and were not looked at: {found.unknownColumns.join(', ')}.
+          </Alert>
+        )}
+        {!busy && found.errorsSize ? <Refused found={found} /> : null}
+        <Card title="About">
+          <Facts
+            facts={[
+              ['What', importTypes.find(({ value }) => value === found.type)?.label],
+              ['How', modeNames[found.mode ?? '']],
+              ['By', found.username],
+              ['Begun', moment(found.createdDate)],
+              ['Ended', moment(found.completedDate)],
+            ]}
+          />
+        </Card>
+      </Stack>
+    </Page>
+  )
+}
+
+function UnderWay({ found }: { found: Import }) {
+  const cancel = useDelete('/Import', () => tellDone('The import is cancelled.'))
+  return (
+    <Card>
+      <Group justify="space-between" mb="xs">
+        <Text size="sm">
+          {found.mode === 'validate' ? 'Checking' : 'Importing'}. You can leave this page; it goes
+          on.
+        </Text>
+        <Button
+          variant="default"
+          size="xs"
+          loading={cancel.isPending}
+          onClick={() => cancel.mutate({ ImportID: found.importID ?? 0 })}
+        >
+          Cancel
+        </Button>
+      </Group>
+      <Progress value={found.progressPercent ?? 0} aria-label="Progress" animated />
+      {cancel.error && <Failure error={cancel.error} />}
+    </Card>
+  )
+}
+
+/** A file that was checked is committed from here; of a committed one there is nothing to do. */
+function Ended({ found }: { found: Import }) {
+  const { slug } = useProduct()
+  const navigate = useNavigate()
+  const [state, setState] = useState<{ busy?: Mode; error?: unknown }>({})
+  const { status, mode, message, rowsRefused, rowsAccepted } = found
+  const sent = sentFrom(found.importID ?? 0)
+  const commit = async (how: Mode) => {
+    if (!sent) return
+    setState({ busy: how })
+    try {
+      const next = String(await sendImport(sent, how))
+      await navigate({ to: '/$product/import/$id', params: { product: slug, id: next } })
+    } catch (error) {
+      setState({ error })
+    }
+  }
+  if (status === 'Failed')
+    return <Failure error={new Error(message ?? 'The file could not be read.')} />
+  if (mode !== 'validate' || !rowsAccepted) return null
+  if (!sent)
+    return (
+      <Alert color="blue">
+        The file was checked and is not kept. Choose it again under Import to commit it.
+      </Alert>
+    )
+  return (
+    <Card title="Next: commit">
+      {state.error !== undefined && <Failure error={state.error} />}
+      <Group justify="space-between">
+        <Text size="sm">
+          {rowsRefused
+            ? 'Mend the file and drop it again, or take the good rows now and mend the others here.'
+            : 'Every row is good. They go in together, or not at all.'}
+        </Text>
+        <Button
+          loading={state.busy !== undefined}
+          onClick={() => void commit(rowsRefused ? 'continue' : 'atomic')}
+        >
+          {actionOf(rowsAccepted, Boolean(rowsRefused))}
+        </Button>
+      </Group>
+    </Card>
+  )
+}
+
+function actionOf(rows: number, someRefused: boolean): string {
+  if (!someRefused) return `Import ${count(rows)} ${rows === 1 ? 'row' : 'rows'}`
+  return rows === 1 ? 'Import the good row' : `Import the ${count(rows)} good rows`
+}

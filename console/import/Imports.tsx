@@ -1,0 +1,98 @@
+import { Button, Progress } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
+import { useProduct } from '../shared/api/products.ts'
+import type { Import } from '../shared/api/types.ts'
+import { count, moment } from '../shared/format.ts'
+import type { Column } from '../shared/list/columns.ts'
+import type { Filter } from '../shared/list/filters.ts'
+import { ListView } from '../shared/list/ListView.tsx'
+import { Icon } from '../shared/view/icons.tsx'
+import { Empty, Page } from '../shared/view/Page.tsx'
+import { importTypes, modeNames, Outcome } from './words.tsx'
+
+/** Files that came in, and what became of them. */
+export function Imports() {
+  const { slug } = useProduct()
+  const add = (
+    <Button
+      leftSection={<Icon name="upload" size={16} />}
+      renderRoot={(props) => (
+        <Link to="/$product/import/new" params={{ product: slug }} {...props} />
+      )}
+    >
+      Import a file
+    </Button>
+  )
+  return (
+    <Page title="Import" actions={add}>
+      <ListView<Import>
+        id="imports"
+        label="Imports"
+        path="/Import"
+        params={{ Order: 'desc' }}
+        filters={filters}
+        columns={columns}
+        to={({ importID }) => ({
+          to: '/$product/import/$id',
+          params: { product: slug, id: String(importID) },
+        })}
+        empty={
+          <Empty title="Nothing was imported yet">
+            Investors, prices, transactions, opening balances and the bank’s results come in as CSV
+            or XLSX, by the same rules as when they are typed. A file is checked before it counts.
+          </Empty>
+        }
+      />
+    </Page>
+  )
+}
+
+const states = ['Queued', 'Running', 'Completed', 'Failed', 'Cancelled']
+
+const filters: Filter[] = [
+  { key: 'Type', label: 'What', kind: 'choice', options: importTypes },
+  {
+    key: 'Status',
+    label: 'State',
+    kind: 'choice',
+    options: states.map((value) => ({ value, label: value })),
+  },
+]
+
+const columns: Column<Import>[] = [
+  {
+    id: 'file',
+    title: 'File',
+    text: ({ fileName, importID }) => fileName ?? `Import ${importID}`,
+    width: 'minmax(200px, 2fr)',
+  },
+  {
+    id: 'what',
+    title: 'What',
+    text: ({ type }) => importTypes.find(({ value }) => value === type)?.label ?? '',
+    width: 'minmax(130px, 1fr)',
+  },
+  { id: 'mode', title: 'How', text: ({ mode }) => modeNames[mode ?? ''] ?? '' },
+  {
+    id: 'state',
+    title: 'State',
+    text: ({ status }) => status ?? '',
+    cell: (row) =>
+      row.status === 'Running' ? (
+        <Progress value={row.progressPercent ?? 0} aria-label="Progress" />
+      ) : (
+        <Outcome of={row} />
+      ),
+    width: '110px',
+  },
+  { id: 'read', title: 'Rows', right: true, text: (row) => count(row.rowsRead ?? 0) },
+  { id: 'good', title: 'Accepted', right: true, text: (row) => count(row.rowsAccepted ?? 0) },
+  { id: 'bad', title: 'Refused', right: true, text: (row) => count(row.rowsRefused ?? 0) },
+  { id: 'who', title: 'By', text: ({ username }) => username ?? '' },
+  {
+    id: 'when',
+    title: 'Begun',
+    text: (row) => moment(row.createdDate),
+    width: 'minmax(150px, 1fr)',
+  },
+]

@@ -1,0 +1,142 @@
+import { Button, Group, Table, Text, TextInput } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { api } from '../shared/api/client.ts'
+import { useProduct } from '../shared/api/products.ts'
+import type { Import } from '../shared/api/types.ts'
+import { count } from '../shared/format.ts'
+import { save } from '../shared/list/export.ts'
+import { Failure } from '../shared/view/Failure.tsx'
+import { Icon } from '../shared/view/icons.tsx'
+import { Card, Loading } from '../shared/view/Page.tsx'
+import { sendImport, sentFrom } from './send.ts'
+import { type Table as Rows, readTable, writeTable } from './table.ts'
+
+/** Rows shown and mended in the page; more are mended in the file. */
+const most = 200
+/** line, field, code and message stand before the columns that came. */
+const verdict = 4
+
+type Props = { found: Import }
+
+/** What was refused, each row with what is wrong with it. */
+export function Refused({ found }: Props) {
+  const { importID, format, fileName } = found
+  const errors = useQuery({
+    queryKey: ['refused', importID],
+    staleTime: Number.POSITIVE_INFINITY,
+    queryFn: () => api.file('/Import/File', { ImportID: importID, Result: 'errors' }),
+  })
+  const text = useQuery({
+    queryKey: ['refused rows', importID],
+    enabled: format === 'csv' && errors.data !== undefined,
+    staleTime: Number.POSITIVE_INFINITY,
+    queryFn: async () => readTable((await errors.data?.text()) ?? '', most),
+  })
+  const { data } = errors
+  return (
+    <Card
+      title="Refused rows"
+      padded={false}
+      actions={
+        <Button
+          size="xs"
+          variant="default"
+          disabled={!data}
+          leftSection={<Icon name="download" size={14} />}
+          onClick={() => data && save(data, `refused ${fileName ?? `rows.${format}`}`)}
+        >
+          Download
+        </Button>
+      }
+    >
+      {errors.error && <Failure error={errors.error} retry={() => void errors.refetch()} />}
+      {(errors.isPending || text.isLoading) && <Loading />}
+      {text.data && <Mend found={found} table={text.data} />}
+      {format !== 'csv' && (
+        <Text size="sm" className="quiet" p="md">
+          Download the rows with what is wrong with each, mend them there and import that file.
+        </Text>
+      )}
+    </Card>
+  )
+}
+
+/** The rows as they came, to be mended where they stand; only where the others are in already. */
+function Mend({ found, table }: Props & { table: Rows }) {
+  const { slug } = useProduct()
+  const navigate = useNavigate()
+  const [rows, setRows] = useState(table.rows)
+  const [state, setState] = useState<{ busy: boolean; error?: unknown }>({ busy: false })
+  const sent = sentFrom(found.importID ?? 0)
+  const canMend = found.mode === 'continue' && sent !== undefined && table.rows.length < most
+  const set = (at: number, column: number, text: string) =>
+    setRows(rows.map((row, i) => (i === at ? row.with(column, text) : row)))
+  const send = async () => {
+    if (!sent) return
+    setState({ busy: true })
+    try {
+      const kept = { head: table.head.slice(verdict), rows: rows.map((row) => row.slice(verdict)) }
+      const file = new File([writeTable(kept)], `mended ${found.fileName ?? 'rows.csv'}`)
+      const terms = { ...sent.terms, encoding: 'UTF-8' as const }
+      const id = String(await sendImport({ file, terms }, 'validate'))
+      await navigate({ to: '/$product/import/$id', params: { product: slug, id } })
+    } catch (error) {
+      setState({ busy: false, error })
+    }
+  }
+  return (
+    <>
+      {state.error !== undefined && <Failure error={state.error} />}
+      <Table.ScrollContainer minWidth={Math.max(600, table.head.length * 110)} mah={460}>
+        <Table verticalSpacing={4} fz="sm" aria-label="Refused rows" stickyHeader>
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th>Line</Table.Th>
+              <Table.Th>What is wrong</Table.Th>
+              {table.head.slice(verdict).map((name) => (
+                <Table.Th key={name}>{name}</Table.Th>
+              ))}
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {rows.map((row, i) => (
+              <Table.Tr key={`${row[0]} ${String(i)}`}>
+                <Table.Td>{row[0]}</Table.Td>
+                <Table.Td className="negative" miw={220} maw={360}>
+                  {row[3]}
+                </Table.Td>
+                {row.slice(verdict).map((text, column) => (
+                  <Table.Td key={table.head[verdict + column]}>
+                    {canMend ? (
+                      <TextInput
+                        size="xs"
+                        miw={110}
+                        aria-label={`${table.head[verdict + column]} of line ${row[0]}`}
+                        value={text}
+                        onChange={(event) => set(i, verdict + column, event.currentTarget.value)}
+                      />
+                    ) : (
+                      text
+                    )}
+                  </Table.Td>
+                ))}
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      </Table.ScrollContainer>
+      {canMend && (
+        <Group justify="space-between" p="md">
+          <Text size="sm" className="quiet">
+            The other rows are in. Mend these, and they are checked by themselves.
+          </Text>
+          <Button loading={state.busy} onClick={() => void send()}>
+            Check {count(rows.length)} mended {rows.length === 1 ? 'row' : 'rows'}
+          </Button>
+        </Group>
+      )}
+    </>
+  )
+}

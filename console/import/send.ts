@@ -1,0 +1,30 @@
+import type { DateFormat, Encoding, Mapping, Mode } from '../../src/integration/import/schema.ts'
+import { api } from '../shared/api/client.ts'
+import type { Import } from '../shared/api/types.ts'
+
+export type Terms = {
+  type: string
+  dateFormat: DateFormat
+  encoding: Encoding
+  mapping: Mapping
+  productID: number | null
+}
+type Sent = { file: File; terms: Terms }
+
+/** What was sent from this page, so that a checked file is committed without being dropped again. */
+const sent = new Map<number, Sent>()
+export const sentFrom = (importID: number): Sent | undefined => sent.get(importID)
+
+export async function sendImport({ file, terms }: Sent, mode: Mode): Promise<number> {
+  const { mapping, productID, ...rest } = terms
+  const form = new FormData()
+  for (const [name, value] of Object.entries({ ...rest, mode })) form.append(name, value)
+  if (mapping.length > 0) form.append('mapping', JSON.stringify(mapping))
+  if (productID) form.append('productID', String(productID))
+  form.append('file', file, file.name)
+  const { data } = await api.post<Import>('/Import', form)
+  // The first field of a record is its own id, which every stored one has.
+  const importID = data.importID as number
+  sent.set(importID, { file, terms })
+  return importID
+}

@@ -1,0 +1,42 @@
+import { parse } from 'csv-parse/browser/esm/sync'
+
+export type Table = { head: string[]; rows: string[][] }
+
+/** A comma, a semicolon or a tab: what the first line has most of, as the service reads it. */
+function separatorOf(text: string): string {
+  const [first = ''] = text.split('\n').filter((line) => line.trim() && !line.startsWith('#'))
+  const times = (mark: string) => first.split(mark).length
+  return [',', ';', '\t'].reduce((best, mark) => (times(mark) > times(best) ? mark : best))
+}
+
+export function readTable(text: string, mostRows = Number.POSITIVE_INFINITY): Table {
+  const [head = [], ...rows] = parse(text, {
+    bom: true,
+    comment: '#',
+    comment_no_infix: true,
+    delimiter: separatorOf(text),
+    relax_column_count: true,
+    skip_empty_lines: true,
+    ...(Number.isFinite(mostRows) && { to: mostRows + 1 }),
+  }) as string[][]
+  return { head, rows }
+}
+
+const cell = (text: string) => (/[",\n\r]|^#/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)
+
+export const writeTable = ({ head, rows }: Table) =>
+  `${[head, ...rows].map((row) => row.map(cell).join(',')).join('\r\n')}\r\n`
+
+/** Long enough for any first line. */
+const headBytes = 65_536
+
+/** The headings of a file, or none where only the service can read it. */
+export async function headingsOf(file: File, encoding: string): Promise<string[]> {
+  if (!/\.(csv|txt|tsv)$/i.test(file.name)) return []
+  const bytes = await file.slice(0, headBytes).arrayBuffer()
+  const lines = new TextDecoder(encoding).decode(bytes).split('\n')
+  const first = lines.find((line) => line.trim() && !line.startsWith('#')) ?? ''
+  return readTable(first)
+    .head.map((name) => name.trim())
+    .filter(Boolean)
+}

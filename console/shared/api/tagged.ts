@@ -1,0 +1,28 @@
+import { useSuspenseQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { api, type Params } from './client.ts'
+
+/** A record as it was read, with the tag that says so: whoever saves it sends the tag along. */
+export type Tagged<T> = { record: T; tag: string | null; path: string; params: Params }
+
+export async function readTagged<T>(path: string, params: Params): Promise<Tagged<T>> {
+  const { data, tag } = await api.tagged<T | T[]>(path, params)
+  const [record] = [data].flat() as T[]
+  if (record === undefined) throw new Error('It is not on the register any more.')
+  return { record, tag, path, params }
+}
+
+/**
+ * The record that a form is about, read when the form is opened. It stays as it was read: a newer
+ * one must not slip its tag under what somebody has typed over the older.
+ */
+export function useTagged<T>(path: string, params: Params): Tagged<T> {
+  const { data } = useSuspenseQuery({
+    queryKey: ['tagged', path, params],
+    queryFn: () => readTagged<T>(path, params),
+    gcTime: 0,
+    staleTime: 0,
+  })
+  const [first] = useState(data)
+  return first
+}

@@ -1,0 +1,155 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import type { Page } from 'playwright-core'
+import { type Browser, findings, skip, startConsole } from '../support/browser.ts'
+import { fundOf } from '../support/distribution.ts'
+import { importFor } from '../support/imports.ts'
+import { temporaryFolder } from '../support/process.ts'
+import type { Service } from '../support/service.ts'
+
+/** The smallest picture: one pixel. */
+const picture = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk' +
+    '+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+)
+
+describe('The console’s files', { skip }, () => {
+  let service: Service
+  let browser: Browser
+  let stop: () => Promise<void>
+  let page: Page
+  let fund: Awaited<ReturnType<typeof fundOf>>
+  let address: string
+
+  const fill = (label: string, text: string) =>
+    page.getByLabel(new RegExp(`^${label}( \\*)?$`)).fill(text)
+  const press = (name: string | RegExp) =>
+    page.getByRole('button', { name, exact: true }).first().click()
+  const choose = async (label: string, option: string) => {
+    await page.getByRole('combobox', { name: label }).click()
+    await page.getByRole('option', { name: option, exact: true }).click()
+  }
+  const file = (name: string, mimeType: string, buffer: Buffer) => ({ name, mimeType, buffer })
+
+  before(async () => {
+    const folder = { REGISTRY_DATA_DIR: temporaryFolder() }
+    ;({ service, browser, stop } = await startConsole(folder))
+    fund = await fundOf(service, [100, 200])
+    const stopImports = await importFor(service, folder)
+    const stopRest = stop
+    stop = async () => {
+      await stopImports()
+      await stopRest()
+    }
+    address = `${service.url}/console/${fund.productID}`
+    page = await browser.open(`/${fund.productID}/documents`)
+  })
+  after(() => stop())
+
+  it('takes a dropped file with a password, and shows it in the page to who has it', async () => {
+    await page.getByText('No document here').waitFor()
+    assert.deepEqual(await findings(page), [])
+    await page.locator('input[type=file]').setInputFiles(file('passport.png', 'image/png', picture))
+    await fill('Name', 'Passport of Ann')
+    await choose('Type', 'Identification')
+    await fill('Password', 'open sesame')
+    assert.deepEqual(await findings(page), [])
+    await press('Upload')
+    await page.getByRole('button', { name: 'Passport of Ann' }).click()
+    await fill('Password of the file', 'wrong')
+    await press('Open')
+    await page.getByRole('alert').waitFor()
+    await fill('Password of the file', 'open sesame')
+    await press('Open')
+    await page.getByRole('img', { name: 'Passport of Ann' }).waitFor()
+    assert.deepEqual(await findings(page), [])
+    const { data } = await service.admin.get(`/Document/List?ProductID=${fund.productID}`)
+    assert.deepEqual([data[0].hasPassword, data[0].fileName], [true, 'passport.png'])
+  })
+
+  it('takes the password away again, and deletes the document', async () => {
+    await press('Edit')
+    await page.getByRole('switch', { name: 'Take the password away' }).check({ force: true })
+    await press('Save')
+    await page.getByText('The document is saved.').waitFor()
+    const { data } = await service.admin.get(`/Document/List?ProductID=${fund.productID}`)
+    assert.equal(data[0].hasPassword, false)
+    await page.getByRole('button', { name: 'Passport of Ann' }).click()
+    await page.getByRole('img', { name: 'Passport of Ann' }).waitFor()
+    await press('Delete')
+    await page.getByRole('dialog').last().getByRole('button', { name: 'Delete' }).click()
+    await page.getByText('No document here').waitFor()
+  })
+
+  it('checks a file with headings of its own, and tells what is wrong beside the row', async () => {
+    const [first, second] = fund.accounts
+    const rows = [
+      'operation,accountID,investmentID,Day,amount',
+      `Deposit,${first!.accountID},${fund.investmentID},2026-01-10,10.00`,
+      `Deposit,${second!.accountID},${fund.investmentID},2026-01-10,ten`,
+    ]
+    await page.goto(`${address}/import`)
+    await page.getByText('Nothing was imported yet').waitFor()
+    assert.deepEqual(await findings(page), [])
+    await page.getByRole('link', { name: 'Import a file' }).click()
+    await page
+      .locator('input[type=file]')
+      .setInputFiles(file('june.csv', 'text/csv', Buffer.from(rows.join('\n'))))
+    await choose('Field for Day', 'transactionDate')
+    assert.deepEqual(await findings(page), [])
+    await press('Check the file')
+    await page.getByRole('heading', { name: 'Refused rows' }).waitFor()
+    await page.getByRole('cell', { name: /amount must/ }).waitFor()
+    assert.deepEqual(await findings(page), [])
+    const { data } = await service.admin.get('/Import')
+    assert.deepEqual([data[0].mode, data[0].rowsAccepted, data[0].rowsRefused], ['validate', 1, 1])
+  })
+
+  it('imports the good rows, and the others once they are mended', async () => {
+    const posted = async () =>
+      (await service.admin.get(`/BizTransaction?ProductID=${fund.productID}`)).data.length
+    const before = await posted()
+    await press('Import the good row')
+    await page.getByLabel('amount of line 3').fill('20.00')
+    assert.equal(await posted(), before + 1)
+    await press('Check 1 mended row')
+    await press('Import 1 row')
+    await page.getByText('All or none').waitFor()
+    await page.getByText('Completed', { exact: true }).waitFor()
+    assert.equal(await posted(), before + 2)
+  })
+
+  it('shows both versions where somebody saved meanwhile, and saves the chosen', async () => {
+    const { productID } = fund
+    const read = async () => (await service.admin.get(`/Product?ProductID=${productID}`)).data[0]
+    const edit = async (externalProductId: string) => {
+      await page.goto(`${service.url}/console/settings/products`)
+      await page.getByRole('table').getByRole('button').first().click()
+      await fill('External id', externalProductId)
+      const { currencyID, externalProductId: before } = await read()
+      const theirs = { productID, name: `Renamed before ${externalProductId}`, currencyID }
+      const saved = await service.admin.put('/Product', { ...theirs, externalProductId: before })
+      assert.equal(saved.status, 200, saved.text)
+      await press('Save')
+      await page.getByRole('dialog', { name: /changed this meanwhile/ }).waitFor()
+    }
+    await edit('MINE-1')
+    await page.getByRole('cell', { name: 'MINE-1', exact: true }).waitFor()
+    await page.getByRole('cell', { name: 'Renamed before MINE-1' }).waitFor()
+    assert.deepEqual(await findings(page), [])
+    await press('Keep the register’s')
+    await page.getByText('Nothing is saved').waitFor()
+    assert.equal((await read()).name, 'Renamed before MINE-1')
+    assert.notEqual((await read()).externalProductId, 'MINE-1')
+    await edit('MINE-2')
+    await press('Save mine over it')
+    await page.getByText('The product is saved.').waitFor()
+    assert.equal((await read()).externalProductId, 'MINE-2')
+    assert.equal((await read()).name, 'Renamed before MINE-1')
+  })
+
+  it('has had no error in the browser', () => {
+    assert.deepEqual(browser.faults(), [])
+  })
+})
