@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { Reply } from '../support/client.ts'
 import { readDocument, type Served, servedBy } from '../support/openapi.ts'
+import { until } from '../support/process.ts'
 import { refused } from '../support/refused.ts'
 import { type Service, startService } from '../support/service.ts'
 import { newWorld, type World } from '../support/world.ts'
@@ -12,11 +13,13 @@ let service: Service
 let investmentID: number
 let corporateActionID: number
 let productID: number
+let world: World
 let lists: Served[]
 before(async () => {
   service = await startService()
   const worlds = [await newWorld(service, 'first'), await newWorld(service, 'second')]
-  productID = worlds[0]!.productID
+  world = worlds[0]!
+  productID = world.productID
   investmentID = worlds[0]!.first.investmentID
   corporateActionID = worlds[0]!.declared.corporateActionID
   await fillShortLists(worlds)
@@ -38,6 +41,8 @@ async function fillShortLists(worlds: World[]) {
     await make.distribution()
     await make.paymentRun(0)
   }
+  for (const which of ['one', 'two']) await fillAccess(which)
+  await wait(worlds[0]!)
   const url = 'https://receiver.example/registry'
   for (const description of ['one', 'two']) {
     const reply = await service.admin.post('/Webhook', {
@@ -49,6 +54,35 @@ async function fillShortLists(worlds: World[]) {
     const { webhookID } = reply.data[0]
     assert.equal((await service.admin.post('/Webhook/Test', { webhookID })).status, 200)
   }
+}
+
+/** A key, a hold, and a change of the holder. */
+async function fillAccess(name: string) {
+  const { admin } = service
+  const { account, holder } = world
+  const hold = { accountID: account.accountID, all: true, reason: name, validTo: '2020-01-01' }
+  const replies = [
+    await admin.post('/ApiKey', { name, permissions: [] }),
+    await admin.post('/Hold', { ...hold, validFrom: '2020-01-01' }),
+    await admin.put('/BizEntity', { ...holder, name }),
+  ]
+  for (const { status, text } of replies) assert.equal(status, 200, text)
+}
+
+/** Two changes that wait for approval, by one rule of two. */
+async function wait({ product }: World) {
+  const { admin } = service
+  const rules = { productIDs: [productID], operation: 'PUT /Product' }
+  await admin.post('/ApprovalRule', { ...rules, isActive: false })
+  const { data } = await admin.post('/ApprovalRule', rules)
+  let kept = 0
+  await until('two changes to wait', async () => {
+    const { status } = await admin.put('/Product', { ...product, description: `change ${kept}` })
+    if (status === 202) kept++
+    return kept === 2 || undefined
+  })
+  const { approvalRuleID } = data[0]
+  await admin.put('/ApprovalRule', { approvalRuleID, isActive: false })
 }
 
 const ask = async (path: string, query: Record<string, string>): Promise<Page> => {
@@ -63,6 +97,10 @@ async function needsOf(path: string): Promise<Record<string, string>> {
   if (status === 200) return {}
   if (path === '/Investment/Price/Affected')
     return { InvestmentID: String(investmentID), PriceDate: '2024-01-01' }
+  const { account, holder } = world
+  if (path === '/BizEntity/Account/Holdings/Explain')
+    return { AccountID: String(account.accountID), InvestmentID: String(investmentID) }
+  if (path === '/BizEntity/History') return { BizEntityID: String(holder.bizEntityID) }
   const product = { ProductID: String(productID) }
   return path === '/Distribution/Exceptions'
     ? { ...product, CorporateActionID: String(corporateActionID) }
