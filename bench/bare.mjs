@@ -2,6 +2,7 @@
 // It knows no rules, no rights, no sign-in, no locks, no idempotency, no history; see README.md.
 import fastify from 'fastify'
 import pg from 'pg'
+import { entitySQL } from './bare-sql.mjs'
 
 const { BARE_PORT, DATABASE_URL } = process.env
 const pool = new pg.Pool({
@@ -40,24 +41,7 @@ const single = deposits(`select * from (
 const several = deposits(`select * from
   unnest($1::int[], $2::int[], $3::date[], $4::numeric[]) g (${columns})`)
 
-/** The entity with what belongs to it, as seven sub-selects. */
-const entity = `
-  select row_to_json(r)::text as json from (
-    select b.*,
-      (select json_agg(a) from account a where a.biz_entity_id = b.biz_entity_id) as accounts,
-      (select json_agg(d) from address d where d.biz_entity_id = b.biz_entity_id) as addresses,
-      (select json_agg(c) from communication c where c.biz_entity_id = b.biz_entity_id)
-        as communications,
-      (select json_agg(y) from payment_detail y where y.biz_entity_id = b.biz_entity_id)
-        as payment_details,
-      (select json_agg(t) from biz_entity_party t where t.biz_entity_id = b.biz_entity_id)
-        as parties,
-      (select json_agg(p) from biz_entity_party t join person p on p.person_id = t.person_id
-        where t.biz_entity_id = b.biz_entity_id) as persons,
-      (select sum(h.quantity) from account a join holding h
-          on h.product_id = a.product_id and h.account_id = a.account_id
-        where a.biz_entity_id = b.biz_entity_id) as balance
-    from biz_entity b where b.biz_entity_id = $1) r`
+const entity = `select row_to_json(r)::text as json from (${entitySQL('b.biz_entity_id = $1')}) r`
 
 const answer = (reply, rows) =>
   reply

@@ -35,6 +35,12 @@ const result = await autocannon({
       setupRequest: (request) => ({
         ...request,
         path: filled(call.path),
+        headers: {
+          ...request.headers,
+          ...Object.fromEntries(
+            Object.entries(call.headers ?? {}).map(([name, text]) => [name, filled(text)]),
+          ),
+        },
         ...(call.body && { body: body() }),
       }),
     },

@@ -12,7 +12,13 @@ export type Load = { perSecond: number; p50: number }
  * 12, {u} one that never was before, and {w} the next of a walk all over the register on which none
  * comes twice. With `times` the body is an array of as many.
  */
-export type Call = { method: string; path: string; body?: string; times?: number }
+export type Call = {
+  method: string
+  path: string
+  body?: string
+  times?: number
+  headers?: Readonly<Record<string, string>>
+}
 
 export type LoadOptions = { size: number; connections?: number; seconds?: number }
 
@@ -51,6 +57,7 @@ function byWrk(service: Service, call: Call, options: Required<LoadOptions>): Me
     local headers = { Authorization = "${service.token}", Version = "2.0" }
     ${call.body ? 'headers["Content-Type"] = "application/json"' : ''}
     request = function()
+      ${headersInLua(call)}
       local body = ${call.times ? `times(${call.times})` : one}
       return wrk.format("${call.method}", ${inLua(call.path)}, headers, body)
     end
@@ -66,6 +73,11 @@ function byWrk(service: Service, call: Call, options: Required<LoadOptions>): Me
   const [requests, duration, p50, failed] = output.trim().split('\n').at(-1)!.split(' ').map(Number)
   return { perSecond: requests! / (duration! / 1e6), p50: p50! / 1000, failed: failed! }
 }
+
+const headersInLua = ({ headers = {} }: Call) =>
+  Object.entries(headers)
+    .map(([name, text]) => `headers["${name}"] = ${inLua(text)}`)
+    .join('\n')
 
 /** A text with places as an expression of Lua. */
 const inLua = (text: string | undefined) =>

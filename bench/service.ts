@@ -175,8 +175,8 @@ async function signIn(url: string): Promise<string> {
     headers: { Version: '2.0', 'Content-Type': 'application/json' },
     body: JSON.stringify({ username: 'bench', password }),
   })
-  const { accessToken } = (await answer.json()) as { accessToken: string }
-  return accessToken
+  const { data } = (await answer.json()) as { data: { accessToken: string } }
+  return data.accessToken
 }
 
 /** The process, or its children where it only shares a port among them. */

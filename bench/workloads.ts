@@ -5,7 +5,9 @@ import { filteredLists } from './work/filters.ts'
 import { flatInSize } from './work/flat.ts'
 import { imports } from './work/imports.ts'
 import { bulkEntities, bulkPersons } from './work/investors.ts'
+import { backDated, cold, disk, manyProducts } from './work/ledger-rows.ts'
 import { memory } from './work/memory.ts'
+import { deepPage, minimalEntityPage, minimalHoldingPage } from './work/page-rows.ts'
 import { deposits } from './work/postings.ts'
 import { closingFigures, entityPages, entityRead, pastHoldings } from './work/reads.ts'
 
@@ -19,9 +21,16 @@ export const workloads = new Map<string, Workload>([
   ['5', pastHoldings],
   ['6', closingFigures],
   ['7', flatInSize],
+  ['S6a', minimalEntityPage],
+  ['S6b', minimalHoldingPage],
+  ['S8', deepPage],
   ['S5', bareEntities],
   ['S1', bareDeposits],
   ['S4', bareArrays],
+  ['S12', disk],
+  ['S9', manyProducts],
+  ['S10', backDated],
+  ['S11', cold],
   ['3', deposits],
   ['11', imports],
   ['4', distributionStages],

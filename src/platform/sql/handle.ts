@@ -145,6 +145,8 @@ function openPool(options: DatabaseOptions, more: string): pg.Pool {
     ...options.connection,
     types,
     max: options.connections,
+    // After a rest the first to call need not wait for connections, and plans, to be made.
+    min: Math.min(4, options.connections),
     connectionTimeoutMillis: 5_000,
     idleTimeoutMillis: 60_000,
     keepAlive: true,

@@ -1,10 +1,12 @@
-  select coalesce(json_agg(r), '[]')::text as json,
-    count(*)::int as count, json_build_array(max(r."bizEntityID")) as last
+  select r."bizEntityID" as id, to_json(r)::text as json
   from (
 with page as materialized (
-      select * from biz_entity b where true and b.biz_entity_id = $1 and true
-  and ($2::bigint = 0 or $3::bigint < (select max(b.biz_entity_id) from biz_entity b))
-  order by b.biz_entity_id limit $4 offset $5::bigint),
+    select b.* from (
+      select value::int as id from json_array_elements_text($1)
+      limit 64) g
+    cross join lateral (
+      select * from biz_entity b
+      where b.biz_entity_id = g.id and true limit 1) b),
 page_account as materialized (
   select a.* from page b join account a on a.biz_entity_id = b.biz_entity_id),
 balance as (

@@ -1,0 +1,1 @@
+export function entitySQL(condition: string): string
