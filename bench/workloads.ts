@@ -1,6 +1,7 @@
 import type { Workload } from './measure.ts'
 import { bareArrays, bareDeposits, bareEntities } from './work/against-bare.ts'
 import { distributionStages } from './work/distribution.ts'
+import { events } from './work/events.ts'
 import { filteredLists } from './work/filters.ts'
 import { flatInSize } from './work/flat.ts'
 import { imports } from './work/imports.ts'
@@ -33,6 +34,7 @@ export const workloads = new Map<string, Workload>([
   ['S11', cold],
   ['3', deposits],
   ['11', imports],
+  ['12', events],
   ['4', distributionStages],
   ['8', bulkPersons],
   ['8b', bulkEntities],

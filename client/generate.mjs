@@ -30,6 +30,8 @@ walk(document)
 const text = ts.factory.createKeywordTypeNode(ts.SyntaxKind.StringKeyword)
 const number = ts.factory.createKeywordTypeNode(ts.SyntaxKind.NumberKeyword)
 const types = await openapiTS(document, {
+  // What has a default may be left out.
+  defaultNonNullable: false,
   // Decimals come as texts; they go as texts, or as numbers where that is exact enough.
   transform: ({ format, type }) => {
     if (format !== 'decimal') return undefined

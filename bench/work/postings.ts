@@ -2,7 +2,7 @@ import { load, median, pgbench } from '../load.ts'
 import { atLeast, type Bench, inTurns, result, type Workload } from '../measure.ts'
 
 /** The rows of one deposit, written by a transaction of its own: what a plain server would do. */
-const plainPosting = (entities: number) => `
+export const plainPosting = (entities: number) => `
 \\set account random(1, ${entities})
 \\set investment random(1, 12)
 begin;
