@@ -47,7 +47,7 @@ function useColumns(): Column<EntitledAccount>[] {
       id: 'investor',
       title: 'Investor',
       text: (row) => row.bizEntityName ?? '',
-      width: 'minmax(200px, 2fr)',
+      width: 'minmax(180px, 2fr)',
     },
     { id: 'account', title: 'Account', text: (row) => row.accountNumber ?? '' },
     { id: 'units', title: 'Units', right: true, text: (row) => units(row.units) },

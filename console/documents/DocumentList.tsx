@@ -62,13 +62,13 @@ function useColumns(): Column<Document>[] {
       id: 'name',
       title: 'Name',
       text: ({ name, fileName, documentID }) => name ?? fileName ?? `Document ${documentID}`,
-      width: 'minmax(220px, 2fr)',
+      width: 'minmax(200px, 2fr)',
     },
     {
       id: 'type',
       title: 'Type',
       text: (row) => nameOf('DocumentType', row.documentTypeID),
-      width: 'minmax(150px, 1fr)',
+      width: 'minmax(140px, 1fr)',
     },
     { id: 'file', title: 'File', text: ({ fileName }) => fileName ?? 'none yet' },
     {

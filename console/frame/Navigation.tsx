@@ -104,6 +104,7 @@ function Switcher({ product }: { product: Product | undefined }) {
 }
 
 function UserMenu() {
+  const navigate = useNavigate()
   const { user } = useSession()
   const { setColorScheme } = useMantineColorScheme()
   const dark = useComputedColorScheme('light') === 'dark'
@@ -125,6 +126,12 @@ function UserMenu() {
           onClick={() => setColorScheme(dark ? 'light' : 'dark')}
         >
           {dark ? 'Light' : 'Dark'} appearance
+        </Menu.Item>
+        <Menu.Item
+          leftSection={<Icon name="lock" size={16} />}
+          onClick={() => void navigate({ to: '/settings/account' })}
+        >
+          Your account
         </Menu.Item>
         <Menu.Item component="a" href="/docs" leftSection={<Icon name="documents" size={16} />}>
           Reference of the API

@@ -1,19 +1,29 @@
 import { Alert, Button, Center, PasswordInput, Stack, Text, TextInput, Title } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
 import mark from '../mark.svg'
+import { ApiError } from '../shared/api/error.ts'
 import { signIn, useSession } from '../shared/api/session.ts'
+
+const wantsCode = (error: Error) =>
+  error instanceof ApiError && error.problems.some(({ code }) => code === 'code_required')
 
 /** The form, for the first time on a page of its own and later over whatever was being done. */
 export function SignInForm({ username: known }: { username?: string | undefined }) {
   const [username, setUsername] = useState(known ?? '')
   const [password, setPassword] = useState('')
+  const [code, setCode] = useState('')
+  const [asksCode, setAsksCode] = useState(false)
   const [problem, setProblem] = useState('')
   const [busy, setBusy] = useState(false)
   const submit = async (event: FormEvent) => {
     event.preventDefault()
     setBusy(true)
     setProblem('')
-    await signIn(username, password).catch((error: Error) => setProblem(error.message))
+    await signIn(username, password, code).catch((error: Error) => {
+      const first = !asksCode && wantsCode(error)
+      setAsksCode(asksCode || first)
+      setProblem(first ? '' : error.message)
+    })
     setBusy(false)
   }
   return (
@@ -41,6 +51,17 @@ export function SignInForm({ username: known }: { username?: string | undefined 
           autoFocus={Boolean(known)}
           visibilityToggleButtonProps={{ 'aria-label': 'Show the password' }}
         />
+        {asksCode && (
+          <TextInput
+            label="Code of your second factor"
+            description="Of your authenticator, or a recovery code."
+            autoComplete="one-time-code"
+            required
+            value={code}
+            onChange={(event) => setCode(event.currentTarget.value.trim())}
+            autoFocus
+          />
+        )}
         <Button type="submit" loading={busy} mt={4} fullWidth>
           Sign in
         </Button>

@@ -53,6 +53,9 @@ export const settings: Area[] = [
     key: 'p',
   },
   { path: '/settings/users', label: 'Users', icon: 'user', needs: 'User.Read', key: 'u' },
+  { path: '/approvals', label: 'Approvals', icon: 'check', needs: 'Approval.Read', key: 'v' },
+  { path: '/settings/tax-rates', label: 'Tax rates', icon: 'filter', needs: 'Tax.Read', key: 'x' },
+  { path: '/settings/webhooks', label: 'Webhooks', icon: 'right', needs: 'Webhook.Read', key: 'w' },
   { path: '/settings/audit', label: 'Audit trail', icon: 'clock', needs: 'Audit.Read', key: 'a' },
 ]
 

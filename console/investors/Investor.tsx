@@ -18,6 +18,7 @@ import { Details } from './Details.tsx'
 import { Holdings } from './Holdings.tsx'
 import { History, InvestorDistributions, InvestorTransactions } from './Ledger.tsx'
 import { Parties } from './Parties.tsx'
+import { TaxStanding } from './TaxStanding.tsx'
 
 /** One investor on one page. */
 export function Investor() {
@@ -106,6 +107,7 @@ const sections = [
   'distributions',
   'people',
   'details',
+  'tax',
   'documents',
   'history',
 ]
@@ -130,6 +132,7 @@ function Sections({ entity }: { entity: BizEntity }) {
         {may('Distribution.Read') && <Tabs.Tab value="distributions">Distributions</Tabs.Tab>}
         <Tabs.Tab value="people">People and accounts</Tabs.Tab>
         <Tabs.Tab value="details">Details</Tabs.Tab>
+        {may('Tax.Read') && <Tabs.Tab value="tax">Tax</Tabs.Tab>}
         {may('Document.Read') && <Tabs.Tab value="documents">Documents</Tabs.Tab>}
         {may('Audit.Read') && <Tabs.Tab value="history">History</Tabs.Tab>}
       </Tabs.List>
@@ -149,6 +152,9 @@ function Sections({ entity }: { entity: BizEntity }) {
       </Tabs.Panel>
       <Tabs.Panel value="details">
         <Details entity={entity} />
+      </Tabs.Panel>
+      <Tabs.Panel value="tax">
+        <TaxStanding entity={entity} />
       </Tabs.Panel>
       <Tabs.Panel value="documents">
         <Stack gap="xs" h={460}>

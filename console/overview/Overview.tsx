@@ -93,7 +93,9 @@ function Waiting() {
         note={`of ${count(distributions.length)} in all`}
       />
       <Figure
-        label="Next payment"
+        label={
+          next && (next.paymentDate ?? '') < today() ? 'Payment overdue since' : 'Next payment'
+        }
         value={
           next ? (
             <Anchor

@@ -63,8 +63,8 @@ export async function resume(): Promise<boolean> {
   return grant !== null
 }
 
-export async function signIn(username: string, password: string) {
-  const grant = await ask('POST', { username, password })
+export async function signIn(username: string, password: string, code: string) {
+  const grant = await ask('POST', { username, password, ...(code && { code }) })
   if (!grant) return
   const before = session.user
   accept(grant)

@@ -15,7 +15,7 @@ type Options<T> = {
   onFailed?: (error: Error) => void
 }
 
-/** A field left empty is a value not given; an empty password is said on purpose: it takes one away. */
+/** A field left empty is a value not given; an empty password takes one away. */
 const emptyAsNull = (name: string, value: unknown) =>
   value === '' && name !== 'password' ? null : value
 

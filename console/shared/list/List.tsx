@@ -46,6 +46,8 @@ export function List<Row>({ label, columns, rows, to, onOpen, empty, chosen }: P
       aria-label={label}
       aria-rowcount={rows.total === undefined ? -1 : rows.total + 1}
       onKeyDown={moveByArrows}
+      // Rows that lead nowhere take no focus, so whoever has no mouse scrolls from here.
+      {...(!to && !onOpen && { tabIndex: 0 })}
     >
       <div className={classes.head} role="row" aria-rowindex={1} style={grid}>
         {chosen && (

@@ -14,14 +14,14 @@ export type Column<Row> = {
   spare?: boolean
 }
 
-const usual = 'minmax(110px, 1fr)'
-const gap = 16
+const usual = 'minmax(96px, 1fr)'
+const gap = 12
 const edges = 32
 
 /** The columns as a grid, and the least width at which no row is narrower than another. */
 export function gridOf<Row>(columns: Column<Row>[], before = 0) {
   const widths = columns.map(({ width = usual }) => width)
-  const least = widths.map((width) => Number(/\d+/.exec(width)?.[0] ?? 110))
+  const least = widths.map((width) => Number(/\d+/.exec(width)?.[0] ?? 96))
   const sum = least.reduce((total, width) => total + width + gap, edges + before)
   return {
     gridTemplateColumns: `${before ? `${before}px ` : ''}${widths.join(' ')}`,

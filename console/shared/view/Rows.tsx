@@ -16,7 +16,7 @@ export const Rows = <Row,>({ label, columns, rows, keyOf, foot }: Props<Row>) =>
   <Table.ScrollContainer minWidth={Math.min(columns.length * 110, 900)} type="native">
     <Table
       verticalSpacing={8}
-      horizontalSpacing="md"
+      horizontalSpacing="sm"
       aria-label={label}
       fz="sm"
       style={{ whiteSpace: 'nowrap' }}
@@ -33,8 +33,13 @@ export const Rows = <Row,>({ label, columns, rows, keyOf, foot }: Props<Row>) =>
       <Table.Tbody>
         {rows.map((row) => (
           <Table.Tr key={keyOf(row)}>
-            {columns.map((column) => (
-              <Table.Td key={column.id} className={column.right ? 'num' : undefined}>
+            {columns.map((column, i) => (
+              <Table.Td
+                key={column.id}
+                className={column.right ? 'num' : undefined}
+                // What a row is called may break; figures and dates never do.
+                {...(i === 0 && { miw: 120, style: { whiteSpace: 'normal' } })}
+              >
                 {column.cell?.(row) ?? column.text(row)}
               </Table.Td>
             ))}

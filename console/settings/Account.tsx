@@ -1,0 +1,32 @@
+import { Stack } from '@mantine/core'
+import { useReadNow } from '../shared/api/products.ts'
+import type { Me } from '../shared/api/types.ts'
+import { moment } from '../shared/format.ts'
+import { Facts } from '../shared/view/Facts.tsx'
+import { Card, Page } from '../shared/view/Page.tsx'
+import { ApiKeys } from './ApiKeys.tsx'
+import { SecondFactor } from './SecondFactor.tsx'
+import { Sessions } from './Sessions.tsx'
+
+/** What is one's own: how one signs in, from where, and what programs may do in one's name. */
+export function Account() {
+  const me = [useReadNow<Me | Me[]>('/User/Me', {})].flat()[0]
+  return (
+    <Page title="Your account" narrow>
+      <Stack>
+        <Card title={me?.username ?? 'You'}>
+          <Facts
+            facts={[
+              ['Role', me?.role ?? 'Permissions of its own'],
+              ['Products', me?.productIDs ? me.productIDs.join(', ') : 'All'],
+              ['Signed in', moment(me?.lastLoginDate)],
+            ]}
+          />
+        </Card>
+        <SecondFactor has={me?.hasSecondFactor ?? false} />
+        <Sessions />
+        <ApiKeys />
+      </Stack>
+    </Page>
+  )
+}

@@ -1,0 +1,131 @@
+import { Alert, Button, Code, Drawer, Group, MultiSelect, Stack, TextInput } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { useState } from 'react'
+import { useRead } from '../shared/api/products.ts'
+import { useSession } from '../shared/api/session.ts'
+import type { ApiKey, NewApiKey } from '../shared/api/types.ts'
+import { useDelete, useWrite } from '../shared/api/write.ts'
+import { DateField } from '../shared/form/fields.tsx'
+import { fieldErrors } from '../shared/form/problems.ts'
+import { count, moment } from '../shared/format.ts'
+import type { Column } from '../shared/list/columns.ts'
+import { Failure, tellDone } from '../shared/view/Failure.tsx'
+import { Card, Empty } from '../shared/view/Page.tsx'
+import { Rows } from '../shared/view/Rows.tsx'
+
+/** Keys by which programs work in one's name, each with no more rights than it needs. */
+export function ApiKeys() {
+  const { user } = useSession()
+  const [adding, setAdding] = useState(false)
+  const { data = [], error } = useRead<ApiKey[]>('/ApiKey', {
+    UserID: user?.userID,
+    PageSize: 100,
+  })
+  const end = useDelete('/ApiKey', () => tellDone('The key works no more.'))
+  const columns: Column<ApiKey>[] = [
+    { id: 'name', title: 'Name', text: ({ name }) => name ?? '' },
+    {
+      id: 'rights',
+      title: 'Permissions',
+      right: true,
+      text: (row) => count(row.permissions.length),
+    },
+    { id: 'until', title: 'Until', text: (row) => moment(row.expires) || 'further notice' },
+    { id: 'used', title: 'Last used', text: (row) => moment(row.lastUsedDate) || 'never' },
+    {
+      id: 'end',
+      title: 'End',
+      text: () => '',
+      cell: ({ apiKeyID, name }) => (
+        <Button
+          size="compact-xs"
+          variant="default"
+          aria-label={`End the key ${name}`}
+          onClick={() => end.mutate({ ApiKeyID: apiKeyID ?? 0 })}
+        >
+          End
+        </Button>
+      ),
+    },
+  ]
+  const problem = error ?? end.error
+  return (
+    <Card
+      title="API keys"
+      padded={false}
+      actions={
+        <Button size="xs" variant="default" onClick={() => setAdding(true)}>
+          New key
+        </Button>
+      }
+    >
+      {problem && <Failure error={problem} />}
+      {data.length === 0 ? (
+        <Empty title="No key yet">A program signs in with a key instead of your password.</Empty>
+      ) : (
+        <Rows
+          label="API keys"
+          columns={columns}
+          rows={data}
+          keyOf={({ apiKeyID }) => apiKeyID ?? 0}
+        />
+      )}
+      <Drawer opened={adding} onClose={() => setAdding(false)} title="New key">
+        <KeyForm onDone={() => setAdding(false)} />
+      </Drawer>
+    </Card>
+  )
+}
+
+function KeyForm({ onDone }: { onDone: () => void }) {
+  const { user } = useSession()
+  const [key, setKey] = useState<string>()
+  const form = useForm({ initialValues: { name: '', permissions: [] as string[], expires: '' } })
+  const make = useWrite<NewApiKey | NewApiKey[]>('post', '/ApiKey', {
+    onDone: (data) => setKey([data].flat()[0]?.key ?? ''),
+    onFailed: (error) => form.setErrors(fieldErrors(error)),
+  })
+  if (key !== undefined)
+    return (
+      <Stack>
+        <Alert color="yellow">Keep the key now; it is not shown again.</Alert>
+        <Code block>{key}</Code>
+        <Group justify="flex-end">
+          <Button onClick={onDone}>I have kept it</Button>
+        </Group>
+      </Stack>
+    )
+  const submit = form.onSubmit(({ expires, ...rest }) =>
+    make.mutate({ ...rest, ...(expires && { expires: new Date(expires).toISOString() }) }),
+  )
+  return (
+    <form onSubmit={submit}>
+      <Stack gap="sm">
+        {make.error && <Failure error={make.error} />}
+        <TextInput
+          label="Name"
+          placeholder="Nightly prices"
+          required
+          {...form.getInputProps('name')}
+        />
+        <MultiSelect
+          label="Permissions"
+          description="Never more than your own."
+          data={user?.permissions ?? []}
+          searchable
+          {...form.getInputProps('permissions')}
+        />
+        <DateField
+          label="Until"
+          description="Empty: until it is ended."
+          {...form.getInputProps('expires')}
+        />
+        <Group justify="flex-end">
+          <Button type="submit" loading={make.isPending}>
+            Make the key
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  )
+}

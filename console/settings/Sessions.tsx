@@ -1,0 +1,58 @@
+import { Button } from '@mantine/core'
+import { useRead } from '../shared/api/products.ts'
+import type { Session } from '../shared/api/types.ts'
+import { useDelete } from '../shared/api/write.ts'
+import { moment } from '../shared/format.ts'
+import type { Column } from '../shared/list/columns.ts'
+import { Failure, tellDone } from '../shared/view/Failure.tsx'
+import { Card } from '../shared/view/Page.tsx'
+import { Rows } from '../shared/view/Rows.tsx'
+import { Tag } from '../shared/view/Status.tsx'
+
+/** Where one is signed in; any of it can be ended from here. */
+export function Sessions() {
+  const { data = [], error } = useRead<Session[]>('/User/Session', { PageSize: 100 })
+  const end = useDelete('/User/Session', () => tellDone('The session is ended.'))
+  const columns: Column<Session>[] = [
+    { id: 'where', title: 'From', text: ({ address }) => address ?? '' },
+    {
+      id: 'with',
+      title: 'With',
+      text: ({ userAgent }) => userAgent ?? '',
+      cell: ({ userAgent }) => (
+        <span title={userAgent ?? ''}>{(userAgent ?? '').slice(0, 40)}</span>
+      ),
+    },
+    { id: 'begun', title: 'Since', text: (row) => moment(row.createdDate) },
+    { id: 'used', title: 'Last used', text: (row) => moment(row.lastUsedDate) },
+    {
+      id: 'end',
+      title: 'End',
+      text: () => '',
+      cell: ({ sessionID, isCurrent }) =>
+        isCurrent ? (
+          <Tag tone="good">This one</Tag>
+        ) : (
+          <Button
+            size="compact-xs"
+            variant="default"
+            onClick={() => end.mutate({ SessionID: sessionID ?? 0 })}
+          >
+            End
+          </Button>
+        ),
+    },
+  ]
+  const problem = error ?? end.error
+  return (
+    <Card title="Signed in" padded={false}>
+      {problem && <Failure error={problem} />}
+      <Rows
+        label="Sessions"
+        columns={columns}
+        rows={data}
+        keyOf={({ sessionID }) => sessionID ?? 0}
+      />
+    </Card>
+  )
+}
