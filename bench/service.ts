@@ -169,14 +169,19 @@ export async function answering(url: string, child: ChildProcess) {
   throw new Error('The service did not start.')
 }
 
+/** The first user is made after the service listens: the first answers may still be refusals. */
 async function signIn(url: string): Promise<string> {
-  const answer = await fetch(`${url}/User/Login`, {
-    method: 'POST',
-    headers: { Version: '2.0', 'Content-Type': 'application/json' },
-    body: JSON.stringify({ username: 'bench', password }),
-  })
-  const { data } = (await answer.json()) as { data: { accessToken: string } }
-  return data.accessToken
+  for (let tries = 0; tries < 100; tries++) {
+    const answer = await fetch(`${url}/User/Login`, {
+      method: 'POST',
+      headers: { Version: '2.0', 'Content-Type': 'application/json' },
+      body: JSON.stringify({ username: 'bench', password }),
+    })
+    const { data } = (await answer.json()) as { data: { accessToken: string } | null }
+    if (data) return data.accessToken
+    await new Promise((resolve) => setTimeout(resolve, 200))
+  }
+  throw new Error('Nobody could sign in.')
 }
 
 /** The process, or its children where it only shares a port among them. */
