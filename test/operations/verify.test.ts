@@ -4,6 +4,7 @@ import pg from 'pg'
 import { checks } from '../../src/operations/verify/checks.ts'
 import { distributionChecks } from '../../src/operations/verify/distribution-checks.ts'
 import { paymentChecks } from '../../src/operations/verify/payment-checks.ts'
+import { reconciliationChecks } from '../../src/operations/verify/reconciliation-checks.ts'
 import { chainCheck, verify } from '../../src/operations/verify/verify.ts'
 import { foundAfter } from '../support/corruption.ts'
 import { rowsOf, urlOf } from '../support/database.ts'
@@ -224,7 +225,12 @@ describe('The ways to break the register', () => {
     const made = (await verify(service.connection)).map(({ name }) => name)
     assert.deepEqual(
       made.filter((name) => !(name in corruptions)),
-      [...[...distributionChecks, ...paymentChecks].map(({ name }) => name), chainCheck],
+      [
+        ...[...distributionChecks, ...paymentChecks, ...reconciliationChecks].map(
+          ({ name }) => name,
+        ),
+        chainCheck,
+      ],
     )
   })
 
