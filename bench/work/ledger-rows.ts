@@ -33,12 +33,16 @@ const moreProducts = (accounts: number) => `
     insert into investment_price (investment_id, price_date, price)
     select investment_id, date '2020-01-01', 1.25 from classes),
   owners as (
-    insert into biz_entity (product_id, biz_entity_type_id, biz_entity_status_id, name)
-    select product_id, 1, 1, 'Owner' from products, generate_series(1, ${accounts})
+    insert into biz_entity (product_id, biz_entity_type_id, biz_entity_status_id, name,
+      communication_preference_copy_parent_biz_entity, is_director_interest,
+      is_executive_interest)
+    select product_id, 1, 1, 'Owner', false, false, false
+    from products, generate_series(1, ${accounts})
     returning product_id, biz_entity_id),
   accounts as (
-    insert into account (biz_entity_id, product_id, account_number, currency_id, account_status_id)
-    select biz_entity_id, product_id, 'M' || biz_entity_id, 1, 1 from owners
+    insert into account (biz_entity_id, product_id, account_number, currency_id, drp_type_id,
+      account_status_id)
+    select biz_entity_id, product_id, 'M' || biz_entity_id, 1, 1, 1 from owners
     returning product_id, account_id),
   rows as (
     insert into ledger_account (product_id, account_id) select * from accounts),
