@@ -109,6 +109,7 @@ select citus_add_local_table_to_metadata('api_key');
 select citus_add_local_table_to_metadata('approval');
 select citus_add_local_table_to_metadata('approval_decision');
 select citus_add_local_table_to_metadata('report');
+select citus_add_local_table_to_metadata('report_statement');
 select citus_add_local_table_to_metadata('import');
 select citus_add_local_table_to_metadata('import_refusal');
 select citus_add_local_table_to_metadata('webhook');

@@ -115,7 +115,7 @@ export async function buildApp(
     ...personEndpoints(vault),
     ...organisationEndpoints(vault),
     ...documentEndpoints(database, files, nameKey),
-    ...reportEndpoints(database, files),
+    ...reportEndpoints(database, files, config),
     ...searchEndpoints(vault),
     ...auditEndpoints(database),
     ...approvalEndpoints({ database, sealed: sealedWith(requestKey), endpointOf, eventOf }),

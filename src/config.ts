@@ -32,6 +32,9 @@ export type Config = {
   s3: Bucket | undefined
   /** Webhooks may go to this machine, also without TLS; for trying them out. */
   webhookAllowLocal: boolean
+  /** The mail server that statements go out by, and the address they come from. */
+  smtpUrl: string | undefined
+  smtpFrom: string | undefined
   /** Days for which events are kept. */
   eventDays: number
   /** Whether an empty registry is filled with a demonstration at its start. */
@@ -91,6 +94,7 @@ export function readConfig(env: Environment = process.env): Config {
     stageInline: integer('REGISTRY_STAGE_INLINE', 20_000, 0, 100_000_000),
     s3: s3(readers),
     webhookAllowLocal: flag('REGISTRY_WEBHOOK_ALLOW_LOCAL', false),
+    ...mail(readers),
     eventDays: integer('REGISTRY_EVENT_DAYS', 90, 1, 3650),
     demo: flag('REGISTRY_DEMO', false),
     consoleDir: join(import.meta.dirname, '..', 'dist', 'console'),
@@ -112,6 +116,13 @@ export function readConfig(env: Environment = process.env): Config {
   config.unknown = unknownNames(env, read) // last: by now every name was asked for
   if (problems.length > 0) throw new ConfigError(`Configuration: ${problems.join('; ')}.`)
   return config
+}
+
+function mail({ text, problem }: Readers) {
+  const smtpUrl = text('REGISTRY_SMTP_URL')
+  if (smtpUrl !== undefined && !/^smtps?:\/\/[^\s]+$/.test(smtpUrl))
+    problem('REGISTRY_SMTP_URL', 'must be a URL of a mail server, like smtp://mail.example.com:25')
+  return { smtpUrl, smtpFrom: text('REGISTRY_SMTP_FROM') }
 }
 
 /** Readers of a variable each, by its kind. They gather what is wrong, and the names asked for. */

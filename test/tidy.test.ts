@@ -99,6 +99,7 @@ const writers: Record<string, string> = {
   stored_file: 'files',
   document: 'document biz-entity', // an entity goes with its documents
   report: 'report',
+  report_statement: 'report',
   event: 'sql event',
   event_feed: 'event',
   webhook: 'webhook',

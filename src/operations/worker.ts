@@ -9,6 +9,7 @@ import { errorForLog, type Log } from '../platform/log.ts'
 import { readEncryptionKeys } from '../platform/secrets.ts'
 import type { Database } from '../platform/sql/handle.ts'
 import { startQueue } from '../platform/sql/queue.ts'
+import { openMailer, reviveSending, sendStatements } from '../records/report/deliver.ts'
 import { type Makers, makeReport, reviveReports } from '../records/report/make.ts'
 
 /** Reports made at once by one process. */
@@ -45,6 +46,9 @@ export async function startWorker(options: WorkerOptions): Promise<() => Promise
     onFault: (reportID, error) =>
       log.error({ reportID, err: errorForLog(error) }, 'a report failed'),
   }
+  const mailer = openMailer(config)
+  const { transaction } = database
+  const deliverer = { transaction, files, mailer, from: config.smtpFrom }
   const accountsAtOnce = Math.max(1, Math.min(mostAccountsAtOnce, config.stageInline))
   const stageWork = { database, accountsAtOnce }
   const stopQueue = startQueue({
@@ -53,6 +57,8 @@ export async function startWorker(options: WorkerOptions): Promise<() => Promise
     tasks: {
       make_report: (_payload, signal) => makeReport(makers, signal),
       collect_files: () => collectFiles(own),
+      send_statements: (payload, signal) =>
+        sendStatements(deliverer, (payload as { reportID: number }).reportID, signal),
       work_on_stage: (payload, signal) =>
         workOnStage(stageWork, payload as { productID: number; id: number }, signal).catch(
           (error) => {
@@ -68,10 +74,12 @@ export async function startWorker(options: WorkerOptions): Promise<() => Promise
   const timers = [
     setInterval(() => void reviveReports(makers).catch(warn), reviveInterval),
     setInterval(() => void reviveStages(database).catch(warn), reviveStagesInterval),
+    setInterval(() => void reviveSending(transaction).catch(warn), reviveInterval),
     setInterval(() => void collectFiles(own).catch(warn), collectInterval),
   ]
   return async () => {
     for (const timer of timers) clearInterval(timer)
     await stopQueue()
+    mailer?.close()
   }
 }

@@ -164,6 +164,10 @@ const byResource = {
     403: { scope: 'Who ordered the report may not have it any more.' },
     409: {
       nothing_to_state: 'No account has anything that the statement could tell.',
+      not_sendable: 'The report is not statements that can be sent.',
+      no_smtp: 'No mail server is set.',
+      no_sender: 'There is no address to send from.',
+      already_sent: 'Every statement was sent already.',
       not_declared: 'The distribution is not declared yet.',
       not_complete: 'The report is not made yet.',
       in_progress: 'The report is being made.',

@@ -35,7 +35,7 @@ import {
   type Requests,
 } from '../support/request-names.ts'
 import { requests } from '../support/requests.ts'
-import { type Service, startService } from '../support/service.ts'
+import { mailNowhere, type Service, startService } from '../support/service.ts'
 import { watchState } from '../support/state.ts'
 import { namesIn, newWorld, type World } from '../support/world.ts'
 
@@ -87,7 +87,7 @@ let beta: World
 let strangers: [string, string | undefined][]
 let half: Client
 before(async () => {
-  const folder = { REGISTRY_DATA_DIR: temporaryFolder() }
+  const folder = { REGISTRY_DATA_DIR: temporaryFolder(), ...mailNowhere }
   service = await startService(folder)
   await makeWorlds(folder)
   state = await watchState(service.connection, claims)
@@ -112,7 +112,8 @@ async function makeWorlds(folder: Record<string, string>) {
   try {
     alpha = await newWorld(service, 'Alpha')
     beta = await newWorld(service, 'Beta')
-    for (const { report } of [alpha, beta]) await ended(service.admin, report.reportID)
+    for (const { report, statements } of [alpha, beta])
+      for (const { reportID } of [report, statements]) await ended(service.admin, reportID)
     for (const world of [alpha, beta]) await endOf(service.admin, world.import.importID)
   } finally {
     await stopImports()

@@ -86,6 +86,8 @@ before(async () => {
   node = await startNode(undefined, {
     REGISTRY_DATA_DIR: dataDir,
     REGISTRY_LOG_LEVEL: 'trace',
+    REGISTRY_SMTP_URL: 'smtp://127.0.0.1:9',
+    REGISTRY_SMTP_FROM: 'registry@example.com',
     REGISTRY_ADMIN_PASSWORD: adminPassword,
     REGISTRY_ENCRYPTION_KEY: Buffer.from(secrets['encryption key'][0]!).toString('base64'),
     REGISTRY_JWT_SECRET: secrets['JWT secret'][0]!,

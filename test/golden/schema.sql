@@ -1304,6 +1304,28 @@ CREATE INDEX report_open ON public.report USING btree (COALESCE(lease_date, crea
 CREATE INDEX report_product ON public.report USING btree (product_id, report_id);
 grant delete, insert, select, update on report to registry_service;
 
+create table report_statement (
+  report_id integer not null,
+  account_id integer not null,
+  account_number character varying(50) not null,
+  name character varying(500) not null,
+  file_name character varying(200) not null,
+  file_offset bigint not null,
+  file_size integer not null,
+  email character varying(500),
+  way character varying(10) not null,
+  state character varying(10) default 'Made'::character varying not null,
+  attempts smallint default 0 not null,
+  reason character varying(500),
+  state_date timestamp with time zone,
+  constraint report_statement_pkey PRIMARY KEY (report_id, account_id),
+  constraint report_statement_state CHECK (((state)::text = ANY ((ARRAY['Made'::character varying, 'Queued'::character varying, 'Sending'::character varying, 'Sent'::character varying, 'Failed'::character varying, 'Print'::character varying, 'NoAddress'::character varying])::text[]))),
+  constraint report_statement_way CHECK (((way)::text = ANY ((ARRAY['Email'::character varying, 'Print'::character varying, 'NoAddress'::character varying])::text[]))),
+  constraint statement_of_report FOREIGN KEY (report_id) REFERENCES report(report_id) ON DELETE CASCADE
+);
+CREATE INDEX report_statement_due ON public.report_statement USING btree (report_id, file_offset) WHERE ((state)::text = ANY ((ARRAY['Queued'::character varying, 'Sending'::character varying])::text[]));
+grant delete, insert, select, update on report_statement to registry_service;
+
 create table residual_payment (
   product_id integer not null,
   residual_payment_id bigint generated always as identity not null,

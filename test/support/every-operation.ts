@@ -354,6 +354,13 @@ function* reports({
     while (status < 3) status = one(yield find('GET /Report/Status', { ReportID })).reportStatusID
     yield find('GET /Report/File', { ReportID })
   }
+  const letters = { reportTypeID: 15, format: 'zip', productID }
+  const { reportID } = one(yield ask('POST /Report', letters))
+  let made = 0
+  while (made < 3)
+    made = one(yield find('GET /Report/Status', { ReportID: reportID })).reportStatusID
+  yield ask('POST /Report/Send', { reportID })
+  yield find('GET /Report/Delivery', { ReportID: reportID })
   yield find('GET /Report', { ProductID: productID })
   yield find('DELETE /Report', { ReportID: ids[0]! })
 }

@@ -340,5 +340,7 @@ export const reportRequests: Requests = {
   ],
   'GET /Report/Status': [({ report }) => inQuery({ reportID: report.reportID })],
   'GET /Report/File': [({ report }) => inQuery({ reportID: report.reportID })],
+  'POST /Report/Send': [({ statements }) => inBody({ reportID: statements.reportID, again: true })],
+  'GET /Report/Delivery': [({ statements }) => inQuery({ reportID: statements.reportID })],
   'DELETE /Report': [async ({ make }) => inQuery({ reportID: (await make.report()).reportID })],
 }

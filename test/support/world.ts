@@ -174,6 +174,7 @@ export async function newWorld({ admin, userWith }: Service, name: string) {
     declared: await distribution(1),
     document: await document(),
     report: await report(),
+    statements: await report({ reportTypeID: 15, format: 'zip' }),
     import: await importing(),
     person: holder.bizEntityParties[0].person,
     organisation: holder.bizEntityParties[1].organisation,

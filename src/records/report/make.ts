@@ -16,6 +16,7 @@ import { queueReport } from './create.ts'
 import { writers } from './format.ts'
 import { checkMayRead, kinds } from './kinds.ts'
 import type { Format, TableFormat } from './schema.ts'
+import { forgetStatements, keepStatements } from './send.ts'
 import type { Subject } from './subject.ts'
 import { type Row, rowsOf, type Table, tableOf } from './table.ts'
 
@@ -166,11 +167,13 @@ async function makeLetters(makers: Makers, order: Order, path: string, making: M
     signal,
     readFile: (sha256: string) => bytesOf(makers.files, sha256),
     onPrinted: async (printed: readonly Printed[]) => {
+      await makers.transaction((tx) => keepStatements(tx, order.id, printed))
       progress.rows += printed.length
       const share = Math.floor((100 * progress.rows) / Math.max(1, all!.count))
       progress.percent = Math.min(99, share)
     },
   }
+  await makers.transaction((tx) => forgetStatements(tx, order.id))
   const make = order.format === 'zip' ? makeZip : makePdf
   progress.rows = await make(tools, order, path)
 }

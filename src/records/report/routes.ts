@@ -10,18 +10,40 @@ import {
 import type { Database } from '../../platform/sql/handle.ts'
 import { createReport } from './create.ts'
 import {
+  Delivery,
+  DeliveryQuery,
   Report,
   ReportFile,
   ReportFileQuery,
   ReportInput,
   ReportKey,
   ReportQuery,
+  ReportSend,
+  ReportSent,
 } from './schema.ts'
+import { type MailSettings, readDeliveries, sendReport } from './send.ts'
 import { deleteReport, downloadReport, readReports, readStatus } from './sql.ts'
 
 const change = { access: 'Report.Write', resource: 'Report' } as const
 
-export const reportEndpoints = (database: Database, files: Files): Endpoint[] => [
+export const reportEndpoints = (
+  database: Database,
+  files: Files,
+  mail: MailSettings,
+): Endpoint[] => [
+  ...ordering,
+  ...sending(mail),
+  downloading({
+    operation: 'GET /Report/File',
+    access: 'Report.Read',
+    summary: 'Download a report that is complete.',
+    query: ReportFileQuery,
+    data: ReportFile,
+    download: ({ query, actor }) => downloadReport(database, files, actor, query),
+  }),
+]
+
+const ordering: Endpoint[] = [
   writing({
     operation: 'POST /Report',
     ...change,
@@ -62,12 +84,25 @@ report is made of are needed as well.`,
     data: nothing,
     write: ({ query, actor }, tx) => deleteReport(tx, actor, query),
   }),
-  downloading({
-    operation: 'GET /Report/File',
+]
+
+const sending = (mail: MailSettings): Endpoint[] => [
+  writing({
+    operation: 'POST /Report/Send',
+    name: 'sendReport',
+    event: null,
+    ...change,
+    summary: 'E-mail the statements of a zip to their holders, each once.',
+    body: ReportSend,
+    data: ReportSent,
+    write: ({ body, actor }, tx) => sendReport(tx, actor, mail, body),
+  }),
+  reading({
+    operation: 'GET /Report/Delivery',
     access: 'Report.Read',
-    summary: 'Download a report that is complete.',
-    query: ReportFileQuery,
-    data: ReportFile,
-    download: ({ query, actor }) => downloadReport(database, files, actor, query),
+    summary: 'What became of each statement of a zip.',
+    query: DeliveryQuery,
+    data: arrayOf(Delivery),
+    read: ({ query, actor }, handle) => readDeliveries(handle, actor, query),
   }),
 ]

@@ -6,6 +6,7 @@ import {
   DateOnly,
   DateTime,
   ExternalId,
+  Flag,
   Id,
   optional,
   requiredText,
@@ -110,6 +111,48 @@ export const ReportFile = Type.Object(
   { $id: 'ReportFile' },
 )
 
+export const ReportSend = Type.Object(
+  {
+    reportID: Id,
+    again: optional({
+      ...Flag,
+      description: 'Sends also what was sent already, or failed.',
+    }),
+  },
+  { $id: 'ReportSend', example: { reportID: 1 } },
+)
+export const ReportSent = Type.Object(
+  {
+    reportID: Id,
+    queued: Type.Integer({ description: 'Statements that go out by e-mail.' }),
+    print: Type.Integer({ description: 'Statements whose holders prefer paper.' }),
+    noAddress: Type.Integer({ description: 'Statements whose holders have no e-mail address.' }),
+  },
+  { $id: 'ReportSent' },
+)
+const DeliveryState = Type.String({
+  enum: ['Made', 'Queued', 'Sending', 'Sent', 'Failed', 'Print', 'NoAddress'],
+  description: 'Made until it is sent; Print and NoAddress are for paper.',
+})
+export const Delivery = shown('StatementDelivery', {
+  accountID: Id,
+  reportID: Id,
+  accountNumber: Type.String(),
+  name: Type.String(),
+  fileName: Type.String(),
+  email: Type.String(),
+  state: DeliveryState,
+  reason: Type.String({ description: 'Why it failed.' }),
+  stateDate: DateTime,
+})
+export const DeliveryQuery = Type.Object({
+  ReportID: Id,
+  State: optional(DeliveryState),
+  ...paging,
+})
+
+export type ReportSend = Static<typeof ReportSend>
+export type DeliveryQuery = Static<typeof DeliveryQuery>
 export type ReportInput = Static<typeof ReportInput>
 export type ReportQuery = Static<typeof ReportQuery>
 export type ReportKey = Static<typeof ReportKey>

@@ -1,0 +1,152 @@
+import { createTransport } from 'nodemailer'
+import sql from 'sql-template-tag'
+import type { Files, Transaction } from '../../platform/files/files.ts'
+import type { Tx } from '../../platform/sql/handle.ts'
+import { forwardReader } from './forward-reader.ts'
+import { kinds } from './kinds.ts'
+import { type MailSettings, queueSending } from './send.ts'
+
+/** What sends mail: one connection to the server, kept between letters. */
+export type Mailer = ReturnType<typeof openMailer>
+export const openMailer = ({ smtpUrl }: MailSettings) =>
+  smtpUrl === undefined
+    ? undefined
+    : createTransport({ url: smtpUrl, pool: true, maxConnections: 1 })
+
+export type Deliverer = {
+  transaction: Transaction
+  files: Files
+  mailer: Mailer
+  from: string | undefined
+}
+
+type Report = { typeID: number; sha256: string; issuer: string; issuerEmail: string | null }
+type Letter = {
+  accountID: number
+  name: string
+  email: string
+  fileName: string
+  offset: number
+  size: number
+  attempts: number
+}
+
+/** Letters that are claimed at once. */
+const batch = 10
+/** How often a server that says "later" is asked. */
+const mostAttempts = 5
+
+/**
+ * Sends what is queued of a report. A letter is marked before it is handed to the server, and
+ * after: one that was marked and whose sender died may have gone out, and is not sent again.
+ */
+export async function sendStatements(deliverer: Deliverer, reportID: number, signal: AbortSignal) {
+  const { transaction, files, mailer } = deliverer
+  const report = await transaction((tx) => readReport(tx, reportID))
+  if (!report || !mailer) return
+  const reader = forwardReader(() => files.open(report.sha256))
+  let untried: Letter[] = []
+  try {
+    for (;;) {
+      const letters = signal.aborted ? [] : await transaction((tx) => claim(tx, reportID))
+      if (letters.length === 0) break
+      untried = [...letters]
+      for (const letter of letters) {
+        const content = await reader.read(letter.offset, letter.size)
+        untried.shift()
+        const outcome = await send(deliverer, report, letter, content)
+        await transaction((tx) => record(tx, reportID, letter, outcome))
+        if (outcome.error) throw outcome.error
+      }
+    }
+    if (signal.aborted) await transaction((tx) => queueSending(tx, reportID))
+  } finally {
+    reader.close()
+    if (untried.length > 0) await transaction((tx) => unclaim(tx, reportID, untried))
+  }
+}
+
+async function readReport(tx: Tx, reportID: number): Promise<Report | undefined> {
+  const [report] = await tx.query<Report>(sql`
+    select r.report_type_id as "typeID", r.file_sha256 as sha256,
+      coalesce(p.issuer ->> 'name', p.name) as issuer, p.issuer ->> 'email' as "issuerEmail"
+    from report r join product p on p.product_id = r.product_id
+    where r.report_id = ${reportID} and r.file_sha256 is not null`)
+  return report
+}
+
+const claim = async (tx: Tx, reportID: number): Promise<Letter[]> => {
+  const letters = await tx.query<Letter>(sql`
+    update report_statement s set state = 'Sending', state_date = now(), attempts = attempts + 1
+    where s.report_id = ${reportID} and s.account_id in (
+      select q.account_id from report_statement q
+      where q.report_id = ${reportID} and q.state = 'Queued'
+      order by q.file_offset limit ${batch} for update skip locked)
+    returning s.account_id as "accountID", s.name, s.email, s.file_name as "fileName",
+      s.file_offset as "offset", s.file_size as size, s.attempts`)
+  return letters.sort((a, b) => a.offset - b.offset)
+}
+
+/** What of our claim was not tried goes back. */
+const unclaim = (tx: Tx, reportID: number, untried: Letter[]) =>
+  tx.query(sql`
+    update report_statement s set state = 'Queued', attempts = attempts - 1
+    where s.report_id = ${reportID} and s.state = 'Sending'
+      and s.account_id = any(${untried.map(({ accountID }) => accountID)}::int[])`)
+
+/** How a letter fared; with an error where all of the rest would fare the same. */
+type Outcome = { state: 'Sent' | 'Failed' | 'Queued'; reason: string | null; error?: Error }
+
+type MailError = Error & { responseCode?: number; command?: string }
+
+async function send(
+  { mailer, from }: Deliverer,
+  { typeID, issuer, issuerEmail }: Report,
+  { name, email, fileName, attempts }: Letter,
+  content: Buffer,
+): Promise<Outcome> {
+  const { title } = kinds[typeID]!
+  try {
+    await mailer!.sendMail({
+      from: { name: issuer, address: from ?? issuerEmail! }, // Send asked for one of them
+      to: email,
+      subject: `${title} – ${issuer}`,
+      text: `Dear ${name},\n\nYour ${title.toLowerCase()} is attached.\n\n${issuer}\n`,
+      attachments: [{ filename: fileName, content, contentType: 'application/pdf' }],
+    })
+    return { state: 'Sent', reason: null }
+  } catch (error) {
+    return outcomeOf(error as MailError, attempts)
+  }
+}
+
+function outcomeOf(error: MailError, attempts: number): Outcome {
+  const { responseCode, command } = error
+  const reason = error.message.slice(0, 500)
+  if (responseCode !== undefined && responseCode >= 500) return { state: 'Failed', reason }
+  if (responseCode === undefined && command === 'DATA')
+    return { state: 'Failed', reason: `It is not known whether it was sent: ${reason}` }
+  if (attempts >= mostAttempts) return { state: 'Failed', reason }
+  return { state: 'Queued', reason, error }
+}
+
+const record = (tx: Tx, reportID: number, { accountID }: Letter, { state, reason }: Outcome) =>
+  tx.query(sql`
+    update report_statement s set state = ${state}, reason = ${reason}, state_date = now()
+    where s.report_id = ${reportID} and s.account_id = ${accountID} and s.state = 'Sending'`)
+
+/**
+ * What a process that died was sending is told as not known, and what waits is sent by another.
+ * Any node may do this at any time.
+ */
+export const reviveSending = (transaction: Transaction) =>
+  transaction(async (tx) => {
+    await tx.query(sql`
+      update report_statement s set state = 'Failed', state_date = now(),
+        reason = 'It is not known whether it was sent: what sent it has ended.'
+      where s.state = 'Sending' and s.state_date < now() - interval '5 minutes'`)
+    const asleep = await tx.query<{ id: number }>(sql`
+      select s.report_id as id from report_statement s where s.state in ('Queued', 'Sending')
+      group by s.report_id having max(s.state_date) < now() - interval '30 seconds' limit 20`)
+    for (const { id } of asleep) await queueSending(tx, id)
+  })

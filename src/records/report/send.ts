@@ -1,0 +1,124 @@
+import sql, { join } from 'sql-template-tag'
+import { type Actor, inScope } from '../../platform/actor.ts'
+import { lookups } from '../../platform/lookup/lookups.ts'
+import { conflict } from '../../platform/refusal.ts'
+import type { Sql, Tx } from '../../platform/sql/handle.ts'
+import { noSuch, reference } from '../../platform/sql/identify.ts'
+import { pageBy, renderPage } from '../../platform/sql/paging.ts'
+import { queueJob } from '../../platform/sql/queue.ts'
+import { recordset } from '../../platform/sql/recordset.ts'
+import { columns } from '../../platform/sql/render.ts'
+import type { Written } from '../../platform/sql/unit-of-work.ts'
+import type { Printed } from '../statement/index-file.ts'
+import { wayOf } from '../statement/index-file.ts'
+import { checkMayRead } from './kinds.ts'
+import { Delivery, type DeliveryQuery, type ReportSend } from './schema.ts'
+
+const own = reference({ what: 'report', table: 'report', columns: ['report_id'] }, ['reportID'])
+
+/** Whether mail can be sent, and in whose name where the issuer has no address. */
+export type MailSettings = { smtpUrl: string | undefined; smtpFrom: string | undefined }
+
+type Sendable = {
+  typeID: number
+  productID: number
+  format: string
+  statusID: number
+  issuerEmail: string | null
+}
+
+/** Puts the statements of a zip on their way; those who want paper are listed for print. */
+export async function sendReport(
+  tx: Tx,
+  actor: Actor,
+  { smtpUrl, smtpFrom }: MailSettings,
+  { reportID, again = false }: ReportSend,
+): Promise<Written> {
+  const [report] = await tx.query<Sendable>(sql`
+    select r.report_type_id as "typeID", r.product_id as "productID", r.format,
+      r.report_status_id as "statusID", p.issuer ->> 'email' as "issuerEmail"
+    from report r join product p on p.product_id = r.product_id
+    where r.report_id = ${reportID} and ${inScope(actor, 'r.product_id')} for update of r`)
+  if (!report) throw noSuch(own, { reportID })
+  checkMayRead(actor, report.typeID)
+  if (report.format !== 'zip' || report.statusID !== lookups.ReportStatus.Complete)
+    throw conflict('not_sendable', 'Only statements that are made as a zip can be sent.')
+  if (!smtpUrl) throw conflict('no_smtp', 'No mail server is set: REGISTRY_SMTP_URL.')
+  if (!smtpFrom && !report.issuerEmail)
+    throw conflict('no_sender', 'Nobody to send as: set issuer.email or REGISTRY_SMTP_FROM.')
+  const states = await tx.query<{ state: string; count: number }>(sql`
+    with moved as (
+      update report_statement s set attempts = 0, reason = null, state_date = now(),
+        state = case s.way when 'Email' then 'Queued' else s.way end
+      where s.report_id = ${reportID} and (s.state = 'Made'
+        or (${again} and s.state <> 'Sending'))
+      returning s.state)
+    select state, count(*)::int as count from moved group by state`)
+  if (states.length === 0)
+    throw conflict('already_sent', 'All of it was sent already; send again: true to repeat it.')
+  await queueSending(tx, reportID)
+  const countOf = (state: string) => states.find((one) => one.state === state)?.count ?? 0
+  const counts = {
+    queued: countOf('Queued'),
+    print: countOf('Print'),
+    noAddress: countOf('NoAddress'),
+  }
+  const { productID } = report
+  const json = JSON.stringify({ reportID, ...counts })
+  return { json, recordCount: 1, ids: [reportID], productID, changes: { again, ...counts } }
+}
+
+export const queueSending = (tx: Tx, reportID: number) =>
+  queueJob(tx, 'send_statements', { reportID }, `send ${reportID}`)
+
+const deliveryColumns = columns(Delivery, 's')
+
+export const readDeliveries = (handle: Sql, actor: Actor, query: DeliveryQuery) => {
+  const { ReportID, State } = query
+  const asked = [
+    sql`s.report_id = ${ReportID}`,
+    sql`exists (select from report r where r.report_id = s.report_id
+      and ${inScope(actor, 'r.product_id')})`,
+    ...(State ? [sql`s.state = ${State}`] : []),
+  ]
+  return renderPage(handle, query, {
+    key: ['accountID'],
+    rows: (wanted) => sql`
+      select s.* from report_statement s
+      where ${join(asked, ' and ')} ${pageBy(wanted, 's.account_id', mostAccounts)}`,
+    show: (rows) => sql`select ${deliveryColumns} from (${rows}) s order by s.account_id`,
+  })
+}
+const mostAccounts = '(select max(account_id)::bigint from account)'
+
+/** A zip that is made anew has no statements yet. */
+export const forgetStatements = (tx: Tx, reportID: number) =>
+  tx.query(sql`delete from report_statement where report_id = ${reportID}`)
+
+export const keepStatements = (tx: Tx, reportID: number, printed: readonly Printed[]) => {
+  const rows = printed.map(({ row, fileName, offset, size }) => ({
+    account_id: row.accountID,
+    account_number: row.accountNumber,
+    name: row.name,
+    file_name: fileName,
+    file_offset: offset,
+    file_size: size,
+    email: row.email,
+    way: wayOf(row),
+  }))
+  return tx.query(sql`
+    insert into report_statement (report_id, account_id, account_number, name, file_name,
+      file_offset, file_size, email, way)
+    select ${reportID}, s.* from ${recordset('s', rows, statementColumns)}`)
+}
+
+const statementColumns = {
+  account_id: 'int',
+  account_number: 'text',
+  name: 'text',
+  file_name: 'text',
+  file_offset: 'bigint',
+  file_size: 'int',
+  email: 'text',
+  way: 'text',
+} as const

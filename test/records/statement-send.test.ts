@@ -1,0 +1,177 @@
+import assert from 'node:assert/strict'
+import type { AddressInfo } from 'node:net'
+import { after, before, describe, it } from 'node:test'
+import { SMTPServer } from 'smtp-server'
+import { rowsOf } from '../support/database.ts'
+import { only } from '../support/ledger.ts'
+import { temporaryFolder, until } from '../support/process.ts'
+import { refused } from '../support/refused.ts'
+import { ended, order, workFor } from '../support/reports.ts'
+import { type Service, startService } from '../support/service.ts'
+import { investor, quoted, type TaxingFund, taxingFund } from '../support/withholding.ts'
+
+/** What a mail server was handed. */
+type Mail = { to: string; text: string }
+const inbox: Mail[] = []
+/** Addresses that it refuses for good, and how often it says "later" first. */
+const bounces = new Set(['bounce@example.com'])
+let later = 0
+
+const server = new SMTPServer({
+  authOptional: true,
+  disabledCommands: ['STARTTLS'],
+  onRcptTo: ({ address }, _session, callback) => {
+    if (bounces.has(address))
+      return callback(Object.assign(new Error('No such mailbox'), { responseCode: 550 }))
+    if (later-- > 0) return callback(Object.assign(new Error('Greylisted'), { responseCode: 450 }))
+    return callback()
+  },
+  onData: (stream, session, callback) => {
+    const pieces: Buffer[] = []
+    stream.on('data', (piece: Buffer) => pieces.push(piece))
+    stream.on('end', () => {
+      const to = session.envelope.rcptTo.map(({ address }) => address).join()
+      inbox.push({ to, text: Buffer.concat(pieces).toString() })
+      callback()
+    })
+  },
+})
+
+let service: Service
+let stopWorker: () => Promise<void>
+let fund: TaxingFund
+before(async () => {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.server.address() as AddressInfo
+  const env = {
+    REGISTRY_DATA_DIR: temporaryFolder(),
+    REGISTRY_SMTP_URL: `smtp://127.0.0.1:${port}`,
+  }
+  service = await startService(env)
+  stopWorker = await workFor(service, env)
+  const issuer = { name: 'Example Funds', email: 'registry@example.com' }
+  fund = await taxingFund(service, { issuer })
+  const holder = (email: string | null, communicationPreferenceID?: number) =>
+    investor(service, fund, [quoted], {
+      name: email ?? 'Nobody',
+      communicationPreferenceID,
+      communications: email ? [{ communicationTypeID: 1, name: email }] : [],
+    })
+  await holder('ann@example.com', 1)
+  await holder('bounce@example.com')
+  await holder('paper@example.com', 2)
+  await holder(null)
+  await holder('ben@example.com', 3)
+})
+after(async () => {
+  await stopWorker()
+  await service.stop()
+  await new Promise<void>((resolve) => server.close(() => resolve()))
+})
+
+const statements = async () => {
+  const period = { fromDate: '2024-01-01', toDate: '2024-12-31' }
+  const body = { reportTypeID: 15, productID: fund.productID, format: 'zip', ...period }
+  return (await order(service.admin, body)).reportID as number
+}
+type Delivery = { name: string; state: string; reason: string | null }
+const deliveries = async (reportID: number): Promise<Delivery[]> =>
+  (await service.admin.get(`/Report/Delivery?ReportID=${reportID}`)).data
+const settled = (reportID: number) =>
+  until('all to be sent', async () => {
+    const rows = await deliveries(reportID)
+    return rows.some(({ state }) => ['Queued', 'Sending'].includes(state)) ? undefined : rows
+  })
+const send = (reportID: number, more: object = {}) =>
+  service.admin.post('/Report/Send', { reportID, ...more })
+
+describe('POST /Report/Send', () => {
+  it('mails each statement once, by preference, and records what the server refuses', async () => {
+    const reportID = await statements()
+    const states = (rows: Delivery[]) => rows.map(({ name, state }) => [name, state])
+    assert.ok((await deliveries(reportID)).every(({ state }) => state === 'Made'))
+    const told = await send(reportID)
+    assert.deepEqual(told.data, { reportID, queued: 3, print: 1, noAddress: 1 })
+    const rows = await settled(reportID)
+    assert.deepEqual(states(rows), [
+      ['ann@example.com', 'Sent'],
+      ['bounce@example.com', 'Failed'],
+      ['paper@example.com', 'Print'],
+      ['Nobody', 'NoAddress'],
+      ['ben@example.com', 'Sent'],
+    ])
+    assert.match(rows[1]!.reason!, /No such mailbox/)
+    assert.deepEqual(
+      inbox.map(({ to }) => to),
+      ['ann@example.com', 'ben@example.com'],
+    )
+    const [first] = inbox
+    assert.match(first!.text, /From: Example Funds <registry@example.com>/)
+    assert.match(first!.text, /Content-Type: application\/pdf/)
+    const encoded = first!.text.split(/filename=.*\r\n\r\n|base64\r\n.*\r\n\r\n/).at(-1)!
+    const pdf = Buffer.from(encoded.split('\r\n--')[0]!, 'base64')
+    assert.equal(pdf.subarray(0, 5).toString(), '%PDF-')
+    assert.match(pdf.subarray(-8).toString(), /%%EOF/)
+    refused(await send(reportID), 409, 'already_sent')
+    assert.equal(inbox.length, 2)
+    bounces.clear()
+    assert.equal((await send(reportID, { again: true })).data.queued, 3)
+    await settled(reportID)
+    assert.equal(inbox.length, 5)
+  })
+
+  it('asks a server that says "later" again, and sends nothing twice', async () => {
+    inbox.length = 0
+    later = 1
+    const reportID = await statements()
+    await send(reportID)
+    const rows = await settled(reportID)
+    assert.deepEqual(
+      rows.map(({ state }) => state),
+      ['Sent', 'Sent', 'Print', 'NoAddress', 'Sent'],
+    )
+    assert.deepEqual(inbox.map(({ to }) => to).sort(), [
+      'ann@example.com',
+      'ben@example.com',
+      'bounce@example.com',
+    ])
+  })
+
+  it('does not send again what a process that died may have sent', async () => {
+    inbox.length = 0
+    const reportID = await statements()
+    await rowsOf(
+      service.connection,
+      `update report_statement set state = 'Sending', state_date = now() - interval '1 hour'
+      where report_id = $1 and name = 'ann@example.com'`,
+      [reportID],
+    )
+    await send(reportID)
+    const rows = await until('the dead one to be told', async () => {
+      const now = await settled(reportID)
+      return now[0]!.state === 'Failed' ? now : undefined
+    })
+    assert.match(rows[0]!.reason!, /not known whether/)
+    assert.ok(!inbox.some(({ to }) => to === 'ann@example.com'))
+  })
+
+  it('refuses what cannot be sent, and tells nothing of other products', async () => {
+    const { productID } = fund
+    const table = await order(service.admin, { reportTypeID: 3, productID, format: 'csv' })
+    refused(await send(table.reportID), 409, 'not_sendable')
+    const reportID = await statements()
+    const other = await taxingFund(service)
+    const stranger = await service.userWith({
+      role: 'Administrator',
+      productIDs: [other.productID],
+    })
+    refused(await stranger.post('/Report/Send', { reportID }), 404, 'not_found')
+    assert.deepEqual((await stranger.get(`/Report/Delivery?ReportID=${reportID}`)).data, [])
+    const silent = await startService({}, service.connection)
+    const queued = await silent.admin.post('/Report/Send', { reportID })
+    refused(queued, 409, 'no_smtp')
+    await silent.stop()
+    only({ ...(await service.admin.get(`/Product?ProductID=${productID}`)) })
+    await ended(service.admin, reportID)
+  })
+})
