@@ -19,7 +19,12 @@ import { temporaryFolder } from './support/process.ts'
 import { ended, workFor } from './support/reports.ts'
 import { namesOf } from './support/request-names.ts'
 import { requests } from './support/requests.ts'
-import { adminPassword as password, type Service, startService } from './support/service.ts'
+import {
+  mailNowhere,
+  adminPassword as password,
+  type Service,
+  startService,
+} from './support/service.ts'
 import { watchState } from './support/state.ts'
 import { namesIn, newWorld, type World } from './support/world.ts'
 
@@ -42,7 +47,7 @@ let alpha: World
 before(async () => {
   const folder = { REGISTRY_DATA_DIR: temporaryFolder() }
   // The log tells the cause of a fault.
-  service = await startService({ ...folder, REGISTRY_LOG_LEVEL: 'error' })
+  service = await startService({ ...folder, ...mailNowhere, REGISTRY_LOG_LEVEL: 'error' })
   document = await readDocument(service.anyone)
   served = servedBy(document)
   judge = answerJudge(document)

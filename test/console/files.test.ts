@@ -59,7 +59,7 @@ describe('The console’s files', { skip }, () => {
     await page.getByRole('button', { name: 'Passport of Ann' }).click()
     await fill('Password of the file', 'wrong')
     await press('Open')
-    await page.getByRole('alert').waitFor()
+    await page.getByRole('alert').filter({ hasText: 'wrong' }).waitFor()
     await fill('Password of the file', 'open sesame')
     await press('Open')
     await page.getByRole('img', { name: 'Passport of Ann' }).waitFor()

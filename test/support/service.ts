@@ -11,12 +11,12 @@ import { type Client, clientOf } from './client.ts'
 import { freshDatabase } from './database.ts'
 
 export const adminPassword = 'a password for tests'
-/** All nodes of a test share it, as they do the database. */
 /** A mail server where nobody is: what is to be sent waits. */
 export const mailNowhere = {
   REGISTRY_SMTP_URL: 'smtp://127.0.0.1:9',
   REGISTRY_SMTP_FROM: 'registry@example.com',
 }
+/** All nodes of a test share it, as they do the database. */
 export const encryptionKey = Buffer.alloc(32, 7).toString('base64')
 
 export type Service = {
