@@ -21,7 +21,6 @@ export const Holding = shown('Holding', {
   investmentName: Type.String(),
   date: DateOnly,
   quantity: Decimal,
-  availableQuantity: Decimal,
   costAmount: Decimal,
   averageCost: Decimal,
   price: Decimal,
@@ -33,6 +32,8 @@ export const Holding = shown('Holding', {
   distributionEntitlement: Decimal,
   distributionsPaid: Decimal,
   drpResidual: Decimal,
+  // Behind what the specification lists.
+  availableQuantity: Decimal,
 })
 
 export const holdingFilters = {
