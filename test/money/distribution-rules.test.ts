@@ -298,6 +298,7 @@ describe('GET /Distribution/Account', () => {
       units: 1,
       grossAmount: 0.5,
       taxComponents: [{ taxComponentName: 'CapitalGains', percentage: 100, amount: 0.5 }],
+      ...{ taxAmount: 0, withholding: [] },
       drpAmount: 0,
       drpUnits: null,
       drpResidual: null,

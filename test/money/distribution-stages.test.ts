@@ -206,6 +206,7 @@ describe('A preview', () => {
       accountCount: 3,
       units: 683,
       grossAmount: 68.3,
+      taxAmount: 0,
       drpAmount: 10,
       cashAmount: 58.3,
       exceptionCount: 3,
