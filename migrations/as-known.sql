@@ -13,13 +13,18 @@ create function known.moment() returns timestamptz language sql stable parallel 
 create function named.moment() returns timestamptz language sql stable parallel safe
   return current_setting('registry.named_at')::timestamptz;
 
+-- What came after this moment is not known, whatever day it is about.
+create function named.horizon() returns timestamptz language sql stable parallel safe
+  return coalesce(nullif(current_setting('registry.known_at', true), '')::timestamptz, 'infinity');
+
 -- The day of a product at that moment.
 create function known.product_today(time_zone text) returns date
   language sql stable parallel safe
   return (known.moment() at time zone coalesce(time_zone, 'Australia/Sydney'))::date;
 
--- Records that keep versions. Of those that others have more of (addresses, prices) only what there
--- was; of the others the first that is known, since the ledger may be older than its names.
+-- Records that keep versions. Of those that others have more of (prices) only what there was; of
+-- the others the first that is known, since the ledger may be older than its names. So is the first
+-- address of whoever had none on the day.
 do $$
 declare
   kept record;
@@ -41,7 +46,11 @@ begin
       or t.created_date <= (select o.created_date from public.person o
         where o.person_id = t.person_id)
       or t.created_date <= (select o.created_date from public.organisation o
-        where o.organisation_id = t.organisation_id)$c$),
+        where o.organisation_id = t.organisation_id)
+      or (t.created_date <= named.horizon() and not exists (
+        select from public.address o
+        where o.created_date <= named.moment() and (o.biz_entity_id = t.biz_entity_id
+          or o.person_id = t.person_id or o.organisation_id = t.organisation_id)))$c$),
     ('named', 'communication', 'communication_id', 't.created_date <= named.moment()'),
     ('named', 'payment_detail', 'payment_detail_id', 't.created_date <= named.moment()'),
     ('known', 'investment_price', 'investment_price_id', 't.created_date <= known.moment()')

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { Reply } from '../support/client.ts'
+import { rowsOf } from '../support/database.ts'
 import { readDocument, type Served, servedBy } from '../support/openapi.ts'
 import { until } from '../support/process.ts'
 import { refused } from '../support/refused.ts'
@@ -43,6 +44,7 @@ async function fillShortLists(worlds: World[]) {
   }
   for (const which of ['one', 'two']) await fillAccess(which)
   await wait(worlds[0]!)
+  await printStatements()
   const url = 'https://receiver.example/registry'
   for (const description of ['one', 'two']) {
     const reply = await service.admin.post('/Webhook', {
@@ -68,6 +70,16 @@ async function fillAccess(name: string) {
   ]
   for (const { status, text } of replies) assert.equal(status, 200, text)
 }
+
+/** What a worker leaves of a zip of statements; none works here. */
+const printStatements = () =>
+  rowsOf(
+    service.connection,
+    `insert into report_statement (report_id, account_id, account_number, name, file_name,
+       file_offset, file_size, way)
+     select $1, n, n, 'Investor', n || '.pdf', n * 100, 100, 'Print' from generate_series(1, 3) n`,
+    [world.statements.reportID],
+  )
 
 /** Two changes that wait for approval, by one rule of two. */
 async function wait({ product }: World) {
@@ -100,6 +112,7 @@ async function needsOf(path: string): Promise<Record<string, string>> {
   const { account, holder } = world
   if (path === '/BizEntity/Account/Holdings/Explain')
     return { AccountID: String(account.accountID), InvestmentID: String(investmentID) }
+  if (path === '/Report/Delivery') return { ReportID: String(world.statements.reportID) }
   if (path === '/BizEntity/History') return { BizEntityID: String(holder.bizEntityID) }
   const product = { ProductID: String(productID) }
   return path === '/Distribution/Exceptions'

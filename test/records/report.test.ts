@@ -59,6 +59,7 @@ describe('POST /Report', () => {
       date: '2026-03-31',
       fromDate: null,
       toDate: '2026-03-31',
+      knownAt: null,
       top: null,
       progressPercent: 0,
       rowCount: null,
@@ -75,7 +76,7 @@ describe('POST /Report', () => {
 
   it('needs a kind, a product, and what the kind is about', async () => {
     refused(await admin.post('/Report', { productID: fund.productID }), 400, 'required')
-    refused(await admin.post('/Report', { reportTypeID: 8 }), 400, 'unknown_lookup')
+    refused(await admin.post('/Report', { reportTypeID: 99 }), 400, 'unknown_lookup')
     refused(await admin.post('/Report', { reportTypeID: 1 }), 400, 'required')
     refused(await admin.post('/Report', { ...about(), format: 'doc' }), 400, 'invalid_value')
     refused(await admin.post('/Report', { ...about(), date: '2026-02-30' }), 400, 'invalid_date')

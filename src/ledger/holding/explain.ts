@@ -7,6 +7,7 @@ import { today } from '../../catalogue/product/today.ts'
 import { accountParameter } from '../../parties/account/reference.ts'
 import { type Actor, inLedgerScope, inScope } from '../../platform/actor.ts'
 import { knownAt, paging } from '../../platform/http/paging.ts'
+import { lookups } from '../../platform/lookup/lookups.ts'
 import {
   DateOnly,
   DateTime,
@@ -49,7 +50,7 @@ export const PositionStep = shown(
   {
     bizTransactionID: 12,
     externalBizTransactionId: null,
-    bizTransactionTypeID: 3,
+    bizTransactionTypeID: lookups.BizTransactionType.Redemption,
     typeName: 'Redemption',
     movementReasonCode: 'RED',
     transactionDate: '2026-01-31',

@@ -15,7 +15,6 @@
   i.name as "investmentName",
   d.date as "date",
   trim_scale(h.quantity) as "quantity",
-  trim_scale(case when k.is_all then 0 else greatest(h.quantity - k.quantity, 0) end) as "availableQuantity",
   trim_scale(h.cost) as "costAmount",
   trim_scale(round(round(h.cost, 40) / nullif(h.quantity, 0), 8)) as "averageCost",
   trim_scale(v.price) as "price",
@@ -29,7 +28,8 @@ else round(h.quantity * v.price, minor_units(i.currency_id)) end - h.cost end) *
   trim_scale(h.gain) as "realisedGain",
   trim_scale(x.declared) as "distributionEntitlement",
   trim_scale(x.paid) as "distributionsPaid",
-  trim_scale(x.residual) as "drpResidual"
+  trim_scale(x.residual) as "drpResidual",
+  trim_scale(case when k.is_all then 0 else greatest(h.quantity - k.quantity, 0) end) as "availableQuantity"
     from (
 select h.product_id, h.account_id, h.investment_id, s.quantity, s.invested, s.cost, s.gain
 from holding h
