@@ -264,6 +264,6 @@ describe('A cursor', () => {
     refused(await admin.get(`/Event?After=${start}`), 410, 'cursor_expired')
     const rest = await readEvents(admin, { After: old!.cursor })
     assert.deepEqual(story(rest.events), [`product.created ${kept.productID}`])
-    assert.deepEqual(await readEvents(admin, {}), rest)
+    assert.deepEqual((await readEvents(admin, {})).events, rest.events)
   })
 })

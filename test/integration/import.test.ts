@@ -16,7 +16,7 @@ import {
 } from '../support/imports.ts'
 import { all, assertVerified, type Fund, newFund, newInvestment } from '../support/ledger.ts'
 import { newRun, paidFund, paymentsOf, step } from '../support/payment-run.ts'
-import { temporaryFolder } from '../support/process.ts'
+import { temporaryFolder, until } from '../support/process.ts'
 import { refused } from '../support/refused.ts'
 import { cellsOf } from '../support/reports.ts'
 import { type Service, startService } from '../support/service.ts'
@@ -69,8 +69,12 @@ describe('POST /Import', () => {
       'POST /BizTransaction/Deposit',
       'POST /BizTransaction/Redemption',
     ])
-    const { data } = await service.admin.get('/Event?Type=import.created,import.completed')
-    const told = data.filter((one: { ids: number[] }) => one.ids[0] === end.importID)
+    // The feed tells of nothing before all that was begun earlier has ended.
+    const told = await until('both events', async () => {
+      const { data } = await service.admin.get('/Event?Type=import.created,import.completed')
+      const ofIt = data.filter((one: { ids: number[] }) => one.ids[0] === end.importID)
+      return ofIt.length > 1 ? ofIt : undefined
+    })
     assert.deepEqual(told.map((one: { type: string }) => one.type).sort(), [
       'import.completed',
       'import.created',
