@@ -34,6 +34,8 @@ const dialog = {
 }
 
 export const theme = createTheme({
+  // Whoever asks their system for less motion gets none here.
+  respectReducedMotion: true,
   primaryColor: 'registry',
   primaryShade: { light: 7, dark: 5 },
   autoContrast: true,

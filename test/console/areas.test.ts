@@ -152,6 +152,7 @@ describe('The console’s areas', { skip }, () => {
     assert.deepEqual(await findings(page), [])
     await page.getByRole('button', { name: 'Configure' }).click()
     await page.getByRole('button', { name: 'Declare', exact: true }).click()
+    await page.getByRole('dialog').waitFor()
     assert.deepEqual(await findings(page), [])
     await page.getByRole('dialog').getByRole('button', { name: 'Declare' }).click()
     await page.getByRole('button', { name: 'Pay', exact: true }).click()
