@@ -114,4 +114,17 @@ describe('Migrations', () => {
       Object.fromEntries(values.map((value) => [key(value), value]))
     assert.deepEqual(byKey(rows as never), byKey(lookupValues))
   })
+
+  it('make the views of the past anew when their file is another, and only then', async () => {
+    const connection = await freshDatabase()
+    const viewID = async () =>
+      (await rowsOf(connection, `select 'known.holding'::regclass::oid as id`))[0]!.id
+    const first = await viewID()
+    await migrate(connection)
+    assert.equal(await viewID(), first)
+    copy()
+    appendFileSync(join(path, 'as-known.sql'), '\n-- another\n')
+    assert.deepEqual(await migrate(connection, folder), [])
+    assert.notEqual(await viewID(), first)
+  })
 })

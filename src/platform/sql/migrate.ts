@@ -41,7 +41,7 @@ export async function migrate(
     const pending = pendingOf(wanted, applied)
     for (const migration of pending) await apply(client, migration)
     await seedLookups(client)
-    if (pending.length > 0) await makeKnownViews(client, folder)
+    await makeKnownViews(client, folder, pending.length > 0)
     await migrateQueue(connection)
     return pending.map(({ name }) => name)
   } finally {
@@ -78,9 +78,11 @@ function readMigrations(folder: URL): Migration[] {
     .sort()
     .map((name) => {
       const text = readFileSync(new URL(name, folder), 'utf8')
-      return { name, text, checksum: createHash('sha256').update(text).digest('hex') }
+      return { name, text, checksum: checksumOf(text) }
     })
 }
+
+const checksumOf = (text: string) => createHash('sha256').update(text).digest('hex')
 
 /** What a database was migrated with, by name and checksum. */
 export async function appliedMigrations(client: pg.Client): Promise<Map<string, string>> {
@@ -122,15 +124,29 @@ async function apply(client: pg.Client, { name, checksum, text }: Migration) {
 
 /**
  * The views of what was known when have the columns of their tables, and so are made anew whenever
- * those may have changed. A schema that stops half way has none of what they show yet.
+ * those may have changed, and when the file that makes them has: its checksum stands with their
+ * schema. A schema that stops half way has none of what they show yet.
  */
-async function makeKnownViews(client: pg.Client, folder: URL) {
-  const { rows } = await client.query(`select to_regclass('entitlement_version') is null as early`)
-  if (rows[0].early) return
+async function makeKnownViews(client: pg.Client, folder: URL, haveTablesChanged: boolean) {
+  const { rows } = await client.query<{ early: boolean; made: string | null }>(`
+    select to_regclass('entitlement_version') is null as early,
+      obj_description(to_regnamespace('known'), 'pg_namespace') as made`)
+  const { early, made } = rows[0]! // a select without a table has one row
+  if (early) return
+  const text = readFileSync(new URL('as-known.sql', folder), 'utf8')
+  const checksum = checksumOf(text)
+  if (made === checksum && !haveTablesChanged) return
   await client.query('begin')
-  await client.query(readFileSync(new URL('as-known.sql', folder), 'utf8'))
+  await client.query(text)
+  await client.query(sql`select set_config('registry.made_by', ${checksum}, true)`)
+  await client.query(markMade)
   await client.query('commit')
 }
+
+/** A comment takes no parameter. */
+const markMade = `do $$ begin
+  execute format('comment on schema known is %L', current_setting('registry.made_by'));
+end $$`
 
 /** The lookup table is a copy of lookups.ts; writing it only when it differs spares the WAL. */
 async function seedLookups(client: pg.Client) {
