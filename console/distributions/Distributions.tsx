@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { useLookups } from '../shared/api/lookups.ts'
-import { useInvestments, useProduct } from '../shared/api/products.ts'
+import { useClassOptions, useProduct } from '../shared/api/products.ts'
 import type { Distribution } from '../shared/api/types.ts'
 import { isZero } from '../shared/decimal.ts'
 import { day, money, plain } from '../shared/format.ts'
@@ -51,10 +51,7 @@ export function Distributions() {
 }
 
 function useFilters(): Filter[] {
-  const options = useInvestments().map(({ investmentID, securityCode, name }) => ({
-    value: String(investmentID),
-    label: securityCode ?? name ?? String(investmentID),
-  }))
+  const options = useClassOptions()
   return [
     { key: 'InvestmentID', label: 'Class', kind: 'choice', options },
     { key: 'RecordDate.greaterThanOrEqual', label: 'Record date from', kind: 'date' },

@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { useLookups } from '../shared/api/lookups.ts'
-import { useInvestments, useProduct } from '../shared/api/products.ts'
+import { useClassOptions, useProduct } from '../shared/api/products.ts'
 import type { BizEntity } from '../shared/api/types.ts'
 import { sum } from '../shared/decimal.ts'
 import { day, money } from '../shared/format.ts'
@@ -52,10 +52,7 @@ export function Investors() {
 }
 
 function useFilters(): Filter[] {
-  const options = useInvestments().map(({ investmentID, securityCode, name }) => ({
-    value: String(investmentID),
-    label: securityCode ?? name ?? String(investmentID),
-  }))
+  const options = useClassOptions()
   return [
     { key: 'BizEntityTypeID', label: 'Kind', kind: 'lookup', category: 'BizEntityType' },
     { key: 'InvestmentID', label: 'Holds', kind: 'choice', options },

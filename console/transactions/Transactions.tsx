@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { useInvestments, useProduct } from '../shared/api/products.ts'
+import { useClassOptions, useProduct } from '../shared/api/products.ts'
 import type { BizTransaction } from '../shared/api/types.ts'
 import type { Filter } from '../shared/list/filters.ts'
 import { ListView } from '../shared/list/ListView.tsx'
@@ -49,10 +49,7 @@ export function Transactions() {
 }
 
 function useFilters(): Filter[] {
-  const options = useInvestments().map(({ investmentID, securityCode, name }) => ({
-    value: String(investmentID),
-    label: securityCode ?? name ?? String(investmentID),
-  }))
+  const options = useClassOptions()
   const states = ['Complete', 'Updated', 'RolledBack'].map((value) => ({ value, label: value }))
   return [
     { key: 'BizTransactionTypeID', label: 'What', kind: 'lookup', category: 'BizTransactionType' },

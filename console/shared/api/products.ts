@@ -39,6 +39,13 @@ export function useInvestments(): Investment[] {
   }).data
 }
 
+/** The classes of the product to choose from, by what people call them. */
+export const useClassOptions = () =>
+  useInvestments().map(({ investmentID, securityCode, name }) => ({
+    value: String(investmentID),
+    label: securityCode ?? name ?? String(investmentID),
+  }))
+
 /** One read of the API that is not a list. */
 export const useRead = <T>(
   path: string,
