@@ -8,7 +8,14 @@ import { conditions, related } from '../../platform/sql/filters.ts'
 import { codeOf, type Fragment, type Sql, type Tx } from '../../platform/sql/handle.ts'
 import { identify, namesAny, noSuch, type Reference } from '../../platform/sql/identify.ts'
 import { page, pageBy, renderPage } from '../../platform/sql/paging.ts'
-import { type Answer, columns, render, renderOne, utc } from '../../platform/sql/render.ts'
+import {
+  type Answer,
+  columns,
+  lastThree,
+  render,
+  renderOne,
+  utc,
+} from '../../platform/sql/render.ts'
 import {
   accountFilters,
   Distribution,
@@ -225,19 +232,14 @@ const method = `case when t.pre_calculated then 'PreCalculated'
   when d.cents_per_unit_per_day is not null then 'CentsPerUnitPerDay'
   else 'PercentPerAnnum' end`
 
-/** Of a bank account the last three characters only, and nothing of a short one. */
-const maskedColumn = (column: string) => `case when length(${column}) <= 3
-  then repeat('*', length(${column}))
-  else repeat('*', length(${column}) - 3) || right(${column}, 3) end`
-
 /** Bank numbers stand in clear for those who may read payment details. */
 const entitledColumns = (clear: boolean) =>
   columns(EntitledAccount, 't', {
     ...entitledSources,
     withholding: shownWithholding,
     ...(!clear && {
-      payeeAccountNumber: maskedColumn('t.payee_account_number'),
-      payeeIban: maskedColumn('t.payee_iban'),
+      payeeAccountNumber: lastThree('t.payee_account_number'),
+      payeeIban: lastThree('t.payee_iban'),
     }),
   })
 const entitledSources = {

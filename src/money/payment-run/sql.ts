@@ -5,7 +5,7 @@ import { conflict, notFound } from '../../platform/refusal.ts'
 import { conditions } from '../../platform/sql/filters.ts'
 import type { Fragment, Sql, Tx } from '../../platform/sql/handle.ts'
 import { page, renderPage } from '../../platform/sql/paging.ts'
-import { columns, many, render } from '../../platform/sql/render.ts'
+import { columns, lastThree, many, render } from '../../platform/sql/render.ts'
 import {
   Payment,
   type PaymentQuery,
@@ -73,14 +73,11 @@ export function readRuns(handle: Sql, actor: Actor, query: RunQuery) {
   })
 }
 
-const masked = (column: string) => `case when length(${column}) <= 3
-  then repeat('*', length(${column}))
-  else repeat('*', length(${column}) - 3) || right(${column}, 3) end`
 const paymentColumns = columns(Payment, 't', {
   accountNumber: 'a.account_number',
   bizEntityID: 'a.biz_entity_id',
-  payeeAccountNumber: masked('t.payee_account_number'),
-  payeeIban: masked('t.payee_iban'),
+  payeeAccountNumber: lastThree('t.payee_account_number'),
+  payeeIban: lastThree('t.payee_iban'),
 })
 
 /** Bank numbers stand in clear in the file alone. */

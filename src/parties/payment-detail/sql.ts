@@ -2,7 +2,7 @@ import sql from 'sql-template-tag'
 import type { Actor } from '../../platform/actor.ts'
 import type { Fragment } from '../../platform/sql/handle.ts'
 import { identified } from '../../platform/sql/identify.ts'
-import { columns } from '../../platform/sql/render.ts'
+import { columns, lastThree } from '../../platform/sql/render.ts'
 import { defineTable, type Row } from '../../platform/sql/rows.ts'
 import { bizEntityParameter } from '../investor/identities.ts'
 import { listOf, type OwnedKind, ownerColumns } from '../investor/owned-kind.ts'
@@ -21,14 +21,9 @@ const bankNumbers = {
   intermediaryBankAccountNumber: 'intermediary_bank_account_number',
 }
 
-/** What those see of bank numbers who lack PaymentDetail.Read: the last three characters. */
+/** What those see of bank numbers who lack PaymentDetail.Read. */
 const bankMasks = Object.fromEntries(
-  Object.entries(bankNumbers).map(([field, column]) => [
-    field,
-    `case when char_length(t.${column}) > 3
-      then repeat('*', char_length(t.${column}) - 3) || right(t.${column}, 3)
-      else repeat('*', char_length(t.${column})) end`,
-  ]),
+  Object.entries(bankNumbers).map(([field, column]) => [field, lastThree(`t.${column}`)]),
 )
 const mayRead = ({ permissions }: Actor) => permissions.has('PaymentDetail.Read')
 

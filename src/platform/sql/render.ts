@@ -58,6 +58,11 @@ export const maskOf = (column: string) => `${column}_mask`
 /** The column beside a sealed one, by which its record is found. */
 export const digestOf = (column: string) => `${column}_digest`
 
+/** Of a bank number in a column the last three characters only, and nothing of a short one. */
+export const lastThree = (column: string) => `case when length(${column}) <= 3
+  then repeat('*', length(${column}))
+  else repeat('*', length(${column}) - 3) || right(${column}, 3) end`
+
 /** A moment as the API writes it. */
 export const utc = (column: string) =>
   `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')`

@@ -2,6 +2,8 @@ import sql, { join, raw } from 'sql-template-tag'
 import { nameArray } from '../../ledger/biz-transaction/sql.ts'
 import { lookups } from '../../platform/lookup/lookups.ts'
 import type { Snapshot } from '../../platform/sql/handle.ts'
+import { lastThree } from '../../platform/sql/render.ts'
+import { spaced } from '../statement/letter.ts'
 import { aboutProduct, type Label, longDate } from './about.ts'
 import type { Subject } from './subject.ts'
 import type { Column, Sketch } from './table.ts'
@@ -56,15 +58,6 @@ const columnsOf = ({ components }: Declared): Column[] => [
   { key: 'paidTo', title: 'Paid to', kind: 'text', width: 14 },
 ]
 
-/** AustralianFrankedDividends → Australian Franked Dividends */
-const spaced = (name: string) => name.replaceAll(/([a-z])([A-Z])/g, '$1 $2')
-
-/** Of a bank account the last three characters only, and nothing of a short one. */
-const masked = (
-  column: string,
-) => `case when length(${column}) <= 3 then repeat('*', length(${column}))
-  else repeat('*', length(${column}) - 3) || right(${column}, 3) end`
-
 /** What each account got of a distribution, by component, and how. */
 export async function distributionSketch(snapshot: Snapshot, subject: Subject): Promise<Sketch> {
   const declared = await readDeclared(snapshot, subject)
@@ -87,7 +80,7 @@ export async function distributionSketch(snapshot: Snapshot, subject: Subject): 
         round(coalesce(t.drp_residual, 0), ${decimals}) as residual,
         round(t.cash_amount, ${decimals}) as cash,
         case when t.cash_amount > 0 then concat_ws(' ', p.bsb, coalesce(
-          ${raw(masked('p.account_number'))}, ${raw(masked('p.iban'))})) end as "paidTo"
+          ${raw(lastThree('p.account_number'))}, ${raw(lastThree('p.iban'))})) end as "paidTo"
       from entitlement t
       join distribution d on d.product_id = t.product_id
         and d.corporate_action_id = t.corporate_action_id

@@ -1,5 +1,6 @@
 import sql, { raw } from 'sql-template-tag'
 import type { Snapshot } from '../../platform/sql/handle.ts'
+import { lastThree } from '../../platform/sql/render.ts'
 import { frankingCredit } from './franking.ts'
 import type { Holding, StatementKind, StatementSubject } from './kind.ts'
 import { grouped, type Letter, longDate, type Section, spaced } from './letter.ts'
@@ -52,8 +53,7 @@ async function shared(snapshot: Snapshot, subject: StatementSubject) {
 }
 
 const payee = raw(`nullif(concat_ws(' ', t.payee_name, t.payee_bsb,
-  repeat('*', greatest(0, length(coalesce(t.payee_account_number, t.payee_iban)) - 3))
-    || right(coalesce(t.payee_account_number, t.payee_iban), 3)), '')`)
+  ${lastThree('coalesce(t.payee_account_number, t.payee_iban)')}), '')`)
 
 const accounts = (subject: StatementSubject) => sql`
   select t.account_id, json_build_object(

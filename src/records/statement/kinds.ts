@@ -9,14 +9,14 @@ const { ReportType } = lookups
 
 /** Each kind is given back what it made itself: what is shared, and the data of its own select. */
 type AnyKind = StatementKind<unknown, unknown>
-const any = <Shared, Data>(kind: StatementKind<Shared, Data>) => kind as AnyKind
+const anyKind = <Shared, Data>(kind: StatementKind<Shared, Data>) => kind as AnyKind
 
 /** The kinds of statement, by the id of the report. */
 export const statementKinds: Readonly<Record<number, AnyKind>> = {
-  [ReportType['Holding statement']]: any(holdingStatement),
-  [ReportType['Distribution statement']]: any(distributionStatement),
-  [ReportType['Annual tax statement']]: any(annualTaxStatement),
-  [ReportType['Transaction confirmation']]: any(transactionConfirmation),
+  [ReportType['Holding statement']]: anyKind(holdingStatement),
+  [ReportType['Distribution statement']]: anyKind(distributionStatement),
+  [ReportType['Annual tax statement']]: anyKind(annualTaxStatement),
+  [ReportType['Transaction confirmation']]: anyKind(transactionConfirmation),
 }
 
 export const letterOf = (kindID: number, shared: unknown, row: HolderRow) => {
