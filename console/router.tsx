@@ -37,6 +37,7 @@ const routes = [
   at('/settings/products', () => import('./settings/Products.tsx'), 'Products'),
   at('/settings/users', () => import('./settings/Users.tsx'), 'Users'),
   at('/approvals', () => import('./approvals/Approvals.tsx'), 'Approvals'),
+  at('/settings/approval-rules', () => import('./approvals/Rules.tsx'), 'Rules'),
   at('/settings/tax-rates', () => import('./settings/TaxRates.tsx'), 'TaxRates'),
   at('/settings/webhooks', () => import('./settings/Webhooks.tsx'), 'Webhooks'),
   at('/settings/account', () => import('./settings/Account.tsx'), 'Account'),
@@ -73,6 +74,7 @@ const routes = [
   at('/$product/import', () => import('./import/Imports.tsx'), 'Imports'),
   at('/$product/import/new', () => import('./import/NewImport.tsx'), 'NewImport'),
   at('/$product/import/$id', () => import('./import/ImportPage.tsx'), 'ImportPage'),
+  at('/$product/holds', () => import('./holds/Holds.tsx'), 'Holds'),
   at('/$product/reports', () => import('./reports/Reports.tsx'), 'Reports'),
 ] as const
 

@@ -1,9 +1,14 @@
 import { Modal, Text } from '@mantine/core'
-import { type ReactNode, useEffect } from 'react'
+import { lazy, type ReactNode, Suspense, useEffect } from 'react'
 import { resume, useSession } from '../shared/api/session.ts'
 import { tellFailure } from '../shared/view/Failure.tsx'
 import { Loading } from '../shared/view/Page.tsx'
 import { SignInForm, SignInPage } from './SignIn.tsx'
+
+/** Few ever see it: it is fetched then. */
+const EnrolFirst = lazy(async () => ({
+  default: (await import('../settings/EnrolFirst.tsx')).EnrolFirst,
+}))
 
 /** Lets in who is signed in. A session that ends asks for the password over the page. */
 export function Gate({ children }: { children: ReactNode }) {
@@ -13,6 +18,12 @@ export function Gate({ children }: { children: ReactNode }) {
   }, [])
   if (state === 'starting') return <Loading />
   if (state === 'out') return <SignInPage />
+  if (user?.mustEnrol)
+    return (
+      <Suspense fallback={<Loading />}>
+        <EnrolFirst />
+      </Suspense>
+    )
   return (
     <>
       {children}

@@ -38,6 +38,7 @@ export const areas: Area[] = [
     key: 'd',
   },
   { path: '/payments', label: 'Payments', icon: 'payments', needs: 'PaymentRun.Read', key: 'y' },
+  { path: '/holds', label: 'Holds', icon: 'lock', needs: 'Hold.Read', key: 'h' },
   { path: '/reports', label: 'Reports', icon: 'reports', needs: 'Report.Read', key: 'r' },
   { path: '/documents', label: 'Documents', icon: 'documents', needs: 'Document.Read', key: 'm' },
   { path: '/import', label: 'Import', icon: 'import', needs: 'Import.Write', key: 'f' },
@@ -54,8 +55,27 @@ export const settings: Area[] = [
   },
   { path: '/settings/users', label: 'Users', icon: 'user', needs: 'User.Read', key: 'u' },
   { path: '/approvals', label: 'Approvals', icon: 'check', needs: 'Approval.Read', key: 'v' },
-  { path: '/settings/tax-rates', label: 'Tax rates', icon: 'filter', needs: 'Tax.Read', key: 'x' },
-  { path: '/settings/webhooks', label: 'Webhooks', icon: 'right', needs: 'Webhook.Read', key: 'w' },
+  {
+    path: '/settings/approval-rules',
+    label: 'Approval rules',
+    icon: 'rule',
+    needs: 'Approval.Read',
+    key: 'e',
+  },
+  {
+    path: '/settings/tax-rates',
+    label: 'Tax rates',
+    icon: 'percent',
+    needs: 'Tax.Read',
+    key: 'x',
+  },
+  {
+    path: '/settings/webhooks',
+    label: 'Webhooks',
+    icon: 'webhook',
+    needs: 'Webhook.Read',
+    key: 'w',
+  },
   { path: '/settings/audit', label: 'Audit trail', icon: 'clock', needs: 'Audit.Read', key: 'a' },
 ]
 

@@ -3,6 +3,7 @@ import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { useEffect } from 'react'
 import { DocumentList } from '../documents/DocumentList.tsx'
 import { see } from '../frame/recent.ts'
+import { InvestorHolds } from '../holds/InvestorHolds.tsx'
 import { useLookups } from '../shared/api/lookups.ts'
 import { useProduct, useRead, useReadNow } from '../shared/api/products.ts'
 import type { BizEntity, Holding } from '../shared/api/types.ts'
@@ -108,6 +109,7 @@ const sections = [
   'people',
   'details',
   'tax',
+  'holds',
   'documents',
   'history',
 ]
@@ -133,6 +135,7 @@ function Sections({ entity }: { entity: BizEntity }) {
         <Tabs.Tab value="people">People and accounts</Tabs.Tab>
         <Tabs.Tab value="details">Details</Tabs.Tab>
         {may('Tax.Read') && <Tabs.Tab value="tax">Tax</Tabs.Tab>}
+        {may('Hold.Read') && <Tabs.Tab value="holds">Holds</Tabs.Tab>}
         {may('Document.Read') && <Tabs.Tab value="documents">Documents</Tabs.Tab>}
         {may('Audit.Read') && <Tabs.Tab value="history">History</Tabs.Tab>}
       </Tabs.List>
@@ -155,6 +158,9 @@ function Sections({ entity }: { entity: BizEntity }) {
       </Tabs.Panel>
       <Tabs.Panel value="tax">
         <TaxStanding entity={entity} />
+      </Tabs.Panel>
+      <Tabs.Panel value="holds">
+        <InvestorHolds entity={entity} />
       </Tabs.Panel>
       <Tabs.Panel value="documents">
         <Stack gap="xs" h={460}>

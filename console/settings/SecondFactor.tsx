@@ -19,7 +19,7 @@ export function SecondFactor({ has }: { has: boolean }) {
   )
 }
 
-const RecoveryCodes = ({ codes }: { codes: string[] }) => (
+export const RecoveryCodes = ({ codes }: { codes: string[] }) => (
   <Stack gap="sm">
     <Alert color="yellow">
       Keep these codes where you find them without your phone. Each works once, and they are not
@@ -29,7 +29,8 @@ const RecoveryCodes = ({ codes }: { codes: string[] }) => (
   </Stack>
 )
 
-function Enrol({ onCodes }: { onCodes: (codes: string[]) => void }) {
+/** A secret for an authenticator, and its first code. */
+export function Enrol({ onCodes }: { onCodes: (codes: string[]) => void }) {
   const [secret, setSecret] = useState<Secret>()
   const [code, setCode] = useState('')
   const begin = useWrite<Secret>('post', '/User/SecondFactor', { onDone: setSecret })

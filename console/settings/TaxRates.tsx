@@ -1,48 +1,72 @@
+import { Button, Drawer } from '@mantine/core'
+import { useState } from 'react'
 import type { WithholdingRate } from '../shared/api/types.ts'
+import { Edited } from '../shared/form/Edited.tsx'
 import { day, percent } from '../shared/format.ts'
 import type { Column } from '../shared/list/columns.ts'
 import { ListView } from '../shared/list/ListView.tsx'
+import { useMay } from '../shared/permission.ts'
+import { Icon } from '../shared/view/icons.tsx'
 import { Empty, Page } from '../shared/view/Page.tsx'
+import { incomeKindName, RateForm, ruleOptions } from './RateForm.tsx'
 
 /** What is withheld by law, by rule, kind of income, country and period. */
-export const TaxRates = () => (
-  <Page title="Tax rates">
-    <ListView<WithholdingRate>
-      id="tax-rates"
-      label="Tax rates"
-      path="/WithholdingRate"
-      params={{}}
-      filters={[
-        {
-          key: 'Rule',
-          label: 'Rule',
-          kind: 'choice',
-          options: Object.entries(rules).map(([value, label]) => ({ value, label })),
-        },
-        { key: 'IncomeKind', label: 'Kind of income', kind: 'text' },
-      ]}
-      columns={columns}
-      empty={<Empty title="No rate like this" />}
-    />
-  </Page>
-)
-
-const rules: { [rule: string]: string } = {
-  NoTfn: 'No tax file number',
-  NonResident: 'Resident elsewhere',
+export function TaxRates() {
+  const may = useMay()
+  const [opened, setOpened] = useState<WithholdingRate | 'new'>()
+  const close = () => setOpened(undefined)
+  const canWrite = may('Tax.Write')
+  const add = canWrite && (
+    <Button leftSection={<Icon name="plus" size={16} />} onClick={() => setOpened('new')}>
+      New rate
+    </Button>
+  )
+  return (
+    <Page title="Tax rates" actions={add}>
+      <ListView<WithholdingRate>
+        id="tax-rates"
+        label="Tax rates"
+        path="/WithholdingRate"
+        params={{}}
+        filters={[
+          { key: 'Rule', label: 'Rule', kind: 'choice', options: ruleOptions },
+          { key: 'IncomeKind', label: 'Kind of income', kind: 'text' },
+          { key: 'CountryCode', label: 'Country', kind: 'text' },
+        ]}
+        columns={columns}
+        {...(canWrite && { onOpen: setOpened })}
+        empty={<Empty title="No rate like this">Change the filter, or enter the rate.</Empty>}
+      />
+      <Drawer
+        opened={opened !== undefined}
+        onClose={close}
+        title={opened === 'new' ? 'New rate' : 'Rate'}
+      >
+        {opened === 'new' && <RateForm onDone={close} />}
+        {opened && opened !== 'new' && (
+          <Edited<WithholdingRate> path="/WithholdingRate" params={{ RateID: opened.rateID }}>
+            {(tagged) => <RateForm tagged={tagged} onDone={close} />}
+          </Edited>
+        )}
+      </Drawer>
+    </Page>
+  )
 }
+
+const ruleName = (rule: string | null) =>
+  ruleOptions.find(({ value }) => value === rule)?.label ?? rule ?? ''
 
 const columns: Column<WithholdingRate>[] = [
   {
     id: 'rule',
     title: 'Rule',
-    text: ({ rule }) => rules[rule ?? ''] ?? rule ?? '',
+    text: ({ rule }) => ruleName(rule),
     width: 'minmax(160px, 1fr)',
   },
   {
     id: 'kind',
     title: 'Kind of income',
-    text: ({ incomeKind }) => (incomeKind ?? '').replaceAll(/([a-z])([A-Z])/g, '$1 $2'),
+    text: ({ incomeKind }) => incomeKindName(incomeKind),
     width: 'minmax(180px, 1fr)',
   },
   { id: 'country', title: 'Country', text: ({ countryCode }) => countryCode ?? 'Every other' },

@@ -10,7 +10,7 @@ import {
 } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import type { Role } from '../../src/platform/permission.ts'
-import { useProducts } from '../shared/api/products.ts'
+import { useProductOptions } from '../shared/api/products.ts'
 import type { Tagged } from '../shared/api/tagged.ts'
 import type { User } from '../shared/api/types.ts'
 import { useWrite } from '../shared/api/write.ts'
@@ -46,10 +46,7 @@ export function UserForm({ tagged, onDone }: Props) {
     },
     onFailed: (error) => form.setErrors(fieldErrors(error)),
   })
-  const products = useProducts().map(({ productID, name }) => ({
-    value: String(productID),
-    label: name ?? '',
-  }))
+  const products = useProductOptions()
   const submit = form.onSubmit(({ password, role, allProducts, productIDs, ...rest }) =>
     save.mutate({
       ...rest,

@@ -1,53 +1,62 @@
-import { Alert, Button, Code, Group, MultiSelect, Stack, Text, TextInput } from '@mantine/core'
+import {
+  Alert,
+  Button,
+  Code,
+  Group,
+  MultiSelect,
+  Stack,
+  Switch,
+  Text,
+  TextInput,
+} from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useState } from 'react'
 import { eventTypes } from '../../src/platform/event-types.ts'
-import { useProducts } from '../shared/api/products.ts'
-import type { WebhookWithSecret } from '../shared/api/types.ts'
+import { useProductOptions } from '../shared/api/products.ts'
+import type { Tagged } from '../shared/api/tagged.ts'
+import type { Webhook, WebhookWithSecret } from '../shared/api/types.ts'
 import { useWrite } from '../shared/api/write.ts'
 import { fieldErrors } from '../shared/form/problems.ts'
-import { Failure } from '../shared/view/Failure.tsx'
+import { Failure, tellDone } from '../shared/view/Failure.tsx'
 
-/** Where to send what; then the secret, this once. */
-export function WebhookForm({ onDone }: { onDone: () => void }) {
+type Props = { tagged?: Tagged<Webhook>; onDone: () => void }
+
+/** Where to send what; of a new one then the secret, this once. */
+export function WebhookForm({ tagged, onDone }: Props) {
+  const webhook = tagged?.record
   const [secret, setSecret] = useState<string>()
   const form = useForm({
     initialValues: {
-      url: '',
-      types: [] as string[],
-      productIDs: [] as string[],
-      description: '',
+      url: webhook?.url ?? '',
+      types: webhook?.types ?? [],
+      productIDs: (webhook?.productIDs ?? []).map(String),
+      description: webhook?.description ?? '',
+      isActive: webhook?.isActive ?? true,
     },
   })
-  const save = useWrite<WebhookWithSecret[] | WebhookWithSecret>('post', '/Webhook', {
-    onDone: (data) => setSecret([data].flat()[0]?.secret ?? ''),
+  const save = useWrite<WebhookWithSecret[]>(webhook ? 'put' : 'post', '/Webhook', {
+    tagged,
+    onKept: onDone,
+    onDone: (data) => {
+      if (!webhook) return setSecret([data].flat()[0]?.secret ?? '')
+      tellDone('The webhook is saved.')
+      onDone()
+    },
     onFailed: (error) => form.setErrors(fieldErrors(error)),
   })
-  const products = useProducts().map(({ productID, name }) => ({
-    value: String(productID),
-    label: name ?? '',
-  }))
-  if (secret !== undefined)
-    return (
-      <Stack>
-        <Alert color="yellow" title="Keep this secret now">
-          <Text size="sm">
-            The receiver checks with it that an event is ours. It is not shown again.
-          </Text>
-        </Alert>
-        <Code block>{secret}</Code>
-        <Group justify="flex-end">
-          <Button onClick={onDone}>I have kept it</Button>
-        </Group>
-      </Stack>
-    )
+  const products = useProductOptions()
+  if (secret !== undefined) return <SecretOnce secret={secret} onKept={onDone} />
   const submit = form.onSubmit(({ types, productIDs, ...rest }) =>
     save.mutate({
       ...rest,
+      ...(webhook && { webhookID: webhook.webhookID }),
       ...(types.length > 0 && { types }),
       ...(productIDs.length > 0 && { productIDs: productIDs.map(Number) }),
     }),
   )
+  // A list that was given can be changed and not taken away: that is another webhook.
+  const stays = (list: unknown[] | undefined) =>
+    (list ?? []).length > 0 ? 'At least one stays; for all, make another webhook.' : undefined
   return (
     <form onSubmit={submit}>
       <Stack gap="sm">
@@ -61,6 +70,7 @@ export function WebhookForm({ onDone }: { onDone: () => void }) {
         <MultiSelect
           label="Events"
           placeholder={form.values.types.length > 0 ? '' : 'All'}
+          description={stays(webhook?.types)}
           data={[...eventTypes]}
           searchable
           {...form.getInputProps('types')}
@@ -68,17 +78,40 @@ export function WebhookForm({ onDone }: { onDone: () => void }) {
         <MultiSelect
           label="Products"
           placeholder={form.values.productIDs.length > 0 ? '' : 'All that you see'}
+          description={stays(webhook?.productIDs)}
           data={products}
           searchable
           {...form.getInputProps('productIDs')}
         />
         <TextInput label="Description" {...form.getInputProps('description')} />
+        <Switch
+          label="Active"
+          description="An inactive webhook is told nothing."
+          {...form.getInputProps('isActive', { type: 'checkbox' })}
+        />
         <Group justify="flex-end">
           <Button type="submit" loading={save.isPending}>
-            Make the webhook
+            {webhook ? 'Save' : 'Make the webhook'}
           </Button>
         </Group>
       </Stack>
     </form>
   )
 }
+
+type SecretProps = { secret: string; onKept: () => void }
+
+/** A secret that is shown once. */
+export const SecretOnce = ({ secret, onKept }: SecretProps) => (
+  <Stack>
+    <Alert color="yellow" title="Keep this secret now">
+      <Text size="sm">
+        The receiver checks with it that an event is ours. It is not shown again.
+      </Text>
+    </Alert>
+    <Code block>{secret}</Code>
+    <Group justify="flex-end">
+      <Button onClick={onKept}>I have kept it</Button>
+    </Group>
+  </Stack>
+)

@@ -14,6 +14,10 @@ describe('The console’s settings', { skip }, () => {
   let fund: Awaited<ReturnType<typeof fundOf>>
 
   const press = (name: string) => page.getByRole('button', { name, exact: true }).click()
+  const choose = async (label: string, option: string | RegExp) => {
+    await page.getByRole('combobox', { name: label }).first().click()
+    await page.getByRole('option', { name: option }).first().click()
+  }
   const at = async (path: string, heading: string) => {
     await page.goto(`${service.url}/console${path}`)
     await page.getByRole('heading', { name: heading, exact: true }).waitFor()
@@ -30,8 +34,13 @@ describe('The console’s settings', { skip }, () => {
   after(() => stop())
 
   it('lets a change wait where a rule says so, and another user approve it', async () => {
-    const rule = await service.admin.post('/ApprovalRule', { resource: 'Product' })
-    assert.equal(rule.status, 200, rule.text)
+    await at('/settings/approval-rules', 'Approval rules')
+    await press('New rule')
+    await choose('Records', 'Products')
+    assert.deepEqual(await findings(page), [])
+    await press('Make the rule')
+    await page.getByText('From now on such changes wait.').waitFor()
+    await at('/settings/products', 'Products')
     const name = async () =>
       (await service.admin.get(`/Product?ProductID=${fund.productID}`)).data[0].name
     await page.getByRole('table').getByRole('button').first().click()
@@ -47,10 +56,70 @@ describe('The console’s settings', { skip }, () => {
     await other.getByRole('button', { name: 'Approve', exact: true }).click()
     await other.getByText('It is approved.').waitFor()
     assert.equal(await name(), 'Waits for somebody')
+    await at('/settings/approval-rules', 'Approval rules')
+    await page.getByRole('button', { name: 'Products', exact: true }).click()
+    await page.getByLabel('Only from an amount of').fill('5000')
+    await press('Save')
+    await page.getByText('5,000.00').waitFor()
+    const [rule] = (await service.admin.get('/ApprovalRule')).data
+    assert.deepEqual([rule.resource, rule.minimumAmount], ['Product', 5000])
+    await page.getByRole('button', { name: 'Products', exact: true }).click()
+    await press('Delete')
+    await press('Delete the rule')
+    await page.getByText('Every change is made at once').waitFor()
+    assert.deepEqual((await service.admin.get('/ApprovalRule')).data, [])
   })
 
-  it('shows tax rates, and what is withheld from an investor and why', async () => {
-    await at('/settings/tax-rates', 'Tax rates')
+  it('holds units back, changes for how long, and lets them go', async () => {
+    const [account] = fund.accounts
+    const held = async () => (await service.admin.get(`/Hold?ProductID=${fund.productID}`)).data
+    await at(`/${fund.productID}/holds`, 'Holds')
+    await press('New hold')
+    await page.getByRole('combobox', { name: 'Account' }).click()
+    await page.getByRole('option').first().click()
+    await choose('Class', /./)
+    await page.getByText('A number of units').click()
+    await page.getByRole('textbox', { name: 'Units' }).fill('25.5')
+    await page.getByLabel('Reason').fill('Court order')
+    assert.deepEqual(await findings(page), [])
+    await press('Hold the units')
+    await page.getByText('The units are held back.').waitFor()
+    assert.equal((await held())[0].quantity, 25.5)
+    await page.getByRole('button', { name: account!.accountNumber }).click()
+    await page.getByLabel('Until').fill('2099-12-31')
+    await press('Save')
+    await page.getByText('31 Dec 2099').waitFor()
+    const where = `/${fund.productID}/investors/${account!.bizEntityID}?section=holds`
+    await page.goto(`${service.url}/console${where}`)
+    await press('Change the hold for Court order')
+    assert.deepEqual(await findings(page), [])
+    await press('Release')
+    await press('Release the units')
+    await page.getByText('Nothing is held back').waitFor()
+    assert.deepEqual(await held(), [])
+  })
+
+  it('enters and ends a tax rate, and shows what is withheld from an investor', async () => {
+    await at('/settings/tax-rates?CountryCode=NZ', 'Tax rates')
+    await press('New rate')
+    await choose('Kind of income', 'Royalty')
+    await choose('Country', 'New Zealand')
+    await page.getByLabel('Rate, %').fill('12.5')
+    await page.getByLabel('From').fill('2031-07-01')
+    assert.deepEqual(await findings(page), [])
+    await press('Enter the rate')
+    const row = page.getByRole('row').filter({ hasText: '12.50 %' })
+    await row.getByRole('button').click()
+    await page.getByLabel('Until').fill('2032-06-30')
+    await press('Save')
+    await page.getByText('30 Jun 2032').waitFor()
+    const rates = '/WithholdingRate?CountryCode=NZ&ValidFrom=2031-07-01'
+    assert.equal((await service.admin.get(rates)).data[0].validTo, '2032-06-30')
+    await row.getByRole('button').click()
+    await press('Delete')
+    await press('Delete the rate')
+    await page.getByText('The rate is deleted.').waitFor()
+    assert.deepEqual((await service.admin.get(rates)).data, [])
     const made = await service.admin.post('/BizEntity', {
       name: 'Ann Example',
       bizEntityTypeID: 1,
@@ -65,7 +134,7 @@ describe('The console’s settings', { skip }, () => {
     assert.deepEqual(await findings(page), [])
   })
 
-  it('makes a webhook, and shows its secret this once', async () => {
+  it('makes a webhook, edits it, renews its secret and deletes it', async () => {
     await at('/settings/webhooks', 'Webhooks')
     await press('New webhook')
     await page.getByLabel('Address').fill('https://example.com/registry')
@@ -75,7 +144,22 @@ describe('The console’s settings', { skip }, () => {
     await press('I have kept it')
     await page.getByRole('button', { name: 'https://example.com/registry' }).click()
     await page.getByText('Nothing was sent yet').waitFor()
-    assert.equal((await service.admin.get('/Webhook')).data.length, 1)
+    await page.getByRole('tab', { name: 'Edit' }).click()
+    await page.getByLabel('Description').fill('The ledger')
+    assert.deepEqual(await findings(page), [])
+    await press('Save')
+    await page.getByText('The webhook is saved.').waitFor()
+    assert.equal((await service.admin.get('/Webhook')).data[0].description, 'The ledger')
+    await page.getByRole('button', { name: 'https://example.com/registry' }).click()
+    await page.getByRole('tab', { name: 'Edit' }).click()
+    await press('Make a new secret')
+    await press('Make it')
+    await page.getByText('Keep this secret now').waitFor()
+    assert.match((await page.locator('pre').textContent()) ?? '', /^whsec_/)
+    await press('Delete the webhook')
+    await press('Delete it')
+    await page.getByText('No webhook yet').waitFor()
+    assert.deepEqual((await service.admin.get('/Webhook')).data, [])
   })
 
   it('sets up a second factor, and asks for its code at the next sign-in', async () => {
@@ -111,5 +195,34 @@ describe('The console’s settings', { skip }, () => {
     await press('End the key Nightly prices')
     await page.getByText('No key yet').waitFor()
     assert.deepEqual(browser.faults(), [])
+  })
+})
+
+describe('The console where a second factor is asked for', { skip }, () => {
+  it('leads whoever has none to set it up, and then lets them in', async () => {
+    const { service, browser, stop } = await startConsole({
+      REGISTRY_REQUIRE_SECOND_FACTOR: 'true',
+    })
+    try {
+      const page = await browser.visit('/')
+      await page.getByLabel('Username').fill('admin')
+      await page.locator('input[type=password]').fill(adminPassword)
+      await page.getByRole('button', { name: 'Sign in' }).click()
+      await page.getByRole('heading', { name: 'Set up your second factor' }).waitFor()
+      assert.deepEqual(await findings(page), [])
+      await page.getByRole('button', { name: 'Set it up' }).click()
+      const secret = (await page.locator('pre').first().textContent()) ?? ''
+      await page.getByLabel('Code').fill(codeAt(secret, stepAt(Date.now())))
+      await page.getByRole('button', { name: 'Confirm' }).click()
+      await page.getByText('Keep these codes').waitFor()
+      assert.deepEqual(await findings(page), [])
+      await page.getByRole('button', { name: 'I have kept them' }).click()
+      await page.getByRole('link', { name: 'Users' }).waitFor()
+      assert.deepEqual(browser.faults(), [])
+      const me = [(await service.admin.get('/User/Me')).data].flat()[0]
+      assert.equal(me.hasSecondFactor, true)
+    } finally {
+      await stop()
+    }
   })
 })

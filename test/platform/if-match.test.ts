@@ -40,6 +40,18 @@ const owner = () => ({ bizEntityID: fund.accounts[0]!.bizEntityID })
 const named = (record: Data, n: number) => ({ ...record, name: `Name ${n}` })
 const newEntity = () => make('/BizEntity', entityOf(fund.productID))
 
+/** A rate for a year of its own: no two overlap. */
+let rates = 0
+const aRate = (year: number) => ({
+  rule: 'NonResident',
+  incomeKind: 'Royalty',
+  countryCode: 'NZ',
+  percentage: 10,
+  rounding: 'Cent',
+  validFrom: `${1900 + year}-01-01`,
+  validTo: `${1900 + year}-12-31`,
+})
+
 const resources: Record<string, Resource> = {
   '/Product': {
     make: () => newProduct(service),
@@ -130,6 +142,23 @@ const resources: Record<string, Resource> = {
     query: ({ userID }) => `UserID=${userID}`,
     change: ({ userID }, n) => ({ userID, username: unique(`user${n}`) }),
     deletes: false,
+  },
+  '/Hold': {
+    make: () =>
+      make('/Hold', { accountID: fund.accounts[0]!.accountID, all: true, reason: 'Court order' }),
+    query: ({ holdID }) => `HoldID=${holdID}`,
+    change: ({ holdID }, n) => ({ holdID, reason: `Court order ${n}` }),
+  },
+  '/ApprovalRule': {
+    // Of nothing that these tests write.
+    make: () => make('/ApprovalRule', { operation: 'PUT /BizEvent/Cancel' }),
+    query: ({ approvalRuleID }) => `ApprovalRuleID=${approvalRuleID}`,
+    change: ({ approvalRuleID }, n) => ({ approvalRuleID, requiredApprovals: 1 + n }),
+  },
+  '/WithholdingRate': {
+    make: () => make('/WithholdingRate', aRate(++rates)),
+    query: ({ rateID }) => `RateID=${rateID}`,
+    change: (record, n) => ({ ...record, percentage: 10 + n }),
   },
   '/Webhook': {
     make: () => make('/Webhook', { url: 'https://example.com/hook' }),

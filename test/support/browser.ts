@@ -28,9 +28,13 @@ export const skip =
 const flags = `--headless --no-sandbox --disable-gpu --disable-quic --no-first-run
   --disable-background-networking --disable-component-update --disable-sync`.split(/\s+/)
 
+type Size = { width: number; height: number }
+
 export type Browser = {
+  /** At an address of the console, on a page of its own, before anybody has signed in. */
+  visit: (path: string, size?: Size) => Promise<Page>
   /** Signed in, at an address of the console, on a page of its own. */
-  open: (path: string, username?: string, size?: { width: number; height: number }) => Promise<Page>
+  open: (path: string, username?: string, size?: Size) => Promise<Page>
   /** What went wrong in any page since the last look. */
   faults: () => string[]
   close: () => Promise<void>
@@ -57,21 +61,26 @@ async function startBrowser({ url }: Service): Promise<Browser> {
   // It makes an empty folder of its own for its data, and clears it away.
   const browser = await chromium.launch({ executablePath: browserPath ?? 'chromium', args: flags })
   const close = () => browser.close()
+  const visit = async (path: string, size: Size = { width: 1280, height: 800 }) => {
+    const context = await browser.newContext({
+      viewport: size,
+      acceptDownloads: true,
+      // What is half faded in has the colours of neither state, which axe would judge.
+      reducedMotion: 'reduce',
+    })
+    const page = await context.newPage()
+    page.setDefaultTimeout(30_000)
+    page.on('pageerror', (error) => faults.push(error.message))
+    page.on('console', (message) => {
+      if (message.type() === 'error' && !isRefusal(message.text())) faults.push(message.text())
+    })
+    await page.goto(`${url}/console${path}`)
+    return page
+  }
   return {
-    open: async (path, username = 'admin', size = { width: 1280, height: 800 }) => {
-      const context = await browser.newContext({
-        viewport: size,
-        acceptDownloads: true,
-        // What is half faded in has the colours of neither state, which axe would judge.
-        reducedMotion: 'reduce',
-      })
-      const page = await context.newPage()
-      page.setDefaultTimeout(30_000)
-      page.on('pageerror', (error) => faults.push(error.message))
-      page.on('console', (message) => {
-        if (message.type() === 'error' && !isRefusal(message.text())) faults.push(message.text())
-      })
-      await page.goto(`${url}/console${path}`)
+    visit,
+    open: async (path, username = 'admin', size) => {
+      const page = await visit(path, size)
       await signIn(page, username)
       return page
     },

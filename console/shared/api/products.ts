@@ -13,6 +13,10 @@ const productsQuery = {
 
 export const useProducts = (): Product[] => useSuspenseQuery(productsQuery).data
 
+/** The products to choose from. */
+export const useProductOptions = () =>
+  useProducts().map(({ productID, name }) => ({ value: String(productID), label: name ?? '' }))
+
 /** The product of the address. */
 export function useProduct() {
   const { product = '' } = useParams({ strict: false }) as { product?: string }

@@ -7,6 +7,8 @@ export type User = {
   username: string
   permissions: string[]
   productIDs: number[] | null
+  /** A second factor is asked for and there is none yet: nothing else can be done before. */
+  mustEnrol?: boolean
 }
 
 /**
@@ -15,7 +17,7 @@ export type User = {
  */
 export type SessionState = 'starting' | 'out' | 'in' | 'over'
 type Session = { state: SessionState; user: User | undefined }
-type Grant = { accessToken: string; user: User }
+type Grant = { accessToken: string; user: User; secondFactorRequired?: boolean }
 
 let session: Session = { state: 'starting', user: undefined }
 /** In memory alone: it is gone with the page, and no other page can read it. */
@@ -46,9 +48,9 @@ async function ask(method: 'POST' | 'PUT' | 'DELETE', body?: object): Promise<Gr
   return envelope.data
 }
 
-function accept({ accessToken: token, user }: Grant) {
+function accept({ accessToken: token, user, secondFactorRequired: mustEnrol = false }: Grant) {
   accessToken = token
-  change({ state: 'in', user })
+  change({ state: 'in', user: { ...user, mustEnrol } })
 }
 
 /** Two pages of one browser share the cookie, and a refresh token works once: one at a time. */

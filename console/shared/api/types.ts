@@ -2,7 +2,10 @@ import type {
   ApiKey as ApiKeySchema,
   NewApiKey as NewApiKeySchema,
 } from '../../../src/access/api-key/schema.ts'
-import type { Approval as ApprovalSchema } from '../../../src/access/approval/schema.ts'
+import type {
+  ApprovalRule as ApprovalRuleSchema,
+  Approval as ApprovalSchema,
+} from '../../../src/access/approval/schema.ts'
 import type { Audit as AuditSchema } from '../../../src/access/audit/schema.ts'
 import type {
   Me as MeSchema,
@@ -41,13 +44,18 @@ import type { PaymentDetail as PaymentDetailSchema } from '../../../src/parties/
 import type { TaxStanding as TaxStandingSchema } from '../../../src/parties/tax-standing/schema.ts'
 import type { Shown } from '../../../src/platform/shape/fields.ts'
 import type { Document as DocumentSchema } from '../../../src/records/document/schema.ts'
-import type { Report as ReportSchema } from '../../../src/records/report/schema.ts'
+import type { Hold as HoldSchema } from '../../../src/records/hold/schema.ts'
+import type {
+  Report as ReportSchema,
+  Delivery as StatementDeliverySchema,
+} from '../../../src/records/report/schema.ts'
 
 /** The records as the service's own schemas have them: a field renamed there does not compile here. */
 export type Account = Shown<typeof AccountSchema>
 export type Address = Shown<typeof AddressSchema>
 export type ApiKey = Shown<typeof ApiKeySchema>
 export type Approval = Shown<typeof ApprovalSchema>
+export type ApprovalRule = Shown<typeof ApprovalRuleSchema>
 export type Audit = Shown<typeof AuditSchema>
 export type BizEntity = Shown<typeof BizEntitySchema>
 export type BizEntityParty = Shown<typeof BizEntityPartySchema>
@@ -57,6 +65,7 @@ export type Communication = Shown<typeof CommunicationSchema>
 export type Distribution = Shown<typeof DistributionSchema>
 export type Document = Shown<typeof DocumentSchema>
 export type EntitledAccount = Shown<typeof EntitledAccountSchema>
+export type Hold = Shown<typeof HoldSchema>
 export type Holding = Shown<typeof HoldingSchema>
 export type Import = Shown<typeof ImportSchema>
 export type Investment = Shown<typeof InvestmentSchema>
@@ -69,6 +78,7 @@ export type PaymentRun = Shown<typeof PaymentRunSchema>
 export type Product = Shown<typeof ProductSchema>
 export type Report = Shown<typeof ReportSchema>
 export type Session = Shown<typeof SessionSchema>
+export type StatementDelivery = Shown<typeof StatementDeliverySchema>
 export type TaxStanding = Shown<typeof TaxStandingSchema>
 export type User = Shown<typeof UserSchema>
 export type Webhook = Shown<typeof WebhookSchema>

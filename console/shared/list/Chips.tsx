@@ -77,18 +77,18 @@ function Chip({ filter, value, opened, onChange, onClose }: ChipProps) {
   }
   return (
     <Popover opened={open} onChange={(next) => !next && close()} position="bottom-start" trapFocus>
-      <Popover.Target>
-        <span className={classes.chip}>
+      <span className={classes.chip}>
+        <Popover.Target>
           <button type="button" onClick={() => setOpen(true)}>
             <span className="quiet">{filter.label}</span> {shown || '…'}
           </button>
-          <CloseButton
-            size="xs"
-            aria-label={`Remove the filter ${filter.label}`}
-            onClick={() => onChange('')}
-          />
-        </span>
-      </Popover.Target>
+        </Popover.Target>
+        <CloseButton
+          size="xs"
+          aria-label={`Remove the filter ${filter.label}`}
+          onClick={() => onChange('')}
+        />
+      </span>
       <Popover.Dropdown>
         <Editor
           filter={filter}

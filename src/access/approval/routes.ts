@@ -70,6 +70,7 @@ const ruleEndpoints = ({ endpointOf }: ApprovalDesk): Endpoint[] => [
     summary: 'Read the rules by which writes wait for approval.',
     query: ApprovalRuleQuery,
     data: arrayOf(ApprovalRule),
+    etag: { by: ['ApprovalRuleID'] },
     read: ({ query, actor }, handle) => readRules(handle, actor, query),
   }),
   writing({

@@ -98,7 +98,8 @@ export async function updateRule(
       is_active = coalesce(${input.isActive}, is_active)
     where approval_rule_id = ${id}`)
   const after = await shownRule(tx, id)
-  return { ...after, ids: [id], changes: changesBetween(ApprovalRule, before, after.json) }
+  const changes = changesBetween(ApprovalRule, before, after.json)
+  return { ...after, ids: [id], changes, before }
 }
 
 export async function deleteRule(
@@ -108,7 +109,8 @@ export async function deleteRule(
 ): Promise<Written> {
   const before = await lockRule(tx, actor, ApprovalRuleID, 'ApprovalRuleID')
   await tx.query(sql`delete from approval_rule where approval_rule_id = ${ApprovalRuleID}`)
-  return { ...nothingLeft, ids: [ApprovalRuleID], changes: { deleted: recordOf(before) } }
+  const changes = { deleted: recordOf(before) }
+  return { ...nothingLeft, ids: [ApprovalRuleID], changes, before }
 }
 
 async function lockRule(tx: Tx, actor: Actor, id: number, field: string): Promise<string> {

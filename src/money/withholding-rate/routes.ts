@@ -17,6 +17,7 @@ export const withholdingRateEndpoints = [
     summary: 'List the rates of withholding tax.',
     query: WithholdingRateQuery,
     data: arrayOf(WithholdingRate),
+    etag: { by: ['RateID'] },
     read: ({ query }, handle) => readRates(handle, query),
   }),
   writing({

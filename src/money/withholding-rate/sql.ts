@@ -67,7 +67,7 @@ export async function updateRate(
   await put(tx, rateTable, stored, row)
   const after = await render(tx, rateByID(input.rateID))
   const changes = changesBetween(WithholdingRate, before.json, after.json)
-  return { ...after, ids: [input.rateID], changes }
+  return { ...after, ids: [input.rateID], changes, before: before.json }
 }
 
 /** What was withheld by a rate keeps its figures: nothing refers to the rate. */
@@ -77,10 +77,10 @@ export async function deleteRate(
   { RateID: id }: WithholdingRateKey,
 ): Promise<Written> {
   await lockTable(tx, actor)
-  const before = await render(tx, rateByID(id))
-  if (before.recordCount === 0) throw noRate('RateID')
+  const { json: before, recordCount } = await render(tx, rateByID(id))
+  if (recordCount === 0) throw noRate('RateID')
   await tx.query(sql`delete from withholding_rate where rate_id = ${id}`)
-  return { ...nothingLeft, ids: [id], changes: { deleted: recordOf(before.json) } }
+  return { ...nothingLeft, ids: [id], changes: { deleted: recordOf(before) }, before }
 }
 
 const noRate = (field: string) => notFound('not_found', 'There is no such rate.', field)

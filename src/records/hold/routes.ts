@@ -12,6 +12,7 @@ export const holdEndpoints: Endpoint[] = [
     summary: 'Read one hold, those of an account, or a page of all.',
     query: HoldQuery,
     data: arrayOf(Hold),
+    etag: { by: ['HoldID'] },
     read: ({ query, actor }, handle) => readHolds(handle, actor, query),
   }),
   writing({

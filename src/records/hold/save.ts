@@ -125,7 +125,7 @@ export async function updateHold(tx: Tx, actor: Actor, input: HoldUpdate): Promi
   if (!after) throw endsEarly()
   const shown = await renderHold(tx, productID, holdID)
   const changes = changesBetween(Hold, before, shown.json)
-  return { ...shown, ids: [holdID], productID, changes }
+  return { ...shown, ids: [holdID], productID, changes, before }
 }
 
 export async function deleteHold(tx: Tx, actor: Actor, { HoldID }: HoldKey): Promise<Written> {
@@ -134,7 +134,8 @@ export async function deleteHold(tx: Tx, actor: Actor, { HoldID }: HoldKey): Pro
   const before = (await renderHold(tx, productID, HoldID)).json
   await keepVersion(tx, key)
   await tx.query(sql`delete from hold where product_id = ${productID} and hold_id = ${HoldID}`)
-  return { ...nothingLeft, ids: [HoldID], productID, changes: { deleted: recordOf(before) } }
+  const changes = { deleted: recordOf(before) }
+  return { ...nothingLeft, ids: [HoldID], productID, changes, before }
 }
 
 /** What it was until now; tells the moment. */

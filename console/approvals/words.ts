@@ -1,0 +1,28 @@
+/** What people call the records of the API. */
+const names: Record<string, string> = {
+  BizEntity: 'Investors',
+  Person: 'Persons',
+  Organisation: 'Organisations',
+  Address: 'Addresses',
+  Communication: 'Contacts',
+  PaymentDetail: 'Bank details',
+  Product: 'Products',
+  Investment: 'Classes and prices',
+  Distribution: 'Distributions',
+  BizEvent: 'Notices',
+  BizTransaction: 'Transactions',
+  Document: 'Documents',
+  Report: 'Reports',
+  User: 'Users',
+  Tax: 'Tax rates',
+  PaymentRun: 'Payment runs',
+  Webhook: 'Webhooks',
+  Hold: 'Holds',
+  Import: 'Imports',
+  ApprovalRule: 'Approval rules',
+}
+
+export const resourceName = (resource: string | null) => names[resource ?? ''] ?? resource ?? ''
+
+/** The records whose changes can wait. */
+export const resourceOptions = Object.entries(names).map(([value, label]) => ({ value, label }))

@@ -1,0 +1,28 @@
+import { Drawer } from '@mantine/core'
+import type { Hold } from '../shared/api/types.ts'
+import { Edited } from '../shared/form/Edited.tsx'
+import { HoldForm } from './HoldForm.tsx'
+
+/** A hold that is looked at, or one that is to be made: of any account, or of a given one. */
+export type Opened = Hold | 'new' | { newFor: number } | undefined
+
+export function HoldDrawer({ opened, onClose }: { opened: Opened; onClose: () => void }) {
+  const isNew = opened === 'new' || (opened !== undefined && 'newFor' in opened)
+  return (
+    <Drawer
+      opened={opened !== undefined}
+      onClose={onClose}
+      title={isNew ? 'Hold units back' : 'Hold'}
+    >
+      {opened === 'new' && <HoldForm onDone={onClose} />}
+      {opened && opened !== 'new' && 'newFor' in opened && (
+        <HoldForm accountID={opened.newFor} onDone={onClose} />
+      )}
+      {opened && opened !== 'new' && 'holdID' in opened && (
+        <Edited<Hold> path="/Hold" params={{ HoldID: opened.holdID }}>
+          {(tagged) => <HoldForm tagged={tagged} onDone={onClose} />}
+        </Edited>
+      )}
+    </Drawer>
+  )
+}

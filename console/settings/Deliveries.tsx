@@ -1,0 +1,90 @@
+import { Button, Group, Stack, Text } from '@mantine/core'
+import { useState } from 'react'
+import type { Webhook, WebhookDelivery } from '../shared/api/types.ts'
+import { useWrite } from '../shared/api/write.ts'
+import { DateField } from '../shared/form/fields.tsx'
+import { count, moment, today } from '../shared/format.ts'
+import type { Column } from '../shared/list/columns.ts'
+import { ListView } from '../shared/list/ListView.tsx'
+import { useMay } from '../shared/permission.ts'
+import { Failure, tellDone } from '../shared/view/Failure.tsx'
+import { Empty } from '../shared/view/Page.tsx'
+import { Tag, type Tone } from '../shared/view/Status.tsx'
+
+const tones: { [status: string]: Tone } = { pending: 'waits', delivered: 'good', failed: 'wrong' }
+const states = Object.keys(tones).map((value) => ({ value, label: value }))
+
+/** What was sent to a webhook, and what it answered. */
+export function Deliveries({ webhook: { webhookID } }: { webhook: Webhook }) {
+  const may = useMay()
+  const [from, setFrom] = useState(today())
+  const replay = useWrite('post', '/Webhook/Replay', {
+    onDone: () => tellDone('The events are sent again.'),
+  })
+  const test = useWrite('post', '/Webhook/Test', { onDone: () => tellDone('A test is sent.') })
+  const error = replay.error ?? test.error
+  return (
+    <Stack h="calc(100dvh - 150px)">
+      {error && <Failure error={error} />}
+      {may('Webhook.Write') && (
+        <Group align="flex-end" justify="space-between">
+          <Button
+            variant="default"
+            loading={test.isPending}
+            onClick={() => test.mutate({ webhookID })}
+          >
+            Send a test
+          </Button>
+          <Group align="flex-end" gap="xs">
+            <DateField
+              label="Events since"
+              value={from}
+              onChange={(event) => setFrom(event.currentTarget.value)}
+            />
+            <Button
+              loading={replay.isPending}
+              onClick={() => replay.mutate({ webhookID, from: new Date(from).toISOString() })}
+            >
+              Send again
+            </Button>
+          </Group>
+        </Group>
+      )}
+      <ListView<WebhookDelivery>
+        id="deliveries"
+        label="Deliveries"
+        path="/Webhook/Delivery"
+        params={{ WebhookID: webhookID, Order: 'desc' }}
+        filters={[{ key: 'Status', label: 'State', kind: 'choice', options: states }]}
+        columns={deliveryColumns}
+        empty={
+          <Empty title="Nothing was sent yet">
+            <Text size="sm">Each event stands here, with what the receiver answered.</Text>
+          </Empty>
+        }
+      />
+    </Stack>
+  )
+}
+
+const deliveryColumns: Column<WebhookDelivery>[] = [
+  { id: 'type', title: 'Event', text: ({ type }) => type ?? '', width: 'minmax(170px, 2fr)' },
+  {
+    id: 'state',
+    title: 'State',
+    text: ({ status }) => status ?? '',
+    cell: ({ status }) => status && <Tag tone={tones[status] ?? 'over'}>{status}</Tag>,
+  },
+  { id: 'tries', title: 'Tries', right: true, text: ({ attempts }) => count(attempts ?? 0) },
+  {
+    id: 'answer',
+    title: 'Answer',
+    text: (row) => String(row.responseStatus ?? row.errorMessage ?? ''),
+  },
+  {
+    id: 'when',
+    title: 'When',
+    text: (row) => moment(row.completedDate ?? row.createdDate),
+    width: 'minmax(140px, 1fr)',
+  },
+]

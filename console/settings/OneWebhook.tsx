@@ -1,0 +1,102 @@
+import { Button, Group, Stack, Tabs, Text } from '@mantine/core'
+import { useState } from 'react'
+import type { Webhook, WebhookWithSecret } from '../shared/api/types.ts'
+import { useDelete, useWrite } from '../shared/api/write.ts'
+import { Confirm } from '../shared/form/Confirm.tsx'
+import { Edited } from '../shared/form/Edited.tsx'
+import { useMay } from '../shared/permission.ts'
+import { tellDone } from '../shared/view/Failure.tsx'
+import { Card } from '../shared/view/Page.tsx'
+import { Deliveries } from './Deliveries.tsx'
+import { SecretOnce, WebhookForm } from './WebhookForm.tsx'
+
+type Props = { webhook: Webhook; onClose: () => void }
+
+/** One webhook: what it was told, what it is to be told, and its secret. */
+export function OneWebhook({ webhook, onClose }: Props) {
+  const canWrite = useMay()('Webhook.Write')
+  return (
+    <Tabs defaultValue="deliveries" keepMounted={false}>
+      <Tabs.List mb="md">
+        <Tabs.Tab value="deliveries">Deliveries</Tabs.Tab>
+        {canWrite && <Tabs.Tab value="edit">Edit</Tabs.Tab>}
+      </Tabs.List>
+      <Tabs.Panel value="deliveries">
+        <Deliveries webhook={webhook} />
+      </Tabs.Panel>
+      <Tabs.Panel value="edit">
+        <Stack>
+          <Edited<Webhook> path="/Webhook" params={{ WebhookID: webhook.webhookID }}>
+            {(tagged) => <WebhookForm tagged={tagged} onDone={onClose} />}
+          </Edited>
+          <Secret webhook={webhook} />
+          <Remove webhook={webhook} onClose={onClose} />
+        </Stack>
+      </Tabs.Panel>
+    </Tabs>
+  )
+}
+
+function Secret({ webhook: { webhookID } }: { webhook: Webhook }) {
+  const [asked, setAsked] = useState(false)
+  const [secret, setSecret] = useState<string>()
+  const rotate = useWrite<WebhookWithSecret[]>('post', '/Webhook/RotateSecret', {
+    onDone: (data) => {
+      setAsked(false)
+      setSecret([data].flat()[0]?.secret ?? '')
+    },
+  })
+  return (
+    <Card title="Secret">
+      {secret === undefined ? (
+        <Group justify="space-between">
+          <Text size="sm">For a day both the old and the new one are good.</Text>
+          <Button variant="default" onClick={() => setAsked(true)}>
+            Make a new secret
+          </Button>
+        </Group>
+      ) : (
+        <SecretOnce secret={secret} onKept={() => setSecret(undefined)} />
+      )}
+      <Confirm
+        title="Make a new secret?"
+        opened={asked}
+        onClose={() => setAsked(false)}
+        onConfirm={() => rotate.mutate({ webhookID })}
+        action="Make it"
+        busy={rotate.isPending}
+        error={rotate.error}
+      >
+        Events are signed with both for 24 hours; by then the receiver must know the new one.
+      </Confirm>
+    </Card>
+  )
+}
+
+function Remove({ webhook: { webhookID }, onClose }: Props) {
+  const [asked, setAsked] = useState(false)
+  const remove = useDelete('/Webhook', () => {
+    tellDone('The webhook is deleted.')
+    onClose()
+  })
+  return (
+    <Group justify="flex-end">
+      <Button variant="subtle" color="red" onClick={() => setAsked(true)}>
+        Delete the webhook
+      </Button>
+      <Confirm
+        title="Delete this webhook?"
+        opened={asked}
+        onClose={() => setAsked(false)}
+        onConfirm={() => remove.mutate({ WebhookID: webhookID ?? 0 })}
+        action="Delete it"
+        busy={remove.isPending}
+        error={remove.error}
+        danger
+      >
+        Nothing more is sent to it, and its deliveries are forgotten. To stop for a while, make it
+        inactive instead.
+      </Confirm>
+    </Group>
+  )
+}
