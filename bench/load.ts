@@ -38,6 +38,12 @@ export function load(service: Service, call: Call, options: LoadOptions): Load {
 
 type Measured = Load & { failed: number }
 
+/** A program that is to run for some seconds, and is ended when it lasts for ever. */
+const bounded = (seconds: number) => ({
+  encoding: 'utf8' as const,
+  timeout: (seconds + 60) * 1000,
+})
+
 function byWrk(service: Service, call: Call, options: Required<LoadOptions>): Measured {
   const one = inLua(call.body)
   const script = `
@@ -68,7 +74,7 @@ function byWrk(service: Service, call: Call, options: Required<LoadOptions>): Me
     end`
   const flags = ['-t1', `-c${options.connections}`, `-d${options.seconds}s`]
   const output = withFile('load.lua', script, (file) =>
-    execFileSync('wrk', [...flags, '-s', file, service.url], { encoding: 'utf8' }),
+    execFileSync('wrk', [...flags, '-s', file, service.url], bounded(options.seconds)),
   )
   const [requests, duration, p50, failed] = output.trim().split('\n').at(-1)!.split(' ').map(Number)
   return { perSecond: requests! / (duration! / 1e6), p50: p50! / 1000, failed: failed! }
@@ -89,7 +95,7 @@ const stride = 7919
 function byAutocannon(service: Service, call: Call, options: Required<LoadOptions>): Measured {
   const given = JSON.stringify({ url: service.url, token: service.token, call, stride, ...options })
   const program = join(import.meta.dirname, 'cannon.mjs')
-  return JSON.parse(execFileSync(process.execPath, [program, given], { encoding: 'utf8' }))
+  return JSON.parse(execFileSync(process.execPath, [program, given], bounded(options.seconds)))
 }
 
 /** The same statements straight at the database, by pgbench: how often a second. */
@@ -102,7 +108,7 @@ export function pgbench(
   const flags = ['-n', '-M', 'prepared', `-c${clients}`, '-j1', `-T${seconds}`]
   const output = withFile('script.sql', script, (file) =>
     execFileSync('pgbench', [...flags, '-f', file, connection.database], {
-      encoding: 'utf8',
+      ...bounded(seconds),
       env: environment(connection),
       stdio: ['ignore', 'pipe', 'pipe'],
     }),
@@ -115,7 +121,7 @@ export function psql(connection: Connection, text: string, runs: number): number
   const script = `\\timing on\n${settings}\n${`${text};\n`.repeat(runs)}`
   const output = withFile('script.sql', script, (file) =>
     execFileSync('psql', ['-q', '-o', '/dev/null', '-f', file, connection.database], {
-      encoding: 'utf8',
+      ...bounded(300),
       env: environment(connection),
     }),
   )

@@ -74,12 +74,16 @@ export async function call(service: Service, method: string, path: string, body?
   const answer = await ask(service.url + path, {
     method,
     headers,
+    signal: AbortSignal.timeout(longest),
     ...(body !== undefined && { body }),
   })
   const text = await answer.text()
   if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text.slice(0, 300)}`)
   return { milliseconds: performance.now() - start, data: () => JSON.parse(text).data }
 }
+
+/** In milliseconds: a call that never ends must not hold up a run. */
+const longest = 300_000
 
 /** While another process makes load we hear nothing, and may find our idle connection closed. */
 export const ask = (url: string, init: RequestInit = {}) =>

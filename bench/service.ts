@@ -57,40 +57,42 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const folder = join(import.meta.dirname, 'data', size.name)
   await prepare(folder, size, tell)
   const server = await startEmbedded({ dataDir: folder, onEvent: () => {} })
+  const own = mkdtempSync(join(tmpdir(), 'registry-bench-'))
+  const children: ChildProcess[] = []
+  const stop = async () => {
+    await Promise.all(children.map(stopped))
+    await dropCopy(server.connection)
+    await server.stop()
+    rmSync(own, { recursive: true })
+  }
+  const spawned = async (connection: Connection, port: number, nodes: number) => {
+    const child = spawnNodes(connection, port, nodes, own)
+    children.push(child)
+    const url = `http://127.0.0.1:${port}`
+    await answering(url, child)
+    return { child, url, pids: () => pidsOf(child.pid!, nodes) }
+  }
   try {
     const connection = { ...server.connection, database: await copyOf(server.connection) }
     await warm(connection)
-    const own = mkdtempSync(join(tmpdir(), 'registry-bench-'))
-    const child = spawnNodes(connection, port, nodes, own)
-    const url = `http://127.0.0.1:${port}`
-    await answering(url, child)
-    const token = await signIn(url)
+    const { url, pids } = await spawned(connection, port, nodes)
+    const token = await signIn(url, connection)
     const service: Service = {
       url,
       token,
       connection,
       nodes,
       another: async () => {
-        const more = spawnNodes(connection, port + 3, 1, own)
-        const besides = `http://127.0.0.1:${port + 3}`
-        await answering(besides, more)
-        return {
-          service: { ...service, url: besides, pids: () => pidsOf(more.pid!, 1) },
-          stop: () => stopped(more),
-        }
+        const { child, ...more } = await spawned(connection, port + 3, 1)
+        return { service: { ...service, ...more }, stop: () => stopped(child) }
       },
-      pids: () => pidsOf(child.pid!, nodes),
-      memory: () => residentBytes(pidsOf(child.pid!, nodes)),
-      stop: async () => {
-        await stopped(child)
-        await dropCopy(server.connection)
-        await server.stop()
-        rmSync(own, { recursive: true })
-      },
+      pids,
+      memory: () => residentBytes(pids()),
+      stop,
     }
     return service
   } catch (error) {
-    await server.stop()
+    await stop()
     throw error
   }
 }
@@ -169,19 +171,39 @@ export async function answering(url: string, child: ChildProcess) {
   throw new Error('The service did not start.')
 }
 
-/** The first user is made after the service listens: the first answers may still be refusals. */
-async function signIn(url: string): Promise<string> {
-  for (let tries = 0; tries < 100; tries++) {
-    const answer = await fetch(`${url}/User/Login`, {
-      method: 'POST',
-      headers: { Version: '2.0', 'Content-Type': 'application/json' },
-      body: JSON.stringify({ username: 'bench', password }),
-    })
-    const { data } = (await answer.json()) as { data: { accessToken: string } | null }
-    if (data) return data.accessToken
-    await new Promise((resolve) => setTimeout(resolve, 200))
+/**
+ * The first user is made after the service listens. Who tries before that fails, and after a few
+ * failures is not let in for minutes, with the right password either.
+ */
+async function signIn(url: string, connection: Connection): Promise<string> {
+  const client = new pg.Client(connection)
+  await client.connect()
+  try {
+    await until(async () => (await client.query('select from app_user limit 1')).rowCount === 1)
+  } finally {
+    await client.end()
   }
-  throw new Error('Nobody could sign in.')
+  const answer = await fetch(`${url}/User/Login`, {
+    method: 'POST',
+    headers: { Version: '2.0', 'Content-Type': 'application/json' },
+    body: JSON.stringify({ username: 'bench', password }),
+    signal: AbortSignal.timeout(patience),
+  })
+  const { data, message } = (await answer.json()) as Answer
+  if (!data) throw new Error(`Nobody could sign in: ${message}`)
+  return data.accessToken
+}
+
+type Answer = { data: { accessToken: string } | null; message: string | null }
+
+/** In milliseconds: on a busy machine a start takes long, and nothing must last for ever. */
+const patience = 60_000
+
+async function until(isSo: () => Promise<boolean>) {
+  for (const end = Date.now() + patience; !(await isSo()); ) {
+    if (Date.now() > end) throw new Error('There is no first user.')
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
 }
 
 /** The process, or its children where it only shares a port among them. */
@@ -202,9 +224,12 @@ function residentBytes(pids: readonly number[]) {
   return { now: most('VmRSS'), peak: most('VmHWM') }
 }
 
+/** Asks a process to end, and ends it where it does not. */
 export async function stopped(child: ChildProcess) {
-  if (child.exitCode !== null) return
+  if (child.exitCode !== null || child.signalCode !== null) return
   const gone = new Promise((resolve) => child.once('exit', resolve))
   child.kill('SIGTERM')
+  const timer = setTimeout(() => child.kill('SIGKILL'), 20_000)
   await gone
+  clearTimeout(timer)
 }

@@ -1,15 +1,23 @@
 import type { Sql as Statement } from 'sql-template-tag'
 import type { Actor } from '../src/platform/actor.ts'
+import { permissions } from '../src/platform/permission.ts'
 import type { Sql } from '../src/platform/sql/handle.ts'
 
-export const everybody = { productIDs: null } as Actor
+/** Sees everything, as the user of the bench does. */
+export const everybody: Actor = {
+  userID: 1,
+  username: 'bench',
+  sessionID: 'bench',
+  productIDs: null,
+  permissions: new Set(permissions),
+}
 
-/** The statement a read sends, caught on its way. */
+/** The first statement that a read sends, caught on its way. */
 export async function statementOf(read: (handle: Sql) => Promise<unknown>): Promise<Statement> {
   let caught: Statement | undefined
   await read({
     query: async (statement) => {
-      caught = statement
+      caught ??= statement
       return [{ json: '[]', count: 0 }] as never
     },
   })

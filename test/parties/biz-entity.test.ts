@@ -328,3 +328,21 @@ describe('DELETE /BizEntity', () => {
     refused(await service.admin.delete('/BizEntity'), 400, 'required')
   })
 })
+
+describe('GET /BizEntity by id', () => {
+  it('shows what the list shows, of one alone and of many asked for together', async () => {
+    const parent = await create()
+    const company = await create({ bizEntityParties: [{ organisation: { name: 'Trust Co' } }] })
+    const link = { parentBizEntityID: parent.bizEntityID, activeFrom: '2024-01-01' }
+    const child = await create({ bizEntityParents: [link] })
+    const plain = await Promise.all(Array.from({ length: 8 }, () => create()))
+    const wanted = [parent, company, child, ...plain]
+    const read = async ({ bizEntityID }: { bizEntityID: number }) =>
+      only(await service.admin.get(`/BizEntity?BizEntityID=${bizEntityID}`))
+    for (const one of wanted) assert.deepEqual(await read(one), one)
+    assert.deepEqual(await Promise.all(wanted.map(read)), wanted)
+    const list = await service.admin.get(`/BizEntity?ProductID=${productID}&PageSize=1000`)
+    const listed = new Map(list.data.map((one: { bizEntityID: number }) => [one.bizEntityID, one]))
+    for (const one of wanted) assert.deepEqual(listed.get(one.bizEntityID), one)
+  })
+})

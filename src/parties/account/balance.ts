@@ -5,7 +5,8 @@ import type { Fragment } from '../../platform/sql/handle.ts'
 /**
  * What accounts are worth at the end of their product's today, in their own currency and in every
  * one: units × the latest price; what has no price counts as invested. `accounts` is a selection of
- * accounts in the statement.
+ * accounts in the statement. Which day it is, and whether anything is dated later, is asked once
+ * for an account: to ask it for each of its holdings took longer than all the rest.
  */
 export const balancesOf = (accounts: string): Fragment => sql`
   select c.account_id, sum(c.amount) filter (where c.currency_id = c.own_currency_id) as balance,
@@ -17,31 +18,32 @@ export const balancesOf = (accounts: string): Fragment => sql`
         else round(s.quantity * v.price, minor_units(i.currency_id)) end) as amount
     from ${raw(accounts)} a
     join product p on p.product_id = a.product_id
+    cross join lateral (select ${today('p')} as today offset 0) d
+    cross join lateral (
+      select exists (select from ledger_account l
+        where l.product_id = a.product_id and l.account_id = a.account_id
+          and l.last_date > d.today) as has_later offset 0) l
     join holding h on h.product_id = a.product_id and h.account_id = a.account_id
     join investment i on i.investment_id = h.investment_id
-    cross join lateral (${unitsToday}) s
+    left join lateral (${closingToday}) b on true
+    cross join lateral (select
+      case when l.has_later then b.closing_quantity else h.quantity end as quantity,
+      case when l.has_later then b.closing_amount else h.invested_amount end as invested) s
     left join lateral (
       select price from investment_price v
-      where v.investment_id = h.investment_id and v.price_date <= ${today('p')}
+      where v.investment_id = h.investment_id and v.price_date <= d.today
       order by v.price_date desc limit 1) v on true
+    where s.quantity is not null
     group by a.account_id, a.currency_id, i.currency_id) c
   group by c.account_id`
 
 /**
- * The totals on hand of holding h; of an account with something dated later, which does not count
- * yet, the closing figures of the last transaction up to today. A rolled-back one has none.
+ * Of an account with something dated later, which does not count yet, the closing figures of the
+ * last transaction of holding h up to today. A rolled-back one has none.
  */
-const unitsToday = sql`
-  select h.quantity, h.invested_amount as invested
-  where not exists (select from ledger_account l
-    where l.product_id = h.product_id and l.account_id = h.account_id
-      and l.last_date > ${today('p')})
-  union all
-  (select b.closing_quantity, b.closing_amount from biz_transaction b
-    where b.product_id = h.product_id and b.account_id = h.account_id
-      and b.investment_id = h.investment_id and b.transaction_date <= ${today('p')}
-      and b.closing_quantity is not null
-      and exists (select from ledger_account l
-        where l.product_id = h.product_id and l.account_id = h.account_id
-          and l.last_date > ${today('p')})
-    order by b.transaction_date desc, b.biz_transaction_id desc limit 1)`
+const closingToday = sql`
+  select b.closing_quantity, b.closing_amount from biz_transaction b
+  where l.has_later and b.product_id = h.product_id and b.account_id = h.account_id
+    and b.investment_id = h.investment_id and b.transaction_date <= d.today
+    and b.closing_quantity is not null
+  order by b.transaction_date desc, b.biz_transaction_id desc limit 1`

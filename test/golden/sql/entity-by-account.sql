@@ -19,26 +19,27 @@ from (
       else round(s.quantity * v.price, minor_units(i.currency_id)) end) as amount
   from page_account a
   join product p on p.product_id = a.product_id
+  cross join lateral (select product_today(p.time_zone) as today offset 0) d
+  cross join lateral (
+    select exists (select from ledger_account l
+      where l.product_id = a.product_id and l.account_id = a.account_id
+        and l.last_date > d.today) as has_later offset 0) l
   join holding h on h.product_id = a.product_id and h.account_id = a.account_id
   join investment i on i.investment_id = h.investment_id
-  cross join lateral (
-select h.quantity, h.invested_amount as invested
-where not exists (select from ledger_account l
-  where l.product_id = h.product_id and l.account_id = h.account_id
-    and l.last_date > product_today(p.time_zone))
-union all
-(select b.closing_quantity, b.closing_amount from biz_transaction b
-  where b.product_id = h.product_id and b.account_id = h.account_id
-    and b.investment_id = h.investment_id and b.transaction_date <= product_today(p.time_zone)
-    and b.closing_quantity is not null
-    and exists (select from ledger_account l
-      where l.product_id = h.product_id and l.account_id = h.account_id
-        and l.last_date > product_today(p.time_zone))
-  order by b.transaction_date desc, b.biz_transaction_id desc limit 1)) s
+  left join lateral (
+select b.closing_quantity, b.closing_amount from biz_transaction b
+where l.has_later and b.product_id = h.product_id and b.account_id = h.account_id
+  and b.investment_id = h.investment_id and b.transaction_date <= d.today
+  and b.closing_quantity is not null
+order by b.transaction_date desc, b.biz_transaction_id desc limit 1) b on true
+  cross join lateral (select
+    case when l.has_later then b.closing_quantity else h.quantity end as quantity,
+    case when l.has_later then b.closing_amount else h.invested_amount end as invested) s
   left join lateral (
     select price from investment_price v
-    where v.investment_id = h.investment_id and v.price_date <= product_today(p.time_zone)
+    where v.investment_id = h.investment_id and v.price_date <= d.today
     order by v.price_date desc limit 1) v on true
+  where s.quantity is not null
   group by a.account_id, a.currency_id, i.currency_id) c
 group by c.account_id),
 accounts as (
@@ -241,7 +242,7 @@ select p.person_id as "personID",
   t.organisation_id as "organisationID",
   null::varchar as "externalOrganisationId" from communication t
   where t.person_id = p.person_id order by t.communication_id) r) as communications
-from person p where p.person_id = y.person_id) r) as person,
+from (select yp.*) p where p.person_id is not null) r) as person,
   (select to_json(r) from (
 select o.organisation_id as "organisationID",
   o.external_organisation_id as "externalOrganisationId",
@@ -389,7 +390,6 @@ join biz_entity c on c.biz_entity_id = l.biz_entity_id
 join biz_entity pa on pa.biz_entity_id = l.parent_biz_entity_id
 left join biz_entity dg on dg.biz_entity_id = l.dealer_group_biz_entity_id
 where true and
-    l.biz_entity_id = b.biz_entity_id order by l.active_from, l.parent_biz_entity_id) r)
-    as "bizEntityParents"
+    l.biz_entity_id = b.biz_entity_id order by l.active_from, l.parent_biz_entity_id) r) as "bizEntityParents"
 from page b left join accounts on accounts.id = b.biz_entity_id
 order by b.biz_entity_id) r;

@@ -6,7 +6,10 @@ with page as materialized (
       limit 64) g
     cross join lateral (
       select * from biz_entity b
-      where b.biz_entity_id = g.id and true limit 1) b),
+      where b.biz_entity_id = g.id and true
+and not exists (select from biz_entity_parent l where l.biz_entity_id = b.biz_entity_id)
+and not exists (select from biz_entity_party y
+  where y.biz_entity_id = b.biz_entity_id and y.organisation_id is not null) limit 1) b),
 page_account as materialized (
   select a.* from page b join account a on a.biz_entity_id = b.biz_entity_id),
 balance as (
@@ -19,26 +22,27 @@ from (
       else round(s.quantity * v.price, minor_units(i.currency_id)) end) as amount
   from page_account a
   join product p on p.product_id = a.product_id
+  cross join lateral (select product_today(p.time_zone) as today offset 0) d
+  cross join lateral (
+    select exists (select from ledger_account l
+      where l.product_id = a.product_id and l.account_id = a.account_id
+        and l.last_date > d.today) as has_later offset 0) l
   join holding h on h.product_id = a.product_id and h.account_id = a.account_id
   join investment i on i.investment_id = h.investment_id
-  cross join lateral (
-select h.quantity, h.invested_amount as invested
-where not exists (select from ledger_account l
-  where l.product_id = h.product_id and l.account_id = h.account_id
-    and l.last_date > product_today(p.time_zone))
-union all
-(select b.closing_quantity, b.closing_amount from biz_transaction b
-  where b.product_id = h.product_id and b.account_id = h.account_id
-    and b.investment_id = h.investment_id and b.transaction_date <= product_today(p.time_zone)
-    and b.closing_quantity is not null
-    and exists (select from ledger_account l
-      where l.product_id = h.product_id and l.account_id = h.account_id
-        and l.last_date > product_today(p.time_zone))
-  order by b.transaction_date desc, b.biz_transaction_id desc limit 1)) s
+  left join lateral (
+select b.closing_quantity, b.closing_amount from biz_transaction b
+where l.has_later and b.product_id = h.product_id and b.account_id = h.account_id
+  and b.investment_id = h.investment_id and b.transaction_date <= d.today
+  and b.closing_quantity is not null
+order by b.transaction_date desc, b.biz_transaction_id desc limit 1) b on true
+  cross join lateral (select
+    case when l.has_later then b.closing_quantity else h.quantity end as quantity,
+    case when l.has_later then b.closing_amount else h.invested_amount end as invested) s
   left join lateral (
     select price from investment_price v
-    where v.investment_id = h.investment_id and v.price_date <= product_today(p.time_zone)
+    where v.investment_id = h.investment_id and v.price_date <= d.today
     order by v.price_date desc limit 1) v on true
+  where s.quantity is not null
   group by a.account_id, a.currency_id, i.currency_id) c
 group by c.account_id),
 accounts as (
@@ -241,7 +245,263 @@ select p.person_id as "personID",
   t.organisation_id as "organisationID",
   null::varchar as "externalOrganisationId" from communication t
   where t.person_id = p.person_id order by t.communication_id) r) as communications
-from person p where p.person_id = y.person_id) r) as person,
+from (select yp.*) p where p.person_id is not null) r) as person,
+  null::json as organisation
+from biz_entity_party y
+left join person yp on yp.person_id = y.person_id
+cross join (select null::text as external_organisation_id) yo
+where y.biz_entity_id = b.biz_entity_id
+order by y.ordinal, y.biz_entity_party_id) r) as "bizEntityParties",
+  '[]'::json as "bizEntityParents"
+from page b left join accounts on accounts.id = b.biz_entity_id
+order by b.biz_entity_id) r;
+
+  select r."bizEntityID" as id, to_json(r)::text as json
+  from (
+with page as materialized (
+    select b.* from (
+      select value::int as id from json_array_elements_text($1)
+      limit 64) g
+    cross join lateral (
+      select * from biz_entity b
+      where b.biz_entity_id = g.id and true
+         limit 1) b),
+page_account as materialized (
+  select a.* from page b join account a on a.biz_entity_id = b.biz_entity_id),
+balance as (
+select c.account_id, sum(c.amount) filter (where c.currency_id = c.own_currency_id) as balance,
+  json_agg(json_build_object('currencyID', c.currency_id, 'amount', trim_scale(c.amount))
+    order by c.currency_id) as balances
+from (
+  select a.account_id, a.currency_id as own_currency_id, i.currency_id,
+    sum(case when v.price is null then s.invested
+      else round(s.quantity * v.price, minor_units(i.currency_id)) end) as amount
+  from page_account a
+  join product p on p.product_id = a.product_id
+  cross join lateral (select product_today(p.time_zone) as today offset 0) d
+  cross join lateral (
+    select exists (select from ledger_account l
+      where l.product_id = a.product_id and l.account_id = a.account_id
+        and l.last_date > d.today) as has_later offset 0) l
+  join holding h on h.product_id = a.product_id and h.account_id = a.account_id
+  join investment i on i.investment_id = h.investment_id
+  left join lateral (
+select b.closing_quantity, b.closing_amount from biz_transaction b
+where l.has_later and b.product_id = h.product_id and b.account_id = h.account_id
+  and b.investment_id = h.investment_id and b.transaction_date <= d.today
+  and b.closing_quantity is not null
+order by b.transaction_date desc, b.biz_transaction_id desc limit 1) b on true
+  cross join lateral (select
+    case when l.has_later then b.closing_quantity else h.quantity end as quantity,
+    case when l.has_later then b.closing_amount else h.invested_amount end as invested) s
+  left join lateral (
+    select price from investment_price v
+    where v.investment_id = h.investment_id and v.price_date <= d.today
+    order by v.price_date desc limit 1) v on true
+  where s.quantity is not null
+  group by a.account_id, a.currency_id, i.currency_id) c
+group by c.account_id),
+accounts as (
+  select r."bizEntityID" as id, json_agg(r.record order by r."accountID") as list
+  from (
+    select a.biz_entity_id as "bizEntityID",
+  a.account_id as "accountID",
+  (select to_json(r) from (
+      select a.account_id as "accountID",
+  a.external_account_id as "externalAccountId",
+  a.product_id as "productID",
+  pr.external_product_id as "externalProductId",
+  a.account_number as "accountNumber",
+  a.currency_id as "currencyID",
+  a.drp_type_id as "drpTypeID",
+  trim_scale(a.drp_value) as "drpValue",
+  a.account_status_id as "accountStatusID",
+  a.withholding_override as "withholdingOverride",
+  trim_scale(coalesce(bal.balance, 0)) as "balance",
+  coalesce(bal.balances, '[]') as "balances") r) as record
+    from page_account a join product pr on pr.product_id = a.product_id
+    left join balance bal on bal.account_id = a.account_id) r
+  group by r."bizEntityID")
+select b.biz_entity_id as "bizEntityID",
+  b.external_biz_entity_id as "externalBizEntityId",
+  b.biz_entity_type_id as "bizEntityTypeID",
+  b.biz_entity_status_id as "bizEntityStatusID",
+  b.name as "name",
+  b.legal_name as "legalName",
+  b.description as "description",
+  b.customer_code as "customerCode",
+  b.advisor_number as "advisorNumber",
+  b.authorized_nominee_person_id as "authorizedNomineePersonID",
+  b.biz_entity_tax_office_type_id as "bizEntityTaxOfficeTypeID",
+  b.communication_preference_copy_parent_biz_entity as "communicationPreferenceCopyParentBizEntity",
+  b.communication_preference_id as "communicationPreferenceID",
+  b.contact_person as "contactPerson",
+  b.controlling_pid as "controllingPID",
+  b.corporate_representative as "corporateRepresentative",
+  b.customer_category_id as "customerCategoryID",
+  b.grouped_with_biz_entity_id as "groupedWithBizEntityID",
+  b.investor_type_id as "investorTypeID",
+  b.is_director_interest as "isDirectorInterest",
+  b.is_executive_interest as "isExecutiveInterest",
+  b.margin_lender_organisation_id as "marginLenderOrganisationID",
+  b.power_of_attorney as "powerOfAttorney",
+  b.purpose_of_investment_id as "purposeOfInvestmentID",
+  b.sales_person_id as "salesPersonID",
+  b.salutation as "salutation",
+  b.signature_party as "signatureParty",
+  b.sophisticated_investor_certificate_date as "sophisticatedInvestorCertificateDate",
+  b.sophisticated_investor_comment as "sophisticatedInvestorComment",
+  b.sophisticated_investor_eligibility as "sophisticatedInvestorEligibility",
+  b.source_of_funds_id as "sourceOfFundsID",
+  b.special_conditions as "specialConditions",
+  b.standing_proxy as "standingProxy",
+  b.taxation_country_code as "taxationCountryCode",
+  to_char(b.created_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as "createdDate",
+  coalesce(accounts.list, '[]') as accounts,
+  (select coalesce(json_agg(r), '[]') from (
+  select t.address_id as "addressID",
+  t.external_address_id as "externalAddressId",
+  t.address_type_id as "addressTypeID",
+  t.above_address_line as "aboveAddressLine",
+  t.address_line as "addressLine",
+  t.suburb as "suburb",
+  t.postcode as "postcode",
+  t.state_code as "stateCode",
+  t.country_code as "countryCode",
+  t.office_id as "officeID",
+  t.biz_entity_id as "bizEntityID",
+  b.external_biz_entity_id as "externalBizEntityId",
+  t.person_id as "personID",
+  null::varchar as "externalPersonId",
+  t.organisation_id as "organisationID",
+  null::varchar as "externalOrganisationId" from address t
+  where t.biz_entity_id = b.biz_entity_id order by t.address_id) r) as addresses, (select coalesce(json_agg(r), '[]') from (
+  select t.communication_id as "communicationID",
+  t.external_communication_id as "externalCommunicationId",
+  t.communication_type_id as "communicationTypeID",
+  t.name as "name",
+  t.biz_entity_id as "bizEntityID",
+  b.external_biz_entity_id as "externalBizEntityId",
+  t.person_id as "personID",
+  null::varchar as "externalPersonId",
+  t.organisation_id as "organisationID",
+  null::varchar as "externalOrganisationId" from communication t
+  where t.biz_entity_id = b.biz_entity_id order by t.communication_id) r) as communications,
+  (select coalesce(json_agg(r), '[]') from (
+  select t.payment_detail_id as "paymentDetailID",
+  t.external_payment_detail_id as "externalPaymentDetailId",
+  t.payment_type_id as "paymentTypeID",
+  t.biz_entity_id as "bizEntityID",
+  b.external_biz_entity_id as "externalBizEntityId",
+  t.bsb as "bsb",
+  t.account_number as "accountNumber",
+  t.account_name as "accountName",
+  t.address as "address",
+  t.comments as "comments",
+  t.currency_id as "currencyID",
+  t.iban as "iban",
+  t.swift as "swift",
+  t.intermediary_bank_account_name as "intermediaryBankAccountName",
+  t.intermediary_bank_account_number as "intermediaryBankAccountNumber",
+  t.intermediary_bank_address as "intermediaryBankAddress",
+  t.intermediary_bank_name as "intermediaryBankName",
+  t.intermediary_bank_swift as "intermediaryBankSWIFT",
+  t.is_for_deposit as "isForDeposit",
+  t.is_for_distribution as "isForDistribution",
+  t.is_for_redemption as "isForRedemption",
+  t.is_for_other as "isForOther",
+  t.is_default as "isDefault",
+  t.message as "message",
+  t.personal_name as "personalName",
+  t.reference as "reference" from payment_detail t
+  where t.biz_entity_id = b.biz_entity_id order by t.payment_detail_id) r) as "paymentDetails",
+  (select coalesce(json_agg(r), '[]') from (
+select y.biz_entity_party_id as "bizEntityPartyID",
+  y.organisation_id as "organisationID",
+  yo.external_organisation_id as "externalOrganisationId",
+  y.person_id as "personID",
+  yp.external_person_id as "externalPersonId",
+  y.is_primary_contact as "isPrimaryContact",
+  y.is_income_receiving as "isIncomeReceiving",
+  y.is_signatory as "isSignatory",
+  y.is_authorised_nominee as "isAuthorisedNominee",
+  y.is_power_of_attorney as "isPowerOfAttorney",
+  y.ordinal as "ordinal",
+  (select to_json(r) from (
+select p.person_id as "personID",
+  p.external_person_id as "externalPersonId",
+  p.title_id as "titleID",
+  p.first_name as "firstName",
+  p.middle_name as "middleName",
+  p.last_name as "lastName",
+  p.description as "description",
+  p.abn as "abn",
+  p.birth_country_code as "birthCountryCode",
+  p.crsfatca_participation_id as "crsfatcaParticipationID",
+  p.customer_code as "customerCode",
+  p.date_of_birth as "dateOfBirth",
+  p.gender as "gender",
+  p.drivers_license_issue_country_code as "driversLicenseIssueCountryCode",
+  p.drivers_license_number as "driversLicenseNumber",
+  p.passport_issue_country_code as "passportIssueCountryCode",
+  p.passport_number as "passportNumber",
+  p.identification_type_id as "identificationTypeID",
+  p.identification_value as "identificationValue",
+  p.is_director_of_corporate_trustee as "isDirectorOfCorporateTrustee",
+  p.is_pep as "isPEP",
+  p.is_sophisticated_investor as "isSophisticatedInvestor",
+  p.is_trustee as "isTrustee",
+  p.pep_description as "pepDescription",
+  p.legal_guardian_title_id as "legalGuardianTitleID",
+  p.legal_guardian_first_name as "legalGuardianFirstName",
+  p.legal_guardian_last_name as "legalGuardianLastName",
+  p.legal_guardian_middle_name as "legalGuardianMiddleName",
+  p.salutation as "salutation",
+  p.share_percentage as "sharePercentage",
+  p.sophisticated_investor_certificate_date as "sophisticatedInvestorCertificateDate",
+  p.taxation_country_code as "taxationCountryCode",
+  p.taxation_country_code2 as "taxationCountryCode2",
+  p.taxation_country_code3 as "taxationCountryCode3",
+  p.taxation_country_tin_mask as "taxationCountryTIN",
+  p.taxation_country_tin2_mask as "taxationCountryTIN2",
+  p.taxation_country_tin3_mask as "taxationCountryTIN3",
+  p.taxation_country_no_tin_reason as "taxationCountryNoTINReason",
+  p.taxation_country_no_tin_reason2 as "taxationCountryNoTINReason2",
+  p.taxation_country_no_tin_reason3 as "taxationCountryNoTINReason3",
+  p.taxation_file_number_mask as "taxationFileNumber",
+  p.tin_mask as "tin",
+  p.trading_name as "tradingName",
+  p.tax_office_type_id as "taxOfficeTypeID",
+  (select coalesce(json_agg(r), '[]') from (
+  select t.address_id as "addressID",
+  t.external_address_id as "externalAddressId",
+  t.address_type_id as "addressTypeID",
+  t.above_address_line as "aboveAddressLine",
+  t.address_line as "addressLine",
+  t.suburb as "suburb",
+  t.postcode as "postcode",
+  t.state_code as "stateCode",
+  t.country_code as "countryCode",
+  t.office_id as "officeID",
+  t.biz_entity_id as "bizEntityID",
+  null::varchar as "externalBizEntityId",
+  t.person_id as "personID",
+  p.external_person_id as "externalPersonId",
+  t.organisation_id as "organisationID",
+  null::varchar as "externalOrganisationId" from address t
+  where t.person_id = p.person_id order by t.address_id) r) as addresses, (select coalesce(json_agg(r), '[]') from (
+  select t.communication_id as "communicationID",
+  t.external_communication_id as "externalCommunicationId",
+  t.communication_type_id as "communicationTypeID",
+  t.name as "name",
+  t.biz_entity_id as "bizEntityID",
+  null::varchar as "externalBizEntityId",
+  t.person_id as "personID",
+  p.external_person_id as "externalPersonId",
+  t.organisation_id as "organisationID",
+  null::varchar as "externalOrganisationId" from communication t
+  where t.person_id = p.person_id order by t.communication_id) r) as communications
+from (select yp.*) p where p.person_id is not null) r) as person,
   (select to_json(r) from (
 select o.organisation_id as "organisationID",
   o.external_organisation_id as "externalOrganisationId",
@@ -389,7 +649,6 @@ join biz_entity c on c.biz_entity_id = l.biz_entity_id
 join biz_entity pa on pa.biz_entity_id = l.parent_biz_entity_id
 left join biz_entity dg on dg.biz_entity_id = l.dealer_group_biz_entity_id
 where true and
-    l.biz_entity_id = b.biz_entity_id order by l.active_from, l.parent_biz_entity_id) r)
-    as "bizEntityParents"
+    l.biz_entity_id = b.biz_entity_id order by l.active_from, l.parent_biz_entity_id) r) as "bizEntityParents"
 from page b left join accounts on accounts.id = b.biz_entity_id
 order by b.biz_entity_id) r;
