@@ -199,7 +199,5 @@ describe('The hooks', hasGit, () => {
     run('git', 'add', '--all')
     const passed = commit('version: a second constant', 'To see it pass.')
     assert.equal(passed.status, 0, passed.text)
-    const again = run('npm', 'run', 'check-commit')
-    assert.equal(again.status, 0, again.text)
   })
 })

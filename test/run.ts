@@ -78,9 +78,9 @@ function runFiles(words: string[]): Promise<number> {
   const named = words.filter((word) => !word.startsWith('-'))
   const [loader, files] = named.length > 0 ? [['--import', 'tsx'], named] : [[], compileAll()]
   // A file that hangs is ended and counts as failed; the others go on. How long a file may take
-  // grows with how slow this machine is now: a loaded one needs several times as long.
+  // grows with how slow this machine is now; ten minutes at least, for it may get busy later.
   const slowness = measureSlowness()
-  const limit = Math.ceil(300_000 * Math.max(1, slowness, loadavg()[0]! / availableParallelism()))
+  const limit = Math.ceil(600_000 * Math.max(1, slowness, loadavg()[0]! / availableParallelism()))
   const flags = ['--test-concurrency=3', `--test-timeout=${limit}`]
   const own = words.filter((word) => word.startsWith('-'))
   const args = [...loader, '--test', ...flags, ...own, ...files]

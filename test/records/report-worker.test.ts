@@ -9,8 +9,9 @@ import { type Program, start, temporaryFolder, until } from '../support/process.
 import { cellsOf, ended } from '../support/reports.ts'
 import { adminPassword, type Service, startService } from '../support/service.ts'
 
-/** Members of the register that the workers are given to write. */
+/** Members of the register under which workers are killed, and of one where many are ordered. */
 const members = 100_000
+const fewer = 5_000
 
 let service: Service
 let fund: Fund
@@ -18,13 +19,12 @@ const dataDir = temporaryFolder()
 before(async () => {
   service = await startService({ REGISTRY_DATA_DIR: dataDir })
   fund = await newFund(service)
-  await fill()
+  await fill(fund, members)
 })
 after(() => service.stop())
 
 /** A large register, straight into the database. */
-async function fill() {
-  const { productID, investmentID } = fund
+async function fill({ productID, investmentID }: Fund, count: number) {
   const run = (text: string, values: unknown[]) => rowsOf(service.connection, text, values)
   await run(
     `with entity as (
@@ -36,7 +36,7 @@ async function fill() {
     insert into account (biz_entity_id, product_id, account_number, currency_id, drp_type_id,
       account_status_id)
     select biz_entity_id, $1, 'M' || biz_entity_id, 1, 1, 1 from entity`,
-    [productID, members],
+    [productID, count],
   )
   const accounts = `select account_id from account
     where product_id = $1 and account_number like 'M%'`
@@ -75,8 +75,8 @@ async function startWorker(flags: string[] = []): Promise<Program> {
   return worker
 }
 
-const orderRegister = async (format: string) => {
-  const about = { reportTypeID: 1, productID: fund.productID, format }
+const orderRegister = async (format: string, { productID } = fund) => {
+  const about = { reportTypeID: 1, productID, format }
   const reply = await service.admin.post('/Report', about)
   assert.equal(reply.status, 200, reply.text)
   return reply.data.reportID as number
@@ -128,9 +128,11 @@ describe('A worker', () => {
     const user = { username: 'one-report', password: adminPassword, role: 'Operator' }
     assert.equal((await service.admin.post('/User', user)).status, 200)
     const other = await service.anyone.signIn('one-report', adminPassword)
+    const small = await newFund(service)
+    await fill(small, fewer)
     const many: number[] = []
-    for (let i = 0; i < 10; i++) many.push(await orderRegister('csv'))
-    const about = { reportTypeID: 1, productID: fund.productID, format: 'csv' }
+    for (let i = 0; i < 10; i++) many.push(await orderRegister('csv', small))
+    const about = { reportTypeID: 1, productID: small.productID, format: 'csv' }
     const { reportID } = (await other.post('/Report', about)).data
     const worker = await startWorker()
     assert.equal((await ended(other, reportID)).reportStatusID, 3)
