@@ -39,6 +39,7 @@ try {
         {
           snapshot,
           signal,
+          moment: new Date(),
           readFile: async () => Buffer.alloc(0),
           onPrinted: async () => {
             most = Math.max(most, process.memoryUsage().rss)

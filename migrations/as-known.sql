@@ -33,8 +33,8 @@ begin
   for kept in select * from (values
     ('named', 'product', 'product_id', 'true'),
     ('named', 'investment', 'investment_id', 'true'),
-    ('named', 'account', 'account_id', 'true'),
-    ('named', 'biz_entity', 'biz_entity_id', 'true'),
+    ('named', 'account', 'account_id', 't.created_date <= named.horizon()'),
+    ('named', 'biz_entity', 'biz_entity_id', 't.created_date <= named.horizon()'),
     ('named', 'person', 'person_id', 'true'),
     ('named', 'organisation', 'organisation_id', 'true'),
     ('named', 'biz_entity_party', 'biz_entity_party_id', $c$t.created_date <= named.moment()
@@ -242,6 +242,44 @@ where v.valid_to = (
   select min(w.valid_to) from public.distribution_version w
   where w.product_id = v.product_id and w.corporate_action_id = v.corporate_action_id
     and w.valid_to > known.moment());
+
+-- Payment runs and tax withheld: what was there by then, in the version of then.
+do $$
+declare
+  kept record;
+  fields text;
+begin
+  for kept in select * from (values
+    ('payment_run', 't.payment_run_id', 'created_date'),
+    ('payment', 't.payment_id', 'created_date'),
+    ('payment_item', 't.biz_transaction_id', 'created_date'),
+    ('payment_exception', 't.payment_run_id, t.biz_transaction_id', 'created_date'),
+    ('withholding', 't.corporate_action_id, t.account_id, t.ordinal', 'created_date'),
+    ('distribution_stage', 't.corporate_action_id', 'started_date')
+  ) k (name, key, began) loop
+    select string_agg('i.' || quote_ident(column_name), ', ' order by ordinal_position)
+    into fields
+    from information_schema.columns where table_schema = 'public' and table_name = kept.name;
+    execute format($v$
+      create view known.%1$I as
+      select t.* from (
+        select t.* from public.%1$I t where not exists (
+          select from public.ledger_version v
+          where v.product_id = t.product_id and v.table_name = %1$L
+            and v.record_key = concat_ws(',', %2$s) and v.valid_to > known.moment())
+        union all
+        select %3$s from public.ledger_version v
+        cross join lateral jsonb_populate_record(null::public.%1$I, v.image) i
+        where v.table_name = %1$L and v.valid_to = (
+          select min(w.valid_to) from public.ledger_version w
+          where w.product_id = v.product_id and w.table_name = %1$L
+            and w.record_key = v.record_key and w.valid_to > known.moment())) t
+      where t.%4$I <= known.moment() $v$, kept.name, kept.key, fields, kept.began);
+  end loop;
+end $$;
+
+create view known.payment_run_file as
+select f.* from public.payment_run_file f where f.created_date <= known.moment();
 
 do $$
 declare

@@ -86,6 +86,8 @@ select create_distributed_table(
 select create_distributed_table(
   'entitlement_version', 'product_id', colocate_with => 'ledger_account');
 select create_distributed_table(
+  'ledger_version', 'product_id', colocate_with => 'ledger_account');
+select create_distributed_table(
   'distribution_stage', 'product_id', colocate_with => 'ledger_account');
 select create_distributed_table(
   'residual_payment', 'product_id', colocate_with => 'ledger_account');

@@ -39,7 +39,7 @@ import { paymentDetailEndpoints } from './parties/payment-detail/routes.ts'
 import { personEndpoints } from './parties/person/routes.ts'
 import { personTable } from './parties/person/sql.ts'
 import { agreeOnKeys } from './parties/sealed/keys.ts'
-import { digestAnew } from './parties/sealed/rotate.ts'
+import { completeSealed } from './parties/sealed/rotate.ts'
 import { vaultOf } from './parties/sealed/vault.ts'
 import { taxStandingEndpoints } from './parties/tax-standing/routes.ts'
 import { filesOf } from './platform/files/files.ts'
@@ -89,7 +89,7 @@ export async function buildApp(
   const vault = vaultOf(readEncryptionKeys(config))
   await agreeOnKeys(database, vault, taxed)
   // In the background: the search finds numbers from before it as their digests are made.
-  digestAnew(database, vault, taxed).catch(({ message }: Error) =>
+  completeSealed(database, vault, taxed).catch(({ message }: Error) =>
     logger.warn({ message }, 'digests of tax numbers are left for the next start'),
   )
   await giveTimeZone(database, config.timeZone)

@@ -39,6 +39,7 @@ const strangers = [['access', 'parties']]
 const writers: Record<string, string> = {
   migration: 'sql',
   record_version: 'sql',
+  ledger_version: 'sql',
   lookup: 'sql',
   audit: 'sql backup', // a restore gives records the numbers of this database
   audit_link: 'audit backup',

@@ -1,12 +1,10 @@
 import type { ClientConfig } from 'pg'
 import type { Config } from '../config.ts'
 import { reviveStages, workOnStage } from '../money/distribution/worker.ts'
-import { vaultOf } from '../parties/sealed/vault.ts'
 import type { Actor } from '../platform/actor.ts'
 import { collectFiles } from '../platform/files/collect.ts'
 import { openFiles } from '../platform/files/open.ts'
 import { errorForLog, type Log } from '../platform/log.ts'
-import { readEncryptionKeys } from '../platform/secrets.ts'
 import type { Database } from '../platform/sql/handle.ts'
 import { startQueue } from '../platform/sql/queue.ts'
 import { openMailer, reviveSending, sendStatements } from '../records/report/deliver.ts'
@@ -42,7 +40,6 @@ export async function startWorker(options: WorkerOptions): Promise<() => Promise
     files,
     ring: database.bell.ring,
     actorOf,
-    vault: vaultOf(readEncryptionKeys(config)),
     onFault: (reportID, error) =>
       log.error({ reportID, err: errorForLog(error) }, 'a report failed'),
   }

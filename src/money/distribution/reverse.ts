@@ -3,6 +3,7 @@ import type { Actor } from '../../platform/actor.ts'
 import { lookups } from '../../platform/lookup/lookups.ts'
 import { conflict, type Problem, Refusal } from '../../platform/refusal.ts'
 import type { Fragment, Tx } from '../../platform/sql/handle.ts'
+import { keepLedgerRows } from '../../platform/sql/ledger-version.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
 import type { Reversal } from './schema.ts'
 import {
@@ -57,9 +58,11 @@ export async function reverseDistribution(
   const accounts = await countAccounts(tx, phase!.accounts(stored))
   const terms = { reason: reversal.reason }
   const written = await begin(tx, actor, stored, stage, { terms, accounts, inline })
-  if (!written.accepted)
+  if (!written.accepted) {
+    await keepLedgerRows(tx, 'distribution_stage', ofDistribution(which, 't'))
     await tx.query(sql`
       delete from distribution_stage g where ${ofDistribution(which, 'g')}`)
+  }
   const { fromStatusID, reason } = reversal
   return { ...written, changes: { ...(written.changes as object), fromStatusID, reason } }
 }

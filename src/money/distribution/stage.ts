@@ -3,11 +3,18 @@ import type { Actor } from '../../platform/actor.ts'
 import { lookups } from '../../platform/lookup/lookups.ts'
 import { conflict } from '../../platform/refusal.ts'
 import type { Fragment, Tx } from '../../platform/sql/handle.ts'
+import { keepLedgerRows } from '../../platform/sql/ledger-version.ts'
 import { queueJob } from '../../platform/sql/queue.ts'
 import { renderOne } from '../../platform/sql/render.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
 import { everyone, type Span } from './span.ts'
-import { type DistributionID, renderDistributionList, type Stored, stageProgress } from './sql.ts'
+import {
+  type DistributionID,
+  ofDistribution,
+  renderDistributionList,
+  type Stored,
+  stageProgress,
+} from './sql.ts'
 import { keepDistribution } from './versions.ts'
 import { accountsInWords } from './words.ts'
 
@@ -145,6 +152,7 @@ type Order = { stage: StageName; terms: object; accounts: number; phases: number
 /** Takes the place of a stage that is under way: that is how such a stage is taken back. */
 async function takeOn(tx: Tx, { userID, username }: Actor, which: DistributionID, order: Order) {
   const { productID, id } = which
+  await keepLedgerRows(tx, 'distribution_stage', ofDistribution(which, 't'))
   await tx.query(sql`
     insert into distribution_stage (product_id, corporate_action_id, stage, terms, phases,
       account_count, user_id, username)

@@ -5,6 +5,7 @@ import { standingOf } from '../../parties/tax-standing/sql.ts'
 import { lookups } from '../../platform/lookup/lookups.ts'
 import { conflict } from '../../platform/refusal.ts'
 import type { Fragment, Sql, Tx } from '../../platform/sql/handle.ts'
+import { keepLedgerRows } from '../../platform/sql/ledger-version.ts'
 import { recordset } from '../../platform/sql/recordset.ts'
 import { type Rate, ratesOn } from '../withholding-rate/rates.ts'
 import { drpShare } from './entitlement.ts'
@@ -164,6 +165,8 @@ export async function postTax(tx: Tx, stored: Stored, span: Span) {
 
 /** The tax of accounts goes as if it had not been: the entitlement is as it was declared. */
 export async function giveBack(tx: Tx, stored: Stored, span: Span) {
+  const kept = sql`${ofDistribution(stored, 't')} and ${within('t.account_id', span)}`
+  await keepLedgerRows(tx, 'withholding', kept)
   await tx.query(sql`
     delete from withholding w
     where ${ofDistribution(stored, 'w')} and ${within('w.account_id', span)}`)

@@ -2,10 +2,11 @@ import { randomUUID } from 'node:crypto'
 import sql from 'sql-template-tag'
 import { conflict, Refusal } from '../../platform/refusal.ts'
 import type { Database, Fragment, Tx } from '../../platform/sql/handle.ts'
+import { keepLedgerRows } from '../../platform/sql/ledger-version.ts'
 import { nothingLeft } from '../../platform/sql/render.ts'
 import { unitOfWork } from '../../platform/sql/unit-of-work.ts'
 import { isLast, type Span, spanFrom } from './span.ts'
-import { type DistributionID, readDistribution, type Stored } from './sql.ts'
+import { type DistributionID, ofDistribution, readDistribution, type Stored } from './sql.ts'
 import { queueStage, type Stage, workOnWholeTables } from './stage.ts'
 import { stages } from './stages.ts'
 
@@ -109,6 +110,7 @@ async function finish(database: Database, which: DistributionID) {
     await workOnWholeTables(tx)
     const stored = await readDistribution(tx, which)
     const finished = await settle(tx, stored, locked.terms)
+    await keepLedgerRows(tx, 'distribution_stage', ofDistribution(which, 't'))
     await tx.query(sql`
       delete from distribution_stage
       where product_id = ${which.productID} and corporate_action_id = ${which.id}`)

@@ -6,6 +6,7 @@ import type { Actor } from '../../platform/actor.ts'
 import { conflict, forbidden } from '../../platform/refusal.ts'
 import { wholeUnits } from '../../platform/shape/decimal.ts'
 import type { Tx } from '../../platform/sql/handle.ts'
+import { keepLedgerRows } from '../../platform/sql/ledger-version.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
 import { mostCents } from './aba.ts'
 import { dropEmpty } from './create.ts'
@@ -22,6 +23,7 @@ export async function approveRun(tx: Tx, actor: Actor, runID: number): Promise<W
     throw forbidden('own_run', 'A payment run is approved by another person than its maker.')
   await settleItems(tx, run)
   const files = await makeFiles(tx, run)
+  await keepLedgerRows(tx, 'payment_run', ofRun(run, 't'))
   await tx.query(sql`
     update payment_run r set state = 'Approved', approved_by_user_id = ${actor.userID},
       approved_date = now() where ${ofRun(run, 'r')}`)
@@ -38,6 +40,14 @@ async function settleItems(tx: Tx, run: RunID) {
     select abs(t.amount) as amount from biz_transaction t
     where t.product_id = ${productID} and t.biz_transaction_id = m.biz_transaction_id
       and ${raw(counts('t'))}`
+  await keepLedgerRows(
+    tx,
+    'payment_item',
+    sql`${ofRun(run, 't')} and not exists (
+    select from biz_transaction b
+    where b.product_id = ${productID} and b.biz_transaction_id = t.biz_transaction_id
+      and ${raw(counts('b'))} and abs(b.amount) = t.amount)`,
+  )
   await tx.query(sql`
     delete from payment_item m where ${ofRun(run, 'm')} and not exists (${counted})`)
   await tx.query(sql`

@@ -5,6 +5,7 @@ import type { Actor } from '../../platform/actor.ts'
 import { lookups } from '../../platform/lookup/lookups.ts'
 import { conflict, invalid, type Problem, refuseAll } from '../../platform/refusal.ts'
 import type { Fragment, Tx } from '../../platform/sql/handle.ts'
+import { keepLedgerRows } from '../../platform/sql/ledger-version.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
 import { judged, payable, type Terms } from './payable.ts'
 import type { PaymentRunInput } from './schema.ts'
@@ -117,6 +118,15 @@ export async function dropEmpty(tx: Tx, { productID, runID }: Pick<Terms, 'produ
   const own = sql`p.product_id = ${productID} and p.payment_run_id = ${runID}`
   const items = sql`select from payment_item m where m.product_id = ${productID}
     and m.payment_id = p.payment_id`
+  await keepLedgerRows(
+    tx,
+    'payment',
+    sql`
+    t.product_id = ${productID} and t.payment_run_id = ${runID} and not exists (
+      select from payment_item m
+      where m.product_id = ${productID} and m.payment_id = t.payment_id
+      having (sum(m.amount), sum(m.tax_amount)) = (t.amount, t.tax_amount))`,
+  )
   await tx.query(sql`delete from payment p where ${own} and not exists (${items})`)
   await tx.query(sql`
     update payment p set amount = s.amount, tax_amount = s.tax_amount

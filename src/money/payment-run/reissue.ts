@@ -3,6 +3,7 @@ import { todayOf } from '../../catalogue/product/today.ts'
 import type { Actor } from '../../platform/actor.ts'
 import { conflict } from '../../platform/refusal.ts'
 import type { Fragment, Tx } from '../../platform/sql/handle.ts'
+import { keepLedgerRows } from '../../platform/sql/ledger-version.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
 import { answer, fill } from './create.ts'
 import { coolOffDaysOf, type Terms } from './payable.ts'
@@ -29,6 +30,12 @@ export async function reissue(tx: Tx, actor: Actor, asked: Reissue): Promise<Wri
     where ${returned}`
   const [any] = await tx.query(sql`select from payment p where ${returned} limit 1`)
   if (!any) throw conflict('nothing_returned', 'No payment of the run is returned.')
+  await keepLedgerRows(
+    tx,
+    'payment_item',
+    sql`t.product_id = ${run.productID}
+    and t.payment_id in (select p.payment_id from payment p where ${returned})`,
+  )
   await fill(
     tx,
     terms,
@@ -59,12 +66,12 @@ async function markReissued(tx: Tx, run: Run, runID: number) {
       where product_id = ${run.productID} and payment_run_id = ${runID} group by payment_id) m
     where p.product_id = ${run.productID} and p.payment_run_id = ${runID}
       and m.payment_id = p.payment_id`)
-  await tx.query(sql`
-    update payment o set state = 'Reissued'
-    where ${ofRun(run, 'o')} and o.state = 'Returned'
-      and exists (${items(sql`m.came_from_payment_id = o.payment_id
-        and m.payment_run_id = ${runID}`)})
-      and not exists (${items(sql`m.payment_id = o.payment_id`)})`)
+  const wholly = sql`${ofRun(run, 't')} and t.state = 'Returned'
+    and exists (${items(sql`m.came_from_payment_id = t.payment_id
+      and m.payment_run_id = ${runID}`)})
+    and not exists (${items(sql`m.payment_id = t.payment_id`)})`
+  await keepLedgerRows(tx, 'payment', wholly)
+  await tx.query(sql`update payment t set state = 'Reissued' where ${wholly}`)
 }
 
 /** The new run pays as the first did; its dates are those of the day. */

@@ -1,9 +1,10 @@
-import sql from 'sql-template-tag'
+import sql, { raw } from 'sql-template-tag'
 import { todayOf } from '../../catalogue/product/today.ts'
 import type { Actor } from '../../platform/actor.ts'
 import { conflict, invalid, Refusal } from '../../platform/refusal.ts'
 import { raise } from '../../platform/sql/event.ts'
-import type { Tx } from '../../platform/sql/handle.ts'
+import type { Fragment, Tx } from '../../platform/sql/handle.ts'
+import { keepLedgerRows } from '../../platform/sql/ledger-version.ts'
 import { recordset } from '../../platform/sql/recordset.ts'
 import { nothingLeft } from '../../platform/sql/render.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
@@ -20,6 +21,8 @@ const told = async (tx: Tx, actor: Actor, run: RunID, changes: object): Promise<
 /** The bank has the file. */
 export async function sendRun(tx: Tx, actor: Actor, runID: number): Promise<Written> {
   const run = await lockRun(tx, actor, runID, ['Approved'])
+  await keepLedgerRows(tx, 'payment_run', ofRun(run, 't'))
+  await keepLedgerRows(tx, 'payment', ofRun(run, 't'))
   await tx.query(sql`
     update payment_run r set state = 'Sent', sent_date = now() where ${ofRun(run, 'r')}`)
   await tx.query(sql`update payment p set state = 'Sent' where ${ofRun(run, 'p')}`)
@@ -39,6 +42,13 @@ export async function recordResults(tx: Tx, actor: Actor, result: RunResult): Pr
     reason,
     date: date ?? today,
   }))
+  await keepLedgerRows(
+    tx,
+    'payment',
+    sql`${ofRun(run, 't')} and exists (
+    select from ${recordset('g', given, givenColumns)}
+    where t.payment_id = g.payment_id or (g.payment_id is null and t.reference = g.reference))`,
+  )
   const found = await tx.query<{ place: number; state: string; id: number }>(sql`
     with given as materialized (select * from ${recordset('g', given, givenColumns)}),
     found as (
@@ -109,11 +119,12 @@ function refuseOthers({ payments }: RunResult, found: { place: number; state: st
 
 /** A run is closed when nothing of it is open any more. */
 export async function closeIfDone(tx: Tx, { userID }: Actor, run: RunID) {
+  const isDone = sql`${ofRun(run, 't')} and t.state = 'Sent' and not exists (
+    select from payment p where ${ofRun(run, 'p')}
+      and p.state not in ('Paid', 'Reissued', 'Unclaimed'))`
+  await keepLedgerRows(tx, 'payment_run', isDone)
   const closed = await tx.query(sql`
-    update payment_run r set state = 'Closed', closed_date = now()
-    where ${ofRun(run, 'r')} and r.state = 'Sent' and not exists (
-      select from payment p where ${ofRun(run, 'p')}
-        and p.state not in ('Paid', 'Reissued', 'Unclaimed'))
+    update payment_run t set state = 'Closed', closed_date = now() where ${isDone}
     returning true`)
   const { productID, id } = run
   const event = { type: 'paymentrun.closed', resource: 'PaymentRun' } as const
@@ -124,13 +135,13 @@ export async function closeIfDone(tx: Tx, { userID }: Actor, run: RunID) {
 export async function markUnclaimed(tx: Tx, actor: Actor, asked: Unclaimed): Promise<Written> {
   const run = await lockRun(tx, actor, asked.paymentRunID, ['Sent', 'Closed'])
   const today = await todayOf(tx, run.productID)
+  const wanted = sql`${ofRun(run, 't')} and t.state = 'Returned'
+    and t.state_date <= ${today}::date - ${asked.days}::int
+    and (${asked.paymentIDs ?? null}::bigint[] is null
+      or t.payment_id = any(${asked.paymentIDs ?? null}::bigint[]))`
+  await keepLedgerRows(tx, 'payment', wanted)
   const marked = await tx.query(sql`
-    update payment p set state = 'Unclaimed'
-    where ${ofRun(run, 'p')} and p.state = 'Returned'
-      and p.state_date <= ${today}::date - ${asked.days}::int
-      and (${asked.paymentIDs ?? null}::bigint[] is null
-        or p.payment_id = any(${asked.paymentIDs ?? null}::bigint[]))
-    returning true`)
+    update payment t set state = 'Unclaimed' where ${wanted} returning true`)
   if (marked.length === 0)
     throw conflict('nothing_returned', `No payment of the run was returned ${asked.days} days ago.`)
   await closeIfDone(tx, actor, run)
@@ -142,11 +153,15 @@ export async function deleteRun(tx: Tx, actor: Actor, runID: number): Promise<Wr
   const run = await lockRun(tx, actor, runID, ['Draft'])
   const { productID } = run
   const first = await lockFirst(tx, run)
+  const reissued = (payment: string): Fragment => sql`
+    ${raw(payment)}.product_id = ${productID} and ${raw(payment)}.payment_id in (
+      select m.came_from_payment_id from payment_item m where ${ofRun(run, 'm')})`
+  await keepLedgerRows(tx, 'payment', sql`(${ofRun(run, 't')} or (${reissued('t')}))`)
+  for (const table of ['payment_run', 'payment_item', 'payment_exception'] as const)
+    await keepLedgerRows(tx, table, ofRun(run, 't'))
   await tx.query(sql`
     with back as (
-      update payment o set state = 'Returned'
-      where o.product_id = ${productID} and o.payment_id in (
-        select m.came_from_payment_id from payment_item m where ${ofRun(run, 'm')})
+      update payment o set state = 'Returned' where ${reissued('o')}
       returning o.payment_id, o.payment_run_id)
     update payment_item m set payment_id = b.payment_id, payment_run_id = b.payment_run_id,
       came_from_payment_id = null
@@ -170,8 +185,10 @@ async function lockFirst(tx: Tx, draft: RunID): Promise<RunID | undefined> {
 }
 
 /** A closed run that has returned payments again is open again. */
-const reopen = (tx: Tx, run: RunID) =>
-  tx.query(sql`
-    update payment_run r set state = 'Sent', closed_date = null
-    where ${ofRun(run, 'r')} and r.state = 'Closed' and exists (
-      select from payment p where ${ofRun(run, 'p')} and p.state = 'Returned')`)
+async function reopen(tx: Tx, run: RunID) {
+  const isOpen = sql`${ofRun(run, 't')} and t.state = 'Closed' and exists (
+    select from payment p where ${ofRun(run, 'p')} and p.state = 'Returned')`
+  await keepLedgerRows(tx, 'payment_run', isOpen)
+  await tx.query(sql`
+    update payment_run t set state = 'Sent', closed_date = null where ${isOpen}`)
+}

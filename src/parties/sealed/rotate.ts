@@ -1,7 +1,7 @@
 import sql, { join, raw } from 'sql-template-tag'
 import type { Database, Fragment, Tx } from '../../platform/sql/handle.ts'
-import { digestOf } from '../../platform/sql/render.ts'
-import { type Row, type Table, updateRows } from '../../platform/sql/rows.ts'
+import { digestOf, doubtOf } from '../../platform/sql/render.ts'
+import { besideFindable, type Row, type Table, updateRows } from '../../platform/sql/rows.ts'
 import { keyOf, placeOf, sealedColumns, type Vault } from './vault.ts'
 
 export type Rotation = {
@@ -25,9 +25,9 @@ export async function sealAnew(
   return renewAll(database, vault, tables, otherKeys(vault))
 }
 
-/** Gives tax numbers from before there was a search their digests, in the same way. */
-export const digestAnew = (database: Database, vault: Vault, tables: readonly Table[]) =>
-  renewAll(database, vault, tables, lackingDigest)
+/** Gives tax numbers of earlier versions what stands beside them now, in the same way. */
+export const completeSealed = (database: Database, vault: Vault, tables: readonly Table[]) =>
+  renewAll(database, vault, tables, unread)
 
 /** The rows of a table that need something. */
 type Which = (table: Table) => Fragment
@@ -37,15 +37,16 @@ const otherKeys =
   (table) =>
     join(
       table.columns
-        .filter(({ name }) => name !== table.key)
+        .filter(({ type }) => type === 'text')
         .map(({ name }) => sql`${raw(name)} not like ${`${keyID}.%`}`),
       ' or ',
     )
 
-const lackingDigest: Which = (table) =>
+/** A number without a digest was not looked at for doubts either. */
+const unread: Which = (table) =>
   join(
     findableColumns(table).map(
-      ({ name }) => sql`(${raw(name)} is not null and ${raw(digestOf(name))} is null)`,
+      ({ name }) => sql`(${raw(name)} is not null and ${raw(doubtOf(name))} is null)`,
     ),
     ' or ',
   )
@@ -80,11 +81,7 @@ const sealedOf = (table: Table): Table => ({
   columns: [
     { name: table.key, type: 'integer', absent: null },
     ...sealedColumns(table),
-    ...findableColumns(table).map(({ name }) => ({
-      name: digestOf(name),
-      type: 'text',
-      absent: null,
-    })),
+    ...findableColumns(table).flatMap(({ name }) => besideFindable(name)),
   ],
   // Nothing that anyone could see has changed.
   updatedDate: false,
@@ -98,7 +95,7 @@ async function renewBatch(tx: Tx, vault: Vault, table: Table, which: Which, afte
   const failed: Rotation['failed'] = []
   let sealed = 0
   for (const row of rows)
-    for (const { name, findable } of sealedColumns(table)) {
+    for (const { name, findable, doubt } of sealedColumns(table)) {
       const value = row[name] as string | null
       if (value === null) continue
       const place = placeOf(table, row[table.key] as number, name)
@@ -107,7 +104,10 @@ async function renewBatch(tx: Tx, vault: Vault, table: Table, which: Which, afte
         failed.push({ place, keyID: keyOf(value) })
         continue
       }
-      if (findable) row[digestOf(name)] = vault.digest(text)
+      if (findable) {
+        row[digestOf(name)] = vault.digest(text)
+        row[doubtOf(name)] = doubt!(text)
+      }
       if (keyOf(value) === vault.keyID) continue
       row[name] = vault.seal(place, text)
       sealed++

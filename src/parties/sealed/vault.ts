@@ -8,7 +8,7 @@ import {
 } from 'node:crypto'
 import type { Problem } from '../../platform/refusal.ts'
 import { inside } from '../../platform/shape/path.ts'
-import { digestOf, maskOf } from '../../platform/sql/render.ts'
+import { digestOf, doubtOf, maskOf } from '../../platform/sql/render.ts'
 import type { Row, Table } from '../../platform/sql/rows.ts'
 
 /**
@@ -104,7 +104,7 @@ export function sealRow(
   path: string,
 ): Problem[] {
   const id = row[table.key] as number
-  return sealedColumns(table).flatMap(({ name, field, findable }) => {
+  return sealedColumns(table).flatMap(({ name, field, findable, doubt }) => {
     const given = row[name] as string | null
     const place = placeOf(table, id, name)
     const stored = current?.[name] as string | null | undefined
@@ -114,12 +114,17 @@ export function sealRow(
     if (unchanged) {
       row[name] = stored
       row[maskOf(name)] = storedMask
-      if (findable) row[digestOf(name)] = current?.[digestOf(name)] ?? null
+      if (findable)
+        for (const beside of [digestOf(name), doubtOf(name)])
+          row[beside] = current?.[beside] ?? null
       return []
     }
     row[name] = given === null ? null : vault.seal(place, given)
     row[maskOf(name)] = given === null ? null : mask(given)
-    if (findable) row[digestOf(name)] = given === null ? null : vault.digest(given)
+    if (findable) {
+      row[digestOf(name)] = given === null ? null : vault.digest(given)
+      row[doubtOf(name)] = given === null ? null : doubt!(given)
+    }
     return given?.includes('*') ? [notTheMask(path, field!)] : []
   })
 }

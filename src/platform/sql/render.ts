@@ -58,6 +58,9 @@ export const maskOf = (column: string) => `${column}_mask`
 /** The column beside a sealed one, by which its record is found. */
 export const digestOf = (column: string) => `${column}_digest`
 
+/** The column beside a sealed one that tells whether it looks wrong: nobody has to open it. */
+export const doubtOf = (column: string) => `${column}_doubt`
+
 /** Of a bank number in a column the last three characters only, and nothing of a short one. */
 export const lastThree = (column: string) => `case when length(${column}) <= 3
   then repeat('*', length(${column}))

@@ -4,7 +4,7 @@ import { documentText } from '../shape/document.ts'
 import { isScalar, type Node, ownNode } from '../shape/keywords.ts'
 import type { Fragment, Sql, Tx } from './handle.ts'
 import { recordset } from './recordset.ts'
-import { columnOf, digestOf, maskOf } from './render.ts'
+import { columnOf, digestOf, doubtOf, maskOf } from './render.ts'
 import { atItem } from './violation.ts'
 
 /**
@@ -44,6 +44,8 @@ type Column = {
   stays?: boolean
   sealed?: boolean
   findable?: boolean
+  /** Whether a value of a findable column looks wrong. */
+  doubt?: (value: string) => boolean
   /** The schema of a value that is a document. */
   document?: Node
 }
@@ -83,11 +85,11 @@ function columnsFor(field: string, node: Node): Column[] {
   const absent = node.default ?? absentOf(type)
   const column = { name: columnOf(field), type, field, absent, stays }
   if (!node.encrypted) return [column]
-  const findable = Boolean(node.findable)
+  const { findable = false, doubt = () => false } = node
   return [
-    { ...column, sealed: true, findable },
+    { ...column, sealed: true, findable, doubt },
     otherColumn(maskOf(column.name), 'text'),
-    ...(findable ? [otherColumn(digestOf(column.name), 'text')] : []),
+    ...(findable ? besideFindable(column.name) : []),
   ]
 }
 
@@ -96,6 +98,12 @@ const otherColumn = (name: string, type: string): Column => ({
   type,
   absent: absentOf(type),
 })
+
+/** What stands beside a sealed number that can be found. */
+export const besideFindable = (name: string): Column[] => [
+  otherColumn(digestOf(name), 'text'),
+  { name: doubtOf(name), type: 'boolean', absent: null },
+]
 
 /** A flag that nobody sets is false; anything else is null. */
 const absentOf = (type: string) => (type === 'boolean' ? false : null)

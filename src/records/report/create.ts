@@ -33,12 +33,7 @@ export async function createReport(tx: Tx, actor: Actor, input: ReportInput): Pr
   const { reportTypeID, top, knownAt } = input
   const format = input.format ?? usualFormat(input)
   checkMayRead(actor, reportTypeID)
-  refuseAll(400, [
-    ...neededBy(input, format),
-    ...wrongPeriod(input),
-    ...wrongMoment(input),
-    ...wrongFormat(input, format),
-  ])
+  refuseAll(400, [...neededBy(input, format), ...wrongPeriod(input), ...wrongFormat(input, format)])
   const about = await subjectOf(tx, actor, input)
   const { productID, investmentID, corporateActionID, bizEntityID, accountID } = about
   const { name = kinds[reportTypeID]!.title, date, fromDate, toDate } = input
@@ -111,18 +106,6 @@ function wrongPeriod({ fromDate, toDate, date }: ReportInput): Problem[] {
     : []
 }
 
-/** Of payment runs, tax withheld and the quality of data the past is not kept. */
-const wrongMoment = ({ reportTypeID, knownAt }: ReportInput): Problem[] =>
-  knownAt !== undefined && kinds[reportTypeID]!.presentOnly
-    ? [
-        {
-          code: 'invalid_value',
-          field: 'knownAt',
-          message: 'This report tells of the present alone: leave knownAt out.',
-        },
-      ]
-    : []
-
 /** Every id of a report, natively, and its product: that which is named, or that of the rest. */
 async function subjectOf(tx: Tx, actor: Actor, input: ReportInput) {
   const named = namesAny(productReference, input)
@@ -146,7 +129,8 @@ async function subjectOf(tx: Tx, actor: Actor, input: ReportInput) {
     (given && (await productOf(tx, { bizEntityID: given })))
   if (!productID) throw noSuch(productReference, {})
   await refuseStrangers(tx, productID, { investmentID, bizEntityID: given, account })
-  if (distribution) await refuseUndeclared(tx, distribution)
+  // What was declared at an earlier moment is seen when the report looks back to it.
+  if (distribution && !input.knownAt) await refuseUndeclared(tx, distribution)
   return {
     productID,
     investmentID,

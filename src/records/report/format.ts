@@ -6,8 +6,16 @@ import type { Format, TableFormat } from './schema.ts'
 import type { Row, Table } from './table.ts'
 import { writeXlsx } from './xlsx.ts'
 
-/** Writes a table to a file as its rows come, however many they are. */
-export type Writer = (path: string, table: Table, rows: AsyncIterable<Row[]>) => Promise<void>
+/**
+ * Writes a table to a file as its rows come, however many they are. What a format says of when it
+ * was made is the moment that the report tells of: ordered again, it is the same to the byte.
+ */
+export type Writer = (
+  path: string,
+  table: Table,
+  rows: AsyncIterable<Row[]>,
+  moment: Date,
+) => Promise<void>
 
 export const writers: Record<TableFormat, Writer> = {
   csv: writeCsv,

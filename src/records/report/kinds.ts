@@ -1,4 +1,3 @@
-import type { Vault } from '../../parties/sealed/vault.ts'
 import type { Actor } from '../../platform/actor.ts'
 import { lookups } from '../../platform/lookup/lookups.ts'
 import type { Permission } from '../../platform/permission.ts'
@@ -23,11 +22,9 @@ type Kind = {
   /** What its rows are made of: who may not read that may not have the report. */
   needs: readonly Permission[]
   /** Its rows as a table; a kind without is made as letters only. */
-  sketch?: (snapshot: Snapshot, subject: Subject, vault: Vault) => Promise<Sketch>
+  sketch?: (snapshot: Snapshot, subject: Subject) => Promise<Sketch>
   /** It shows the names and addresses of its day. */
   namesAsAt?: true
-  /** It is of more than the past is kept of. */
-  presentOnly?: true
 }
 
 const { ReportType } = lookups
@@ -73,12 +70,10 @@ export const kinds: Record<number, Kind> = {
   [ReportType['Distribution statement']]: {
     title: 'Distribution statement',
     needs: ['Distribution.Read', 'BizEntity.Read', 'Address.Read'],
-    presentOnly: true,
   },
   [ReportType['Annual tax statement']]: {
     title: 'Annual tax statement',
     needs: ['Distribution.Read', 'BizEntity.Read', 'Address.Read'],
-    presentOnly: true,
   },
   [ReportType['Transaction confirmation']]: {
     title: 'Transaction confirmation',
@@ -88,25 +83,21 @@ export const kinds: Record<number, Kind> = {
     title: 'Payment reconciliation',
     needs: ['Distribution.Read', 'PaymentRun.Read'],
     sketch: reconciliationSketch,
-    presentOnly: true,
   },
   [ReportType['Unclaimed money']]: {
     title: 'Unclaimed money',
     needs: ['PaymentRun.Read', 'BizEntity.Read', 'Address.Read'],
     sketch: unclaimedSketch,
-    presentOnly: true,
   },
   [ReportType['Withholding summary']]: {
     title: 'Withholding summary',
     needs: ['Distribution.Read', 'Tax.Read'],
     sketch: withholdingSketch,
-    presentOnly: true,
   },
   [ReportType['Data quality']]: {
     title: 'Data quality',
     needs: ['BizEntity.Read', 'Person.Read', 'Organisation.Read', 'PaymentDetail.Read'],
     sketch: qualitySketch,
-    presentOnly: true,
   },
   [ReportType['Units on issue']]: {
     title: 'Units on issue',

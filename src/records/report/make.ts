@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import sql, { raw } from 'sql-template-tag'
-import type { Vault } from '../../parties/sealed/vault.ts'
 import type { Actor } from '../../platform/actor.ts'
 import type { EventType } from '../../platform/event-types.ts'
 import type { Files, Transaction } from '../../platform/files/files.ts'
@@ -37,8 +36,6 @@ export type Makers = {
   ring: () => void
   /** The user a report is for, as they are now. */
   actorOf: (userID: number) => Promise<Actor | undefined>
-  /** Opens tax numbers, whose check digits a report looks at. */
-  vault: Vault
   onFault: (reportID: number, error: unknown) => void
 }
 
@@ -132,8 +129,9 @@ async function make(makers: Makers, order: Order, progress: Progress, signal: Ab
     makers.snapshot(async (present) => {
       const { snapshot, moment } = await inItsTime(present, order)
       order.knownAt = moment
-      const make = isLetters(order) ? makeLetters : makeTable
-      await make(makers, order, path, { snapshot, progress, signal })
+      const making = { snapshot, progress, signal }
+      if (isLetters(order)) await makeLetters(makers, order, path, making)
+      else await makeTable(order, path, making)
     }, signal),
   )
   signal.throwIfAborted()
@@ -143,16 +141,19 @@ async function make(makers: Makers, order: Order, progress: Progress, signal: Ab
 
 type Making = { snapshot: Snapshot; progress: Progress; signal: AbortSignal }
 
-async function makeTable(makers: Makers, order: Order, path: string, making: Making) {
+async function makeTable(order: Order, path: string, making: Making) {
   const { snapshot, progress, signal } = making
   const { typeID, format } = order
   // What has no table, or no such format, was refused when it was ordered.
-  const sketch = await kinds[typeID]!.sketch!(snapshot, order, makers.vault)
+  const sketch = await kinds[typeID]!.sketch!(snapshot, order)
   const table = await tableOf(snapshot, sketch)
   const rows = counted(rowsOf(snapshot, table), table, progress, signal)
-  await writers[format as TableFormat](path, table, rows)
+  await writers[format as TableFormat](path, table, rows, momentOf(order))
   progress.rows = table.count
 }
+
+/** The moment it tells of, known by the time it is made. */
+const momentOf = ({ knownAt }: Order) => new Date(knownAt!)
 
 /** Statements, as a letter or as many. */
 const isLetters = ({ typeID, format }: Order) =>
@@ -165,6 +166,7 @@ async function makeLetters(makers: Makers, order: Order, path: string, making: M
   const tools = {
     snapshot,
     signal,
+    moment: momentOf(order),
     readFile: (sha256: string) => bytesOf(makers.files, sha256),
     onPrinted: async (printed: readonly Printed[]) => {
       await makers.transaction((tx) => keepStatements(tx, order.id, printed))

@@ -57,7 +57,12 @@ function layoutOf({ columns, landscape }: Table): Layout {
 }
 
 /** Pages for people: what the report is, a table with its head on every page, and the totals. */
-export async function writePdf(path: string, table: Table, rows: AsyncIterable<Row[]>) {
+export async function writePdf(
+  path: string,
+  table: Table,
+  rows: AsyncIterable<Row[]>,
+  moment: Date,
+) {
   if (table.count > mostRows)
     throw new Refusal(409, [
       {
@@ -66,7 +71,7 @@ export async function writePdf(path: string, table: Table, rows: AsyncIterable<R
       },
     ])
   const isTagged = table.count <= mostTagged
-  const doc = newDocument(table, isTagged)
+  const doc = newDocument(table, isTagged, moment)
   const plan = layoutOf(table)
   const layout = { ...plan, headHeight: measureHead(doc, plan) }
   const file = createWriteStream(path)
@@ -85,13 +90,14 @@ export async function writePdf(path: string, table: Table, rows: AsyncIterable<R
   }
 }
 
-function newDocument({ title, about }: Table, tagged: boolean): Sheet {
+function newDocument({ title, about }: Table, tagged: boolean, moment: Date): Sheet {
   const doc = new PDFDocument({
     tagged,
     pdfVersion: '1.7',
     autoFirstPage: false,
     margin: 0,
     info: {
+      CreationDate: moment,
       Title: titleOf(title, about),
       Subject: about.map((pair) => pair.join(': ')).join('; '),
     },

@@ -19,11 +19,16 @@ const mostRows = 1_000_000
  * A workbook, written as its rows come: one sheet of the table for every million rows, and one that
  * says what the report is about. Figures stand in it digit for digit, days as days.
  */
-export async function writeXlsx(path: string, table: Table, rows: AsyncIterable<Row[]>) {
+export async function writeXlsx(
+  path: string,
+  table: Table,
+  rows: AsyncIterable<Row[]>,
+  mtime: Date,
+) {
   const zip = new ZipFile()
   const sheets = Math.max(1, Math.ceil(table.count / mostRows))
   const names = Array.from({ length: sheets }, (_, i) => (i === 0 ? 'Report' : `Report ${i + 1}`))
-  const add = (name: string, text: string) => zip.addBuffer(Buffer.from(text), name)
+  const add = (name: string, text: string) => zip.addBuffer(Buffer.from(text), name, { mtime })
   add('[Content_Types].xml', contentTypes(sheets + 1))
   add('_rels/.rels', relations)
   add('xl/workbook.xml', workbook([...names, 'About'], columnName(table.columns.length)))
@@ -32,7 +37,7 @@ export async function writeXlsx(path: string, table: Table, rows: AsyncIterable<
   const cursor = rowByRow(rows)
   const failed = new Promise<never>((_, reject) => zip.on('error', reject))
   for (let i = 1; i <= sheets; i++)
-    zip.addReadStreamLazy(`xl/worksheets/sheet${i}.xml`, (take) => {
+    zip.addReadStreamLazy(`xl/worksheets/sheet${i}.xml`, { mtime }, (take) => {
       const sheet = Readable.from(sheetOf(table, cursor, i === sheets))
       sheet.on('error', (error) => zip.emit('error', error))
       take(null, sheet)

@@ -18,6 +18,8 @@ export type StatementTools = {
   /** The bytes of a document's file: the issuer's logo. */
   readFile: (sha256: string) => Promise<Buffer>
   signal: AbortSignal
+  /** The moment that the letters tell of. */
+  moment: Date
   /** Told after each batch. */
   onPrinted: (printed: readonly Printed[]) => Promise<void>
 }
@@ -31,14 +33,14 @@ export async function makePdf(tools: StatementTools, order: StatementOrder, path
   for await (const rows of holdersOf(tools, order, shared))
     for (const row of rows) letters.push(letterOf(order.typeID, shared, row))
   if (letters.length === 0) throw nothingToState()
-  await writeFile(path, await printLetters({ issuer, logo }, letters))
+  await writeFile(path, await printLetters({ issuer, logo, moment: tools.moment }, letters))
   return letters.length
 }
 
 /** A zip with a PDF for each account, and a list of them. */
 export async function makeZip(tools: StatementTools, order: StatementOrder, path: string) {
   const { issuer, logo, shared, day } = await letterheadOf(tools, order)
-  const press = openPress({ kindID: order.typeID, shared, issuer, logo })
+  const press = openPress({ kindID: order.typeID, shared, issuer, logo, moment: tools.moment })
   try {
     const zip = await openZip(path)
     const index: Buffer[] = [Buffer.from(indexHead)]

@@ -10,6 +10,7 @@ export type PressOrder = {
   shared: unknown
   issuer: Issuer
   logo: Uint8Array | undefined
+  moment: Date
 }
 export type PressTask = { id: number; rows: HolderRow[] }
 type Done = { id: number } & ({ letters: Uint8Array[] } | { error: string })

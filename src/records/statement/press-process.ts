@@ -9,8 +9,8 @@ let paper: Paper | undefined
 process.on('message', (message: { order: PressOrder } | PressTask) => {
   if ('order' in message) {
     order = message.order
-    const { issuer, logo } = order
-    paper = { issuer, logo: logo && Buffer.from(logo) }
+    const { issuer, logo, moment } = order
+    paper = { issuer, moment, logo: logo && Buffer.from(logo) }
     return
   }
   print(message).then(

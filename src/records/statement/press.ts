@@ -3,8 +3,8 @@ import { dirname, join } from 'node:path'
 import PDFDocument from 'pdfkit'
 import type { Issuer, Letter, Section } from './letter.ts'
 
-/** The paper that letters are written on: the issuer, and the issuer's logo if there is one. */
-export type Paper = { issuer: Issuer; logo?: Buffer | undefined }
+/** The paper that letters are written on, and the moment that they tell of. */
+export type Paper = { issuer: Issuer; logo?: Buffer | undefined; moment: Date }
 
 type Sheet = PDFKit.PDFDocument
 
@@ -50,7 +50,11 @@ export function printLetters(paper: Paper, letters: readonly Letter[]): Promise<
     pdfVersion: '1.7',
     lang: 'en-AU',
     displayTitle: true,
-    info: { Title: `${letters[0]?.title ?? 'Statement'} – ${issuer.name}`, Author: issuer.name },
+    info: {
+      Title: `${letters[0]?.title ?? 'Statement'} – ${issuer.name}`,
+      Author: issuer.name,
+      CreationDate: paper.moment,
+    },
   })
   const pieces: Buffer[] = []
   doc.on('data', (piece: Buffer) => pieces.push(piece))

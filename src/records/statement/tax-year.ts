@@ -69,6 +69,7 @@ const accounts = (subject: StatementSubject, year: Shared) => {
             and d.payment_date between ${year.from} and ${year.to}
           join investment i on i.investment_id = t.investment_id
           left join biz_transaction b on b.product_id = t.product_id
+            and b.account_id = t.account_id and b.investment_id = t.investment_id
             and b.biz_transaction_id = t.payment_transaction_id
             and b.biz_transaction_type_id in ${raw(idsOf('Distribution payment'))}
             and b.biz_transaction_status_id <> ${lookups.BizTransactionStatus.RolledBack}
