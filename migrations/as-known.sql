@@ -33,7 +33,9 @@ begin
   for kept in select * from (values
     ('named', 'product', 'product_id', 'true'),
     ('named', 'investment', 'investment_id', 'true'),
-    ('named', 'account', 'account_id', 't.created_date <= named.horizon()'),
+    -- Images of accounts from before they had this date lack it.
+    ('named', 'account', 'account_id',
+      $c$coalesce(t.created_date, '-infinity') <= named.horizon()$c$),
     ('named', 'biz_entity', 'biz_entity_id', 't.created_date <= named.horizon()'),
     ('named', 'person', 'person_id', 'true'),
     ('named', 'organisation', 'organisation_id', 'true'),
