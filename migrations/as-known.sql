@@ -216,12 +216,12 @@ begin
   execute format($v$
     create view known.entitlement as
     select %2$s from (
-      select e.* from public.entitlement e where not exists (
+      select e.*, 'infinity'::timestamptz as until from public.entitlement e where not exists (
         select from public.entitlement_version v
         where v.product_id = e.product_id and v.corporate_action_id = e.corporate_action_id
           and v.account_id = e.account_id and v.valid_to > known.moment())
       union all
-      select %1$s from public.entitlement_version v
+      select %1$s, v.valid_to from public.entitlement_version v
       cross join lateral jsonb_populate_record(null::public.entitlement, v.image) i
       where v.valid_to = (
         select min(w.valid_to) from public.entitlement_version w
@@ -229,7 +229,12 @@ begin
           and w.account_id = v.account_id and w.valid_to > known.moment())) e
     join known.distribution d on d.product_id = e.product_id
       and d.corporate_action_id = e.corporate_action_id
-    where d.distribution_status_id > 1 $v$, fields, shown);
+    where d.distribution_status_id > 1 and not exists (
+      -- Taken back and declared anew since: it is of that later declaration.
+      select from public.distribution_version c
+      where c.product_id = e.product_id and c.corporate_action_id = e.corporate_action_id
+        and c.valid_to > known.moment() and c.valid_to < e.until
+        and (c.image ->> 'distribution_status_id')::int = 1) $v$, fields, shown);
 end $$;
 
 create view known.distribution_component as

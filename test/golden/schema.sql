@@ -79,6 +79,7 @@ create table account (
   drp_value numeric,
   account_status_id integer not null,
   withholding_override json,
+  created_date timestamp with time zone default now() not null,
   constraint account_pkey PRIMARY KEY (account_id),
   constraint account_external_id_unique UNIQUE (product_id, external_account_id) DEFERRABLE,
   constraint account_in_product UNIQUE (product_id, account_id),
@@ -925,6 +926,16 @@ create table ledger_account (
 );
 grant insert, select, update on ledger_account to registry_service;
 
+create table ledger_version (
+  product_id integer not null,
+  table_name text not null,
+  record_key text not null,
+  valid_to timestamp with time zone not null,
+  image jsonb not null,
+  constraint ledger_version_pkey PRIMARY KEY (product_id, table_name, record_key, valid_to)
+);
+grant insert, select on ledger_version to registry_service;
+
 create table login_failure (
   username_hash bytea not null,
   failed_date timestamp with time zone default now() not null,
@@ -978,13 +989,14 @@ create table organisation (
   created_date timestamp with time zone default now() not null,
   updated_date timestamp with time zone default now() not null,
   taxation_file_number_digest text,
+  taxation_file_number_doubt boolean,
   constraint organisation_pkey PRIMARY KEY (organisation_id),
   constraint organisation_external_id_unique UNIQUE (external_organisation_id) DEFERRABLE
 );
-CREATE INDEX organisation_lacks_tax_digest ON public.organisation USING btree (organisation_id) WHERE ((taxation_file_number IS NOT NULL) AND (taxation_file_number_digest IS NULL));
 CREATE INDEX organisation_name_begin ON public.organisation USING btree (lower(btrim((((COALESCE(name, ''::character varying))::text || ' '::text) || (COALESCE(legal_name, ''::character varying))::text))) text_pattern_ops);
 CREATE INDEX organisation_name_part ON public.organisation USING gin (lower(btrim((((COALESCE(name, ''::character varying))::text || ' '::text) || (COALESCE(legal_name, ''::character varying))::text))) gin_trgm_ops);
 CREATE INDEX organisation_tax_digest ON public.organisation USING btree (taxation_file_number_digest) WHERE (taxation_file_number_digest IS NOT NULL);
+CREATE INDEX organisation_tax_unread ON public.organisation USING btree (organisation_id) WHERE ((taxation_file_number IS NOT NULL) AND (taxation_file_number_doubt IS NULL));
 grant delete, insert, select, update on organisation to registry_service;
 
 create table organisation_person (
@@ -1020,6 +1032,7 @@ create table payment (
   state_date date,
   reissue_of bigint,
   file_number smallint,
+  created_date timestamp with time zone default now() not null,
   constraint payment_pkey PRIMARY KEY (product_id, payment_id),
   constraint payment_positive CHECK ((amount > (0)::numeric)),
   constraint payment_state CHECK (((state)::text = ANY ((ARRAY['Pending'::character varying, 'Sent'::character varying, 'Paid'::character varying, 'Returned'::character varying, 'Reissued'::character varying, 'Unclaimed'::character varying])::text[]))),
@@ -1076,6 +1089,7 @@ create table payment_exception (
   account_id integer not null,
   amount numeric not null,
   code character varying(30) not null,
+  created_date timestamp with time zone default now() not null,
   constraint payment_exception_pkey PRIMARY KEY (product_id, payment_run_id, biz_transaction_id),
   constraint exception_of_run FOREIGN KEY (product_id, payment_run_id) REFERENCES payment_run(product_id, payment_run_id) ON DELETE CASCADE
 );
@@ -1090,6 +1104,7 @@ create table payment_item (
   amount numeric not null,
   tax_amount numeric default 0 not null,
   came_from_payment_id bigint,
+  created_date timestamp with time zone default now() not null,
   constraint payment_item_pkey PRIMARY KEY (product_id, biz_transaction_id),
   constraint item_of_payment FOREIGN KEY (product_id, payment_id) REFERENCES payment(product_id, payment_id)
 );
@@ -1199,14 +1214,15 @@ create table person (
   created_date timestamp with time zone default now() not null,
   updated_date timestamp with time zone default now() not null,
   taxation_file_number_digest text,
+  taxation_file_number_doubt boolean,
   constraint person_pkey PRIMARY KEY (person_id),
   constraint person_external_id_unique UNIQUE (external_person_id) DEFERRABLE,
   constraint person_share_percentage CHECK (((share_percentage >= 0) AND (share_percentage <= 100)))
 );
-CREATE INDEX person_lacks_tax_digest ON public.person USING btree (person_id) WHERE ((taxation_file_number IS NOT NULL) AND (taxation_file_number_digest IS NULL));
 CREATE INDEX person_name_begin ON public.person USING btree (lower(btrim((((COALESCE(first_name, ''::character varying))::text || ' '::text) || (COALESCE(last_name, ''::character varying))::text))) text_pattern_ops);
 CREATE INDEX person_name_part ON public.person USING gin (lower(btrim((((COALESCE(first_name, ''::character varying))::text || ' '::text) || (COALESCE(last_name, ''::character varying))::text))) gin_trgm_ops);
 CREATE INDEX person_tax_digest ON public.person USING btree (taxation_file_number_digest) WHERE (taxation_file_number_digest IS NOT NULL);
+CREATE INDEX person_tax_unread ON public.person USING btree (person_id) WHERE ((taxation_file_number IS NOT NULL) AND (taxation_file_number_doubt IS NULL));
 grant delete, insert, select, update on person to registry_service;
 
 create table product (
@@ -1451,6 +1467,7 @@ create table withholding (
   percentage numeric not null,
   rounding character varying(20) not null,
   amount numeric not null,
+  created_date timestamp with time zone default now() not null,
   constraint withholding_pkey PRIMARY KEY (product_id, corporate_action_id, account_id, ordinal),
   constraint withholding_not_negative CHECK ((amount >= (0)::numeric))
 );

@@ -13,6 +13,8 @@ export type Layout = {
   rowHeight: number
   headHeight: number
   fontSize: number
+  /** The moment that the report tells of. */
+  moment: Date
   /** The bottom of the rows; below it is the footer. */
   bottom: number
 }
@@ -186,7 +188,7 @@ function wrapped(doc: Sheet, text: string, width: number, most: number): string[
 }
 
 export function footer(doc: Sheet, layout: Layout, page: number, pages: number) {
-  const { left, right, height } = layout
+  const { left, right, height, moment } = layout
   const y = height - 30
   doc.lineWidth(0.5).strokeColor(rule)
   doc
@@ -194,8 +196,8 @@ export function footer(doc: Sheet, layout: Layout, page: number, pages: number) 
     .lineTo(right, y - 5)
     .stroke()
   doc.font('plain').fontSize(7).fillColor(faint)
-  const made = `${new Date().toISOString().slice(0, 16).replace('T', ' ')} UTC`
-  put(doc, `Prepared ${made} · Registry Platform`, left, y)
+  const known = `${moment.toISOString().slice(0, 16).replace('T', ' ')} UTC`
+  put(doc, `As known ${known} · Registry Platform`, left, y)
   const number = `Page ${page} of ${pages}`
   put(doc, number, right - doc.widthOfString(number), y)
 }

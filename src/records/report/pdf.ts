@@ -33,7 +33,7 @@ const fontFolder = join(
 const margin = 36
 const a4 = [595.28, 841.89] as const
 
-function layoutOf({ columns, landscape }: Table): Layout {
+function layoutOf({ columns, landscape }: Table, moment: Date): Layout {
   const [width, height] = landscape ? [a4[1], a4[0]] : a4
   const share = (width - 2 * margin) / columns.reduce((sum, column) => sum + column.width, 0)
   let x: number = margin
@@ -52,6 +52,7 @@ function layoutOf({ columns, landscape }: Table): Layout {
     rowHeight: fontSize * 1.75,
     headHeight: 0, // see measureHead
     fontSize,
+    moment,
     bottom: height - margin - 16,
   }
 }
@@ -72,7 +73,7 @@ export async function writePdf(
     ])
   const isTagged = table.count <= mostTagged
   const doc = newDocument(table, isTagged, moment)
-  const plan = layoutOf(table)
+  const plan = layoutOf(table, moment)
   const layout = { ...plan, headHeight: measureHead(doc, plan) }
   const file = createWriteStream(path)
   file.on('error', () => {}) // told by the pipeline; another may follow, and must not end us
