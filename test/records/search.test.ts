@@ -141,7 +141,10 @@ describe('GET /Search', () => {
       return rows.length
     }
     assert.equal(await count(), 1)
-    await rowsOf(service.connection, 'update person set taxation_file_number_digest = null')
+    await rowsOf(
+      service.connection,
+      `update person set taxation_file_number_digest = null, taxation_file_number_doubt = null`,
+    )
     assert.deepEqual(await search('87654321'), [])
     const next = await startService({}, service.connection)
     await until('the digest is made', async () => (await count()) === 1)
