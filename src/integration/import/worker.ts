@@ -77,7 +77,7 @@ export async function startImports({ config, connection, bell, log }: ImportWork
 
   const work = (async () => {
     while (!stopping.signal.aborted) {
-      const rung = bell.rung()
+      const rung = bell.rung('work')
       await look().catch(trouble)
       await rung
     }

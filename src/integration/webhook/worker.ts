@@ -57,12 +57,18 @@ export function startDeliveries(options: DeliveryOptions): () => Promise<void> {
         .finally(() => lines.delete(id))
       lines.set(id, line)
     }
+    return hooks.length > 0
   }
 
   const work = (async () => {
+    let isAwaited = true
     while (!stopped) {
-      const rung = database.bell.rung()
-      await look().catch(trouble)
+      // Nobody to tell of postings: a webhook that is new rings as work does.
+      const rung = database.bell.rung(isAwaited ? 'postings' : 'work')
+      isAwaited = await look().catch((error) => {
+        trouble(error)
+        return true
+      })
       await rung
     }
   })()

@@ -21,7 +21,7 @@ import { singleLegs, unimpeded } from './figures.ts'
 import type { PostingRequest } from './item.ts'
 import { type Body, legsOf, problemsOf } from './legs.ts'
 import { shownRows } from './sql.ts'
-import { appending, appendingOnePerAccount } from './units.ts'
+import { appending, appendingOnePerAccount, heldBy } from './units.ts'
 
 /**
  * Postings in one statement and one round trip: nearly all there are bring units into accounts that
@@ -98,15 +98,16 @@ function statement(actor: Actor, naming: Naming, requests: readonly AtOnce[]): F
   return sql`
     with ${singleLegs(resolved(actor, naming, requests))},
     ${fit(keyed)}, ${locked}, ${isArray ? wholeArray(request.bodies.length) : eachByItself},
-    ${append}, ${shown}, ${isArray ? toldTogether : toldOneByOne},
+    ${append}, shown as ${isArray ? raw('materialized') : empty} (${shown}),
+    ${isArray ? toldTogether : toldOneByOne},
     audited as (${insertAuditRows(sql`
       select user_id, username, operation, ${resource}, case when count = 1 then ids[1] end,
         case when count > 1 then ids end, product_id, changes::json, request_id
-      from told order by request`)}),
+      from told`)}),
     raised as (${insertEventRows(sql`
       select ${event}, ${resource}, product_id, ${isArray ? idsOfShown : raw('ids')}, null::json,
         user_id
-      from ${raw(isArray ? 'shown group by product_id, user_id' : 'told order by request')}`)})
+      from ${raw(isArray ? 'shown group by product_id, user_id' : 'told')}`)})
     ${keyed ? kept : empty}
     select request, json, count from told`
 }
@@ -149,7 +150,7 @@ const types = {
   fingerprint: 'text',
 }
 
-/** The postings with product, account and investment found; a list of others waits for none. */
+/** The postings with product, account and investment found. */
 function resolved(actor: Actor, naming: Naming, requests: readonly AtOnce[]): Fragment {
   const visible = inScope(actor, 'r.product_id')
   const { account, investment, product } = naming
@@ -173,8 +174,7 @@ function resolved(actor: Actor, naming: Naming, requests: readonly AtOnce[]): Fr
   return sql`
     select g.*, a.id as account_id, a."productID" as product_id, i.id as investment_id,
       null::numeric as factor, false as carries ${unused}
-    from (select set_config('lock_timeout', '100ms', true)) briefly,
-      ${recordset('g', rows, used)}
+    from ${recordset('g', rows, used)}
     ${product ? found(named(productReference, product, byProduct), 'p') : empty}
     ${found(named(accountReference, account, byAccount), 'a')}
     ${found(named(investmentReference, investment, byInvestment), 'i')}`
@@ -234,23 +234,32 @@ const isUnimpeded = unimpeded('s')
 /** As many digits as figures may have before the point. */
 const limit = raw('1e18')
 
+/** Of a priced posting what is written and told: to carry a column costs in every step. */
+const carried = raw(
+  `s.place, s.request, s.product_id, s.account_id, s.investment_id, s.type_id, s.external_id,
+      s.transaction_date, s.unit_price, s.own_amount, s.own_quantity, s.charge, s.rate, s.comment,
+      s.made_by_quantity, s.user_id, s.username, s.operation, s.request_id, s.changes, s.key,
+      s.fingerprint`,
+)
+
 /**
  * What nothing speaks against, as the statement sees it. Of an investment without any holding the
  * decimals can still be changed, and an account without a row of the ledger must get one: both are
  * left to `post`. The version of an account's row is what everything read here depends on.
  */
 const fit = (keyed: boolean) => sql`
-    fit as materialized (
-      select s.*, l.version
+    fit as (
+      select ${carried}, l.version, h.*
       from single s
       cross join lateral (
         select xmin as version, last_date from ledger_account
         where product_id = s.product_id and account_id = s.account_id limit 1) l
+      left join lateral (${heldBy('s', sql`s.product_id`)}) h on true
       where ${isUnimpeded} and s.own_quantity > 0 and s.own_quantity < ${limit}
         and s.own_amount < ${limit} and s.charge <= s.own_amount
         and (l.last_date is null or l.last_date <= s.transaction_date)
-        and exists (select 1 from holding h
-          where h.product_id = s.product_id and h.investment_id = s.investment_id)
+        and (h.held_quantity is not null or exists (select 1 from holding h
+          where h.product_id = s.product_id and h.investment_id = s.investment_id))
         and (s.external_id is null or not exists (select 1 from biz_transaction b
           where b.product_id = s.product_id and b.external_biz_transaction_id = s.external_id))
         ${keyed ? keyIsFree : empty})`
@@ -260,23 +269,27 @@ const keyIsFree = sql`
           select 1 from idempotency k where k.user_id = s.user_id and k.key = s.key)))`
 
 /**
- * Of the accounts those that nobody holds, locked in the ledger's order. Every change of an
- * account's units, and its closing, writes its row anew: one that is still of the version seen has
- * changed in nothing since this statement began to read.
+ * Of the accounts those that nobody holds; in any order, since who waits for none cannot be waited
+ * for in a circle. Every change of an account's units, and its closing, writes its row anew: one
+ * that is still of the version seen has changed in nothing since this statement began to read.
  */
 const locked = sql`
-    locked as materialized (
-      select f.* from (select * from fit order by product_id, account_id) f
+    locked as (
+      select f.* from fit f
       cross join lateral (
         select 1 from ledger_account n
         where n.product_id = f.product_id and n.account_id = f.account_id and n.xmin = f.version
         limit 1 for update skip locked) l)`
 
-/** Numbered under the lock: of two transactions of a day the later is behind. */
+/**
+ * Numbered under the lock: of two transactions of a day the later is behind. What is written then
+ * may meet an external id that somebody is writing at this moment, and waits for it briefly.
+ */
 const numbered = (rows: Fragment) => sql`
     ready as materialized (
       select l.*, nextval('biz_transaction_biz_transaction_id_seq') as id
-      from (select * from locked ${rows} order by place) l)`
+      from (select set_config('lock_timeout', '100ms', true)) briefly,
+        (select * from locked ${rows} order by place) l)`
 const eachByItself = numbered(empty)
 const wholeArray = (size: number) =>
   numbered(sql`where (select count(*) from locked) = ${size}::int`)
@@ -287,17 +300,17 @@ const postings = sql`
         own_quantity as quantity, charge as entry_fee_amount, comment,
         null::int as corporate_action_id, null::bigint as biz_event_id,
         null::numeric as carried_cost, null::smallint as conversion_method_id,
-        null::numeric as conversion_factor, rate as entry_fee_percentage, made_by_quantity
+        null::numeric as conversion_factor, rate as entry_fee_percentage, made_by_quantity,
+        held_quantity, held_amount, held_cost, held_gain
       from ready`
 
 const onePerAccount = appendingOnePerAccount(postings)
 
 /** A full join cannot become a loop within a loop, whatever the planner takes the lists for. */
-const shown = sql`
-    shown as materialized (${shownRows(sql`
+const shown = shownRows(sql`
       select w.*, r.request, r.place, r.user_id, r.username, r.operation, r.request_id, r.changes,
         r.key, r.fingerprint
-      from written w full join ready r on r.id = w.biz_transaction_id offset 0`)})`
+      from written w full join ready r on r.id = w.biz_transaction_id offset 0`)
 
 const toldOneByOne = sql`
     told as materialized (

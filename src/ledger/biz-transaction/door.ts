@@ -165,7 +165,7 @@ async function runAtOnce(database: Database, jobs: Job[]): Promise<Job[]> {
   if (!naming) return jobs
   try {
     const outcomes = await postAtOnce(database, actor, naming, jobs)
-    database.bell.ring()
+    database.bell.ring('postings')
     for (const [place, outcome] of outcomes) jobs[place]?.resolve(outcome)
     return jobs.filter((_, place) => !outcomes.has(place))
   } catch (error) {

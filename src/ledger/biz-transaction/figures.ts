@@ -83,16 +83,6 @@ const target = raw(idsOf('Conversion in'))
  * before a division, since a quotient is only as long as its operands and would be rounded twice.
  */
 export const singleLegs = (given: Fragment): Fragment => sql`
-    given as materialized (${given}),
-    -- A thousand postings ask for the prices of a few investments on a few days.
-    asked as materialized (select distinct investment_id, transaction_date from given),
-    priced as materialized (
-      select a.*, v.* from asked a
-      cross join lateral (
-        select price_date, price as plain_price, application_price, redemption_price
-        from investment_price p
-        where p.investment_id = a.investment_id and p.price_date <= a.transaction_date
-        order by p.price_date desc limit 1) v),
     known as (
       select g.*, i.is_active, i.currency_id, p.is_active as product_is_active, s.standing,
         g.transaction_date > ${today('p')} + 1 as is_too_far_ahead,
@@ -111,15 +101,18 @@ export const singleLegs = (given: Fragment): Fragment => sql`
           when g.type_id in ${redeemed} or g.quantity < 0
             then coalesce(v.redemption_price, v.plain_price)
           else coalesce(v.application_price, v.plain_price) end) as unit_price
-      from given g
+      from (${given}) g
       join investment i on i.investment_id = g.investment_id
       join product p on p.product_id = i.product_id
       cross join lateral (
         select ${standing('a', 'e')} as standing
         from account a join biz_entity e on e.biz_entity_id = a.biz_entity_id
         where a.account_id = g.account_id limit 1) s
-      left join priced v
-        on v.investment_id = g.investment_id and v.transaction_date = g.transaction_date),
+      left join lateral (
+        select price_date, price as plain_price, application_price, redemption_price
+        from investment_price p
+        where p.investment_id = g.investment_id and p.price_date <= g.transaction_date
+        order by p.price_date desc limit 1) v on true),
     charged as (
       select *, coalesce(round(fee, cents), round(asked_amount * rate * 0.01, cents), 0) as charge
       from known),

@@ -221,62 +221,69 @@ const shortOf = (states: Fragment) => sql`
 export const appendSet = (tx: Tx, productID: number, postings: Fragment) => {
   const product = sql`${productID}`
   const rows = { columns: setColumns, values: setValues(productID), returning: setReturned }
+  const given = sql`
+        select p.*, h.* from (${postings}) p
+        left join lateral (${heldBy('p', product)}) h on true`
+  // A payment moves no units: its holding is left alone, if there is one.
+  const moving = sql`
+      where g.quantity > 0 or not exists (
+        select from holding h where h.product_id = ${product} and h.account_id = g.account_id
+          and h.investment_id = g.investment_id)`
   return tx.query(sql`
-    with ${appendingEach(product, rows, postings)}
+    with ${appendingEach(product, rows, given, moving)}
     update ledger_account l set last_date = w.transaction_date
     from written w where l.product_id = ${productID} and l.account_id = w.account_id`)
 }
 
-const setReturned = raw(
-  'account_id, investment_id, transaction_date, quantity, closing_quantity, closing_amount, ' +
-    'closing_cost, closing_gain',
-)
+const setReturned = raw(`account_id, investment_id, transaction_date, quantity, closing_quantity,
+  closing_amount, closing_cost, closing_gain`)
 
-/** Such a set as a list of CTEs, without the dates of the accounts; `written` has the new rows. */
+/** The totals on hand of the holding that a posting under an alias is for. */
+export const heldBy = (alias: string, product: Fragment) => sql`
+  select h.quantity as held_quantity, h.invested_amount as held_amount,
+    h.cost_amount as held_cost, h.realised_gain as held_gain
+  from holding h
+  where h.product_id = ${product} and h.account_id = ${raw(`${alias}.account_id`)}
+    and h.investment_id = ${raw(`${alias}.investment_id`)} limit 1`
+
+/**
+ * Such a set as a list of CTEs, without the dates of the accounts; `written` has the new rows. The
+ * postings bring the totals on hand of their holdings.
+ */
 const appendingEach = (
   product: Fragment,
   { columns, values, returning }: { columns: Fragment; values: Fragment; returning: Fragment },
   postings: Fragment,
+  moving: Fragment,
 ) => sql`
     written as (
       insert into biz_transaction (${columns}, ${closings})
-      select ${values}, coalesce(h.quantity, 0) + g.quantity,
-        coalesce(h.invested_amount, 0) + g.invested, coalesce(h.cost_amount, 0) + g.invested,
-        coalesce(h.realised_gain, 0)
-      from (
-        select p.*, case when p.quantity > 0 then p.amount else 0 end as invested
-        from (${postings}) p) g
-      left join lateral (
-        select * from holding
-        where product_id = ${product} and account_id = g.account_id
-          and investment_id = g.investment_id limit 1) h on true
+      select ${values}, coalesce(g.held_quantity, 0) + g.quantity,
+        coalesce(g.held_amount, 0) + case when g.quantity > 0 then g.amount else 0 end,
+        coalesce(g.held_cost, 0) + case when g.quantity > 0 then g.amount else 0 end,
+        coalesce(g.held_gain, 0)
+      from (${postings}) g
       returning ${returning}),
     held as (
       insert into holding (product_id, account_id, investment_id, quantity, invested_amount,
         cost_amount, realised_gain)
       select ${product}, account_id, investment_id, closing_quantity, closing_amount,
         closing_cost, closing_gain
-      from written g
-      where g.quantity > 0 or not exists (
-        select from holding h where h.product_id = ${product} and h.account_id = g.account_id
-          and h.investment_id = g.investment_id)
+      from written g ${moving}
       on conflict (product_id, account_id, investment_id) do update
         set quantity = excluded.quantity, invested_amount = excluded.invested_amount,
           cost_amount = excluded.cost_amount)`
 
-/** The same for postings g of any products on one machine, each of another account. */
+const ofPosting = raw('g.product_id')
+/** The same for postings g of any products on one machine, each of another account, of units in. */
 export const appendingOnePerAccount = (postings: Fragment) => sql`
-    ${appendingEach(sql`g.product_id`, rowsOfAny, postings)},
+    ${appendingEach(ofPosting, rowsOfAny, postings, empty)},
     dated as (
       insert into ledger_account (product_id, account_id, last_date)
       select product_id, account_id, transaction_date from written
       on conflict (product_id, account_id) do update set last_date = excluded.last_date)`
 
-const rowsOfAny = {
-  columns: rowColumns,
-  values: rowValues(sql`g.product_id`),
-  returning: raw('*'),
-}
+const rowsOfAny = { columns: rowColumns, values: rowValues(ofPosting), returning: raw('*') }
 
 /** Writes transactions into the midst of their accounts' history; `recount` must follow. */
 export const insertUncounted = (tx: Tx, productID: number, postings: Fragment) =>

@@ -6,14 +6,20 @@ import pg from 'pg'
  * its node, so that waiting ends by itself after a while too.
  */
 export type Bell = {
-  ring(): void
-  /** Resolves at the next ring anywhere, or after a while without. */
-  rung(): Promise<void>
+  ring(about?: About): void
+  /** Resolves at the next ring anywhere that is of interest, or after a while without. */
+  rung(interest?: About): Promise<void>
   close(): Promise<void>
 }
 
+/**
+ * What a ring is about. Most are about postings alone, forty a second where there are many: whoever
+ * waits for `work` (an import, a webhook) is not woken by them.
+ */
+export type About = 'postings' | 'work'
+
 const listenStatement = 'listen registry_bell'
-export const ringStatement = `select pg_notify('registry_bell', '')`
+export const ringStatement = (about: About) => `select pg_notify('registry_bell', '${about}')`
 /** Rings of one node are gathered, in milliseconds: a notification makes commits take turns. */
 const gathering = 25
 /** A waiter looks for itself at this interval: a ring may have been lost, or come too early. */
@@ -21,24 +27,29 @@ const longestSilence = 1_000
 /** Between attempts to listen to a database that is away. */
 const pause = 2_000
 
-export function openBell(connection: pg.ClientConfig, send: () => Promise<unknown>): Bell {
-  let waiting: (() => void)[] = []
-  let gathered = false
+export function openBell(
+  connection: pg.ClientConfig,
+  send: (about: About) => Promise<unknown>,
+): Bell {
+  let waiting: { go: () => void; interest: About }[] = []
+  let gathered: About | undefined
   let closed = false
   let ear: pg.Client | undefined
   let silence: NodeJS.Timeout | undefined
 
-  const wake = () => {
-    clearTimeout(silence)
-    const woken = waiting
-    waiting = []
-    for (const go of woken) go()
+  const wake = (about: About) => {
+    const isWoken = ({ interest }: { interest: About }) => about === 'work' || interest === about
+    const woken = waiting.filter(isWoken)
+    waiting = waiting.filter((one) => !isWoken(one))
+    if (waiting.length === 0) clearTimeout(silence)
+    for (const { go } of woken) go()
   }
+  const wakeAll = () => wake('work')
 
   async function listen() {
     const client = new pg.Client({ ...connection, application_name: 'registry-bell' })
     ear = client
-    client.on('notification', wake)
+    client.on('notification', ({ payload }) => wake(payload === 'postings' ? payload : 'work'))
     const again = () => {
       if (closed || ear !== client) return
       ear = undefined
@@ -53,23 +64,27 @@ export function openBell(connection: pg.ClientConfig, send: () => Promise<unknow
       .catch(again)
   }
 
+  const sendGathered = () => {
+    const about = gathered ?? 'work'
+    gathered = undefined
+    if (!closed) send(about).catch(() => {}) // who waits looks for itself before long
+  }
+
   return {
-    ring() {
-      if (gathered || closed) return
-      gathered = true
-      setTimeout(() => {
-        gathered = false
-        if (!closed) send().catch(() => {}) // who waits looks for itself before long
-      }, gathering).unref()
+    ring(about = 'work') {
+      if (closed) return
+      const isSoon = gathered !== undefined
+      if (!isSoon || about === 'work') gathered = about
+      if (!isSoon) setTimeout(sendGathered, gathering).unref()
     },
-    rung() {
+    rung(interest = 'postings') {
       if (!ear) void listen()
-      if (waiting.length === 0) silence = setTimeout(wake, longestSilence)
-      return new Promise((resolve) => waiting.push(resolve))
+      if (waiting.length === 0) silence = setTimeout(wakeAll, longestSilence)
+      return new Promise((go) => waiting.push({ go, interest }))
     },
     async close() {
       closed = true
-      wake()
+      wakeAll()
       await ear?.end().catch(() => {})
     },
   }

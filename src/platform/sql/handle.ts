@@ -85,7 +85,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   const run = runner(names('w'), watch)
   const read = runner(names('r'), watch, patience.read)
   // On a connection for reads: who writes has waited for theirs.
-  const bell = openBell(options.connection, () => reads.query(ringStatement))
+  const bell = openBell(options.connection, (about) => reads.query(ringStatement(about)))
 
   return {
     query: (statement) => withRetries(() => withClient(reads, (c) => read(c, statement))),

@@ -1,30 +1,4 @@
   with
-  given as materialized (
-  select g.*, a.id as account_id, a."productID" as product_id, i.id as investment_id,
-    null::numeric as factor, false as carries , null::numeric as quantity, null::numeric as price, null::numeric as fee, null::numeric as fee_override, null::numeric as fee_percentage, null::numeric as fee_discount, null::boolean as made_by_quantity, null::text as key, null::text as fingerprint
-  from (select set_config('lock_timeout', '100ms', true)) briefly,
-    unnest($1::int[],$2::int[],$3::smallint[],$4::bigint[],$5::bigint[],$6::bigint[],$7::date[],$8::numeric[],$9::text[],$10::text[],$11::int[],$12::text[],$13::text[],$14::text[],$15::text[]) g ("place", "request", "type_id", "account_name", "investment_name", "product_name", "transaction_date", "amount", "external_id", "comment", "user_id", "username", "operation", "request_id", "changes")
-  cross join lateral (
-select r.product_id as id
-from product r
-where r.product_id = g.product_name and true and true limit 1) p
-  cross join lateral (
-select r.account_id as id , r.product_id as "productID"
-from account r
-where r.account_id = g.account_name and (p.id is null or r.product_id = p.id) and true limit 1) a
-  cross join lateral (
-select r.investment_id as id , r.product_id as "productID"
-from investment r
-where r.investment_id = g.investment_name and (a."productID" is null or r.product_id = a."productID") and true limit 1) i),
-  -- A thousand postings ask for the prices of a few investments on a few days.
-  asked as materialized (select distinct investment_id, transaction_date from given),
-  priced as materialized (
-    select a.*, v.* from asked a
-    cross join lateral (
-      select price_date, price as plain_price, application_price, redemption_price
-      from investment_price p
-      where p.investment_id = a.investment_id and p.price_date <= a.transaction_date
-      order by p.price_date desc limit 1) v),
   known as (
     select g.*, i.is_active, i.currency_id, p.is_active as product_is_active, s.standing,
       g.transaction_date > product_today(p.time_zone) + 1 as is_too_far_ahead,
@@ -43,7 +17,22 @@ where r.investment_id = g.investment_name and (a."productID" is null or r.produc
         when g.type_id in (3, 4) or g.quantity < 0
           then coalesce(v.redemption_price, v.plain_price)
         else coalesce(v.application_price, v.plain_price) end) as unit_price
-    from given g
+    from (
+  select g.*, a.id as account_id, a."productID" as product_id, i.id as investment_id,
+    null::numeric as factor, false as carries , null::numeric as quantity, null::numeric as price, null::numeric as fee, null::numeric as fee_override, null::numeric as fee_percentage, null::numeric as fee_discount, null::boolean as made_by_quantity, null::text as key, null::text as fingerprint
+  from unnest($1::int[],$2::int[],$3::smallint[],$4::bigint[],$5::bigint[],$6::bigint[],$7::date[],$8::numeric[],$9::text[],$10::text[],$11::int[],$12::text[],$13::text[],$14::text[],$15::text[]) g ("place", "request", "type_id", "account_name", "investment_name", "product_name", "transaction_date", "amount", "external_id", "comment", "user_id", "username", "operation", "request_id", "changes")
+  cross join lateral (
+select r.product_id as id
+from product r
+where r.product_id = g.product_name and true and true limit 1) p
+  cross join lateral (
+select r.account_id as id , r.product_id as "productID"
+from account r
+where r.account_id = g.account_name and (p.id is null or r.product_id = p.id) and true limit 1) a
+  cross join lateral (
+select r.investment_id as id , r.product_id as "productID"
+from investment r
+where r.investment_id = g.investment_name and (a."productID" is null or r.product_id = a."productID") and true limit 1) i) g
     join investment i on i.investment_id = g.investment_id
     join product p on p.product_id = i.product_id
     cross join lateral (
@@ -55,8 +44,11 @@ where r.investment_id = g.investment_name and (a."productID" is null or r.produc
   else 'open' end as standing
       from account a join biz_entity e on e.biz_entity_id = a.biz_entity_id
       where a.account_id = g.account_id limit 1) s
-    left join priced v
-      on v.investment_id = g.investment_id and v.transaction_date = g.transaction_date),
+    left join lateral (
+      select price_date, price as plain_price, application_price, redemption_price
+      from investment_price p
+      where p.investment_id = g.investment_id and p.price_date <= g.transaction_date
+      order by p.price_date desc limit 1) v on true),
   charged as (
     select *, coalesce(round(fee, cents), round(asked_amount * rate * 0.01, cents), 0) as charge
     from known),
@@ -67,29 +59,39 @@ where r.investment_id = g.investment_name and (a."productID" is null or r.produc
       coalesce(asked_amount, round(asked_quantity * unit_price, cents),
         case when carries or type_id in (6, 7) then 0 end) as own_amount
     from charged),
-  fit as materialized (
-    select s.*, l.version
+  fit as (
+    select s.place, s.request, s.product_id, s.account_id, s.investment_id, s.type_id, s.external_id,
+    s.transaction_date, s.unit_price, s.own_amount, s.own_quantity, s.charge, s.rate, s.comment,
+    s.made_by_quantity, s.user_id, s.username, s.operation, s.request_id, s.changes, s.key,
+    s.fingerprint, l.version, h.*
     from single s
     cross join lateral (
       select xmin as version, last_date from ledger_account
       where product_id = s.product_id and account_id = s.account_id limit 1) l
+    left join lateral (
+select h.quantity as held_quantity, h.invested_amount as held_amount,
+  h.cost_amount as held_cost, h.realised_gain as held_gain
+from holding h
+where h.product_id = s.product_id and h.account_id = s.account_id
+  and h.investment_id = s.investment_id limit 1) h on true
     where s.is_active and s.product_is_active and s.standing = 'open' and s.is_too_far_ahead = false and s.locked_date is null and s.old_price_date is null and s.own_quantity > 0 and s.own_quantity < 1e18
       and s.own_amount < 1e18 and s.charge <= s.own_amount
       and (l.last_date is null or l.last_date <= s.transaction_date)
-      and exists (select 1 from holding h
-        where h.product_id = s.product_id and h.investment_id = s.investment_id)
+      and (h.held_quantity is not null or exists (select 1 from holding h
+        where h.product_id = s.product_id and h.investment_id = s.investment_id))
       and (s.external_id is null or not exists (select 1 from biz_transaction b
         where b.product_id = s.product_id and b.external_biz_transaction_id = s.external_id))
       ),
-  locked as materialized (
-    select f.* from (select * from fit order by product_id, account_id) f
+  locked as (
+    select f.* from fit f
     cross join lateral (
       select 1 from ledger_account n
       where n.product_id = f.product_id and n.account_id = f.account_id and n.xmin = f.version
       limit 1 for update skip locked) l),
   ready as materialized (
     select l.*, nextval('biz_transaction_biz_transaction_id_seq') as id
-    from (select * from locked  order by place) l),
+    from (select set_config('lock_timeout', '100ms', true)) briefly,
+      (select * from locked  order by place) l),
   written as (
     insert into biz_transaction (product_id, biz_transaction_id, external_biz_transaction_id,
 biz_transaction_type_id, parent_biz_transaction_id, account_id, investment_id, transaction_date,
@@ -99,23 +101,19 @@ carried_cost, conversion_method_id, conversion_factor, entry_fee_percentage, mad
 g.product_id, g.id, g.external_id, g.type_id, g.parent_id, g.account_id, g.investment_id,
 g.transaction_date, g.investment_price, g.amount, g.quantity, g.entry_fee_amount, g.comment,
 g.corporate_action_id, g.biz_event_id, g.carried_cost, g.conversion_method_id,
-g.conversion_factor, g.entry_fee_percentage, g.made_by_quantity, coalesce(h.quantity, 0) + g.quantity,
-      coalesce(h.invested_amount, 0) + g.invested, coalesce(h.cost_amount, 0) + g.invested,
-      coalesce(h.realised_gain, 0)
+g.conversion_factor, g.entry_fee_percentage, g.made_by_quantity, coalesce(g.held_quantity, 0) + g.quantity,
+      coalesce(g.held_amount, 0) + case when g.quantity > 0 then g.amount else 0 end,
+      coalesce(g.held_cost, 0) + case when g.quantity > 0 then g.amount else 0 end,
+      coalesce(g.held_gain, 0)
     from (
-      select p.*, case when p.quantity > 0 then p.amount else 0 end as invested
-      from (
     select product_id, id, external_id, type_id, null::bigint as parent_id, account_id,
       investment_id, transaction_date, unit_price as investment_price, own_amount as amount,
       own_quantity as quantity, charge as entry_fee_amount, comment,
       null::int as corporate_action_id, null::bigint as biz_event_id,
       null::numeric as carried_cost, null::smallint as conversion_method_id,
-      null::numeric as conversion_factor, rate as entry_fee_percentage, made_by_quantity
-    from ready) p) g
-    left join lateral (
-      select * from holding
-      where product_id = g.product_id and account_id = g.account_id
-        and investment_id = g.investment_id limit 1) h on true
+      null::numeric as conversion_factor, rate as entry_fee_percentage, made_by_quantity,
+      held_quantity, held_amount, held_cost, held_gain
+    from ready) g
     returning *),
   held as (
     insert into holding (product_id, account_id, investment_id, quantity, invested_amount,
@@ -123,17 +121,13 @@ g.conversion_factor, g.entry_fee_percentage, g.made_by_quantity, coalesce(h.quan
     select g.product_id, account_id, investment_id, closing_quantity, closing_amount,
       closing_cost, closing_gain
     from written g
-    where g.quantity > 0 or not exists (
-      select from holding h where h.product_id = g.product_id and h.account_id = g.account_id
-        and h.investment_id = g.investment_id)
     on conflict (product_id, account_id, investment_id) do update
       set quantity = excluded.quantity, invested_amount = excluded.invested_amount,
         cost_amount = excluded.cost_amount),
   dated as (
     insert into ledger_account (product_id, account_id, last_date)
     select product_id, account_id, transaction_date from written
-    on conflict (product_id, account_id) do update set last_date = excluded.last_date),
-  shown as materialized (
+    on conflict (product_id, account_id) do update set last_date = excluded.last_date), shown as  (
 select t.*, (select s from (select t.biz_transaction_id as "bizTransactionID",
   t.external_biz_transaction_id as "externalBizTransactionId",
   t.biz_transaction_type_id as "bizTransactionTypeID",
@@ -189,10 +183,10 @@ insert into audit (user_id, username, operation, resource, resource_id, resource
   product_id, changes, request_id)
     select user_id, username, operation, $16, case when count = 1 then ids[1] end,
       case when count > 1 then ids end, product_id, changes::json, request_id
-    from told order by request),
+    from told),
   raised as (
 insert into event (type, resource, product_id, ids, counts, user_id)
     select $17, $18, product_id, ids, null::json,
       user_id
-    from told order by request)
+    from told)
   select request, json, count from told;

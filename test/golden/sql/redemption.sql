@@ -23,16 +23,6 @@ where i.investment_id = any($1::int[])
 order by i.investment_id for key share of i;
 
 with
-given as materialized (select * from unnest($1::int[],$2::int[],$3::int[],$4::int[],$5::int[],$6::date[],$7::numeric[],$8::numeric[],$9::numeric[],$10::numeric[],$11::numeric[],$12::numeric[],$13::numeric[],$14::numeric[],$15::boolean[]) g ("place", "item", "type_id", "account_id", "investment_id", "transaction_date", "quantity", "amount", "price", "fee", "fee_override", "fee_percentage", "fee_discount", "factor", "carries")),
--- A thousand postings ask for the prices of a few investments on a few days.
-asked as materialized (select distinct investment_id, transaction_date from given),
-priced as materialized (
-  select a.*, v.* from asked a
-  cross join lateral (
-    select price_date, price as plain_price, application_price, redemption_price
-    from investment_price p
-    where p.investment_id = a.investment_id and p.price_date <= a.transaction_date
-    order by p.price_date desc limit 1) v),
 known as (
   select g.*, i.is_active, i.currency_id, p.is_active as product_is_active, s.standing,
     g.transaction_date > product_today(p.time_zone) + 1 as is_too_far_ahead,
@@ -51,7 +41,7 @@ known as (
       when g.type_id in (3, 4) or g.quantity < 0
         then coalesce(v.redemption_price, v.plain_price)
       else coalesce(v.application_price, v.plain_price) end) as unit_price
-  from given g
+  from (select * from unnest($1::int[],$2::int[],$3::int[],$4::int[],$5::int[],$6::date[],$7::numeric[],$8::numeric[],$9::numeric[],$10::numeric[],$11::numeric[],$12::numeric[],$13::numeric[],$14::numeric[],$15::boolean[]) g ("place", "item", "type_id", "account_id", "investment_id", "transaction_date", "quantity", "amount", "price", "fee", "fee_override", "fee_percentage", "fee_discount", "factor", "carries")) g
   join investment i on i.investment_id = g.investment_id
   join product p on p.product_id = i.product_id
   cross join lateral (
@@ -63,8 +53,11 @@ when a.account_status_id = 2
 else 'open' end as standing
     from account a join biz_entity e on e.biz_entity_id = a.biz_entity_id
     where a.account_id = g.account_id limit 1) s
-  left join priced v
-    on v.investment_id = g.investment_id and v.transaction_date = g.transaction_date),
+  left join lateral (
+    select price_date, price as plain_price, application_price, redemption_price
+    from investment_price p
+    where p.investment_id = g.investment_id and p.price_date <= g.transaction_date
+    order by p.price_date desc limit 1) v on true),
 charged as (
   select *, coalesce(round(fee, cents), round(asked_amount * rate * 0.01, cents), 0) as charge
   from known),
