@@ -50,7 +50,7 @@ begin
       or t.created_date <= (select o.created_date from public.organisation o
         where o.organisation_id = t.organisation_id)
       or (t.created_date <= named.horizon() and not exists (
-        select from public.address o
+        select 1 from public.address o
         where o.created_date <= named.moment() and (o.biz_entity_id = t.biz_entity_id
           or o.person_id = t.person_id or o.organisation_id = t.organisation_id)))$c$),
     ('named', 'communication', 'communication_id', 't.created_date <= named.moment()'),
@@ -64,7 +64,7 @@ begin
       create view %1$I.%2$I as
       select t.* from (
         select t.* from public.%2$I t where not exists (
-          select from public.record_version v where v.table_name = %2$L and v.record_id = t.%3$I
+          select 1 from public.record_version v where v.table_name = %2$L and v.record_id = t.%3$I
             and v.valid_to > %1$I.moment())
         union all
         select %4$s from public.record_version v
@@ -148,7 +148,7 @@ left join lateral (
     and b.investment_id = h.investment_id and b.biz_transaction_status_id <> 3
   order by b.transaction_date desc, b.biz_transaction_id desc limit 1) s on true
 where exists (
-  select from public.biz_transaction t
+  select 1 from public.biz_transaction t
   where t.product_id = h.product_id and t.account_id = h.account_id
     and t.investment_id = h.investment_id and t.created_date <= known.moment());
 
@@ -180,7 +180,7 @@ begin
     create view known.distribution as
     select d.* from (
       select d.* from public.distribution d where not exists (
-        select from public.distribution_version v
+        select 1 from public.distribution_version v
         where v.product_id = d.product_id and v.corporate_action_id = d.corporate_action_id
           and v.valid_to > known.moment())
       union all
@@ -217,7 +217,7 @@ begin
     create view known.entitlement as
     select %2$s from (
       select e.*, 'infinity'::timestamptz as until from public.entitlement e where not exists (
-        select from public.entitlement_version v
+        select 1 from public.entitlement_version v
         where v.product_id = e.product_id and v.corporate_action_id = e.corporate_action_id
           and v.account_id = e.account_id and v.valid_to > known.moment())
       union all
@@ -231,7 +231,7 @@ begin
       and d.corporate_action_id = e.corporate_action_id
     where d.distribution_status_id > 1 and not exists (
       -- Taken back and declared anew since: it is of that later declaration.
-      select from public.distribution_version c
+      select 1 from public.distribution_version c
       where c.product_id = e.product_id and c.corporate_action_id = e.corporate_action_id
         and c.valid_to > known.moment() and c.valid_to < e.until
         and (c.image ->> 'distribution_status_id')::int = 1) $v$, fields, shown);
@@ -239,7 +239,7 @@ end $$;
 
 create view known.distribution_component as
 select c.* from public.distribution_component c where not exists (
-  select from public.distribution_version v
+  select 1 from public.distribution_version v
   where v.product_id = c.product_id and v.corporate_action_id = c.corporate_action_id
     and v.valid_to > known.moment())
 union all
@@ -271,7 +271,7 @@ begin
       create view known.%1$I as
       select t.* from (
         select t.* from public.%1$I t where not exists (
-          select from public.ledger_version v
+          select 1 from public.ledger_version v
           where v.product_id = t.product_id and v.table_name = %1$L
             and v.record_key = concat_ws(',', %2$s) and v.valid_to > known.moment())
         union all

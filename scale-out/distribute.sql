@@ -16,6 +16,11 @@ alter role registry_service set timezone to 'UTC';
 alter role registry_service set enable_seqscan to off;
 alter role registry_service set jit to off;
 
+-- Up to where numbers were drawn, also for what is gone by now.
+create temporary table drawn on commit drop as
+  select format('%I.%I', schemaname, sequencename)::regclass as name, last_value
+  from pg_sequences where schemaname = 'public' and last_value is not null;
+
 -- References between tables of which one is distributed already and the other not yet are the one
 -- thing that Citus cannot keep. They are taken away, and come back below as they were.
 create temporary table reference_between on commit drop as
@@ -116,7 +121,17 @@ select citus_add_local_table_to_metadata('import');
 select citus_add_local_table_to_metadata('import_refusal');
 select citus_add_local_table_to_metadata('webhook');
 select citus_add_local_table_to_metadata('webhook_delivery');
--- stays: migration, login_failure, idempotency, audit, audit_link, audit_seal, approval_rule, encryption_key, event, event_feed
+-- Every write ends with a row here. Of a table that it does not know Citus would not notice that the
+-- coordinator has written, too: it would commit the worker first, and a coordinator that dies then
+-- would have a posting without its audit record and key. So it prepares both, then commits both.
+select citus_add_local_table_to_metadata('audit');
+-- stays: migration, login_failure, idempotency, audit_link, audit_seal, approval_rule, encryption_key, event, event_feed
+
+-- A table that becomes known to Citus forgets up to where its numbers were drawn.
+select setval(name, last_value) from drawn;
+
+-- Citus draws the numbers of new rows by itself, with the rights of whoever asks.
+grant usage on all sequences in schema public to registry_service;
 
 -- The rows that the coordinator had are on their servers now; its own copies are not read any more
 -- and are left where they are, to be truncated when all was found to be well.

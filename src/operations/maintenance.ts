@@ -77,7 +77,7 @@ const outdated = [
     limit ${biteSize} for update skip locked)) returning true`,
   sql`delete from session where ctid = any(array(
     select s.ctid from session s where s.created_date < now() - interval '1 day'
-      and not exists (select from refresh_token t where t.session_id = s.session_id)
+      and not exists (select 1 from refresh_token t where t.session_id = s.session_id)
     limit ${biteSize} for update skip locked)) returning true`,
 ]
 

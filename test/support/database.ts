@@ -8,14 +8,21 @@ const server = (): pg.ClientConfig => {
   return JSON.parse(given)
 }
 
+/** Of a Citus cluster (test/citus/run.ts) the workers: each has a database of the same name. */
+const workers = (): pg.ClientConfig[] => JSON.parse(process.env.REGISTRY_TEST_WORKERS ?? '[]')
+
 export const templateName = 'registry_template'
 
 /** A migrated database of a test's own. It goes with the server at the end of the run. */
 export async function freshDatabase(): Promise<pg.ClientConfig> {
   const name = `test_${randomBytes(8).toString('hex')}`
-  await administer(`create database ${name} template ${templateName}`)
+  await cloneTemplate(name)
   return { ...server(), database: name }
 }
+
+/** A copy on every server of a cluster: they know each other as those of the template do. */
+export const cloneTemplate = (name: string) =>
+  administer(`create database ${name} template ${templateName}`, [server(), ...workers()])
 
 /** An empty database, for what migrates by itself. */
 export async function emptyDatabase(how = ''): Promise<pg.ClientConfig> {
@@ -24,11 +31,8 @@ export async function emptyDatabase(how = ''): Promise<pg.ClientConfig> {
   return { ...server(), database: name }
 }
 
-async function administer(statement: string) {
-  const client = new pg.Client({ ...server(), database: 'postgres' })
-  await client.connect()
-  await client.query(statement)
-  await client.end()
+async function administer(statement: string, servers = [server()]) {
+  for (const one of servers) await rowsOf({ ...one, database: 'postgres' }, statement)
 }
 
 /** A connection as a URL, for a service in a process of its own. */

@@ -74,7 +74,8 @@ export async function createRule(
 async function productsFor(tx: Tx, actor: Actor, given: number[] | null | undefined) {
   const [beyond] = await tx.query<{ id: number }>(sql`
     select id from unnest(${given ?? []}::int[]) id where not exists (
-      select from product p where p.product_id = id and ${inScope(actor, 'p.product_id')}) limit 1`)
+      select 1 from product p
+      where p.product_id = id and ${inScope(actor, 'p.product_id')}) limit 1`)
   if (beyond)
     throw notFound('not_found', `No record was found for productIDs ${beyond.id}.`, 'productIDs')
   return given ?? actor.productIDs
@@ -115,7 +116,7 @@ export async function deleteRule(
 
 async function lockRule(tx: Tx, actor: Actor, id: number, field: string): Promise<string> {
   const found = await tx.query(sql`
-    select from approval_rule r where r.approval_rule_id = ${id} and ${isOwn(actor)} for update`)
+    select 1 from approval_rule r where r.approval_rule_id = ${id} and ${isOwn(actor)} for update`)
   if (found.length === 0)
     throw notFound('not_found', `No record was found for ${field} ${id}.`, field)
   return (await shownRule(tx, id)).json

@@ -90,7 +90,7 @@ async function insertedFault(handle: Sql): Promise<Fault[]> {
     with last as (select xid, audit_id from audit_link order by position desc limit 1)
     select a.audit_id::text as "auditID" from audit a, last
     where (a.xid is null or (a.xid, a.audit_id) <= (last.xid, last.audit_id))
-      and not exists (select from audit_link l where l.audit_id = a.audit_id)
+      and not exists (select 1 from audit_link l where l.audit_id = a.audit_id)
     order by a.audit_id limit 1`)
   if (!row) return []
   const auditID = Number(row.auditID)

@@ -103,7 +103,7 @@ const mostWaiting = 3
 export async function waitForName(handle: Sql, { name, pair }: Tried, stopping: AbortSignal) {
   const [row] = await handle.query<{ failures: number }>(sql`
     select count(*)::int as failures from (
-      select from login_failure where username_hash = ${name} and ${recent}
+      select 1 from login_failure where username_hash = ${name} and ${recent}
       limit ${mostFromEverywhere + longestWait}) f`)
   const seconds = row!.failures - mostFromEverywhere
   if (seconds <= 0) return

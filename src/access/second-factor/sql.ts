@@ -55,7 +55,7 @@ const hashOf = (code: string) =>
 
 export async function hasSecondFactor(handle: Sql, userID: number): Promise<boolean> {
   const rows = await handle.query(sql`
-    select from second_factor where user_id = ${userID} and confirmed_date is not null`)
+    select 1 from second_factor where user_id = ${userID} and confirmed_date is not null`)
   return rows.length > 0
 }
 

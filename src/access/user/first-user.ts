@@ -18,7 +18,7 @@ export async function createFirstUser(
   given: { username: string | undefined; password: string | undefined },
   show: (user: FirstUser) => void = () => {},
 ): Promise<void> {
-  const [known] = await database.query(sql`select from app_user limit 1`)
+  const [known] = await database.query(sql`select 1 from app_user limit 1`)
   if (known) return
   const password = given.password ?? generatePassword()
   const user = { username: given.username ?? 'admin', password, generated: !given.password }
@@ -45,7 +45,7 @@ async function insertFirst(
     const [row] = await tx.query<{ id: number }>(sql`
       insert into app_user (username, password_hash, role, all_products, is_active)
       select ${user.username}, ${hash}, 'Administrator', true, true
-      where not exists (select from app_user)
+      where not exists (select 1 from app_user)
       returning user_id as id`)
     if (row && !shown) show(user)
     shown ||= row !== undefined

@@ -136,7 +136,7 @@ const oneOfProducts = reference(productReference.identity, ['productIDs'])
 /** Rights are handed out by those who have them: somebody must be left who has them all. */
 async function refuseWithoutAdministrator(tx: Tx) {
   const [left] = await tx.query(sql`
-    select from app_user
+    select 1 from app_user
     where is_active and all_products
       and (role = 'Administrator' or permissions @> ${roles.Administrator}::text[]) limit 1`)
   if (!left)

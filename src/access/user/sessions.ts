@@ -25,7 +25,7 @@ export function readSessions(handle: Sql, actor: Actor, query: SessionQuery) {
     : own
   const asked = query.UserID ? sql`u.user_id = ${query.UserID}` : sql`true`
   const living = sql`s.revoked_date is null and u.is_active and exists (
-    select from refresh_token t
+    select 1 from refresh_token t
     where t.session_id = s.session_id and t.used_date is null and t.expires_date > now())`
   return renderPage(handle, query, {
     key: ['sessionID'],
@@ -94,7 +94,7 @@ export async function readMe(handle: Sql, actor: Actor) {
       from app_user u cross join lateral (
         select ${actor.isHalf ?? false}::boolean as second_factor_required,
           ${actor.apiKeyID ?? null}::int as api_key_id,
-          exists (select from second_factor f where f.user_id = u.user_id
+          exists (select 1 from second_factor f where f.user_id = u.user_id
             and f.confirmed_date is not null) as has_second_factor) m
       where u.user_id = ${actor.userID}`,
   )

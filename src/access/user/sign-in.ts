@@ -187,7 +187,7 @@ export async function refresh(
   const [token] = await tx.query<KnownToken>(sql`
     select u.user_id as "userID", u.username, s.session_id as sid, t.used_date is not null as used,
       (s.revoked_date is not null or t.expires_date < now() or not u.is_active) as ended,
-      exists (select from second_factor f
+      exists (select 1 from second_factor f
         where f.user_id = u.user_id and f.confirmed_date is not null) as "hasFactor"
     from refresh_token t join session s using (session_id) join app_user u using (user_id)
     where t.token_hash = ${hash}

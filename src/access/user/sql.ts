@@ -22,7 +22,7 @@ export const visible = ({ productIDs }: Actor): Fragment =>
   productIDs === null
     ? sql`true`
     : sql`not u.all_products and not exists (
-        select from app_user_product p
+        select 1 from app_user_product p
         where p.user_id = u.user_id and p.product_id <> all(${productIDs}::int[]))`
 
 const named = (userID: number | undefined, username: string | undefined): Fragment => {

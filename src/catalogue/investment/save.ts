@@ -74,7 +74,7 @@ async function refuseOtherMeasure(tx: Tx, before: Row, row: Row) {
   const isFiner = (before.unit_decimals as number) <= (row.unit_decimals as number)
   if (before.currency_id === row.currency_id && isFiner) return
   const [held] = await tx.query(sql`
-    select from holding
+    select 1 from holding
     where product_id = ${before.product_id} and investment_id = ${before.investment_id} limit 1`)
   if (held)
     throw conflict(

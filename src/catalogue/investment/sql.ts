@@ -69,7 +69,7 @@ export async function deleteInvestment(tx: Tx, actor: Actor, key: InvestmentKey)
   refuseOtherCombinations(key)
   const id = await identifyInvestment(tx, actor, key, investmentParameter)
   // Before it is read: what another request is changing must be seen in what is deleted.
-  await tx.query(sql`select from investment where investment_id = ${id} for update`)
+  await tx.query(sql`select 1 from investment where investment_id = ${id} for update`)
   const before = await render(tx, investmentByID(id))
   const [row] = await tx.query<{ productID: number }>(sql`
     delete from investment where investment_id = ${id} returning product_id as "productID"`)

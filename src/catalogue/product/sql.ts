@@ -52,7 +52,7 @@ export const identifyProduct = (handle: Sql, actor: Actor, given: object, how = 
 export async function deleteProduct(tx: Tx, actor: Actor, key: ProductKey): Promise<Written> {
   const id = await identifyProduct(tx, actor, key, productParameter)
   // Before it is read: what another request is changing must be seen in what is deleted.
-  await tx.query(sql`select from product where product_id = ${id} for update`)
+  await tx.query(sql`select 1 from product where product_id = ${id} for update`)
   const before = await render(tx, productByID(id))
   const gone = await tx.query(sql`delete from product where product_id = ${id} returning true`)
   if (gone.length === 0) throw noSuch(productParameter, key)

@@ -27,6 +27,6 @@ export async function giveTimeZone({ transaction }: Database, timeZone: string):
 /** Node and PostgreSQL have a list of zones each, of different years. */
 export async function knowsZone(handle: Sql, timeZone: string): Promise<boolean> {
   const rows = await handle.query(sql`
-    select from pg_timezone_names where lower(name) = lower(${timeZone}) limit 1`)
+    select 1 from pg_timezone_names where lower(name) = lower(${timeZone}) limit 1`)
   return rows.length > 0
 }

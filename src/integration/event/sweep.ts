@@ -10,11 +10,11 @@ const atOnce = 5000
  */
 export async function sweepEvents(tx: Tx, days: number): Promise<boolean> {
   const [swept] = await tx.query<{ count: number }>(sql`
-    with feed as materialized (select from event_feed for update skip locked),
+    with feed as materialized (select 1 from event_feed for update skip locked),
     gone as (
       delete from event e using (
         select xid, event_id, occurred_date from event
-        where exists (select from feed) and xid < pg_snapshot_xmin(pg_current_snapshot())
+        where exists (select 1 from feed) and xid < pg_snapshot_xmin(pg_current_snapshot())
         order by xid, event_id limit ${atOnce}) oldest
       where e.xid = oldest.xid and e.event_id = oldest.event_id
         and oldest.occurred_date < now() - make_interval(days => ${days})

@@ -54,7 +54,7 @@ export async function takeNext(tx: Tx, modes: readonly Mode[]): Promise<Order | 
       where i.status in ('Queued', 'Running') and ${isFree('i')}
         and i.mode = any(${modes}::text[])
         and not exists (
-          select from import o
+          select 1 from import o
           where o.status in ('Queued', 'Running') and o.username = i.username
             and o.import_id <> i.import_id and not ${isFree('o')})
       order by i.queued_date, i.import_id limit 1 for update skip locked`,
@@ -67,8 +67,8 @@ export const takeOne = (tx: Tx, id: number) => take(tx, sql`select ${id}::int`)
 async function take(tx: Tx, which: Fragment): Promise<Order | undefined> {
   const [taken] = await tx.query<Omit<Order, 'mapping' | 'counts'> & Taken>(sql`
     update import set status = 'Running', lease = ${randomUUID()}::uuid, lease_date = now(),
-      attempts = attempts + 1, started_date = coalesce(started_date, now())
-    where import_id = (${which})
+      attempts = attempts + 1, started_date = coalesce(started_date, m.moment)
+    from (select now() as moment) m where import_id = (${which})
     returning import_id as id, type, format, mode, date_format as "dateFormat", encoding,
       mapping::text as mapping, file_sha256 as sha256, file_date as "fileDate",
       file_size as size, user_id as "userID", username, product_ids as "productIDs",
@@ -176,8 +176,8 @@ export async function end(tx: Tx, order: Order, ending: Ending) {
     update import set status = ${status}, message = ${message},
       ${progressed({ counts, percent: 100, unknown })}, lease = null, completed_date = now(),
       file_sha256 = null, errors_sha256 = ${errors?.sha256}, errors_size = ${errors?.size},
-      errors_date = case when ${errors !== undefined} then clock_timestamp() end
-    where ${leased(order)} returning true`)
+      errors_date = case when ${errors !== undefined} then m.moment end
+    from (select clock_timestamp() as moment) m where ${leased(order)} returning true`)
   if (ended.length === 0) throw lost()
   await release(tx, order.sha256, order.fileDate)
   await queueJob(tx, 'collect_files', {}, 'collect_files')
@@ -206,7 +206,7 @@ export const handBack = (tx: Tx, order: Order, { counts }: { counts: boolean }) 
 /** Whether somebody else waits for a turn. */
 export async function othersWait(tx: Tx, { username }: Order): Promise<boolean> {
   const [waiting] = await tx.query(sql`
-    select from import i where i.status in ('Queued', 'Running') and i.username <> ${username}
+    select 1 from import i where i.status in ('Queued', 'Running') and i.username <> ${username}
       and ${isFree('i')} limit 1`)
   return waiting !== undefined
 }

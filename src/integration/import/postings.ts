@@ -143,7 +143,7 @@ async function refuseSecond(tx: Tx, done: readonly Done[]) {
       select t.biz_transaction_id as id from biz_transaction t
       where t.product_id = ${productID} and t.biz_transaction_id = any(${ids}::bigint[])
         and exists (
-          select from biz_transaction o
+          select 1 from biz_transaction o
           where o.product_id = ${productID} and o.account_id = t.account_id
             and o.investment_id = t.investment_id and o.biz_transaction_id < t.biz_transaction_id
             and ${raw(counts('o'))})`)

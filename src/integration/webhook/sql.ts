@@ -43,7 +43,7 @@ const deliveryColumns = columns(Delivery, 'd')
 export const readDeliveries = (handle: Sql, actor: Actor, query: DeliveryQuery) => {
   const { WebhookID, Status } = query
   const asked = [
-    sql`exists (select from webhook w where w.webhook_id = d.webhook_id and ${visible(actor)})`,
+    sql`exists (select 1 from webhook w where w.webhook_id = d.webhook_id and ${visible(actor)})`,
     ...(WebhookID ? [sql`d.webhook_id = ${WebhookID}`] : []),
     ...(Status ? [sql`d.status = ${Status}`] : []),
   ]
@@ -95,7 +95,7 @@ function productsFor({ productIDs }: Actor, given: number[] | undefined) {
 async function refuseUnknownProducts(tx: Tx, products: readonly number[] | null) {
   const [unknown] = await tx.query<{ id: number }>(sql`
     select id from unnest(${products ?? []}::int[]) id
-    where not exists (select from product where product_id = id) limit 1`)
+    where not exists (select 1 from product where product_id = id) limit 1`)
   if (unknown) throw notFound('not_found', `There is no product ${unknown.id}.`, 'productIDs')
 }
 
@@ -142,7 +142,7 @@ export async function rotateSecret(
 
 export async function lockWebhook(tx: Tx, actor: Actor, id: number): Promise<number> {
   const [row] = await tx.query(sql`
-    select from webhook w where w.webhook_id = ${id} and ${visible(actor)} for update`)
+    select 1 from webhook w where w.webhook_id = ${id} and ${visible(actor)} for update`)
   if (!row) throw notFound('not_found', `No record was found for webhookID ${id}.`, 'webhookID')
   return id
 }

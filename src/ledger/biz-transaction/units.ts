@@ -95,7 +95,7 @@ async function createThenTry(tx: Tx, productID: number, wanted: number[]) {
   await tx.query(sql`
     insert into ledger_account (product_id, account_id)
     select ${productID}::int, id from unnest(${wanted}::int[]) id
-    where not exists (select from ledger_account a
+    where not exists (select 1 from ledger_account a
       where a.product_id = ${productID} and a.account_id = id)
     order by id on conflict do nothing`)
   return lockedOf(
@@ -187,21 +187,21 @@ export const appending = (product: Fragment, postings: Fragment): Fragment => sq
       insert into biz_transaction (${rowColumns}, ${closings})
       select ${rowValues(product)}, (g.state).quantity, (g.state).invested, (g.state).cost,
         (g.state).gain
-      from stated g where not exists (select from short) ${inOneOrder} returning *),
+      from stated g where not exists (select 1 from short) ${inOneOrder} returning *),
     held as (
       insert into holding (product_id, account_id, investment_id, quantity, invested_amount,
         cost_amount, realised_gain)
       select ${product}, account_id, investment_id, (state).quantity, (state).invested,
         (state).cost, (state).gain
       from stated g
-      where from_last_of_holding = 1 and moves and not exists (select from short)
+      where from_last_of_holding = 1 and moves and not exists (select 1 from short)
       on conflict (product_id, account_id, investment_id) do update
         set quantity = excluded.quantity, invested_amount = excluded.invested_amount,
           cost_amount = excluded.cost_amount, realised_gain = excluded.realised_gain),
     dated as (
       insert into ledger_account (product_id, account_id, last_date)
       select ${product}, account_id, transaction_date
-      from stated g where from_last = 1 and not exists (select from short)
+      from stated g where from_last = 1 and not exists (select 1 from short)
       on conflict (product_id, account_id) do update set last_date = excluded.last_date)`
 
 /** The first transaction of each holding after which it is below zero. */
@@ -227,7 +227,7 @@ export const appendSet = (tx: Tx, productID: number, postings: Fragment) => {
   // A payment moves no units: its holding is left alone, if there is one.
   const moving = sql`
       where g.quantity > 0 or not exists (
-        select from holding h where h.product_id = ${product} and h.account_id = g.account_id
+        select 1 from holding h where h.product_id = ${product} and h.account_id = g.account_id
           and h.investment_id = g.investment_id)`
   return tx.query(sql`
     with ${appendingEach(product, rows, given, moving)}
@@ -345,19 +345,19 @@ export const recount = (tx: Tx, productID: number, touched: Fragment): Promise<S
       where c.id > 0 and b.product_id = ${productID} and b.biz_transaction_id = c.id
         and (b.closing_quantity, b.closing_amount, b.closing_cost, b.closing_gain)
           is distinct from ((c.state).quantity, (c.state).invested, (c.state).cost, (c.state).gain)
-        and not exists (select from short)),
+        and not exists (select 1 from short)),
     held as (
       update holding h set quantity = (c.state).quantity, invested_amount = (c.state).invested,
         cost_amount = (c.state).cost, realised_gain = (c.state).gain
       from counted c
       where c.from_last_of_holding = 1 and h.product_id = ${productID}
         and h.account_id = c.account_id and h.investment_id = c.investment_id
-        and not exists (select from short)),
+        and not exists (select 1 from short)),
     dated as (
       update ledger_account a set last_date = greatest(c.transaction_date, c.from_date)
       from counted c
       where c.from_last = 1 and a.product_id = ${productID} and a.account_id = c.account_id
-        and not exists (select from short))
+        and not exists (select 1 from short))
     select * from short`)
 
 /**

@@ -219,7 +219,7 @@ async function refuseSecond(tx: Tx, stored: Stored) {
     tx,
     sql`
       select t.corporate_action_id as id, t.distribution_status_id >= ${Declared}
-        or exists (select from distribution_stage g where g.product_id = t.product_id
+        or exists (select 1 from distribution_stage g where g.product_id = t.product_id
           and g.corporate_action_id = t.corporate_action_id) as declared
       from distribution t
       where t.product_id = ${productID} and t.investment_id = ${investmentID}

@@ -60,11 +60,16 @@ async function payAccounts(tx: Tx, stored: Stored, span: Span) {
   )
   // The payee is copied: what becomes of the bank account later does not change whom this was for.
   await tx.query(sql`
-    update entitlement e set (payment_transaction_id, payment_detail_id, payee_name, payee_bsb,
-      payee_account_number, payee_iban) = (
-        select nextval('biz_transaction_biz_transaction_id_seq'), p.*
-        from (select) one left join lateral (${payee}) p on true)
-    where ${unpaid}`)
+    with paying as materialized (
+      select e.account_id as id, p.*
+      from entitlement e left join lateral (${payee}) p on true where ${unpaid}),
+    numbered as materialized (
+      select g.*, nextval('biz_transaction_biz_transaction_id_seq') as transaction_id
+      from paying g)
+    update entitlement e set payment_transaction_id = n.transaction_id,
+      payment_detail_id = n.payment_detail_id, payee_name = n.account_name, payee_bsb = n.bsb,
+      payee_account_number = n.account_number, payee_iban = n.iban
+    from numbered n where ${ofDistribution(stored, 'e')} and e.account_id = n.id`)
   await postSet(tx, productID, locked, {
     date: date!,
     postings: sql`

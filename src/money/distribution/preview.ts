@@ -83,7 +83,7 @@ export async function previewDistribution(
     from entitled e join account a on a.account_id = e.account_id
     cross join lateral (
       select 'no_payment_detail' as code
-      where e.cash_amount > 0 and not exists (select from payment_detail d
+      where e.cash_amount > 0 and not exists (select 1 from payment_detail d
         where d.biz_entity_id = a.biz_entity_id and d.is_for_distribution)
       union all
       select 'closed_account' where a.account_status_id = ${lookups.AccountStatus.Closed}) x`

@@ -73,23 +73,30 @@ const allot: Phase<Terms> = {
       sql`select e.account_id from entitlement e where ${own}`,
     )
     await tx.query(sql`
-      update entitlement e set
-        (residual_before, drp_units, drp_cost, drp_residual, drp_transaction_id, allotted_date) = (
-          select b.residual, q.units, c.cost, e.drp_amount + b.residual - c.cost,
-            case when q.units > 0 then nextval('biz_transaction_biz_transaction_id_seq') end,
-            clock_timestamp()
-          from (
-            select coalesce((
-              select r.amount from drp_residual r
-              where r.product_id = e.product_id and r.account_id = e.account_id
-                and r.investment_id = e.investment_id), 0) as residual
-            offset 0) b -- a fence: else each mention of a figure works it out anew
-          cross join lateral (
-            select trunc(round(e.drp_amount + b.residual, 40) / ${price}::numeric,
-              ${unitDecimals}::int) as units offset 0) q
-          cross join lateral (
-            select round(q.units * ${price}::numeric, ${stored.decimals}::int) as cost offset 0) c)
-      where ${own} and e.drp_residual is null`)
+      with counted as materialized (
+        select e.account_id, b.residual, q.units, c.cost,
+          e.drp_amount + b.residual - c.cost as left_over
+        from entitlement e
+        cross join lateral (
+          select coalesce((
+            select r.amount from drp_residual r
+            where r.product_id = ${productID} and r.account_id = e.account_id
+              and r.investment_id = e.investment_id), 0) as residual
+          offset 0) b -- a fence: else each mention of a figure works it out anew
+        cross join lateral (
+          select trunc(round(e.drp_amount + b.residual, 40) / ${price}::numeric,
+            ${unitDecimals}::int) as units offset 0) q
+        cross join lateral (
+          select round(q.units * ${price}::numeric, ${stored.decimals}::int) as cost offset 0) c
+        where ${own} and e.drp_residual is null),
+      numbered as materialized (
+        select c.*, clock_timestamp() as moment,
+          case when c.units > 0 then nextval('biz_transaction_biz_transaction_id_seq') end as id
+        from counted c)
+      update entitlement e set residual_before = n.residual, drp_units = n.units,
+        drp_cost = n.cost, drp_residual = n.left_over, drp_transaction_id = n.id,
+        allotted_date = n.moment
+      from numbered n where ${ofDistribution(stored, 'e')} and e.account_id = n.account_id`)
     await postSet(tx, productID, locked, {
       date,
       postings: sql`
@@ -126,7 +133,7 @@ export const reinvestStage: Stage<Terms> = {
       tx,
       stored,
       Completed,
-      sql`reinvested_amount = ${total}, completed_date = clock_timestamp(), drp_price = ${price},
+      sql`reinvested_amount = ${total}, completed_date = m.moment, drp_price = ${price},
         drp_allotment_date = ${date}`,
     )
     return {

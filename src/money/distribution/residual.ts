@@ -37,9 +37,9 @@ const leavers = ({ productID, investmentID, with: id }: Leftovers, span: Span): 
   where r.product_id = ${productID} and r.investment_id = ${investmentID} and r.amount > 0
     and ${within('r.account_id', span)}
     and (coalesce(a.drp_type_id, ${lookups.DRPType.None}) = ${lookups.DRPType.None}
-      or not exists (select from holding h where h.product_id = r.product_id
+      or not exists (select 1 from holding h where h.product_id = r.product_id
         and h.account_id = r.account_id and h.investment_id = r.investment_id and h.quantity > 0))
-    and not exists (select from entitlement t where t.product_id = ${productID}
+    and not exists (select 1 from entitlement t where t.product_id = ${productID}
       and t.corporate_action_id = ${id}::int and t.account_id = r.account_id
       and t.drp_amount > 0)`
 

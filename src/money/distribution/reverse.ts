@@ -43,7 +43,7 @@ export async function reverseDistribution(
   await lockDistribution(tx, which)
   // A span that is being worked on ends first.
   await tx.query(sql`
-    select from distribution_stage g where ${ofDistribution(which, 'g')} for update`)
+    select 1 from distribution_stage g where ${ofDistribution(which, 'g')} for update`)
   const stored = await readDistribution(tx, which)
   const stage = stageBack(stored, reversal.fromStatusID)
   if (stage === reversePayment) {
@@ -108,7 +108,7 @@ async function refuseUsed(tx: Tx, stored: Stored) {
   const gone = await accountsWhere(
     tx,
     stored,
-    sql`e.drp_units > 0 and exists (select from biz_transaction b
+    sql`e.drp_units > 0 and exists (select 1 from biz_transaction b
       where b.product_id = e.product_id and b.account_id = e.account_id
         and b.investment_id = ${stored.drpInvestmentID} and b.closing_quantity < e.drp_units
         and (b.transaction_date, b.biz_transaction_id)
@@ -119,10 +119,10 @@ async function refuseUsed(tx: Tx, stored: Stored) {
     tx,
     stored,
     sql`e.drp_residual <> e.residual_before and (
-      exists (select from entitlement n where n.product_id = e.product_id
+      exists (select 1 from entitlement n where n.product_id = e.product_id
         and n.account_id = e.account_id and n.investment_id = e.investment_id
         and n.allotted_date > e.allotted_date)
-      or exists (select from residual_payment r where r.product_id = e.product_id
+      or exists (select 1 from residual_payment r where r.product_id = e.product_id
         and r.account_id = e.account_id and r.investment_id = e.investment_id
         and r.paid_date > e.allotted_date and r.reversed_date is null))`,
   )

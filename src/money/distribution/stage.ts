@@ -101,6 +101,7 @@ export async function moveOn(tx: Tx, which: DistributionID, statusID: number, al
   await keepDistribution(tx, which)
   await tx.query(sql`
     update distribution set distribution_status_id = ${statusID}, updated_date = now(), ${also}
+    from (select clock_timestamp() as moment) m
     where product_id = ${which.productID} and corporate_action_id = ${which.id}`)
 }
 

@@ -69,7 +69,8 @@ const unpay: Phase<Reason> = {
     await keepEntitlements(tx, own)
     await tx.query(sql`
       with restored as (
-        update residual_payment r set reversed_date = clock_timestamp() where ${residuals}
+        update residual_payment r set reversed_date = m.moment
+        from (select clock_timestamp() as moment) m where ${residuals}
         returning r.product_id, r.account_id, r.investment_id, r.amount)
       update drp_residual d set amount = d.amount + r.amount from restored r
       where d.product_id = r.product_id and d.account_id = r.account_id

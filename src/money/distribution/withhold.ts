@@ -148,9 +148,11 @@ export async function postTax(tx: Tx, stored: Stored, span: Span) {
   const accounts = sql`select e.account_id from entitlement e where ${own}`
   const locked = await lockSet(tx, productID, accounts)
   await tx.query(sql`
-    update entitlement e
-    set tax_transaction_id = nextval('biz_transaction_biz_transaction_id_seq')
-    where ${own} and e.tax_transaction_id is null`)
+    with numbered as materialized (
+      select t.account_id, nextval('biz_transaction_biz_transaction_id_seq') as id
+      from (${accounts} and e.tax_transaction_id is null) t)
+    update entitlement e set tax_transaction_id = n.id
+    from numbered n where ${ofDistribution(stored, 'e')} and e.account_id = n.account_id`)
   await postSet(tx, productID, locked, {
     date: date!,
     postings: sql`

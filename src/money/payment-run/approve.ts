@@ -44,7 +44,7 @@ async function settleItems(tx: Tx, run: RunID) {
     tx,
     'payment_item',
     sql`${ofRun(run, 't')} and not exists (
-    select from biz_transaction b
+    select 1 from biz_transaction b
     where b.product_id = ${productID} and b.biz_transaction_id = t.biz_transaction_id
       and ${raw(counts('b'))} and abs(b.amount) = t.amount)`,
   )
@@ -63,7 +63,7 @@ async function settleItems(tx: Tx, run: RunID) {
 const taxIndicator = `(
   select case when bool_and(w.income_kind = 'Interest') then 'Y'
     when bool_or(exists (
-      select from withholding_rate x
+      select 1 from withholding_rate x
       join lookup l on l.category = 'Country' and l.code = x.country_code
       where x.rule = 'NonResident' and x.income_kind = 'UnfrankedDividend'
         and w.country_code in (l.code, l.description))) then 'W'

@@ -116,14 +116,14 @@ const claim = ({ productID, runID }: Terms) => sql`
 /** Payments of which another run took something, or all, come to what is left. */
 export async function dropEmpty(tx: Tx, { productID, runID }: Pick<Terms, 'productID' | 'runID'>) {
   const own = sql`p.product_id = ${productID} and p.payment_run_id = ${runID}`
-  const items = sql`select from payment_item m where m.product_id = ${productID}
+  const items = sql`select 1 from payment_item m where m.product_id = ${productID}
     and m.payment_id = p.payment_id`
   await keepLedgerRows(
     tx,
     'payment',
     sql`
     t.product_id = ${productID} and t.payment_run_id = ${runID} and not exists (
-      select from payment_item m
+      select 1 from payment_item m
       where m.product_id = ${productID} and m.payment_id = t.payment_id
       having (sum(m.amount), sum(m.tax_amount)) = (t.amount, t.tax_amount))`,
   )
@@ -147,9 +147,9 @@ export async function answer(
   changes: object,
 ): Promise<Written> {
   const [any] = await tx.query<{ any: boolean }>(sql`
-    select exists (select from payment where product_id = ${productID}
+    select exists (select 1 from payment where product_id = ${productID}
         and payment_run_id = ${runID})
-      or exists (select from payment_exception where product_id = ${productID}
+      or exists (select 1 from payment_exception where product_id = ${productID}
         and payment_run_id = ${runID}) as any`)
   if (!any!.any) throw conflict('nothing_to_pay', 'There is nothing to pay that is not in a run.')
   const rendered = await renderRun(tx, actor, { productID, id: runID })

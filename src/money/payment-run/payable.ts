@@ -49,7 +49,7 @@ export const payable = (terms: Terms): Fragment => sql`
       or t.transaction_date <= ${terms.today}::date)
     and (${terms.corporateActionIDs}::int[] is null
       or t.corporate_action_id = any(${terms.corporateActionIDs}::int[]))
-    and not exists (select from payment_item m where m.product_id = ${terms.productID}
+    and not exists (select 1 from payment_item m where m.product_id = ${terms.productID}
       and m.biz_transaction_id = t.biz_transaction_id)`
 
 /** The bank account as it is now, and where there is none any more, the copy at payment. */

@@ -28,7 +28,7 @@ export async function reissue(tx: Tx, actor: Actor, asked: Reissue): Promise<Wri
     join biz_transaction t on t.product_id = m.product_id
       and t.biz_transaction_id = m.biz_transaction_id
     where ${returned}`
-  const [any] = await tx.query(sql`select from payment p where ${returned} limit 1`)
+  const [any] = await tx.query(sql`select 1 from payment p where ${returned} limit 1`)
   if (!any) throw conflict('nothing_returned', 'No payment of the run is returned.')
   await keepLedgerRows(
     tx,
@@ -58,7 +58,7 @@ export async function reissue(tx: Tx, actor: Actor, asked: Reissue): Promise<Wri
 /** A payment whose items have all gone into the new run is reissued, by those they are in. */
 async function markReissued(tx: Tx, run: Run, runID: number) {
   const items = (test: Fragment) => sql`
-    select from payment_item m where m.product_id = ${run.productID} and ${test}`
+    select 1 from payment_item m where m.product_id = ${run.productID} and ${test}`
   await tx.query(sql`
     update payment p set reissue_of = m.before
     from (

@@ -46,7 +46,7 @@ export async function recordResults(tx: Tx, actor: Actor, result: RunResult): Pr
     tx,
     'payment',
     sql`${ofRun(run, 't')} and exists (
-    select from ${recordset('g', given, givenColumns)}
+    select 1 from ${recordset('g', given, givenColumns)}
     where t.payment_id = g.payment_id or (g.payment_id is null and t.reference = g.reference))`,
   )
   const found = await tx.query<{ place: number; state: string; id: number }>(sql`
@@ -120,7 +120,7 @@ function refuseOthers({ payments }: RunResult, found: { place: number; state: st
 /** A run is closed when nothing of it is open any more. */
 export async function closeIfDone(tx: Tx, { userID }: Actor, run: RunID) {
   const isDone = sql`${ofRun(run, 't')} and t.state = 'Sent' and not exists (
-    select from payment p where ${ofRun(run, 'p')}
+    select 1 from payment p where ${ofRun(run, 'p')}
       and p.state not in ('Paid', 'Reissued', 'Unclaimed'))`
   await keepLedgerRows(tx, 'payment_run', isDone)
   const closed = await tx.query(sql`
@@ -187,7 +187,7 @@ async function lockFirst(tx: Tx, draft: RunID): Promise<RunID | undefined> {
 /** A closed run that has returned payments again is open again. */
 async function reopen(tx: Tx, run: RunID) {
   const isOpen = sql`${ofRun(run, 't')} and t.state = 'Closed' and exists (
-    select from payment p where ${ofRun(run, 'p')} and p.state = 'Returned')`
+    select 1 from payment p where ${ofRun(run, 'p')} and p.state = 'Returned')`
   await keepLedgerRows(tx, 'payment_run', isOpen)
   await tx.query(sql`
     update payment_run t set state = 'Sent', closed_date = null where ${isOpen}`)

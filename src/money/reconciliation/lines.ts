@@ -87,7 +87,7 @@ const transactions = `
   left join payment_item m on m.product_id = t.product_id
     and m.biz_transaction_id = t.biz_transaction_id
   left join lateral (
-    select exists (select from payment_exception z where z.product_id = t.product_id
+    select exists (select 1 from payment_exception z where z.product_id = t.product_id
       and z.biz_transaction_id = t.biz_transaction_id) as excepted
     where t.biz_transaction_type_id in ${idsOf('Distribution payment')}) w on true
   where t.corporate_action_id is not null and ${counts('t')}
@@ -112,7 +112,7 @@ const distributions = `
   cross join lateral (values ${shown(distributionLines)})
     l (place, item, count, amount, should_be)
   where d.distribution_status_id >= ${Declared} and not exists (
-    select from distribution_stage g where g.product_id = d.product_id
+    select 1 from distribution_stage g where g.product_id = d.product_id
       and g.corporate_action_id = d.corporate_action_id)`
 
 const byState = (state: string, name: string) =>

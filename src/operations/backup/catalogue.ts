@@ -24,7 +24,7 @@ export async function filledTables(client: pg.Client): Promise<string[]> {
   for (const { name } of await tablesOf(client)) {
     if (made.includes(name) || seeded.includes(name)) continue
     const { rowCount } = await client.query(
-      sql`select from ${raw(client.escapeIdentifier(name))} limit 1`,
+      sql`select 1 from ${raw(client.escapeIdentifier(name))} limit 1`,
     )
     if (rowCount) filled.push(name)
   }

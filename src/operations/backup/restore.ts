@@ -122,7 +122,7 @@ async function goOnSealing(client: pg.Client, { tables }: Manifest) {
   await client.query(`update audit_link set xid = '0'`)
   await client.query(`
     update audit a set xid = case when not exists (
-      select from audit_link l where l.audit_id = a.audit_id) then '1'::xid8 end`)
+      select 1 from audit_link l where l.audit_id = a.audit_id) then '1'::xid8 end`)
 }
 
 const shapeOf = ({ name, columns }: { name: string; columns: string[] }) =>

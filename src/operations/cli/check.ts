@@ -113,7 +113,7 @@ const whatWeLookAt = sql`
       from pg_roles m left join pg_class a on a.oid = to_regclass('audit')
       where pg_has_role(session_user, m.oid, 'member')
         and not (m.rolname <> session_user and exists (
-          select from pg_roles where rolname = session_user and rolsuper))
+          select 1 from pg_roles where rolname = session_user and rolsuper))
         and (m.rolsuper or m.rolcreaterole or m.oid = a.relowner
           or has_table_privilege(m.oid, a.oid, 'update, delete, truncate'))
       order by m.rolname) as "auditMasters"

@@ -19,7 +19,8 @@ export const distributeCommand = new Command('distribute')
     })
   })
 
-async function distribute(connection: pg.ClientConfig) {
+/** Spreads a migrated database over the servers that its coordinator knows. */
+export async function distribute(connection: pg.ClientConfig) {
   const client = new pg.Client({ ...connection, application_name: 'registry-distribute' })
   await client.connect()
   try {
@@ -46,7 +47,7 @@ type Seen = { version: string | null; isInstalled: boolean }
 
 const whatWeLookAt = `
   select (select extversion from pg_extension where extname = 'citus') as version,
-    exists (select from pg_available_extensions where name = 'citus') as "isInstalled"`
+    exists (select 1 from pg_available_extensions where name = 'citus') as "isInstalled"`
 
 /** Looks before it touches anything. */
 async function refuseUnready(client: pg.Client) {
@@ -72,7 +73,7 @@ const remedy = (isInstalled: boolean) =>
 async function refuseWorker(client: pg.Client) {
   const { rows } = await client.query(`
     select citus_is_coordinator() as "isCoordinator",
-      exists (select from pg_dist_node where groupid = 0) as "isKnown"`)
+      exists (select 1 from pg_dist_node where groupid = 0) as "isKnown"`)
   if (!rows[0].isCoordinator)
     throw new Error('Nothing was changed: this is a worker. Run this on the coordinator.')
   if (!rows[0].isKnown)

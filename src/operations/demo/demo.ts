@@ -21,7 +21,8 @@ export type DemoUsers = { usernames: string[]; password: string }
 /** Whether somebody has begun to use this registry: a demonstration is for an empty one. */
 export async function hasData(handle: Sql): Promise<boolean> {
   const [found] = await handle.query(sql`
-    select from product union all select from biz_entity union all select from person limit 1`)
+    select 1 from product union all select 1 from biz_entity union all select 1 from person
+    limit 1`)
   return found !== undefined
 }
 

@@ -299,7 +299,7 @@ export const checks: Check[] = [
       select ${key} from biz_transaction t
       where corporate_action_id is null
         and biz_transaction_type_id not in ${idsOf('Residual payment')} and not exists (
-        select from (
+        select 1 from (
           select resource_id as id from audit where resource = 'BizTransaction'
           union all
           select unnest(resource_ids) from audit where resource = 'BizTransaction') a

@@ -18,7 +18,7 @@ const entitled = `
   left join investment i on i.investment_id = e.investment_id`
 
 /** While a stage is under way some accounts are where it leads to, others where it began. */
-const settled = `not exists (select from distribution_stage g where g.product_id = d.product_id
+const settled = `not exists (select 1 from distribution_stage g where g.product_id = d.product_id
   and g.corporate_action_id = d.corporate_action_id)`
 
 const made = idsWhere((kind) => kind.ofDistribution === true)

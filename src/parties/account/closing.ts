@@ -44,7 +44,7 @@ async function lockPostings(tx: Tx, accounts: readonly ClosingAccount[]) {
   const before = await lockLedgerRows(tx, accounts)
   const ids = accounts.map(({ row }) => row.account_id)
   await tx.query(sql`
-    select from account where account_id = any(${ids}::int[]) order by account_id for update`)
+    select 1 from account where account_id = any(${ids}::int[]) order by account_id for update`)
   const [now] = await tx.query<{ rows: number }>(sql`
     select count(*)::int as rows
     from unnest(${accounts.map(({ row }) => row.product_id)}::int[], ${ids}::int[])

@@ -16,9 +16,9 @@ export async function newAccountNumbers(
   while (places.length > 0) {
     const drawn = await tx.query<{ place: number; number: string; taken: boolean }>(sql`
       select n.place, n.number,
-        exists (select from account a
+        exists (select 1 from account a
           where a.product_id = n.product_id and a.account_number = n.number)
-        or exists (select from retired_account_number r
+        or exists (select 1 from retired_account_number r
           where r.product_id = n.product_id and r.account_number = n.number) as taken
       from (
         select g.place, g.product_id, nextval('account_number_seq')::text as number
@@ -37,7 +37,8 @@ export async function newAccountNumbers(
 export async function retireAccountNumbers(tx: Tx, accountIDs: readonly number[]) {
   if (accountIDs.length === 0) return
   await tx.query(sql`
+    with gone as materialized (
+      select product_id, account_number from account where account_id = any(${accountIDs}::int[]))
     insert into retired_account_number (product_id, account_number)
-    select product_id, account_number from account where account_id = any(${accountIDs}::int[])
-    on conflict do nothing`)
+    select product_id, account_number from gone on conflict do nothing`)
 }

@@ -252,14 +252,14 @@ async function refuseWithHistory(tx: Tx, removed: readonly Row[], recounted: rea
   const productIDs = accounts.map((row) => row.product_id)
   const ids = accounts.map((row) => row.account_id)
   await tx.query(sql`
-    select from account where account_id = any(${ids}::int[]) order by account_id for update`)
+    select 1 from account where account_id = any(${ids}::int[]) order by account_id for update`)
   const history = await tx.query<History>(sql`
     select g.account_id as id,
-      exists (select from biz_transaction t
+      exists (select 1 from biz_transaction t
         where t.product_id = g.product_id and t.account_id = g.account_id) as transactions,
-      exists (select from entitlement t
+      exists (select 1 from entitlement t
         where t.product_id = g.product_id and t.account_id = g.account_id) as entitlements,
-      exists (select from biz_event t
+      exists (select 1 from biz_event t
         where t.product_id = g.product_id and t.account_id = g.account_id) as events
     from unnest(${productIDs}::int[], ${ids}::int[]) g (product_id, account_id)`)
   const gone = new Set(removed.map((row) => row.account_id))

@@ -64,11 +64,11 @@ async function refuseWithHistory(tx: Tx, accounts: readonly HeldAccount[]) {
   const { Pending } = lookups.BizEventStatus
   const [found] = await tx.query<Record<'transactions' | 'entitlements' | 'events', boolean>>(sql`
     with held as (${held(accounts)})
-    select exists (select from held join biz_transaction t using (product_id, account_id))
+    select exists (select 1 from held join biz_transaction t using (product_id, account_id))
         as transactions,
-      exists (select from held join entitlement t using (product_id, account_id))
+      exists (select 1 from held join entitlement t using (product_id, account_id))
         as entitlements,
-      exists (select from held join biz_event e using (product_id, account_id)
+      exists (select 1 from held join biz_event e using (product_id, account_id)
         where e.biz_event_status_id = ${Pending}) as events`)
   if (found!.transactions)
     throw conflict('has_transactions', 'An account of the entity has transactions.')

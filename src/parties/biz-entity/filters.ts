@@ -47,8 +47,8 @@ const invested = (query: BizEntityQuery) => {
         select i.product_id, i.investment_id from investment i where ${investment})`
   return sql`
     exists (
-      select from investment i where ${investment} and exists (
-        select from holding h
+      select 1 from investment i where ${investment} and exists (
+        select 1 from holding h
         where h.product_id = i.product_id and h.investment_id = i.investment_id offset 0))
     and b.biz_entity_id in (
       select a.biz_entity_id

@@ -63,7 +63,7 @@ const bothSeen = (actor: Actor): Fragment =>
   actor.productIDs === null
     ? sql`true`
     : sql`not exists (
-        select from biz_entity e
+        select 1 from biz_entity e
         where e.biz_entity_id
             in (l.biz_entity_id, l.parent_biz_entity_id, l.dealer_group_biz_entity_id)
           and not (${visibleEntity(actor, 'e')}))`

@@ -80,8 +80,8 @@ async function readThese(handle: Sql, actor: Actor, ids: readonly number[], exte
 type Extent = 'plain' | 'whole'
 
 const isPlain = sql`
-  and not exists (select from biz_entity_parent l where l.biz_entity_id = b.biz_entity_id)
-  and not exists (select from biz_entity_party y
+  and not exists (select 1 from biz_entity_parent l where l.biz_entity_id = b.biz_entity_id)
+  and not exists (select 1 from biz_entity_party y
     where y.biz_entity_id = b.biz_entity_id and y.organisation_id is not null)`
 
 export const entitiesByID = (actor: Actor, ids: readonly number[]) =>

@@ -63,7 +63,8 @@ export const soleProduct = ([first, ...rest]: readonly Showing[]): number | unde
 export async function touch(tx: Tx, showing: readonly { id: number }[]): Promise<void> {
   if (showing.length === 0) return
   await tx.query(sql`
-    update biz_entity set updated_date_full = clock_timestamp()
+    update biz_entity set updated_date_full = m.moment
+    from (select clock_timestamp() as moment) m
     where biz_entity_id = any(${showing.map(({ id }) => id)}::int[])`)
 }
 

@@ -24,15 +24,15 @@ function visibleThrough(actor: Actor, links: string, column: string, id: string)
   const own = raw(`l.${column} = ${id}`)
   // offset 0: one record's few links are looked up, not all links there are gathered first.
   return sql`(
-    exists (select from ${raw(links)} l join biz_entity e using (biz_entity_id)
+    exists (select 1 from ${raw(links)} l join biz_entity e using (biz_entity_id)
       where ${own} and ${visibleEntity(actor, 'e')} offset 0)
-    or not exists (select from ${raw(links)} l where ${own} offset 0))`
+    or not exists (select 1 from ${raw(links)} l where ${own} offset 0))`
 }
 
 /** `record` is an alias of a table whose rows have one owner each. */
 export function visibleOwned(actor: Actor, record: string, kinds: readonly OwnerKind[]): Fragment {
   if (actor.productIDs === null) return sql`true`
-  const entity = sql`exists (select from biz_entity e
+  const entity = sql`exists (select 1 from biz_entity e
     where e.biz_entity_id = ${raw(`${record}.biz_entity_id`)} and ${visibleEntity(actor, 'e')})`
   if (kinds.length === 1) return entity
   return sql`(

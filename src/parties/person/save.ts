@@ -75,7 +75,7 @@ async function refuseEntangled(tx: Tx, id: number) {
   const [found] = await tx.query<{ entities: number; active: boolean }>(sql`
     with linked as (select distinct biz_entity_id from person_link where person_id = ${id})
     select (select count(*) from linked)::int as entities,
-      exists (select from linked join account a using (biz_entity_id)
+      exists (select 1 from linked join account a using (biz_entity_id)
         join biz_transaction t on t.product_id = a.product_id and t.account_id = a.account_id)
         as active`)
   if (found!.active)

@@ -42,7 +42,7 @@ async function anySealedWith(handle: Sql, tables: readonly Table[], keyIDs: read
       ({ name }) => sql`${raw(name)} like any(${patterns}::text[])`,
     )
     const found = await handle.query(
-      sql`select from ${raw(table.name)} where ${join(some, ' or ')} limit 1`,
+      sql`select 1 from ${raw(table.name)} where ${join(some, ' or ')} limit 1`,
     )
     if (found.length > 0) return true
   }

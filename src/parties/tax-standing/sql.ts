@@ -19,7 +19,7 @@ const taxCountry = `case when s.taxation_country_code in ${home}
 /** Attorneys and nominees act for the holders; they count where there is nobody else. */
 const counts = `(not (y.is_authorised_nominee or y.is_power_of_attorney)
   or y.is_income_receiving
-  or not exists (select from biz_entity_party o where o.biz_entity_id = y.biz_entity_id
+  or not exists (select 1 from biz_entity_party o where o.biz_entity_id = y.biz_entity_id
     and (not (o.is_authorised_nominee or o.is_power_of_attorney) or o.is_income_receiving)))`
 
 /**

@@ -89,7 +89,7 @@ async function connect(host: string, password: string): Promise<Client | Failure
 
 /** Creates what the registry keeps its tables in, at the first start. */
 export async function ensureDatabase(client: Client, name: string): Promise<void> {
-  const { rowCount } = await client.query('select from pg_database where datname = $1', [name])
+  const { rowCount } = await client.query('select 1 from pg_database where datname = $1', [name])
   if (rowCount === 0) await client.query(`create database ${client.escapeIdentifier(name)}`)
 }
 
@@ -100,7 +100,7 @@ export async function ensureDatabase(client: Client, name: string): Promise<void
 export async function ensureServiceLogin(client: Client, password: string): Promise<void> {
   const login = client.escapeIdentifier(serviceLogin)
   for (const role of ['registry_service', serviceLogin]) {
-    const { rowCount } = await client.query('select from pg_roles where rolname = $1', [role])
+    const { rowCount } = await client.query('select 1 from pg_roles where rolname = $1', [role])
     if (rowCount === 0) await client.query(`create role ${client.escapeIdentifier(role)}`)
   }
   await client.query(

@@ -126,7 +126,7 @@ async function claim(tx: Tx, sha256: string, size: number): Promise<Claim> {
   const [claimed] = await tx.query<{ at: string; isNew: boolean }>(sql`
     insert into stored_file (sha256, size, claimed_date)
     values (${sha256}, ${size}, clock_timestamp())
-    on conflict (sha256) do update set claimed_date = clock_timestamp()
+    on conflict (sha256) do update set claimed_date = excluded.claimed_date
     returning claimed_date::text as at, xmax = 0 as "isNew"`)
   const { at, isNew } = claimed!
   // Whoever stored the same between the two statements keeps the day that is theirs.
@@ -158,7 +158,7 @@ const references = [
 
 /** Contents that something refers to, for a copy of them all. */
 export const contentsInUse = `select sha256, size from stored_file f where ${references
-  .map((place) => `exists (select from ${place} = f.sha256)`)
+  .map((place) => `exists (select 1 from ${place} = f.sha256)`)
   .join(' or ')}`
 
 /** While anyone holds this lock as a sharer, no content goes: see collect.ts. */
@@ -171,7 +171,7 @@ export const takeUnused = (tx: Tx, most: number) =>
       select f.sha256 from stored_file f
       where f.claimed_date < now() - interval '1 day'
         and ${raw(
-          references.map((place) => `not exists (select from ${place} = f.sha256)`).join(' and '),
+          references.map((place) => `not exists (select 1 from ${place} = f.sha256)`).join(' and '),
         )}
       order by f.claimed_date limit ${most} for update skip locked)
     returning sha256`)

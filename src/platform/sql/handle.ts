@@ -76,8 +76,10 @@ const asText = new Set<number>([DATE, TIMESTAMP, TIMESTAMPTZ, JSON_TYPE, JSONB, 
 export function openDatabase(options: DatabaseOptions): Database {
   const reads = openPool(options, '-c default_transaction_read_only=on')
   // A write has no pages, and looks up what its lists name one by one: one plan suits any values.
-  // By its own judgement PostgreSQL would plan lists anew each time, half of what a write costs.
+  // By its own judgement PostgreSQL would plan lists anew each time, half of what a write costs. On
+  // Citus the values tell where a statement goes, so that there each has a plan of its own.
   const writes = openPool(options, '-c plan_cache_mode=force_generic_plan')
+  writes.on('connect', (client) => void client.query(plannedByValues).catch(() => {}))
   const watch = watchOver(options.connection)
   // Reads have names of their own: whatever is read, the statements of writes keep theirs.
   const names = (prefix: string) =>
@@ -109,6 +111,9 @@ export function openDatabase(options: DatabaseOptions): Database {
   }
 }
 
+const plannedByValues = `
+  select set_config('plan_cache_mode', 'auto', false) from pg_extension where extname = 'citus'`
+
 // Everything we ask has an index behind it. Without sequential scans a plan made while a table was
 // small stays right while it grows, before anybody has counted its rows; the few statements that
 // work on whole tables turn them on for themselves. Which reads get one plan for any values is left
@@ -127,6 +132,10 @@ const settings = [
   'tcp_keepalives_idle=10',
   'tcp_keepalives_interval=5',
   'tcp_keepalives_count=3',
+  // For Citus, and without a meaning elsewhere: one connection to a worker for each transaction, so
+  // that it sees what it has written; and what a transaction sets for itself holds there, too.
+  'citus.multi_shard_modify_mode=sequential',
+  'citus.propagate_set_commands=local',
 ]
   .map((setting) => `-c ${setting}`)
   .join(' ')
@@ -174,8 +183,16 @@ const runner =
       ...(name && { name }),
       ...(limit && { query_timeout: limit }),
     })
-    return (await watch(client, asked)).rows
+    return (await watch(client, asked.catch(nameConstraint))).rows
   }
+
+/** Citus adds the number of a shard to the name, and of a worker's refusal passes on the words. */
+function nameConstraint(error: unknown): never {
+  const broken = error as { constraint?: string; message: string }
+  const name = broken.constraint ?? / constraint "(\w+)"/.exec(broken.message)?.[1]
+  if (name && codeOf(error).startsWith('23')) broken.constraint = name.replace(/_\d{6,}$/, '')
+  throw error
+}
 
 const prepared = new WeakMap<pg.PoolClient, Set<string>>()
 
@@ -358,10 +375,15 @@ const isStalePlan = (error: unknown) =>
 // others are the socket's.
 const isLostConnection = (error: unknown) =>
   /^(08|57P0|25P0[34])/.test(codeOf(error)) ||
+  isLostWorker(error) ||
   /^E(CONN|PIPE|TIMEDOUT|NOENT|HOSTUNREACH|AI_AGAIN)/.test(codeOf(error)) ||
   /Connection terminated|Client has encountered a connection error|Query read timeout/.test(
     (error as Error).message,
   )
+
+/** Citus has no code of its own for a worker that died while it was asked. */
+const isLostWorker = (error: unknown) =>
+  codeOf(error) === 'XX000' && /failure on connection marked as/.test((error as Error).message)
 
 const readOnly = '25006'
 

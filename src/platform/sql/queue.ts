@@ -31,7 +31,7 @@ const admitWorkers = `
     for kept in
       select oid::regclass as name from pg_class
       where relnamespace = 'graphile_worker'::regnamespace and relrowsecurity
-        and not exists (select from pg_policy where polrelid = pg_class.oid)
+        and not exists (select 1 from pg_policy where polrelid = pg_class.oid)
     loop
       execute format(
         'create policy workers on %s to registry_service using (true) with check (true)',

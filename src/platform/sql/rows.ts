@@ -259,8 +259,9 @@ export async function updateRows(
   const { name, key, columns, updatedDate, inProduct } = table
   const set = columns
     .filter((column) => column.name !== key && !(inProduct && column.name === 'product_id'))
-    .map((column) => `${column.name} = ${valueIn(column)}`)
-  if (updatedDate) set.push('updated_date = clock_timestamp()')
+    .map((column) => `${column.name} = r.${column.name}`)
+  if (updatedDate) set.push('updated_date = m.moment')
+  const hasLists = columns.some(({ type }) => isList(type))
   const product = inProduct ? sql`and t.product_id = ${rows[0]!.product_id}` : empty
   await keepVersions(
     tx,
@@ -269,10 +270,15 @@ export async function updateRows(
   )
   await tx
     .query(sql`
+      ${hasLists ? withValues(columns, rows) : empty}
       update ${raw(name)} t set ${raw(set.join(', '))}
-      from ${given(columns, rows)} where ${raw(`t.${key} = r.${key}`)} ${product}`)
+      from ${hasLists ? raw('r') : given(columns, rows)} ${updatedDate ? moment : empty}
+      where ${raw(`t.${key} = r.${key}`)} ${product}`)
     .catch((error) => Promise.reject(atItem(error, rows, pathOf)))
 }
+
+/** The clock as `m.moment`: Citus does not take it in what an update sets. */
+const moment = sql`cross join (select clock_timestamp() as moment) m`
 
 /** What rows say now, without what is sealed, and until when: for reads of the past. */
 async function keepVersions(tx: Tx, table: Table, ids: readonly number[]) {
@@ -282,7 +288,7 @@ async function keepVersions(tx: Tx, table: Table, ids: readonly number[]) {
   await tx.query(sql`
     insert into record_version (table_name, record_id, valid_to, image)
     select ${name}::text, ${raw(`t.${key}`)}, m.moment, to_jsonb(t) - ${sealed}::text[]
-    from ${raw(name)} t cross join (select clock_timestamp() as moment) m
+    from ${raw(name)} t ${moment}
     where ${raw(`t.${key}`)} = any(${ids}::int[])`)
 }
 
@@ -298,6 +304,12 @@ const given = (columns: readonly Column[], rows: readonly Row[]): Fragment => {
     columns.map(({ name, type }) => [name, isList(type) ? 'text' : type]),
   )
   return recordset('r', rows, types)
+}
+
+/** The same with lists as they are stored: Citus wants them made before an update sets them. */
+const withValues = (columns: readonly Column[], rows: readonly Row[]): Fragment => {
+  const values = columns.map((column) => `${valueIn(column)} as ${column.name}`)
+  return sql`with r as materialized (select ${raw(values.join(', '))} from ${given(columns, rows)})`
 }
 
 const isList = (type: string) => type.endsWith('[]')

@@ -115,7 +115,7 @@ export async function record(tx: Tx, done: Done[]) {
   const others = trail.map((row) => ({ ...row, changes: undefined }))
   const events = done.flatMap(eventsOf)
   await tx.query(sql`
-    with ${keyed.length > 0 ? keep(keyed.map(keptOf)) : sql`nothing_kept as (select)`}
+    with ${keyed.length > 0 ? keep(keyed.map(keptOf)) : sql`nothing_kept as (select 1)`}
     ${events.length > 0 ? sql`, raised as (${insertEvents(events)})` : sql``}
     ${insertAuditRows(sql`
     select user_id, username, operation, resource, resource_id, resource_ids, product_id,

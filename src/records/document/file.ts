@@ -42,9 +42,9 @@ async function setFile(tx: Tx, { id, productID }: Found, file: Upload): Promise<
   const { fileName, contentType, size, sha256 } = file
   await tx.query(sql`
     update document set file_name = ${fileName}, content_type = ${contentType},
-      file_size = ${size}, file_sha256 = ${sha256}, file_date = clock_timestamp(),
+      file_size = ${size}, file_sha256 = ${sha256}, file_date = m.moment,
       updated_date = now()
-    where document_id = ${id}`)
+    from (select clock_timestamp() as moment) m where document_id = ${id}`)
   const changes = { fileName, contentType, size, sha256 }
   return {
     json: JSON.stringify({ documentID: id, ...changes }),

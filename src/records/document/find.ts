@@ -53,12 +53,12 @@ const visible = (actor: Actor): Fragment =>
     : sql`(
         (d.product_id is null or ${inScope(actor, 'd.product_id')})
         and (d.biz_entity_id is null or exists (
-          select from biz_entity e
+          select 1 from biz_entity e
           where e.biz_entity_id = d.biz_entity_id and ${visibleEntity(actor, 'e')}))
         and (d.organisation_id is null or ${visibleOrganisation(actor, 'd.organisation_id')}))`
 
 const isOpen = sql`(d.is_public and not exists (
-  select from product p where p.product_id = d.product_id and not p.is_active))`
+  select 1 from product p where p.product_id = d.product_id and not p.is_active))`
 
 /**
  * The document a read names, for whoever asks. What is not public, not there, or of another product

@@ -73,7 +73,7 @@ export async function updateDocument(
 /** What a hold on units rests on stays; whoever makes a hold locks the document, too. */
 async function refuseHeld(tx: Tx, documentID: number) {
   const [held] = await tx.query(sql`
-    select from hold h
+    select 1 from hold h
     where h.product_id = any(array(select product_id from product))
       and h.document_id = ${documentID} limit 1`)
   if (held) throw conflict('in_use', 'A hold on units rests on the document.')

@@ -77,7 +77,7 @@ async function findAccount(tx: Tx, actor: Actor, input: HoldInput) {
 /** Whoever takes units out of the account holds this lock: who comes later finds the hold. */
 const lockAccount = (tx: Tx, productID: number, accountID: number) =>
   tx.query(sql`
-    select from ledger_account
+    select 1 from ledger_account
     where product_id = ${productID} and account_id = ${accountID} for update`)
 
 const renderHold = (tx: Tx, productID: number, id: number) =>
@@ -95,7 +95,7 @@ async function lockHold(tx: Tx, actor: Actor, holdID: number, field: string): Pr
   if (key) await lockAccount(tx, key.productID, key.accountID)
   const [locked] = key
     ? await tx.query(sql`
-        select from hold where product_id = ${key.productID} and hold_id = ${holdID} for update`)
+        select 1 from hold where product_id = ${key.productID} and hold_id = ${holdID} for update`)
     : []
   if (!key || !locked)
     throw notFound('not_found', `No record was found for ${field} ${holdID}.`, field)

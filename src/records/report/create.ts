@@ -196,7 +196,7 @@ async function refuseStrangers(
 
 async function refuseUndeclared(tx: Tx, which: { productID: number; id: number }) {
   const [row] = await tx.query(sql`
-    select from distribution
+    select 1 from distribution
     where product_id = ${which.productID} and corporate_action_id = ${which.id}
       and distribution_status_id = ${DistributionStatus.Configured}`)
   if (row) throw conflict('not_declared', 'The distribution is not declared yet.')

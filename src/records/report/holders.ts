@@ -99,7 +99,7 @@ export async function rangesSketch(snapshot: Snapshot, subject: Subject): Promis
     byClass: true,
     totals: sql`
       with o as materialized (${holders(subject)})
-      select c.class, case when exists (select from o where o.investment_id = c.investment_id)
+      select c.class, case when exists (select 1 from o where o.investment_id = c.investment_id)
         then 100.00 else 0.00 end as percent
       from (${classes(subject)}) c`,
   }

@@ -236,7 +236,7 @@ const complete = (tx: Tx, order: Order, file: { sha256: string; size: number }, 
     order,
     'report.completed',
     sql`report_status_id = ${Complete}, progress_percent = 100, row_count = ${rows},
-      file_sha256 = ${file.sha256}, file_size = ${file.size}, file_date = clock_timestamp(),
+      file_sha256 = ${file.sha256}, file_size = ${file.size}, file_date = m.moment,
       known_at = ${order.knownAt}`,
   )
 
@@ -245,7 +245,7 @@ async function end(tx: Tx, order: Order, type: EventType, how: Fragment) {
   const { id, productID, userID } = order
   const ended = await tx.query(sql`
     update report set ${how}, completed_date = now(), lease = null
-    where ${leased(order)} returning true`)
+    from (select clock_timestamp() as moment) m where ${leased(order)} returning true`)
   if (ended.length > 0)
     await raise(tx, [{ type, resource: 'Report', productID, ids: [id], userID }])
 }

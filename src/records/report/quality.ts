@@ -37,13 +37,13 @@ const ofEntity: Flaw[] = [
   {
     problem: 'no_bank',
     words: 'No bank account for distributions.',
-    test: `not exists (select from payment_detail d
+    test: `not exists (select 1 from payment_detail d
       where d.biz_entity_id = e.biz_entity_id and d.is_for_distribution)`,
   },
   {
     problem: 'wrong_bsb',
     words: 'A BSB that there cannot be.',
-    test: `exists (select from payment_detail d where d.biz_entity_id = e.biz_entity_id
+    test: `exists (select 1 from payment_detail d where d.biz_entity_id = e.biz_entity_id
       and (d.bsb !~ '^[0-9]{3}-?[0-9]{3}$'
         or replace(d.bsb, '-', '') in ('000000', '999999')))`,
   },
@@ -51,9 +51,9 @@ const ofEntity: Flaw[] = [
     problem: 'no_email',
     words: 'No e-mail address, of the investor or of any party.',
     test: `not exists (
-      select from communication c where c.communication_type_id = ${Email}
+      select 1 from communication c where c.communication_type_id = ${Email}
         and c.biz_entity_id = e.biz_entity_id)
-      and not exists (select from biz_entity_party y join communication c
+      and not exists (select 1 from biz_entity_party y join communication c
         on c.communication_type_id = ${Email}
           and (c.person_id = y.person_id or c.organisation_id = y.organisation_id)
         where y.biz_entity_id = e.biz_entity_id)`,
@@ -61,7 +61,7 @@ const ofEntity: Flaw[] = [
   {
     problem: 'no_postal_address',
     words: 'No postal address.',
-    test: `not exists (select from address x where x.biz_entity_id = e.biz_entity_id
+    test: `not exists (select 1 from address x where x.biz_entity_id = e.biz_entity_id
       and x.address_type_id = ${Postal})`,
   },
 ]
@@ -146,7 +146,7 @@ export async function qualitySketch(snapshot: Snapshot, subject: Subject): Promi
 /** Numbers of earlier versions are looked at once, after the first start. */
 async function refuseUnread(snapshot: Snapshot, productID: number) {
   const [unread] = await snapshot.query(sql`
-    select from biz_entity e ${withParties}
+    select 1 from biz_entity e ${withParties}
     where e.product_id = ${productID}
       and ((p.taxation_file_number is not null and p.taxation_file_number_doubt is null)
         or (o.taxation_file_number is not null and o.taxation_file_number_doubt is null))

@@ -77,7 +77,7 @@ export const readDeliveries = (handle: Sql, actor: Actor, query: DeliveryQuery) 
   const { ReportID, State } = query
   const asked = [
     sql`s.report_id = ${ReportID}`,
-    sql`exists (select from report r where r.report_id = s.report_id
+    sql`exists (select 1 from report r where r.report_id = s.report_id
       and ${inScope(actor, 'r.product_id')})`,
     ...(State ? [sql`s.state = ${State}`] : []),
   ]

@@ -39,7 +39,7 @@ const heldIn = (subject: Subject, fromDate: string) => {
     and b.investment_id = o.investment_id and ${raw(counts('b'))}`
   return sql`
     select o.* from (${held(subject)}) o
-    where exists (select from biz_transaction b
+    where exists (select 1 from biz_transaction b
         where ${own} and b.transaction_date between ${fromDate} and ${subject.toDate})
       or (select b.closing_quantity from biz_transaction b
         where ${own} and b.transaction_date < ${fromDate}

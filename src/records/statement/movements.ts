@@ -89,7 +89,7 @@ export const transactionConfirmation: StatementKind<Period, Confirmed> = {
           from biz_transaction b where ${inPeriod(subject, subject.fromDate)}))
           order by h.investment_id)
         ${heldBy(subject)} and exists (
-          select from biz_transaction b where ${inPeriod(subject, subject.fromDate)})) as data
+          select 1 from biz_transaction b where ${inPeriod(subject, subject.fromDate)})) as data
       ${accountsOf(subject)}) x
     where x.data is not null`,
   letter: (period, { accountNumber, addressee, data }: Holding<Confirmed>): Letter => ({

@@ -118,6 +118,7 @@ where d.product_id = $1 and d.corporate_action_id = $2;
 update distribution set distribution_status_id = $1, updated_date = now(), declared_amount = $2, declared_date = now(), declared_unit_value = $3,
     declared_rate = case when distribution_amount_per_unit is null
       and distribution_amount_total is not null then $4::numeric end
+from (select clock_timestamp() as moment) m
 where product_id = $5 and corporate_action_id = $6;
 
   select coalesce(json_agg(r), '[]')::text as json, count(*)::int as count from (
@@ -168,7 +169,7 @@ left join distribution_stage g on g.product_id = t.product_id
   and g.corporate_action_id = t.corporate_action_id
 order by t.corporate_action_id) r;
 
-  with nothing_kept as (select)
+  with nothing_kept as (select 1)
   , raised as (
 insert into event (type, resource, product_id, ids, counts, user_id)
 select * from json_to_recordset($1) as g

@@ -19,7 +19,7 @@ from (
   join product p on p.product_id = a.product_id
   cross join lateral (select product_today(p.time_zone) as today offset 0) d
   cross join lateral (
-    select exists (select from ledger_account l
+    select exists (select 1 from ledger_account l
       where l.product_id = a.product_id and l.account_id = a.account_id
         and l.last_date > d.today) as has_later offset 0) l
   join holding h on h.product_id = a.product_id and h.account_id = a.account_id

@@ -39,7 +39,7 @@ select v.investment_price_id as "investmentPriceID",
 from investment_price v join investment i using (investment_id) join product p using (product_id)
 where v.investment_price_id = any($1::int[]) order by v.investment_price_id) r;
 
-  with nothing_kept as (select)
+  with nothing_kept as (select 1)
   , raised as (
 insert into event (type, resource, product_id, ids, counts, user_id)
 select * from json_to_recordset($1) as g

@@ -1,0 +1,190 @@
+import { spawnSync } from 'node:child_process'
+import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import {
+  atEnd,
+  freePort,
+  type Owner,
+  obstacle,
+  ownerOfServers,
+  postgresOf,
+  signalPid,
+  start,
+  until,
+} from '../failover/processes.ts'
+
+/** Several PostgreSQL servers with Citus in a temporary folder, on loopback, gone with us. */
+export type Citus = {
+  folder: string
+  coordinator: CitusServer
+  workers: CitusServer[]
+  /** One more server, not yet known to the others. */
+  addServer: (name: string) => Promise<CitusServer>
+  stop: () => Promise<void>
+}
+
+export type CitusServer = {
+  name: string
+  port: number
+  /** As the superuser; the database is to be chosen. */
+  connection: { host: string; port: number; user: string; password: string; database: string }
+  start: () => Promise<void>
+  /** Ends all its processes without a chance to finish anything. */
+  kill: () => Promise<void>
+}
+
+/** Where the programs of a PostgreSQL are that has the extension; else what is in the way. */
+export function findCitus(folder = process.env.CITUS_BINDIR): { bindir: string } | string {
+  if (!folder) return 'CITUS_BINDIR is not set.'
+  if (!existsSync(join(folder, 'initdb'))) return `There is no initdb in ${folder}.`
+  const said = spawnSync(join(folder, 'pg_config'), ['--sharedir']).stdout?.toString().trim()
+  if (!said) return `There is no pg_config in ${folder}.`
+  if (existsSync(join(said, 'extension', 'citus.control'))) return { bindir: folder }
+  return `The PostgreSQL of ${folder} has no Citus.`
+}
+
+type How = {
+  workers?: number
+  /** What is written need not survive the machine: a run of tests. */
+  careless?: boolean
+}
+
+export async function startCitus(bindir: string, { workers = 2, careless }: How): Promise<Citus> {
+  const owner = ownerOfServers()
+  const folder = mkdtempSync(join(tmpdir(), 'registry-citus-'))
+  const servers: Made[] = []
+  const killAll = () => {
+    for (const { data } of servers) for (const pid of postgresOf(data)) signalPid(pid, 'SIGKILL')
+  }
+  const clear = () =>
+    rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 })
+  atEnd(() => {
+    killAll()
+    clear()
+  })
+  own(folder, owner)
+  const closed = obstacle(folder, owner)
+  if (closed) throw new Error(closed)
+  const addServer = async (name: string) => {
+    const server = await makeServer({ bindir, folder, owner, careless: careless === true }, name)
+    servers.push(server)
+    await server.start()
+    return server
+  }
+  const coordinator = await addServer('coordinator')
+  const list: CitusServer[] = []
+  for (let i = 1; i <= workers; i++) list.push(await addServer(`worker-${i}`))
+  return {
+    folder,
+    coordinator,
+    workers: list,
+    addServer,
+    stop: async () => {
+      await Promise.all(servers.map(({ stop }) => stop()))
+      clear()
+    },
+  }
+}
+
+type Made = CitusServer & { data: string; stop: () => Promise<void> }
+type Place = { bindir: string; folder: string; owner: Owner; careless: boolean }
+
+async function makeServer(place: Place, name: string): Promise<Made> {
+  const { bindir, folder, owner } = place
+  const home = join(folder, name)
+  const data = join(home, 'data')
+  mkdirSync(home)
+  own(home, owner)
+  // Loopback only, and gone in the end: whoever is on this machine may come in.
+  const options = ['-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C.UTF-8', '-N']
+  const made = spawnSync(join(bindir, 'initdb'), ['-D', data, ...options], { ...owner, cwd: '/' })
+  if (made.status !== 0) throw new Error(`initdb: ${made.stderr}`)
+  const port = await freePort()
+  const connection = {
+    host: '127.0.0.1',
+    port,
+    user: 'postgres',
+    password: 'none',
+    database: 'postgres',
+  }
+  const run = async () => {
+    start({
+      file: join(bindir, 'postgres'),
+      args: ['-D', data, ...settingsOf(place, home, port)],
+      log: join(home, 'server.log'),
+      owner,
+    })
+    await until(`${name} to take connections`, () => canConnect(connection))
+  }
+  const end = async (signal: NodeJS.Signals) => {
+    const [postmaster, ...others] = postgresOf(data)
+    if (!postmaster) return
+    for (const pid of signal === 'SIGKILL' ? [postmaster, ...others] : [postmaster])
+      signalPid(pid, signal)
+    await until(`${name} to end`, () => postgresOf(data).length === 0)
+  }
+  return {
+    name,
+    port,
+    data,
+    connection,
+    start: run,
+    kill: () => end('SIGKILL'),
+    stop: () => end('SIGINT'),
+  }
+}
+
+/** What docs/SCALING.md asks of a cluster, and for tests small caches and few shards. */
+function settingsOf({ careless }: Place, home: string, port: number): string[] {
+  const settings = {
+    port,
+    listen_addresses: '127.0.0.1',
+    unix_socket_directories: home,
+    shared_preload_libraries: 'citus',
+    wal_level: 'logical',
+    max_connections: 400,
+    max_prepared_transactions: 400,
+    // Each database with Citus has a daemon of its own.
+    max_worker_processes: 100,
+    shared_buffers: '128MB',
+    ssl: 'off',
+    'citus.node_conninfo': 'sslmode=disable',
+    'citus.shard_count': 4,
+    'citus.recover_2pc_interval': '5s',
+    log_min_error_statement: 'error',
+    ...(careless && { fsync: 'off' }),
+  }
+  return Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+}
+
+async function canConnect(connection: pg.ClientConfig): Promise<boolean> {
+  const client = new pg.Client(connection)
+  try {
+    await client.connect()
+    return true
+  } catch {
+    return false
+  } finally {
+    await client.end().catch(() => {})
+  }
+}
+
+function own(folder: string, owner: Owner) {
+  chmodSync(folder, 0o700)
+  if (owner) chownSync(folder, owner.uid, owner.gid)
+}
+
+/** Statements one after another on a connection of their own. */
+export async function ask(connection: pg.ClientConfig, ...statements: string[]) {
+  const client = new pg.Client(connection)
+  await client.connect()
+  try {
+    let rows: Record<string, unknown>[] = []
+    for (const statement of statements) rows = (await client.query(statement)).rows
+    return rows
+  } finally {
+    await client.end()
+  }
+}
