@@ -20,6 +20,7 @@ export async function statementOf(read: (handle: Sql) => Promise<unknown>): Prom
       caught ??= statement
       return [{ json: '[]', count: 0 }] as never
     },
+    isSpread: async () => false,
   })
   return caught!
 }

@@ -3,7 +3,7 @@ import { type Actor, inScope } from '../../platform/actor.ts'
 import { recordOf } from '../../platform/shape/mask.ts'
 import type { Fragment, Sql, Tx } from '../../platform/sql/handle.ts'
 import { identified, identify, namesAny, noSuch } from '../../platform/sql/identify.ts'
-import { page, renderPage } from '../../platform/sql/paging.ts'
+import { type LedgerScope, page, renderPage } from '../../platform/sql/paging.ts'
 import { columns, nothingLeft, render } from '../../platform/sql/render.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
 import {
@@ -35,13 +35,14 @@ export const readProducts = (handle: Sql, actor: Actor, query: ProductQuery) =>
  * is named the condition says that it is one: the rest of an index then is in order, and gives a
  * page without reading more.
  */
-export function ledgerProducts(actor: Actor, query: object, column: string): Fragment {
+export function ledgerScope(actor: Actor, query: object, column: string): LedgerScope {
   const products = sql`
     select p.product_id from product p
     where ${inScope(actor, 'p.product_id')} and ${identified(productParameter, query, 'p')}`
-  return namesAny(productParameter, query)
+  const within = namesAny(productParameter, query)
     ? sql`${raw(column)} = (${products})`
     : sql`${raw(column)} = any(array(${products}))`
+  return { within, products, isOf: (productID) => sql`${raw(column)} = ${productID}` }
 }
 
 /** The id of a product that a request names and the caller may see. */

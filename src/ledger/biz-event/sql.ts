@@ -1,5 +1,5 @@
 import sql, { join } from 'sql-template-tag'
-import { ledgerProducts } from '../../catalogue/product/sql.ts'
+import { ledgerScope } from '../../catalogue/product/sql.ts'
 import { accountNames } from '../../parties/account/names.ts'
 import type { Actor } from '../../platform/actor.ts'
 import { conditions, related } from '../../platform/sql/filters.ts'
@@ -27,7 +27,6 @@ const selectEvents = (selection: Fragment) => sql`
 
 export function readEvents(handle: Sql, actor: Actor, query: EventQuery) {
   const asked = [
-    ledgerProducts(actor, query, 't.product_id'),
     conditions(eventFilters, query),
     ...related(
       eventAccountFilters,
@@ -38,9 +37,10 @@ export function readEvents(handle: Sql, actor: Actor, query: EventQuery) {
   ]
   return renderPage(handle, query, {
     key: ['bizEventID'],
-    rows: (wanted) => sql`
+    scope: ledgerScope(actor, query, 't.product_id'),
+    rows: (wanted, within) => sql`
       select t.* from biz_event t
-      where ${join(asked, ' and ')} ${page(wanted, 'biz_event t', 't.biz_event_id')}`,
+      where ${join([within, ...asked], ' and ')} ${page(wanted, 'biz_event t', 't.biz_event_id')}`,
     show: selectEvents,
   })
 }

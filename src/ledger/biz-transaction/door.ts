@@ -1,8 +1,8 @@
 import type { Actor } from '../../platform/actor.ts'
 import { Refusal, tryLater } from '../../platform/refusal.ts'
-import { codeOf, type Database, isAway } from '../../platform/sql/handle.ts'
+import { codeOf, isAway } from '../../platform/sql/away.ts'
+import type { Database } from '../../platform/sql/handle.ts'
 import { KeyHeld } from '../../platform/sql/retry-keys.ts'
-import { spreadOver } from '../../platform/sql/spread.ts'
 import { type Outcome, unitsOfWork, type Write } from '../../platform/sql/unit-of-work.ts'
 import { namingOf, postAtOnce } from './at-once.ts'
 import type { PostingRequest } from './item.ts'
@@ -35,7 +35,6 @@ const longestShare = 2_000
 export type PostingDoor = (write: Write, actor: Actor, request: PostingRequest) => Promise<Outcome>
 
 export function postingDoor(database: Database): PostingDoor {
-  const isSpread = spreadOver(database)
   const room = waitingRoom({
     attempt: (job, name) => runAlone(database, job, name),
     again: enqueue,
@@ -77,7 +76,7 @@ export function postingDoor(database: Database): PostingDoor {
   async function runList(jobs: Job[]) {
     const left = await runTogether(
       database,
-      (await isSpread()) ? jobs : await runAtOnce(database, jobs),
+      (await database.isSpread()) ? jobs : await runAtOnce(database, jobs),
     )
     for (const { job, name } of left) room.enter(job, name)
   }

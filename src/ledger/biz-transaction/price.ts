@@ -5,6 +5,7 @@ import type { Problem } from '../../platform/refusal.ts'
 import { compareDecimals, decimalDigits } from '../../platform/shape/decimal.ts'
 import { inside } from '../../platform/shape/path.ts'
 import type { Tx } from '../../platform/sql/handle.ts'
+import { byProduct } from '../../platform/sql/spread.ts'
 import { type Figures, workOutFigures } from './figures.ts'
 import type { Accepted, Flaw, Priced, Staged } from './item.ts'
 import { counts, kindOf } from './kinds.ts'
@@ -61,13 +62,15 @@ const figuresOf = ({ price, quantity, amount, fee, feePercentage }: Figures): Fi
  * Of an investment that has no transactions yet the currency and the decimals can be changed: while
  * its first postings are priced and written they must stay.
  */
-const holdInvestments = (tx: Tx, legs: readonly Accepted[]) =>
-  tx.query(sql`
-    select i.investment_id from investment i
-    where i.investment_id = any(${[...new Set(legs.map((leg) => leg.investmentID))]}::int[])
-      and not exists (select 1 from holding h
-        where h.product_id = i.product_id and h.investment_id = i.investment_id)
-    order by i.investment_id for key share of i`)
+async function holdInvestments(tx: Tx, legs: readonly Accepted[]) {
+  for (const [productID, own] of byProduct(legs))
+    await tx.query(sql`
+      select i.investment_id from investment i
+      where i.investment_id = any(${[...new Set(own.map((leg) => leg.investmentID))]}::int[])
+        and not exists (select 1 from holding h
+          where h.product_id = ${productID} and h.investment_id = i.investment_id)
+      order by i.investment_id for key share of i`)
+}
 
 /** Money does not change its currency on the way, and no rate is known here. */
 const otherCurrencies = (rows: readonly Priced[]): Flaw[] =>
@@ -186,14 +189,17 @@ type Holder = { productID: number; externalID: string; id: number; eventID: numb
 async function externalIDs(tx: Tx, rows: readonly Priced[]): Promise<Staged<Priced>> {
   const naming = rows.filter(({ asked }) => asked.externalID)
   if (naming.length === 0) return { rows: [...rows], flaws: [] }
-  const found = await tx.query<Holder>(sql`
-    select t.product_id as "productID", t.external_biz_transaction_id as "externalID",
-      t.biz_transaction_id as id, case when not (${raw(counts('t'))}) then t.biz_event_id end
-        as "eventID"
-    from unnest(${naming.map(({ productID }) => productID)}::int[],
-      ${naming.map(({ asked }) => asked.externalID)}::text[]) g (product_id, external_id)
-    join biz_transaction t on t.product_id = g.product_id
-      and t.external_biz_transaction_id = g.external_id`)
+  const found: Holder[] = []
+  for (const [productID, own] of byProduct(naming))
+    found.push(
+      ...(await tx.query<Holder>(sql`
+        select t.product_id as "productID", t.external_biz_transaction_id as "externalID",
+          t.biz_transaction_id as id, case when not (${raw(counts('t'))}) then t.biz_event_id end
+            as "eventID"
+        from unnest(${own.map(({ asked }) => asked.externalID)}::text[]) g (external_id)
+        join biz_transaction t on t.product_id = ${productID}
+          and t.external_biz_transaction_id = g.external_id`)),
+    )
   const holders = new Map(found.map((one) => [`${one.productID} ${one.externalID}`, one]))
   const asked = new Map<string, number>()
   const flaws: Flaw[] = []

@@ -1,5 +1,5 @@
 import sql, { empty, join, raw } from 'sql-template-tag'
-import { ledgerProducts } from '../../catalogue/product/sql.ts'
+import { ledgerScope } from '../../catalogue/product/sql.ts'
 import { accountNames } from '../../parties/account/names.ts'
 import type { Actor } from '../../platform/actor.ts'
 import { lookups } from '../../platform/lookup/lookups.ts'
@@ -7,6 +7,7 @@ import { conditions, related } from '../../platform/sql/filters.ts'
 import type { Fragment, Sql } from '../../platform/sql/handle.ts'
 import { page, renderPage } from '../../platform/sql/paging.ts'
 import { type Answer, columns } from '../../platform/sql/render.ts'
+import { byProduct, inOneProduct } from '../../platform/sql/spread.ts'
 import { counts, ofKind } from './kinds.ts'
 import {
   BizTransaction,
@@ -88,7 +89,6 @@ export function readTransactions(
 ): Promise<Answer> {
   const { Status, ShowClosing } = query
   const asked = [
-    ledgerProducts(actor, query, 't.product_id'),
     conditions(transactionFilters, query),
     ...(Status ? [statusIs(Status)] : []),
     ...related(transactionAccountFilters, query, accountKey, accountsFrom),
@@ -98,9 +98,11 @@ export function readTransactions(
   const shown = ShowClosing ? withClosing : withoutClosing
   return renderPage(handle, query, {
     key: ['bizTransactionID'],
-    rows: (wanted) => sql`
+    scope: ledgerScope(actor, query, 't.product_id'),
+    rows: (wanted, within) => sql`
       select t.* from biz_transaction t
-      where ${join(asked, ' and ')} ${page(wanted, 'biz_transaction t', 't.biz_transaction_id')}`,
+      where ${join([within, ...asked], ' and ')}
+      ${page(wanted, 'biz_transaction t', 't.biz_transaction_id')}`,
     show: (rows) => sql`
         select ${shown} from (${rows}) t ${withNames}
         ${ShowClosing ? withAccountClosings : empty} order by t.biz_transaction_id`,
@@ -122,18 +124,30 @@ export async function renderPerRequest(
   handle: Sql,
   wanted: Wanted[],
 ): Promise<Map<number, string>> {
-  if (wanted.length === 0) return new Map()
-  const selection = sql`
-    select t.*, w.request, w.place
-    from unnest(${wanted.map(({ request }) => request)}::int[],
-      ${wanted.map(({ productID }) => productID)}::int[], ${wanted.map(({ id }) => id)}::bigint[])
-      with ordinality w (request, product_id, id, place)
-    cross join lateral (
-      select * from biz_transaction
-      where product_id = w.product_id and biz_transaction_id = w.id limit 1) t`
-  const rows = await handle.query<{ request: number; json: string }>(sql`
-    select r.request, json_agg(r.shown order by r.place)::text as json
-    from (${shownRows(selection)}) r
-    group by r.request`)
-  return new Map(rows.map(({ request, json }) => [request, json]))
+  const places = wanted.map((one, place) => ({ ...one, place }))
+  const records: Rendered[] = []
+  for (const [productID, own] of byProduct(places))
+    records.push(...(await renderOfProduct(handle, productID, own)))
+  const inOrder = records.sort((a, b) => a.place - b.place)
+  const texts = new Map<number, string[]>(wanted.map(({ request }) => [request, []]))
+  for (const { request, json } of inOrder) texts.get(request)?.push(json)
+  return new Map([...texts].map(([request, own]) => [request, `[${own.join(', \n ')}]`]))
 }
+
+type Rendered = { request: number; place: number; json: string }
+
+const renderOfProduct = (handle: Sql, productID: number, wanted: (Wanted & { place: number })[]) =>
+  handle.query<Rendered>(
+    inOneProduct(
+      sql`
+      select r.request, r.place, to_json(r.shown)::text as json from (${shownRows(sql`
+        select t.*, w.request, w.place
+        from unnest(${wanted.map(({ request }) => request)}::int[],
+          ${wanted.map(({ place }) => place)}::int[], ${wanted.map(({ id }) => id)}::bigint[])
+          w (request, place, id)
+        cross join lateral (
+          select * from biz_transaction
+          where product_id = ${productID} and biz_transaction_id = w.id limit 1) t`)}) r`,
+      productID,
+    ),
+  )

@@ -93,7 +93,6 @@ const stepColumns = columns(PositionStep, 't', {
 export async function explainPosition(handle: Sql, actor: Actor, query: ExplainQuery) {
   const { accountID, investmentID } = await findPosition(handle, actor, query)
   const asked = [
-    inLedgerScope(actor, 't.product_id'),
     sql`t.account_id = ${accountID}`,
     sql`t.investment_id = ${investmentID}`,
     sql`t.transaction_date <= coalesce(${query.Date ?? null}::date, (
@@ -102,8 +101,13 @@ export async function explainPosition(handle: Sql, actor: Actor, query: ExplainQ
   ]
   return renderPage(handle, query, {
     key: ['transactionDate', 'bizTransactionID'],
-    rows: (wanted) => sql`
-      select t.* from biz_transaction t where ${join(asked, ' and ')}
+    scope: {
+      within: inLedgerScope(actor, 't.product_id'),
+      products: sql`select product_id from account where account_id = ${accountID}`,
+      isOf: (productID) => sql`t.product_id = ${productID}`,
+    },
+    rows: (wanted, within) => sql`
+      select t.* from biz_transaction t where ${join([within, ...asked], ' and ')}
       ${pageBy(
         wanted,
         't.transaction_date, t.biz_transaction_id',

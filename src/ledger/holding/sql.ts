@@ -1,5 +1,5 @@
 import sql, { join, raw } from 'sql-template-tag'
-import { ledgerProducts } from '../../catalogue/product/sql.ts'
+import { ledgerScope } from '../../catalogue/product/sql.ts'
 import { today } from '../../catalogue/product/today.ts'
 import { accountNames } from '../../parties/account/names.ts'
 import type { Actor } from '../../platform/actor.ts'
@@ -96,9 +96,10 @@ export function readHoldings(handle: Sql, actor: Actor, query: HoldingQuery) {
   const { Date: date } = query
   return renderPage(handle, query, {
     key: ['productID', 'accountID', 'investmentID'],
-    rows: (wanted) => sql`
+    scope: ledgerScope(actor, query, 'h.product_id'),
+    rows: (wanted, within) => sql`
       ${date ? positionsOrResiduals(date) : positionsToday()}
-      and ${join(askedOf(actor, query), ' and ')}
+      and ${join([within, ...askedOf(query)], ' and ')}
       ${pageBy(wanted, 'h.product_id, h.account_id, h.investment_id', mostHoldings)}`,
     show: (rows) => sql`
       select ${holdingColumns}
@@ -155,8 +156,7 @@ const distributionsOf = sql`
 const mostHoldings = `(select max(account_id)::bigint from account)
   * (select max(investment_id) from investment)`
 
-const askedOf = (actor: Actor, query: HoldingQuery): Fragment[] => [
-  ledgerProducts(actor, query, 'h.product_id'),
+const askedOf = (query: HoldingQuery): Fragment[] => [
   conditions(holdingFilters, query),
   ...related(
     holdingAccountFilters,

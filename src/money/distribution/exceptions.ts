@@ -5,7 +5,7 @@ import type { Actor } from '../../platform/actor.ts'
 import { paging } from '../../platform/http/paging.ts'
 import { decimal, Id, shown } from '../../platform/shape/fields.ts'
 import type { Sql } from '../../platform/sql/handle.ts'
-import { pageBy, renderPage } from '../../platform/sql/paging.ts'
+import { ofProduct, pageBy, renderPage } from '../../platform/sql/paging.ts'
 import { columns } from '../../platform/sql/render.ts'
 import { DistributionKey, distributionParameter } from './schema.ts'
 import { identifyDistribution, mostEntitlements, ofDistribution } from './sql.ts'
@@ -50,14 +50,15 @@ export async function readExceptions(
   const { productID, id } = which
   return renderPage(handle, query, {
     key: ['accountID'],
-    rows: (wanted) => sql`
+    scope: ofProduct('t.product_id', productID),
+    rows: (wanted, within) => sql`
       select t.* from (
         select e.*, h.held
         from entitlement e
         join distribution d on d.product_id = ${productID} and d.corporate_action_id = ${id}
         cross join lateral (select ${raw(heldAtRecordDate)} as held offset 0) h
         where ${ofDistribution(which, 'e')}) t
-      where t.held <> t.units ${pageBy(wanted, 't.account_id', mostEntitlements)}`,
+      where ${within} and t.held <> t.units ${pageBy(wanted, 't.account_id', mostEntitlements)}`,
     show: (rows) => sql`
       select ${exceptionColumns} from (${rows}) t
       join account a on a.account_id = t.account_id

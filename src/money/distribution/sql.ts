@@ -1,11 +1,12 @@
 import sql, { join, raw } from 'sql-template-tag'
 import { productParameter, productReference } from '../../catalogue/product/schema.ts'
-import { identifyProduct, ledgerProducts } from '../../catalogue/product/sql.ts'
+import { identifyProduct, ledgerScope } from '../../catalogue/product/sql.ts'
 import { today } from '../../catalogue/product/today.ts'
 import { type Actor, inLedgerScope } from '../../platform/actor.ts'
 import { conflict } from '../../platform/refusal.ts'
+import { codeOf } from '../../platform/sql/away.ts'
 import { conditions, related } from '../../platform/sql/filters.ts'
-import { codeOf, type Fragment, type Sql, type Tx } from '../../platform/sql/handle.ts'
+import type { Fragment, Sql, Tx } from '../../platform/sql/handle.ts'
 import { identify, namesAny, noSuch, type Reference } from '../../platform/sql/identify.ts'
 import { page, pageBy, renderPage } from '../../platform/sql/paging.ts'
 import {
@@ -78,7 +79,6 @@ export const stageProgress = ({ productID, id }: DistributionID) => sql`
 export async function readDistributions(handle: Sql, actor: Actor, query: DistributionQuery) {
   if (!namesAny(productParameter, query)) throw noSuch(productParameter, query)
   const asked = [
-    ledgerProducts(actor, query, 't.product_id'),
     conditions(distributionFilters, query),
     ...related(
       distributionInvestmentFilters,
@@ -89,9 +89,11 @@ export async function readDistributions(handle: Sql, actor: Actor, query: Distri
   ]
   return renderPage(handle, query, {
     key: ['corporateActionID'],
-    rows: (wanted) => sql`
+    scope: ledgerScope(actor, query, 't.product_id'),
+    rows: (wanted, within) => sql`
       select t.* from distribution t
-      where ${join(asked, ' and ')} ${page(wanted, 'distribution t', 't.corporate_action_id')}`,
+      where ${join([within, ...asked], ' and ')}
+      ${page(wanted, 'distribution t', 't.corporate_action_id')}`,
     show: selectDistributions,
   })
 }
@@ -292,7 +294,6 @@ export const selectEntitled = ({ permissions }: Actor, selection: Fragment) => s
 
 export function readEntitled(handle: Sql, actor: Actor, query: EntitledQuery) {
   const asked = [
-    ledgerProducts(actor, query, 't.product_id'),
     conditions(accountFilters, query),
     ...related(
       entitledDistributionFilters,
@@ -310,9 +311,10 @@ export function readEntitled(handle: Sql, actor: Actor, query: EntitledQuery) {
   const order = 't.product_id, t.corporate_action_id, t.account_id'
   return renderPage(handle, query, {
     key: ['productID', 'corporateActionID', 'accountID'],
-    rows: (wanted) => sql`
+    scope: ledgerScope(actor, query, 't.product_id'),
+    rows: (wanted, within) => sql`
       select t.*, null::numeric as total_rate, null::numeric as unit_value from entitlement t
-      where ${join(asked, ' and ')} ${pageBy(wanted, order, mostEntitlements)}`,
+      where ${join([within, ...asked], ' and ')} ${pageBy(wanted, order, mostEntitlements)}`,
     show: (rows) => selectEntitled(actor, rows),
   })
 }

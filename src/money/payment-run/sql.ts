@@ -1,5 +1,5 @@
-import sql, { join, raw } from 'sql-template-tag'
-import { ledgerProducts } from '../../catalogue/product/sql.ts'
+import sql, { raw } from 'sql-template-tag'
+import { ledgerScope } from '../../catalogue/product/sql.ts'
 import { type Actor, inLedgerScope } from '../../platform/actor.ts'
 import { conflict, notFound } from '../../platform/refusal.ts'
 import { conditions } from '../../platform/sql/filters.ts'
@@ -63,12 +63,13 @@ export const renderRun = (handle: Sql, _actor: Actor, { productID, id }: RunID) 
   )
 
 export function readRuns(handle: Sql, actor: Actor, query: RunQuery) {
-  const asked = [ledgerProducts(actor, query, 't.product_id'), conditions(runFilters, query)]
   return renderPage(handle, query, {
     key: ['paymentRunID'],
-    rows: (wanted) => sql`
+    scope: ledgerScope(actor, query, 't.product_id'),
+    rows: (wanted, within) => sql`
       select t.* from payment_run t
-      where ${join(asked, ' and ')} ${page(wanted, 'payment_run t', 't.payment_run_id')}`,
+      where ${within} and ${conditions(runFilters, query)}
+      ${page(wanted, 'payment_run t', 't.payment_run_id')}`,
     show: selectRuns,
   })
 }
@@ -82,12 +83,13 @@ const paymentColumns = columns(Payment, 't', {
 
 /** Bank numbers stand in clear in the file alone. */
 export function readPayments(handle: Sql, actor: Actor, query: PaymentQuery) {
-  const asked = [ledgerProducts(actor, query, 't.product_id'), conditions(paymentFilters, query)]
   return renderPage(handle, query, {
     key: ['paymentID'],
-    rows: (wanted) => sql`
+    scope: ledgerScope(actor, query, 't.product_id'),
+    rows: (wanted, within) => sql`
       select t.* from payment t
-      where ${join(asked, ' and ')} ${page(wanted, 'payment t', 't.payment_id')}`,
+      where ${within} and ${conditions(paymentFilters, query)}
+      ${page(wanted, 'payment t', 't.payment_id')}`,
     show: (rows) => sql`
       select ${paymentColumns} from (${rows}) t join account a on a.account_id = t.account_id
       order by t.payment_id`,

@@ -107,6 +107,7 @@ function labelled(reply: FastifyReply, { etag }: Endpoint, { query }: Taken, ans
 /** Reads that take their turn, statement by statement: who waits for news holds nothing. */
 const shareOf = (whose: Whose, { database, reads }: HandlerOptions): Sql => ({
   query: (statement) => reads(() => database.query(statement), whose),
+  isSpread: database.isSpread,
 })
 
 const noParameters = Type.Object({})

@@ -1,8 +1,19 @@
 import pg from 'pg'
 import Cursor from 'pg-cursor'
 import type { Sql as Statement } from 'sql-template-tag'
-import { Refusal, tryLater } from '../refusal.ts'
+import {
+  codeOf,
+  isAway,
+  isLostConnection,
+  isStalePlan,
+  nameConstraint,
+  outcomeUnknown,
+  readOnly,
+  refuseUnreachable,
+  unreachable,
+} from './away.ts'
 import { type Bell, openBell, ringStatement } from './bell.ts'
+import { spreadOver } from './spread.ts'
 import { mostOnConnection, type StatementNames, statementNames } from './statements.ts'
 import { type Watch, watchOver } from './watch.ts'
 
@@ -12,6 +23,8 @@ export type Fragment = Statement
 /** Reads take any handle: the pool or a transaction. */
 export interface Sql {
   query<Row extends object>(statement: Fragment): Promise<Row[]>
+  /** Whether the ledger is spread over several machines: see spread.ts. */
+  isSpread(): Promise<boolean>
 }
 
 declare const insideTransaction: unique symbol
@@ -86,17 +99,30 @@ export function openDatabase(options: DatabaseOptions): Database {
     options.prepareStatements ? statementNames(prefix) : () => undefined
   const run = runner(names('w'), watch)
   const read = runner(names('r'), watch, patience.read)
+  const query = <Row extends object>(statement: Fragment) =>
+    withRetries(() => withClient(reads, (c) => read<Row>(c, statement)))
+  const isSpread = spreadOver(query)
   // On a connection for reads: who writes has waited for theirs.
   const bell = openBell(options.connection, (about) => reads.query(ringStatement(about)))
 
   return {
-    query: (statement) => withRetries(() => withClient(reads, (c) => read(c, statement))),
+    query,
+    isSpread,
     transaction: (work, { lockTimeout } = {}) =>
-      withRetries(() => withClient(writes, (c) => inTransaction(c, run, work, lockTimeout))),
+      withRetries(() =>
+        withClient(writes, (c) => {
+          const tx = { query: (statement: Fragment) => run(c, statement), isSpread } as Tx
+          return inTransaction(c, tx, work, lockTimeout)
+        }),
+      ),
     once: (statement) =>
       withRetries(() => withClient(writes, (c) => committing(c, run(c, statement)))),
     stream: (statement, batch) => streamed(reads, watch, statement, batch),
-    snapshot: (work, signal) => withClient(reads, (c) => inSnapshot(c, run, watch, work, signal)),
+    snapshot: (work, signal) =>
+      withClient(reads, (c) => {
+        const handle = { query: (statement: Fragment) => run(c, statement), isSpread } as Sql
+        return inSnapshot(c, handle, watch, work, signal)
+      }),
     connections: options.connections,
     bell,
     counts: () => ({
@@ -186,14 +212,6 @@ const runner =
     return (await watch(client, asked.catch(nameConstraint))).rows
   }
 
-/** Citus adds the number of a shard to the name, and of a worker's refusal passes on the words. */
-function nameConstraint(error: unknown): never {
-  const broken = error as { constraint?: string; message: string }
-  const name = broken.constraint ?? / constraint "(\w+)"/.exec(broken.message)?.[1]
-  if (name && codeOf(error).startsWith('23')) broken.constraint = name.replace(/_\d{6,}$/, '')
-  throw error
-}
-
 const prepared = new WeakMap<pg.PoolClient, Set<string>>()
 
 /** The names that a connection has prepared statements under. */
@@ -219,11 +237,10 @@ async function withClient<T>(pool: pg.Pool, use: (client: pg.PoolClient) => Prom
 
 async function inTransaction<T>(
   client: pg.PoolClient,
-  run: Run,
+  tx: Tx,
   work: (tx: Tx) => Promise<T>,
   lockTimeout?: string,
 ) {
-  const tx = { query: (statement: Fragment) => run(client, statement) } as Tx
   const begin = lockTimeout ? `begin; set local lock_timeout = '${lockTimeout}'` : 'begin'
   await client.query(timed(begin, patience.begin))
   try {
@@ -273,7 +290,7 @@ const beginSnapshot = `begin isolation level repeatable read read only;
 
 async function inSnapshot<T>(
   client: pg.PoolClient,
-  run: Run,
+  handle: Sql,
   watch: Watch,
   work: (snapshot: Snapshot) => Promise<T>,
   signal: AbortSignal = new AbortController().signal,
@@ -283,7 +300,7 @@ async function inSnapshot<T>(
   try {
     await watch(client, client.query(beginSnapshot))
     return await work({
-      query: (statement) => run(client, statement),
+      ...handle,
       stream: (statement, batch) => fetched(client, watch, statement, batch, signal),
     })
   } finally {
@@ -364,51 +381,4 @@ async function withRetries<T>(work: () => Promise<T>): Promise<T> {
     }
     await new Promise((resolve) => setTimeout(resolve, 5 + Math.random() * 45))
   }
-}
-
-export const codeOf = (error: unknown) => (error as { code?: string }).code ?? ''
-
-const isStalePlan = (error: unknown) =>
-  codeOf(error) === '0A000' && /cached plan/.test((error as Error).message)
-
-// Classes 08, 57P0x and 25P0[34] (too long in one transaction) are PostgreSQL's words for it; the
-// others are the socket's.
-const isLostConnection = (error: unknown) =>
-  /^(08|57P0|25P0[34])/.test(codeOf(error)) ||
-  isLostWorker(error) ||
-  /^E(CONN|PIPE|TIMEDOUT|NOENT|HOSTUNREACH|AI_AGAIN)/.test(codeOf(error)) ||
-  /Connection terminated|Client has encountered a connection error|Query read timeout/.test(
-    (error as Error).message,
-  )
-
-/** Citus has no code of its own for a worker that died while it was asked. */
-const isLostWorker = (error: unknown) =>
-  codeOf(error) === 'XX000' && /failure on connection marked as/.test((error as Error).message)
-
-const readOnly = '25006'
-
-const gone = 'database_unavailable'
-const unknown = 'outcome_unknown'
-
-/** Not the request is at fault but the database is out of reach, or was at the last moment. */
-export const isAway = (error: unknown) =>
-  error instanceof Refusal && [gone, unknown].includes(error.problems[0]?.code ?? '')
-
-const unreachable = (cause: unknown) =>
-  Object.assign(tryLater(503, gone, 'The database does not answer; try again shortly.', 1), {
-    cause,
-  })
-const outcomeUnknown = (cause: unknown) =>
-  Object.assign(
-    tryLater(
-      503,
-      unknown,
-      'The connection to the database was lost at the last moment, and the request may have been ' +
-        'done. Send it again with the same Idempotency-Key, or look before you repeat it.',
-      1,
-    ),
-    { cause },
-  )
-const refuseUnreachable = (error: unknown): never => {
-  throw unreachable(error)
 }

@@ -23,6 +23,7 @@ export async function lookBack(
   if (set?.isAhead) throw invalid('out_of_range', 'KnownAt lies in the future.', 'KnownAt')
   const marked = (statement: Fragment) => sql`${statement} /* as known */`
   return {
+    isSpread: snapshot.isSpread,
     query: (statement) => snapshot.query(marked(statement)),
     stream: (statement, batch) => snapshot.stream(marked(statement), batch),
   }

@@ -3,6 +3,7 @@ import { invalid } from '../refusal.ts'
 import { isDate } from '../shape/dates.ts'
 import type { Fragment, Sql } from './handle.ts'
 import type { Answer } from './render.ts'
+import { inOneProduct } from './spread.ts'
 
 /** What a request may say about the page it wants. */
 export type PageQuery = {
@@ -29,13 +30,33 @@ export type Wanted = {
   readonly skip: bigint
   /** The key of the record before the first that is wanted. */
   readonly after: Key | undefined
+  /** The rows of one product, from which others are put together: all up to the last wanted. */
+  readonly isPart?: boolean
+}
+
+/** Which products the rows of a list of the ledger may be of. */
+export type LedgerScope = {
+  /** The condition on the rows. */
+  within: Fragment
+  /** The same for one product of them. */
+  isOf: (productID: number) => Fragment
+  /** A select of their ids. */
+  products: Fragment
+}
+
+/** The rows of one product that is known. */
+export const ofProduct = (column: string, productID: number): LedgerScope => {
+  const isOf = (id: number) => sql`${raw(column)} = ${id}`
+  return { within: isOf(productID), isOf, products: sql`select ${productID}::int as product_id` }
 }
 
 type List = {
   /** The fields of the record that it is ordered by, and which together tell it from others. */
   key: readonly string[]
-  /** The rows of the list; their select ends in `page` or `pageBy`. */
-  rows: (wanted: Wanted) => Fragment
+  /** Where they are rows of the ledger: of which products. */
+  scope?: LedgerScope
+  /** The rows, of the products of its scope; their select ends in `page` or `pageBy`. */
+  rows: (wanted: Wanted, within: Fragment) => Fragment
   /** The records of the rows, where the rows are not records yet. */
   show?: (rows: Fragment) => Fragment
 }
@@ -48,27 +69,73 @@ type Page = { json: string; count: number; last: string | null }
  */
 export async function renderPage(handle: Sql, query: PageQuery, list: List): Promise<Answer> {
   const wanted = wantedOf(query, list.key)
-  const { show = (rows: Fragment) => rows } = list
-  const [found] = await handle.query<Page>(sql`
-    select coalesce(json_agg(r${raw(newestFirst(wanted, list.key))}), '[]')::text as json,
-      count(*)::int as count, ${raw(lastKey(wanted, list.key))} as last
-    from (${show(list.rows(wanted))}) r`)
+  const products = list.scope && (await partsOf(handle, list.scope))
+  const [found] = await handle.query<Page>(
+    products ? inParts(list, wanted, products) : inOne(list, wanted),
+  )
   const { json, count, last } = found!
   return {
     json,
     recordCount: count,
     beside: {
-      ...(query.IncludeTotal && { totalCount: await totalOf(handle, list) }),
+      ...(query.IncludeTotal && { totalCount: await totalOf(handle, list, products) }),
       ...(count === wanted.size &&
         last !== null && { nextCursor: cursorOf(wanted, list.key, last) }),
     },
   }
 }
 
-async function totalOf(handle: Sql, { rows, key }: List): Promise<number> {
+const shownBy = ({ show = (rows: Fragment) => rows }: List) => show
+
+const inOne = (list: List, wanted: Wanted): Fragment => sql`
+    select coalesce(json_agg(r${raw(newestFirst(wanted, list.key))}), '[]')::text as json,
+      count(*)::int as count, ${raw(lastKey(wanted, list.key))} as last
+    from (${shownBy(list)(list.rows(wanted, list.scope?.within ?? empty))}) r`
+
+/** The products that a list is read of one by one: those of its scope, where they live apart. */
+async function partsOf(handle: Sql, { products }: LedgerScope): Promise<number[] | undefined> {
+  if (!(await handle.isSpread())) return undefined
+  const rows = await handle.query<{ product_id: number }>(products)
+  // Of none there are no rows, of whichever we ask.
+  return rows.length > 0 ? rows.map(({ product_id }) => product_id) : [0]
+}
+
+/** The part of each product as it would be alone, put together here. */
+function inParts(list: List, wanted: Wanted, products: readonly number[]): Fragment {
+  const { key, scope, rows } = list
+  const part: Wanted = { ...wanted, isPart: true }
+  const keys = fieldsOf(key)
+  const parts = products.map((productID) =>
+    inOneProduct(
+      sql`select to_json(r) as record, ${raw(keys.map((k, i) => `${k} as k${i}`).join(', '))}
+        from (${shownBy(list)(rows(part, scope!.isOf(productID)))}) r`,
+      productID,
+    ),
+  )
+  const order = key.map((_, i) => `k${i}${wanted.isDescending ? ' desc' : ''}`).join(', ')
+  const last = key.map((_, i) => `k${i}`).join(', ')
+  return sql`
+    select coalesce(json_agg(record order by ${raw(order)}), '[]')::text as json,
+      count(*)::int as count,
+      (array_agg(json_build_array(${raw(last)}) order by ${raw(order)}))[count(*)] as last
+    from (
+      select * from (${join(parts, ' union all ')}) parts
+      order by ${raw(order)} limit ${wanted.size} offset ${skipOf(wanted)}::bigint) page`
+}
+
+async function totalOf(
+  handle: Sql,
+  { rows, key, scope }: List,
+  products: readonly number[] | undefined,
+): Promise<number> {
   const everything = { ...wantedOf({}, key), isWhole: true }
+  const count = (within: Fragment) =>
+    sql`select count(*) as total from (${rows(everything, within)}) r`
+  const counts = products?.map((id) => inOneProduct(count(scope!.isOf(id)), id)) ?? [
+    count(scope?.within ?? empty),
+  ]
   const [row] = await handle.query<{ total: number }>(
-    sql`select count(*) as total from (${rows(everything)}) r`,
+    sql`select sum(total)::bigint as total from (${join(counts, ' union all ')}) parts`,
   )
   return row!.total
 }
@@ -159,11 +226,14 @@ export function pageBy(wanted: Wanted, order: string, bound: string): Fragment {
     return sql`
     and (${raw(order)}) ${raw(isDescending ? '<' : '>')} (${join(after.map(typed))})
     order by ${sorted} limit ${size}`
-  const skip = String(wanted.skip < mostRows ? wanted.skip : mostRows)
+  const skip = skipOf(wanted)
+  if (wanted.isPart) return sql`order by ${sorted} limit ${skip}::bigint + ${size}`
   return sql`
     and (${skip}::bigint = 0 or ${skip}::bigint < ${raw(bound)})
     order by ${sorted} limit ${size} offset ${skip}::bigint`
 }
+
+const skipOf = ({ skip }: Wanted) => String(skip < mostRows ? skip : mostRows)
 
 const typed = (value: number | string): Fragment =>
   typeof value === 'number' ? sql`${value}::bigint` : sql`${value}::date`

@@ -1,14 +1,15 @@
-import sql from 'sql-template-tag'
-import type { Sql } from './handle.ts'
+import sql, { Sql as Statement } from 'sql-template-tag'
 
 /**
  * Whether the ledger is spread over several machines (Citus): a statement must then name one
  * product, and may not write to the ledger and to local tables at once. Asked once.
  */
-export function spreadOver(handle: Sql): () => Promise<boolean> {
+export function spreadOver(
+  query: (statement: Statement) => Promise<object[]>,
+): () => Promise<boolean> {
   let known: Promise<boolean> | undefined
   const ask = async () => {
-    const rows = await handle.query(sql`select 1 from pg_extension where extname = 'citus'`)
+    const rows = await query(sql`select 1 from pg_extension where extname = 'citus'`)
     return rows.length > 0
   }
   return () => {
@@ -18,4 +19,37 @@ export function spreadOver(handle: Sql): () => Promise<boolean> {
     })
     return known
   }
+}
+
+/**
+ * The same statement about rows of one product: wherever it joins two by their product, it says
+ * which that is. Citus sends a statement to where its product lives only if every table of the
+ * ledger in it, however deep, is compared with a value.
+ */
+export function inOneProduct({ strings, values }: Statement, productID: number): Statement {
+  const [parts, all]: [string[], unknown[]] = [[''], []]
+  const value = (one: unknown, rest: string) => {
+    all.push(one)
+    parts.push(rest)
+  }
+  for (const [i, part] of strings.entries()) {
+    const [first = '', ...rest] = part.split(/(?<=\.product_id = )\w+\.product_id\b/)
+    if (i === 0) parts[0] = first
+    else value(values[i - 1], first)
+    for (const piece of rest) value(productID, piece)
+  }
+  return new Statement(parts, all as Statement['values'])
+}
+
+/** Rows by their product, in ascending order: a statement that locks or writes names one. */
+export function byProduct<Row extends { productID: number }>(
+  rows: readonly Row[],
+): [number, Row[]][] {
+  const groups = new Map<number, Row[]>()
+  for (const row of rows) {
+    const group = groups.get(row.productID)
+    if (group) group.push(row)
+    else groups.set(row.productID, [row])
+  }
+  return [...groups].sort(([a], [b]) => a - b)
 }

@@ -1,5 +1,5 @@
 import sql, { join } from 'sql-template-tag'
-import { ledgerProducts } from '../../catalogue/product/sql.ts'
+import { ledgerScope } from '../../catalogue/product/sql.ts'
 import type { Actor } from '../../platform/actor.ts'
 import type { Fragment, Sql } from '../../platform/sql/handle.ts'
 import { page, renderPage } from '../../platform/sql/paging.ts'
@@ -26,15 +26,16 @@ export const selectHolds = (rows: Fragment) => sql`
 export function readHolds(handle: Sql, actor: Actor, query: HoldQuery) {
   const { HoldID, AccountID, InvestmentID } = query
   const asked = [
-    ledgerProducts(actor, query, 'h.product_id'),
     ...(HoldID ? [sql`h.hold_id = ${HoldID}`] : []),
     ...(AccountID ? [sql`h.account_id = ${AccountID}`] : []),
     ...(InvestmentID ? [sql`h.investment_id = ${InvestmentID}`] : []),
   ]
   return renderPage(handle, query, {
     key: ['holdID'],
-    rows: (wanted) => sql`
-      select h.* from hold h where ${join(asked, ' and ')} ${page(wanted, 'hold h', 'h.hold_id')}`,
+    scope: ledgerScope(actor, query, 'h.product_id'),
+    rows: (wanted, within) => sql`
+      select h.* from hold h where ${join([within, ...asked], ' and ')}
+      ${page(wanted, 'hold h', 'h.hold_id')}`,
     show: selectHolds,
   })
 }

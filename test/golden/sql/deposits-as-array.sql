@@ -138,21 +138,21 @@ g.transaction_date, g.investment_price, g.amount, g.quantity, g.entry_fee_amount
 g.corporate_action_id, g.biz_event_id, g.carried_cost, g.conversion_method_id,
 g.conversion_factor, g.entry_fee_percentage, g.made_by_quantity, (g.state).quantity, (g.state).invested, (g.state).cost,
       (g.state).gain
-    from stated g where not exists (select from short) order by g.external_id returning *),
+    from stated g where not exists (select 1 from short) order by g.external_id returning *),
   held as (
     insert into holding (product_id, account_id, investment_id, quantity, invested_amount,
       cost_amount, realised_gain)
     select g.product_id, account_id, investment_id, (state).quantity, (state).invested,
       (state).cost, (state).gain
     from stated g
-    where from_last_of_holding = 1 and moves and not exists (select from short)
+    where from_last_of_holding = 1 and moves and not exists (select 1 from short)
     on conflict (product_id, account_id, investment_id) do update
       set quantity = excluded.quantity, invested_amount = excluded.invested_amount,
         cost_amount = excluded.cost_amount, realised_gain = excluded.realised_gain),
   dated as (
     insert into ledger_account (product_id, account_id, last_date)
     select g.product_id, account_id, transaction_date
-    from stated g where from_last = 1 and not exists (select from short)
+    from stated g where from_last = 1 and not exists (select 1 from short)
     on conflict (product_id, account_id) do update set last_date = excluded.last_date), shown as materialized (
 select t.*, (select s from (select t.biz_transaction_id as "bizTransactionID",
   t.external_biz_transaction_id as "externalBizTransactionId",

@@ -7,8 +7,8 @@ with page as materialized (
     cross join lateral (
       select * from biz_entity b
       where b.biz_entity_id = g.id and true
-and not exists (select from biz_entity_parent l where l.biz_entity_id = b.biz_entity_id)
-and not exists (select from biz_entity_party y
+and not exists (select 1 from biz_entity_parent l where l.biz_entity_id = b.biz_entity_id)
+and not exists (select 1 from biz_entity_party y
   where y.biz_entity_id = b.biz_entity_id and y.organisation_id is not null) limit 1) b),
 page_account as materialized (
   select a.* from page b join account a on a.biz_entity_id = b.biz_entity_id),

@@ -82,9 +82,9 @@ from unnest($1::text[], $2::int[]) with ordinality w (name, count, place)
 cross join lateral generate_series(1, w.count);
 
 select n.place, n.number,
-  exists (select from account a
+  exists (select 1 from account a
     where a.product_id = n.product_id and a.account_number = n.number)
-  or exists (select from retired_account_number r
+  or exists (select 1 from retired_account_number r
     where r.product_id = n.product_id and r.account_number = n.number) as taken
 from (
   select g.place, g.product_id, nextval('account_number_seq')::text as number
@@ -166,7 +166,7 @@ from (
   join product p on p.product_id = a.product_id
   cross join lateral (select product_today(p.time_zone) as today offset 0) d
   cross join lateral (
-    select exists (select from ledger_account l
+    select exists (select 1 from ledger_account l
       where l.product_id = a.product_id and l.account_id = a.account_id
         and l.last_date > d.today) as has_later offset 0) l
   join holding h on h.product_id = a.product_id and h.account_id = a.account_id
@@ -539,7 +539,7 @@ where true and
 from page b left join accounts on accounts.id = b.biz_entity_id
 order by b.biz_entity_id) r;
 
-  with nothing_kept as (select)
+  with nothing_kept as (select 1)
   , raised as (
 insert into event (type, resource, product_id, ids, counts, user_id)
 select * from json_to_recordset($1) as g

@@ -57,7 +57,7 @@ from (
   join product p on p.product_id = a.product_id
   cross join lateral (select product_today(p.time_zone) as today offset 0) d
   cross join lateral (
-    select exists (select from ledger_account l
+    select exists (select 1 from ledger_account l
       where l.product_id = a.product_id and l.account_id = a.account_id
         and l.last_date > d.today) as has_later offset 0) l
   join holding h on h.product_id = a.product_id and h.account_id = a.account_id
@@ -465,10 +465,12 @@ select $1::text, t.biz_entity_id, m.moment, to_jsonb(t) - $2::text[]
 from biz_entity t cross join (select clock_timestamp() as moment) m
 where t.biz_entity_id = any($3::int[]);
 
-update biz_entity t set external_biz_entity_id = r.external_biz_entity_id, biz_entity_type_id = r.biz_entity_type_id, biz_entity_status_id = r.biz_entity_status_id, name = r.name, legal_name = r.legal_name, description = r.description, customer_code = r.customer_code, advisor_number = r.advisor_number, authorized_nominee_person_id = r.authorized_nominee_person_id, biz_entity_tax_office_type_id = r.biz_entity_tax_office_type_id, communication_preference_copy_parent_biz_entity = r.communication_preference_copy_parent_biz_entity, communication_preference_id = r.communication_preference_id, contact_person = r.contact_person, controlling_pid = r.controlling_pid, corporate_representative = r.corporate_representative, customer_category_id = r.customer_category_id, grouped_with_biz_entity_id = r.grouped_with_biz_entity_id, investor_type_id = r.investor_type_id, is_director_interest = r.is_director_interest, is_executive_interest = r.is_executive_interest, margin_lender_organisation_id = r.margin_lender_organisation_id, power_of_attorney = r.power_of_attorney, purpose_of_investment_id = r.purpose_of_investment_id, sales_person_id = r.sales_person_id, salutation = r.salutation, signature_party = r.signature_party, sophisticated_investor_certificate_date = r.sophisticated_investor_certificate_date, sophisticated_investor_comment = r.sophisticated_investor_comment, sophisticated_investor_eligibility = r.sophisticated_investor_eligibility, source_of_funds_id = r.source_of_funds_id, special_conditions = r.special_conditions, standing_proxy = r.standing_proxy, taxation_country_code = r.taxation_country_code, product_id = r.product_id, updated_date = clock_timestamp()
-from unnest($1::integer[],$2::text[],$3::integer[],$4::integer[],$5::text[],$6::text[],$7::text[],$8::text[],$9::text[],$10::integer[],$11::integer[],$12::boolean[],$13::integer[],$14::text[],$15::integer[],$16::text[],$17::integer[],$18::integer[],$19::integer[],$20::boolean[],$21::boolean[],$22::integer[],$23::text[],$24::integer[],$25::integer[],$26::text[],$27::integer[],$28::date[],$29::text[],$30::text[],$31::integer[],$32::text[],$33::text[],$34::text[],$35::integer[]) r ("biz_entity_id", "external_biz_entity_id", "biz_entity_type_id", "biz_entity_status_id", "name", "legal_name", "description", "customer_code", "advisor_number", "authorized_nominee_person_id", "biz_entity_tax_office_type_id", "communication_preference_copy_parent_biz_entity", "communication_preference_id", "contact_person", "controlling_pid", "corporate_representative", "customer_category_id", "grouped_with_biz_entity_id", "investor_type_id", "is_director_interest", "is_executive_interest", "margin_lender_organisation_id", "power_of_attorney", "purpose_of_investment_id", "sales_person_id", "salutation", "signature_party", "sophisticated_investor_certificate_date", "sophisticated_investor_comment", "sophisticated_investor_eligibility", "source_of_funds_id", "special_conditions", "standing_proxy", "taxation_country_code", "product_id") where t.biz_entity_id = r.biz_entity_id;
+update biz_entity t set external_biz_entity_id = r.external_biz_entity_id, biz_entity_type_id = r.biz_entity_type_id, biz_entity_status_id = r.biz_entity_status_id, name = r.name, legal_name = r.legal_name, description = r.description, customer_code = r.customer_code, advisor_number = r.advisor_number, authorized_nominee_person_id = r.authorized_nominee_person_id, biz_entity_tax_office_type_id = r.biz_entity_tax_office_type_id, communication_preference_copy_parent_biz_entity = r.communication_preference_copy_parent_biz_entity, communication_preference_id = r.communication_preference_id, contact_person = r.contact_person, controlling_pid = r.controlling_pid, corporate_representative = r.corporate_representative, customer_category_id = r.customer_category_id, grouped_with_biz_entity_id = r.grouped_with_biz_entity_id, investor_type_id = r.investor_type_id, is_director_interest = r.is_director_interest, is_executive_interest = r.is_executive_interest, margin_lender_organisation_id = r.margin_lender_organisation_id, power_of_attorney = r.power_of_attorney, purpose_of_investment_id = r.purpose_of_investment_id, sales_person_id = r.sales_person_id, salutation = r.salutation, signature_party = r.signature_party, sophisticated_investor_certificate_date = r.sophisticated_investor_certificate_date, sophisticated_investor_comment = r.sophisticated_investor_comment, sophisticated_investor_eligibility = r.sophisticated_investor_eligibility, source_of_funds_id = r.source_of_funds_id, special_conditions = r.special_conditions, standing_proxy = r.standing_proxy, taxation_country_code = r.taxation_country_code, product_id = r.product_id, updated_date = m.moment
+from unnest($1::integer[],$2::text[],$3::integer[],$4::integer[],$5::text[],$6::text[],$7::text[],$8::text[],$9::text[],$10::integer[],$11::integer[],$12::boolean[],$13::integer[],$14::text[],$15::integer[],$16::text[],$17::integer[],$18::integer[],$19::integer[],$20::boolean[],$21::boolean[],$22::integer[],$23::text[],$24::integer[],$25::integer[],$26::text[],$27::integer[],$28::date[],$29::text[],$30::text[],$31::integer[],$32::text[],$33::text[],$34::text[],$35::integer[]) r ("biz_entity_id", "external_biz_entity_id", "biz_entity_type_id", "biz_entity_status_id", "name", "legal_name", "description", "customer_code", "advisor_number", "authorized_nominee_person_id", "biz_entity_tax_office_type_id", "communication_preference_copy_parent_biz_entity", "communication_preference_id", "contact_person", "controlling_pid", "corporate_representative", "customer_category_id", "grouped_with_biz_entity_id", "investor_type_id", "is_director_interest", "is_executive_interest", "margin_lender_organisation_id", "power_of_attorney", "purpose_of_investment_id", "sales_person_id", "salutation", "signature_party", "sophisticated_investor_certificate_date", "sophisticated_investor_comment", "sophisticated_investor_eligibility", "source_of_funds_id", "special_conditions", "standing_proxy", "taxation_country_code", "product_id") cross join (select clock_timestamp() as moment) m
+where t.biz_entity_id = r.biz_entity_id;
 
-update biz_entity set updated_date_full = clock_timestamp()
+update biz_entity set updated_date_full = m.moment
+from (select clock_timestamp() as moment) m
 where biz_entity_id = any($1::int[]);
 
   select coalesce(json_agg(r), '[]')::text as json, count(*)::int as count from (
@@ -487,7 +489,7 @@ from (
   join product p on p.product_id = a.product_id
   cross join lateral (select product_today(p.time_zone) as today offset 0) d
   cross join lateral (
-    select exists (select from ledger_account l
+    select exists (select 1 from ledger_account l
       where l.product_id = a.product_id and l.account_id = a.account_id
         and l.last_date > d.today) as has_later offset 0) l
   join holding h on h.product_id = a.product_id and h.account_id = a.account_id
@@ -860,7 +862,7 @@ where true and
 from page b left join accounts on accounts.id = b.biz_entity_id
 order by b.biz_entity_id) r;
 
-  with nothing_kept as (select)
+  with nothing_kept as (select 1)
   , raised as (
 insert into event (type, resource, product_id, ids, counts, user_id)
 select * from json_to_recordset($1) as g

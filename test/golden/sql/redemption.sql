@@ -19,7 +19,7 @@ where r.investment_id = g.value and (g.product_id is null or r.product_id = g.pr
 select i.investment_id from investment i
 where i.investment_id = any($1::int[])
   and not exists (select 1 from holding h
-    where h.product_id = i.product_id and h.investment_id = i.investment_id)
+    where h.product_id = $2 and h.investment_id = i.investment_id)
 order by i.investment_id for key share of i;
 
 with
@@ -93,9 +93,8 @@ select t.product_id as "productID",
   t.external_biz_transaction_id as "externalID",
   t.biz_transaction_id as id, case when not (t.biz_transaction_status_id <> 3) then t.biz_event_id end
     as "eventID"
-from unnest($1::int[],
-  $2::text[]) g (product_id, external_id)
-join biz_transaction t on t.product_id = g.product_id
+from unnest($1::text[]) g (external_id)
+join biz_transaction t on t.product_id = $2
   and t.external_biz_transaction_id = g.external_id;
 
 select account_id as id, last_date as "lastDate" from ledger_account
@@ -158,25 +157,24 @@ g.transaction_date, g.investment_price, g.amount, g.quantity, g.entry_fee_amount
 g.corporate_action_id, g.biz_event_id, g.carried_cost, g.conversion_method_id,
 g.conversion_factor, g.entry_fee_percentage, g.made_by_quantity, (g.state).quantity, (g.state).invested, (g.state).cost,
       (g.state).gain
-    from stated g where not exists (select from short) order by g.external_id returning *),
+    from stated g where not exists (select 1 from short) order by g.external_id returning *),
   held as (
     insert into holding (product_id, account_id, investment_id, quantity, invested_amount,
       cost_amount, realised_gain)
     select $22, account_id, investment_id, (state).quantity, (state).invested,
       (state).cost, (state).gain
     from stated g
-    where from_last_of_holding = 1 and moves and not exists (select from short)
+    where from_last_of_holding = 1 and moves and not exists (select 1 from short)
     on conflict (product_id, account_id, investment_id) do update
       set quantity = excluded.quantity, invested_amount = excluded.invested_amount,
         cost_amount = excluded.cost_amount, realised_gain = excluded.realised_gain),
   dated as (
     insert into ledger_account (product_id, account_id, last_date)
     select $23, account_id, transaction_date
-    from stated g where from_last = 1 and not exists (select from short)
+    from stated g where from_last = 1 and not exists (select 1 from short)
     on conflict (product_id, account_id) do update set last_date = excluded.last_date) select * from short;
 
-  select r.request, json_agg(r.shown order by r.place)::text as json
-  from (
+    select r.request, r.place, to_json(r.shown)::text as json from (
 select t.*, (select s from (select t.biz_transaction_id as "bizTransactionID",
   t.external_biz_transaction_id as "externalBizTransactionId",
   t.biz_transaction_type_id as "bizTransactionTypeID",
@@ -210,25 +208,24 @@ select t.*, (select s from (select t.biz_transaction_id as "bizTransactionID",
   to_char(t.updated_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as "updatedDate",
   t.biz_transaction_status_id as "bizTransactionStatusID",
   (array['Complete', 'Updated', 'RolledBack'])[t.biz_transaction_status_id] as "statusName") s) as shown from (
-  select t.*, w.request, w.place
-  from unnest($1::int[],
-    $2::int[], $3::bigint[])
-    with ordinality w (request, product_id, id, place)
-  cross join lateral (
-    select * from biz_transaction
-    where product_id = w.product_id and biz_transaction_id = w.id limit 1) t) t
-join product p on p.product_id = t.product_id
+      select t.*, w.request, w.place
+      from unnest($1::int[],
+        $2::int[], $3::bigint[])
+        w (request, place, id)
+      cross join lateral (
+        select * from biz_transaction
+        where product_id = $4 and biz_transaction_id = w.id limit 1) t) t
+join product p on p.product_id = $5
 cross join lateral (
   select a.external_account_id, a.account_number, e.biz_entity_id, e.external_biz_entity_id,
     e.name as biz_entity_name
   from account a join biz_entity e on e.biz_entity_id = a.biz_entity_id
   where a.account_id = t.account_id limit 1) a
 join investment i on i.investment_id = t.investment_id
-left join distribution d on d.product_id = t.product_id
-  and d.corporate_action_id = t.corporate_action_id) r
-  group by r.request;
+left join distribution d on d.product_id = $6
+  and d.corporate_action_id = t.corporate_action_id) r;
 
-  with nothing_kept as (select)
+  with nothing_kept as (select 1)
   , raised as (
 insert into event (type, resource, product_id, ids, counts, user_id)
 select * from json_to_recordset($1) as g

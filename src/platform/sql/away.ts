@@ -1,0 +1,57 @@
+import { Refusal, tryLater } from '../refusal.ts'
+
+/** What an error of the database means: that it is away, or a constraint, or a plan gone stale. */
+export const codeOf = (error: unknown) => (error as { code?: string }).code ?? ''
+
+export const isStalePlan = (error: unknown) =>
+  codeOf(error) === '0A000' && /cached plan/.test((error as Error).message)
+
+// Classes 08, 57P0x and 25P0[34] (too long in one transaction) are PostgreSQL's words for it; the
+// others are the socket's.
+export const isLostConnection = (error: unknown) =>
+  /^(08|57P0|25P0[34])/.test(codeOf(error)) ||
+  isLostWorker(error) ||
+  /^E(CONN|PIPE|TIMEDOUT|NOENT|HOSTUNREACH|AI_AGAIN)/.test(codeOf(error)) ||
+  /Connection terminated|Client has encountered a connection error|Query read timeout/.test(
+    (error as Error).message,
+  )
+
+/** Citus has no code of its own for a worker that died while it was asked. */
+const isLostWorker = (error: unknown) =>
+  codeOf(error) === 'XX000' && /failure on connection marked as/.test((error as Error).message)
+
+export const readOnly = '25006'
+
+const gone = 'database_unavailable'
+const unknown = 'outcome_unknown'
+
+/** Not the request is at fault but the database is out of reach, or was at the last moment. */
+export const isAway = (error: unknown) =>
+  error instanceof Refusal && [gone, unknown].includes(error.problems[0]?.code ?? '')
+
+export const unreachable = (cause: unknown) =>
+  Object.assign(tryLater(503, gone, 'The database does not answer; try again shortly.', 1), {
+    cause,
+  })
+export const outcomeUnknown = (cause: unknown) =>
+  Object.assign(
+    tryLater(
+      503,
+      unknown,
+      'The connection to the database was lost at the last moment, and the request may have been ' +
+        'done. Send it again with the same Idempotency-Key, or look before you repeat it.',
+      1,
+    ),
+    { cause },
+  )
+export const refuseUnreachable = (error: unknown): never => {
+  throw unreachable(error)
+}
+
+/** Citus adds the number of a shard to the name, and of a worker's refusal passes on the words. */
+export function nameConstraint(error: unknown): never {
+  const broken = error as { constraint?: string; message: string }
+  const name = broken.constraint ?? / constraint "(\w+)"/.exec(broken.message)?.[1]
+  if (name && codeOf(error).startsWith('23')) broken.constraint = name.replace(/_\d{6,}$/, '')
+  throw error
+}
