@@ -12,6 +12,8 @@ export type Config = {
   databaseUrl: string | undefined
   /** The owner of the tables, who migrates; absent: the login of databaseUrl is. */
   migrationDatabaseUrl: string | undefined
+  /** Standbys that reads may go to. */
+  readDatabaseUrls: string[]
   databaseConnections: number
   prepareStatements: boolean
   dataDir: string
@@ -72,13 +74,24 @@ export class ConfigError extends Error {}
 /** Reads and checks everything; one error names every bad value at once. */
 export function readConfig(env: Environment = process.env): Config {
   const readers = readersOf(env)
-  const { text, integer, flag, oneOf, secret, databaseUrl, encryptionKeys, problems, read } =
-    readers
+  const {
+    text,
+    integer,
+    flag,
+    oneOf,
+    secret,
+    databaseUrl,
+    databaseUrls,
+    encryptionKeys,
+    problems,
+    read,
+  } = readers
   const config: Config = {
     ...address(readers),
     port: integer('PORT', 3000, 0, 65_535),
     databaseUrl: databaseUrl('DATABASE_URL'),
     migrationDatabaseUrl: databaseUrl('REGISTRY_MIGRATION_DATABASE_URL'),
+    readDatabaseUrls: databaseUrls('REGISTRY_READ_DATABASE_URL'),
     databaseConnections: integer('REGISTRY_DATABASE_CONNECTIONS', 10, 1, 500),
     prepareStatements: flag('REGISTRY_PREPARE_STATEMENTS', true),
     dataDir: resolve(text('REGISTRY_DATA_DIR') ?? 'data'),
@@ -170,12 +183,13 @@ function readersOf(env: Environment) {
       return undefined
     }
   }
-  const databaseUrl = (name: string) => {
-    const given = text(name)
-    if (given !== undefined && !/^postgres(ql)?:\/\//.test(given))
+  const databaseUrls = (name: string) => {
+    const given = (text(name) ?? '').split(/\s+/).filter(Boolean)
+    if (given.some((url) => !/^postgres(ql)?:\/\//.test(url)))
       problem(name, 'must begin with postgres:// or postgresql://')
     return given
   }
+  const databaseUrl = (name: string) => databaseUrls(name)[0]
   const encryptionKeys = (name: string) => {
     const given = (text(name) ?? '').split(',').filter(Boolean)
     if (given.some((key) => Buffer.from(key, 'base64').length !== 32))
@@ -190,6 +204,7 @@ function readersOf(env: Environment) {
     secret,
     file,
     databaseUrl,
+    databaseUrls,
     encryptionKeys,
     problem,
     problems,

@@ -40,6 +40,10 @@ export async function reachServer(config: Config, log: Log): Promise<Server> {
 export function connect(config: Config, connection: ClientConfig, log: Log): Database {
   return openDatabase({
     connection: { ...connection, application_name: 'registry' },
+    standbys: config.readDatabaseUrls.map((connectionString) => ({
+      connectionString,
+      application_name: 'registry',
+    })),
     role: serviceRole,
     connections: config.databaseConnections,
     prepareStatements: config.prepareStatements,

@@ -70,6 +70,7 @@ describe('The configuration', () => {
     ['PORT', 'x', '-1', '65536', '80.5', '1e3', '0x50'],
     ['DATABASE_URL', 'mysql://x', 'localhost', '/tmp'],
     ['REGISTRY_DATABASE_CONNECTIONS', '0', '501', 'many'],
+    ['REGISTRY_READ_DATABASE_URL', 'standby:5432', 'postgres://one two'],
     ['REGISTRY_PREPARE_STATEMENTS', 'yes', '1'],
     ['REGISTRY_BEHIND_PROXY', 'yes', 'on'],
     ['REGISTRY_JWT_SECRET', 'short', 'x'.repeat(31)],

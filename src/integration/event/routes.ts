@@ -14,6 +14,7 @@ export const eventEndpoints = (follow: Follow): Endpoint[] => [
     query: EventQuery,
     data: arrayOf(RegistryEvent),
     texts: ['cursor'],
+    current: true,
     failures: { 410: 'The events after the cursor are not kept any more.' },
     read: ({ query, actor }, handle) => follow(handle, actor, query),
   }),

@@ -62,6 +62,8 @@ type Declaration<Q extends TObject = TObject, B extends TSchema = TSchema> = {
   anyVersion?: boolean
   /** A public endpoint that yet wants to know who asks, where they say so. */
   recognises?: boolean
+  /** Must be read where it is written: standbys know no feed, and nobody of their own. */
+  current?: boolean
   /** Never waits for a turn: health, which those ask who want to know whether we are busy. */
   atOnce?: boolean
   /** Fields of the data that also stand at the top level, beside the envelope's. */

@@ -59,7 +59,8 @@ export function handlerOf(endpoint: Endpoint, options: HandlerOptions): Handler 
     case 'read':
       return async (request, reply) => {
         const taken = take(request)
-        const handle = inShare(taken)
+        const isAnywhere = taken.actor && !endpoint.current && !endpoint.atOnce
+        const handle = isAnywhere ? fromAny(taken, options) : inShare(taken)
         const read = await inItsTime(taken, options, handle, (of) => endpoint.read(taken, of))
         const answer = withIgnored(read, taken)
         labelled(reply, endpoint, taken, answer)
@@ -109,6 +110,18 @@ const shareOf = (whose: Whose, { database, reads }: HandlerOptions): Sql => ({
   query: (statement) => reads(() => database.query(statement), whose),
   isSpread: database.isSpread,
 })
+
+/**
+ * The same from a standby, where one has all that the user has written: here, or on another node,
+ * whose answer told the position.
+ */
+function fromAny(taken: Taken, { database, reads }: HandlerOptions): Sql {
+  const { actor, headers } = taken
+  const position = headers[positionHeader]
+  if (typeof position === 'string') database.readers.saw(actor.userID, position)
+  const own = database.readFor(actor.userID)
+  return { ...own, query: (statement) => reads(() => own.query(statement), taken) }
+}
 
 const noParameters = Type.Object({})
 
@@ -173,9 +186,14 @@ function performer(endpoint: WriteEndpoint, options: HandlerOptions): Perform {
     })
     if (replayed) reply.header('idempotency-replayed', 'true')
     if (answer.accepted) reply.code(202)
+    const position = await options.database.readers.wrote(write.userID ?? 0)
+    if (position !== undefined) reply.header(positionHeader, position)
     return answerSuccess(reply, successBody(withIgnored(answer, taken), endpoint.beside))
   }
 }
+
+/** How far the log was after a write: sent along with the next read, any node can serve it. */
+const positionHeader = 'registry-position'
 
 const atOnce = <T>(work: () => Promise<T>) => work()
 

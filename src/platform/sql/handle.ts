@@ -1,4 +1,4 @@
-import pg from 'pg'
+import type pg from 'pg'
 import Cursor from 'pg-cursor'
 import type { Sql as Statement } from 'sql-template-tag'
 import {
@@ -13,6 +13,8 @@ import {
   unreachable,
 } from './away.ts'
 import { type Bell, openBell, ringStatement } from './bell.ts'
+import { type DatabaseOptions, openPool, plannedByValues, types } from './pool.ts'
+import { openReaders, type Readers } from './readers.ts'
 import { spreadOver } from './spread.ts'
 import { mostOnConnection, type StatementNames, statementNames } from './statements.ts'
 import { type Watch, watchOver } from './watch.ts'
@@ -55,6 +57,9 @@ export interface Database extends Sql, Once {
   transaction<T>(work: (tx: Tx) => Promise<T>, how?: { lockTimeout?: string }): Promise<T>
   /** Rows of a read as they come, in batches: memory stays flat whatever their number. */
   stream<Row extends object>(statement: Fragment, batch: number): AsyncGenerator<Row[]>
+  /** For the reads of a user: a standby that has what they have written, else the primary. */
+  readFor(userID: number): Sql
+  readonly readers: Readers
   /** How many there may be to write with; and as many to read with. */
   readonly connections: number
   /** Wakes those who wait for what a transaction has written; see bell.ts. */
@@ -62,29 +67,6 @@ export interface Database extends Sql, Once {
   counts(): { total: number; idle: number; waiting: number }
   close(): Promise<void>
 }
-
-export type DatabaseOptions = {
-  connection: pg.PoolConfig
-  /** The role whose rights the service has; it may not touch what is append-only. */
-  role?: string
-  connections: number
-  /** Off where a pooler in between does not keep statements. */
-  prepareStatements: boolean
-  onLostConnection: (error: Error) => void
-}
-
-// A date is a day, not a moment, and a decimal has more digits than a double: both stay text.
-// Ids are the only bigint we read, and stay below 2^53.
-const types = {
-  getTypeParser: (oid: number, format?: 'text' | 'binary') =>
-    asText.has(oid)
-      ? (value: string) => value
-      : oid === pg.types.builtins.INT8
-        ? Number
-        : pg.types.getTypeParser(oid, format),
-}
-const { DATE, TIMESTAMP, TIMESTAMPTZ, JSON: JSON_TYPE, JSONB, NUMERIC } = pg.types.builtins
-const asText = new Set<number>([DATE, TIMESTAMP, TIMESTAMPTZ, JSON_TYPE, JSONB, NUMERIC])
 
 export function openDatabase(options: DatabaseOptions): Database {
   const reads = openPool(options, '-c default_transaction_read_only=on')
@@ -102,12 +84,30 @@ export function openDatabase(options: DatabaseOptions): Database {
   const query = <Row extends object>(statement: Fragment) =>
     withRetries(() => withClient(reads, (c) => read<Row>(c, statement)))
   const isSpread = spreadOver(query)
+  const standbys = (options.standbys ?? []).map((connection) =>
+    openPool({ ...options, connection }, '-c default_transaction_read_only=on'),
+  )
+  const readers = openReaders(standbys, reads)
   // On a connection for reads: who writes has waited for theirs.
   const bell = openBell(options.connection, (about) => reads.query(ringStatement(about)))
 
   return {
     query,
     isSpread,
+    readers,
+    readFor: (userID) => ({
+      isSpread,
+      query: <Row extends object>(statement: Fragment) => {
+        const reader = readers.choose(userID)
+        if (!reader) return query<Row>(statement)
+        return withClient(reader.pool, (c) => read<Row>(c, statement)).catch((error) => {
+          // A standby may be away, or have to replay what the statement still reads.
+          if (!isAway(error) && !retryable.has(codeOf(error))) throw error
+          reader.replayed = undefined
+          return query<Row>(statement)
+        })
+      },
+    }),
     transaction: (work, { lockTimeout } = {}) =>
       withRetries(() =>
         withClient(writes, (c) => {
@@ -131,40 +131,11 @@ export function openDatabase(options: DatabaseOptions): Database {
       waiting: reads.waitingCount + writes.waitingCount,
     }),
     close: async () => {
-      await bell.close()
+      await Promise.all([bell.close(), readers.close()])
       await Promise.all([reads.end(), writes.end()])
     },
   }
 }
-
-const plannedByValues = `
-  select set_config('plan_cache_mode', 'auto', false) from pg_extension where extname = 'citus'`
-
-// Everything we ask has an index behind it. Without sequential scans a plan made while a table was
-// small stays right while it grows, before anybody has counted its rows; the few statements that
-// work on whole tables turn them on for themselves. Which reads get one plan for any values is left
-// to PostgreSQL's own judgement: forced, it would suit point reads (to plan a complete entity takes
-// 26 ms, to read it 2) but walk whole tables for a page whose length it does not know.
-const settings = [
-  'timezone=UTC',
-  'statement_timeout=30s',
-  'lock_timeout=10s',
-  'enable_seqscan=off',
-  'jit=off',
-  // A node that was killed, frozen or cut off must not hold locks for long: what it asked for ends,
-  // and what it left open is undone.
-  'client_connection_check_interval=1s',
-  'idle_in_transaction_session_timeout=60s',
-  'tcp_keepalives_idle=10',
-  'tcp_keepalives_interval=5',
-  'tcp_keepalives_count=3',
-  // For Citus, and without a meaning elsewhere: one connection to a worker for each transaction, so
-  // that it sees what it has written; and what a transaction sets for itself holds there, too.
-  'citus.multi_shard_modify_mode=sequential',
-  'citus.propagate_set_commands=local',
-]
-  .map((setting) => `-c ${setting}`)
-  .join(' ')
 
 /**
  * How long we wait for an answer, in milliseconds. A server that is frozen takes what we send and
@@ -172,28 +143,6 @@ const settings = [
  * help then. Statements inside a transaction may take long: see watch.ts.
  */
 const patience = { begin: 5_000, read: 35_000, commit: 15_000 }
-
-/** Reads have connections of their own on which PostgreSQL itself refuses to write. */
-function openPool(options: DatabaseOptions, more: string): pg.Pool {
-  const role = options.role ? `-c role=${options.role}` : ''
-  const pool = new pg.Pool({
-    ...options.connection,
-    types,
-    max: options.connections,
-    // After a rest the first to call need not wait for connections, and plans, to be made.
-    min: Math.min(4, options.connections),
-    connectionTimeoutMillis: 5_000,
-    idleTimeoutMillis: 60_000,
-    keepAlive: true,
-    keepAliveInitialDelayMillis: 10_000,
-    options: `${settings} ${role} ${more}`,
-  })
-  pool.on('error', options.onLostConnection)
-  // The pool listens to idle clients only. One that breaks between two statements tells the next
-  // of them; without a listener it would end the process.
-  pool.on('connect', (client) => client.on('error', () => {}))
-  return pool
-}
 
 type Run = <Row extends object>(client: pg.PoolClient, statement: Fragment) => Promise<Row[]>
 
