@@ -2,6 +2,7 @@ import sql, { empty, raw } from 'sql-template-tag'
 import { investmentReference } from '../../catalogue/investment/schema.ts'
 import { productReference } from '../../catalogue/product/schema.ts'
 import { accountReference } from '../../parties/account/reference.ts'
+import { standing } from '../../parties/account/standing.ts'
 import { type Actor, inScope } from '../../platform/actor.ts'
 import { insertEventRows } from '../../platform/sql/event.ts'
 import type { Fragment, Once } from '../../platform/sql/handle.ts'
@@ -96,7 +97,7 @@ function statement(actor: Actor, naming: Naming, requests: readonly AtOnce[]): F
   const append = hasRepeats(requests) ? appending(sql`g.product_id`, postings) : onePerAccount
   const { resource, event } = write
   return sql`
-    with ${singleLegs(resolved(actor, naming, requests))},
+    with ${singleLegs(resolved(actor, naming, requests), standingFound)},
     ${fit(keyed)}, ${locked}, ${isArray ? wholeArray(request.bodies.length) : eachByItself},
     ${append}, shown as ${isArray ? raw('materialized') : empty} (${shown}),
     ${isArray ? toldTogether : toldOneByOne},
@@ -168,17 +169,27 @@ function resolved(actor: Actor, naming: Naming, requests: readonly AtOnce[]): Fr
   const byProduct = { value: 'g.product_name', productID: 'null::int' }
   const byAccount = { value: 'g.account_name', productID: inProduct }
   const byInvestment = { value: 'g.investment_name', productID: 'a."productID"' }
-  const named = ({ identity }: Reference, column: string, by: NameColumns) =>
-    recordNamed(identity, column, by, visible)
+  const named = ({ identity }: Reference, column: string, by: NameColumns, others?: string[]) =>
+    recordNamed(identity, column, by, visible, others)
   const found = (one: Fragment, alias: string) => sql`cross join lateral (${one}) ${raw(alias)}`
   return sql`
     select g.*, a.id as account_id, a."productID" as product_id, i.id as investment_id,
-      null::numeric as factor, false as carries ${unused}
+      null::numeric as factor, false as carries, ${standing('a', 'e')} as found_standing,
+      a.external_account_id, a.account_number, e.name as biz_entity_name,
+      i.external_investment_id, i.security_code, i.name as investment_title ${unused}
     from ${recordset('g', rows, used)}
     ${product ? found(named(productReference, product, byProduct), 'p') : empty}
-    ${found(named(accountReference, account, byAccount), 'a')}
-    ${found(named(investmentReference, investment, byInvestment), 'i')}`
+    ${found(named(accountReference, account, byAccount, ofAccount), 'a')}
+    cross join lateral (
+      select name, biz_entity_status_id from biz_entity
+      where biz_entity_id = a.biz_entity_id limit 1) e
+    ${found(named(investmentReference, investment, byInvestment, ofInvestment), 'i')}`
 }
+
+/** What is told of them, and how the account stands: read once, with the account. */
+const ofAccount = ['biz_entity_id', 'account_status_id', 'external_account_id', 'account_number']
+const ofInvestment = ['external_investment_id', 'security_code', 'name']
+const standingFound = sql`select g.found_standing as standing`
 
 type Row = Readonly<Record<string, string | number | boolean | null | undefined>>
 
@@ -239,7 +250,8 @@ const carried = raw(
   `s.place, s.request, s.product_id, s.account_id, s.investment_id, s.type_id, s.external_id,
       s.transaction_date, s.unit_price, s.own_amount, s.own_quantity, s.charge, s.rate, s.comment,
       s.made_by_quantity, s.user_id, s.username, s.operation, s.request_id, s.changes, s.key,
-      s.fingerprint`,
+      s.fingerprint, s.external_account_id, s.account_number, s.biz_entity_name,
+      s.external_product_id, s.external_investment_id, s.security_code, s.investment_title`,
 )
 
 /**
@@ -306,11 +318,24 @@ const postings = sql`
 
 const onePerAccount = appendingOnePerAccount(postings)
 
+/** The names of a row t of `shown`; what brings units in belongs to no distribution. */
+const namesFound = raw(`
+  cross join lateral (
+    select t.external_account_id, t.account_number, t.biz_entity_name) a
+  cross join lateral (
+    select t.external_product_id, t.external_investment_id, t.security_code,
+      t.investment_title as name) i
+  cross join lateral (select null::text as external_corporate_action_id, null::text as name) d`)
+
 /** A full join cannot become a loop within a loop, whatever the planner takes the lists for. */
-const shown = shownRows(sql`
+const shown = shownRows(
+  sql`
       select w.*, r.request, r.place, r.user_id, r.username, r.operation, r.request_id, r.changes,
-        r.key, r.fingerprint
-      from written w full join ready r on r.id = w.biz_transaction_id offset 0`)
+        r.key, r.fingerprint, r.external_account_id, r.account_number, r.biz_entity_name,
+        r.external_product_id, r.external_investment_id, r.security_code, r.investment_title
+      from written w full join ready r on r.id = w.biz_transaction_id offset 0`,
+  namesFound,
+)
 
 const toldOneByOne = sql`
     told as materialized (

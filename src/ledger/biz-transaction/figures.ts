@@ -75,6 +75,11 @@ const worthNothing = raw(idsWhere((kind) => kind.worthNothing === true))
 const source = raw(idsOf('Conversion out'))
 const target = raw(idsOf('Conversion in'))
 
+const standingOfAccount = sql`
+        select ${standing('a', 'e')} as standing
+        from account a join biz_entity e on e.biz_entity_id = a.biz_entity_id
+        where a.account_id = g.account_id limit 1`
+
 /**
  * Price, units and money of every leg by itself, as a list of CTEs that ends with `single`: its
  * rows are those given, each with what is so around it, and with its own_quantity, own_amount,
@@ -82,11 +87,12 @@ const target = raw(idsOf('Conversion in'))
  * investment's decimals and money to the currency's, half away from zero. Dividends are widened
  * before a division, since a quotient is only as long as its operands and would be rounded twice.
  */
-export const singleLegs = (given: Fragment): Fragment => sql`
+export const singleLegs = (given: Fragment, itsStanding = standingOfAccount): Fragment => sql`
     known as (
-      select g.*, i.is_active, i.currency_id, p.is_active as product_is_active, s.standing,
-        g.transaction_date > ${today('p')} + 1 as is_too_far_ahead,
-        case when g.transaction_date <= p.locked_date then p.locked_date end as locked_date,
+      select g.*, i.is_active, i.currency_id, i.product_is_active, i.external_product_id,
+        s.standing,
+        g.transaction_date > ${today('i')} + 1 as is_too_far_ahead,
+        case when g.transaction_date <= i.locked_date then i.locked_date end as locked_date,
         case when g.price is null and v.price_date < g.transaction_date - i.maximum_price_age_days
           and case when g.type_id in ${target} then g.factor is null
             else g.quantity is null or (g.amount is null and not g.carries) end
@@ -102,12 +108,12 @@ export const singleLegs = (given: Fragment): Fragment => sql`
             then coalesce(v.redemption_price, v.plain_price)
           else coalesce(v.application_price, v.plain_price) end) as unit_price
       from (${given}) g
-      join investment i on i.investment_id = g.investment_id
-      join product p on p.product_id = i.product_id
       cross join lateral (
-        select ${standing('a', 'e')} as standing
-        from account a join biz_entity e on e.biz_entity_id = a.biz_entity_id
-        where a.account_id = g.account_id limit 1) s
+        select i.is_active, i.currency_id, i.unit_decimals, i.maximum_price_age_days, p.time_zone,
+          p.locked_date, p.is_active as product_is_active, p.external_product_id
+        from investment i join product p on p.product_id = i.product_id
+        where i.investment_id = g.investment_id limit 1) i
+      cross join lateral (${itsStanding}) s
       left join lateral (
         select price_date, price as plain_price, application_price, redemption_price
         from investment_price p

@@ -29,7 +29,7 @@ const transactionColumns = (showClosing: boolean) =>
     typeName: ofKind('t.biz_transaction_type_id', ({ name }) => name),
     movementReasonCode: ofKind('t.biz_transaction_type_id', ({ code }) => code),
     transactionDate: `t.transaction_date::timestamp at time zone 'UTC'`,
-    externalProductId: 'p.external_product_id',
+    externalProductId: 'i.external_product_id',
     externalAccountId: 'a.external_account_id',
     accountNumber: 'a.account_number',
     bizEntityName: 'a.biz_entity_name',
@@ -47,11 +47,17 @@ const transactionColumns = (showClosing: boolean) =>
 const withClosing = transactionColumns(true)
 const withoutClosing = transactionColumns(false)
 
-/** What a transaction shows of the records it belongs to. */
+/**
+ * What a transaction shows of the records it belongs to, looked up row by row: a planner that
+ * believes in one product, because nobody has counted since the others came, would go through all
+ * the rows once for each.
+ */
 const withNames = sql`
-  join product p on p.product_id = t.product_id
   ${accountNames('t')}
-  join investment i on i.investment_id = t.investment_id
+  cross join lateral (
+    select i.external_investment_id, i.security_code, i.name, i.currency_id, p.external_product_id
+    from investment i join product p on p.product_id = i.product_id
+    where i.investment_id = t.investment_id limit 1) i
   left join distribution d on d.product_id = t.product_id
     and d.corporate_action_id = t.corporate_action_id`
 
@@ -113,9 +119,12 @@ export function readTransactions(
 const statusIs = (status: keyof typeof lookups.BizTransactionStatus) =>
   raw(`t.biz_transaction_status_id = ${lookups.BizTransactionStatus[status]}`)
 
-/** Rows t of a select as answers show them, in a column `shown` beside those the select has. */
-export const shownRows = (rows: Fragment): Fragment => sql`
-  select t.*, (select s from (select ${withoutClosing}) s) as shown from (${rows}) t ${withNames}`
+/**
+ * Rows t of a select as answers show them, in a column `shown` beside those the select has. Their
+ * names are looked up, unless whoever has them says where.
+ */
+export const shownRows = (rows: Fragment, names = withNames): Fragment => sql`
+  select t.*, (select s from (select ${withoutClosing}) s) as shown from (${rows}) t ${names}`
 
 type Wanted = { request: number; productID: number; id: number }
 

@@ -194,14 +194,19 @@ const ownProduct = raw(', r.product_id as "productID"')
 /** Columns, or null for the product where none is said. */
 export type NameColumns = { value: string; productID: string }
 
-/** The record that a row of a statement names by one of the identity's columns, and its product. */
+/**
+ * The record that a row of a statement names by one of the identity's columns, and its product;
+ * with other columns of it that are asked for.
+ */
 export const recordNamed = (
   identity: Identity,
   column: string,
   { value, productID }: NameColumns,
   visible: Fragment,
+  others: readonly string[] = [],
 ): Fragment => sql`
   select ${raw(`r.${identity.columns[0]}`)} as id ${identity.inProduct ? ownProduct : empty}
+    ${raw(others.map((other) => `, r.${other}`).join(''))}
   from ${raw(identity.table)} r
   where ${raw(`r.${column} = ${value}`)} and ${
     identity.inProduct ? raw(`(${productID} is null or r.product_id = ${productID})`) : sql`true`

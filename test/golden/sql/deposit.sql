@@ -1,8 +1,9 @@
   with
   known as (
-    select g.*, i.is_active, i.currency_id, p.is_active as product_is_active, s.standing,
-      g.transaction_date > product_today(p.time_zone) + 1 as is_too_far_ahead,
-      case when g.transaction_date <= p.locked_date then p.locked_date end as locked_date,
+    select g.*, i.is_active, i.currency_id, i.product_is_active, i.external_product_id,
+      s.standing,
+      g.transaction_date > product_today(i.time_zone) + 1 as is_too_far_ahead,
+      case when g.transaction_date <= i.locked_date then i.locked_date end as locked_date,
       case when g.price is null and v.price_date < g.transaction_date - i.maximum_price_age_days
         and case when g.type_id in (5) then g.factor is null
           else g.quantity is null or (g.amount is null and not g.carries) end
@@ -19,7 +20,14 @@
         else coalesce(v.application_price, v.plain_price) end) as unit_price
     from (
   select g.*, a.id as account_id, a."productID" as product_id, i.id as investment_id,
-    null::numeric as factor, false as carries , null::numeric as quantity, null::numeric as price, null::numeric as fee, null::numeric as fee_override, null::numeric as fee_percentage, null::numeric as fee_discount, null::boolean as made_by_quantity, null::text as key, null::text as fingerprint
+    null::numeric as factor, false as carries, case
+  when a.account_status_id = 3
+    or e.biz_entity_status_id = 4 then 'closed'
+  when a.account_status_id = 2
+    or e.biz_entity_status_id = 3 then 'suspended'
+  else 'open' end as found_standing,
+    a.external_account_id, a.account_number, e.name as biz_entity_name,
+    i.external_investment_id, i.security_code, i.name as investment_title , null::numeric as quantity, null::numeric as price, null::numeric as fee, null::numeric as fee_override, null::numeric as fee_percentage, null::numeric as fee_discount, null::boolean as made_by_quantity, null::text as key, null::text as fingerprint
   from unnest($1::int[],$2::int[],$3::smallint[],$4::bigint[],$5::bigint[],$6::bigint[],$7::date[],$8::numeric[],$9::text[],$10::text[],$11::int[],$12::text[],$13::text[],$14::text[],$15::text[]) g ("place", "request", "type_id", "account_name", "investment_name", "product_name", "transaction_date", "amount", "external_id", "comment", "user_id", "username", "operation", "request_id", "changes")
   cross join lateral (
 select r.product_id as id
@@ -27,23 +35,23 @@ from product r
 where r.product_id = g.product_name and true and true limit 1) p
   cross join lateral (
 select r.account_id as id , r.product_id as "productID"
+  , r.biz_entity_id, r.account_status_id, r.external_account_id, r.account_number
 from account r
 where r.account_id = g.account_name and (p.id is null or r.product_id = p.id) and true limit 1) a
   cross join lateral (
+    select name, biz_entity_status_id from biz_entity
+    where biz_entity_id = a.biz_entity_id limit 1) e
+  cross join lateral (
 select r.investment_id as id , r.product_id as "productID"
+  , r.external_investment_id, r.security_code, r.name
 from investment r
 where r.investment_id = g.investment_name and (a."productID" is null or r.product_id = a."productID") and true limit 1) i) g
-    join investment i on i.investment_id = g.investment_id
-    join product p on p.product_id = i.product_id
     cross join lateral (
-      select case
-  when a.account_status_id = 3
-    or e.biz_entity_status_id = 4 then 'closed'
-  when a.account_status_id = 2
-    or e.biz_entity_status_id = 3 then 'suspended'
-  else 'open' end as standing
-      from account a join biz_entity e on e.biz_entity_id = a.biz_entity_id
-      where a.account_id = g.account_id limit 1) s
+      select i.is_active, i.currency_id, i.unit_decimals, i.maximum_price_age_days, p.time_zone,
+        p.locked_date, p.is_active as product_is_active, p.external_product_id
+      from investment i join product p on p.product_id = i.product_id
+      where i.investment_id = g.investment_id limit 1) i
+    cross join lateral (select g.found_standing as standing) s
     left join lateral (
       select price_date, price as plain_price, application_price, redemption_price
       from investment_price p
@@ -63,7 +71,8 @@ where r.investment_id = g.investment_name and (a."productID" is null or r.produc
     select s.place, s.request, s.product_id, s.account_id, s.investment_id, s.type_id, s.external_id,
     s.transaction_date, s.unit_price, s.own_amount, s.own_quantity, s.charge, s.rate, s.comment,
     s.made_by_quantity, s.user_id, s.username, s.operation, s.request_id, s.changes, s.key,
-    s.fingerprint, l.version, h.*
+    s.fingerprint, s.external_account_id, s.account_number, s.biz_entity_name,
+    s.external_product_id, s.external_investment_id, s.security_code, s.investment_title, l.version, h.*
     from single s
     cross join lateral (
       select xmin as version, last_date from ledger_account
@@ -136,7 +145,7 @@ select t.*, (select s from (select t.biz_transaction_id as "bizTransactionID",
   t.parent_biz_transaction_id as "parentBizTransactionID",
   to_char(t.transaction_date::timestamp at time zone 'UTC' at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as "transactionDate",
   t.product_id as "productID",
-  p.external_product_id as "externalProductId",
+  i.external_product_id as "externalProductId",
   t.account_id as "accountID",
   a.external_account_id as "externalAccountId",
   a.account_number as "accountNumber",
@@ -162,17 +171,15 @@ select t.*, (select s from (select t.biz_transaction_id as "bizTransactionID",
   t.biz_transaction_status_id as "bizTransactionStatusID",
   (array['Complete', 'Updated', 'RolledBack'])[t.biz_transaction_status_id] as "statusName") s) as shown from (
     select w.*, r.request, r.place, r.user_id, r.username, r.operation, r.request_id, r.changes,
-      r.key, r.fingerprint
+      r.key, r.fingerprint, r.external_account_id, r.account_number, r.biz_entity_name,
+      r.external_product_id, r.external_investment_id, r.security_code, r.investment_title
     from written w full join ready r on r.id = w.biz_transaction_id offset 0) t
-join product p on p.product_id = t.product_id
 cross join lateral (
-  select a.external_account_id, a.account_number, e.biz_entity_id, e.external_biz_entity_id,
-    e.name as biz_entity_name
-  from account a join biz_entity e on e.biz_entity_id = a.biz_entity_id
-  where a.account_id = t.account_id limit 1) a
-join investment i on i.investment_id = t.investment_id
-left join distribution d on d.product_id = t.product_id
-  and d.corporate_action_id = t.corporate_action_id),
+  select t.external_account_id, t.account_number, t.biz_entity_name) a
+cross join lateral (
+  select t.external_product_id, t.external_investment_id, t.security_code,
+    t.investment_title as name) i
+cross join lateral (select null::text as external_corporate_action_id, null::text as name) d),
   told as materialized (
     select request, user_id, 1 as count, product_id, array[biz_transaction_id] as ids,
       '[' || to_json(shown)::text || ']' as json, username, operation, request_id, changes,

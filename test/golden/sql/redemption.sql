@@ -24,9 +24,10 @@ order by i.investment_id for key share of i;
 
 with
 known as (
-  select g.*, i.is_active, i.currency_id, p.is_active as product_is_active, s.standing,
-    g.transaction_date > product_today(p.time_zone) + 1 as is_too_far_ahead,
-    case when g.transaction_date <= p.locked_date then p.locked_date end as locked_date,
+  select g.*, i.is_active, i.currency_id, i.product_is_active, i.external_product_id,
+    s.standing,
+    g.transaction_date > product_today(i.time_zone) + 1 as is_too_far_ahead,
+    case when g.transaction_date <= i.locked_date then i.locked_date end as locked_date,
     case when g.price is null and v.price_date < g.transaction_date - i.maximum_price_age_days
       and case when g.type_id in (5) then g.factor is null
         else g.quantity is null or (g.amount is null and not g.carries) end
@@ -42,8 +43,11 @@ known as (
         then coalesce(v.redemption_price, v.plain_price)
       else coalesce(v.application_price, v.plain_price) end) as unit_price
   from (select * from unnest($1::int[],$2::int[],$3::int[],$4::int[],$5::int[],$6::date[],$7::numeric[],$8::numeric[],$9::numeric[],$10::numeric[],$11::numeric[],$12::numeric[],$13::numeric[],$14::numeric[],$15::boolean[]) g ("place", "item", "type_id", "account_id", "investment_id", "transaction_date", "quantity", "amount", "price", "fee", "fee_override", "fee_percentage", "fee_discount", "factor", "carries")) g
-  join investment i on i.investment_id = g.investment_id
-  join product p on p.product_id = i.product_id
+  cross join lateral (
+    select i.is_active, i.currency_id, i.unit_decimals, i.maximum_price_age_days, p.time_zone,
+      p.locked_date, p.is_active as product_is_active, p.external_product_id
+    from investment i join product p on p.product_id = i.product_id
+    where i.investment_id = g.investment_id limit 1) i
   cross join lateral (
     select case
 when a.account_status_id = 3
@@ -183,7 +187,7 @@ select t.*, (select s from (select t.biz_transaction_id as "bizTransactionID",
   t.parent_biz_transaction_id as "parentBizTransactionID",
   to_char(t.transaction_date::timestamp at time zone 'UTC' at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as "transactionDate",
   t.product_id as "productID",
-  p.external_product_id as "externalProductId",
+  i.external_product_id as "externalProductId",
   t.account_id as "accountID",
   a.external_account_id as "externalAccountId",
   a.account_number as "accountNumber",
@@ -215,13 +219,15 @@ select t.*, (select s from (select t.biz_transaction_id as "bizTransactionID",
       cross join lateral (
         select * from biz_transaction
         where product_id = $4 and biz_transaction_id = w.id limit 1) t) t
-join product p on p.product_id = $5
 cross join lateral (
   select a.external_account_id, a.account_number, e.biz_entity_id, e.external_biz_entity_id,
     e.name as biz_entity_name
   from account a join biz_entity e on e.biz_entity_id = a.biz_entity_id
   where a.account_id = t.account_id limit 1) a
-join investment i on i.investment_id = t.investment_id
+cross join lateral (
+  select i.external_investment_id, i.security_code, i.name, i.currency_id, p.external_product_id
+  from investment i join product p on p.product_id = $5
+  where i.investment_id = t.investment_id limit 1) i
 left join distribution d on d.product_id = $6
   and d.corporate_action_id = t.corporate_action_id) r;
 

@@ -9,7 +9,7 @@
   t.parent_biz_transaction_id as "parentBizTransactionID",
   to_char(t.transaction_date::timestamp at time zone 'UTC' at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as "transactionDate",
   t.product_id as "productID",
-  p.external_product_id as "externalProductId",
+  i.external_product_id as "externalProductId",
   t.account_id as "accountID",
   a.external_account_id as "externalAccountId",
   a.account_number as "accountNumber",
@@ -40,13 +40,15 @@
   where true and p.product_id = $1) and true
   and ($2::bigint = 0 or $3::bigint < (select max(t.biz_transaction_id) from biz_transaction t))
   order by t.biz_transaction_id limit $4 offset $5::bigint) t
-join product p on p.product_id = t.product_id
 cross join lateral (
   select a.external_account_id, a.account_number, e.biz_entity_id, e.external_biz_entity_id,
     e.name as biz_entity_name
   from account a join biz_entity e on e.biz_entity_id = a.biz_entity_id
   where a.account_id = t.account_id limit 1) a
-join investment i on i.investment_id = t.investment_id
+cross join lateral (
+  select i.external_investment_id, i.security_code, i.name, i.currency_id, p.external_product_id
+  from investment i join product p on p.product_id = i.product_id
+  where i.investment_id = t.investment_id limit 1) i
 left join distribution d on d.product_id = t.product_id
   and d.corporate_action_id = t.corporate_action_id
        order by t.biz_transaction_id) r;
