@@ -53,6 +53,11 @@ const routes = [
     () => import('./transactions/NewTransaction.tsx'),
     'NewTransaction',
   ),
+  at(
+    '/$product/transactions/paste',
+    () => import('./transactions/PasteTransactions.tsx'),
+    'PasteTransactions',
+  ),
   at('/$product/notices', () => import('./notices/Notices.tsx'), 'Notices'),
   at('/$product/classes', () => import('./classes/Classes.tsx'), 'Classes'),
   at('/$product/classes/$id', () => import('./classes/Class.tsx'), 'Class'),

@@ -29,6 +29,7 @@ const red: MantineColorsTuple = [
 
 /** A dialog's head is no banner of the page. */
 const dialog = {
+  styles: { title: { fontWeight: 600, fontSize: 16 } },
   closeButtonProps: { 'aria-label': 'Close' },
   attributes: { header: { role: 'none' } },
 }
@@ -46,6 +47,10 @@ export const theme = createTheme({
   defaultRadius: 'md',
   cursorType: 'pointer',
   components: {
+    // Below the field, so that fields side by side stand level.
+    InputWrapper: {
+      defaultProps: { inputWrapperOrder: ['label', 'input', 'description', 'error'] },
+    },
     Button: { defaultProps: { size: 'sm' } },
     TextInput: { defaultProps: { size: 'sm' } },
     Select: { defaultProps: { size: 'sm', checkIconPosition: 'right' } },

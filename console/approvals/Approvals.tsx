@@ -5,6 +5,7 @@ import { moment } from '../shared/format.ts'
 import type { Column } from '../shared/list/columns.ts'
 import type { Filter } from '../shared/list/filters.ts'
 import { ListView } from '../shared/list/ListView.tsx'
+import { deedOf } from '../shared/view/deeds.ts'
 import { Empty, Page } from '../shared/view/Page.tsx'
 import { Tag, type Tone } from '../shared/view/Status.tsx'
 import { Decide } from './Decide.tsx'
@@ -31,7 +32,12 @@ export function Approvals() {
           </Empty>
         }
       />
-      <Drawer opened={opened !== undefined} onClose={close} size="xl" title={opened?.operation}>
+      <Drawer
+        opened={opened !== undefined}
+        onClose={close}
+        size="xl"
+        title={deedOf(opened?.operation ?? null)}
+      >
         {opened && <Decide approval={opened} onDone={close} />}
       </Drawer>
     </Page>
@@ -53,7 +59,7 @@ const columns: Column<Approval>[] = [
   {
     id: 'what',
     title: 'What',
-    text: ({ operation }) => operation ?? '',
+    text: ({ operation }) => deedOf(operation),
     width: 'minmax(200px, 2fr)',
   },
   { id: 'who', title: 'Asked by', text: ({ username }) => username ?? '' },

@@ -21,6 +21,7 @@ export function Decide({ approval, onDone }: Props) {
     <Stack>
       <Facts
         facts={[
+          ['Operation', approval.operation],
           ['Asked by', approval.username],
           ['Asked', moment(approval.createdDate)],
           ['Until', isPending ? moment(approval.expiresDate) : ''],

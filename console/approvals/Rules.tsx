@@ -6,6 +6,7 @@ import { count, money } from '../shared/format.ts'
 import type { Column } from '../shared/list/columns.ts'
 import { ListView } from '../shared/list/ListView.tsx'
 import { useMay } from '../shared/permission.ts'
+import { deedOf } from '../shared/view/deeds.ts'
 import { Icon } from '../shared/view/icons.tsx'
 import { Empty, Page } from '../shared/view/Page.tsx'
 import { Active } from '../shared/view/Status.tsx'
@@ -63,7 +64,7 @@ const columns: Column<ApprovalRule>[] = [
   {
     id: 'what',
     title: 'What waits',
-    text: ({ operation, resource }) => operation ?? resourceName(resource),
+    text: ({ operation, resource }) => (operation ? deedOf(operation) : resourceName(resource)),
     width: 'minmax(220px, 2fr)',
   },
   {

@@ -6,9 +6,11 @@ import { useProducts } from '../shared/api/products.ts'
 import { ClashDialog } from '../shared/form/ClashDialog.tsx'
 import { Icon } from '../shared/view/icons.tsx'
 import { Loading } from '../shared/view/Page.tsx'
+import { Connection } from './Connection.tsx'
 import classes from './frame.module.css'
 import { Keys, useKeys } from './Keys.tsx'
 import { Navigation } from './Navigation.tsx'
+import { Needs } from './Needs.tsx'
 import { openSearch, Search } from './Search.tsx'
 import { productOf } from './where.ts'
 
@@ -39,6 +41,7 @@ export function Frame() {
               Ctrl K
             </Kbd>
           </UnstyledButton>
+          <Needs product={product} />
           <ActionIcon
             variant="subtle"
             color="gray"
@@ -59,6 +62,7 @@ export function Frame() {
         </Suspense>
       </AppShell.Main>
       <Search product={product} />
+      <Connection />
       <ClashDialog />
       <Keys opened={keys} onClose={keysHandle.close} />
     </AppShell>

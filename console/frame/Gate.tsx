@@ -1,8 +1,11 @@
 import { Modal, Text } from '@mantine/core'
 import { lazy, type ReactNode, Suspense, useEffect } from 'react'
+import { connected } from '../shared/api/connection.ts'
+import { ApiError } from '../shared/api/error.ts'
 import { resume, useSession } from '../shared/api/session.ts'
 import { tellFailure } from '../shared/view/Failure.tsx'
 import { Loading } from '../shared/view/Page.tsx'
+import { Connection } from './Connection.tsx'
 import { SignInForm, SignInPage } from './SignIn.tsx'
 
 /** Few ever see it: it is fetched then. */
@@ -10,13 +13,31 @@ const EnrolFirst = lazy(async () => ({
   default: (await import('../settings/EnrolFirst.tsx')).EnrolFirst,
 }))
 
+/** Goes on with the session there is, as soon as the service can be asked. */
+async function begin(): Promise<void> {
+  try {
+    await resume()
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status !== 0) {
+      tellFailure(error)
+      return
+    }
+    await connected()
+    return begin()
+  }
+}
+
 /** Lets in who is signed in. A session that ends asks for the password over the page. */
 export function Gate({ children }: { children: ReactNode }) {
   const { state, user } = useSession()
-  useEffect(() => {
-    resume().catch(tellFailure)
-  }, [])
-  if (state === 'starting') return <Loading />
+  useEffect(() => void begin(), [])
+  if (state === 'starting')
+    return (
+      <>
+        <Loading />
+        <Connection />
+      </>
+    )
   if (state === 'out') return <SignInPage />
   if (user?.mustEnrol)
     return (

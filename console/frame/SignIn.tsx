@@ -80,7 +80,7 @@ export function SignInPage() {
           Sign in to the registry
         </Title>
         <Text size="sm" className="quiet" mb="md">
-          Investors, units and distributions, exact to the cent.
+          Investors, units and money, exact to the cent.
         </Text>
         <SignInForm username={user?.username} />
       </div>

@@ -89,6 +89,12 @@ export const actions: Omit<Area, 'key'>[] = [
     needs: 'BizTransaction.Write',
   },
   {
+    path: '/transactions/paste',
+    label: 'Paste transactions',
+    icon: 'plus',
+    needs: 'BizTransaction.Write',
+  },
+  {
     path: '/distributions/new',
     label: 'New distribution',
     icon: 'plus',

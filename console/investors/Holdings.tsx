@@ -1,8 +1,13 @@
+import { Stack } from '@mantine/core'
+import { useState } from 'react'
+import { useMonths, valuesOf } from '../overview/months.ts'
 import { useProduct } from '../shared/api/products.ts'
 import type { BizEntity, Holding } from '../shared/api/types.ts'
-import { sum } from '../shared/decimal.ts'
+import { isZero, sum } from '../shared/decimal.ts'
+import { type Past, PastControl } from '../shared/form/Past.tsx'
 import { day, money, percent, price, units } from '../shared/format.ts'
 import type { Column } from '../shared/list/columns.ts'
+import { LineChart } from '../shared/view/Chart.tsx'
 import { Failure } from '../shared/view/Failure.tsx'
 import { Card, Empty, Loading } from '../shared/view/Page.tsx'
 import { Rows } from '../shared/view/Rows.tsx'
@@ -35,28 +40,60 @@ const columns: Column<Holding>[] = [
   },
 ]
 
+/** What the investor holds: now, or as it stood or was known at another time. */
 export function Holdings({ entity }: { entity: BizEntity }) {
   const { currency } = useProduct()
-  const { data, error, refetch } = useHoldings(entity)
-  if (error) return <Failure error={error} retry={() => void refetch()} />
-  if (!data) return <Loading />
-  if (data.length === 0)
+  const [past, setPast] = useState<Past>({})
+  const { data, error, refetch } = useHoldings(entity, past)
+  return (
+    <Stack>
+      <Card
+        title={`Holdings in ${currency}`}
+        padded={false}
+        actions={<PastControl past={past} onChange={setPast} withDate />}
+      >
+        {error && <Failure error={error} retry={() => void refetch()} />}
+        {!data && !error && <Loading />}
+        {data && <Positions positions={data} isPast={Object.keys(past).length > 0} />}
+      </Card>
+      <ValueOverTime entity={entity} />
+    </Stack>
+  )
+}
+
+type PositionsProps = { positions: Holding[]; isPast: boolean }
+
+function Positions({ positions, isPast }: PositionsProps) {
+  if (positions.length === 0)
     return (
-      <div className="card">
-        <Empty title="No units">This investor holds nothing now.</Empty>
-      </div>
+      <Empty title="No units">
+        {isPast ? 'This investor held nothing then.' : 'This investor holds nothing now.'}
+      </Empty>
     )
-  const total = (field: keyof Holding) => sum(data.map((one) => one[field] as string | null))
+  const total = (field: keyof Holding) => sum(positions.map((one) => one[field] as string | null))
   const foot = ['Total', '', units(total('quantity')), '', '', money(total('marketValue'))]
   return (
-    <Card title={`Holdings in ${currency}`} padded={false}>
-      <Rows
-        label="Holdings"
-        columns={columns}
-        rows={data}
-        keyOf={({ accountID, investmentID }) => `${accountID}-${investmentID}`}
-        foot={[...foot, money(total('costAmount')), money(total('unrealisedGain')), '', '']}
-      />
+    <Rows
+      label="Holdings"
+      columns={columns}
+      rows={positions}
+      keyOf={({ accountID, investmentID }) => `${accountID}-${investmentID}`}
+      foot={[...foot, money(total('costAmount')), money(total('unrealisedGain')), '', '']}
+    />
+  )
+}
+
+function ValueOverTime({ entity }: { entity: BizEntity }) {
+  const { currency } = useProduct()
+  const { data = [] } = useMonths(entity.bizEntityID ?? 0)
+  // Before the first unit there is nothing to draw.
+  const points = valuesOf(data)
+  const first = points.findIndex(({ value }) => !isZero(value))
+  const drawn = first < 0 ? [] : points.slice(Math.max(0, first - 1))
+  if (drawn.length < 2) return null
+  return (
+    <Card title={`Value in ${currency}`}>
+      <LineChart title="Value" points={drawn} format={money} tall={160} />
     </Card>
   )
 }

@@ -8,6 +8,7 @@ import { useLookups } from '../shared/api/lookups.ts'
 import { useProduct, useRead, useReadNow } from '../shared/api/products.ts'
 import type { BizEntity, Holding } from '../shared/api/types.ts'
 import { sum } from '../shared/decimal.ts'
+import { type Past, pastParams } from '../shared/form/Past.tsx'
 import { money, plain } from '../shared/format.ts'
 import { readSearch } from '../shared/list/filters.ts'
 import { useMay } from '../shared/permission.ts'
@@ -91,13 +92,13 @@ function Head({ entity, numbers, currency }: HeadProps) {
   )
 }
 
-/** The positions of all accounts of an investor. */
-export function useHoldings({ accounts }: BizEntity) {
+/** The positions of all accounts of an investor, now or at another time. */
+export function useHoldings({ accounts }: BizEntity, past: Past = {}) {
   const { productID } = useProduct()
   const ids = accounts.map(({ accountID }) => accountID).join(',')
   return useRead<Holding[]>(
     '/BizEntity/Account/Holdings',
-    { ProductID: productID, 'AccountID.in': ids },
+    { ProductID: productID, 'AccountID.in': ids, ...pastParams(past) },
     ids !== '',
   )
 }

@@ -32,7 +32,7 @@ export function NewInvestor() {
         onChange={(value) => setGuide(value as Guide)}
         data={guides.map(({ value, label }) => ({ value, label }))}
         aria-label="Kind of investor"
-        style={{ overflowX: 'auto' }}
+        style={{ overflowX: 'auto', flex: 'none' }}
       />
       <Editor key={guide} initial={blankInvestor(guide, productID)} />
     </Page>

@@ -1,12 +1,15 @@
+import { Group } from '@mantine/core'
 import { useState } from 'react'
 import { useLookups } from '../shared/api/lookups.ts'
 import { useProduct } from '../shared/api/products.ts'
 import type { Audit, BizEntity, BizTransaction, EntitledAccount } from '../shared/api/types.ts'
+import { type Past, PastControl, pastParams } from '../shared/form/Past.tsx'
 import { moment, money, units } from '../shared/format.ts'
 import type { Column } from '../shared/list/columns.ts'
 import { List } from '../shared/list/List.tsx'
 import { useRows } from '../shared/list/use-rows.ts'
 import { Changes } from '../shared/view/Changes.tsx'
+import { deedOf } from '../shared/view/deeds.ts'
 import { Card, Empty } from '../shared/view/Page.tsx'
 import { Status } from '../shared/view/Status.tsx'
 import { transactionColumns } from '../transactions/columns.tsx'
@@ -20,14 +23,16 @@ const tall = { height: '52vh', display: 'flex', flexDirection: 'column' } as con
 export function InvestorTransactions({ entity }: Props) {
   const { productID } = useProduct()
   const [opened, setOpened] = useState<BizTransaction>()
+  const [past, setPast] = useState<Past>({})
   const rows = useRows<BizTransaction>('/BizTransaction', {
     ProductID: productID,
     'AccountID.in': accountsOf(entity),
     ShowClosing: true,
     Order: 'desc',
+    ...pastParams(past),
   })
   const columns: Column<BizTransaction>[] = [
-    ...transactionColumns.filter(({ id }) => id !== 'investor'),
+    ...transactionColumns.filter(({ id, spare }) => id !== 'investor' && !spare),
     {
       id: 'after',
       title: 'Units after',
@@ -37,9 +42,12 @@ export function InvestorTransactions({ entity }: Props) {
   ]
   return (
     <div style={tall}>
+      <Group justify="flex-end" mb="xs">
+        <PastControl past={past} onChange={setPast} />
+      </Group>
       <List
         label="Transactions"
-        columns={columns.map((column) => ({ ...column, spare: false }))}
+        columns={columns}
         rows={rows}
         onOpen={setOpened}
         empty={<Empty title="No transaction yet">Nothing was posted to these accounts.</Empty>}
@@ -102,7 +110,7 @@ export function History({ entity }: Props) {
   const columns: Column<Audit>[] = [
     { id: 'when', title: 'When', text: ({ occurredDate }) => moment(occurredDate) },
     { id: 'who', title: 'Who', text: ({ username }) => username ?? '' },
-    { id: 'what', title: 'What', text: ({ operation }) => operation ?? '' },
+    { id: 'what', title: 'What', text: ({ operation }) => deedOf(operation) },
   ]
   return (
     <>
@@ -116,7 +124,7 @@ export function History({ entity }: Props) {
         />
       </div>
       {opened && (
-        <Card title={`${opened.operation}, ${moment(opened.occurredDate)}`}>
+        <Card title={`${deedOf(opened.operation)}, ${moment(opened.occurredDate)}`}>
           <Changes changes={opened.changes} />
         </Card>
       )}

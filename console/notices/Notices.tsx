@@ -15,6 +15,7 @@ import { CancelNotices, SettleNotices } from './Decide.tsx'
 const pending = 1
 
 const filters: Filter[] = [
+  { key: 'BizEventStatusID', label: 'State', kind: 'lookup', category: 'BizEventStatus' },
   { key: 'BizEventTypeID', label: 'What', kind: 'lookup', category: 'BizEventType' },
   { key: 'AccountNumber', label: 'Account number', kind: 'text' },
 ]

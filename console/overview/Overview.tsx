@@ -1,16 +1,34 @@
-import { Anchor, SimpleGrid, Stack, Text } from '@mantine/core'
+import { Anchor, Group, SimpleGrid, Stack } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { pointsOf, usePrices } from '../classes/prices.ts'
+import { useNeeds } from '../frame/needs.ts'
 import { useLookups } from '../shared/api/lookups.ts'
 import { useInvestments, useProduct, useRead } from '../shared/api/products.ts'
-import type { Audit, BizEvent, Distribution, Investment } from '../shared/api/types.ts'
-import { count, day, moment, money, price, today } from '../shared/format.ts'
+import type {
+  Audit,
+  BizEvent,
+  Distribution,
+  HoldingMonth,
+  Investment,
+  Product,
+} from '../shared/api/types.ts'
+import { sum } from '../shared/decimal.ts'
+import { count, day, moment, money, monthOf, plain, price, today } from '../shared/format.ts'
+import { linkTo } from '../shared/link.ts'
 import { useMay } from '../shared/permission.ts'
+import { Bars } from '../shared/view/Bars.tsx'
 import { LineChart } from '../shared/view/Chart.tsx'
-import { Figure, Figures } from '../shared/view/Facts.tsx'
+import { deedOf } from '../shared/view/deeds.ts'
+import { Facts, Figure, Figures } from '../shared/view/Facts.tsx'
+import { Icon } from '../shared/view/icons.tsx'
 import { Card, Empty, Page } from '../shared/view/Page.tsx'
 import { Rows } from '../shared/view/Rows.tsx'
 import { Status } from '../shared/view/Status.tsx'
+import { byDay, useMonths, valuesOf } from './months.ts'
+import classes from './overview.module.css'
+
+const redemption = 2
+const completed = 4
 
 /** What a registry team wants to know in the morning. */
 export function Overview() {
@@ -19,15 +37,20 @@ export function Overview() {
   const investments = useInvestments()
   return (
     <Page title={product.name ?? 'Overview'}>
-      <Waiting />
+      <Now />
+      <NeedsYou product={product} />
       {investments.length === 0 && (
         <div className="card">
           <Empty title="Nothing here yet">
-            Begin with a class of units under “Classes and prices”, then add investors and post what
-            they paid in.
+            Begin with a class of units under{' '}
+            <Anchor component={Link} to={`/${product.slug}/classes`} inherit>
+              Classes and prices
+            </Anchor>
+            , then add investors and post what they paid in.
           </Empty>
         </div>
       )}
+      {investments.length > 0 && may('BizTransaction.Read') && <Money />}
       <SimpleGrid cols={{ base: 1, md: investments.length > 1 ? 2 : 1 }}>
         {investments.map((one) => (
           <ClassCard key={one.investmentID} investment={one} />
@@ -39,6 +62,24 @@ export function Overview() {
       </SimpleGrid>
       {may('Audit.Read') && <LastChanges />}
     </Page>
+  )
+}
+
+/** What waits for whoever looks; where nothing does, nothing stands here. */
+function NeedsYou({ product }: { product: Product }) {
+  const needs = useNeeds(product)
+  if (needs.length === 0) return null
+  return (
+    <Card title="What needs you">
+      <Group gap="xs">
+        {needs.map(({ text, to }) => (
+          <Anchor key={text} component={Link} {...linkTo(to)} className={classes.need}>
+            {text}
+            <Icon name="right" size={14} />
+          </Anchor>
+        ))}
+      </Group>
+    </Card>
   )
 }
 
@@ -65,62 +106,108 @@ const useDistributions = () => {
   )
 }
 
-/** What needs somebody, each figure leading to its list. */
-function Waiting() {
-  const { slug } = useProduct()
-  const notices = (useNotices().data ?? []).filter(isPending)
-  const distributions = useDistributions().data ?? []
-  const open = distributions.filter(({ distributionStatusID }) => distributionStatusID !== 4)
-  const next = open.toSorted((a, b) => (a.paymentDate ?? '').localeCompare(b.paymentDate ?? ''))[0]
+/** What the product comes to, and what is next; each figure leads to its list. */
+function Now() {
+  const { slug, currency } = useProduct()
+  const days = byDay(useMonths().data ?? [])
+  const last = days.at(-1)?.[1] ?? []
+  const before = days.at(-2)?.[1] ?? []
+  const value = (months: HoldingMonth[]) => sum(months.map(({ marketValue }) => marketValue))
+  const pending = (useNotices().data ?? []).filter(isPending)
+  const redemptions = pending.filter(({ bizEventTypeID }) => bizEventTypeID === redemption)
   return (
     <Figures>
       <Figure
+        label={`Value, ${currency}`}
+        value={
+          <Anchor component={Link} to={`/${slug}/investors`} inherit>
+            {money(value(last))}
+          </Anchor>
+        }
+        note={before.length > 0 && `${money(value(before))} on ${day(before[0]?.date)}`}
+      />
+      <Figure
+        label="Holdings"
+        value={count(last.reduce((all, { holders }) => all + (holders ?? 0), 0))}
+        note={`in ${count(last.length)} ${last.length === 1 ? 'class' : 'classes'}`}
+      />
+      <Figure
         label="Notices pending"
         value={
-          <Anchor component={Link} to={`/${slug}/notices`} inherit>
-            {count(notices.length)}
+          <Anchor component={Link} {...linkTo(`/${slug}/notices?BizEventStatusID=1`)} inherit>
+            {count(pending.length)}
           </Anchor>
         }
-        note={`${count(notices.filter(({ bizEventTypeID }) => bizEventTypeID === 2).length)} redemptions`}
+        note={`${count(redemptions.length)} redemptions`}
       />
-      <Figure
-        label="Distributions under way"
-        value={
-          <Anchor component={Link} to={`/${slug}/distributions`} inherit>
-            {count(open.length)}
-          </Anchor>
-        }
-        note={`of ${count(distributions.length)} in all`}
-      />
-      <Figure
-        label={
-          next && (next.paymentDate ?? '') < today() ? 'Payment overdue since' : 'Next payment'
-        }
-        value={
-          next ? (
-            <Anchor
-              component={Link}
-              to={`/${slug}/distributions/${next.corporateActionID}`}
-              inherit
-            >
-              {day(next.paymentDate)}
-            </Anchor>
-          ) : (
-            'None'
-          )
-        }
-        note={next?.name}
-      />
-      <Figure label="Today" value={day(today())} />
+      <NextPayment />
     </Figures>
+  )
+}
+
+function NextPayment() {
+  const { slug } = useProduct()
+  const open = (useDistributions().data ?? []).filter(
+    ({ distributionStatusID }) => distributionStatusID !== completed,
+  )
+  const next = open.toSorted((a, b) => (a.paymentDate ?? '').localeCompare(b.paymentDate ?? ''))[0]
+  if (!next) return <Figure label="Next distribution" value="None" />
+  const isLate = (next.paymentDate ?? '') < today()
+  return (
+    <Figure
+      label={isLate ? 'Distribution overdue since' : 'Next distribution'}
+      value={
+        <Anchor component={Link} to={`/${slug}/distributions/${next.corporateActionID}`} inherit>
+          {day(next.paymentDate)}
+        </Anchor>
+      }
+      note={next.name}
+    />
+  )
+}
+
+/** The value of all classes over the last year, and the money that came and went. */
+function Money() {
+  const { slug, currency } = useProduct()
+  const { data = [] } = useMonths()
+  const pairs = byDay(data).map(([date, rows]) => ({
+    label: monthOf(date),
+    up: sum(rows.map(({ amountIn }) => amountIn)),
+    down: sum(rows.map(({ amountOut }) => amountOut)),
+  }))
+  if (data.length === 0) return null
+  return (
+    <SimpleGrid cols={{ base: 1, md: 2 }}>
+      <Card title={`Value in ${currency}`}>
+        <LineChart title="Value" points={valuesOf(data)} format={money} tall={130} />
+      </Card>
+      <Card
+        title={`Money in and out, ${currency}`}
+        actions={
+          <Anchor component={Link} to={`/${slug}/transactions`} size="sm">
+            Transactions
+          </Anchor>
+        }
+      >
+        <Bars
+          title="Money by month"
+          pairs={pairs}
+          format={money}
+          names={{ up: 'in', down: 'out' }}
+        />
+      </Card>
+    </SimpleGrid>
   )
 }
 
 function ClassCard({ investment }: { investment: Investment }) {
   const { slug, currency } = useProduct()
   const { prices = [] } = usePrices(investment.investmentID)
+  const { data = [] } = useMonths()
   const last = prices.at(-1)
+  const now = data.findLast(({ investmentID }) => investmentID === investment.investmentID)
   const title = [investment.securityCode, investment.name].filter(Boolean).join(' · ')
+  const holders = `/${slug}/investors?InvestmentID=${investment.investmentID}`
   return (
     <Card
       title={title}
@@ -130,10 +217,29 @@ function ClassCard({ investment }: { investment: Investment }) {
         </Anchor>
       }
     >
-      <Text fz={22} fw={600} style={{ fontVariantNumeric: 'tabular-nums' }}>
-        {last ? `${price(last.price)} ${currency}` : 'No price'}
-      </Text>
-      <LineChart title={`Price of ${title}`} points={pointsOf(prices)} format={price} tall={130} />
+      <Stack gap="sm">
+        <Facts
+          facts={[
+            ['Price', last ? `${price(last.price)} ${currency}` : 'No price'],
+            ['Units on issue', now && plain(now.quantity)],
+            [
+              'Holders',
+              now && (
+                <Anchor component={Link} {...linkTo(holders)} inherit>
+                  {count(now.holders ?? 0)}
+                </Anchor>
+              ),
+            ],
+            [`Value, ${currency}`, now && money(now.marketValue)],
+          ]}
+        />
+        <LineChart
+          title={`Price of ${title}`}
+          points={pointsOf(prices)}
+          format={price}
+          tall={110}
+        />
+      </Stack>
     </Card>
   )
 }
@@ -228,7 +334,7 @@ function LastChanges() {
             columns={[
               { id: 'when', title: 'When', text: (row) => moment(row.occurredDate) },
               { id: 'who', title: 'Who', text: (row) => row.username ?? '' },
-              { id: 'what', title: 'What', text: (row) => row.operation ?? '' },
+              { id: 'what', title: 'What', text: (row) => deedOf(row.operation) },
             ]}
           />
         </Stack>

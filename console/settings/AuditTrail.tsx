@@ -6,6 +6,7 @@ import type { Column } from '../shared/list/columns.ts'
 import type { Filter } from '../shared/list/filters.ts'
 import { ListView } from '../shared/list/ListView.tsx'
 import { Changes } from '../shared/view/Changes.tsx'
+import { deedOf } from '../shared/view/deeds.ts'
 import { Facts } from '../shared/view/Facts.tsx'
 import { Empty, Page } from '../shared/view/Page.tsx'
 
@@ -20,9 +21,10 @@ const columns: Column<Audit>[] = [
   {
     id: 'what',
     title: 'What',
-    text: ({ operation }) => operation ?? '',
+    text: ({ operation }) => deedOf(operation),
     width: 'minmax(200px, 2fr)',
   },
+  { id: 'operation', title: 'Operation', text: ({ operation }) => operation ?? '', spare: true },
   { id: 'resource', title: 'Record', text: ({ resource }) => resource ?? '' },
   {
     id: 'ids',
@@ -60,7 +62,7 @@ export function AuditTrail() {
         opened={opened !== undefined}
         onClose={() => setOpened(undefined)}
         size="lg"
-        title={opened?.operation}
+        title={deedOf(opened?.operation ?? null)}
       >
         {opened && (
           <Stack>
@@ -68,6 +70,7 @@ export function AuditTrail() {
               facts={[
                 ['When', moment(opened.occurredDate)],
                 ['Who', opened.username],
+                ['Operation', opened.operation],
                 ['Record', opened.resource],
                 ['Ids', opened.resourceIDs.slice(0, 50).join(', ')],
                 ['Request', opened.requestID],

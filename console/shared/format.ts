@@ -27,6 +27,9 @@ export function day(value: string | null | undefined): string {
   return `${Number(date)} ${months[Number(month) - 1]} ${year}`
 }
 
+/** 2026-06-30 is "Jun 2026". */
+export const monthOf = (value: string | null | undefined) => day(value).replace(/^\d+ /, '')
+
 const moments = new Intl.DateTimeFormat('en-AU', {
   day: 'numeric',
   month: 'short',

@@ -39,7 +39,7 @@ export function NewTransaction() {
         onChange={setName}
         data={Object.entries(kinds).map(([value, { label }]) => ({ value, label }))}
         aria-label="Kind of transaction"
-        style={{ overflowX: 'auto' }}
+        style={{ overflowX: 'auto', flex: 'none' }}
       />
       <Text size="sm" className="quiet" mt={-6}>
         {kind.hint}

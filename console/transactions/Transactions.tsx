@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useClassOptions, useProduct } from '../shared/api/products.ts'
 import type { BizTransaction } from '../shared/api/types.ts'
+import { type Past, PastControl, pastParams } from '../shared/form/Past.tsx'
 import type { Filter } from '../shared/list/filters.ts'
 import { ListView } from '../shared/list/ListView.tsx'
 import { useMay } from '../shared/permission.ts'
@@ -16,23 +17,33 @@ export function Transactions() {
   const { productID, slug } = useProduct()
   const may = useMay()
   const [opened, setOpened] = useState<BizTransaction>()
+  const [past, setPast] = useState<Past>({})
+  const params = { product: slug }
   const add = may('BizTransaction.Write') && (
-    <Button
-      leftSection={<Icon name="plus" size={16} />}
-      renderRoot={(props) => (
-        <Link to="/$product/transactions/new" params={{ product: slug }} {...props} />
-      )}
-    >
-      New transaction
-    </Button>
+    <>
+      <Button
+        variant="default"
+        renderRoot={(props) => (
+          <Link to="/$product/transactions/paste" params={params} {...props} />
+        )}
+      >
+        Paste many
+      </Button>
+      <Button
+        leftSection={<Icon name="plus" size={16} />}
+        renderRoot={(props) => <Link to="/$product/transactions/new" params={params} {...props} />}
+      >
+        New transaction
+      </Button>
+    </>
   )
   return (
-    <Page title="Transactions" actions={add}>
+    <Page title="Transactions" aside={<PastControl past={past} onChange={setPast} />} actions={add}>
       <ListView<BizTransaction>
         id="transactions"
         label="Transactions"
         path="/BizTransaction"
-        params={{ ProductID: productID, Order: 'desc' }}
+        params={{ ProductID: productID, Order: 'desc', ...pastParams(past) }}
         filters={useFilters()}
         columns={transactionColumns}
         onOpen={setOpened}

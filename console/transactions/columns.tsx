@@ -5,23 +5,23 @@ import { Status } from '../shared/view/Status.tsx'
 
 /** A transaction wherever one is listed. */
 export const transactionColumns: Column<BizTransaction>[] = [
-  { id: 'day', title: 'Day', text: (row) => day(row.transactionDate), width: '110px' },
-  { id: 'type', title: 'What', text: (row) => row.typeName ?? '', width: 'minmax(130px, 1fr)' },
+  { id: 'day', title: 'Day', text: (row) => day(row.transactionDate), width: '92px' },
+  { id: 'type', title: 'What', text: (row) => row.typeName ?? '', width: 'minmax(120px, 1fr)' },
   {
     id: 'investor',
     title: 'Investor',
     text: (row) => row.bizEntityName ?? '',
-    width: 'minmax(180px, 2fr)',
+    width: 'minmax(170px, 2fr)',
   },
-  { id: 'account', title: 'Account', text: (row) => row.accountNumber ?? '' },
-  { id: 'class', title: 'Class', text: (row) => row.securityCode ?? '', width: '80px' },
+  { id: 'account', title: 'Account', text: (row) => row.accountNumber ?? '', width: '80px' },
+  { id: 'class', title: 'Class', text: (row) => row.securityCode ?? '', width: '64px' },
   { id: 'units', title: 'Units', right: true, text: (row) => units(row.quantity) },
   {
     id: 'price',
     title: 'Price',
     right: true,
     text: (row) => price(row.investmentPrice),
-    width: '90px',
+    width: '76px',
   },
   { id: 'amount', title: 'Amount', right: true, text: (row) => money(row.amount) },
   {
@@ -29,7 +29,7 @@ export const transactionColumns: Column<BizTransaction>[] = [
     title: 'State',
     text: (row) => row.statusName ?? '',
     cell: (row) => <Status category="BizTransactionStatus" id={row.bizTransactionStatusID} />,
-    width: '110px',
+    width: '104px',
   },
   {
     id: 'external',

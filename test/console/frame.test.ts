@@ -127,8 +127,8 @@ describe('The console’s frame', { skip }, () => {
     await page.goto(`${service.url}/console/settings/audit?Username=nobody`)
     await page.getByText('Nothing recorded').waitFor()
     await page.getByRole('button', { name: 'Remove the filter Username' }).click()
-    await page.getByRole('button', { name: 'POST /Product' }).first().waitFor({ state: 'hidden' })
-    await page.getByText('POST /Product').first().waitFor()
+    await page.getByRole('button', { name: 'Product added' }).first().waitFor({ state: 'hidden' })
+    await page.getByText('Product added').first().waitFor()
     assert.doesNotMatch(page.url(), /Username/)
   })
 

@@ -50,7 +50,7 @@ describe('The console’s settings', { skip }, () => {
     assert.equal(await name(), 'Fund')
     await at('/approvals', 'Approvals')
     const other = await browser.open('/approvals', 'second')
-    await other.getByRole('button', { name: 'PUT /Product' }).click()
+    await other.getByRole('button', { name: 'Product changed' }).click()
     await other.getByRole('cell', { name: 'Waits for somebody' }).waitFor()
     assert.deepEqual(await findings(other), [])
     await other.getByRole('button', { name: 'Approve', exact: true }).click()

@@ -237,6 +237,7 @@ function* ledger(carried: Carried, fund: Fund, entities: Entities): Walk {
   yield find('GET /BizEntity/Account/Holdings', { ProductID: productID })
   const position = { AccountID: accountID, InvestmentID: investmentID }
   yield find('GET /BizEntity/Account/Holdings/Explain', position)
+  yield find('GET /BizEntity/Account/Holdings/Months', { ProductID: productID })
   yield* notices(carried, fund, accountID)
   const { holdID } = one(yield ask('POST /Hold', { ...held(posting), reason: carried.name }))
   yield ask('PUT /Hold', { holdID, quantity: 2 })

@@ -111,6 +111,10 @@ export const entityRequests: Requests = {
     ({ product, account, first }, names) =>
       inQuery(names.product(product), names.account(account), names.investment(first)),
   ],
+  'GET /BizEntity/Account/Holdings/Months': [
+    ({ product, holder }, names) =>
+      inQuery(names.product(product), { BizEntityID: holder.bizEntityID }),
+  ],
 }
 
 /** A person and an organisation of one entity without history, which may be changed. */

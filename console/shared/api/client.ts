@@ -1,3 +1,4 @@
+import { connectionLost } from './connection.ts'
 import { readJson } from './decimals.ts'
 import { ApiError, type Envelope, noConnection } from './error.ts'
 import { currentToken, renew } from './session.ts'
@@ -28,6 +29,7 @@ async function send(method: string, path: string, options: Options): Promise<Res
       ...(body !== undefined && { body: payload }),
     })
   } catch {
+    connectionLost()
     throw noConnection()
   }
 }

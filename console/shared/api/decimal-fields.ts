@@ -6,6 +6,8 @@ export const decimalFields = [
   'accountClosingAmount',
   'accountClosingQuantity',
   'amount',
+  'amountIn',
+  'amountOut',
   'applicationPrice',
   'availableQuantity',
   'averageCost',

@@ -1,6 +1,7 @@
 import { useSyncExternalStore } from 'react'
+import { connectionLost } from './connection.ts'
 import { readJson } from './decimals.ts'
-import { ApiError, type Envelope } from './error.ts'
+import { ApiError, type Envelope, noConnection } from './error.ts'
 
 export type User = {
   userID: number
@@ -42,6 +43,9 @@ async function ask(method: 'POST' | 'PUT' | 'DELETE', body?: object): Promise<Gr
     method,
     headers: { Version: '2.0', ...(body && { 'Content-Type': 'application/json' }) },
     ...(body && { body: JSON.stringify(body) }),
+  }).catch(() => {
+    connectionLost()
+    throw noConnection()
   })
   const envelope = readJson(await answer.text()) as Envelope<Grant | null>
   if (!answer.ok) throw ApiError.of(answer, envelope)

@@ -25,6 +25,7 @@ import type {
 } from '../../../src/integration/webhook/schema.ts'
 import type { BizEvent as BizEventSchema } from '../../../src/ledger/biz-event/schema.ts'
 import type { BizTransaction as BizTransactionSchema } from '../../../src/ledger/biz-transaction/schema.ts'
+import type { HoldingMonth as HoldingMonthSchema } from '../../../src/ledger/holding/months.ts'
 import type { Holding as HoldingSchema } from '../../../src/ledger/holding/schema.ts'
 import type {
   Distribution as DistributionSchema,
@@ -66,6 +67,7 @@ export type Distribution = Shown<typeof DistributionSchema>
 export type Document = Shown<typeof DocumentSchema>
 export type EntitledAccount = Shown<typeof EntitledAccountSchema>
 export type Hold = Shown<typeof HoldSchema>
+export type HoldingMonth = Shown<typeof HoldingMonthSchema>
 export type Holding = Shown<typeof HoldingSchema>
 export type Import = Shown<typeof ImportSchema>
 export type Investment = Shown<typeof InvestmentSchema>

@@ -1,7 +1,7 @@
 import { Box, Skeleton, VisuallyHidden } from '@mantine/core'
 import { Link, type LinkProps } from '@tanstack/react-router'
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { type KeyboardEvent, type ReactNode, useEffect, useRef } from 'react'
+import { type CSSProperties, type KeyboardEvent, type ReactNode, useEffect, useRef } from 'react'
 import { Failure } from '../view/Failure.tsx'
 import { type Column, gridOf } from './columns.ts'
 import classes from './list.module.css'
@@ -21,6 +21,9 @@ type Props<Row> = {
 }
 
 const rowHeight = 40
+const headHeight = 38
+/** Lines above and below, and room for a bar to scroll sideways by. */
+const edges = 14
 
 /** A table of any length: only the rows in view are in the page, and only their data is fetched. */
 export function List<Row>({ label, columns, rows, to, onOpen, empty, chosen }: Props<Row>) {
@@ -38,12 +41,14 @@ export function List<Row>({ label, columns, rows, to, onOpen, empty, chosen }: P
   if (rows.error) return <Failure error={rows.error} retry={rows.retry} />
   if (rows.total === 0) return <div className="card">{empty}</div>
   const grid = gridOf(columns, chosen ? 24 : 0)
+  const tall = { '--rows': `${virtual.getTotalSize() + headHeight + edges}px` } as CSSProperties
   return (
     <div
       ref={scroller}
       className={`card ${classes.scroller}`}
       role="table"
       aria-label={label}
+      style={tall}
       aria-rowcount={rows.total === undefined ? -1 : rows.total + 1}
       onKeyDown={moveByArrows}
       // Rows that lead nowhere take no focus, so whoever has no mouse scrolls from here.

@@ -40,6 +40,17 @@ export function ListView<Row>(props: ListViewProps<Row>) {
     setIds(next)
     remember(`columns.${id}`, next)
   }
+  // Nothing at all, and no filter that hides it: the empty state stands alone.
+  const isBare = rows.total === 0 && Object.keys(paramsOf(filters, search)).length === 0
+  const list = (
+    <List
+      {...{ label, rows, empty, columns: visible }}
+      {...(to && { to })}
+      {...(onOpen && { onOpen })}
+      {...(chosen && { chosen })}
+    />
+  )
+  if (isBare) return list
   return (
     <>
       <Group justify="space-between" gap="xs" wrap="nowrap" align="flex-start">
@@ -53,12 +64,7 @@ export function ListView<Row>(props: ListViewProps<Row>) {
         </Group>
         <Toolbar {...{ id, path, params, columns, visible, onColumns, onSearch, search: search }} />
       </Group>
-      <List
-        {...{ label, rows, empty, columns: visible }}
-        {...(to && { to })}
-        {...(onOpen && { onOpen })}
-        {...(chosen && { chosen })}
-      />
+      {list}
     </>
   )
 }

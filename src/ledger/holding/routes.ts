@@ -1,5 +1,6 @@
 import { arrayOf, reading } from '../../platform/http/endpoint.ts'
 import { ExplainQuery, explainPosition, PositionStep } from './explain.ts'
+import { HoldingMonth, HoldingMonthQuery, readMonths } from './months.ts'
 import { Holding, HoldingQuery } from './schema.ts'
 import { readHoldings } from './sql.ts'
 
@@ -21,5 +22,14 @@ export const holdingEndpoints = [
     query: ExplainQuery,
     data: arrayOf(PositionStep),
     read: ({ query, actor }, handle) => explainPosition(handle, actor, query),
+  }),
+  reading({
+    operation: 'GET /BizEntity/Account/Holdings/Months',
+    name: 'listHoldingMonths',
+    access: 'BizTransaction.Read',
+    summary: 'Units, value and money in and out of a product or an investor, month by month.',
+    query: HoldingMonthQuery,
+    data: arrayOf(HoldingMonth),
+    read: ({ query, actor }, handle) => readMonths(handle, actor, query),
   }),
 ]

@@ -53,7 +53,7 @@ async function ask(
   payload: object,
   headers: Record<string, string> = {},
 ): Promise<Answer> {
-  const forwarded = given['x-forwarded-for']
+  const { 'x-forwarded-for': forwarded, 'user-agent': agent } = given
   const {
     statusCode,
     body,
@@ -67,6 +67,7 @@ async function ask(
       'content-type': 'application/json',
       'x-request-id': id,
       ...(forwarded !== undefined && { 'x-forwarded-for': String(forwarded) }),
+      ...(agent !== undefined && { 'user-agent': agent }),
       ...headers,
     },
     payload: JSON.stringify(payload),

@@ -1,0 +1,122 @@
+import { useQueries } from '@tanstack/react-query'
+import { api, type Params } from '../shared/api/client.ts'
+import { useSession } from '../shared/api/session.ts'
+import type {
+  Approval,
+  BizEvent,
+  Import,
+  PaymentRun,
+  Product,
+  Report,
+  Webhook,
+} from '../shared/api/types.ts'
+import { count, today } from '../shared/format.ts'
+import { type Permission, useMay } from '../shared/permission.ts'
+
+/** Something that waits for whoever looks, and the list it is on. */
+export type Need = { text: string; count: number; to: string }
+
+/** One question to the service, and what of the answer waits. */
+type Source = {
+  needs: Permission
+  path: string
+  params: Params
+  to: string
+  waits: (row: never) => boolean
+  words: (count: number) => string
+}
+
+const most = 100
+const everyMs = 60_000
+
+const many = (number: number, one: string, more: string) =>
+  `${number >= most ? `${most} or more` : count(number)} ${number === 1 ? one : more}`
+
+/** What waits in no product alone. */
+const everywhere = (userID: number | undefined): Source[] => [
+  {
+    needs: 'Approval.Write',
+    path: '/Approval',
+    params: { State: 'Pending' },
+    to: '/approvals?State=Pending',
+    waits: ({ userID: by, approvals }: Approval) =>
+      by !== userID && approvals.every((one) => one.userID !== userID),
+    words: (n) => many(n, 'change waits for your approval', 'changes wait for your approval'),
+  },
+  {
+    needs: 'Webhook.Read',
+    path: '/Webhook',
+    params: {},
+    to: '/settings/webhooks',
+    waits: ({ failureCount }: Webhook) => (failureCount ?? 0) > 0,
+    words: (n) => many(n, 'webhook does not answer', 'webhooks do not answer'),
+  },
+]
+
+const ofProduct = (productID: number, userID: number | undefined): Source[] => {
+  const at = (path: string) => `/${productID}${path}`
+  const isDraft = ({ createdByUserID }: PaymentRun) => createdByUserID !== userID
+  const ours = { ProductID: productID, Order: 'desc' }
+  return [
+    {
+      needs: 'PaymentRun.Approve',
+      path: '/PaymentRun',
+      params: { ...ours, State: 'Draft' },
+      to: at('/payments?State=Draft'),
+      waits: isDraft,
+      words: (n) => many(n, 'payment run to approve', 'payment runs to approve'),
+    },
+    {
+      needs: 'PaymentRun.Write',
+      path: '/PaymentRun',
+      params: { ...ours, State: 'Draft' },
+      to: at('/payments?State=Draft'),
+      waits: ({ exceptions }: PaymentRun) => (exceptions?.count ?? 0) > 0,
+      words: (n) => many(n, 'draft run with exceptions', 'draft runs with exceptions'),
+    },
+    {
+      needs: 'BizTransaction.Write',
+      path: '/BizEvent',
+      params: { ...ours, BizEventStatusID: 1 },
+      to: at('/notices?BizEventStatusID=1'),
+      waits: ({ bizEventDate }: BizEvent) => (bizEventDate ?? '') <= today(),
+      words: (n) => many(n, 'notice is due', 'notices are due'),
+    },
+    {
+      needs: 'Report.Read',
+      path: '/Report',
+      params: { ...ours, ReportStatusID: 4 },
+      to: at('/reports?ReportStatusID=4'),
+      waits: (_: Report) => true,
+      words: (n) => many(n, 'report failed', 'reports failed'),
+    },
+    {
+      needs: 'Import.Write',
+      path: '/Import',
+      params: { Status: 'Failed', Order: 'desc' },
+      to: at('/import?Status=Failed'),
+      waits: (_: Import) => true,
+      words: (n) => many(n, 'import failed', 'imports failed'),
+    },
+  ]
+}
+
+/** What needs whoever looks, of what they may do: read again every minute. */
+export function useNeeds(product: Product | undefined): Need[] {
+  const may = useMay()
+  const { user } = useSession()
+  const own = product?.productID ? ofProduct(product.productID, user?.userID) : []
+  const sources = [...everywhere(user?.userID), ...own].filter(({ needs }) => may(needs))
+  const results = useQueries({
+    queries: sources.map(({ path, params }) => ({
+      queryKey: ['needs', path, params],
+      queryFn: async () => (await api.get<never[]>(path, { ...params, PageSize: most })).data,
+      refetchInterval: everyMs,
+      staleTime: everyMs / 2,
+    })),
+  })
+  return sources.flatMap(({ to, waits, words }, i) => {
+    const number = (results[i]?.data ?? []).filter(waits).length
+    return number > 0 ? [{ text: words(number), count: number, to }] : []
+  })
+}

@@ -1,0 +1,38 @@
+import { useProduct, useRead } from '../shared/api/products.ts'
+import type { HoldingMonth } from '../shared/api/types.ts'
+import { sum } from '../shared/decimal.ts'
+import { day } from '../shared/format.ts'
+import { useMay } from '../shared/permission.ts'
+import type { Point } from '../shared/view/Chart.tsx'
+
+/** Units, value and money of a product, or of one investor of it, month by month. */
+export function useMonths(bizEntityID?: number) {
+  const { productID } = useProduct()
+  const may = useMay()
+  return useRead<HoldingMonth[]>(
+    '/BizEntity/Account/Holdings/Months',
+    {
+      ProductID: productID,
+      Months: bizEntityID ? 36 : 13,
+      ...(bizEntityID && { BizEntityID: bizEntityID }),
+    },
+    may('BizTransaction.Read'),
+  )
+}
+
+/** The days of the months, oldest first, each with the rows of all classes. */
+export function byDay(months: HoldingMonth[]): [string, HoldingMonth[]][] {
+  const days = new Map<string, HoldingMonth[]>()
+  for (const month of months) {
+    const date = month.date ?? ''
+    days.set(date, [...(days.get(date) ?? []), month])
+  }
+  return [...days].toSorted(([a], [b]) => a.localeCompare(b))
+}
+
+/** What it all came to on each day. */
+export const valuesOf = (months: HoldingMonth[]): Point[] =>
+  byDay(months).map(([date, rows]) => ({
+    label: day(date),
+    value: sum(rows.map(({ marketValue }) => marketValue)),
+  }))

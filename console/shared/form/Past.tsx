@@ -1,0 +1,94 @@
+import { Button, Group, Popover, Stack, Text, TextInput } from '@mantine/core'
+import { useState } from 'react'
+import { day, moment } from '../format.ts'
+import { Icon } from '../view/icons.tsx'
+import { DateField } from './fields.tsx'
+
+/** A look back: the day that is asked about, and the moment whose knowledge is asked for. */
+export type Past = { date?: string; knownAt?: string }
+
+type Props = { past: Past; onChange: (past: Past) => void; withDate?: boolean }
+
+/** What a list read takes of it. */
+export const pastParams = ({ date, knownAt }: Past) => ({
+  ...(date && { Date: date }),
+  ...(knownAt && { KnownAt: new Date(knownAt).toISOString() }),
+})
+
+/** Shows the register as it stood on a day, or as it was known then: before what came later. */
+export function PastControl({ past, onChange, withDate = false }: Props) {
+  const [open, setOpen] = useState(false)
+  const isPast = past.date || past.knownAt
+  const words = [
+    past.date && `as at ${day(past.date)}`,
+    past.knownAt && `as known ${moment(past.knownAt)}`,
+  ].filter(Boolean)
+  return (
+    <Group gap="xs">
+      {isPast && (
+        <Button size="compact-sm" variant="subtle" color="gray" onClick={() => onChange({})}>
+          Back to now
+        </Button>
+      )}
+      <Popover opened={open} onChange={setOpen} position="bottom-end" trapFocus shadow="md">
+        <Popover.Target>
+          <Button
+            size="compact-sm"
+            variant={isPast ? 'light' : 'default'}
+            leftSection={<Icon name="clock" size={14} />}
+            onClick={() => setOpen(!open)}
+          >
+            {words.join(', ') || 'Look back'}
+          </Button>
+        </Popover.Target>
+        <Popover.Dropdown>
+          <Fields
+            past={past}
+            withDate={withDate}
+            onDone={(next) => {
+              setOpen(false)
+              onChange(next)
+            }}
+          />
+        </Popover.Dropdown>
+      </Popover>
+    </Group>
+  )
+}
+
+type FieldsProps = { past: Past; withDate: boolean; onDone: (past: Past) => void }
+
+function Fields({ past, withDate, onDone }: FieldsProps) {
+  const [date, setDate] = useState(past.date ?? '')
+  const [knownAt, setKnownAt] = useState(past.knownAt ?? '')
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault()
+        onDone({ ...(date && { date }), ...(knownAt && { knownAt }) })
+      }}
+    >
+      <Stack gap="xs" w={250}>
+        {withDate && (
+          <DateField
+            label="As at the end of"
+            value={date}
+            onChange={(event) => setDate(event.currentTarget.value)}
+          />
+        )}
+        <TextInput
+          type="datetime-local"
+          label="As known at"
+          value={knownAt}
+          onChange={(event) => setKnownAt(event.currentTarget.value)}
+        />
+        <Text size="xs" className="quiet">
+          What was entered or corrected after that moment is left out.
+        </Text>
+        <Button type="submit" size="xs">
+          Show
+        </Button>
+      </Stack>
+    </form>
+  )
+}

@@ -1,0 +1,121 @@
+import sql, { raw } from 'sql-template-tag'
+import { type Static, Type } from 'typebox'
+import { productParameter } from '../../catalogue/product/schema.ts'
+import { identifyProduct } from '../../catalogue/product/sql.ts'
+import { today } from '../../catalogue/product/today.ts'
+import type { Actor } from '../../platform/actor.ts'
+import { DateOnly, decimal, ExternalId, Id, optional, shown } from '../../platform/shape/fields.ts'
+import type { Sql } from '../../platform/sql/handle.ts'
+import { columns, render } from '../../platform/sql/render.ts'
+import { counts, idsOf, idsWhere } from '../biz-transaction/kinds.ts'
+
+const figure = (description: string) => decimal({}, { description })
+
+/** What a class came to at the end of a month, and the money that went in and out in it. */
+export const HoldingMonth = shown(
+  'HoldingMonth',
+  {
+    productID: Id,
+    investmentID: Id,
+    securityCode: Type.String(),
+    date: { ...DateOnly, description: 'The last day of the month; of this month, today.' },
+    quantity: figure('The units at the end of that day.'),
+    price: figure('The price of that day.'),
+    marketValue: figure('The units at that price.'),
+    amountIn: figure('What deposits and allotments brought in the month.'),
+    amountOut: figure('What redemptions took in the month.'),
+    holders: Type.Integer({ description: 'Accounts that hold units; of today alone.' }),
+  },
+  {
+    productID: 1,
+    investmentID: 3,
+    securityCode: 'ORD',
+    date: '2026-01-31',
+    quantity: 1000,
+    price: 1.5,
+    marketValue: 1500,
+    amountIn: 300,
+    amountOut: 150,
+    holders: null,
+  },
+)
+
+const mostMonths = 36
+const usualMonths = 12
+
+export const HoldingMonthQuery = Type.Object({
+  ProductID: optional(Id),
+  ExternalProductId: optional(ExternalId),
+  BizEntityID: optional({ ...Id, description: 'Only what this investor holds.' }),
+  Months: optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: mostMonths,
+      description: `How many months back, this one included; left out, ${usualMonths}.`,
+    }),
+  ),
+})
+export type HoldingMonthQuery = Static<typeof HoldingMonthQuery>
+
+const monthColumns = columns(HoldingMonth, 'm', {
+  securityCode: 'i.security_code',
+  price: 'v.price',
+  marketValue: 'round(m.quantity * v.price, minor_units(i.currency_id))',
+})
+const amountsOf = (ids: string) =>
+  raw(`coalesce(sum(abs(c.amount)) filter (where c.biz_transaction_type_id in ${ids}), 0)`)
+
+/**
+ * Class by class and month by month, the oldest month first: from the totals on hand back through
+ * what was posted since, so that it costs what those months hold, however long the history is.
+ */
+export async function readMonths(handle: Sql, actor: Actor, query: HoldingMonthQuery) {
+  const productID = await identifyProduct(handle, actor, query, productParameter)
+  const { BizEntityID, Months = usualMonths } = query
+  const own = BizEntityID
+    ? sql`and x.account_id in (select account_id from account
+        where product_id = ${productID} and biz_entity_id = ${BizEntityID})`
+    : sql``
+  return render(
+    handle,
+    sql`
+    with days as materialized (
+      select ${today('p')} as today,
+        (date_trunc('month', ${today('p')}) - make_interval(months => ${Months - 1}))::date as since
+      from product p where p.product_id = ${productID}),
+    held as materialized (
+      select x.investment_id, sum(x.quantity) as quantity,
+        count(*) filter (where x.quantity > 0) as holders
+      from holding x where x.product_id = ${productID} ${own} group by x.investment_id),
+    posted as materialized (
+      select x.investment_id, x.transaction_date, x.biz_transaction_type_id,
+        sum(x.quantity) as quantity, sum(x.amount) as amount
+      from biz_transaction x
+      where x.product_id = ${productID} and x.transaction_date >= (select since from days)
+        and ${raw(counts('x'))} ${own}
+      group by x.investment_id, x.transaction_date, x.biz_transaction_type_id),
+    m as (
+      select ${productID}::int as product_id, h.investment_id, d.date, d.date = y.today as is_last,
+        h.quantity - coalesce((select sum(l.quantity) from posted l
+          where l.investment_id = h.investment_id and l.transaction_date > d.date), 0) as quantity,
+        h.holders, a.amount_in, a.amount_out
+      from held h cross join days y
+      cross join lateral (
+        select least((s + interval '1 month')::date - 1, y.today) as date, s::date as first
+        from generate_series(y.since, y.today, interval '1 month') s) d
+      cross join lateral (
+        select ${amountsOf(idsWhere(({ newMoney }) => newMoney ?? false))} as amount_in,
+          ${amountsOf(idsOf('Redemption'))} as amount_out
+        from posted c where c.investment_id = h.investment_id
+          and c.transaction_date between d.first and d.date) a)
+    select ${monthColumns}
+    from (select m.product_id, m.investment_id, m.date, m.quantity, m.amount_in, m.amount_out,
+        case when m.is_last then m.holders end as holders from m) m
+    join investment i on i.investment_id = m.investment_id
+    left join lateral (
+      select price from investment_price
+      where investment_id = m.investment_id and price_date <= m.date
+      order by price_date desc limit 1) v on true
+    order by m.investment_id, m.date`,
+  )
+}
