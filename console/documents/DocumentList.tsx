@@ -42,6 +42,7 @@ export function DocumentList({ owner }: { owner: Owner }) {
         filters={[
           { key: 'DocumentTypeID', label: 'Type', kind: 'lookup', category: 'DocumentType' },
           { key: 'CreatedDate.greaterThanOrEqual', label: 'Since', kind: 'date' },
+          { key: 'DocumentID', label: 'Number', kind: 'text' },
         ]}
         columns={useColumns()}
         onOpen={setOpened}

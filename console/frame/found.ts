@@ -1,7 +1,7 @@
 import type { Shown } from '../../src/platform/shape/fields.ts'
 import type { SearchResult } from '../../src/records/search/schema.ts'
 import { api } from '../shared/api/client.ts'
-import type { BizEntity, BizTransaction, Distribution } from '../shared/api/types.ts'
+import type { BizEntity, BizTransaction, Distribution, Document } from '../shared/api/types.ts'
 import { day } from '../shared/format.ts'
 
 export type Found = Shown<typeof SearchResult>
@@ -11,6 +11,7 @@ export const foundGroups = [
   { resource: 'BizEntity', label: 'Investors' },
   { resource: 'Person', label: 'Persons' },
   { resource: 'Organisation', label: 'Organisations' },
+  { resource: 'Document', label: 'Documents' },
   { resource: 'BizTransaction', label: 'Transactions' },
   { resource: 'Distribution', label: 'Distributions' },
 ]
@@ -30,6 +31,17 @@ async function investorOf(product: number | null, filter: Record<string, number>
   return data[0] && investorIn(product, data[0])
 }
 
+/** Documents stand with what they are of. */
+async function documentPlace(product: number | null, id: number) {
+  const { data } = await api.get<Document[]>('/Document/List', { DocumentID: id })
+  const [found] = data
+  if (found?.bizEntityID) {
+    const investor = await investorOf(product, { BizEntityID: found.bizEntityID })
+    return investor && `${investor}?section=documents`
+  }
+  return found?.productID ? `/${found.productID}/documents?DocumentID=${id}` : undefined
+}
+
 /**
  * Where a result is shown. Results name records only, and a search goes through all products, so
  * the record is asked which product it is of; the one in view is taken where it can be.
@@ -46,6 +58,7 @@ export async function placeOf(
     const { data } = await api.get<BizTransaction[]>('/BizTransaction', { BizTransactionID: id })
     return data[0] && `/${data[0].productID}/transactions?BizTransactionID=${id}`
   }
+  if (resource === 'Document') return documentPlace(product, id)
   const { data } = await api.get<Distribution[]>('/Distribution', { CorporateActionID: id })
   return data[0] && `/${data[0].productID}/distributions/${id}`
 }

@@ -1,9 +1,9 @@
 import { Alert, Button, Group, Progress, Stack, Text } from '@mantine/core'
-import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
-import { useEffect, useState } from 'react'
+import { useState } from 'react'
 import type { Mode } from '../../src/integration/import/schema.ts'
 import { useProduct, useReadNow } from '../shared/api/products.ts'
+import { useRefresh } from '../shared/api/refresh.ts'
 import type { Import } from '../shared/api/types.ts'
 import { useDelete } from '../shared/api/write.ts'
 import { count, moment } from '../shared/format.ts'
@@ -14,22 +14,15 @@ import { Refused } from './Refused.tsx'
 import { sendImport, sentFrom } from './send.ts'
 import { importTypes, modeNames, Outcome } from './words.tsx'
 
-const everyMs = 800
-
 const isUnderWay = ({ status }: Import) => status === 'Queued' || status === 'Running'
 
 /** One import: how far it is, what was refused and why, and what comes next. */
 export function ImportPage() {
   const { id } = useParams({ strict: false }) as { id: string }
   const { slug } = useProduct()
-  const client = useQueryClient()
   const [found] = useReadNow<Import[]>('/Import', { ImportID: id })
   const busy = found !== undefined && isUnderWay(found)
-  useEffect(() => {
-    if (!busy) return
-    const timer = setInterval(() => void client.invalidateQueries(), everyMs)
-    return () => clearInterval(timer)
-  }, [busy, client])
+  useRefresh(busy)
   if (!found) return <Empty title="No such import">It may be somebody else’s.</Empty>
   return (
     <Page

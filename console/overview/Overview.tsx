@@ -43,7 +43,7 @@ export function Overview() {
         <div className="card">
           <Empty title="Nothing here yet">
             Begin with a class of units under{' '}
-            <Anchor component={Link} to={`/${product.slug}/classes`} inherit>
+            <Anchor component={Link} to={`/${product.slug}/classes`} inherit underline="always">
               Classes and prices
             </Anchor>
             , then add investors and post what they paid in.

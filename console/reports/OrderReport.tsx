@@ -2,34 +2,43 @@ import { Button, Group, Select, Stack, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useLookups } from '../shared/api/lookups.ts'
 import { useProduct, useRead } from '../shared/api/products.ts'
-import type { Distribution } from '../shared/api/types.ts'
+import type { Distribution, Report } from '../shared/api/types.ts'
 import { useWrite } from '../shared/api/write.ts'
 import { AccountField } from '../shared/form/AccountField.tsx'
 import { ClassField, DateField, LookupField, Row } from '../shared/form/fields.tsx'
 import { fieldErrors } from '../shared/form/problems.ts'
 import { today } from '../shared/format.ts'
 import { Failure, tellDone } from '../shared/view/Failure.tsx'
+import { askedOf, formatsOf } from './types.ts'
 
-const transactions = 3
-const distribution = 4
-const statement = 7
+type Props = { like?: Report | undefined; onDone: () => void }
 
-export function OrderReport({ onDone }: { onDone: () => void }) {
+/** The moment as a field takes it: by the clock of whoever looks, to the second. */
+const asField = (moment: string) => {
+  const date = new Date(moment)
+  date.setMinutes(date.getMinutes() - date.getTimezoneOffset())
+  return date.toISOString().slice(0, 19)
+}
+
+const valuesOf = (like: Report | undefined) => ({
+  reportTypeID: (like?.reportTypeID ?? 1) as number | null,
+  format: like?.format ?? 'pdf',
+  name: like?.name ?? '',
+  investmentID: like?.investmentID ?? null,
+  corporateActionID: like?.corporateActionID ?? null,
+  accountID: like?.accountID ?? null,
+  date: like?.date ?? today(),
+  fromDate: like?.fromDate ?? '',
+  toDate: like?.toDate ?? '',
+  knownAt: like?.knownAt ? asField(like.knownAt) : '',
+})
+type Values = ReturnType<typeof valuesOf>
+type Part = { form: ReturnType<typeof useForm<Values>> }
+
+/** A new report; or one again, as it was known when the first was made. */
+export function OrderReport({ like, onDone }: Props) {
   const { productID } = useProduct()
-  const { name } = useLookups()
-  const form = useForm({
-    initialValues: {
-      reportTypeID: 1 as number | null,
-      format: 'pdf',
-      name: '',
-      investmentID: null as number | null,
-      corporateActionID: null as number | null,
-      accountID: null as number | null,
-      date: today(),
-      fromDate: '',
-      toDate: '',
-    },
-  })
+  const form = useForm<Values>({ initialValues: valuesOf(like) })
   const order = useWrite('post', '/Report', {
     onDone: () => {
       tellDone('The report is ordered; it appears in the list when it is made.')
@@ -37,57 +46,34 @@ export function OrderReport({ onDone }: { onDone: () => void }) {
     },
     onFailed: (error) => form.setErrors(fieldErrors(error)),
   })
-  const { reportTypeID: type } = form.values
-  const hasPeriod = type === transactions || type === statement
-  const submit = form.onSubmit(({ fromDate, toDate, date, ...values }) =>
+  const asked = askedOf(form.values.reportTypeID)
+  const submit = form.onSubmit((values) => {
+    const { reportTypeID, format, name, knownAt, ...about } = values
+    const { investmentID, corporateActionID, accountID, fromDate, toDate, date } = about
+    const same = like?.knownAt && knownAt === asField(like.knownAt)
     order.mutate({
-      productID,
-      ...values,
-      ...(hasPeriod ? { fromDate, toDate } : type === distribution ? {} : { date }),
-    }),
-  )
+      ...{ productID, reportTypeID, format, name },
+      ...(asked.distribution ? { corporateActionID } : !asked.everyClass && { investmentID }),
+      ...(asked.statement && { accountID }),
+      ...(asked.period ? { fromDate, toDate } : !asked.distribution && { date }),
+      // To the very microsecond where it is the moment of the report before.
+      ...(knownAt && { knownAt: same ? like?.knownAt : new Date(knownAt).toISOString() }),
+    })
+  })
   return (
     <form onSubmit={submit}>
       <Stack gap="sm">
         {order.error && <Failure error={order.error} />}
-        <LookupField
-          label="What"
-          category="ReportType"
-          required
-          {...form.getInputProps('reportTypeID')}
-        />
-        <Select
-          label="Format"
-          data={['pdf', 'xlsx', 'csv', 'json']}
-          allowDeselect={false}
-          {...form.getInputProps('format')}
-        />
-        <TextInput
-          label="Name"
-          placeholder={name('ReportType', type)}
-          {...form.getInputProps('name')}
-        />
-        {type === distribution && (
-          <DistributionField {...form.getInputProps('corporateActionID')} />
-        )}
-        {type === statement && (
-          <AccountField label="Account" {...form.getInputProps('accountID')} />
-        )}
-        {type !== distribution && type !== statement && (
-          <ClassField
-            label="Class"
-            placeholder="all"
-            clearable
-            {...form.getInputProps('investmentID')}
+        <What form={form} />
+        <About form={form} />
+        {!asked.presentOnly && (
+          <TextInput
+            type="datetime-local"
+            step={1}
+            label="As known at"
+            description="Leaves out what was entered or corrected later; empty: as known now."
+            {...form.getInputProps('knownAt')}
           />
-        )}
-        {hasPeriod ? (
-          <Row narrow>
-            <DateField label="From" {...form.getInputProps('fromDate')} />
-            <DateField label="Until" {...form.getInputProps('toDate')} />
-          </Row>
-        ) : (
-          type !== distribution && <DateField label="As at" {...form.getInputProps('date')} />
         )}
         <Group justify="flex-end">
           <Button type="submit" loading={order.isPending}>
@@ -96,6 +82,70 @@ export function OrderReport({ onDone }: { onDone: () => void }) {
         </Group>
       </Stack>
     </form>
+  )
+}
+
+function What({ form }: Part) {
+  const { name } = useLookups()
+  const { reportTypeID: type } = form.values
+  const kind = form.getInputProps('reportTypeID')
+  return (
+    <>
+      <LookupField
+        label="What"
+        category="ReportType"
+        required
+        {...kind}
+        onChange={(next) => {
+          kind.onChange(next)
+          form.setFieldValue('format', formatsOf(next)[0]?.value ?? 'pdf')
+        }}
+      />
+      <Select
+        label="Format"
+        data={formatsOf(type)}
+        allowDeselect={false}
+        {...form.getInputProps('format')}
+      />
+      <TextInput
+        label="Name"
+        placeholder={name('ReportType', type)}
+        {...form.getInputProps('name')}
+      />
+    </>
+  )
+}
+
+function About({ form }: Part) {
+  const { reportTypeID, format } = form.values
+  const { distribution, statement, everyClass, period } = askedOf(reportTypeID)
+  return (
+    <>
+      {distribution && <DistributionField {...form.getInputProps('corporateActionID')} />}
+      {statement && (
+        <AccountField
+          label="Account"
+          required={format !== 'zip'}
+          {...form.getInputProps('accountID')}
+        />
+      )}
+      {!distribution && !everyClass && (
+        <ClassField
+          label="Class"
+          placeholder="all"
+          clearable
+          {...form.getInputProps('investmentID')}
+        />
+      )}
+      {period ? (
+        <Row narrow>
+          <DateField label="From" {...form.getInputProps('fromDate')} />
+          <DateField label="Until" {...form.getInputProps('toDate')} />
+        </Row>
+      ) : (
+        !distribution && <DateField label="As at" {...form.getInputProps('date')} />
+      )}
+    </>
   )
 }
 

@@ -1,35 +1,35 @@
-import { Button, Drawer, Group, Progress } from '@mantine/core'
-import { useQueryClient } from '@tanstack/react-query'
-import { Suspense, useEffect, useState } from 'react'
-import { api } from '../shared/api/client.ts'
+import { Button, Drawer, Progress } from '@mantine/core'
+import { Suspense, useState } from 'react'
 import { useLookups } from '../shared/api/lookups.ts'
 import { useProduct, useRead } from '../shared/api/products.ts'
+import { useRefresh } from '../shared/api/refresh.ts'
 import type { Report } from '../shared/api/types.ts'
-import { useDelete } from '../shared/api/write.ts'
 import { bytes, count, moment } from '../shared/format.ts'
 import type { Column } from '../shared/list/columns.ts'
-import { save } from '../shared/list/export.ts'
 import { ListView } from '../shared/list/ListView.tsx'
 import { useMay } from '../shared/permission.ts'
-import { Facts } from '../shared/view/Facts.tsx'
-import { Failure, tellDone, tellFailure } from '../shared/view/Failure.tsx'
 import { Icon } from '../shared/view/icons.tsx'
 import { Empty, Loading, Page } from '../shared/view/Page.tsx'
 import { Status } from '../shared/view/Status.tsx'
+import { Ordered } from './Ordered.tsx'
 import { OrderReport } from './OrderReport.tsx'
 
 const complete = 3
-const failed = 4
 
 /** What was ordered, how far it is, and the files. */
 export function Reports() {
   const { productID } = useProduct()
   const may = useMay()
-  const [opened, setOpened] = useState<Report | 'new'>()
+  const [opened, setOpened] = useState<Report>()
+  const [order, setOrder] = useState<{ like?: Report }>()
   const close = () => setOpened(undefined)
+  const again = (like: Report) => {
+    close()
+    setOrder({ like })
+  }
   useProgress(productID)
   const add = may('Report.Write') && (
-    <Button leftSection={<Icon name="plus" size={16} />} onClick={() => setOpened('new')}>
+    <Button leftSection={<Icon name="plus" size={16} />} onClick={() => setOrder({})}>
       Order a report
     </Button>
   )
@@ -53,39 +53,30 @@ export function Reports() {
           </Empty>
         }
       />
-      <Drawer opened={opened === 'new'} onClose={close} title="Order a report">
+      <Drawer
+        opened={order !== undefined}
+        onClose={() => setOrder(undefined)}
+        title={order?.like ? 'Order again, as known then' : 'Order a report'}
+      >
         <Suspense fallback={<Loading />}>
-          <OrderReport onDone={close} />
+          <OrderReport like={order?.like} onDone={() => setOrder(undefined)} />
         </Suspense>
       </Drawer>
-      <Drawer
-        opened={opened !== undefined && opened !== 'new'}
-        onClose={close}
-        size="xl"
-        title={opened && opened !== 'new' ? opened.name : ''}
-      >
-        {opened && opened !== 'new' && <Ordered report={opened} onClose={close} />}
+      <Drawer opened={opened !== undefined} onClose={close} size="xl" title={opened?.name ?? ''}>
+        {opened && <Ordered report={opened} onClose={close} onAgain={again} />}
       </Drawer>
     </Page>
   )
 }
 
-const everyMs = 1500
-
 /** While something is being made, the list is read again. */
 function useProgress(productID: number) {
-  const client = useQueryClient()
   const { data = [] } = useRead<Report[]>('/Report', {
     ProductID: productID,
     PageSize: 100,
     Order: 'desc',
   })
-  const busy = data.some(({ reportStatusID }) => (reportStatusID ?? complete) < complete)
-  useEffect(() => {
-    if (!busy) return
-    const timer = setInterval(() => void client.invalidateQueries(), everyMs)
-    return () => clearInterval(timer)
-  }, [busy, client])
+  useRefresh(data.some(({ reportStatusID }) => (reportStatusID ?? complete) < complete))
 }
 
 function useColumns(): Column<Report>[] {
@@ -131,54 +122,4 @@ function useColumns(): Column<Report>[] {
       width: 'minmax(150px, 1fr)',
     },
   ]
-}
-
-function Ordered({ report, onClose }: { report: Report; onClose: () => void }) {
-  const may = useMay()
-  const { reportID, format, reportStatusID } = report
-  const remove = useDelete('/Report', () => {
-    tellDone('The report and its file are deleted.')
-    onClose()
-  })
-  const download = async () => {
-    try {
-      save(await api.file('/Report/File', { ReportID: reportID }), `${report.name}.${format}`)
-    } catch (error) {
-      tellFailure(error)
-    }
-  }
-  return (
-    <>
-      <Facts
-        facts={[
-          ['Ordered', moment(report.createdDate)],
-          ['By', report.username],
-          ['Made', moment(report.completedDate)],
-          ['As at', report.date],
-          ['From', report.fromDate],
-          ['Until', report.toDate],
-        ]}
-      />
-      {reportStatusID === failed && (
-        <Failure error={new Error(report.errorMessage ?? 'It failed.')} />
-      )}
-      <Group my="md">
-        {reportStatusID === complete && (
-          <Button leftSection={<Icon name="download" size={16} />} onClick={() => void download()}>
-            Download
-          </Button>
-        )}
-        {may('Report.Write') && (
-          <Button
-            variant="default"
-            loading={remove.isPending}
-            onClick={() => remove.mutate({ ReportID: reportID ?? 0 })}
-          >
-            Delete
-          </Button>
-        )}
-      </Group>
-      {remove.error && <Failure error={remove.error} />}
-    </>
-  )
 }

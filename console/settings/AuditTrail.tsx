@@ -9,6 +9,7 @@ import { Changes } from '../shared/view/Changes.tsx'
 import { deedOf } from '../shared/view/deeds.ts'
 import { Facts } from '../shared/view/Facts.tsx'
 import { Empty, Page } from '../shared/view/Page.tsx'
+import { Verify } from './Verify.tsx'
 
 const columns: Column<Audit>[] = [
   {
@@ -47,7 +48,7 @@ const filters: Filter[] = [
 export function AuditTrail() {
   const [opened, setOpened] = useState<Audit>()
   return (
-    <Page title="Audit trail">
+    <Page title="Audit trail" actions={<Verify />}>
       <ListView<Audit>
         id="audit"
         label="Audit trail"

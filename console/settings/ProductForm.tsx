@@ -1,4 +1,4 @@
-import { Button, Group, Stack, Switch, Textarea, TextInput } from '@mantine/core'
+import { Button, Group, Stack, Switch, Tabs, Textarea, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import type { Tagged } from '../shared/api/tagged.ts'
 import type { Product } from '../shared/api/types.ts'
@@ -7,21 +7,16 @@ import { LookupField } from '../shared/form/fields.tsx'
 import { fieldErrors } from '../shared/form/problems.ts'
 import { useMay } from '../shared/permission.ts'
 import { Failure, tellDone } from '../shared/view/Failure.tsx'
+import { IssuerFields } from './IssuerFields.tsx'
+import { MoneyFields } from './MoneyFields.tsx'
+import { type ProductPart, type ProductValues, valuesOf } from './product-values.ts'
 
 type Props = { tagged?: Tagged<Product>; onDone: (saved: Product) => void }
-
-const blank = {
-  name: '',
-  externalProductId: '' as string | null,
-  currencyID: 1 as number | null,
-  description: '' as string | null,
-  isActive: true as boolean | null,
-}
 
 export function ProductForm({ tagged, onDone }: Props) {
   const product = tagged?.record
   const readOnly = !useMay()('Product.Write')
-  const form = useForm({ initialValues: { ...blank, ...product } })
+  const form = useForm<ProductValues>({ initialValues: valuesOf(product) })
   const save = useWrite<Product[]>(product ? 'put' : 'post', '/Product', {
     tagged,
     onKept: () => product && onDone(product),
@@ -31,35 +26,37 @@ export function ProductForm({ tagged, onDone }: Props) {
     },
     onFailed: (error) => form.setErrors(fieldErrors(error)),
   })
+  const submit = form.onSubmit(({ issuer, ...values }) =>
+    save.mutate({
+      ...(product && { productID: product.productID }),
+      ...values,
+      issuer: issuer.name.trim() ? issuer : null,
+    }),
+  )
   return (
-    <form onSubmit={form.onSubmit((values) => save.mutate(values))}>
+    <form onSubmit={submit}>
       <Stack gap="sm">
         {save.error && <Failure error={save.error} />}
-        <TextInput label="Name" required {...form.getInputProps('name')} readOnly={readOnly} />
-        <TextInput
-          label="External id"
-          description="Your own reference for the product."
-          {...form.getInputProps('externalProductId')}
-          value={form.values.externalProductId ?? ''}
-        />
-        <LookupField
-          label="Currency"
-          category="Currency"
-          required
-          {...form.getInputProps('currencyID')}
-        />
-        <Textarea
-          label="Description"
-          autosize
-          minRows={2}
-          {...form.getInputProps('description')}
-          value={form.values.description ?? ''}
-        />
-        <Switch
-          label="Active"
-          description="An inactive product takes no deposits and no new distributions."
-          {...form.getInputProps('isActive', { type: 'checkbox' })}
-        />
+        {product ? (
+          <Tabs defaultValue="product" keepMounted={false}>
+            <Tabs.List mb="sm">
+              <Tabs.Tab value="product">Product</Tabs.Tab>
+              <Tabs.Tab value="money">Money, tax and lock</Tabs.Tab>
+              <Tabs.Tab value="issuer">Issuer</Tabs.Tab>
+            </Tabs.List>
+            <Tabs.Panel value="product">
+              <OwnFields form={form} readOnly={readOnly} />
+            </Tabs.Panel>
+            <Tabs.Panel value="money">
+              <MoneyFields form={form} />
+            </Tabs.Panel>
+            <Tabs.Panel value="issuer">
+              <IssuerFields form={form} />
+            </Tabs.Panel>
+          </Tabs>
+        ) : (
+          <OwnFields form={form} readOnly={readOnly} />
+        )}
         {!readOnly && (
           <Group justify="flex-end" mt="xs">
             <Button type="submit" loading={save.isPending}>
@@ -71,3 +68,32 @@ export function ProductForm({ tagged, onDone }: Props) {
     </form>
   )
 }
+
+const OwnFields = ({ form, readOnly }: ProductPart & { readOnly: boolean }) => (
+  <Stack gap="sm">
+    <TextInput label="Name" required {...form.getInputProps('name')} readOnly={readOnly} />
+    <TextInput
+      label="External id"
+      description="Your own reference for the product."
+      {...form.getInputProps('externalProductId')}
+    />
+    <LookupField
+      label="Currency"
+      category="Currency"
+      required
+      {...form.getInputProps('currencyID')}
+    />
+    <TextInput
+      label="Time zone"
+      description="Whose day is the day of the product."
+      placeholder="Australia/Sydney"
+      {...form.getInputProps('timeZone')}
+    />
+    <Textarea label="Description" autosize minRows={2} {...form.getInputProps('description')} />
+    <Switch
+      label="Active"
+      description="An inactive product takes no deposits and no new distributions."
+      {...form.getInputProps('isActive', { type: 'checkbox' })}
+    />
+  </Stack>
+)

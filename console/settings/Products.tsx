@@ -44,6 +44,7 @@ export function Products() {
       <Drawer
         opened={edited !== undefined}
         onClose={close}
+        size="lg"
         title={edited === 'new' ? 'New product' : 'Product'}
       >
         {edited === 'new' && (

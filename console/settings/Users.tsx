@@ -9,6 +9,7 @@ import { useMay } from '../shared/permission.ts'
 import { Icon } from '../shared/view/icons.tsx'
 import { Empty, Page } from '../shared/view/Page.tsx'
 import { Active } from '../shared/view/Status.tsx'
+import { Roles } from './Roles.tsx'
 import { UserForm } from './UserForm.tsx'
 
 const columns: Column<User>[] = [
@@ -38,13 +39,21 @@ export function Users() {
   const may = useMay()
   const [edited, setEdited] = useState<User | 'new'>()
   const close = () => setEdited(undefined)
-  const add = may('User.Write') && (
-    <Button leftSection={<Icon name="plus" size={16} />} onClick={() => setEdited('new')}>
-      New user
-    </Button>
+  const [roles, setRoles] = useState(false)
+  const actions = (
+    <>
+      <Button variant="default" onClick={() => setRoles(true)}>
+        Roles
+      </Button>
+      {may('User.Write') && (
+        <Button leftSection={<Icon name="plus" size={16} />} onClick={() => setEdited('new')}>
+          New user
+        </Button>
+      )}
+    </>
   )
   return (
-    <Page title="Users" actions={add}>
+    <Page title="Users" actions={actions}>
       <ListView<User>
         id="users"
         label="Users"
@@ -55,6 +64,9 @@ export function Users() {
         onOpen={setEdited}
         empty={<Empty title="No user like this">Change the filter.</Empty>}
       />
+      <Drawer opened={roles} onClose={() => setRoles(false)} size="lg" title="Roles">
+        <Roles />
+      </Drawer>
       <Drawer
         opened={edited !== undefined}
         onClose={close}

@@ -43,6 +43,7 @@ function queryOf(params: Params = {}): string {
 /** The answer to a request; a token that has run out is renewed, and the request sent again. */
 async function answered(method: string, path: string, options: Options): Promise<Response> {
   const first = await send(method, path, options)
+  if (first.status === 401) await first.body?.cancel()
   const answer = first.status === 401 ? await again(method, path, options) : first
   if (answer.ok) return answer
   throw ApiError.of(answer, await envelopeOf<unknown>(answer).catch(() => undefined))

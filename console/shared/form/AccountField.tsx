@@ -11,12 +11,13 @@ type Props = {
   value?: number | null
   onChange?: (accountID: number | null) => void
   error?: string
+  required?: boolean
 }
 
 const most = 12
 
 /** An account of the product, by its number. */
-export function AccountField({ label, value, onChange, error }: Props) {
+export function AccountField({ label, value, onChange, error, required = true }: Props) {
   const { productID } = useProduct()
   const [text, setText] = useState('')
   const [asked] = useDebouncedValue(text.split(' ')[0] ?? '', 150)
@@ -41,8 +42,9 @@ export function AccountField({ label, value, onChange, error }: Props) {
   return (
     <Select
       label={label}
-      placeholder="Type an account number"
-      required
+      placeholder={required ? 'Type an account number' : 'All'}
+      required={required}
+      clearable={!required}
       searchable
       data={options}
       filter={({ options: all }) => all}

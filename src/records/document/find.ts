@@ -46,8 +46,8 @@ const found = sql`
     d.file_size as size, d.file_sha256 as sha256, d.file_date as "fileDate"
   from document d`
 
-/** Everything a document belongs to is the caller's to see. */
-const visible = (actor: Actor): Fragment =>
+/** Everything a document d belongs to is the caller's to see. */
+export const visible = (actor: Actor): Fragment =>
   actor.productIDs === null
     ? sql`true`
     : sql`(

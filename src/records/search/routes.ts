@@ -7,10 +7,10 @@ export const searchEndpoints = (vault: Vault): Endpoint[] => [
   reading({
     operation: 'GET /Search',
     access: 'signed-in',
-    summary: `Find investors, persons, organisations, transactions and distributions.`,
+    summary: 'Find investors, persons, organisations, documents, transactions and distributions.',
     description:
       'By name, e-mail, phone, account number, external id or whole tax file number; ' +
-      'transactions and distributions by external id. ' +
+      'documents by name or external id, transactions and distributions by external id. ' +
       `The best first, at most ${mostFound}, of what the caller may read.`,
     query: SearchQuery,
     data: arrayOf(SearchResult),

@@ -6,6 +6,7 @@ import { type Actor, inLedgerScope } from '../../platform/actor.ts'
 import type { Permission } from '../../platform/permission.ts'
 import type { Fragment, Sql } from '../../platform/sql/handle.ts'
 import { type Answer, nothingFound, render } from '../../platform/sql/render.ts'
+import { visible as visibleDocument } from '../document/find.ts'
 import { mostFound, type SearchQuery } from './schema.ts'
 
 /**
@@ -41,6 +42,14 @@ const organisations = {
   visible: (actor) => visibleOrganisation(actor, 'o.organisation_id'),
 } as const satisfies Partial<Source>
 
+const documents = {
+  permission: 'Document.Read',
+  resource: 'Document',
+  id: 'd.document_id',
+  from: 'document d',
+  visible: visibleDocument,
+} as const satisfies Partial<Source>
+
 const personName = `lower(btrim(coalesce(p.first_name, '') || ' ' || coalesce(p.last_name, '')))`
 const organisationName = `lower(btrim(coalesce(o.name, '') || ' ' || coalesce(o.legal_name, '')))`
 const contact = 'lower(c.name)'
@@ -74,6 +83,7 @@ const partly: Source[] = [
     from: 'communication c join organisation o on o.organisation_id = c.organisation_id',
     text: contact,
   },
+  { ...documents, text: 'lower(d.name)' },
 ]
 
 /** External ids, found whole. */
@@ -97,6 +107,7 @@ const wholly: Source[] = [
     from: 'organisation o',
     text: 'o.external_organisation_id',
   },
+  { ...documents, text: 'd.external_document_id' },
   {
     permission: 'BizTransaction.Read',
     resource: 'BizTransaction',
@@ -161,19 +172,21 @@ export function search(
         from distribution d
         where f.resource = 'Distribution' and ${inLedgerScope(actor, 'd.product_id')}
           and d.corporate_action_id = f.id limit 1) d on true
+      left join document w on f.resource = 'Document' and w.document_id = f.id
       order by f.score desc, f.resource, f.id`,
   )
 }
 
 const title = raw(`coalesce(b.name,
-  nullif(concat_ws(' ', p.first_name, p.last_name), ''), o.name, o.legal_name, t.name, d.name)`)
+  nullif(concat_ws(' ', p.first_name, p.last_name), ''), o.name, o.legal_name, t.name, d.name,
+  w.name, w.file_name)`)
 
 const subtitle = raw(`coalesce(
   (select string_agg(a.account_number, ', ' order by a.account_id) from (
     select * from account a where a.biz_entity_id = b.biz_entity_id
     order by a.account_id limit 3) a),
   p.external_person_id, o.external_organisation_id, t.transaction_date::text,
-  d.record_date::text)`)
+  d.record_date::text, w.file_name)`)
 
 /** % and _ in a text are letters like any other. */
 const literal = (text: string) => text.replace(/[\\%_]/g, '\\$&')

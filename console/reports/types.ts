@@ -1,0 +1,49 @@
+/** What a kind of report is asked with, by its id among the lookups. */
+type Asked = {
+  /** Of which distribution. */
+  distribution?: true
+  /** From a day until another, rather than as at one. */
+  period?: true
+  /** A letter to each investor, one by one or all in a zip. */
+  statement?: true
+  /** It has no table: only letters. */
+  onlyLetters?: true
+  /** Of what the past is not kept of. */
+  presentOnly?: true
+  /** No class is asked for. */
+  everyClass?: true
+}
+
+const asked: Record<number, Asked> = {
+  3: { period: true },
+  4: { distribution: true },
+  7: { period: true, statement: true, everyClass: true },
+  8: { distribution: true, statement: true, onlyLetters: true, presentOnly: true },
+  9: { statement: true, onlyLetters: true, presentOnly: true, everyClass: true },
+  10: { presentOnly: true, everyClass: true },
+  11: { presentOnly: true, everyClass: true },
+  12: { period: true, presentOnly: true, everyClass: true },
+  13: { presentOnly: true, everyClass: true },
+  14: { period: true },
+  15: { period: true, statement: true, onlyLetters: true, everyClass: true },
+}
+
+export const askedOf = (type: number | null): Asked => asked[type ?? 0] ?? {}
+
+const names: Record<string, string> = {
+  pdf: 'PDF',
+  xlsx: 'Excel (XLSX)',
+  csv: 'CSV',
+  json: 'JSON',
+  zip: 'A PDF for each investor (ZIP)',
+}
+
+export function formatsOf(type: number | null) {
+  const { statement, onlyLetters } = askedOf(type)
+  const formats = [
+    ...(statement ? ['zip'] : []),
+    'pdf',
+    ...(onlyLetters ? [] : ['xlsx', 'csv', 'json']),
+  ]
+  return formats.map((value) => ({ value, label: names[value] ?? value }))
+}
