@@ -18,6 +18,7 @@ import { Empty, Page } from '../shared/view/Page.tsx'
 import { Status, Tag } from '../shared/view/Status.tsx'
 import { Details } from './Details.tsx'
 import { Holdings } from './Holdings.tsx'
+import classes from './investor.module.css'
 import { History, InvestorDistributions, InvestorTransactions } from './Ledger.tsx'
 import { Parties } from './Parties.tsx'
 import { TaxStanding } from './TaxStanding.tsx'
@@ -129,7 +130,7 @@ function Sections({ entity }: { entity: BizEntity }) {
       onChange={open}
       keepMounted={false}
     >
-      <Tabs.List mb="md">
+      <Tabs.List mb="md" className={classes.tabs}>
         <Tabs.Tab value="holdings">Holdings</Tabs.Tab>
         {may('BizTransaction.Read') && <Tabs.Tab value="transactions">Transactions</Tabs.Tab>}
         {may('Distribution.Read') && <Tabs.Tab value="distributions">Distributions</Tabs.Tab>}

@@ -9,6 +9,23 @@ import { Card } from '../shared/view/Page.tsx'
 import { Rows } from '../shared/view/Rows.tsx'
 import { Tag } from '../shared/view/Status.tsx'
 
+const browsers = [
+  ['Edg/', 'Edge'],
+  ['OPR/', 'Opera'],
+  ['Firefox/', 'Firefox'],
+  ['Chrome/', 'Chrome'],
+  ['Safari/', 'Safari'],
+] as const
+const systems = ['Windows', 'Android', 'iPhone', 'iPad', 'Mac OS', 'Linux']
+
+/** "Chrome on Linux" of what a browser says it is; of a program, its first word. */
+export function browserOf(userAgent: string): string {
+  const browser = browsers.find(([mark]) => userAgent.includes(mark))?.[1]
+  const system = systems.find((name) => userAgent.includes(name))
+  if (!browser) return userAgent.split(/[\s/]/)[0] ?? ''
+  return system ? `${browser} on ${system}` : browser
+}
+
 /** Where one is signed in; any of it can be ended from here. */
 export function Sessions() {
   const { data = [], error } = useRead<Session[]>('/User/Session', { PageSize: 100 })
@@ -19,9 +36,7 @@ export function Sessions() {
       id: 'with',
       title: 'With',
       text: ({ userAgent }) => userAgent ?? '',
-      cell: ({ userAgent }) => (
-        <span title={userAgent ?? ''}>{(userAgent ?? '').slice(0, 40)}</span>
-      ),
+      cell: ({ userAgent }) => <span title={userAgent ?? ''}>{browserOf(userAgent ?? '')}</span>,
     },
     { id: 'begun', title: 'Since', text: (row) => moment(row.createdDate) },
     { id: 'used', title: 'Last used', text: (row) => moment(row.lastUsedDate) },

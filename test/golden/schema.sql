@@ -622,6 +622,8 @@ CREATE INDEX document_biz_entity ON public.document USING btree (biz_entity_id) 
 CREATE INDEX document_external ON public.document USING btree (external_document_id);
 CREATE UNIQUE INDEX document_external_id_unique ON public.document USING btree (product_id, external_document_id) NULLS NOT DISTINCT WHERE (external_document_id IS NOT NULL);
 CREATE INDEX document_file ON public.document USING btree (file_sha256) WHERE (file_sha256 IS NOT NULL);
+CREATE INDEX document_name_begin ON public.document USING btree (lower((name)::text) text_pattern_ops);
+CREATE INDEX document_name_part ON public.document USING gin (lower((name)::text) gin_trgm_ops);
 CREATE INDEX document_organisation ON public.document USING btree (organisation_id) WHERE (organisation_id IS NOT NULL);
 CREATE INDEX document_product ON public.document USING btree (product_id);
 grant delete, insert, select, update on document to registry_service;

@@ -22,6 +22,7 @@ export function Page({ title, aside, back, actions, children, narrow }: Props) {
   }, [title])
   return (
     <Stack
+      className="page"
       gap="md"
       w="100%"
       maw={narrow ? 980 : undefined}
