@@ -1,8 +1,52 @@
+-- Views that have the columns of their tables, and are made anew after every migration for that.
+
+-- The ledger with its closings, as reads of the present see them: with each transaction those that
+-- stand with it, shifted by the last mark before it in the line of its holding, if there is one.
+drop view if exists transaction_line;
+do $$
+declare
+  fields text;
+begin
+  select string_agg(case column_name
+      when 'closing_quantity'
+        then 't.closing_quantity + coalesce(m.quantity_shift, 0) as closing_quantity'
+      when 'closing_amount'
+        then 't.closing_amount + coalesce(m.amount_shift, 0) as closing_amount'
+      when 'closing_cost' then 'case when m.gain is null or t.closing_amount is null
+        then t.closing_cost else t.closing_amount + m.amount_shift + g.gain end as closing_cost'
+      when 'closing_gain' then 'case when m.gain is null or t.closing_amount is null
+        then t.closing_gain else g.gain end as closing_gain'
+      else 't.' || quote_ident(column_name) end, ', ' order by ordinal_position) into fields
+  from information_schema.columns where table_schema = 'public' and table_name = 'biz_transaction';
+  execute format($v$
+    create view transaction_line as
+    select %s from biz_transaction t
+    left join lateral (
+      select m.* from closing_mark m
+      where m.product_id = t.product_id and m.account_id = t.account_id
+        and m.investment_id = t.investment_id and (m.transaction_date, m.biz_transaction_id)
+          <= (t.transaction_date, t.biz_transaction_id)
+      order by m.transaction_date desc, m.biz_transaction_id desc limit 1) m on true
+    left join lateral (
+      select coalesce(realised_gain(m.gain, b.closing_quantity + m.quantity_shift - b.quantity,
+        b.closing_amount + m.amount_shift - b.amount, b.quantity, b.amount,
+        minor_units(i.currency_id) order by b.transaction_date, b.biz_transaction_id),
+        m.gain) as gain
+      from biz_transaction b join investment i on i.investment_id = b.investment_id
+      where m.gain is not null and b.product_id = t.product_id and b.account_id = t.account_id
+        and b.investment_id = t.investment_id and b.quantity < 0
+        and b.biz_transaction_status_id <> 3
+        and (b.transaction_date, b.biz_transaction_id)
+          >= (m.transaction_date, m.biz_transaction_id)
+        and (b.transaction_date, b.biz_transaction_id)
+          <= (t.transaction_date, t.biz_transaction_id)) g on true $v$, fields);
+end $$;
+grant select on transaction_line to registry_service;
+
 -- The register as it was known at a moment: views with the names of the tables, in schemas that a
 -- read of the past puts before the others (search_path). Its statements stay as they are; reads of
--- the present know nothing of this. Made anew after every migration, so that a view has the columns
--- of its table. The settings registry.known_at and registry.named_at hold the moments: of the
--- ledger, and of names and addresses.
+-- the present know nothing of this. The settings registry.known_at and registry.named_at hold the
+-- moments: of the ledger, and of names and addresses.
 drop schema if exists known cascade;
 drop schema if exists named cascade;
 create schema known;
@@ -134,6 +178,9 @@ begin
       from known.posted t
       join public.investment i on i.investment_id = t.investment_id) t $v$, fields);
 end $$;
+
+-- It has its closings already.
+create view known.transaction_line as select * from known.biz_transaction;
 
 create view known.holding as
 select h.product_id, h.account_id, h.investment_id, coalesce(s.quantity, 0) as quantity,

@@ -44,6 +44,11 @@ select create_distributed_function('product_today(text)');
 select create_distributed_function(
   'holding_state_step(holding_state, holding_state, numeric, numeric, integer, numeric)');
 select create_distributed_function('holding_state(holding_state, numeric, numeric, integer, numeric)');
+select create_distributed_function('cost_of_sold(numeric, numeric, numeric, integer)');
+select create_distributed_function(
+  'realised_gain_step(numeric, numeric, numeric, numeric, numeric, numeric, integer)');
+select create_distributed_function(
+  'realised_gain(numeric, numeric, numeric, numeric, numeric, integer)');
 
 -- Identity tables: a copy on every server. What is referred to comes before what refers to it.
 select create_reference_table('lookup');
@@ -75,6 +80,7 @@ select create_distributed_table(
   'biz_transaction_version', 'product_id', colocate_with => 'ledger_account');
 select create_distributed_table(
   'biz_transaction_cost', 'product_id', colocate_with => 'ledger_account');
+select create_distributed_table('closing_mark', 'product_id', colocate_with => 'ledger_account');
 select create_distributed_table('hold', 'product_id', colocate_with => 'ledger_account');
 select create_distributed_table('hold_version', 'product_id', colocate_with => 'ledger_account');
 select create_distributed_table('biz_event', 'product_id', colocate_with => 'ledger_account');

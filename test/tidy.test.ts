@@ -76,6 +76,7 @@ const writers: Record<string, string> = {
   biz_transaction: 'biz-transaction',
   biz_transaction_version: 'biz-transaction',
   biz_transaction_cost: 'biz-transaction',
+  closing_mark: 'biz-transaction',
   holding: 'biz-transaction',
   hold: 'hold',
   hold_version: 'hold',

@@ -5,6 +5,7 @@ import { endedWindows, tellUnaudited } from '../access/password/throttle.ts'
 import { sweepEvents } from '../integration/event/sweep.ts'
 import { sweepImports } from '../integration/import/sql.ts'
 import { sweepDeliveries } from '../integration/webhook/attempt.ts'
+import { foldClosings } from '../ledger/biz-transaction/fold.ts'
 import type { Log } from '../platform/log.ts'
 import type { Database } from '../platform/sql/handle.ts'
 import { nothingLeft } from '../platform/sql/render.ts'
@@ -14,6 +15,7 @@ const minute = 60_000
 const tasks = [
   { every: 10 * minute, run: sweep },
   { every: minute, run: auditFailures },
+  { every: minute, run: foldHistories },
   { every: 2_000, run: sealTrail },
 ]
 
@@ -40,6 +42,11 @@ export function startMaintenance(database: Database, keeping: Keeping, log: Log)
 /** Seals what the trail has got since, as far as it can be. */
 export async function sealTrail(database: Database, { signer }: Pick<Keeping, 'signer'>) {
   while (await database.transaction((tx) => sealAudit(tx, signer)));
+}
+
+/** Long histories that have changed often get their closings written anew, piece by piece. */
+async function foldHistories(database: Database) {
+  while (await database.transaction((tx) => foldClosings(tx)));
 }
 
 /** Failed sign-ins that no audit record has told of, one record for each caller. */

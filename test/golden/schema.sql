@@ -9,6 +9,12 @@ create type holding_state as (
   gain numeric
 );
 
+CREATE OR REPLACE FUNCTION public.cost_of_sold(cost numeric, held numeric, quantity numeric, decimals integer)
+ RETURNS numeric
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN CASE WHEN ((held + quantity) <= (0)::numeric) THEN cost ELSE round((round((cost * (- quantity)), 40) / held), decimals) END;
+
 CREATE OR REPLACE FUNCTION public.holding_state_step(state holding_state, start holding_state, quantity numeric, amount numeric, decimals integer, carried_cost numeric)
  RETURNS holding_state
  LANGUAGE plpgsql
@@ -22,11 +28,7 @@ begin
     return (now_held.quantity + quantity, now_held.invested + coalesce(carried_cost, amount),
       now_held.cost + coalesce(carried_cost, amount), now_held.gain)::holding_state;
   elsif quantity < 0 then
-    -- All of the cost goes with the last unit, so that no cent is left behind on an empty holding.
-    -- The inner round only widens: a quotient is as long as its operands, and rounding a short one
-    -- again would round twice.
-    sold_cost := case when now_held.quantity + quantity <= 0 then now_held.cost
-      else round(round(now_held.cost * -quantity, 40) / now_held.quantity, decimals) end;
+    sold_cost := cost_of_sold(now_held.cost, now_held.quantity, quantity, decimals);
     if carried_cost is not null then
       return (now_held.quantity + quantity, now_held.invested - sold_cost,
         now_held.cost - sold_cost, now_held.gain)::holding_state;
@@ -60,9 +62,24 @@ begin
     job_key_mode := 'preserve_run_at');
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.realised_gain_step(gain numeric, start numeric, held numeric, invested numeric, quantity numeric, amount numeric, decimals integer)
+ RETURNS numeric
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+begin
+  return coalesce(gain, start) - amount
+    - cost_of_sold(invested + coalesce(gain, start), held, quantity, decimals);
+end $function$;
+
 create aggregate holding_state(start holding_state, quantity numeric, amount numeric, decimals integer, carried_cost numeric) (
   sfunc = holding_state_step,
   stype = holding_state
+);
+
+create aggregate realised_gain(start numeric, held numeric, invested numeric, quantity numeric, amount numeric, decimals integer) (
+  sfunc = realised_gain_step,
+  stype = numeric
 );
 
 create sequence account_number_seq;
@@ -432,8 +449,7 @@ create table biz_transaction (
   conversion_factor numeric,
   entry_fee_percentage numeric,
   made_by_quantity boolean,
-  constraint biz_transaction_pkey PRIMARY KEY (product_id, biz_transaction_id),
-  constraint biz_transaction_not_negative CHECK ((closing_quantity >= (0)::numeric))
+  constraint biz_transaction_pkey PRIMARY KEY (product_id, biz_transaction_id)
 );
 CREATE INDEX biz_transaction_carried ON public.biz_transaction USING btree (product_id, account_id, transaction_date) WHERE ((carried_cost IS NOT NULL) AND (quantity < (0)::numeric));
 CREATE INDEX biz_transaction_corporate_action ON public.biz_transaction USING btree (product_id, corporate_action_id) WHERE (corporate_action_id IS NOT NULL);
@@ -442,6 +458,7 @@ CREATE INDEX biz_transaction_date ON public.biz_transaction USING btree (product
 CREATE UNIQUE INDEX biz_transaction_external_id_unique ON public.biz_transaction USING btree (product_id, external_biz_transaction_id) WHERE (external_biz_transaction_id IS NOT NULL);
 CREATE INDEX biz_transaction_holding ON public.biz_transaction USING btree (product_id, account_id, investment_id, transaction_date, biz_transaction_id);
 CREATE INDEX biz_transaction_investment ON public.biz_transaction USING btree (product_id, investment_id, biz_transaction_id);
+CREATE INDEX biz_transaction_out ON public.biz_transaction USING btree (product_id, account_id, investment_id, transaction_date, biz_transaction_id) WHERE (quantity < (0)::numeric);
 CREATE INDEX biz_transaction_page ON public.biz_transaction USING btree (biz_transaction_id);
 CREATE INDEX biz_transaction_parent ON public.biz_transaction USING btree (product_id, parent_biz_transaction_id) WHERE (parent_biz_transaction_id IS NOT NULL);
 CREATE INDEX biz_transaction_status ON public.biz_transaction USING btree (product_id, biz_transaction_status_id, biz_transaction_id) WHERE (biz_transaction_status_id <> 1);
@@ -476,6 +493,19 @@ create table biz_transaction_version (
   constraint version_of_transaction FOREIGN KEY (product_id, biz_transaction_id) REFERENCES biz_transaction(product_id, biz_transaction_id)
 );
 grant insert, select on biz_transaction_version to registry_service;
+
+create table closing_mark (
+  product_id integer not null,
+  account_id integer not null,
+  investment_id integer not null,
+  transaction_date date not null,
+  biz_transaction_id bigint not null,
+  quantity_shift numeric not null,
+  amount_shift numeric not null,
+  gain numeric,
+  constraint closing_mark_pkey PRIMARY KEY (product_id, account_id, investment_id, transaction_date, biz_transaction_id)
+);
+grant delete, insert, select, update on closing_mark to registry_service;
 
 create table communication (
   communication_id integer generated by default as identity not null,
@@ -1546,3 +1576,55 @@ UNION ALL
     p.biz_entity_id
    FROM (organisation_person a
      JOIN biz_entity_party p USING (organisation_id));
+
+create view transaction_line as
+ SELECT t.product_id,
+    t.biz_transaction_id,
+    t.external_biz_transaction_id,
+    t.biz_transaction_type_id,
+    t.biz_transaction_status_id,
+    t.parent_biz_transaction_id,
+    t.account_id,
+    t.investment_id,
+    t.transaction_date,
+    t.investment_price,
+    t.amount,
+    t.quantity,
+    t.entry_fee_amount,
+    t.comment,
+    t.corporate_action_id,
+    t.biz_event_id,
+    (t.closing_quantity + COALESCE(m.quantity_shift, (0)::numeric)) AS closing_quantity,
+    (t.closing_amount + COALESCE(m.amount_shift, (0)::numeric)) AS closing_amount,
+        CASE
+            WHEN ((m.gain IS NULL) OR (t.closing_amount IS NULL)) THEN t.closing_cost
+            ELSE ((t.closing_amount + m.amount_shift) + g.gain)
+        END AS closing_cost,
+        CASE
+            WHEN ((m.gain IS NULL) OR (t.closing_amount IS NULL)) THEN t.closing_gain
+            ELSE g.gain
+        END AS closing_gain,
+    t.created_date,
+    t.updated_date,
+    t.carried_cost,
+    t.conversion_method_id,
+    t.conversion_factor,
+    t.entry_fee_percentage,
+    t.made_by_quantity
+   FROM ((biz_transaction t
+     LEFT JOIN LATERAL ( SELECT m_1.product_id,
+            m_1.account_id,
+            m_1.investment_id,
+            m_1.transaction_date,
+            m_1.biz_transaction_id,
+            m_1.quantity_shift,
+            m_1.amount_shift,
+            m_1.gain
+           FROM closing_mark m_1
+          WHERE ((m_1.product_id = t.product_id) AND (m_1.account_id = t.account_id) AND (m_1.investment_id = t.investment_id) AND (ROW(m_1.transaction_date, m_1.biz_transaction_id) <= ROW(t.transaction_date, t.biz_transaction_id)))
+          ORDER BY m_1.transaction_date DESC, m_1.biz_transaction_id DESC
+         LIMIT 1) m ON (true))
+     LEFT JOIN LATERAL ( SELECT COALESCE(realised_gain(m.gain, ((b.closing_quantity + m.quantity_shift) - b.quantity), ((b.closing_amount + m.amount_shift) - b.amount), b.quantity, b.amount, minor_units(i.currency_id) ORDER BY b.transaction_date, b.biz_transaction_id), m.gain) AS gain
+           FROM (biz_transaction b
+             JOIN investment i ON ((i.investment_id = b.investment_id)))
+          WHERE ((m.gain IS NOT NULL) AND (b.product_id = t.product_id) AND (b.account_id = t.account_id) AND (b.investment_id = t.investment_id) AND (b.quantity < (0)::numeric) AND (b.biz_transaction_status_id <> 3) AND (ROW(b.transaction_date, b.biz_transaction_id) >= ROW(m.transaction_date, m.biz_transaction_id)) AND (ROW(b.transaction_date, b.biz_transaction_id) <= ROW(t.transaction_date, t.biz_transaction_id)))) g ON (true));

@@ -1,8 +1,14 @@
 import assert from 'node:assert/strict'
 import { after, before, it } from 'node:test'
 import fc from 'fast-check'
+import { readConfig } from '../../src/config.ts'
+import { foldClosings } from '../../src/ledger/biz-transaction/fold.ts'
+import { createLog } from '../../src/platform/log.ts'
+import { connect } from '../../src/platform/registry.ts'
 import { parseJson } from '../../src/platform/shape/json.ts'
+import type { Database } from '../../src/platform/sql/handle.ts'
 import type { Reply } from '../support/client.ts'
+import { freshDatabase } from '../support/database.ts'
 import { dec, shown } from '../support/decimals.ts'
 import {
   type Account,
@@ -12,6 +18,7 @@ import {
   newPrice,
   newProduct,
 } from '../support/ledger.ts'
+import { shortAsLong } from '../support/ledger-histories.ts'
 import { modelOf } from '../support/ledger-model.ts'
 import {
   days,
@@ -32,11 +39,21 @@ const { REGISTRY_LEDGER_SECONDS = '30', REGISTRY_LEDGER_SEED } = process.env
 const seed = Number(REGISTRY_LEDGER_SEED ?? Math.floor(Math.random() * 2 ** 31))
 
 let service: Service
+let database: Database
+
+/** What maintenance does with what has collected in histories, in the smallest pieces. */
+async function foldSome() {
+  for (let piece = 0; piece < 20; piece++)
+    await database.transaction((tx) => foldClosings(tx, { enough: 1, rows: 2 }))
+}
 let productID: number
 let investmentIDs: number[]
 const spare: Account[] = []
 before(async () => {
-  service = await startService()
+  const connection = await freshDatabase()
+  await shortAsLong(connection, [0, 1, 2, 5][seed % 4])
+  service = await startService({}, connection)
+  database = connect(readConfig({}), connection, createLog('silent'))
   ;({ productID } = await newProduct(service))
   investmentIDs = []
   for (const { units, currency, prices } of investments) {
@@ -50,7 +67,10 @@ before(async () => {
       })
   }
 })
-after(() => service.stop())
+after(async () => {
+  await database.close()
+  await service.stop()
+})
 
 /** The product as it is in one run: where its day begins and ends, and what of it is closed. */
 type Terms = { timeZone: string; lockedDate: string | null }
@@ -350,6 +370,7 @@ it('agrees with a plain model after any history of any operations', async (t) =>
           return play(some[i]!.slice(half * middle, half === 0 ? middle : undefined), terms)
         }),
       )
+      if (half === 0) await foldSome()
     }
     await compareEnds(games, { timeZone, lockedDate })
   })
@@ -363,5 +384,7 @@ it('agrees with a plain model after any history of any operations', async (t) =>
       interruptAfterTimeLimit: 150_000,
     })
   t.diagnostic(`${operations} operations, ${refusals} of them refused`)
+  await assertVerified(service)
+  while (await database.transaction((tx) => foldClosings(tx, { enough: 0, rows: 50 })));
   await assertVerified(service)
 })

@@ -179,7 +179,7 @@ async function refuseMoreThanHeld(
     cross join lateral (
       select case when k.is_all then 0 else greatest(b.quantity - k.quantity, 0) end as quantity
       from (select coalesce((
-        select b.closing_quantity from biz_transaction b
+        select b.closing_quantity from transaction_line b
         where b.product_id = ${productID} and b.account_id = ${accountID}
           and b.investment_id = i.investment_id and b.transaction_date <= ${date} and ${counted}
         order by b.transaction_date desc, b.biz_transaction_id desc limit 1), 0) as quantity) b) h

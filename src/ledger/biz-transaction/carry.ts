@@ -1,8 +1,10 @@
 import sql, { raw } from 'sql-template-tag'
 import type { Fragment, Tx } from '../../platform/sql/handle.ts'
 import { counts } from './kinds.ts'
+import type { Changes } from './marks.ts'
+import { recount, touchedHoldings } from './recount.ts'
 import type { Shortfall } from './shortfall.ts'
-import { lockAccounts, recount, touchedAccounts } from './units.ts'
+import { lockAccounts } from './units.ts'
 
 /**
  * Cost that goes along with units, without a gain: what leaves one holding arrives in another. When
@@ -10,18 +12,19 @@ import { lockAccounts, recount, touchedAccounts } from './units.ts'
  * and so on. Each round puts right at least the earliest transaction that is wrong, so it ends.
  */
 
-type Touched = { accountID: number; from: string }
+type Touched = { accountID: number; investmentID: number; from: string }
 
-/** Counts accounts anew, and those that cost went on to from there. */
+/** Counts holdings anew, and those that cost went on to from there. */
 export async function recountAll(
   tx: Tx,
   productID: number,
   touched: Fragment,
+  changes?: Changes,
 ): Promise<Shortfall[]> {
-  const shortfalls = await recount(tx, productID, touched)
+  const shortfalls = await recount(tx, productID, touched, changes)
   if (shortfalls.length > 0) return shortfalls
   for (let next = await carry(tx, productID, touched); next.length > 0; ) {
-    const further = touchedAccounts(next)
+    const further = touchedHoldings(next)
     const short = await recount(tx, productID, further)
     if (short.length > 0) return short
     next = await carry(tx, productID, further)
@@ -29,20 +32,20 @@ export async function recountAll(
   return []
 }
 
-/** Transactions o that took cost along, of accounts t from the day on which they were touched. */
-const takingAlong = (productID: number) => sql`
-  join biz_transaction o on o.product_id = ${productID} and o.account_id = t.account_id
-    and o.transaction_date >= t.from_date and o.carried_cost is not null and o.quantity < 0
-    and ${raw(counts('o'))}`
+/** Transactions o that took cost along, of holdings t from the day on which they were touched. */
+const takingAlong = (productID: number, table = 'biz_transaction') => sql`
+  join ${raw(table)} o on o.product_id = ${productID} and o.account_id = t.account_id
+    and o.investment_id = t.investment_id and o.transaction_date >= t.from_date
+    and o.carried_cost is not null and o.quantity < 0 and ${raw(counts('o'))}`
 
-/** The cost that left is written down with both legs; tells which accounts received another. */
+/** The cost that left is written down with both legs; tells which holdings received another. */
 const carry = (tx: Tx, productID: number, touched: Fragment): Promise<Touched[]> =>
   tx.query<Touched>(sql`
     with stale as materialized (
       select o.biz_transaction_id as id, coalesce(p.closing_cost, 0) - o.closing_cost as cost
-      from (${touched}) t ${takingAlong(productID)}
+      from (${touched}) t ${takingAlong(productID, 'transaction_line')}
       left join lateral (
-        select b.closing_cost from biz_transaction b
+        select b.closing_cost from transaction_line b
         where b.product_id = ${productID} and b.account_id = o.account_id
           and b.investment_id = o.investment_id and ${raw(counts('b'))}
           and (b.transaction_date, b.biz_transaction_id)
@@ -61,13 +64,14 @@ const carry = (tx: Tx, productID: number, touched: Fragment): Promise<Touched[]>
     arrived_with as (
       update biz_transaction b set carried_cost = s.cost from stale s
       where b.product_id = ${productID} and b.parent_biz_transaction_id = s.id
-      returning b.account_id, b.transaction_date)
-    select account_id as "accountID", min(transaction_date)::text as "from"
-    from arrived_with group by account_id`)
+      returning b.account_id, b.investment_id, b.transaction_date)
+    select account_id as "accountID", investment_id as "investmentID",
+      min(transaction_date)::text as "from"
+    from arrived_with group by account_id, investment_id`)
 
 /**
- * Locks whoever received cost from accounts that are about to be counted anew, directly or over
- * others. The accounts themselves are locked already, so that nothing is added meanwhile; two who
+ * Locks whoever received cost from holdings that are about to be counted anew, directly or over
+ * others. Their accounts are locked already, so that nothing is added meanwhile; two who
  * meet here crosswise are a deadlock, which PostgreSQL ends and the unit of work repeats. Tells
  * whether it got them all.
  */
@@ -78,10 +82,10 @@ export async function lockReached(
   waits = true,
 ): Promise<boolean> {
   const rows = await tx.query<{ id: number }>(sql`
-    with recursive reached (account_id, from_date) as (
-      select t.account_id, t.from_date from (${touched}) t
+    with recursive reached (account_id, investment_id, from_date) as (
+      select t.account_id, t.investment_id, t.from_date from (${touched}) t
       union
-      select i.account_id, o.transaction_date
+      select i.account_id, i.investment_id, o.transaction_date
       from reached t ${takingAlong(productID)}
       join biz_transaction i on i.product_id = ${productID}
         and i.parent_biz_transaction_id = o.biz_transaction_id)

@@ -8,15 +8,17 @@ import type { Tx } from '../../platform/sql/handle.ts'
 import { lockEvents } from '../biz-event/hand-off.ts'
 import { lockReached, recountAll } from './carry.ts'
 import { kindOf } from './kinds.ts'
+import type { Changes } from './marks.ts'
 import { periodLocked } from './price.ts'
+import { touchedHoldings } from './recount.ts'
 import { shortfallProblems } from './shortfall.ts'
 import { renderPerRequest } from './sql.ts'
-import { lockAccounts, touchedAccounts } from './units.ts'
+import { lockAccounts } from './units.ts'
 import type { Key } from './versions.ts'
 
 const { RolledBack } = lookups.BizTransactionStatus
 
-type Found = Key & { accountID: number; eventID: number | null; date: string }
+type Found = Key & { accountID: number; investmentID: number; eventID: number | null; date: string }
 
 /** A transaction that is there, locked, with what its correction depends on. */
 export type Stored = Found & {
@@ -73,7 +75,7 @@ const findFamilies = (tx: Tx, actor: Actor, ids: readonly number[]) =>
       where ${inLedgerScope(actor, 't.product_id')}
         and t.biz_transaction_id = any(${ids}::bigint[]))
     select t.biz_transaction_id as id, t.product_id as "productID", t.account_id as "accountID",
-      t.biz_event_id as "eventID", t.transaction_date as date
+      t.investment_id as "investmentID", t.biz_event_id as "eventID", t.transaction_date as date
     from root r
     join biz_transaction t on t.product_id = r.product_id
       and (t.biz_transaction_id = r.id or t.parent_biz_transaction_id = r.id)`)
@@ -82,7 +84,8 @@ const findFamilies = (tx: Tx, actor: Actor, ids: readonly number[]) =>
 const lockTransactions = (tx: Tx, productID: number, found: readonly Found[]) =>
   tx.query<Stored>(sql`
     select t.biz_transaction_id as id, t.product_id as "productID", t.account_id as "accountID",
-      t.biz_event_id as "eventID", t.biz_transaction_type_id as "typeID",
+      t.investment_id as "investmentID", t.biz_event_id as "eventID",
+      t.biz_transaction_type_id as "typeID",
       t.biz_transaction_status_id as "statusID", t.corporate_action_id as "corporateActionID",
       t.transaction_date as date, p.locked_date as "lockedDate",
       (${today('p')} + 1)::text as "latestDate",
@@ -126,13 +129,23 @@ export function refuseUnchangeable(rows: readonly Stored[], newDate?: string) {
 const earlier = (date: string, other = date) => (other < date ? other : date)
 
 const touchedBy = (rows: readonly Found[], alsoFrom?: string) =>
-  touchedAccounts(rows.map(({ accountID, date }) => ({ accountID, from: earlier(date, alsoFrom) })))
+  touchedHoldings(rows.map((row) => ({ ...row, from: earlier(row.date, alsoFrom) })))
 
-/** Counts the accounts of changed transactions anew, from the day they had or got. */
-export async function countAnew(tx: Tx, rows: readonly Stored[], alsoFrom?: string) {
+/** Counts the holdings of changed transactions anew, from the day they had or got. */
+export async function countAnew(
+  tx: Tx,
+  rows: readonly Stored[],
+  changesIn: (productID: number) => Changes,
+  alsoFrom?: string,
+) {
   for (const productID of productsOf(rows)) {
     const own = rows.filter((row) => row.productID === productID)
-    const shortfalls = await recountAll(tx, productID, touchedBy(own, alsoFrom))
+    const shortfalls = await recountAll(
+      tx,
+      productID,
+      touchedBy(own, alsoFrom),
+      changesIn(productID),
+    )
     if (shortfalls.length > 0) throw new Refusal(409, await shortfallProblems(tx, shortfalls))
   }
 }

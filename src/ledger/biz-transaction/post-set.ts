@@ -1,6 +1,7 @@
 import sql from 'sql-template-tag'
 import type { Fragment, Tx } from '../../platform/sql/handle.ts'
 import { lockReached, recountAll } from './carry.ts'
+import { newLines } from './marks.ts'
 import { appendSet, insertSetUncounted } from './units.ts'
 
 /** Accounts that were locked as a set, by the day of the newest of all their transactions. */
@@ -46,9 +47,11 @@ async function postAmong(tx: Tx, productID: number, postings: Fragment) {
   const ahead = sql`l.last_date is null or l.last_date <= p.transaction_date`
   await appendSet(tx, productID, ofAccounts(ahead))
   const touched = sql`
-    select account_id, min(transaction_date) as from_date from (${behind}) b group by account_id`
+    select account_id, investment_id, min(transaction_date) as from_date from (${behind}) b
+    group by account_id, investment_id`
   await lockReached(tx, productID, touched)
   await insertSetUncounted(tx, productID, behind)
-  const [short] = await recountAll(tx, productID, touched)
+  const posted = newLines(productID, sql`b.biz_transaction_id in (select g.id from (${behind}) g)`)
+  const [short] = await recountAll(tx, productID, touched, posted)
   if (short) throw new Error(`Account ${short.accountID} is short by ${short.short} units.`)
 }

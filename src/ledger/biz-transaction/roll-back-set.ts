@@ -2,6 +2,7 @@ import sql from 'sql-template-tag'
 import { lookups } from '../../platform/lookup/lookups.ts'
 import type { Fragment, Tx } from '../../platform/sql/handle.ts'
 import { lockReached, recountAll } from './carry.ts'
+import { goneLines } from './marks.ts'
 import type { Shortfall } from './shortfall.ts'
 
 const { RolledBack } = lookups.BizTransactionStatus
@@ -37,8 +38,10 @@ export async function rollBackSet(
     where ${own}`)
   // What moves money alone leaves every other figure as it is.
   const touched = sql`
-    select t.account_id, min(t.transaction_date) as from_date from biz_transaction t
-    where ${own} and t.quantity <> 0 group by t.account_id`
+    select t.account_id, t.investment_id, min(t.transaction_date) as from_date
+    from biz_transaction t
+    where ${own} and t.quantity <> 0 group by t.account_id, t.investment_id`
   await lockReached(tx, productID, touched)
-  return recountAll(tx, productID, touched)
+  const gone = goneLines(productID, sql`b.biz_transaction_id in (${ids})`)
+  return recountAll(tx, productID, touched, gone)
 }

@@ -15,6 +15,7 @@ import {
   refuseUnchangeable,
   renderAll,
 } from './family.ts'
+import { goneLines } from './marks.ts'
 import { transactionReference } from './reference.ts'
 import type { Rollback } from './schema.ts'
 import { among, keepVersions, momentOfChange } from './versions.ts'
@@ -45,7 +46,8 @@ export async function rollBack(tx: Tx, actor: Actor, asked: Rollback): Promise<W
         case when ${releaseExternalId} then null else t.external_biz_transaction_id end
     where ${among(family)}`)
   await reopenEvents(tx, family)
-  await countAnew(tx, family)
+  const gone = sql`b.biz_transaction_id = any(${family.map(({ id }) => id)}::bigint[])`
+  await countAnew(tx, family, (productID) => goneLines(productID, gone))
   const products = productsOf(family)
   return {
     json: await renderAll(tx, family),

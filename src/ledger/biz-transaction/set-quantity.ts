@@ -72,7 +72,7 @@ const changes = (productID: number, targets: RowOf<typeof targetColumns>[]) => s
   select t.*, t.quantity - coalesce(s.closing_quantity, 0) as change
   from ${recordset('t', targets, targetColumns)}
   left join lateral (
-    select b.closing_quantity from biz_transaction b
+    select b.closing_quantity from transaction_line b
     where b.product_id = ${productID} and b.account_id = t.account_id
       and b.investment_id = t.investment_id and b.transaction_date <= t.transaction_date
       and ${raw(counts('b'))}

@@ -39,8 +39,8 @@ const transactionColumns = (showClosing: boolean) =>
     externalCorporateActionId: 'd.external_corporate_action_id',
     corporateActionName: 'd.name',
     statusName: `${nameArray(lookups.BizTransactionStatus)}[t.biz_transaction_status_id]`,
-    transactionClosingAmount: showClosing ? 't.closing_amount' : 'null::numeric',
-    transactionClosingQuantity: showClosing ? 't.closing_quantity' : 'null::numeric',
+    transactionClosingAmount: showClosing ? 'o.closing_amount' : 'null::numeric',
+    transactionClosingQuantity: showClosing ? 'o.closing_quantity' : 'null::numeric',
     accountClosingAmount: showClosing ? 's.amount' : 'null::numeric',
     accountClosingQuantity: showClosing ? 's.quantity' : 'null::numeric',
   })
@@ -62,17 +62,23 @@ const withNames = sql`
     and d.corporate_action_id = t.corporate_action_id`
 
 /**
- * The account right after a transaction t: the sums over its holdings as they were then, of money
- * those in the currency of the transaction's investment i. An account has few holdings.
+ * The holding right after a transaction t; and its account: the sums over its holdings as they were
+ * then, of money those in the currency of the transaction's investment i. An account has few
+ * holdings.
  */
-const withAccountClosings = sql`
+const withClosings = sql`
+  left join lateral (
+    select b.closing_quantity, b.closing_amount from transaction_line b
+    where b.product_id = t.product_id and b.account_id = t.account_id
+      and b.investment_id = t.investment_id and b.transaction_date = t.transaction_date
+      and b.biz_transaction_id = t.biz_transaction_id limit 1) o on true
   left join lateral (
     select sum(c.closing_quantity) as quantity,
       sum(c.closing_amount) filter (where j.currency_id = i.currency_id) as amount
     from holding h
     join investment j on j.investment_id = h.investment_id
     cross join lateral (
-      select b.closing_quantity, b.closing_amount from biz_transaction b
+      select b.closing_quantity, b.closing_amount from transaction_line b
       where b.product_id = h.product_id and b.account_id = h.account_id
         and b.investment_id = h.investment_id and ${raw(counts('b'))}
         and (b.transaction_date, b.biz_transaction_id)
@@ -111,7 +117,7 @@ export function readTransactions(
       ${page(wanted, 'biz_transaction t', 't.biz_transaction_id')}`,
     show: (rows) => sql`
         select ${shown} from (${rows}) t ${withNames}
-        ${ShowClosing ? withAccountClosings : empty} order by t.biz_transaction_id`,
+        ${ShowClosing ? withClosings : empty} order by t.biz_transaction_id`,
   })
 }
 

@@ -1,7 +1,6 @@
 import sql, { empty, raw } from 'sql-template-tag'
 import { standing } from '../../parties/account/standing.ts'
 import type { Fragment, Tx } from '../../platform/sql/handle.ts'
-import { counts } from './kinds.ts'
 import type { Shortfall } from './shortfall.ts'
 
 /**
@@ -128,8 +127,7 @@ export const newRows = (tx: Tx, accountIDs: readonly number[]): Promise<NewRow[]
         where a.account_id = g.account_id limit 1) x
       order by g.place) s`)
 
-const counted = raw(counts('b'))
-const zero = raw('row(0, 0, 0, 0)::holding_state')
+export const zeroState = raw('row(0, 0, 0, 0)::holding_state')
 const rowColumns = raw(`product_id, biz_transaction_id, external_biz_transaction_id,
   biz_transaction_type_id, parent_biz_transaction_id, account_id, investment_id, transaction_date,
   investment_price, amount, quantity, entry_fee_amount, comment, corporate_action_id, biz_event_id,
@@ -165,7 +163,7 @@ export const appending = (product: Fragment, postings: Fragment): Fragment => sq
     stated as materialized (
       select g.*,
         holding_state(
-          case when h.account_id is null then ${zero} else
+          case when h.account_id is null then ${zeroState} else
             row(h.quantity, h.invested_amount, h.cost_amount, h.realised_gain)::holding_state end,
           g.quantity, g.amount, minor_units(i.currency_id), g.carried_cost) over own as state,
         row_number() over (partition by g.account_id order by g.transaction_date desc, g.id desc)
@@ -205,7 +203,7 @@ export const appending = (product: Fragment, postings: Fragment): Fragment => sq
       on conflict (product_id, account_id) do update set last_date = excluded.last_date)`
 
 /** The first transaction of each holding after which it is below zero. */
-const shortOf = (states: Fragment) => sql`
+export const shortOf = (states: Fragment) => sql`
   select distinct on (account_id, investment_id) account_id as "accountID",
     investment_id as "investmentID", id, transaction_date::text as date,
     trim_scale(-(state).quantity)::text as short
@@ -317,84 +315,3 @@ const insertInto = (
       select distinct ${productID}::int, account_id, investment_id, 0, 0, 0, 0 from given
       on conflict do nothing)
     insert into biz_transaction (${columns}) select ${values} from given g ${order}`)
-
-/** Accounts whose history changed, each with the first day on which it did. */
-export const touchedAccounts = (touched: readonly { accountID: number; from: string }[]) => sql`
-  select account_id, min(from_date) as from_date
-  from unnest(${touched.map(({ accountID }) => accountID)}::int[],
-    ${touched.map(({ from }) => from)}::date[]) t (account_id, from_date)
-  group by account_id`
-
-/**
- * Counts accounts anew from the first day touched: the closing figures of every transaction since,
- * the holdings, the dates. When a holding would be negative at any point nothing is changed, and
- * the caller must undo what led there. Costs that went along to other holdings are `carry`'s.
- */
-export const recount = (tx: Tx, productID: number, touched: Fragment): Promise<Shortfall[]> =>
-  tx.query<Shortfall>(sql`
-    with counted as materialized (
-      select t.account_id, t.from_date, c.*
-      from (${touched}) t
-      cross join lateral (${accountLine(productID)}) c),
-    short as (${shortOf(sql`counted`)}),
-    rolled_forward as (
-      update biz_transaction b set closing_quantity = (c.state).quantity,
-        closing_amount = (c.state).invested, closing_cost = (c.state).cost,
-        closing_gain = (c.state).gain
-      from counted c
-      where c.id > 0 and b.product_id = ${productID} and b.biz_transaction_id = c.id
-        and (b.closing_quantity, b.closing_amount, b.closing_cost, b.closing_gain)
-          is distinct from ((c.state).quantity, (c.state).invested, (c.state).cost, (c.state).gain)
-        and not exists (select 1 from short)),
-    held as (
-      update holding h set quantity = (c.state).quantity, invested_amount = (c.state).invested,
-        cost_amount = (c.state).cost, realised_gain = (c.state).gain
-      from counted c
-      where c.from_last_of_holding = 1 and h.product_id = ${productID}
-        and h.account_id = c.account_id and h.investment_id = c.investment_id
-        and not exists (select 1 from short)),
-    dated as (
-      update ledger_account a set last_date = greatest(c.transaction_date, c.from_date)
-      from counted c
-      where c.from_last = 1 and a.product_id = ${productID} and a.account_id = c.account_id
-        and not exists (select 1 from short))
-    select * from short`)
-
-/**
- * The line of one account t from its first day touched: for each holding its state before that day
- * (under the id 0), then every transaction that counts, with the states after it. An account has
- * few holdings, so this is a handful of index look-ups and one walk along the index.
- */
-const accountLine = (productID: number) => sql`
-  with start as materialized (
-    select h.investment_id, minor_units(i.currency_id) as decimals,
-      coalesce(s.state, ${zero}) as state
-    from holding h
-    join investment i on i.investment_id = h.investment_id
-    left join lateral (
-      select row(b.closing_quantity, b.closing_amount, b.closing_cost,
-        b.closing_gain)::holding_state as state
-      from biz_transaction b
-      where b.product_id = ${productID} and b.account_id = t.account_id
-        and b.investment_id = h.investment_id and b.transaction_date < t.from_date
-        and ${counted}
-      order by b.transaction_date desc, b.biz_transaction_id desc limit 1) s on true
-    where h.product_id = ${productID} and h.account_id = t.account_id),
-  line as (
-    select 0 as id, investment_id, '-infinity'::date as transaction_date, 0 as quantity,
-      0 as amount, null::numeric as carried_cost, state, decimals
-    from start
-    union all
-    select b.biz_transaction_id, b.investment_id, b.transaction_date, b.quantity, b.amount,
-      b.carried_cost, s.state, s.decimals
-    from start s
-    join biz_transaction b on b.product_id = ${productID} and b.account_id = t.account_id
-      and b.investment_id = s.investment_id and b.transaction_date >= t.from_date
-      and ${counted})
-  select id, investment_id, transaction_date,
-    holding_state(state, quantity, amount, decimals, carried_cost) over own as state,
-    row_number() over (order by transaction_date desc, id desc, investment_id desc) as from_last,
-    row_number() over (partition by investment_id order by transaction_date desc, id desc)
-      as from_last_of_holding
-  from line
-  window own as (partition by investment_id order by transaction_date, id)`

@@ -1,4 +1,4 @@
-import sql, { raw } from 'sql-template-tag'
+import sql, { empty, raw } from 'sql-template-tag'
 import { productReference } from '../../catalogue/product/schema.ts'
 import { identifyProduct } from '../../catalogue/product/sql.ts'
 import { type Actor, inLedgerScope } from '../../platform/actor.ts'
@@ -21,9 +21,10 @@ import {
 } from './family.ts'
 import { idsOf, kindOf } from './kinds.ts'
 import { firstDate } from './legs.ts'
+import { type Changes, newLines } from './marks.ts'
 import { transactionReference } from './reference.ts'
 import { BizTransaction, type TransactionUpdate } from './schema.ts'
-import { among, keepVersions, momentOfChange } from './versions.ts'
+import { among, type Key, keepVersions, momentOfChange } from './versions.ts'
 
 /** Corrects a transaction, and the other leg with it; what the correction leaves out stays. */
 export async function updateTransaction(
@@ -45,7 +46,10 @@ export async function updateTransaction(
   await keepVersions(tx, actor.userID, changed, moment)
   await write(tx, own, { changed, update, moment })
   await writeFigures(tx, own, figures, moment)
-  await countAnew(tx, changed, update.transactionDate)
+  if (movesTogether(update)) {
+    const changes = (productID: number) => changedLines(productID, changed, moment)
+    await countAnew(tx, changed, changes, update.transactionDate)
+  }
   await refuseHeldBack(tx, own, moment)
   return {
     json: await renderAll(tx, changed),
@@ -103,6 +107,7 @@ const write = (tx: Tx, own: Stored, { changed, update, moment }: Change) => {
       biz_transaction_status_id = ${lookups.BizTransactionStatus.Updated},
       updated_date = ${moment},
       transaction_date = coalesce(${transactionDate}, t.transaction_date),
+      ${movesTogether(update) ? uncounted : empty}
       comment = case when ${mine} and ${comment !== undefined} then ${comment}
         else t.comment end,
       external_biz_transaction_id = case when ${mine}
@@ -110,6 +115,26 @@ const write = (tx: Tx, own: Stored, { changed, update, moment }: Change) => {
         else t.external_biz_transaction_id end
     where ${among(changed)}`)
 }
+
+/** What moves has no closings until it is counted in its new place. */
+const uncounted = raw(`closing_quantity = null, closing_amount = null, closing_cost = null,
+      closing_gain = null,`)
+
+/** The transactions as they are now, and as they were up to the moment of the change. */
+const changedLines = (productID: number, rows: readonly Key[], moment: string): Changes => sql`
+  ${newLines(productID, idIn(rows))}
+  union all
+  select b.account_id, b.investment_id, v.transaction_date, b.biz_transaction_id, -v.quantity,
+    -v.amount, false, coalesce(b.carried_cost, c.carried_cost)
+  from biz_transaction b
+  join biz_transaction_version v on v.product_id = b.product_id
+    and v.biz_transaction_id = b.biz_transaction_id and v.valid_to = ${moment}::timestamptz
+  left join biz_transaction_cost c on c.product_id = b.product_id
+    and c.biz_transaction_id = b.biz_transaction_id and c.valid_to = ${moment}::timestamptz
+  where b.product_id = ${productID} and ${idIn(rows)}`
+
+const idIn = (rows: readonly Key[]) =>
+  sql`b.biz_transaction_id = any(${rows.map(({ id }) => id)}::bigint[])`
 
 const outgoing = raw(idsOf('Redemption', 'Transfer out', 'Conversion out'))
 

@@ -6,7 +6,9 @@ import { recordset } from '../../platform/sql/recordset.ts'
 import { accountsOnHold, holdProblems, takesOut } from '../on-hold/held.ts'
 import { lockReached, recountAll } from './carry.ts'
 import type { Posted, Priced } from './item.ts'
+import { newLines } from './marks.ts'
 import { isNone, settingFlaws, tooLarge } from './price.ts'
+import { touchedHoldings } from './recount.ts'
 import { setQuantities } from './set-quantity.ts'
 import { type Shortfall, shortfallProblems } from './shortfall.ts'
 import {
@@ -18,7 +20,6 @@ import {
   type NewRow,
   newRows,
   postingColumns,
-  touchedAccounts,
 } from './units.ts'
 import { releaseExternalIDs } from './versions.ts'
 
@@ -199,7 +200,7 @@ function rewoundBy<Row extends Priced>(rows: readonly Row[], locked: Locked): Ro
 }
 
 const touchedBy = (rows: readonly Priced[]) =>
-  touchedAccounts(rows.map((row) => ({ accountID: row.accountID, from: dateOf(row) })))
+  touchedHoldings(rows.map((row) => ({ ...row, from: dateOf(row) })))
 
 /** Accounts that only append are one statement; those whose past changes are counted anew. */
 async function writeRows(tx: Tx, productID: number, rows: readonly Posted[], locked: Locked) {
@@ -217,7 +218,8 @@ async function writeRows(tx: Tx, productID: number, rows: readonly Posted[], loc
 
 async function insert(tx: Tx, productID: number, rows: readonly Posted[]) {
   await insertUncounted(tx, productID, selectPostings(rows))
-  return recountAll(tx, productID, touchedBy(rows))
+  const posted = sql`b.biz_transaction_id = any(${rows.map(({ id }) => id)}::bigint[])`
+  return recountAll(tx, productID, touchedBy(rows), newLines(productID, posted))
 }
 
 /** Every item has its day since it was accepted. */

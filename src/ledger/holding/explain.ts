@@ -107,7 +107,7 @@ export async function explainPosition(handle: Sql, actor: Actor, query: ExplainQ
       isOf: (productID) => sql`t.product_id = ${productID}`,
     },
     rows: (wanted, within) => sql`
-      select t.* from biz_transaction t where ${join([within, ...asked], ' and ')}
+      select t.* from transaction_line t where ${join([within, ...asked], ' and ')}
       ${pageBy(
         wanted,
         't.transaction_date, t.biz_transaction_id',
@@ -117,7 +117,7 @@ export async function explainPosition(handle: Sql, actor: Actor, query: ExplainQ
       select ${stepColumns} from (${rows}) t
       left join lateral (
         select b.closing_quantity as quantity, b.closing_cost as cost, b.closing_gain as gain
-        from biz_transaction b
+        from transaction_line b
         where b.product_id = t.product_id and b.account_id = t.account_id
           and b.investment_id = t.investment_id and ${raw(counts('b'))}
           and (b.transaction_date, b.biz_transaction_id)

@@ -53,7 +53,7 @@ const holdingColumns = columns(Holding, 'h', {
 const stateAt = (date: Fragment) => sql`
   select b.closing_quantity as quantity, b.closing_amount as invested, b.closing_cost as cost,
     b.closing_gain as gain
-  from biz_transaction b
+  from transaction_line b
   where b.product_id = h.product_id and b.account_id = h.account_id
     and b.investment_id = h.investment_id and b.transaction_date <= ${date}
     and ${raw(counts('b'))}

@@ -65,7 +65,7 @@ export async function holdProblems(
     cross join lateral (values (g.date), (greatest(g.date, ${today('p')}))) d (day)
     cross join lateral (${heldBack('g', sql`d.day`)}) k
     left join lateral (
-      select b.closing_quantity as quantity from biz_transaction b
+      select b.closing_quantity as quantity from transaction_line b
       where b.product_id = ${productID} and b.account_id = g.account_id
         and b.investment_id = g.investment_id and b.transaction_date <= d.day
         and ${counted}

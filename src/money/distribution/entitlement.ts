@@ -199,7 +199,7 @@ const eligible = (
   const own = sql`b.product_id = ${productID} and b.account_id = h.account_id
     and b.investment_id = ${investmentID} and ${raw(counts('b'))}`
   const asAt = (test: Fragment) => sql`coalesce((
-    select b.closing_quantity from biz_transaction b where ${own} and b.transaction_date ${test}
+    select b.closing_quantity from transaction_line b where ${own} and b.transaction_date ${test}
     order by b.transaction_date desc, b.biz_transaction_id desc limit 1), 0)`
   const units = sql`
     case when l.last_date <= ${recordDate}::date then h.quantity

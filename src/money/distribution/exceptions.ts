@@ -34,7 +34,7 @@ const exceptionColumns = columns(DistributionException, 't', {
 
 /** What is held of the investment at the end of the record date, as the ledger has it today. */
 export const heldAtRecordDate = `coalesce((
-  select b.closing_quantity from biz_transaction b
+  select b.closing_quantity from transaction_line b
   where b.product_id = e.product_id and b.account_id = e.account_id
     and b.investment_id = e.investment_id and b.transaction_date <= d.record_date
     and ${counts('b')}

@@ -108,7 +108,7 @@ async function refuseUsed(tx: Tx, stored: Stored) {
   const gone = await accountsWhere(
     tx,
     stored,
-    sql`e.drp_units > 0 and exists (select 1 from biz_transaction b
+    sql`e.drp_units > 0 and exists (select 1 from transaction_line b
       where b.product_id = e.product_id and b.account_id = e.account_id
         and b.investment_id = ${stored.drpInvestmentID} and b.closing_quantity < e.drp_units
         and (b.transaction_date, b.biz_transaction_id)

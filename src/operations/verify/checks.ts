@@ -32,7 +32,7 @@ const running = `
       minor_units(i.currency_id), t.carried_cost) over own as own_state
   from (
     select *, ${invested} as invested
-    from biz_transaction b where ${counts('b')}) t
+    from transaction_line b where ${counts('b')}) t
   join investment i on i.investment_id = t.investment_id
   window own as (partition by t.product_id, t.account_id, t.investment_id
       order by t.transaction_date, t.biz_transaction_id)`
@@ -110,6 +110,30 @@ export const checks: Check[] = [
         (own_state).gain as gain_should_be
       from (${running}) r
       where (closing_cost, closing_gain) is distinct from ((own_state).cost, (own_state).gain)`,
+  },
+  {
+    name: 'shifted closings have an end, and no cost went along among them',
+    of: 'closing_mark',
+    violations: `
+      select m.product_id, m.account_id, m.investment_id, m.transaction_date,
+        m.biz_transaction_id, m.quantity_shift, m.amount_shift, m.gain
+      from (
+        select *, lead(transaction_date) over line as next_date,
+          lead(biz_transaction_id) over line as next_id
+        from closing_mark
+        window line as (partition by product_id, account_id, investment_id
+          order by transaction_date, biz_transaction_id)) m
+      where (m.gain is not null and m.next_id is null)
+        or (m.gain is null and (m.quantity_shift, m.amount_shift) <> (0, 0))
+        or not exists (select from holding h where h.product_id = m.product_id
+          and h.account_id = m.account_id and h.investment_id = m.investment_id)
+        or (m.gain is not null and exists (select from biz_transaction b
+          where b.product_id = m.product_id and b.account_id = m.account_id
+            and b.investment_id = m.investment_id and b.quantity < 0
+            and b.carried_cost is not null and ${counts('b')}
+            and (b.transaction_date, b.biz_transaction_id)
+              >= (m.transaction_date, m.biz_transaction_id)
+            and (b.transaction_date, b.biz_transaction_id) < (m.next_date, m.next_id)))`,
   },
   {
     name: 'a cost that goes along is what left the one holding and what reached the other',

@@ -42,7 +42,7 @@ export const balancesOf = (accounts: string): Fragment => sql`
  * last transaction of holding h up to today. A rolled-back one has none.
  */
 const closingToday = sql`
-  select b.closing_quantity, b.closing_amount from biz_transaction b
+  select b.closing_quantity, b.closing_amount from transaction_line b
   where l.has_later and b.product_id = h.product_id and b.account_id = h.account_id
     and b.investment_id = h.investment_id and b.transaction_date <= d.today
     and b.closing_quantity is not null

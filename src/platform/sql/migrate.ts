@@ -129,7 +129,7 @@ async function apply(client: pg.Client, { name, checksum, text }: Migration) {
  */
 async function makeKnownViews(client: pg.Client, folder: URL, haveTablesChanged: boolean) {
   const { rows } = await client.query<{ early: boolean; made: string | null }>(`
-    select to_regclass('entitlement_version') is null as early,
+    select to_regclass('closing_mark') is null as early,
       obj_description(to_regnamespace('known'), 'pg_namespace') as made`)
   const { early, made } = rows[0]! // a select without a table has one row
   if (early) return

@@ -54,7 +54,7 @@ const entered = ({ date }: Subject) => {
     and b.investment_id = h.investment_id and ${raw(counts('b'))}`
   return sql`
     left join lateral (
-      select b.transaction_date, b.biz_transaction_id from biz_transaction b
+      select b.transaction_date, b.biz_transaction_id from transaction_line b
       where ${own} and b.transaction_date <= ${date} and b.closing_quantity = 0
       order by b.transaction_date desc, b.biz_transaction_id desc limit 1) z on true
     left join lateral (

@@ -41,7 +41,7 @@ const heldIn = (subject: Subject, fromDate: string) => {
     select o.* from (${held(subject)}) o
     where exists (select 1 from biz_transaction b
         where ${own} and b.transaction_date between ${fromDate} and ${subject.toDate})
-      or (select b.closing_quantity from biz_transaction b
+      or (select b.closing_quantity from transaction_line b
         where ${own} and b.transaction_date < ${fromDate}
         order by b.transaction_date desc, b.biz_transaction_id desc limit 1) > 0`
 }
@@ -49,7 +49,7 @@ const heldIn = (subject: Subject, fromDate: string) => {
 /** A holding's state at the end of a day, and what it was worth then. */
 const stateAt = (day: ReturnType<typeof sql>) => sql`
   left join lateral (
-    select b.closing_quantity as quantity, b.closing_amount as invested from biz_transaction b
+    select b.closing_quantity as quantity, b.closing_amount as invested from transaction_line b
     where b.product_id = o.product_id and b.account_id = o.account_id
       and b.investment_id = o.investment_id and b.transaction_date <= ${day}
       and ${raw(counts('b'))}
@@ -87,7 +87,7 @@ export async function statementSketch(snapshot: Snapshot, subject: Subject): Pro
       case when b.entry_fee_amount > 0 then round(b.entry_fee_amount, o.decimals) end,
       round(b.closing_quantity, o.unit_decimals), null, o.currency
     from (${shownHere}) o
-    join biz_transaction b on b.product_id = o.product_id and b.account_id = o.account_id
+    join transaction_line b on b.product_id = o.product_id and b.account_id = o.account_id
       and b.investment_id = o.investment_id
     where ${countedIn({ ...period, bizEntityID: null })}
     union all

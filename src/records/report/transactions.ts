@@ -54,7 +54,7 @@ export const transactionsSketch = async (
       round(b.quantity, i.unit_decimals) as units, ${shownPrice('b.investment_price')} as price,
       round(b.amount, minor_units(i.currency_id)) as amount, ${entryFee} as fee,
       round(b.closing_quantity, i.unit_decimals) as balance, ${currency} as currency
-    from biz_transaction b
+    from transaction_line b
     join account a on a.product_id = b.product_id and a.account_id = b.account_id
     join biz_entity e on e.biz_entity_id = a.biz_entity_id
     join investment i on i.investment_id = b.investment_id

@@ -26,7 +26,7 @@ const inPeriod = ({ toDate }: StatementSubject, fromDate: string | null): Fragme
   and b.transaction_date >= ${fromDate ?? '-infinity'}::date`
 
 const stateAt = (day: Fragment) => sql`(
-  select round(b.closing_quantity, i.unit_decimals) from biz_transaction b
+  select round(b.closing_quantity, i.unit_decimals) from transaction_line b
   where b.product_id = h.product_id and b.account_id = h.account_id
     and b.investment_id = h.investment_id and ${raw(counts('b'))} and b.transaction_date <= ${day}
   order by b.transaction_date desc, b.biz_transaction_id desc limit 1)`
@@ -86,7 +86,7 @@ export const transactionConfirmation: StatementKind<Period, Confirmed> = {
       select a.account_id, (
         select json_agg(json_build_array(${className}, ${currency}, (
           select json_agg(${lineOf} order by b.transaction_date, b.biz_transaction_id)
-          from biz_transaction b where ${inPeriod(subject, subject.fromDate)}))
+          from transaction_line b where ${inPeriod(subject, subject.fromDate)}))
           order by h.investment_id)
         ${heldBy(subject)} and exists (
           select 1 from biz_transaction b where ${inPeriod(subject, subject.fromDate)})) as data
@@ -115,7 +115,7 @@ type Held = [
 /** Without a price, a position is worth what was put into it, as everywhere. */
 const worth = (day: Fragment) => sql`(
   select ${raw(money('coalesce(b.closing_quantity * v.price, b.closing_amount)'))}
-  from biz_transaction b
+  from transaction_line b
   where b.product_id = h.product_id and b.account_id = h.account_id
     and b.investment_id = h.investment_id and ${raw(counts('b'))} and b.transaction_date <= ${day}
   order by b.transaction_date desc, b.biz_transaction_id desc limit 1)`
@@ -136,7 +136,7 @@ export const holdingStatement: StatementKind<Period, Held> = {
             select h.investment_id, ${className} as class, ${currency} as currency,
               ${before} as opening, (
                 select json_agg(${lineOf} order by b.transaction_date, b.biz_transaction_id)
-                from biz_transaction b where ${inPeriod(subject, subject.fromDate)}) as lines,
+                from transaction_line b where ${inPeriod(subject, subject.fromDate)}) as lines,
               ${stateAt(end)} as closing, ${price('v.price')} as price, ${worth(end)} as value
             from holding h join investment i on i.investment_id = h.investment_id
             left join lateral (

@@ -94,7 +94,7 @@ select u.*, coalesce(u.amount, round(u.units * $9::numeric, $10::int)) as gross 
   cross join lateral (select
   case when l.last_date <= $11::date then h.quantity
     else coalesce((
-  select b.closing_quantity from biz_transaction b where b.product_id = $12 and b.account_id = h.account_id
+  select b.closing_quantity from transaction_line b where b.product_id = $12 and b.account_id = h.account_id
   and b.investment_id = $13 and b.biz_transaction_status_id <> 3 and b.transaction_date <= $14::date
   order by b.transaction_date desc, b.biz_transaction_id desc limit 1), 0) end as units offset 0) u
   where h.product_id = $15 and h.investment_id = $16

@@ -27,7 +27,7 @@ from (
   join holding h on h.product_id = a.product_id and h.account_id = a.account_id
   join investment i on i.investment_id = h.investment_id
   left join lateral (
-select b.closing_quantity, b.closing_amount from biz_transaction b
+select b.closing_quantity, b.closing_amount from transaction_line b
 where l.has_later and b.product_id = h.product_id and b.account_id = h.account_id
   and b.investment_id = h.investment_id and b.transaction_date <= d.today
   and b.closing_quantity is not null

@@ -36,7 +36,7 @@ from holding h
 cross join lateral (
 select b.closing_quantity as quantity, b.closing_amount as invested, b.closing_cost as cost,
   b.closing_gain as gain
-from biz_transaction b
+from transaction_line b
 where b.product_id = h.product_id and b.account_id = h.account_id
   and b.investment_id = h.investment_id and b.transaction_date <= $1
   and b.biz_transaction_status_id <> 3
