@@ -90,7 +90,7 @@ async function stagesOfOne(service: Service, client: pg.Client): Promise<Stage[]
 }
 
 /** Above 20,000 accounts a stage goes on as a job after its answer. */
-async function finished(service: Service, corporateActionID: number) {
+export async function finished(service: Service, corporateActionID: number) {
   for (;;) {
     const path = `/Distribution?ProductID=1&CorporateActionID=${corporateActionID}`
     const [found] = (await call(service, 'GET', path)).data() as [{ stageProgress: unknown }]

@@ -72,7 +72,9 @@ const bestRates = sql`
 /**
  * What is withheld of entitlements, rows with account_id and component_amounts: a row for each
  * taxable component of an account that some rule holds for. Rates are looked up once for each
- * standing there is, of which there are few however many accounts.
+ * standing there is, of which there are few however many accounts. Amounts and standings come
+ * together by grouping: of entitlements just made no statistics tell how many they are, and a join
+ * of the two would compare each with each.
  */
 export const withheldOf = (stored: Stored, terms: TaxTerms, rows: Fragment): Fragment => sql`
   with given as materialized (${rows}),
@@ -84,15 +86,24 @@ export const withheldOf = (stored: Stored, terms: TaxTerms, rows: Fragment): Fra
   component as materialized (
     select * from ${recordset('c', terms.components, { ordinal: 'int', kind: 'text' })}),
   rate as materialized (select * from ${recordset('r', terms.rates, rateColumns)}),
-  best as materialized (${bestRates})
+  best as materialized (${bestRates}),
+  taxed as (
+    select m.account_id, max(m.component_amounts) as component_amounts, max(m.rule) as rule,
+      max(m.country_codes) as country_codes, max(m.override_percentage) as override_percentage
+    from (
+      select account_id, component_amounts, null as rule, null::varchar[] as country_codes,
+        null::numeric as override_percentage
+      from given
+      union all
+      select account_id, null, rule, country_codes, override_percentage from standing) m
+    group by m.account_id having max(m.rule) is not null)
   select ${stored.productID}::int as product_id, ${stored.id}::int as corporate_action_id,
-    g.account_id, c.ordinal, c.kind as income_kind, s.rule, b.country as country_code,
+    s.account_id, c.ordinal, c.kind as income_kind, s.rule, b.country as country_code,
     u.base as base_amount, p.percentage, coalesce(b.rounding, 'Cent') as rounding,
     case when b.rounding = 'WholeDollar' then trunc(u.base * p.percentage * 0.01)
       else round(u.base * p.percentage * 0.01, ${stored.decimals}::int) end as amount
-  from standing s
-  join given g on g.account_id = s.account_id
-  cross join lateral unnest(g.component_amounts) with ordinality u (base, ordinal)
+  from taxed s
+  cross join lateral unnest(s.component_amounts) with ordinality u (base, ordinal)
   join component c on c.ordinal = u.ordinal
   left join best b on b.rule = s.rule and b.country_codes = s.country_codes
     and b.ordinal = c.ordinal
@@ -124,21 +135,27 @@ export async function withhold(tx: Tx, stored: Stored, terms: TaxTerms, span: Sp
   await lockSet(tx, stored.productID, sql`select e.account_id from entitlement e where ${own}`)
   const rows = sql`select e.account_id, e.component_amounts from entitlement e where ${own}`
   await tx.query(sql`
-    with kept as (
-      insert into withholding (product_id, corporate_action_id, account_id, ordinal, income_kind,
-        rule, country_code, base_amount, percentage, rounding, amount)
-      ${withheldOf(stored, terms, rows)}
-      returning account_id, amount)
+    insert into withholding (product_id, corporate_action_id, account_id, ordinal, income_kind,
+      rule, country_code, base_amount, percentage, rounding, amount)
+    ${withheldOf(stored, terms, rows)}`)
+  await eachOnce(tx, false)
+  await tx.query(sql`
     update entitlement e set tax_amount = d.tax, declared_drp_amount = e.drp_amount,
       drp_amount = d.drp, cash_amount = e.gross_amount - d.tax - d.drp
     from (
       select w.account_id, w.tax, ${drpOfNet(stored.decimals)} as drp
       from (
-        select account_id, sum(amount) as tax from kept group by account_id
-        having sum(amount) > 0) w
-      join entitlement e on ${ofDistribution(stored, 'e')} and e.account_id = w.account_id) d
-    where ${ofDistribution(stored, 'e')} and e.account_id = d.account_id`)
+        select w.account_id, sum(w.amount) as tax from withholding w
+        where ${ofDistribution(stored, 'w')} and ${within('w.account_id', span)}
+        group by w.account_id having sum(w.amount) > 0) w
+      join entitlement e on ${own} and e.account_id = w.account_id) d
+    where ${own} and e.account_id = d.account_id`)
+  await eachOnce(tx, true)
 }
+
+/** Whether rows just made may be joined by looking through all of one for each of the other. */
+const eachOnce = (tx: Tx, isAllowed: boolean) =>
+  tx.query(sql`select set_config('enable_nestloop', ${isAllowed ? 'on' : 'off'}, true)`)
 
 /** A transaction for each account that was taxed: it tells, and counts in no closing. */
 export async function postTax(tx: Tx, stored: Stored, span: Span) {
