@@ -10,9 +10,12 @@ export type Used = { node: number; database: number }
  * tells more than how many there were a second: that depends on who else wanted them meanwhile, and
  * a server of ten busy database processes gets more of a crowded machine than one of two.
  */
-export async function using(service: Service, requests: () => number): Promise<Used> {
+export async function using(
+  service: Service,
+  requests: () => number | Promise<number>,
+): Promise<Used> {
   const before = await usedSoFar(service)
-  const count = requests()
+  const count = await requests()
   const after = await usedSoFar(service)
   const each = (name: keyof Used) => (after[name] - before[name]) / count
   return { node: each('node'), database: each('database') }

@@ -79,11 +79,14 @@ const sets = ({ operation }: Row) => operation === 'SetQuantity'
 
 type End = [Row, Written | Refusal]
 
+/** Nobody reads what an import posts. */
+const how = { waits: true, unread: true }
+
 /** All at once; what another row of the run was in the way of is then tried alone, in order. */
 async function postRun(tx: Tx, actor: Actor, run: readonly Row[]): Promise<End[]> {
   const ends: End[] = []
   const alone: Row[] = []
-  const together = run.length > 1 ? await post(tx, actor, run.map(requestOf), { waits: true }) : []
+  const together = run.length > 1 ? await post(tx, actor, run.map(requestOf), how) : []
   for (const [i, row] of run.entries()) {
     const end = together[i]
     if (end && !(end instanceof Contested)) ends.push([row, end])
@@ -97,7 +100,7 @@ const requestOf = ({ operation, body }: Row) => ({ operation, bodies: [body], pa
 
 async function postAlone(tx: Tx, actor: Actor, row: Row): Promise<Written | Refusal> {
   try {
-    const [end] = await attempt(tx, () => post(tx, actor, [requestOf(row)], { waits: true }))
+    const [end] = await attempt(tx, () => post(tx, actor, [requestOf(row)], how))
     return end!
   } catch (error) {
     if (error instanceof Contested && error.problems.length === 0)

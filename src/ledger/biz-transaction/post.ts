@@ -22,13 +22,13 @@ import { Contested, type Outcome, write } from './write.ts'
  * statements that does not depend on how many they are. The requests come from callers who see the
  * same products. Where it does not wait, a request whose account is locked by somebody else is
  * contested. A request that is alone is refused by throwing: of an array over several products some
- * may have been written by then.
+ * may have been written by then. Answers that nobody will read are not made.
  */
 export async function post(
   tx: Tx,
   actor: Actor,
   requests: readonly PostingRequest[],
-  how: { waits: boolean },
+  how: { waits: boolean; unread?: boolean },
 ): Promise<(Written | Refusal)[]> {
   const accepted = await accept(tx, actor, itemsOf(requests))
   const priced = await price(tx, accepted.rows)
@@ -44,6 +44,7 @@ export async function post(
     written,
     refusals,
     completed,
+    unread: how.unread ?? false,
   })
 }
 
@@ -86,17 +87,19 @@ type Answering = {
   refusals: readonly (Refusal | undefined)[]
   /** The notices that are completed. */
   completed: ReadonlySet<number>
+  unread: boolean
 }
 
 /** Each request's transactions in the order asked, all rendered in one statement. */
 async function answer(
   tx: Tx,
   requests: readonly PostingRequest[],
-  { accepted, written, refusals, completed }: Answering,
+  { accepted, written, refusals, completed, unread }: Answering,
 ): Promise<(Written | Refusal)[]> {
+  const shown = unread ? [] : written
   const rendered = await renderPerRequest(
     tx,
-    written.map(({ item, productID, id }) => ({ request: item.request, productID, id })),
+    shown.map(({ item, productID, id }) => ({ request: item.request, productID, id })),
   )
   const writtenOf = grouped(written, (row) => row)
   const productsOf = grouped(accepted, ({ productID }) => productID)
