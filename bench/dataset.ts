@@ -14,6 +14,7 @@ export type Size = {
 
 export const sizes: Record<string, Size> = {
   small: { name: 'small', entities: 10_000, transactionsPerEntity: 10, warmSeconds: 6 },
+  middle: { name: 'middle', entities: 50_000, transactionsPerEntity: 4, warmSeconds: 6 },
   large: { name: 'large', entities: 1_000_000, transactionsPerEntity: 10, warmSeconds: 20 },
 }
 

@@ -11,6 +11,9 @@ import { memory } from './work/memory.ts'
 import { deepPage, minimalEntityPage, minimalHoldingPage } from './work/page-rows.ts'
 import { deposits } from './work/postings.ts'
 import { closingFigures, entityPages, entityRead, pastHoldings } from './work/reads.ts'
+import { seals } from './work/seals.ts'
+import { statements } from './work/statements.ts'
+import { withholding } from './work/withholding.ts'
 
 /**
  * In the order in which they run: what is compared with another register before this one has been
@@ -35,7 +38,10 @@ export const workloads = new Map<string, Workload>([
   ['3', deposits],
   ['11', imports],
   ['12', events],
+  ['13', seals],
   ['4', distributionStages],
+  ['14', withholding],
+  ['15', statements],
   ['8', bulkPersons],
   ['8b', bulkEntities],
   ['9', memory],

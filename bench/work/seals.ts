@@ -1,0 +1,76 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import { load, median } from '../load.ts'
+import { atLeast, type Bench, result, type Workload } from '../measure.ts'
+import { type Used, using } from '../processor.ts'
+import { depositCall } from './postings.ts'
+
+/** The lock of the one who seals (src/access/audit/seal.ts): whoever holds it, nobody seals. */
+const turn = 7_215_002
+const [pairs, seconds] = [5, 5]
+
+type Measured = { perSecond: number; used: Used }
+
+/** What it costs to seal the audit trail while it grows: postings with it, and while it waits. */
+export const seals: Workload = async (bench: Bench) => {
+  const client = new pg.Client(bench.service.connection)
+  await client.connect()
+  try {
+    load(bench.service, depositCall, { size: bench.size.entities, seconds })
+    const sealed: Measured[] = []
+    const unsealed: Measured[] = []
+    for (let pair = 0; pair < pairs; pair++) {
+      unsealed.push(await held(client, () => deposits(bench)))
+      await allSealed(client) // what was left meanwhile is not this turn's to pay for
+      sealed.push(await deposits(bench))
+      await allSealed(client)
+    }
+    const middle = (all: Measured[], of: (one: Measured) => number) => median(all.map(of))
+    const rate = ({ perSecond }: Measured) => perSecond
+    const each = (all: Measured[]) => {
+      const node = middle(all, ({ used }) => used.node).toFixed(0)
+      return `${node} µs of Node, ${middle(all, ({ used }) => used.database).toFixed(0)} of PostgreSQL`
+    }
+    return [
+      result(
+        {
+          number: '13',
+          work: 'POST /BizTransaction/Deposit, 64 connections, the audit trail being sealed',
+          baseline: `the same while nobody may seal, in turns; the median of ${pairs}`,
+          unit: 'a second',
+          note: `processor for each: ${each(sealed)}; unsealed ${each(unsealed)}`,
+        },
+        { subject: middle(sealed, rate), against: middle(unsealed, rate) },
+        atLeast(0.97),
+      ),
+    ]
+  } finally {
+    await client.end()
+  }
+}
+
+async function deposits({ service, size }: Bench): Promise<Measured> {
+  let perSecond = 0
+  const used = await using(service, () => {
+    perSecond = load(service, depositCall, { size: size.entities, seconds }).perSecond
+    return perSecond * seconds
+  })
+  return { perSecond, used }
+}
+
+async function held<T>(client: pg.Client, work: () => Promise<T>): Promise<T> {
+  await client.query('select pg_advisory_lock($1)', [turn])
+  return work().finally(() => client.query('select pg_advisory_unlock($1)', [turn]))
+}
+
+/** Waits until what there is has its seal. */
+async function allSealed(client: pg.Client) {
+  for (;;) {
+    const { rows } = await client.query<{ left: boolean }>(`
+      select exists (select from audit a
+        where (a.xid, a.audit_id) > (select l.xid, l.audit_id from audit_link l
+          order by position desc limit 1)) as left`)
+    if (!rows[0]!.left) return
+    await sleep(200)
+  }
+}
