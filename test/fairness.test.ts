@@ -9,13 +9,10 @@ import { refused } from './support/refused.ts'
 import { adminPassword, type Service, startService } from './support/service.ts'
 
 /**
- * What one caller may do to the others. The bounded form for every run of the tests; with
- * FAIRNESS_SECONDS (npm run test:fairness) it goes on for longer and tells its figures.
+ * What one caller may do to the others: nobody else is refused, and all are served. How long it
+ * takes them is measured by `npm run test:fairness` (test/fairness/), on a machine that is quiet.
  */
-const seconds = Number(process.env.FAIRNESS_SECONDS ?? 2)
-const isMeasured = process.env.FAIRNESS_SECONDS !== undefined
-/** How much slower than beside as many harmless calls; a busy machine is given more. */
-const most = isMeasured ? 3 : 10
+const seconds = 2
 
 let service: Service
 /** A second node on the same database, which the greedy one does not call. */
@@ -54,26 +51,11 @@ const deposit = () =>
     amount: 1,
   })
 
-/** Compares an attack with as many harmless calls of the same caller. */
-async function compare(
-  name: string,
-  callers: number,
-  attack: (n: number) => Promise<{ status: number }>,
-) {
-  const calm = await timesDuring(deposit, () =>
-    flood(callers, seconds * 1000, () =>
-      callFrom(service.url, { method: 'GET', path: '/Product?PageSize=1', token: greedy }),
-    ),
-  )
+/** The other user's deposits while the greedy one is at it. */
+async function survives(callers: number, attack: (n: number) => Promise<{ status: number }>) {
   const during = await timesDuring(deposit, () => flood(callers, seconds * 1000, attack))
-  if (isMeasured)
-    process.stderr.write(
-      `${name}: p99 ${during.p99.toFixed(0)} ms, beside harmless calls ${calm.p99.toFixed(0)} ms\n`,
-    )
-  assert.equal(during.refused, 0, `${name}: others are refused`)
+  assert.equal(during.refused, 0, 'others are refused')
   assert.ok(during.count >= 3)
-  const limit = Math.max(most * calm.p99, 1500)
-  assert.ok(during.p99 <= limit, `${name}: ${during.p99} ms beside ${calm.p99} ms`)
 }
 
 describe('While one caller does their worst, another is served', () => {
@@ -83,14 +65,14 @@ describe('While one caller does their worst, another is served', () => {
       '/BizEntity?PageNumber=3&PageSize=100&IncludeTotal=true',
       '/BizEntity?Name.contains=e&PageSize=1000',
     ]
-    await compare('pages', 40, (n) =>
+    await survives(40, (n) =>
       callFrom(service.url, { method: 'GET', path: paths[n % paths.length]!, token: greedy }),
     )
   })
 
   it('with filters in ever new combinations', async () => {
     const operators = ['equal', 'notEqual', 'greaterThan', 'lessThan', 'in', 'notIn']
-    await compare('combinations', 20, (n) => {
+    await survives(20, (n) => {
       const pick = (i: number) => operators[Math.floor(n / 6 ** i) % 6]
       const query = ['BizEntityID', 'BizEntityTypeID', 'BizEntityStatusID', 'AccountID']
         .map((name, i) => `${name}.${pick(i)}=1`)
@@ -103,7 +85,7 @@ describe('While one caller does their worst, another is served', () => {
     const items = Array.from({ length: 1000 }, () => `[${'{},'.repeat(900)}{}]`)
     const body = `{"includeAccounts":[${items.join()}]}`
     assert.ok(body.length > 2_000_000)
-    await compare('bodies', 8, () =>
+    await survives(8, () =>
       callFrom(service.url, {
         method: 'POST',
         path: '/Distribution/Preview',
@@ -178,9 +160,7 @@ describe('What is refused', () => {
 
 describe('Afterwards', () => {
   it('everything is as it was', async () => {
-    const start = performance.now()
     assert.equal((await deposit()).status, 200)
     only(await service.admin.post('/Product', { name: 'After' }))
-    assert.ok(performance.now() - start < 5_000)
   })
 })

@@ -34,14 +34,17 @@ export type Call = {
   token?: string | undefined
   /** Where on this machine the call comes from: 127.0.0.2 is somebody else than 127.0.0.1. */
   from?: string
+  /** The Idempotency-Key. */
+  key?: string
 }
 
 /** Sends a call from an address of one's choice, and reads its answer to the end. */
-export const callFrom = (url: string, { method, path, body, token, from }: Call) =>
+export const callFrom = (url: string, { method, path, body, token, from, key }: Call) =>
   new Promise<{ status: number; text: string }>((resolve, reject) => {
     const headers = {
       Version: '2.0',
       ...(token !== undefined && { Authorization: token }),
+      ...(key !== undefined && { 'Idempotency-Key': key }),
       ...(body !== undefined && {
         'Content-Type': 'application/json',
         'Content-Length': Buffer.byteLength(body),

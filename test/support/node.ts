@@ -6,6 +6,7 @@ import { adminPassword } from './service.ts'
 
 export type Node = {
   url: string
+  pid: number
   anyone: Client
   admin: Client
   /** Everything it wrote so far: the greeting and the log. */
@@ -45,5 +46,5 @@ export async function startNode(
     await stop()
     throw error
   })
-  return { url, anyone, admin, output, stop, kill }
+  return { url, pid: program.pid, anyone, admin, output, stop, kill }
 }
