@@ -120,6 +120,24 @@ describe('A distribution statement', () => {
     has(text, 'Łukasz Ωmega & Sons', 'no tax file number quoted', '47%', '188.00', '812.00')
   })
 
+  it('shows nothing of a bank number of three characters or fewer', async () => {
+    const own = await taxingFund(service)
+    const bank = {
+      bsb: '062-000',
+      accountNumber: '987',
+      accountName: 'Sho',
+      isForDistribution: true,
+    }
+    const { accountID } = await investor(service, own, [quoted], { paymentDetails: [bank] })
+    const distribution = await configure(service, own, { distributionAmountPerUnit: 1 })
+    for (const name of ['Declare', 'Payment'] as const)
+      await stage(service.admin, name, distribution)
+    const paid = { productID: own.productID, corporateActionID: distribution.corporateActionID }
+    const text = await textOf({ reportTypeID: 8, ...paid, accountID })
+    has(text, '062-000 ***')
+    assert.ok(!text.includes('987'), text)
+  })
+
   it('for everybody is a zip with a PDF for each account and a list', async () => {
     const body = { reportTypeID: 8, productID: fund.productID, corporateActionID, format: 'zip' }
     const files = filesIn(await fileOf(service.admin, body))
