@@ -29,7 +29,8 @@ export const seals: Workload = async (bench: Bench) => {
     const rate = ({ perSecond }: Measured) => perSecond
     const each = (all: Measured[]) => {
       const node = middle(all, ({ used }) => used.node).toFixed(0)
-      return `${node} µs of Node, ${middle(all, ({ used }) => used.database).toFixed(0)} of PostgreSQL`
+      const database = middle(all, ({ used }) => used.database).toFixed(0)
+      return `${node} µs of Node, ${database} of PostgreSQL`
     }
     return [
       result(

@@ -32,7 +32,7 @@ export const statements: Workload = async ({ service, size, rounds }: Bench) => 
         work: `statements of ${size.entities.toLocaleString('en')} accounts as a zip`,
         baseline: `${wanted} a second`,
         unit: 'a second',
-        note: `the service held ${mebibytes(before)} before and ${mebibytes(most)} at most meanwhile`,
+        note: `the service held ${mebibytes(before)} before, ${mebibytes(most)} at most meanwhile`,
       },
       { subject: median(rates), against: wanted },
       atLeast(1),

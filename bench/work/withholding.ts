@@ -26,7 +26,7 @@ export const withholding: Workload = async ({ service, size, rounds }) => {
       result(
         {
           number: '14',
-          work: `Payment over ${size.entities.toLocaleString('en')} accounts, a tenth of them taxed`,
+          work: `Payment over ${size.entities.toLocaleString('en')} accounts, a tenth taxed`,
           baseline: 'the same without withholding, in turns',
           unit: 'ms',
           note: `all of them taxed, each with a transaction more: ${all.toFixed(0)} ms`,
