@@ -20,7 +20,8 @@ const storeys: Record<string, string> = {
   money: 'withholding-rate distribution payment-run reconciliation',
   records: 'document hold statement report search',
   integration: 'event webhook import',
-  operations: 'gauges.ts secret-fields.ts verify backup maintenance.ts worker.ts demo cli console',
+  operations:
+    'gauges.ts secret-fields.ts warm-up.ts verify backup maintenance.ts worker.ts demo cli console',
 }
 const known = ['src/version.ts', 'src/time-zone.ts', 'src/config.ts']
 const above = ['src/app.ts', 'src/worker.ts', 'src/main.ts']
