@@ -104,10 +104,10 @@ export function readHoldings(handle: Sql, actor: Actor, query: HoldingQuery) {
     show: (rows) => sql`
       select ${holdingColumns}
       from (${rows}) h
-      join product p on p.product_id = h.product_id
+      ${itsProduct}
       cross join lateral (select coalesce(${date ?? null}::date, ${today('p')}) as date) d
       ${accountNames('h')}
-      join investment i on i.investment_id = h.investment_id
+      ${itsInvestment}
       left join lateral (
         select price, price_date from investment_price
         where investment_id = h.investment_id and price_date <= d.date
@@ -117,6 +117,17 @@ export function readHoldings(handle: Sql, actor: Actor, query: HoldingQuery) {
       order by h.product_id, h.account_id, h.investment_id`,
   })
 }
+
+/**
+ * By holding: a planner that knows of one product or of a few investments only, since nobody has
+ * counted them anew, would read the whole page once for each that there is.
+ */
+const itsProduct = raw(`cross join lateral (
+        select external_product_id, time_zone from product
+        where product_id = h.product_id limit 1) p`)
+const itsInvestment = raw(`cross join lateral (
+        select external_investment_id, security_code, name, currency_id from investment
+        where investment_id = h.investment_id limit 1) i`)
 
 const { Declared } = lookups.DistributionStatus
 

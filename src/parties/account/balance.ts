@@ -17,8 +17,8 @@ export const balancesOf = (accounts: string): Fragment => sql`
       sum(case when v.price is null then s.invested
         else round(s.quantity * v.price, minor_units(i.currency_id)) end) as amount
     from ${raw(accounts)} a
-    join product p on p.product_id = a.product_id
-    cross join lateral (select ${today('p')} as today offset 0) d
+    cross join lateral (
+      select ${today('p')} as today from product p where p.product_id = a.product_id limit 1) d
     cross join lateral (
       select exists (select 1 from ledger_account l
         where l.product_id = a.product_id and l.account_id = a.account_id

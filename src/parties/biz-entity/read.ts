@@ -118,7 +118,9 @@ const selectEntities = (actor: Actor, page: Fragment, extent: Extent = 'whole') 
     from (
       select a.biz_entity_id as "bizEntityID", a.account_id as "accountID", ${one(sql`
         select ${accountColumns}`)} as record
-      from page_account a join product pr on pr.product_id = a.product_id
+      from page_account a
+      cross join lateral (
+        select external_product_id from product where product_id = a.product_id limit 1) pr
       left join balance bal on bal.account_id = a.account_id) r
     group by r."bizEntityID")
   select ${entityColumns},

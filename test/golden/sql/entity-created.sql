@@ -163,8 +163,8 @@ from (
     sum(case when v.price is null then s.invested
       else round(s.quantity * v.price, minor_units(i.currency_id)) end) as amount
   from page_account a
-  join product p on p.product_id = a.product_id
-  cross join lateral (select product_today(p.time_zone) as today offset 0) d
+  cross join lateral (
+    select product_today(p.time_zone) as today from product p where p.product_id = a.product_id limit 1) d
   cross join lateral (
     select exists (select 1 from ledger_account l
       where l.product_id = a.product_id and l.account_id = a.account_id
@@ -205,7 +205,9 @@ accounts as (
   a.withholding_override as "withholdingOverride",
   trim_scale(coalesce(bal.balance, 0)) as "balance",
   coalesce(bal.balances, '[]') as "balances") r) as record
-    from page_account a join product pr on pr.product_id = a.product_id
+    from page_account a
+    cross join lateral (
+      select external_product_id from product where product_id = a.product_id limit 1) pr
     left join balance bal on bal.account_id = a.account_id) r
   group by r."bizEntityID")
 select b.biz_entity_id as "bizEntityID",

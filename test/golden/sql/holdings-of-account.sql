@@ -60,14 +60,18 @@ select coalesce(sum(m.amount), 0) from (
   and ($6::bigint = 0 or $7::bigint < (select max(account_id)::bigint from account)
 * (select max(investment_id) from investment))
   order by h.product_id, h.account_id, h.investment_id limit $8 offset $9::bigint) h
-    join product p on p.product_id = h.product_id
+    cross join lateral (
+      select external_product_id, time_zone from product
+      where product_id = h.product_id limit 1) p
     cross join lateral (select coalesce($10::date, product_today(p.time_zone)) as date) d
     cross join lateral (
   select a.external_account_id, a.account_number, e.biz_entity_id, e.external_biz_entity_id,
     e.name as biz_entity_name
   from account a join biz_entity e on e.biz_entity_id = a.biz_entity_id
   where a.account_id = h.account_id limit 1) a
-    join investment i on i.investment_id = h.investment_id
+    cross join lateral (
+      select external_investment_id, security_code, name, currency_id from investment
+      where investment_id = h.investment_id limit 1) i
     left join lateral (
       select price, price_date from investment_price
       where investment_id = h.investment_id and price_date <= d.date
