@@ -45,15 +45,17 @@ const oneOfProducts = reference(productReference.identity, ['productIDs'])
 export async function createKey(tx: Tx, actor: Actor, input: ApiKeyInput): Promise<Written> {
   const { name, permissions, productIDs, expires, allowedNetworks } = input
   await refuseWider(tx, actor, input)
+  const [given] = await tx.query<{ isPast: boolean }>(sql`
+    select coalesce(${expires}::timestamptz <= now(), false) as "isPast"`)
+  if (given!.isPast) throw invalid('invalid_value', 'expires must be in the future.', 'expires')
   const key = newKey()
-  const [row] = await tx.query<{ id: number; isPast: boolean }>(sql`
+  const [row] = await tx.query<{ id: number }>(sql`
     insert into api_key
       (user_id, name, key_hash, permissions, product_ids, expires_date, allowed_networks)
     values (${actor.userID}, ${name}, ${hashOf(key)}, ${permissions}::text[],
       ${productIDs ?? null}::int[], ${expires}, ${allowedNetworks ?? null}::text[])
-    returning api_key_id as id, coalesce(expires_date <= now(), false) as "isPast"`)
-  const { id, isPast } = row!
-  if (isPast) throw invalid('invalid_value', 'expires must be in the future.', 'expires')
+    returning api_key_id as id`)
+  const { id } = row!
   const { json } = await render(tx, selectKey(sql`k.api_key_id = ${id}`))
   const shown = { ...JSON.parse(json)[0], key }
   return { json: JSON.stringify([shown]), recordCount: 1, ids: [id], changes: input }

@@ -9,12 +9,14 @@ import { type NewEvent, sharesOf } from '../../platform/sql/event.ts'
 import type { Tx } from '../../platform/sql/handle.ts'
 import { type Located, locateAll, namesAny, reference } from '../../platform/sql/identify.ts'
 import { recordset } from '../../platform/sql/recordset.ts'
+import { byProduct, inProduct } from '../../platform/sql/spread.ts'
 
 const event = {
   what: 'event notice',
   table: 'biz_event',
   columns: ['biz_event_id', 'external_transaction_id'],
   inProduct: true,
+  inLedger: true,
 } as const
 export const eventReference = reference(event, ['bizEventID', 'externalTransactionId'])
 
@@ -123,7 +125,7 @@ export async function lockEvents(tx: Tx, actor: Actor, ids: number[]): Promise<E
     group by product_id order by product_id`)
   const locked: EventRow[] = []
   for (const { productID, roots } of families)
-    locked.push(...(await lockFamilies(tx, productID, roots)))
+    locked.push(...(await lockFamilies(inProduct(tx, productID), productID, roots)))
   return locked
 }
 
@@ -274,6 +276,13 @@ const settledColumns = {
  * which are completed.
  */
 export async function completeEvents(tx: Tx, rows: readonly Settling[]): Promise<Set<number>> {
+  const completed = new Set<number>()
+  for (const [productID, own] of byProduct(rows))
+    for (const id of await completeOf(inProduct(tx, productID), own)) completed.add(id)
+  return completed
+}
+
+async function completeOf(tx: Tx, rows: readonly Settling[]): Promise<number[]> {
   const links = rows.flatMap((row) =>
     row.event
       ? {
@@ -288,7 +297,7 @@ export async function completeEvents(tx: Tx, rows: readonly Settling[]): Promise
         }
       : [],
   )
-  if (links.length === 0) return new Set()
+  if (links.length === 0) return []
   const settled = await tx.query<{ id: number; isCompleted: boolean }>(sql`
     with settled as materialized (
       select g.*, e.quantity - abs(g.quantity) as units_left, e.amount - abs(g.amount) as money_left
@@ -307,7 +316,7 @@ export async function completeEvents(tx: Tx, rows: readonly Settling[]): Promise
     from judged j
     where e.product_id = j.product_id and e.biz_event_id = j.event_id
     returning e.biz_event_id as id, not j.stays as "isCompleted"`)
-  return new Set(settled.flatMap(({ id, isCompleted }) => (isCompleted ? [id] : [])))
+  return settled.flatMap(({ id, isCompleted }) => (isCompleted ? [id] : []))
 }
 
 /**
@@ -321,8 +330,11 @@ export async function reopenEvents(
   const links = rows.flatMap(({ productID, id, eventID }) =>
     eventID === null ? [] : { productID, id, eventID },
   )
-  if (links.length === 0) return
-  await tx.query(sql`
+  for (const [productID, own] of byProduct(links)) await reopen(inProduct(tx, productID), own)
+}
+
+const reopen = (tx: Tx, links: readonly { productID: number; id: number; eventID: number }[]) =>
+  tx.query(sql`
     with undone as materialized (
       select t.product_id, t.biz_event_id,
         sum(abs(t.quantity)) filter (where not p.completed) as quantity,
@@ -345,7 +357,6 @@ export async function reopenEvents(
     from undone u
     where e.product_id = u.product_id and e.biz_event_id = u.biz_event_id
       and e.biz_event_status_id <> ${statuses.Cancelled}`)
-}
 
 /** What is told of the notices that a request has completed. */
 export const completedNotices = (

@@ -5,7 +5,7 @@ import type { Actor } from '../../platform/actor.ts'
 import { conditions, related } from '../../platform/sql/filters.ts'
 import type { Fragment, Sql } from '../../platform/sql/handle.ts'
 import { page, renderPage } from '../../platform/sql/paging.ts'
-import { columns, render } from '../../platform/sql/render.ts'
+import { columns, renderByProduct } from '../../platform/sql/render.ts'
 import { BizEvent, type EventQuery, eventAccountFilters, eventFilters } from './schema.ts'
 
 const eventColumns = columns(BizEvent, 't', {
@@ -48,12 +48,8 @@ export function readEvents(handle: Sql, actor: Actor, query: EventQuery) {
 export type EventKey = { productID: number; id: number }
 
 export const renderEvents = (handle: Sql, keys: EventKey[]) =>
-  render(
-    handle,
+  renderByProduct(handle, keys, 'bizEventID', (productID, ids) =>
     selectEvents(sql`
-      select t.* from unnest(${keys.map(({ productID }) => productID)}::int[],
-        ${keys.map(({ id }) => id)}::bigint[]) k (product_id, id)
-      cross join lateral (
-        select * from biz_event
-        where product_id = k.product_id and biz_event_id = k.id limit 1) t`),
+      select * from biz_event
+      where product_id = ${productID} and biz_event_id = any(${ids}::bigint[])`),
   )

@@ -7,6 +7,7 @@ export const transactionReference = reference(
     table: 'biz_transaction',
     columns: ['biz_transaction_id', 'external_biz_transaction_id'],
     inProduct: true,
+    inLedger: true,
   },
   ['bizTransactionID', 'externalBizTransactionId'],
 )

@@ -6,7 +6,7 @@ import { lookups } from '../../platform/lookup/lookups.ts'
 import { conditions, related } from '../../platform/sql/filters.ts'
 import type { Fragment, Sql } from '../../platform/sql/handle.ts'
 import { page, renderPage } from '../../platform/sql/paging.ts'
-import { type Answer, columns } from '../../platform/sql/render.ts'
+import { type Answer, arrayOf, columns } from '../../platform/sql/render.ts'
 import { byProduct, inOneProduct } from '../../platform/sql/spread.ts'
 import { counts, ofKind } from './kinds.ts'
 import {
@@ -146,7 +146,7 @@ export async function renderPerRequest(
   const inOrder = records.sort((a, b) => a.place - b.place)
   const texts = new Map<number, string[]>(wanted.map(({ request }) => [request, []]))
   for (const { request, json } of inOrder) texts.get(request)?.push(json)
-  return new Map([...texts].map(([request, own]) => [request, `[${own.join(', \n ')}]`]))
+  return new Map([...texts].map(([request, own]) => [request, arrayOf(own)]))
 }
 
 type Rendered = { request: number; place: number; json: string }

@@ -4,6 +4,7 @@ import { lookups } from '../../platform/lookup/lookups.ts'
 import { conflict } from '../../platform/refusal.ts'
 import { wholeUnits } from '../../platform/shape/decimal.ts'
 import type { Sql, Tx } from '../../platform/sql/handle.ts'
+import { inProduct } from '../../platform/sql/spread.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
 import { centOf } from './components.ts'
 import {
@@ -40,12 +41,13 @@ type Terms = Entitling & {
 
 /** Locks in who is entitled to what. Later transactions, back-dated ones too, change none of it. */
 export async function declareDistribution(
-  tx: Tx,
+  all: Tx,
   actor: Actor,
   declaration: Declaration,
   inline: number,
 ): Promise<Written> {
-  const which = await identifyDistribution(tx, actor, declaration)
+  const which = await identifyDistribution(all, actor, declaration)
+  const tx = inProduct(all, which.productID)
   const stored = await lockDistribution(tx, which)
   refuseUndeclarable(stored)
   const terms = await entitlingOf(tx, stored, declaration)

@@ -3,6 +3,7 @@ import { lockSet, postSet } from '../../ledger/biz-transaction/post-set.ts'
 import type { Actor } from '../../platform/actor.ts'
 import { lookups } from '../../platform/lookup/lookups.ts'
 import type { Tx } from '../../platform/sql/handle.ts'
+import { inProduct } from '../../platform/sql/spread.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
 import { payee } from './payee.ts'
 import { payLeftovers } from './residual.ts'
@@ -33,12 +34,13 @@ type Terms = { tax?: TaxTerms | undefined }
  * part that goes to the DRP is held.
  */
 export async function payDistribution(
-  tx: Tx,
+  all: Tx,
   actor: Actor,
   payment: Payment,
   inline: number,
 ): Promise<Written> {
-  const which = await identifyDistribution(tx, actor, payment)
+  const which = await identifyDistribution(all, actor, payment)
+  const tx = inProduct(all, which.productID)
   const stored = await lockDistribution(tx, which)
   refuseOtherStage(stored, Declared)
   refuseFarAhead(stored, stored.paymentDate!, 'paymentDate')

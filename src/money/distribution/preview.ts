@@ -6,6 +6,7 @@ import { decimal } from '../../platform/shape/fields.ts'
 import type { Sql } from '../../platform/sql/handle.ts'
 import { defaultPageSize } from '../../platform/sql/paging.ts'
 import { type Answer, many } from '../../platform/sql/render.ts'
+import { inProduct } from '../../platform/sql/spread.ts'
 import {
   entitlingOf,
   nobodyEntitled,
@@ -60,11 +61,12 @@ const afterTax = (decimals: number) => sql`
 
 /** What Declare would do with the same body: nothing is written. */
 export async function previewDistribution(
-  handle: Sql,
+  all: Sql,
   actor: Actor,
   declaration: Declaration,
 ): Promise<Answer> {
-  const which = await identifyDistribution(handle, actor, declaration)
+  const which = await identifyDistribution(all, actor, declaration)
+  const handle = inProduct(all, which.productID)
   const stored = await readDistribution(handle, which)
   refuseUndeclarable(stored)
   const terms = await entitlingOf(handle, stored, declaration)

@@ -4,6 +4,7 @@ import type { Actor } from '../../platform/actor.ts'
 import { lookups } from '../../platform/lookup/lookups.ts'
 import { conflict, invalid } from '../../platform/refusal.ts'
 import type { Tx } from '../../platform/sql/handle.ts'
+import { inProduct } from '../../platform/sql/spread.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
 import type { DrpAllotment } from './schema.ts'
 import { within } from './span.ts'
@@ -31,12 +32,13 @@ type Terms = { price: string; date: string; unitDecimals: number }
  * on.
  */
 export async function reinvest(
-  tx: Tx,
+  all: Tx,
   actor: Actor,
   allotment: DrpAllotment,
   inline: number,
 ): Promise<Written> {
-  const which = await identifyDistribution(tx, actor, allotment)
+  const which = await identifyDistribution(all, actor, allotment)
+  const tx = inProduct(all, which.productID)
   const stored = await lockDistribution(tx, which)
   refuseOtherStage(stored, Paid)
   if (stored.drpIndicatorID !== lookups.DRPIndicator.Offered)

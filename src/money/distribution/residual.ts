@@ -9,6 +9,7 @@ import { conflict } from '../../platform/refusal.ts'
 import type { Fragment, Tx } from '../../platform/sql/handle.ts'
 import { namesAny, noSuch } from '../../platform/sql/identify.ts'
 import { render } from '../../platform/sql/render.ts'
+import { inProduct } from '../../platform/sql/spread.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
 import { payee } from './payee.ts'
 import type { ResidualPayout } from './schema.ts'
@@ -84,15 +85,20 @@ export async function payLeftovers(tx: Tx, leftovers: Leftovers, span: Span = ev
 type Paying = { productID: number; today: string; lockedDate: string | null; pays: boolean }
 
 /** Pays them out by themselves, where no distribution is going to. */
-export async function payResiduals(tx: Tx, actor: Actor, payout: ResidualPayout): Promise<Written> {
+export async function payResiduals(
+  all: Tx,
+  actor: Actor,
+  payout: ResidualPayout,
+): Promise<Written> {
   if (!namesAny(investmentReference, payout)) throw noSuch(investmentReference, payout)
-  const investmentID = await identifyInvestment(tx, actor, payout)
-  const [row] = await tx.query<Paying>(sql`
+  const investmentID = await identifyInvestment(all, actor, payout)
+  const [row] = await all.query<Paying>(sql`
     select i.product_id as "productID", ${today('p')} as today, p.locked_date as "lockedDate",
       i.drp_residual_on_exit = 'Pay' as pays
     from investment i join product p on p.product_id = i.product_id
     where i.investment_id = ${investmentID}`)
   const { productID, pays } = row!
+  const tx = inProduct(all, productID)
   refuseFarAhead(row!, payout.date, 'date')
   refuseLocked(row!, payout.date)
   if (!pays)

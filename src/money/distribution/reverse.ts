@@ -4,6 +4,7 @@ import { lookups } from '../../platform/lookup/lookups.ts'
 import { conflict, type Problem, Refusal } from '../../platform/refusal.ts'
 import type { Fragment, Tx } from '../../platform/sql/handle.ts'
 import { keepLedgerRows } from '../../platform/sql/ledger-version.ts'
+import { inProduct } from '../../platform/sql/spread.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
 import type { Reversal } from './schema.ts'
 import {
@@ -34,12 +35,13 @@ const underWay: Record<string, { stage: Stage<Reason>; to: number }> = {
 
 /** Takes back the last stage, or the one that is under way. */
 export async function reverseDistribution(
-  tx: Tx,
+  all: Tx,
   actor: Actor,
   reversal: Reversal,
   inline: number,
 ): Promise<Written> {
-  const which = await identifyDistribution(tx, actor, reversal)
+  const which = await identifyDistribution(all, actor, reversal)
+  const tx = inProduct(all, which.productID)
   await lockDistribution(tx, which)
   // A span that is being worked on ends first.
   await tx.query(sql`

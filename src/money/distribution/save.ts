@@ -11,6 +11,7 @@ import type { Tx } from '../../platform/sql/handle.ts'
 import { locateAll, namesAny, noSuch, type Reference } from '../../platform/sql/identify.ts'
 import { nothingLeft } from '../../platform/sql/render.ts'
 import { defineTable, put, rowFrom, updateRows } from '../../platform/sql/rows.ts'
+import { inProduct } from '../../platform/sql/spread.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
 import {
   Distribution,
@@ -170,12 +171,13 @@ function refuseSettled(stored: Stored) {
 }
 
 export async function updateDistribution(
-  tx: Tx,
+  all: Tx,
   actor: Actor,
   input: DistributionUpdate,
 ): Promise<Written> {
   refuseInvalid(input, [distributionReference, investmentReference])
-  const which = await identifyDistribution(tx, actor, input)
+  const which = await identifyDistribution(all, actor, input)
+  const tx = inProduct(all, which.productID)
   refuseSettled(await lockDistribution(tx, which))
   const before = await renderDistribution(tx, which)
   const investments = await investmentsOf(tx, actor, which.productID, input)
@@ -195,11 +197,12 @@ export async function updateDistribution(
 }
 
 export async function deleteDistribution(
-  tx: Tx,
+  all: Tx,
   actor: Actor,
   key: DistributionKey,
 ): Promise<Written> {
-  const which = await identifyDistribution(tx, actor, key, distributionParameter)
+  const which = await identifyDistribution(all, actor, key, distributionParameter)
+  const tx = inProduct(all, which.productID)
   refuseSettled(await lockDistribution(tx, which))
   const { json: before } = await renderDistribution(tx, which)
   await keepDistribution(tx, which)

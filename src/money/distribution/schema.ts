@@ -310,6 +310,7 @@ const distribution = {
   table: 'distribution',
   columns: ['corporate_action_id', 'external_corporate_action_id'],
   inProduct: true,
+  inLedger: true,
 } as const
 export const distributionReference = reference(distribution, [
   'corporateActionID',

@@ -4,6 +4,7 @@ import { conflict, Refusal } from '../../platform/refusal.ts'
 import type { Database, Fragment, Tx } from '../../platform/sql/handle.ts'
 import { keepLedgerRows } from '../../platform/sql/ledger-version.ts'
 import { nothingLeft } from '../../platform/sql/render.ts'
+import { inProduct } from '../../platform/sql/spread.ts'
 import { unitOfWork } from '../../platform/sql/unit-of-work.ts'
 import { isLast, type Span, spanFrom } from './span.ts'
 import { type DistributionID, ofDistribution, readDistribution, type Stored } from './sql.ts'
@@ -59,10 +60,11 @@ async function lockStage(tx: Tx, { productID, id }: DistributionID) {
 const stageOf = ({ stage }: Row) => stages[stage] as Stage<object>
 
 export async function workOnSpan(
-  tx: Tx,
+  all: Tx,
   which: DistributionID,
   accountsAtOnce: number,
 ): Promise<'left' | 'more' | 'done'> {
+  const tx = inProduct(all, which.productID)
   const row = await lockStage(tx, which)
   if (!row) return 'left'
   const stored = await readDistribution(tx, which)
@@ -104,7 +106,8 @@ async function finish(database: Database, which: DistributionID) {
   const { userID, username } = row
   const requestID = randomUUID()
   const write = { userID, username, operation, event, resource: 'Distribution', requestID }
-  const work = async (tx: Tx) => {
+  const work = async (all: Tx) => {
+    const tx = inProduct(all, which.productID)
     const locked = await lockStage(tx, which)
     if (!locked || locked.stage !== row.stage) throw somebodyElse()
     await workOnWholeTables(tx)

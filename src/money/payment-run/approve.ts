@@ -7,6 +7,7 @@ import { conflict, forbidden } from '../../platform/refusal.ts'
 import { wholeUnits } from '../../platform/shape/decimal.ts'
 import type { Tx } from '../../platform/sql/handle.ts'
 import { keepLedgerRows } from '../../platform/sql/ledger-version.ts'
+import { inProduct } from '../../platform/sql/spread.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
 import { mostCents } from './aba.ts'
 import { dropEmpty } from './create.ts'
@@ -17,8 +18,9 @@ import { lockRun, ofRun, type RunID, renderRun } from './sql.ts'
  * Another person than the maker says yes: what the ledger no longer pays leaves the run, and the
  * files are made, whose bytes never change after.
  */
-export async function approveRun(tx: Tx, actor: Actor, runID: number): Promise<Written> {
-  const run = await lockRun(tx, actor, runID, ['Draft'])
+export async function approveRun(all: Tx, actor: Actor, runID: number): Promise<Written> {
+  const run = await lockRun(all, actor, runID, ['Draft'])
+  const tx = inProduct(all, run.productID)
   if (run.createdBy === actor.userID)
     throw forbidden('own_run', 'A payment run is approved by another person than its maker.')
   await settleItems(tx, run)

@@ -4,6 +4,7 @@ import type { Actor } from '../../platform/actor.ts'
 import { conflict } from '../../platform/refusal.ts'
 import type { Fragment, Tx } from '../../platform/sql/handle.ts'
 import { keepLedgerRows } from '../../platform/sql/ledger-version.ts'
+import { inProduct } from '../../platform/sql/spread.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
 import { answer, fill } from './create.ts'
 import { coolOffDaysOf, type Terms } from './payable.ts'
@@ -15,8 +16,9 @@ import { closeIfDone } from './steps.ts'
  * Returned payments to whoever is the payee now, in a new run. One whose payee still cannot be paid
  * stays returned, and is an exception of the new run.
  */
-export async function reissue(tx: Tx, actor: Actor, asked: Reissue): Promise<Written> {
-  const run = await lockRun(tx, actor, asked.paymentRunID, ['Sent', 'Closed'])
+export async function reissue(all: Tx, actor: Actor, asked: Reissue): Promise<Written> {
+  const run = await lockRun(all, actor, asked.paymentRunID, ['Sent', 'Closed'])
+  const tx = inProduct(all, run.productID)
   const terms = await copyRun(tx, actor, run)
   const wanted = asked.paymentIDs ?? null
   const returned = sql`${ofRun(run, 'p')} and p.state = 'Returned'

@@ -7,6 +7,7 @@ import type { Fragment, Tx } from '../../platform/sql/handle.ts'
 import { keepLedgerRows } from '../../platform/sql/ledger-version.ts'
 import { recordset } from '../../platform/sql/recordset.ts'
 import { nothingLeft } from '../../platform/sql/render.ts'
+import { inProduct } from '../../platform/sql/spread.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
 import type { RunResult, Unclaimed } from './schema.ts'
 import { lockRun, ofRun, type RunID, renderRun } from './sql.ts'
@@ -19,8 +20,9 @@ const told = async (tx: Tx, actor: Actor, run: RunID, changes: object): Promise<
 })
 
 /** The bank has the file. */
-export async function sendRun(tx: Tx, actor: Actor, runID: number): Promise<Written> {
-  const run = await lockRun(tx, actor, runID, ['Approved'])
+export async function sendRun(all: Tx, actor: Actor, runID: number): Promise<Written> {
+  const run = await lockRun(all, actor, runID, ['Approved'])
+  const tx = inProduct(all, run.productID)
   await keepLedgerRows(tx, 'payment_run', ofRun(run, 't'))
   await keepLedgerRows(tx, 'payment', ofRun(run, 't'))
   await tx.query(sql`
@@ -30,8 +32,9 @@ export async function sendRun(tx: Tx, actor: Actor, runID: number): Promise<Writ
 }
 
 /** What became of payments that were sent. One that is not there, or was told already, refuses. */
-export async function recordResults(tx: Tx, actor: Actor, result: RunResult): Promise<Written> {
-  const run = await lockRun(tx, actor, result.paymentRunID, ['Sent', 'Closed'])
+export async function recordResults(all: Tx, actor: Actor, result: RunResult): Promise<Written> {
+  const run = await lockRun(all, actor, result.paymentRunID, ['Sent', 'Closed'])
+  const tx = inProduct(all, run.productID)
   const today = await todayOf(tx, run.productID)
   refuseUnnamed(result)
   const given = result.payments.map(({ paymentID, reference, state, reason, date }, place) => ({
@@ -132,8 +135,9 @@ export async function closeIfDone(tx: Tx, { userID }: Actor, run: RunID) {
 }
 
 /** Returned money that nobody asks for is unclaimed after so many days. */
-export async function markUnclaimed(tx: Tx, actor: Actor, asked: Unclaimed): Promise<Written> {
-  const run = await lockRun(tx, actor, asked.paymentRunID, ['Sent', 'Closed'])
+export async function markUnclaimed(all: Tx, actor: Actor, asked: Unclaimed): Promise<Written> {
+  const run = await lockRun(all, actor, asked.paymentRunID, ['Sent', 'Closed'])
+  const tx = inProduct(all, run.productID)
   const today = await todayOf(tx, run.productID)
   const wanted = sql`${ofRun(run, 't')} and t.state = 'Returned'
     and t.state_date <= ${today}::date - ${asked.days}::int
@@ -149,8 +153,9 @@ export async function markUnclaimed(tx: Tx, actor: Actor, asked: Unclaimed): Pro
 }
 
 /** A draft goes as if it had not been; what it would have reissued is returned money again. */
-export async function deleteRun(tx: Tx, actor: Actor, runID: number): Promise<Written> {
-  const run = await lockRun(tx, actor, runID, ['Draft'])
+export async function deleteRun(all: Tx, actor: Actor, runID: number): Promise<Written> {
+  const run = await lockRun(all, actor, runID, ['Draft'])
+  const tx = inProduct(all, run.productID)
   const { productID } = run
   const first = await lockFirst(tx, run)
   const reissued = (payment: string): Fragment => sql`

@@ -25,7 +25,7 @@ export async function deleteEntity(tx: Tx, actor: Actor, key: BizEntityKey): Pro
   )
   const accounts = await lockAccounts(tx, id)
   await refuseWithHistory(tx, accounts)
-  const before = await render(tx, entitiesByID(actor, [id]))
+  const before = await render(tx, await entitiesByID(tx, actor, [id]))
   const accountIDs = accounts.map(({ accountID }) => accountID)
   await retireAccountNumbers(tx, accountIDs)
   await removeSettledEvents(tx, accounts)

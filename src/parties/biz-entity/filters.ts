@@ -46,10 +46,7 @@ const invested = (query: BizEntityQuery) => {
     : sql`(h.product_id, h.investment_id) in (
         select i.product_id, i.investment_id from investment i where ${investment})`
   return sql`
-    exists (
-      select 1 from investment i where ${investment} and exists (
-        select 1 from holding h
-        where h.product_id = i.product_id and h.investment_id = i.investment_id offset 0))
+    exists (select 1 from holding h where ${named} limit 1)
     and b.biz_entity_id in (
       select a.biz_entity_id
       from holding h join account a on a.product_id = h.product_id and a.account_id = h.account_id

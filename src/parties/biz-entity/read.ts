@@ -3,6 +3,7 @@ import type { Actor } from '../../platform/actor.ts'
 import type { Fragment, Sql } from '../../platform/sql/handle.ts'
 import { page, renderPage } from '../../platform/sql/paging.ts'
 import { type Answer, columns, many, one } from '../../platform/sql/render.ts'
+import { inOneProduct } from '../../platform/sql/spread.ts'
 import { mostTogether, readTogether } from '../../platform/sql/together.ts'
 import { balancesOf } from '../account/balance.ts'
 import { Account } from '../account/schema.ts'
@@ -28,7 +29,7 @@ export function readEntities(handle: Sql, actor: Actor, query: BizEntityQuery): 
     rows: (wanted) => sql`
         select * from biz_entity b where ${join(askedFor(actor, query), ' and ')}
         ${page(wanted, 'biz_entity b', 'b.biz_entity_id')}`,
-    show: (rows) => selectEntities(actor, rows),
+    show: (rows) => completeEntities(handle, actor, rows),
   })
 }
 
@@ -61,7 +62,8 @@ const few = 8
 async function readThese(handle: Sql, actor: Actor, ids: readonly number[], extent: Extent) {
   const rows = await handle.query<{ id: number; json: string }>(sql`
     select r."bizEntityID" as id, to_json(r)::text as json
-    from (${selectEntities(
+    from (${await completeEntities(
+      handle,
       actor,
       sql`
       select b.* from (
@@ -84,8 +86,12 @@ const isPlain = sql`
   and not exists (select 1 from biz_entity_party y
     where y.biz_entity_id = b.biz_entity_id and y.organisation_id is not null)`
 
-export const entitiesByID = (actor: Actor, ids: readonly number[]) =>
-  selectEntities(actor, sql`select * from biz_entity b where b.biz_entity_id = any(${ids}::int[])`)
+export const entitiesByID = (handle: Sql, actor: Actor, ids: readonly number[]) =>
+  completeEntities(
+    handle,
+    actor,
+    sql`select * from biz_entity b where b.biz_entity_id = any(${ids}::int[])`,
+  )
 
 const entityColumns = columns(BizEntity, 'b')
 const addressesOf = listOf(addressKind.table, Address, 'bizEntity', 'b')
@@ -108,11 +114,11 @@ const partyColumns = columns(BizEntityParty, 'y', {
  * from the ledger, which may live on other machines: those of the page's accounts are added up in
  * one join, never one by one.
  */
-const selectEntities = (actor: Actor, page: Fragment, extent: Extent = 'whole') => sql`
+const selectEntities = (actor: Actor, page: Fragment, extent: Extent, balances: Fragment) => sql`
   with page as materialized (${page}),
   page_account as materialized (
     select a.* from page b join account a on a.biz_entity_id = b.biz_entity_id),
-  balance as (${selectBalances}),
+  balance as (${balances}),
   accounts as (
     select r."bizEntityID" as id, json_agg(r.record order by r."accountID") as list
     from (
@@ -133,6 +139,28 @@ const selectEntities = (actor: Actor, page: Fragment, extent: Extent = 'whole') 
   order by b.biz_entity_id`
 
 const selectBalances = balancesOf('page_account')
+
+/** Where products live apart, the balances are added up product by product, each at its place. */
+async function completeEntities(
+  handle: Sql,
+  actor: Actor,
+  page: Fragment,
+  extent: Extent = 'whole',
+): Promise<Fragment> {
+  if (!(await handle.isSpread())) return selectEntities(actor, page, extent, selectBalances)
+  const products = await handle.query<{ id: number }>(sql`
+    select distinct a.product_id as id
+    from (${page}) b join account a on a.biz_entity_id = b.biz_entity_id`)
+  const parts = products.map(({ id }) =>
+    inOneProduct(balancesOf(`(select * from page_account where product_id = ${Number(id)})`), id),
+  )
+  const balances = parts.length > 0 ? join(parts, ' union all ') : noBalances
+  return selectEntities(actor, page, extent, balances)
+}
+
+const noBalances = raw(
+  'select null::int as account_id, null::numeric as balance, null::json as balances where false',
+)
 
 const none = raw(`'[]'::json`)
 

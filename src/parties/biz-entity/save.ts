@@ -81,7 +81,7 @@ export async function createEntities(
   await planning.plan.write(tx)
   await refuseCycles(tx, parents)
   await touch(tx, showing)
-  const answer = await render(tx, entitiesByID(actor, ids!))
+  const answer = await render(tx, await entitiesByID(tx, actor, ids!))
   const changes = masked({ items: BizEntityInput } as TSchema, inputs)
   const shares = sharesOf(ids!.map((id) => ({ productID: products.get(id)!, id })))
   const doubts = doubtsAbout(BizEntityInput, inputs, pathOf)
@@ -105,12 +105,12 @@ export async function replaceEntity(
   if (!stored) throw lostRace('biz_entity')
   if (stored.biz_entity_type_id !== input.bizEntityTypeID)
     throw invalid('immutable', 'bizEntityTypeID cannot be changed.', 'bizEntityTypeID')
-  const before = await render(tx, entitiesByID(actor, [id]))
+  const before = await render(tx, await entitiesByID(tx, actor, [id]))
   const planned = await planEntities(planning, drafts, linked, new Map([[id, stored]]))
   await planning.plan.write(tx)
   await refuseCycles(tx, planned.parents)
   if (planned.changed || linked.changed.length > 0) await touch(tx, showing)
-  const after = await render(tx, entitiesByID(actor, [id]))
+  const after = await render(tx, await entitiesByID(tx, actor, [id]))
   const changes = {
     ...changesBetween(BizEntity, before.json, after.json),
     ...sealedIn(linked),

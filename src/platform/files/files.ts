@@ -127,7 +127,7 @@ async function claim(tx: Tx, sha256: string, size: number): Promise<Claim> {
     insert into stored_file (sha256, size, claimed_date)
     values (${sha256}, ${size}, clock_timestamp())
     on conflict (sha256) do update set claimed_date = excluded.claimed_date
-    returning claimed_date::text as at, xmax = 0 as "isNew"`)
+    returning claimed_date as at, xmax = 0 as "isNew"`)
   const { at, isNew } = claimed!
   // Whoever stored the same between the two statements keeps the day that is theirs.
   return { at, before: isNew ? '-infinity' : (known?.before ?? at) }

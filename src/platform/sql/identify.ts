@@ -17,6 +17,8 @@ export type Identity = {
   columns: readonly string[]
   /** Its external ids and codes are unique inside its product only, and it has a product_id. */
   inProduct?: boolean
+  /** A table of the ledger, which may be spread over several machines. */
+  inLedger?: boolean
 }
 
 /** An identity as a request writes it: the field names, in the order of the identity's columns. */
@@ -138,43 +140,84 @@ export function nameOf({ identity, fields }: Reference, record: object): Name | 
   return { field, column: identity.columns[place]!, value: given[field] as string | number }
 }
 
-/**
- * One statement whatever the ways of naming in use; what is named often is looked up once. Each by
- * itself in the index: a planner that joins a thousand names with a table reads all of the table.
- */
+/** What is named often is looked up once. */
 async function lookUp(
   handle: Sql,
   { identity }: Reference,
   names: (Name | undefined)[],
   { visible = sql`true`, productIDs }: Resolution,
-): Promise<Map<number, { id: number; productID?: number }>> {
-  const [native] = identity.columns
+): Promise<Map<number, FoundRecord>> {
   const firsts = firstPlaces(names, productIDs)
-  const asked = names.filter((_, i) => firsts[i] === i) as Name[]
-  const ways = [...new Set(asked.map(({ column }) => column))].map((column) => {
-    const places = names.flatMap((name, i) =>
-      name?.column === column && firsts[i] === i ? [i] : [],
-    )
-    const asked = places.map((place) => ({
-      place,
-      value: names[place]!.value,
-      product_id: productIDs?.[place],
-    }))
-    const types = { place: 'int', value: column === native ? 'bigint' : 'text', product_id: 'int' }
-    const named = { value: 'g.value', productID: 'g.product_id' }
-    return sql`
-      select g.place, r.* from ${recordset('g', asked, types)}
-      cross join lateral (${recordNamed(identity, column, named, visible)}) r`
-  })
-  if (ways.length === 0) return new Map()
-  const rows = await handle.query<{ place: number; id: number }>(join(ways, ' union all '))
-  const found = new Map(rows.map(({ place, ...record }) => [place, record]))
+  const asked = names.flatMap((name, place): Asked[] =>
+    name && firsts[place] === place ? [{ ...name, place, productID: productIDs?.[place] }] : [],
+  )
+  if (asked.length === 0) return new Map()
+  const look = identity.inLedger ? lookInLedger : lookOneByOne
+  const found = await look(handle, identity, asked, visible)
   return new Map(
     firsts.flatMap((first, i) => {
       const record = first === undefined ? undefined : found.get(first)
       return record ? [[i, record]] : []
     }),
   )
+}
+
+type Asked = Name & { place: number; productID: number | undefined }
+type FoundRecord = { id: number; productID?: number }
+type Look = (
+  handle: Sql,
+  identity: Identity,
+  asked: readonly Asked[],
+  visible: Fragment,
+) => Promise<Map<number, FoundRecord>>
+
+const typeOf = ({ columns }: Identity, column: string) =>
+  column === columns[0] ? 'bigint' : 'text'
+const waysOf = (asked: readonly Asked[]) =>
+  [...new Set(asked.map(({ column }) => column))].map((column) => ({
+    column,
+    own: asked.filter((one) => one.column === column),
+  }))
+
+/**
+ * One statement whatever the ways of naming in use. Each by itself in the index: a planner that
+ * joins a thousand names with a table reads all of the table.
+ */
+const lookOneByOne: Look = async (handle, identity, asked, visible) => {
+  const ways = waysOf(asked).map(({ column, own }) => {
+    const rows = own.map(({ place, value, productID }) => ({ place, value, product_id: productID }))
+    const types = { place: 'int', value: typeOf(identity, column), product_id: 'int' }
+    const named = { value: 'g.value', productID: 'g.product_id' }
+    return sql`
+      select g.place, r.* from ${recordset('g', rows, types)}
+      cross join lateral (${recordNamed(identity, column, named, visible)}) r`
+  })
+  const rows = await handle.query<{ place: number; id: number }>(join(ways, ' union all '))
+  return new Map(rows.map(({ place, ...record }) => [place, record]))
+}
+
+/** The names as a list: what is spread over several machines can be asked for in no other way. */
+const lookInLedger: Look = async (handle, identity, asked, visible) => {
+  const found = new Map<number, FoundRecord>()
+  for (const { column, own } of waysOf(asked)) {
+    const values = own.map(({ value }) => value)
+    const rows = await handle.query<Required<FoundRecord> & { name: string | number }>(sql`
+      select ${raw(`r.${identity.columns[0]}`)} as id, r.product_id as "productID",
+        ${raw(`r.${column}`)} as name
+      from ${raw(identity.table)} r
+      where ${raw(`r.${column}`)} = any(${values}::${raw(typeOf(identity, column))}[])
+        and ${visible}`)
+    const named = new Map<string, typeof rows>()
+    for (const row of rows)
+      named.set(String(row.name), [...(named.get(String(row.name)) ?? []), row])
+    for (const { place, value, productID } of own) {
+      const record = named
+        .get(String(value))
+        ?.find((row) => productID === undefined || row.productID === productID)
+      if (record) found.set(place, { id: record.id, productID: record.productID })
+    }
+  }
+  return found
 }
 
 /** For each name the place where the same was said first. */

@@ -58,7 +58,7 @@ type List = {
   /** The rows, of the products of its scope; their select ends in `page` or `pageBy`. */
   rows: (wanted: Wanted, within: Fragment) => Fragment
   /** The records of the rows, where the rows are not records yet. */
-  show?: (rows: Fragment) => Fragment
+  show?: (rows: Fragment) => Fragment | Promise<Fragment>
 }
 
 type Page = { json: string; count: number; last: string | null }
@@ -71,7 +71,7 @@ export async function renderPage(handle: Sql, query: PageQuery, list: List): Pro
   const wanted = wantedOf(query, list.key)
   const products = list.scope && (await partsOf(handle, list.scope))
   const [found] = await handle.query<Page>(
-    products ? inParts(list, wanted, products) : inOne(list, wanted),
+    await (products ? inParts(list, wanted, products) : inOne(list, wanted)),
   )
   const { json, count, last } = found!
   return {
@@ -87,10 +87,13 @@ export async function renderPage(handle: Sql, query: PageQuery, list: List): Pro
 
 const shownBy = ({ show = (rows: Fragment) => rows }: List) => show
 
-const inOne = (list: List, wanted: Wanted): Fragment => sql`
+async function inOne(list: List, wanted: Wanted): Promise<Fragment> {
+  const shown = await shownBy(list)(list.rows(wanted, list.scope?.within ?? empty))
+  return sql`
     select coalesce(json_agg(r${raw(newestFirst(wanted, list.key))}), '[]')::text as json,
       count(*)::int as count, ${raw(lastKey(wanted, list.key))} as last
-    from (${shownBy(list)(list.rows(wanted, list.scope?.within ?? empty))}) r`
+    from (${shown}) r`
+}
 
 /** The products that a list is read of one by one: those of its scope, where they live apart. */
 async function partsOf(handle: Sql, { products }: LedgerScope): Promise<number[] | undefined> {
@@ -101,17 +104,16 @@ async function partsOf(handle: Sql, { products }: LedgerScope): Promise<number[]
 }
 
 /** The part of each product as it would be alone, put together here. */
-function inParts(list: List, wanted: Wanted, products: readonly number[]): Fragment {
+async function inParts(list: List, wanted: Wanted, products: readonly number[]) {
   const { key, scope, rows } = list
   const part: Wanted = { ...wanted, isPart: true }
   const keys = fieldsOf(key)
-  const parts = products.map((productID) =>
-    inOneProduct(
-      sql`select to_json(r) as record, ${raw(keys.map((k, i) => `${k} as k${i}`).join(', '))}
-        from (${shownBy(list)(rows(part, scope!.isOf(productID)))}) r`,
-      productID,
-    ),
-  )
+  const named = raw(keys.map((k, i) => `${k} as k${i}`).join(', '))
+  const partOf = async (productID: number) => {
+    const shown = await shownBy(list)(rows(part, scope!.isOf(productID)))
+    return inOneProduct(sql`select to_json(r) as record, ${named} from (${shown}) r`, productID)
+  }
+  const parts = await Promise.all(products.map(partOf))
   const order = key.map((_, i) => `k${i}${wanted.isDescending ? ' desc' : ''}`).join(', ')
   const last = key.map((_, i) => `k${i}`).join(', ')
   return sql`

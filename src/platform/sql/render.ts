@@ -2,6 +2,7 @@ import sql, { raw } from 'sql-template-tag'
 import type { TObject, TSchema } from 'typebox'
 import { isOneValue, ownNode } from '../shape/keywords.ts'
 import type { Fragment, Sql } from './handle.ts'
+import { byProduct, inOneProduct } from './spread.ts'
 
 /** JSON text as PostgreSQL rendered it: what fills the envelope. */
 export type Answer = {
@@ -90,3 +91,27 @@ export async function renderOne(handle: Sql, select: Fragment): Promise<Answer |
   )
   return row && { json: row.json, recordCount: 1 }
 }
+
+type Key = { productID: number; id: number }
+
+/** Records of the ledger, read product by product and put together by their key. */
+export async function renderByProduct(
+  handle: Sql,
+  keys: readonly Key[],
+  field: string,
+  select: (productID: number, ids: number[]) => Fragment,
+): Promise<Answer> {
+  const rows: { id: number; json: string }[] = []
+  for (const [productID, own] of byProduct(keys)) {
+    const ids = own.map(({ id }) => id)
+    const shown = sql`
+      select r.${raw(`"${field}"`)} as id, to_json(r)::text as json
+      from (${select(productID, ids)}) r`
+    rows.push(...(await handle.query<(typeof rows)[number]>(inOneProduct(shown, productID))))
+  }
+  const inOrder = rows.sort((a, b) => a.id - b.id).map(({ json }) => json)
+  return { json: arrayOf(inOrder), recordCount: rows.length }
+}
+
+/** As PostgreSQL writes an array of records. */
+export const arrayOf = (records: readonly string[]) => `[${records.join(', \n ')}]`

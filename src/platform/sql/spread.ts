@@ -53,3 +53,12 @@ export function byProduct<Row extends { productID: number }>(
   }
   return [...groups].sort(([a], [b]) => a - b)
 }
+
+type Asking = { query<Row extends object>(statement: Statement): Promise<Row[]> }
+
+/** The same handle for whoever works on one product: every statement says which. */
+export const inProduct = <Handle extends Asking>(handle: Handle, productID: number): Handle => ({
+  ...handle,
+  query: <Row extends object>(statement: Statement) =>
+    handle.query<Row>(inOneProduct(statement, productID)),
+})

@@ -37,7 +37,10 @@ export async function createReport(tx: Tx, actor: Actor, input: ReportInput): Pr
   const about = await subjectOf(tx, actor, input)
   const { productID, investmentID, corporateActionID, bizEntityID, accountID } = about
   const { name = kinds[reportTypeID]!.title, date, fromDate, toDate } = input
-  const [row] = await tx.query<{ id: number; isAhead: boolean }>(sql`
+  const [given] = await tx.query<{ isAhead: boolean }>(sql`
+    select coalesce(${knownAt}::timestamptz > clock_timestamp(), false) as "isAhead"`)
+  if (given!.isAhead) throw invalid('out_of_range', 'knownAt lies in the future.', 'knownAt')
+  const [row] = await tx.query<{ id: number }>(sql`
     insert into report (report_type_id, name, format, product_id, investment_id,
       corporate_action_id, biz_entity_id, account_id, date, from_date, to_date, top, user_id,
       username, known_at)
@@ -46,9 +49,8 @@ export async function createReport(tx: Tx, actor: Actor, input: ReportInput): Pr
       coalesce(${date}::date, ${toDate}::date, current_date), ${fromDate},
       coalesce(${toDate}::date, ${date}::date, current_date), ${top}, ${actor.userID},
       ${actor.username}, ${knownAt})
-    returning report_id as id, coalesce(known_at > clock_timestamp(), false) as "isAhead"`)
-  const { id, isAhead } = row!
-  if (isAhead) throw invalid('out_of_range', 'knownAt lies in the future.', 'knownAt')
+    returning report_id as id`)
+  const { id } = row!
   await queueReport(tx, id)
   return { ...(await renderReport(tx, id)), ids: [id], productID, changes: input }
 }

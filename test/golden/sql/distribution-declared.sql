@@ -4,12 +4,12 @@ select r.product_id as id
 from product r
 where r.product_id = g.value and true and true limit 1) r;
 
-    select g.place, r.* from unnest($1::int[],$2::bigint[],$3::int[]) g ("place", "value", "product_id")
-    cross join lateral (
-select r.corporate_action_id as id , r.product_id as "productID"
-from distribution r
-where r.corporate_action_id = g.value and (g.product_id is null or r.product_id = g.product_id) and r.product_id = any(array(
-  select product_id from product where true)) limit 1) r;
+  select r.corporate_action_id as id, r.product_id as "productID",
+    r.corporate_action_id as name
+  from distribution r
+  where r.corporate_action_id = any($1::bigint[])
+    and r.product_id = any(array(
+select product_id from product where true));
 
 select * from distribution where product_id = $1 and corporate_action_id = $2 for update nowait;
 
@@ -31,28 +31,28 @@ select t.product_id as "productID",
   t.drp_allotment_date as "drpAllotmentDate",
   minor_units(i.currency_id) as decimals,
   array(select c.percentage::text from distribution_component c
-    where c.product_id = t.product_id and c.corporate_action_id = t.corporate_action_id
+    where c.product_id = $1 and c.corporate_action_id = t.corporate_action_id
     order by c.ordinal) as percentages,
   (select trim_scale(sum(c.percentage))::text from distribution_component c
-    where c.product_id = t.product_id and c.corporate_action_id = t.corporate_action_id)
+    where c.product_id = $2 and c.corporate_action_id = t.corporate_action_id)
     as "componentTotal",
   array(select c.tax_component_name from distribution_component c
-    where c.product_id = t.product_id and c.corporate_action_id = t.corporate_action_id
+    where c.product_id = $3 and c.corporate_action_id = t.corporate_action_id
     order by c.ordinal) as "componentNames",
   array(select (select k ->> 'incomeKind' from json_array_elements(p.tax_component_kinds) k
       where lower(trim(k ->> 'taxComponentName')) = lower(trim(c.tax_component_name)) limit 1)
     from distribution_component c
-    where c.product_id = t.product_id and c.corporate_action_id = t.corporate_action_id
+    where c.product_id = $4 and c.corporate_action_id = t.corporate_action_id
     order by c.ordinal) as "componentKinds",
   p.withholding,
   product_today(p.time_zone) as today, p.locked_date as "lockedDate",
   g.stage as "underWay",
   g.error_message as "stageError"
 from distribution t join investment i on i.investment_id = t.investment_id
-join product p on p.product_id = t.product_id
-left join distribution_stage g on g.product_id = t.product_id
+join product p on p.product_id = $5
+left join distribution_stage g on g.product_id = $6
   and g.corporate_action_id = t.corporate_action_id
-where t.product_id = $1 and t.corporate_action_id = $2;
+where t.product_id = $7 and t.corporate_action_id = $8;
 
   select count(*)::int as count from
 holding x where x.product_id = $1 and x.investment_id = $2;
@@ -90,15 +90,15 @@ select u.*, coalesce(u.amount, round(u.units * $9::numeric, $10::int)) as gross 
   select h.account_id, u.units, null::numeric as unit_days,
     u.units as measure
   from holding h
-  join ledger_account l on l.product_id = h.product_id and l.account_id = h.account_id
+  join ledger_account l on l.product_id = $11 and l.account_id = h.account_id
   cross join lateral (select
-  case when l.last_date <= $11::date then h.quantity
+  case when l.last_date <= $12::date then h.quantity
     else coalesce((
-  select b.closing_quantity from transaction_line b where b.product_id = $12 and b.account_id = h.account_id
-  and b.investment_id = $13 and b.biz_transaction_status_id <> 3 and b.transaction_date <= $14::date
+  select b.closing_quantity from transaction_line b where b.product_id = $13 and b.account_id = h.account_id
+  and b.investment_id = $14 and b.biz_transaction_status_id <> 3 and b.transaction_date <= $15::date
   order by b.transaction_date desc, b.biz_transaction_id desc limit 1), 0) end as units offset 0) u
-  where h.product_id = $15 and h.investment_id = $16
-    and h.account_id > $17 and h.account_id <= $18
+  where h.product_id = $16 and h.investment_id = $17
+    and h.account_id > $18 and h.account_id <= $19
     and true
     and true) u where u.measure > 0) u offset 0) g join account a on a.account_id = g.account_id offset 0) g offset 0) g) g
   where g.units > 0 or g.gross > 0;
@@ -111,9 +111,9 @@ select u.*, coalesce(u.amount, round(u.units * $9::numeric, $10::int)) as gross 
 insert into distribution_version (product_id, corporate_action_id, valid_to, image, components)
 select d.product_id, d.corporate_action_id, clock_timestamp(), to_jsonb(d), coalesce((
     select jsonb_agg(to_jsonb(c)) from distribution_component c
-    where c.product_id = d.product_id and c.corporate_action_id = d.corporate_action_id), '[]')
+    where c.product_id = $1 and c.corporate_action_id = d.corporate_action_id), '[]')
 from distribution d
-where d.product_id = $1 and d.corporate_action_id = $2;
+where d.product_id = $2 and d.corporate_action_id = $3;
 
 update distribution set distribution_status_id = $1, updated_date = now(), declared_amount = $2, declared_date = now(), declared_unit_value = $3,
     declared_rate = case when distribution_amount_per_unit is null
@@ -155,17 +155,17 @@ select t.corporate_action_id as "corporateActionID",
 select coalesce(json_agg(json_build_object('taxComponentName', c.tax_component_name,
   'percentage', trim_scale(c.percentage)) order by c.ordinal), '[]')
 from distribution_component c
-where c.product_id = t.product_id and c.corporate_action_id = t.corporate_action_id) as "taxComponents",
+where c.product_id = $1 and c.corporate_action_id = t.corporate_action_id) as "taxComponents",
   case when g.stage is not null then json_build_object('stage', g.stage, 'progressPercent',
 least(99, 100 * (g.phase::bigint * g.account_count + g.accounts_done)
   / greatest(1, g.phases::bigint * g.account_count)),
 'accountCount', g.account_count, 'startedDate', to_char(g.started_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'),
 'errorMessage', g.error_message) end as "stageProgress" from (
-select * from distribution where product_id = $1 and corporate_action_id = $2) t
-join product p on p.product_id = t.product_id
+select * from distribution where product_id = $2 and corporate_action_id = $3) t
+join product p on p.product_id = $4
 join investment i on i.investment_id = t.investment_id
 left join investment r on r.investment_id = t.drp_investment_id
-left join distribution_stage g on g.product_id = t.product_id
+left join distribution_stage g on g.product_id = $5
   and g.corporate_action_id = t.corporate_action_id
 order by t.corporate_action_id) r;
 
