@@ -139,10 +139,11 @@ begin
       when column_name = 'carried_cost'
         then 'case when c.valid_to is null then t.carried_cost else c.carried_cost end
           as carried_cost'
+      when column_name like 'closing\_%' then format('null::numeric as %I', column_name)
       else 't.' || quote_ident(column_name) end, ', ' order by ordinal_position) into fields
   from information_schema.columns where table_schema = 'public' and table_name = 'biz_transaction';
   execute format($v$
-    create view known.posted as
+    create view known.biz_transaction as
     select %s from public.biz_transaction t
     left join lateral (
       select v.* from public.biz_transaction_version v
@@ -155,7 +156,7 @@ begin
     where t.created_date <= known.moment() $v$, fields);
 end $$;
 
--- ... and counted anew. Rolled back (status 3) it counts for nothing.
+-- ... and with its closings, counted anew. Rolled back (status 3) it counts for nothing.
 do $$
 declare
   fields text;
@@ -168,19 +169,16 @@ begin
       else 't.' || quote_ident(column_name) end, ', ' order by ordinal_position) into fields
   from information_schema.columns where table_schema = 'public' and table_name = 'biz_transaction';
   execute format($v$
-    create view known.biz_transaction as
+    create view known.transaction_line as
     select %s from (
       select t.*, public.holding_state(row(0, 0, 0, 0)::public.holding_state,
           case when t.biz_transaction_status_id <> 3 then t.quantity else 0 end,
           t.amount, public.minor_units(i.currency_id), t.carried_cost) over (
         partition by t.product_id, t.account_id, t.investment_id
         order by t.transaction_date, t.biz_transaction_id) as state
-      from known.posted t
+      from known.biz_transaction t
       join public.investment i on i.investment_id = t.investment_id) t $v$, fields);
 end $$;
-
--- It has its closings already.
-create view known.transaction_line as select * from known.biz_transaction;
 
 create view known.holding as
 select h.product_id, h.account_id, h.investment_id, coalesce(s.quantity, 0) as quantity,
@@ -190,7 +188,7 @@ from public.holding h
 left join lateral (
   select b.closing_quantity as quantity, b.closing_amount as invested, b.closing_cost as cost,
     b.closing_gain as gain
-  from known.biz_transaction b
+  from known.transaction_line b
   where b.product_id = h.product_id and b.account_id = h.account_id
     and b.investment_id = h.investment_id and b.biz_transaction_status_id <> 3
   order by b.transaction_date desc, b.biz_transaction_id desc limit 1) s on true
@@ -201,7 +199,7 @@ where exists (
 
 create view known.ledger_account as
 select l.product_id, l.account_id, coalesce((
-    select max(t.transaction_date) from known.posted t
+    select max(t.transaction_date) from known.biz_transaction t
     where t.product_id = l.product_id and t.account_id = l.account_id
       and t.biz_transaction_status_id <> 3), '-infinity'::date) as last_date
 from public.ledger_account l;

@@ -87,6 +87,33 @@ const withClosings = sql`
     where h.product_id = t.product_id and h.account_id = t.account_id and ${raw(counts('t'))}) s
     on true`
 
+/**
+ * The same in a read of the past, where closings are counted from the first transaction on: of each
+ * account of the page once. What its holdings came to is the sum of what each line moved.
+ */
+const withClosingsOf = (page: Fragment) => sql`
+  left join (
+    select l.product_id, l.biz_transaction_id, l.closing_quantity, l.closing_amount,
+      sum(l.quantity_moved) over account as quantity, sum(l.amount_moved) over money as amount
+    from (
+      select b.*, j.currency_id,
+        b.closing_quantity - lag(b.closing_quantity, 1, 0) over own as quantity_moved,
+        b.closing_amount - lag(b.closing_amount, 1, 0) over own as amount_moved
+      from (select distinct product_id, account_id from (${page}) t) a
+      cross join lateral (
+        select * from transaction_line b
+        where b.product_id = a.product_id and b.account_id = a.account_id
+          and ${raw(counts('b'))} offset 0) b
+      join investment j on j.investment_id = b.investment_id
+      window own as (partition by b.product_id, b.account_id, b.investment_id
+        order by b.transaction_date, b.biz_transaction_id)) l
+    window account as (partition by l.product_id, l.account_id
+        order by l.transaction_date, l.biz_transaction_id),
+      money as (partition by l.product_id, l.account_id, l.currency_id
+        order by l.transaction_date, l.biz_transaction_id)) s
+    on s.product_id = t.product_id and s.biz_transaction_id = t.biz_transaction_id
+  cross join lateral (select s.closing_quantity, s.closing_amount) o`
+
 const accountKey = 't.product_id, t.account_id'
 const accountsFrom = 'a.product_id, a.account_id from account a'
 const accountsOfOwners =
@@ -99,7 +126,7 @@ export function readTransactions(
   actor: Actor,
   query: TransactionQuery,
 ): Promise<Answer> {
-  const { Status, ShowClosing } = query
+  const { Status, ShowClosing, KnownAt } = query
   const asked = [
     conditions(transactionFilters, query),
     ...(Status ? [statusIs(Status)] : []),
@@ -108,6 +135,7 @@ export function readTransactions(
     ...related(transactionInvestmentFilters, query, investmentKey, investmentsFrom),
   ]
   const shown = ShowClosing ? withClosing : withoutClosing
+  const closings = KnownAt ? withClosingsOf : () => withClosings
   return renderPage(handle, query, {
     key: ['bizTransactionID'],
     scope: ledgerScope(actor, query, 't.product_id'),
@@ -117,7 +145,7 @@ export function readTransactions(
       ${page(wanted, 'biz_transaction t', 't.biz_transaction_id')}`,
     show: (rows) => sql`
         select ${shown} from (${rows}) t ${withNames}
-        ${ShowClosing ? withClosings : empty} order by t.biz_transaction_id`,
+        ${ShowClosing ? closings(rows) : empty} order by t.biz_transaction_id`,
   })
 }
 

@@ -67,7 +67,10 @@ select coalesce(sum(m.amount), 0) from (
     cross join lateral (
   select a.external_account_id, a.account_number, e.biz_entity_id, e.external_biz_entity_id,
     e.name as biz_entity_name
-  from account a join biz_entity e on e.biz_entity_id = a.biz_entity_id
+  from account a
+  cross join lateral (
+    select e.biz_entity_id, e.external_biz_entity_id, e.name from biz_entity e
+    where e.biz_entity_id = a.biz_entity_id limit 1) e
   where a.account_id = h.account_id limit 1) a
     cross join lateral (
       select external_investment_id, security_code, name, currency_id from investment

@@ -34,7 +34,10 @@ join product p on p.product_id = t.product_id
 cross join lateral (
   select a.external_account_id, a.account_number, e.biz_entity_id, e.external_biz_entity_id,
     e.name as biz_entity_name
-  from account a join biz_entity e on e.biz_entity_id = a.biz_entity_id
+  from account a
+  cross join lateral (
+    select e.biz_entity_id, e.external_biz_entity_id, e.name from biz_entity e
+    where e.biz_entity_id = a.biz_entity_id limit 1) e
   where a.account_id = t.account_id limit 1) a
 join investment i on i.investment_id = t.investment_id
 order by t.biz_event_id) r;

@@ -222,7 +222,10 @@ select t.*, (select s from (select t.biz_transaction_id as "bizTransactionID",
 cross join lateral (
   select a.external_account_id, a.account_number, e.biz_entity_id, e.external_biz_entity_id,
     e.name as biz_entity_name
-  from account a join biz_entity e on e.biz_entity_id = a.biz_entity_id
+  from account a
+  cross join lateral (
+    select e.biz_entity_id, e.external_biz_entity_id, e.name from biz_entity e
+    where e.biz_entity_id = a.biz_entity_id limit 1) e
   where a.account_id = t.account_id limit 1) a
 cross join lateral (
   select i.external_investment_id, i.security_code, i.name, i.currency_id, p.external_product_id
