@@ -10,12 +10,12 @@ import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { Gate } from './frame/Gate.tsx'
 import { router } from './router.tsx'
-import { ApiError } from './shared/api/error.ts'
+import { RegistryError } from './shared/api/error.ts'
 import { theme } from './theme.ts'
 
 /** What the service refuses it refuses again; only what may have been the connection is retried. */
 const mayPass = (error: Error) =>
-  error instanceof ApiError && (error.status === 0 || error.status === 503)
+  error instanceof RegistryError && (error.status === 0 || error.status === 503)
 
 const queries = new QueryClient({
   defaultOptions: {

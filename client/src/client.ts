@@ -18,6 +18,8 @@ export type CallOptions = {
   signal?: AbortSignal
   /** A key of your own under which a write is done once; without it each call has a new one. */
   idempotencyKey?: string
+  /** Headers that go with it: If-Match, say. */
+  headers?: Record<string, string>
 }
 
 type Query = Record<string, unknown>
@@ -37,7 +39,7 @@ export type RegistryEvent = {
 
 /** How a call reaches the registry: signed in, with a key, and again where that may help. */
 function transportOf(options: ClientOptions) {
-  const { baseUrl, credentials, attempts = 4, fetch: send = fetch } = options
+  const { baseUrl, credentials, attempts = 4, fetch: reach = fetch } = options
   const decimals = new Set(options.decimals ?? [])
   const session =
     credentials &&
@@ -48,12 +50,12 @@ function transportOf(options: ClientOptions) {
     answerOf(await tried(() => once(method, path, sent, undefined), attempts, sent.signal))
 
   async function once(method: string, path: string, sent: Sent, authorization?: string) {
-    const headers = new Headers({ Version: '2.0', Accept: 'application/json' })
+    const headers = new Headers({ Version: '2.0', Accept: 'application/json', ...sent.headers })
     if (authorization) headers.set('Authorization', authorization)
     if (sent.idempotencyKey) headers.set('Idempotency-Key', sent.idempotencyKey)
     if (sent.body !== undefined) headers.set('Content-Type', 'application/json')
     const body = sent.form ?? (sent.body === undefined ? undefined : JSON.stringify(sent.body))
-    return send(baseUrl.replace(/\/$/, '') + path + searchOf(sent.query), {
+    return reach(baseUrl.replace(/\/$/, '') + path + searchOf(sent.query), {
       method,
       headers,
       ...(body !== undefined && { body }),
@@ -68,16 +70,19 @@ function transportOf(options: ClientOptions) {
     const attempt = async () => {
       const token = await session?.authorization()
       const response = await once(method, path, sent, token)
-      if (response.status !== 401 || !token || !(await session?.renew(token))) return response
+      if (response.status !== 401 || !token) return response
+      // Read to its end first: another token may take as long as somebody takes to type a password.
+      const refused = new Response(await response.text(), response)
+      if (!(await session?.renew(token))) return refused
       return once(method, path, sent, await session?.authorization())
     }
     return tried(attempt, attempts, sent.signal)
   }
 
   async function answerOf(response: Response) {
-    const answer = parseExactly(await response.text(), decimals) as Envelope
-    if (response.ok) return answer
-    const { message = response.statusText, errors = [] } = answer
+    const text = await response.text()
+    if (response.ok) return parseExactly(text, decimals) as Envelope
+    const { message = response.statusText, errors = [] } = refusalIn(text, decimals)
     throw new RegistryError(
       response.status,
       message ?? '',
@@ -89,7 +94,12 @@ function transportOf(options: ClientOptions) {
   const call = async (method: Method, path: string, sent: Sent) =>
     answerOf(await request(method.toUpperCase(), path, sent))
 
-  return { request, answerOf, call }
+  async function send(method: Uppercase<Method>, path: string, sent: Sent = {}) {
+    const response = await request(method, path, sent)
+    return { headers: response.headers, envelope: await answerOf(response) }
+  }
+
+  return { request, answerOf, call, send }
 }
 
 /**
@@ -97,7 +107,7 @@ function transportOf(options: ClientOptions) {
  * Works wherever there is fetch.
  */
 export function createClient<Paths = Record<string, never>>(options: ClientOptions) {
-  const { request, answerOf, call } = transportOf(options)
+  const { request, answerOf, call, send } = transportOf(options)
   return {
     /** One page, or whatever the operation reads; the whole envelope. */
     get: <P extends PathOf<Paths, 'get'>>(
@@ -156,6 +166,9 @@ export function createClient<Paths = Record<string, never>>(options: ClientOptio
       }
     },
 
+    /** Any call, with its whole answer: the envelope, and the headers for an ETag. */
+    send,
+
     /** The bytes of a file, as they come. */
     async download(path: string, query: Query, more: CallOptions = {}) {
       const response = await request('GET', path, { ...more, query: { ...query, Raw: true } })
@@ -170,6 +183,15 @@ export function createClient<Paths = Record<string, never>>(options: ClientOptio
       form.set('file', file, name)
       return (await answerOf(await request('POST', path, { ...more, form }))).data
     },
+  }
+}
+
+/** What a refusal says; nothing where it is not the registry's but that of a proxy before it. */
+function refusalIn(text: string, decimals: ReadonlySet<string>): Partial<Envelope> {
+  try {
+    return parseExactly(text, decimals) as Envelope
+  } catch {
+    return {}
   }
 }
 

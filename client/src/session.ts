@@ -1,11 +1,22 @@
-/** How a client says who it is: with an API key, or by signing in. */
-export type Credentials = { apiKey: string } | { username: string; password: string; code?: string }
+/** A session that is kept elsewhere: that of a page, say, whose refresh token no script can read. */
+export type OwnSession = {
+  authorization: () => string | undefined | Promise<string | undefined>
+  /** After a 401: whether there is another token now. */
+  renew: (refused: string) => Promise<boolean>
+}
+
+/** How a client says who it is: with an API key, by signing in, or by a session of its own. */
+export type Credentials =
+  | { apiKey: string }
+  | { username: string; password: string; code?: string }
+  | OwnSession
 
 type Tokens = { accessToken: string; refreshToken: string }
 type Post = (path: string, body: object) => Promise<Tokens>
 
 /** Signs in when first needed; a token that has run out is replaced once for all who wait. */
-export function sessionOf(credentials: Credentials, post: Post) {
+export function sessionOf(credentials: Credentials, post: Post): OwnSession {
+  if ('renew' in credentials) return credentials
   let tokens: Promise<Tokens> | undefined
   const signIn = () => post('/User/Login', { code: undefined, ...credentials })
 

@@ -1,7 +1,7 @@
 import { Modal, Text } from '@mantine/core'
 import { lazy, type ReactNode, Suspense, useEffect } from 'react'
 import { connected } from '../shared/api/connection.ts'
-import { ApiError } from '../shared/api/error.ts'
+import { RegistryError } from '../shared/api/error.ts'
 import { resume, useSession } from '../shared/api/session.ts'
 import { tellFailure } from '../shared/view/Failure.tsx'
 import { Loading } from '../shared/view/Page.tsx'
@@ -18,7 +18,7 @@ async function begin(): Promise<void> {
   try {
     await resume()
   } catch (error) {
-    if (!(error instanceof ApiError) || error.status !== 0) {
+    if (!(error instanceof RegistryError) || error.status !== 0) {
       tellFailure(error)
       return
     }

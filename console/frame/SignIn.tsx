@@ -1,11 +1,11 @@
 import { Alert, Button, Center, PasswordInput, Stack, Text, TextInput, Title } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
 import mark from '../mark.svg'
-import { ApiError } from '../shared/api/error.ts'
+import { RegistryError } from '../shared/api/error.ts'
 import { signIn, useSession } from '../shared/api/session.ts'
 
 const wantsCode = (error: Error) =>
-  error instanceof ApiError && error.problems.some(({ code }) => code === 'code_required')
+  error instanceof RegistryError && error.problems.some(({ code }) => code === 'code_required')
 
 /** The form, for the first time on a page of its own and later over whatever was being done. */
 export function SignInForm({ username: known }: { username?: string | undefined }) {

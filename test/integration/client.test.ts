@@ -139,6 +139,32 @@ describe('The client', () => {
     await assert.rejects(wrong.get('/Product'), (error) => (error as RegistryError).status === 401)
   })
 
+  it('goes by a session kept elsewhere, and gives tags that a write heeds', async () => {
+    const login = await fetch(`${service.url}/User/Login`, {
+      method: 'POST',
+      headers: { Version: '2.0', 'Content-Type': 'application/json' },
+      body: JSON.stringify(credentials),
+    })
+    const { accessToken } = (await login.json()).data
+    let token = 'not one'
+    const own = {
+      authorization: () => token,
+      renew: async () => {
+        token = accessToken
+        return true
+      },
+    }
+    const client = clientAt(service.url, { credentials: own })
+    const query = { ProductID: fund.productID }
+    const { envelope, headers } = await client.send('GET', '/Product', { query })
+    const [product] = envelope.data
+    const body = { ...product, name: 'Once' }
+    const tagged = { body, headers: { 'If-Match': headers.get('ETag') ?? '' } }
+    assert.equal((await client.send('PUT', '/Product', tagged)).envelope.data[0].name, 'Once')
+    const stale = client.send('PUT', '/Product', { ...tagged, body: { ...body, name: 'Twice' } })
+    await assert.rejects(stale, (error) => error instanceof RegistryError && error.status === 412)
+  })
+
   it('follows events as they happen', async () => {
     const registry = clientAt(service.url)
     const seen: number[] = []

@@ -1,6 +1,7 @@
+import { createClient } from '../../../client/src/client.ts'
 import { connectionLost } from './connection.ts'
-import { readJson } from './decimals.ts'
-import { ApiError, type Envelope, noConnection } from './error.ts'
+import { decimalFields } from './decimal-fields.ts'
+import { type Envelope, noConnection } from './error.ts'
 import { currentToken, renew } from './session.ts'
 
 export type Params = Record<string, string | number | boolean | null | undefined>
@@ -8,6 +9,28 @@ export type Params = Record<string, string | number | boolean | null | undefined
 /** One intent, one key: pressing twice or trying again does it once. */
 export const newIntent = () => crypto.randomUUID()
 
+const reached: typeof fetch = async (...request) => {
+  try {
+    return await fetch(...request)
+  } catch {
+    connectionLost()
+    throw noConnection()
+  }
+}
+
+/**
+ * The public client, with the page's session. It does not try again by itself: what is waited for
+ * and what is sent anew is the page's to say (connection.ts).
+ */
+const client = createClient({
+  baseUrl: '',
+  decimals: decimalFields,
+  attempts: 1,
+  fetch: reached,
+  credentials: { authorization: currentToken, renew: () => renew().then(() => true) },
+})
+
+type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 type Options = {
   params?: Params | undefined
   body?: unknown
@@ -15,50 +38,24 @@ type Options = {
   headers?: Record<string, string> | undefined
 }
 
-async function send(method: string, path: string, options: Options): Promise<Response> {
-  const { params, body, intent, headers: more } = options
-  const isForm = body instanceof FormData
-  const headers = new Headers({ Version: '2.0', Authorization: currentToken() ?? '', ...more })
-  if (body !== undefined && !isForm) headers.set('Content-Type', 'application/json')
-  if (intent) headers.set('Idempotency-Key', intent)
-  const payload = isForm ? body : JSON.stringify(body)
-  try {
-    return await fetch(path + queryOf(params), {
-      method,
-      headers,
-      ...(body !== undefined && { body: payload }),
-    })
-  } catch {
-    connectionLost()
-    throw noConnection()
-  }
+/** A filter that is empty is none. */
+const queryOf = (params: Params = {}) =>
+  Object.fromEntries(Object.entries(params).filter(([, value]) => value !== ''))
+
+async function answered<T>(method: Method, path: string, options: Options) {
+  const { params, body, intent, headers } = options
+  const { envelope, headers: got } = await client.send(method, path, {
+    query: queryOf(params),
+    ...(body instanceof FormData ? { form: body } : body !== undefined && { body }),
+    ...(intent && { idempotencyKey: intent }),
+    ...(headers && { headers }),
+  })
+  // Which data it is depends on the path; whoever calls says so.
+  return { ...(envelope as Envelope<T>), tag: got.get('etag') }
 }
 
-function queryOf(params: Params = {}): string {
-  const given = Object.entries(params).filter(([, value]) => value !== undefined && value !== '')
-  const query = new URLSearchParams(given.map(([name, value]) => [name, String(value)]))
-  return given.length > 0 ? `?${query}` : ''
-}
-
-/** The answer to a request; a token that has run out is renewed, and the request sent again. */
-async function answered(method: string, path: string, options: Options): Promise<Response> {
-  const first = await send(method, path, options)
-  if (first.status === 401) await first.body?.cancel()
-  const answer = first.status === 401 ? await again(method, path, options) : first
-  if (answer.ok) return answer
-  throw ApiError.of(answer, await envelopeOf<unknown>(answer).catch(() => undefined))
-}
-
-async function again(method: string, path: string, options: Options) {
-  await renew()
-  return send(method, path, options)
-}
-
-const envelopeOf = async <T>(answer: Response) => readJson(await answer.text()) as Envelope<T>
-
-async function call<T>(method: string, path: string, options: Options): Promise<Envelope<T>> {
-  return envelopeOf<T>(await answered(method, path, options))
-}
+const call = <T>(method: Method, path: string, options: Options): Promise<Envelope<T>> =>
+  answered<T>(method, path, options)
 
 export const api = {
   get: <T>(path: string, params?: Params) => call<T>('GET', path, { params }),
@@ -68,15 +65,14 @@ export const api = {
   put: <T>(path: string, body: unknown, intent?: string, tag?: string | null) =>
     call<T>('PUT', path, { body, intent, ...(tag && { headers: { 'If-Match': tag } }) }),
   /** One record with its tag. */
-  tagged: async <T>(path: string, params: Params) => {
-    const answer = await answered('GET', path, { params })
-    const tag = answer.headers.get('etag')
-    return { ...(await envelopeOf<T>(answer)), tag }
-  },
+  tagged: <T>(path: string, params: Params) => answered<T>('GET', path, { params }),
   delete: (path: string, params: Params) => call<null>('DELETE', path, { params }),
   /** A file's own bytes. */
   file: async (path: string, params: Params, headers?: Record<string, string>) => {
-    const answer = await answered('GET', path, { params: { ...params, Raw: true }, headers })
-    return answer.blob()
+    const { body, headers: got } = await client.download(path, queryOf(params), {
+      ...(headers && { headers }),
+    })
+    const type = got.get('content-type') ?? ''
+    return new Blob([await new Response(body).arrayBuffer()], { type })
   },
 }

@@ -1,9 +1,7 @@
+import { parseExactly } from '../../../client/src/json.ts'
 import { decimalFields } from './decimal-fields.ts'
 
-/**
- * A quote inside a text is written \" in JSON, so `"amount":` with bare quotes is a field's name
- * and nothing else; the digits behind it go between quotes before any number is made of them.
- */
-const written = new RegExp(`("(?:${decimalFields.join('|')})"\\s*:\\s*)(-?\\d[\\d.eE+-]*)`, 'g')
+const decimals = new Set<string>(decimalFields)
 
-export const readJson = (text: string): unknown => JSON.parse(text.replace(written, '$1"$2"'))
+/** JSON whose decimals are the very digits that were sent, as texts. */
+export const readJson = (text: string): unknown => parseExactly(text, decimals)

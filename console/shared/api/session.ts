@@ -1,7 +1,7 @@
 import { useSyncExternalStore } from 'react'
 import { connectionLost } from './connection.ts'
 import { readJson } from './decimals.ts'
-import { ApiError, type Envelope, noConnection } from './error.ts'
+import { type Envelope, noConnection, RegistryError } from './error.ts'
 
 export type User = {
   userID: number
@@ -48,7 +48,11 @@ async function ask(method: 'POST' | 'PUT' | 'DELETE', body?: object): Promise<Gr
     throw noConnection()
   })
   const envelope = readJson(await answer.text()) as Envelope<Grant | null>
-  if (!answer.ok) throw ApiError.of(answer, envelope)
+  if (!answer.ok) {
+    const words = envelope.message || `The service answered ${answer.status} without a reason.`
+    const requestID = answer.headers.get('x-request-id')
+    throw new RegistryError(answer.status, words, envelope.errors ?? [], requestID)
+  }
   return envelope.data
 }
 

@@ -3,7 +3,7 @@ import { useRef } from 'react'
 import { tellDone } from '../view/Failure.tsx'
 import { askWhich } from './clash.ts'
 import { api, newIntent } from './client.ts'
-import { ApiError, type Envelope } from './error.ts'
+import { type Envelope, RegistryError } from './error.ts'
 import { readTagged, type Tagged } from './tagged.ts'
 
 type Options<T> = {
@@ -63,8 +63,8 @@ export function useWrite<T = unknown>(
 const isWaiting = (data: unknown) =>
   typeof data === 'object' && data !== null && 'approvalID' in data && 'rule' in data
 
-const hasChanged = (error: unknown): error is ApiError =>
-  error instanceof ApiError && error.status === 412
+const hasChanged = (error: unknown): error is RegistryError =>
+  error instanceof RegistryError && error.status === 412
 
 /** Saves over the version that was read; where there is another by now, it is asked which stands. */
 async function replace<T>(

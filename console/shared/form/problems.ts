@@ -1,8 +1,8 @@
-import { ApiError } from '../api/error.ts'
+import { RegistryError } from '../api/error.ts'
 
 /** Problems of an answer by the path of their field, as the form knows it: `a[0].b` is `a.0.b`. */
 export function fieldErrors(error: unknown): Record<string, string> {
-  if (!(error instanceof ApiError)) return {}
+  if (!(error instanceof RegistryError)) return {}
   const named = error.problems.filter(({ field }) => field !== undefined)
   return Object.fromEntries(named.map(({ field = '', message }) => [pathOf(field), message]))
 }

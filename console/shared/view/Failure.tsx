@@ -1,9 +1,9 @@
 import { Alert, Button, Group, Text } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
-import { ApiError } from '../api/error.ts'
+import { RegistryError } from '../api/error.ts'
 import { Icon } from './icons.tsx'
 
-const requestOf = (error: unknown) => (error instanceof ApiError ? error.requestID : null)
+const requestOf = (error: unknown) => (error instanceof RegistryError ? error.requestID : null)
 const wordsOf = (error: unknown) =>
   error instanceof Error ? error.message : 'Something went wrong in this page.'
 
