@@ -15,6 +15,7 @@ export type Size = {
 export const sizes: Record<string, Size> = {
   small: { name: 'small', entities: 10_000, transactionsPerEntity: 10, warmSeconds: 6 },
   middle: { name: 'middle', entities: 50_000, transactionsPerEntity: 4, warmSeconds: 6 },
+  broad: { name: 'broad', entities: 100_000, transactionsPerEntity: 10, warmSeconds: 10 },
   large: { name: 'large', entities: 1_000_000, transactionsPerEntity: 10, warmSeconds: 20 },
 }
 

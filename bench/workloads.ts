@@ -12,6 +12,7 @@ import { deepPage, minimalEntityPage, minimalHoldingPage } from './work/page-row
 import { deposits } from './work/postings.ts'
 import { closingFigures, entityPages, entityRead, pastHoldings } from './work/reads.ts'
 import { seals } from './work/seals.ts'
+import { search } from './work/search.ts'
 import { statements } from './work/statements.ts'
 import { withholding } from './work/withholding.ts'
 
@@ -25,6 +26,7 @@ export const workloads = new Map<string, Workload>([
   ['5', pastHoldings],
   ['6', closingFigures],
   ['7', flatInSize],
+  ['16', search],
   ['S6a', minimalEntityPage],
   ['S6b', minimalHoldingPage],
   ['S8', deepPage],
