@@ -25,15 +25,13 @@ after(async () => {
   await other.stop()
 })
 
-/** Rules for one test alone; every node knows of them, and of their end, within a second. */
+/** A rule for one test alone: the node that it was made at knows of it, and of its end, at once. */
 async function withRule(rule: object, work: () => Promise<void>) {
   const { approvalRuleID } = only(await service.admin.post('/ApprovalRule', rule))
-  await sleep(1000)
   try {
     await work()
   } finally {
     await service.admin.delete(`/ApprovalRule?ApprovalRuleID=${approvalRuleID}`)
-    await sleep(1000)
   }
 }
 
@@ -51,6 +49,20 @@ const read = async (approvalID: number) =>
   only(await service.admin.get(`/Approval?ApprovalID=${approvalID}`))
 
 describe('A write that a rule is about', () => {
+  it('is kept from the answer to the rule on, and at other nodes within a second', async () => {
+    const { productID } = await newFund(service)
+    const rename = (at: Service, name: string) => at.admin.put('/Product', { productID, name })
+    only(await rename(service, 'Before')) // the rules of before were just looked at
+    await withRule({ operation: 'PUT /Product' }, async () => {
+      kept(await rename(service, 'Now'))
+      await sleep(1000)
+      kept(await rename(other, 'There'))
+    })
+    only(await rename(service, 'After'))
+    await sleep(1000)
+    only(await rename(other, 'After that'))
+  })
+
   it('is checked in full, kept with its diff, and done once another approves', async () => {
     const { productID } = await newFund(service)
     await withRule({ operation: 'PUT /Product' }, async () => {

@@ -13,6 +13,8 @@ type Taken = Request<unknown, unknown>
 
 /** Rules are looked at anew so often, in milliseconds: a change reaches every node in a second. */
 const keptFor = 500
+/** For so long after somebody began to change a rule at this node, they are looked at each time. */
+const changingFor = 5_000
 
 /** What a kept request holds of the one that came. */
 export type KeptRequest = { query: unknown; body: unknown; isList: boolean }
@@ -25,7 +27,8 @@ export type KeptRequest = { query: unknown; body: unknown; isList: boolean }
 export function approvalGate(database: Database, { seal }: Seal): ApprovalGate {
   const rules = rulesKept(database)
   return async (endpoint, taken, write, perform) => {
-    const active = await rules()
+    if (endpoint.resource === 'ApprovalRule') rules.change()
+    const active = await rules.now()
     if (active.length === 0 || !canWait(endpoint)) return undefined
     const candidates = active.filter((rule) => mayMatch(rule, endpoint, taken.body))
     if (candidates.length === 0) return undefined
@@ -45,11 +48,12 @@ const ruleFor = (candidates: Rule[], endpoint: WriteEndpoint, written: Written) 
   candidates.find((one) => matches(one, endpoint, written))
 
 function rulesKept(handle: Sql) {
-  let until = 0
+  let [until, changed] = [0, Number.NEGATIVE_INFINITY]
   let rules: Promise<Rule[]> | undefined
-  return () => {
-    if (rules && performance.now() < until) return rules
-    until = performance.now() + keptFor
+  const now = () => {
+    const moment = performance.now()
+    if (rules && moment < until && moment > changed + changingFor) return rules
+    until = moment + keptFor
     const asked = activeRules(handle)
     rules = asked
     asked.catch(() => {
@@ -57,6 +61,10 @@ function rulesKept(handle: Sql) {
     })
     return asked
   }
+  const change = () => {
+    changed = performance.now()
+  }
+  return { now, change }
 }
 
 const textOf = ({ query, body, pathOf }: Taken) =>
