@@ -348,6 +348,8 @@ describe('An import', () => {
         const end = await imported(service.admin, terms, bytes, `t.${format}`)
         const told = `${type} ${format} ${end.message}`
         assert.deepEqual([end.status, end.rowsRead, end.unknownColumns], ['Completed', 1, []], told)
+        if (type === 'Transactions' && format === 'csv')
+          assert.match(bytes.toString(), /^# operation: Redemption\r$/m)
         if (type === 'Investors')
           assert.match((await errorsOf(service.admin, end)).toString(), /not_found/)
       }

@@ -106,7 +106,7 @@ export async function templateOf(type: ImportType, format: Format): Promise<Down
 async function contentOf(type: ImportType, format: Format): Promise<Buffer> {
   const example = examples[type]
   const table = [Object.keys(example), Object.values(example)]
-  const lookups = lookupsIn(kinds[type].fields, Object.keys(example))
+  const lookups = [...wordsIn(type), ...lookupsIn(kinds[type].fields, Object.keys(example))]
   if (format === 'xlsx')
     return buffer(
       workbookOf([
@@ -114,7 +114,9 @@ async function contentOf(type: ImportType, format: Format): Promise<Buffer> {
         { name: 'Lookups', rows: [['lookup', 'id', 'name'], ...lookups] },
       ]),
     )
-  const notes = lookups.map(([category, id, name]) => `# ${category}: ${id} = ${name}\r\n`)
+  const notes = lookups.map(
+    ([category, id, name]) => `# ${category}: ${id ? `${id} = ` : ''}${name}\r\n`,
+  )
   const rows = format === 'csv' ? table.map(csvLine) : [`${jsonLine(type)}\r\n`]
   return Buffer.from(`${format === 'csv' ? '\ufeff' : ''}${[...rows, ...notes].join('')}`)
 }
@@ -124,6 +126,16 @@ function jsonLine(type: ImportType): string {
   const names = Object.keys(examples[type])
   const head = headOf(kinds[type].fields, names, [])
   return JSON.stringify(bodyOf(head, Object.values(examples[type]), 'YYYY-MM-DD').body)
+}
+
+/** The words that a column takes, and no others. */
+function wordsIn(type: ImportType): string[][] {
+  const { fields, operations = [] } = kinds[type]
+  const { columns } = headOf(fields, Object.keys(examples[type]), [])
+  const enumerated = columns.flatMap((column) =>
+    (column?.node.enum ?? []).map((word) => [column!.heading, '', String(word)]),
+  )
+  return [...operations.map((name) => ['operation', '', name]), ...enumerated]
 }
 
 /** The values of the lookups that the columns take. */

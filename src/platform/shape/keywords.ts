@@ -70,6 +70,7 @@ export const isOwnKeyword = (name: string) => Object.hasOwn(names, name)
 export type Node = Keywords & {
   type?: string
   format?: string
+  enum?: string[]
   maxItems?: number
   default?: string | number | boolean | null
   items?: Node
