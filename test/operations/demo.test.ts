@@ -1,12 +1,25 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { clientOf } from '../support/client.ts'
+import { createClient } from '../../client/src/index.ts'
 import { runCli, startRegistry, temporaryFolder } from '../support/process.ts'
 
 const dataDir = temporaryFolder()
 const env = { REGISTRY_DATA_DIR: dataDir }
 
 let password = ''
+
+/** As much of the generated types as is looked at. */
+type List<One> = {
+  get: {
+    parameters: { query?: { ProductID?: number; PageSize?: number } }
+    responses: { 200: { content: { 'application/json': { data: One[] } } } }
+  }
+}
+type Paths = {
+  '/Product': List<{ productID: number }>
+  '/BizEntity': List<{ bizEntityTypeID: number }>
+  '/Distribution': List<{ distributionStatusID: number }>
+}
 
 describe('The demonstration', { concurrency: false }, () => {
   it('fills an empty registry with a living one, which a whole verify finds right', async () => {
@@ -24,20 +37,20 @@ describe('The demonstration', { concurrency: false }, () => {
     assert.match(again.errors, /has data already/)
     const registry = await startRegistry({ ...env, REGISTRY_DEMO: 'true' })
     try {
-      const client = await clientOf(registry.url).signIn('morgan', password)
-      const products = await client.get('/Product')
-      assert.equal(products.recordCount, 3)
-      const { productID } = products.data[0]
-      const investors = await client.get(`/BizEntity?ProductID=${productID}&PageSize=1000`)
-      assert.equal(investors.recordCount, 900)
-      const kinds = new Set(
-        investors.data.map((one: { bizEntityTypeID: number }) => one.bizEntityTypeID),
-      )
-      assert.deepEqual([...kinds].sort(), [1, 2, 3, 4, 5])
-      const distributions = await client.get(`/Distribution?ProductID=${productID}`)
-      const states = new Set(
-        distributions.data.map((one: { distributionStatusID: number }) => one.distributionStatusID),
-      )
+      const client = createClient<Paths>({
+        baseUrl: registry.url,
+        credentials: { username: 'morgan', password },
+      })
+      const { data: products } = await client.get('/Product')
+      assert.equal(products.length, 3)
+      const ProductID = products[0]!.productID
+      const kinds: number[] = []
+      for await (const one of client.list('/BizEntity', { ProductID, PageSize: 250 }))
+        kinds.push(one.bizEntityTypeID)
+      assert.equal(kinds.length, 900)
+      assert.deepEqual([...new Set(kinds)].sort(), [1, 2, 3, 4, 5])
+      const { data: distributions } = await client.get('/Distribution', { ProductID })
+      const states = new Set(distributions.map((one) => one.distributionStatusID))
       assert.deepEqual([...states].sort(), [1, 4])
     } finally {
       registry.kill('SIGTERM')

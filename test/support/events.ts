@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Client } from './client.ts'
+import { registryOf } from './registry.ts'
 
 export type Told = {
   eventID: number
@@ -14,12 +15,8 @@ export type Told = {
 
 /** One read of the feed. */
 export async function readEvents(client: Client, query: Record<string, string | number> = {}) {
-  const asked = new URLSearchParams(
-    Object.entries(query).map(([name, value]): [string, string] => [name, String(value)]),
-  )
-  const reply = await client.get(`/Event?${asked}`)
-  assert.equal(reply.status, 200, reply.text)
-  return { events: reply.data as Told[], cursor: JSON.parse(reply.text).cursor as string }
+  const page = await registryOf(client).get('/Event', query)
+  return { events: page.data as Told[], cursor: (page as unknown as { cursor: string }).cursor }
 }
 
 /**

@@ -4,8 +4,9 @@ import { startImports } from '../../src/integration/import/worker.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { connect } from '../../src/platform/registry.ts'
 import type { Client } from './client.ts'
-import { getBytes, sendForm } from './files.ts'
+import { sendForm } from './files.ts'
 import { until } from './process.ts'
+import { bytesOf, registryOf } from './registry.ts'
 import { encryptionKey, type Service } from './service.ts'
 
 /** A worker of a test's own, in this process. */
@@ -34,7 +35,7 @@ export const sendFile = (client: Client, terms: Terms, content: string | Buffer,
 /** The import once it has ended. */
 export const endOf = (client: Client, importID: number) =>
   until(`import ${importID}`, async () => {
-    const { data } = await client.get(`/Import?ImportID=${importID}`)
+    const { data } = await registryOf(client).get('/Import', { ImportID: importID })
     return ['Queued', 'Running'].includes(data[0].status) ? undefined : data[0]
   })
 
@@ -43,21 +44,15 @@ export async function imported(
   client: Client,
   terms: Terms,
   content: string | Buffer,
-  name?: string,
+  name = 'f.csv',
 ) {
-  const reply = await sendFile(client, terms, content, name)
-  assert.equal(reply.status, 202, reply.text)
-  return endOf(client, reply.data.importID)
+  const file = new Blob([new Uint8Array(Buffer.from(content))])
+  const { importID } = await registryOf(client).upload('/Import', terms, file, name)
+  return endOf(client, importID)
 }
 
-export const errorsOf = async (client: Client, { importID }: { importID: number }) => {
-  const { status, bytes } = await getBytes(
-    client,
-    `/Import/File?ImportID=${importID}&Result=errors`,
-  )
-  assert.equal(status, 200, bytes.toString())
-  return bytes
-}
+export const errorsOf = (client: Client, { importID }: { importID: number }) =>
+  bytesOf(client, '/Import/File', { ImportID: importID, Result: 'errors' })
 
 export const lines = (...rows: (string | number)[][]) =>
   `${rows.map((cells) => cells.join(',')).join('\n')}\n`

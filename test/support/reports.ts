@@ -5,8 +5,8 @@ import { startWorker } from '../../src/operations/worker.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { connect } from '../../src/platform/registry.ts'
 import type { Client } from './client.ts'
-import { getBytes } from './files.ts'
 import { until } from './process.ts'
+import { bytesOf, registryOf } from './registry.ts'
 import { encryptionKey, type Service } from './service.ts'
 
 /** A worker of a test's own, in this process. */
@@ -28,15 +28,14 @@ export async function workFor({ connection }: Service, env: Record<string, strin
 
 /** Orders a report and waits for its end. */
 export async function order(client: Client, body: object) {
-  const reply = await client.post('/Report', body)
-  assert.equal(reply.status, 200, reply.text)
-  assert.equal(reply.data.reportStatusID, 1)
-  return ended(client, reply.data.reportID)
+  const ordered = await registryOf(client).post('/Report', body)
+  assert.equal(ordered.reportStatusID, 1)
+  return ended(client, ordered.reportID)
 }
 
 export const ended = (client: Client, reportID: number) =>
   until(`report ${reportID}`, async () => {
-    const { data } = await client.get(`/Report/Status?ReportID=${reportID}`)
+    const { data } = await registryOf(client).get('/Report/Status', { ReportID: reportID })
     return data.reportStatusID > 2 ? data : undefined
   })
 
@@ -44,9 +43,7 @@ export const ended = (client: Client, reportID: number) =>
 export async function fileOf(client: Client, body: object): Promise<Buffer> {
   const { reportID, reportStatusID, errorMessage } = await order(client, body)
   assert.equal(reportStatusID, 3, errorMessage)
-  const { status, bytes } = await getBytes(client, `/Report/File?ReportID=${reportID}`)
-  assert.equal(status, 200)
-  return bytes
+  return bytesOf(client, '/Report/File', { ReportID: reportID })
 }
 
 /** The cells of a CSV, by the rules of RFC 4180. */

@@ -1,0 +1,23 @@
+import { createClient } from '../../client/src/index.ts'
+import type { Client } from './client.ts'
+
+/** Tests look into any answer, and send any body. */
+// biome-ignore lint/suspicious/noExplicitAny: see above
+type Answer = { responses: { 200: { content: { 'application/json': { data: any } } } } }
+type Paths = Record<
+  string,
+  {
+    get: Answer & { parameters: { query?: Record<string, unknown> } }
+    post: Answer & { requestBody?: { content: { 'application/json': object } } }
+  }
+>
+
+/** The client that users of the registry have (client/), for whom a test's own client stands. */
+export const registryOf = ({ url, token }: Client) =>
+  createClient<Paths>({ baseUrl: url, credentials: { apiKey: token ?? '' } })
+
+/** The bytes of a file, by the same client. */
+export async function bytesOf(client: Client, path: string, query: Record<string, unknown>) {
+  const { body } = await registryOf(client).download(path, query)
+  return Buffer.from(await new Response(body).arrayBuffer())
+}
