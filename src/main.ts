@@ -67,6 +67,7 @@ async function start() {
       `  Sign in    POST ${address}/User/Login`,
     )
   } catch (error) {
+    told.abort() // whoever waits for something to happen stops waiting
     for (const stop of stopping) await stop()
     throw error
   }
@@ -116,8 +117,9 @@ function stopOnSignal(told: AbortController, stopping: (() => unknown)[]) {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, stop)
 }
 
-start().catch((error: Error) => {
-  const words = error instanceof ConfigError ? error.message : `Cannot start: ${error.message}`
-  process.stderr.write(`${words}\n`)
+start().catch((error: NodeJS.ErrnoException) => {
+  const hint = error.code === 'EADDRINUSE' ? '; set PORT to another' : ''
+  const words = `Cannot start: ${error.message}${hint}`
+  process.stderr.write(`${error instanceof ConfigError ? error.message : words}\n`)
   process.exit(1)
 })

@@ -215,5 +215,7 @@ describe('A corrected price', () => {
     const [affected] = all(await admin.get(path))
     assert.deepEqual([affected.investmentPrice, affected.currentPrice], [1, 1.25])
     assert.deepEqual(await ids(), [used])
+    const unnamed = `/Investment/Price/Affected?InvestmentID=${investmentID}`
+    refused(await admin.get(unnamed), 400, 'required')
   })
 })

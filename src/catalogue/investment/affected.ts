@@ -1,7 +1,7 @@
 import sql from 'sql-template-tag'
 import { type Actor, inScope } from '../../platform/actor.ts'
 import { lookups } from '../../platform/lookup/lookups.ts'
-import { notFound } from '../../platform/refusal.ts'
+import { invalid, notFound } from '../../platform/refusal.ts'
 import type { Fragment, Sql, Tx } from '../../platform/sql/handle.ts'
 import { page, renderPage } from '../../platform/sql/paging.ts'
 import { columns } from '../../platform/sql/render.ts'
@@ -76,6 +76,12 @@ const affectedColumns = columns(AffectedTransaction, 't', {
 
 async function findPrice(handle: Sql, actor: Actor, query: AffectedQuery) {
   const { InvestmentPriceID, PriceDate } = query
+  if (!InvestmentPriceID && !PriceDate)
+    throw invalid(
+      'required',
+      'Give InvestmentPriceID, or the investment and PriceDate.',
+      'PriceDate',
+    )
   const named = InvestmentPriceID
     ? sql`v.investment_price_id = ${InvestmentPriceID}`
     : sql`v.investment_id = ${await identifyInvestment(handle, actor, query, investmentParameter)}
