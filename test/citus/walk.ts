@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { Reply } from '../support/client.ts'
+import { freshDatabase } from '../support/database.ts'
 import { type Ask, type Carried, everyOperation, rightStatus } from '../support/every-operation.ts'
-import { mailNowhere, type Service, startService } from '../support/service.ts'
+import { type Node, startNode } from '../support/node.ts'
+import { encryptionKey, mailNowhere } from '../support/service.ts'
 
 /** `npm run test:citus` runs this first: each operation there is, once, as it must succeed. */
 const carried: Carried = {
@@ -24,9 +26,10 @@ const carried: Carried = {
   },
 }
 
-let service: Service
+let service: Node
 before(async () => {
-  service = await startService(mailNowhere)
+  const env = { ...mailNowhere, REGISTRY_ENCRYPTION_KEY: encryptionKey }
+  service = await startNode(await freshDatabase(), env)
 })
 after(() => service?.stop())
 

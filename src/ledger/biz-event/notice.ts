@@ -15,6 +15,7 @@ import { conflict, invalid } from '../../platform/refusal.ts'
 import { masked } from '../../platform/shape/mask.ts'
 import type { Tx } from '../../platform/sql/handle.ts'
 import { identify, namesAny, noSuch, type Reference } from '../../platform/sql/identify.ts'
+import { inProduct } from '../../platform/sql/spread.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
 import { heldBack } from '../on-hold/held.ts'
 import { NoticeOfConversion, NoticeOfDeposit, NoticeOfRedemption } from './schema.ts'
@@ -164,7 +165,8 @@ async function refuseMoreThanHeld(
 ) {
   const key = sql`product_id = ${productID} and account_id = ${accountID}`
   await tx.query(sql`select 1 from ledger_account where ${key} for update`)
-  const [short] = await tx.query<{ held: string; pending: string; isHeld: boolean }>(sql`
+  const own = inProduct(tx, productID)
+  const [short] = await own.query<{ held: string; pending: string; isHeld: boolean }>(sql`
     with announced as (
       select e.quantity, e.amount from biz_event e
       where e.product_id = ${productID} and e.account_id = ${accountID}

@@ -5,6 +5,7 @@ import { type Actor, inLedgerScope } from '../../platform/actor.ts'
 import { lookups } from '../../platform/lookup/lookups.ts'
 import { conflict, Refusal } from '../../platform/refusal.ts'
 import type { Tx } from '../../platform/sql/handle.ts'
+import { byProduct, inProduct } from '../../platform/sql/spread.ts'
 import { lockEvents } from '../biz-event/hand-off.ts'
 import { lockReached, recountAll } from './carry.ts'
 import { kindOf } from './kinds.ts'
@@ -55,7 +56,7 @@ export async function lockFamilies(
       id,
       own(id).map(({ accountID }) => accountID),
     )
-    await lockReached(tx, id, touchedBy(own(id), alsoFrom))
+    await lockReached(inProduct(tx, id), id, touchedBy(own(id), alsoFrom))
   }
   const locked: Stored[] = []
   for (const id of products) locked.push(...(await lockTransactions(tx, id, own(id))))
@@ -100,16 +101,17 @@ const lockTransactions = (tx: Tx, productID: number, found: readonly Found[]) =>
 
 /** What an approved payment run pays is as good as gone; from a draft it is taken out. */
 export async function refuseInRun(tx: Tx, rows: readonly Stored[]) {
-  const [paid] = await tx.query<{ id: number; runID: number }>(sql`
-    select m.biz_transaction_id as id, m.payment_run_id as "runID"
-    from payment_item m
-    join payment_run r on r.product_id = m.product_id and r.payment_run_id = m.payment_run_id
-    where (m.product_id, m.biz_transaction_id) in (
-        select * from unnest(${rows.map(({ productID }) => productID)}::int[],
-          ${rows.map(({ id }) => id)}::bigint[]))
-      and r.state <> 'Draft' limit 1`)
-  if (paid)
-    throw conflict('in_payment_run', `Transaction ${paid.id} is in payment run ${paid.runID}.`)
+  for (const [productID, own] of byProduct(rows)) {
+    const [paid] = await tx.query<{ id: number; runID: number }>(sql`
+      select m.biz_transaction_id as id, m.payment_run_id as "runID"
+      from payment_item m
+      join payment_run r on r.product_id = ${productID} and r.payment_run_id = m.payment_run_id
+      where m.product_id = ${productID}
+        and m.biz_transaction_id = any(${own.map(({ id }) => id)}::bigint[])
+        and r.state <> 'Draft' limit 1`)
+    if (paid)
+      throw conflict('in_payment_run', `Transaction ${paid.id} is in payment run ${paid.runID}.`)
+  }
 }
 
 /** What has ended, what a distribution made, and what is locked stays as it is. */
@@ -141,7 +143,7 @@ export async function countAnew(
   for (const productID of productsOf(rows)) {
     const own = rows.filter((row) => row.productID === productID)
     const shortfalls = await recountAll(
-      tx,
+      inProduct(tx, productID),
       productID,
       touchedBy(own, alsoFrom),
       changesIn(productID),

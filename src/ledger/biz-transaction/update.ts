@@ -8,6 +8,7 @@ import { changesBetween } from '../../platform/shape/mask.ts'
 import type { Tx } from '../../platform/sql/handle.ts'
 import { identifyAll, namesAny } from '../../platform/sql/identify.ts'
 import { recordset } from '../../platform/sql/recordset.ts'
+import { inProduct } from '../../platform/sql/spread.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
 import { holdProblems, type Taken } from '../on-hold/held.ts'
 import { type Corrected, correct, moves } from './correct.ts'
@@ -28,13 +29,14 @@ import { among, type Key, keepVersions, momentOfChange } from './versions.ts'
 
 /** Corrects a transaction, and the other leg with it; what the correction leaves out stays. */
 export async function updateTransaction(
-  tx: Tx,
+  all: Tx,
   actor: Actor,
   update: TransactionUpdate,
 ): Promise<Written> {
-  const id = await identifyTransaction(tx, actor, update)
-  const family = await lockFamilies(tx, actor, [id], update.transactionDate)
+  const id = await identifyTransaction(all, actor, update)
+  const family = await lockFamilies(all, actor, [id], update.transactionDate)
   const own = family.find((row) => row.id === id)! // it was identified, and none is ever deleted
+  const tx = inProduct(all, own.productID) // both legs are of one
   refuseUnchangeable(family, update.transactionDate)
   await refuseInRun(tx, family)
   refuseBadDate(own, update)

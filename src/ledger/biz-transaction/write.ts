@@ -3,6 +3,7 @@ import { type Problem, Refusal } from '../../platform/refusal.ts'
 import { inside } from '../../platform/shape/path.ts'
 import type { Tx } from '../../platform/sql/handle.ts'
 import { recordset } from '../../platform/sql/recordset.ts'
+import { inProduct } from '../../platform/sql/spread.ts'
 import { accountsOnHold, holdProblems, takesOut } from '../on-hold/held.ts'
 import { lockReached, recountAll } from './carry.ts'
 import type { Posted, Priced } from './item.ts'
@@ -41,7 +42,7 @@ export async function write(
   const outcomes: Outcome[] = []
   for (const productID of products) {
     const own = rows.filter((row) => row.productID === productID)
-    outcomes.push(await writeProduct(tx, productID, own, waits))
+    outcomes.push(await writeProduct(inProduct(tx, productID), productID, own, waits))
   }
   return {
     written: outcomes.flatMap(({ written }) => written),

@@ -3,6 +3,7 @@ import { today } from '../../catalogue/product/today.ts'
 import { lookups } from '../../platform/lookup/lookups.ts'
 import type { Problem } from '../../platform/refusal.ts'
 import type { Fragment, Tx } from '../../platform/sql/handle.ts'
+import { inProduct } from '../../platform/sql/spread.ts'
 
 /**
  * Holds: units that may not leave an account. They are judged on the day of what takes units out,
@@ -49,7 +50,7 @@ export async function holdProblems(
   productID: number,
   taken: readonly Taken[],
 ): Promise<Map<number, Problem>> {
-  const short = await tx.query<Short>(sql`
+  const short = await inProduct(tx, productID).query<Short>(sql`
     select (g.place - 1)::int as place, a.account_number as number, d.day::text as day,
       coalesce(i.security_code, i.external_investment_id, i.name, i.investment_id::text) as name,
       case when not k.is_all then trim_scale(k.quantity)::text end as held

@@ -41,7 +41,7 @@ const leavers = ({ productID, investmentID, with: id }: Leftovers, span: Span): 
       or not exists (select 1 from holding h where h.product_id = r.product_id
         and h.account_id = r.account_id and h.investment_id = r.investment_id and h.quantity > 0))
     and not exists (select 1 from entitlement t where t.product_id = ${productID}
-      and t.corporate_action_id = ${id}::int and t.account_id = r.account_id
+      and t.corporate_action_id = ${id ?? 0}::int and t.account_id = r.account_id
       and t.drp_amount > 0)`
 
 /** Pays out what is left: a transaction each, and the residual is nought. */

@@ -84,6 +84,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   const query = <Row extends object>(statement: Fragment) =>
     withRetries(() => withClient(reads, (c) => read<Row>(c, statement)))
   const isSpread = spreadOver(query)
+  void isSpread() // before the first statement that depends on it
   const standbys = (options.standbys ?? []).map((connection) =>
     openPool({ ...options, connection }, '-c default_transaction_read_only=on'),
   )

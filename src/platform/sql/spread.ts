@@ -1,5 +1,8 @@
 import sql, { Sql as Statement } from 'sql-template-tag'
 
+/** What the view of the ledger's lines says, once a spread database was met. */
+let line: string | undefined
+
 /**
  * Whether the ledger is spread over several machines (Citus): a statement must then name one
  * product, and may not write to the ledger and to local tables at once. Asked once.
@@ -9,7 +12,11 @@ export function spreadOver(
 ): () => Promise<boolean> {
   let known: Promise<boolean> | undefined
   const ask = async () => {
-    const rows = await query(sql`select 1 from pg_extension where extname = 'citus'`)
+    const rows = await query(sql`
+      select pg_get_viewdef(to_regclass('transaction_line')) as line
+      from pg_extension where extname = 'citus'`)
+    const [found] = rows as { line: string | null }[]
+    if (found?.line) line = `(${found.line.replace(/;\s*$/, '')})`
     return rows.length > 0
   }
   return () => {
@@ -20,6 +27,9 @@ export function spreadOver(
     return known
   }
 }
+
+/** The view joins rows by their product, too: it is written out where it has to say which. */
+const opened = (text: string) => (line ? text.replace(/\btransaction_line\b/g, line) : text)
 
 /**
  * The same statement about rows of one product: wherever it joins two by their product, it says
@@ -33,7 +43,7 @@ export function inOneProduct({ strings, values }: Statement, productID: number):
     parts.push(rest)
   }
   for (const [i, part] of strings.entries()) {
-    const [first = '', ...rest] = part.split(/(?<=\.product_id = )\w+\.product_id\b/)
+    const [first = '', ...rest] = opened(part).split(/(?<=\.product_id = )\w+\.product_id\b/)
     if (i === 0) parts[0] = first
     else value(values[i - 1], first)
     for (const piece of rest) value(productID, piece)
@@ -55,10 +65,23 @@ export function byProduct<Row extends { productID: number }>(
 }
 
 type Asking = { query<Row extends object>(statement: Statement): Promise<Row[]> }
+type Streaming = Asking & {
+  stream<Row extends object>(statement: Statement, batch: number): AsyncGenerator<Row[]>
+}
 
 /** The same handle for whoever works on one product: every statement says which. */
 export const inProduct = <Handle extends Asking>(handle: Handle, productID: number): Handle => ({
   ...handle,
   query: <Row extends object>(statement: Statement) =>
     handle.query<Row>(inOneProduct(statement, productID)),
+})
+
+/** The same for a handle that streams, too. */
+export const streamInProduct = <Handle extends Streaming>(
+  handle: Handle,
+  productID: number,
+): Handle => ({
+  ...inProduct(handle, productID),
+  stream: <Row extends object>(statement: Statement, batch: number) =>
+    handle.stream<Row>(inOneProduct(statement, productID), batch),
 })

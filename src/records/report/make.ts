@@ -8,6 +8,7 @@ import { Refusal } from '../../platform/refusal.ts'
 import { raise } from '../../platform/sql/event.ts'
 import type { Fragment, Snapshot, Tx } from '../../platform/sql/handle.ts'
 import { lookBack } from '../../platform/sql/known.ts'
+import { streamInProduct } from '../../platform/sql/spread.ts'
 import type { Printed } from '../statement/index-file.ts'
 import { statementKinds } from '../statement/kinds.ts'
 import { makePdf, makeZip } from '../statement/make.ts'
@@ -127,7 +128,7 @@ async function make(makers: Makers, order: Order, progress: Progress, signal: Ab
   await authorise(makers, order)
   const file = await makers.files.make((path) =>
     makers.snapshot(async (present) => {
-      const { snapshot, moment } = await inItsTime(present, order)
+      const { snapshot, moment } = await inItsTime(await inItsPlace(present, order), order)
       order.knownAt = moment
       const making = { snapshot, progress, signal }
       if (isLetters(order)) await makeLetters(makers, order, path, making)
@@ -138,6 +139,10 @@ async function make(makers: Makers, order: Order, progress: Progress, signal: Ab
   await makers.transaction((tx) => complete(tx, order, file, progress.rows))
   makers.ring()
 }
+
+/** Where products live apart, a report of one is made where that one is. */
+const inItsPlace = async (present: Snapshot, { productID }: Order): Promise<Snapshot> =>
+  productID && (await present.isSpread()) ? streamInProduct(present, productID) : present
 
 type Making = { snapshot: Snapshot; progress: Progress; signal: AbortSignal }
 
