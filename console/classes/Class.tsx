@@ -12,6 +12,7 @@ import { LineChart } from '../shared/view/Chart.tsx'
 import { Card, Empty, Page } from '../shared/view/Page.tsx'
 import { Active } from '../shared/view/Status.tsx'
 import { ClassForm } from './ClassForm.tsx'
+import { OnePrice } from './OnePrice.tsx'
 import { PastePrices } from './PastePrices.tsx'
 import { pointsOf, usePrices } from './prices.ts'
 
@@ -29,6 +30,7 @@ export function Class() {
   const may = useMay()
   const investment = useInvestments().find(({ investmentID }) => String(investmentID) === id)
   const [mode, setMode] = useState<'edit' | 'paste'>()
+  const [opened, setOpened] = useState<InvestmentPrice>()
   const { prices = [] } = usePrices(investment?.investmentID ?? null)
   if (!investment) return <Empty title="No such class">It may be of another product.</Empty>
   const close = () => setMode(undefined)
@@ -63,8 +65,24 @@ export function Class() {
           { key: 'PriceDate.lessThanOrEqual', label: 'Until', kind: 'date' },
         ]}
         columns={columns}
+        onOpen={setOpened}
         empty={<Empty title="No price">Enter the first one.</Empty>}
       />
+      <Drawer
+        opened={opened !== undefined}
+        onClose={() => setOpened(undefined)}
+        size="xl"
+        title={`Price of ${day(opened?.priceDate)}`}
+      >
+        {opened && (
+          <Edited<InvestmentPrice>
+            path="/Investment/Price"
+            params={{ InvestmentPriceID: opened.investmentPriceID }}
+          >
+            {(tagged) => <OnePrice tagged={tagged} onDone={() => setOpened(undefined)} />}
+          </Edited>
+        )}
+      </Drawer>
       <Drawer opened={mode === 'edit'} onClose={close} title="Edit the class">
         <Edited<Investment> path="/Investment" params={{ InvestmentID: investment.investmentID }}>
           {(tagged) => <ClassForm tagged={tagged} onDone={close} />}

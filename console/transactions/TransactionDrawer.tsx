@@ -10,6 +10,7 @@ import { Facts } from '../shared/view/Facts.tsx'
 import { tellDone } from '../shared/view/Failure.tsx'
 import { Status } from '../shared/view/Status.tsx'
 import { Correction } from './Correction.tsx'
+import { Later } from './Later.tsx'
 
 type Props = { transaction: BizTransaction | undefined; onClose: () => void }
 
@@ -91,6 +92,7 @@ function Known({ transaction, onClose }: { transaction: BizTransaction; onClose:
         error={rollback.error}
         danger
       >
+        <Later transaction={transaction} />
         It stays readable and counts for nothing. The other leg of a transfer or conversion goes
         with it, and a notice it settled is pending again. It is refused where later transactions
         would be left without units.

@@ -121,6 +121,19 @@ describe('The console’s areas', { skip }, () => {
     assert.equal(corrected.data[0].comment, 'Checked')
   })
 
+  it('corrects a price, with what was posted at it beside it', async () => {
+    await page.goto(`${address}/classes`)
+    await page.getByRole('link', { name: 'Prices', exact: true }).click()
+    await page.getByRole('button', { name: '31 Mar 2026' }).click()
+    await page.getByRole('table', { name: 'Posted at this price' }).getByText('1,020.00').waitFor()
+    assert.deepEqual(await findings(page), [])
+    await page.getByLabel('Unit price').fill('1.0210')
+    await page.getByRole('button', { name: 'Correct the price' }).click()
+    await page.getByText('The price is corrected').waitFor()
+    const { data } = await service.admin.get(`/Investment/Price?ProductID=${productID}`)
+    assert.equal(data[0].price, 1.021)
+  })
+
   it('settles a notice at a price date', async () => {
     const { data: investors } = await service.admin.get(`/BizEntity?ProductID=${productID}`)
     const [{ accountID }] = investors[0].accounts

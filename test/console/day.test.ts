@@ -109,6 +109,19 @@ describe('The console’s day', { skip }, () => {
     )
   })
 
+  it('rolls a transaction back, after showing what depends on it', async () => {
+    await at('/transactions?BizTransactionTypeID=2', 'Transactions')
+    await page.getByRole('table', { name: 'Transactions' }).getByRole('button').first().click()
+    await press('Roll back')
+    const later = page.getByRole('table', { name: 'Posted later' })
+    await later.getByText('Redemption').waitFor()
+    assert.deepEqual(await findings(page), [])
+    await page.getByRole('dialog').getByRole('button', { name: 'Roll back' }).last().click()
+    await page.getByRole('alert').getByText(/short/).waitFor()
+    await press('Cancel')
+    await page.keyboard.press('Escape')
+  })
+
   it('shows what an investor held as it was known before', async () => {
     const { bizEntityID } = fund.accounts[0]!
     const holdings = page.getByRole('table', { name: 'Holdings' })

@@ -12,6 +12,7 @@ import type {
   Session as SessionSchema,
   User as UserSchema,
 } from '../../../src/access/user/schema.ts'
+import type { AffectedTransaction as AffectedTransactionSchema } from '../../../src/catalogue/investment/affected-schema.ts'
 import type {
   InvestmentPrice as InvestmentPriceSchema,
   Investment as InvestmentSchema,
@@ -54,6 +55,7 @@ import type {
 /** The records as the service's own schemas have them: a field renamed there does not compile here. */
 export type Account = Shown<typeof AccountSchema>
 export type Address = Shown<typeof AddressSchema>
+export type AffectedTransaction = Shown<typeof AffectedTransactionSchema>
 export type ApiKey = Shown<typeof ApiKeySchema>
 export type Approval = Shown<typeof ApprovalSchema>
 export type ApprovalRule = Shown<typeof ApprovalRuleSchema>

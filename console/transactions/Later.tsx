@@ -1,0 +1,51 @@
+import { Box, Text } from '@mantine/core'
+import { useRead } from '../shared/api/products.ts'
+import type { BizTransaction } from '../shared/api/types.ts'
+import { count, day, units } from '../shared/format.ts'
+import type { Column } from '../shared/list/columns.ts'
+import { Rows } from '../shared/view/Rows.tsx'
+
+const most = 100
+const shown = 5
+const rolledBack = 3
+
+const columns: Column<BizTransaction>[] = [
+  { id: 'what', title: 'Posted later', text: ({ typeName }) => typeName ?? '' },
+  { id: 'day', title: 'Day', text: (row) => day(row.transactionDate) },
+  { id: 'units', title: 'Units', right: true, text: (row) => units(row.quantity) },
+]
+
+/** What of the same holding came after a transaction, and so depends on its units. */
+export function Later({ transaction }: { transaction: BizTransaction }) {
+  const { bizTransactionID, productID, accountID, investmentID, transactionDate } = transaction
+  const { data = [] } = useRead<BizTransaction[]>('/BizTransaction', {
+    ProductID: productID ?? 0,
+    AccountID: accountID ?? 0,
+    InvestmentID: investmentID ?? 0,
+    'TransactionDate.greaterThanOrEqual': (transactionDate ?? '').slice(0, 10),
+    PageSize: most,
+  })
+  const later = data.filter(
+    (one) =>
+      one.bizTransactionID !== bizTransactionID &&
+      one.parentBizTransactionID !== bizTransactionID &&
+      one.bizTransactionStatusID !== rolledBack,
+  )
+  if (later.length === 0) return <Text size="sm">Nothing was posted to this holding later.</Text>
+  return (
+    <Box mb="sm">
+      <Rows
+        label="Posted later"
+        columns={columns}
+        rows={later.slice(0, shown)}
+        keyOf={(one) => one.bizTransactionID ?? 0}
+      />
+      {later.length > shown && (
+        <Text size="xs" className="quiet" mt={4}>
+          And {count(later.length - shown)}
+          {data.length === most ? ' or more' : ''} more.
+        </Text>
+      )}
+    </Box>
+  )
+}
