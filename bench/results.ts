@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
-import { cpus, totalmem } from 'node:os'
+import { cpus, loadavg, totalmem } from 'node:os'
 import { join } from 'node:path'
 import type { Result } from './measure.ts'
 
@@ -11,6 +11,8 @@ export type Run = {
   commit: string
   machine: string
   rounds: number
+  /** The load average before the run: what else the machine did. */
+  load?: number
   results: Result[]
 }
 
@@ -36,6 +38,9 @@ export const machine = () =>
   `${cpus().length} cores (${cpus()[0]?.model ?? 'unknown'}), ` +
   `${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.versions.node}, embedded PostgreSQL 18`
 
+/** Of the last minute. A quiet machine of two cores has less than 0.5. */
+export const loadBefore = () => Math.round((loadavg()[0] ?? 0) * 10) / 10
+
 /** Of the working tree as it is: a change that is not committed shows. */
 export const commit = () => {
   const git = (...args: string[]) => execFileSync('git', args, { encoding: 'utf8' }).trim()
@@ -53,18 +58,29 @@ a baseline of the same run, in turns with it, the median of several rounds; load
 and database share the machine. How each is measured is in [README.md](README.md). The bars show how
 far a ratio is from what it is to reach: \`|\` is the mark, more to the right is better.
 
+The bare server, against which rows S1 to S5 are measured, is Fastify and pg with one statement per
+request. It does **not**: sign anybody in, look at rights, products or versions; check a field, a
+date, a status, a limit or a lock of a period; find records by external ids; refuse anything in
+words; price by application, redemption, fee, currency or age of a price; lock accounts, so that two
+postings at once keep closings right; keep closing figures, cost, gains or the day of the last
+transaction; keep an Idempotency-Key; tell events; sign its audit trail, or index it; log, count and
+limit requests; answer in fields with names, masks, UTC and trimmed digits; tag records (ETag).
+
+Where the load before a run was not small, others used the machine: ratios of such a run say little,
+and the processor time in the notes says more.
+
 ${runs.map(section).join('\n\n')}
 `
 
 function section(run: Run): string {
-  const { size, nodes, date, commit: of, machine: on, rounds, results } = run
+  const { size, nodes, date, commit: of, machine: on, rounds, load, results } = run
   const notes = results.flatMap(({ number, note, commit: own = of }) => [
     ...(note ? [`- ${number}: ${note}`] : []),
     ...(own === of ? [] : [`- ${number}: measured at ${own}`]),
   ])
   return [
     `## ${size}${nodes > 1 ? `, ${nodes} nodes behind one port` : ''}`,
-    `${date}, commit ${of}, ${rounds} rounds, ${on}.`,
+    `${date}, commit ${of}, ${rounds} rounds, ${on}; load before the run ${load ?? 'not noted'}.`,
     table(results),
     `\`\`\`text\n${results.map(bar).join('\n')}\n\`\`\``,
     ...(notes.length > 0 ? [notes.join('\n')] : []),

@@ -3,7 +3,7 @@ import { build } from '../scripts/run.mjs'
 import { sizes } from './dataset.ts'
 import { isThere } from './load.ts'
 import type { Result } from './measure.ts'
-import { commit, keep, machine, table } from './results.ts'
+import { commit, keep, loadBefore, machine, table } from './results.ts'
 import { startService } from './service.ts'
 import { workloads } from './workloads.ts'
 
@@ -29,11 +29,12 @@ const common = { nodes, tell: (step: string) => say(`  ${step}`) }
 const wanted = [...workloads].filter(([name]) => values.only.split(',').includes(name))
 if (wanted.length === 0) throw new Error(`--only takes ${[...workloads.keys()].join(', ')}.`)
 
+const load = loadBefore()
 await build()
 const service = await startService({ ...common, size, port })
 const small = () => startService({ ...common, size: sizes.small!, port: port + 1 })
 const date = new Date().toISOString().slice(0, 10)
-const about = { size: size.name, nodes, rounds, date, commit: commit(), machine: machine() }
+const about = { size: size.name, nodes, rounds, date, commit: commit(), machine: machine(), load }
 const results: Result[] = []
 try {
   const idle = service.memory().now
