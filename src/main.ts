@@ -9,7 +9,7 @@ import { startWebhooks } from './integration/webhook/worker.ts'
 import { openDemo } from './operations/demo/open.ts'
 import { startMaintenance } from './operations/maintenance.ts'
 import { secretFields } from './operations/secret-fields.ts'
-import { warmUp } from './operations/warm-up.ts'
+import { keepWarm, warmUp } from './operations/warm-up.ts'
 import { startWorker } from './operations/worker.ts'
 import { createLog, type Log } from './platform/log.ts'
 import { connect, prepareSchema, startServer } from './platform/registry.ts'
@@ -55,6 +55,7 @@ async function start() {
       Promise.all([app.close(), stopWorker(), stopImports(), stopWebhooks()]),
     )
     await warmUp(database)
+    stopping.unshift(keepWarm(database))
     const address = await app.listen({ host: config.host, port: config.port })
     tell(`Registry Platform ${version}`)
     const { adminUsername: username, adminPassword: password } = config

@@ -11,6 +11,8 @@ const connections = 2
 const times = 8
 /** In milliseconds: a busy machine is not kept from serving. */
 const patience = 2_000
+/** In milliseconds, of rest between two times. */
+const interval = 20_000
 /** No record has it: what is asked for is not there, and nothing is written. */
 const nobody = 2 ** 31 - 1
 
@@ -20,13 +22,32 @@ const nobody = 2 ** 31 - 1
  * long as those after. What goes wrong here is left for whoever asks.
  */
 export async function warmUp(database: Sql & Once): Promise<void> {
+  const end = performance.now() + patience
+  for (let time = 0; time < times && performance.now() < end; time++) await askForNobody(database)
+}
+
+/**
+ * The same once in a while, so that the first to call after a rest need not wait either: when
+ * PostgreSQL has counted a table anew it makes every plan about it again. Gives back how to stop.
+ */
+export function keepWarm(database: Sql & Once): () => void {
+  let isAsking = false
+  const ask = async () => {
+    if (isAsking) return
+    isAsking = true
+    await askForNobody(database)
+    isAsking = false
+  }
+  const timer = setInterval(() => void ask(), interval).unref()
+  return () => clearInterval(timer)
+}
+
+async function askForNobody(database: Sql & Once) {
   const isSpread = await spreadOver(database.query)()
   const works = [readNobody, ...(isSpread ? [] : [postForNobody])]
-  const end = performance.now() + patience
-  for (let time = 0; time < times && performance.now() < end; time++)
-    await Promise.allSettled(
-      works.flatMap((work) => Array.from({ length: connections }, () => work(database))),
-    )
+  await Promise.allSettled(
+    works.flatMap((work) => Array.from({ length: connections }, () => work(database))),
+  )
 }
 
 /** One of its own each time: what one caller asks for at once would share a statement. */
