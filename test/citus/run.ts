@@ -33,14 +33,12 @@ const failed = values.keep ? await stay() : await runAll(filesToRun(positionals)
 await citus.stop()
 process.exit(failed > 0 ? 1 : 0)
 
-/** Those that ask for a database of the run; the others bring or need none, and say nothing new. */
+/** Every operation once, then all files, those included that bring a database of their own. */
 function filesToRun(named: string[]): string[] {
   if (named.length > 0) return named
   const names = readdirSync('test', { recursive: true, encoding: 'utf8' })
-  return names
-    .filter((name) => name.endsWith('.test.ts'))
-    .sort()
-    .map((name) => join('test', name))
+  const files = names.filter((name) => name.endsWith('.test.ts')).sort()
+  return [join('citus', 'walk.ts'), ...files].map((name) => join('test', name))
 }
 
 async function runAll(files: string[]): Promise<number> {

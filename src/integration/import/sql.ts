@@ -53,7 +53,7 @@ export async function cancelImport(tx: Tx, actor: Actor, key: ImportKey): Promis
     throw conflict('wrong_state', `The import is ${status} already.`)
   await tx.query(sql`
     update import set status = 'Cancelled', lease = null, completed_date = now(),
-      file_sha256 = null, rows_accepted = case mode when 'continue' then rows_accepted else 0 end
+      file_sha256 = null, rows_accepted = case when mode = 'continue' then rows_accepted else 0 end
     where import_id = ${id}`)
   if (sha256) await release(tx, sha256, since)
   const changes = { status: { from: status, to: 'Cancelled' } }

@@ -5,6 +5,7 @@ import { invalid } from '../../platform/refusal.ts'
 import { sharesOf } from '../../platform/sql/event.ts'
 import type { Tx } from '../../platform/sql/handle.ts'
 import { identifyAll } from '../../platform/sql/identify.ts'
+import { byProduct } from '../../platform/sql/spread.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
 import { reopenEvents } from '../biz-event/hand-off.ts'
 import {
@@ -39,12 +40,13 @@ export async function rollBack(tx: Tx, actor: Actor, asked: Rollback): Promise<W
   await refuseInRun(tx, family)
   const moment = await momentOfChange(tx)
   await keepVersions(tx, actor.userID, family, moment)
-  await tx.query(sql`
-    update biz_transaction t set biz_transaction_status_id = ${RolledBack},
-      updated_date = ${moment}, closing_quantity = null, closing_amount = null, closing_cost = null,
-      closing_gain = null, external_biz_transaction_id =
-        case when ${releaseExternalId} then null else t.external_biz_transaction_id end
-    where ${among(family)}`)
+  for (const [productID, own] of byProduct(family))
+    await tx.query(sql`
+      update biz_transaction t set biz_transaction_status_id = ${RolledBack},
+        updated_date = ${moment}, closing_quantity = null, closing_amount = null,
+        closing_cost = null, closing_gain = null, external_biz_transaction_id =
+          case when ${releaseExternalId} then null else t.external_biz_transaction_id end
+      where ${among(productID, own)}`)
   await reopenEvents(tx, family)
   const gone = sql`b.biz_transaction_id = any(${family.map(({ id }) => id)}::bigint[])`
   await countAnew(tx, family, (productID) => goneLines(productID, gone))

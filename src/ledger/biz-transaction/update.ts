@@ -115,7 +115,7 @@ const write = (tx: Tx, own: Stored, { changed, update, moment }: Change) => {
       external_biz_transaction_id = case when ${mine}
         then coalesce(${externalBizTransactionId}, t.external_biz_transaction_id)
         else t.external_biz_transaction_id end
-    where ${among(changed)}`)
+    where ${among(own.productID, changed)}`)
 }
 
 /** What moves has no closings until it is counted in its new place. */

@@ -1,5 +1,6 @@
 import sql from 'sql-template-tag'
 import type { Tx } from '../../platform/sql/handle.ts'
+import { byProduct, inProduct } from '../../platform/sql/spread.ts'
 
 /** A transaction of a product. */
 export type Key = { productID: number; id: number }
@@ -13,15 +14,20 @@ export async function momentOfChange(tx: Tx): Promise<string> {
   return row!.moment // a select without a from has one row
 }
 
-/** The condition that picks transactions t of some products. */
-export const among = (rows: readonly Key[]) => sql`
-  (t.product_id, t.biz_transaction_id) in (
-    select * from unnest(${rows.map(({ productID }) => productID)}::int[],
-      ${rows.map(({ id }) => id)}::bigint[]))`
+/** The condition that picks transactions t of a product. */
+export const among = (productID: number, rows: readonly Key[]) => sql`
+  t.product_id = ${productID}
+    and t.biz_transaction_id = any(${rows.map(({ id }) => id)}::bigint[])`
 
 /** The version that is about to be replaced, with its time and who replaces it. */
-export const keepVersions = (tx: Tx, userID: number | null, rows: readonly Key[], moment: string) =>
-  tx.query(sql`
+export async function keepVersions(
+  tx: Tx,
+  userID: number | null,
+  rows: readonly Key[],
+  moment: string,
+) {
+  for (const [productID, own] of byProduct(rows))
+    await inProduct(tx, productID).query(sql`
     insert into biz_transaction_version (product_id, biz_transaction_id, version,
       external_biz_transaction_id, biz_transaction_status_id, transaction_date, investment_price,
       amount, quantity, entry_fee_amount, comment, valid_from, valid_to, replaced_by_user_id)
@@ -31,7 +37,8 @@ export const keepVersions = (tx: Tx, userID: number | null, rows: readonly Key[]
       t.external_biz_transaction_id, t.biz_transaction_status_id, t.transaction_date,
       t.investment_price, t.amount, t.quantity, t.entry_fee_amount, t.comment,
       coalesce(t.updated_date, t.created_date), ${moment}::timestamptz, ${userID}
-    from biz_transaction t where ${among(rows)}`)
+    from biz_transaction t where ${among(productID, own)}`)
+}
 
 /**
  * Transactions that were rolled back give their external ids away, to those that settle their
@@ -44,5 +51,5 @@ export async function releaseExternalIDs(tx: Tx, productID: number, ids: readonl
   await keepVersions(tx, null, rows, moment)
   await tx.query(sql`
     update biz_transaction t set external_biz_transaction_id = null, updated_date = ${moment}
-    where ${among(rows)}`)
+    where ${among(productID, rows)}`)
 }

@@ -125,9 +125,9 @@ export const checks: Check[] = [
           order by transaction_date, biz_transaction_id)) m
       where (m.gain is not null and m.next_id is null)
         or (m.gain is null and (m.quantity_shift, m.amount_shift) <> (0, 0))
-        or not exists (select from holding h where h.product_id = m.product_id
+        or not exists (select 1 from holding h where h.product_id = m.product_id
           and h.account_id = m.account_id and h.investment_id = m.investment_id)
-        or (m.gain is not null and exists (select from biz_transaction b
+        or (m.gain is not null and exists (select 1 from biz_transaction b
           where b.product_id = m.product_id and b.account_id = m.account_id
             and b.investment_id = m.investment_id and b.quantity < 0
             and b.carried_cost is not null and ${counts('b')}

@@ -1,4 +1,5 @@
-import sql from 'sql-template-tag'
+import pg from 'pg'
+import sql, { raw } from 'sql-template-tag'
 import { invalid } from '../refusal.ts'
 import type { Database, Fragment, Snapshot, Sql } from './handle.ts'
 
@@ -17,9 +18,10 @@ export async function lookBack(
   const path = knownAt === undefined ? 'named, public' : 'known, named, public'
   const [set] = await snapshot.query<{ isAhead: boolean | null }>(sql`
     select ${knownAt ?? null}::timestamptz > clock_timestamp() as "isAhead",
-      set_config('registry.known_at', ${knownAt ?? ''}, true),
-      set_config('registry.named_at', ${namedAt ?? ''}, true),
       set_config('search_path', ${path}, true)`)
+  // As commands, which Citus passes on to the workers. They take no parameters.
+  for (const [name, moment] of Object.entries({ known_at: knownAt, named_at: namedAt }))
+    await snapshot.query(raw(`set local registry.${name} = ${pg.escapeLiteral(moment ?? '')}`))
   if (set?.isAhead) throw invalid('out_of_range', 'KnownAt lies in the future.', 'KnownAt')
   const marked = (statement: Fragment) => sql`${statement} /* as known */`
   return {
