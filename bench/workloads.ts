@@ -8,7 +8,7 @@ import { imports } from './work/imports.ts'
 import { bulkEntities, bulkPersons } from './work/investors.ts'
 import { backDated, cold, disk, manyProducts } from './work/ledger-rows.ts'
 import { memory } from './work/memory.ts'
-import { deepPage, minimalEntityPage, minimalHoldingPage } from './work/page-rows.ts'
+import { deepPage, filteredPages, minimalEntityPage, minimalHoldingPage } from './work/page-rows.ts'
 import { deposits } from './work/postings.ts'
 import { closingFigures, entityPages, entityRead, pastHoldings } from './work/reads.ts'
 import { seals } from './work/seals.ts'
@@ -29,6 +29,7 @@ export const workloads = new Map<string, Workload>([
   ['16', search],
   ['S6a', minimalEntityPage],
   ['S6b', minimalHoldingPage],
+  ['S7', filteredPages],
   ['S8', deepPage],
   ['S5', bareEntities],
   ['S1', bareDeposits],

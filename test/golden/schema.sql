@@ -454,7 +454,7 @@ create table biz_transaction (
 CREATE INDEX biz_transaction_carried ON public.biz_transaction USING btree (product_id, account_id, transaction_date) WHERE ((carried_cost IS NOT NULL) AND (quantity < (0)::numeric));
 CREATE INDEX biz_transaction_corporate_action ON public.biz_transaction USING btree (product_id, corporate_action_id) WHERE (corporate_action_id IS NOT NULL);
 CREATE INDEX biz_transaction_created ON public.biz_transaction USING brin (product_id, created_date);
-CREATE INDEX biz_transaction_date ON public.biz_transaction USING btree (product_id, transaction_date);
+CREATE INDEX biz_transaction_day ON public.biz_transaction USING btree (product_id, transaction_date, biz_transaction_id);
 CREATE UNIQUE INDEX biz_transaction_external_id_unique ON public.biz_transaction USING btree (product_id, external_biz_transaction_id) WHERE (external_biz_transaction_id IS NOT NULL);
 CREATE INDEX biz_transaction_holding ON public.biz_transaction USING btree (product_id, account_id, investment_id, transaction_date, biz_transaction_id);
 CREATE INDEX biz_transaction_investment ON public.biz_transaction USING btree (product_id, investment_id, biz_transaction_id);

@@ -91,6 +91,16 @@ describe(`With ${size} transactions in the ledger, these read by index and few r
     await readsAtMost(10, reads({ ProductID: 1, TransactionDate: '1999-05-01' }))
   })
 
+  it('a page of the transactions from a day on, or created since', async () => {
+    await readsAtMost(5000, reads({ ProductID: 1, 'TransactionDate.greaterThan': '2000-10-10' }))
+    await readsAtMost(
+      5000,
+      reads({ ProductID: 1, 'TransactionDate.greaterThanOrEqual': '2000-10-20' }),
+    )
+    // The newest blocks may not be in the block range index yet.
+    await readsAtMost(5000, reads({ CreatedDate: '2999-01-01T00:00:00Z' }))
+  })
+
   it('a page of 1000, the first, the next, and one beyond the last', async () => {
     await readsAtMost(1500, reads({ ProductID: 1, PageSize: 1000 }))
     await readsAtMost(2500, reads({ ProductID: 1, PageSize: 1000, PageNumber: 2 }))

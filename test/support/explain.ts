@@ -49,7 +49,8 @@ export async function readingsOf(
   const undone = new Error('undone on purpose')
   await database
     .transaction(async (tx) => {
-      await work({ query: (statement) => explained(tx, statement, readings, modes) } as Tx)
+      const query: Tx['query'] = (statement) => explained(tx, statement, readings, modes)
+      await work({ query, isSpread: tx.isSpread } as Tx)
       throw undone
     })
     .catch((error) => {

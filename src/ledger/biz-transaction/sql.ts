@@ -5,9 +5,10 @@ import type { Actor } from '../../platform/actor.ts'
 import { lookups } from '../../platform/lookup/lookups.ts'
 import { conditions, related } from '../../platform/sql/filters.ts'
 import type { Fragment, Sql } from '../../platform/sql/handle.ts'
-import { page, renderPage } from '../../platform/sql/paging.ts'
+import { type LedgerScope, page, renderPage } from '../../platform/sql/paging.ts'
 import { type Answer, arrayOf, columns } from '../../platform/sql/render.ts'
 import { byProduct, inOneProduct } from '../../platform/sql/spread.ts'
+import { asksSince, pageSince } from './by-date.ts'
 import { counts, ofKind } from './kinds.ts'
 import {
   BizTransaction,
@@ -121,7 +122,7 @@ const accountsOfOwners =
 const investmentKey = 't.product_id, t.investment_id'
 const investmentsFrom = 'i.product_id, i.investment_id from investment i'
 
-export function readTransactions(
+export async function readTransactions(
   handle: Sql,
   actor: Actor,
   query: TransactionQuery,
@@ -134,12 +135,18 @@ export function readTransactions(
     ...related(ownerFilters, query, accountKey, accountsOfOwners),
     ...related(transactionInvestmentFilters, query, investmentKey, investmentsFrom),
   ]
+  const products = ledgerScope(actor, query, 't.product_id')
+  const since = KnownAt ? undefined : asksSince(query)
+  const only = since && (await onlyProduct(handle, products))
+  const scope = only === undefined ? products : { ...products, within: products.isOf(only) }
   const shown = ShowClosing ? withClosing : withoutClosing
   const closings = KnownAt ? withClosingsOf : () => withClosings
   return renderPage(handle, query, {
     key: ['bizTransactionID'],
-    scope: ledgerScope(actor, query, 't.product_id'),
-    rows: (wanted, within) => sql`
+    scope,
+    rows: (wanted, within) =>
+      (since && (only ?? since === 'CreatedDate') && pageSince(since, within, query, wanted)) ||
+      sql`
       select t.* from biz_transaction t
       where ${join([within, ...asked], ' and ')}
       ${page(wanted, 'biz_transaction t', 't.biz_transaction_id')}`,
@@ -147,6 +154,12 @@ export function readTransactions(
         select ${shown} from (${rows}) t ${withNames}
         ${ShowClosing ? closings(rows) : empty} order by t.biz_transaction_id`,
   })
+}
+
+/** The product of a scope that has no more than one. */
+async function onlyProduct(handle: Sql, { products }: LedgerScope): Promise<number | undefined> {
+  const found = await handle.query<{ product_id: number }>(sql`${products} limit 2`)
+  return found.length === 1 ? found[0]!.product_id : undefined
 }
 
 /** As text of ours: the index of the rare ones is found only where the status can be read. */

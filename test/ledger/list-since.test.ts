@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { rowsOf } from '../support/database.ts'
+import { all, newAccounts, newInvestment, newPrice, newProduct } from '../support/ledger.ts'
+import { type Service, startService } from '../support/service.ts'
+
+type Row = { bizTransactionID: number; transactionDate: string; createdDate: string }
+
+let service: Service
+let everything: Row[]
+
+const dayOf = (n: number) => new Date(Date.UTC(2024, 0, 1 + n)).toISOString().slice(0, 10)
+
+/** Rows of 60 days, some of many rows, in no order of days; created in no order of ids. */
+before(async () => {
+  service = await startService()
+  const { productID } = await newProduct(service)
+  const { investmentID } = await newInvestment(service, productID)
+  await newPrice(service, investmentID, '2020-01-01', 1)
+  const accounts = await newAccounts(service, productID, 900)
+  const bodies = accounts.map(({ accountID }, n) => ({
+    accountID,
+    investmentID,
+    transactionDate: dayOf(n % 5 === 0 ? 50 : (n * 37 + Math.floor(n / 100)) % 60),
+    amount: 1,
+  }))
+  all(await service.admin.post('/BizTransaction/Deposit', bodies))
+  await rowsOf(
+    service.connection,
+    `update biz_transaction set created_date = timestamptz '2024-01-01 00:00Z'
+      + (biz_transaction_id * 7919 % 1000) * interval '1 hour'`,
+  )
+  everything = all(await service.admin.get('/BizTransaction?PageSize=1000'))
+})
+after(() => service.stop())
+
+const asked: [string, (row: Row) => boolean][] = [
+  ['TransactionDate.greaterThan=2024-02-10', (row) => row.transactionDate > '2024-02-11'],
+  ['TransactionDate.greaterThanOrEqual=2024-02-19', (row) => row.transactionDate >= '2024-02-19'],
+  [
+    'TransactionDate.greaterThan=2024-02-18&TransactionDate.lessThan=2024-02-21',
+    (row) => row.transactionDate > '2024-02-19' && row.transactionDate < '2024-02-21',
+  ],
+  ['TransactionDate.greaterThan=2024-12-31', () => false],
+  ['CreatedDate=2024-02-01T05:00:00Z', (row) => row.createdDate >= '2024-02-01T05:00:00Z'],
+  [
+    'CreatedDate.greaterThan=2024-01-20T00:00:00Z&CreatedDate.lessThan=2024-01-25T00:00:00Z',
+    (row) => row.createdDate > '2024-01-20T00:00:00Z' && row.createdDate < '2024-01-25T00:00:00Z',
+  ],
+]
+
+describe('A list from a day or from a moment on', () => {
+  for (const [query, fits] of asked)
+    it(`has just what there is, page by page: ${query}`, async () => {
+      const wanted = everything.filter(fits).map(({ bizTransactionID }) => bizTransactionID)
+      for (const size of [1, 7, 60, 1000]) {
+        const numbered: number[] = []
+        const pages = Math.min(4, Math.ceil(wanted.length / size) + 1)
+        for (let number = 1; number <= pages; number++)
+          numbered.push(...ids(await get(`${query}&PageSize=${size}&PageNumber=${number}`)))
+        assert.deepEqual(numbered, wanted.slice(0, pages * size), `pages of ${size}`)
+      }
+      const followed: number[] = []
+      for (let cursor: string | undefined = ''; cursor !== undefined; ) {
+        const next: Reply = await get(`${query}&PageSize=97${cursor && `&Cursor=${cursor}`}`)
+        followed.push(...ids(next))
+        cursor = next.body.nextCursor as string | undefined
+      }
+      assert.deepEqual(followed, wanted)
+      const total = (await get(`${query}&PageSize=1&IncludeTotal=true&Order=desc`)).body
+      assert.equal(total.totalCount, wanted.length)
+    })
+})
+
+type Reply = { data: Row[]; body: Record<string, unknown> }
+const ids = ({ data }: Reply) => data.map(({ bizTransactionID }) => bizTransactionID)
+
+async function get(query: string): Promise<Reply> {
+  const reply = await service.admin.get(`/BizTransaction?${query}`)
+  assert.equal(reply.status, 200, reply.text)
+  return { data: reply.data, body: JSON.parse(reply.text) }
+}
