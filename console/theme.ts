@@ -27,6 +27,20 @@ const red: MantineColorsTuple = [
   '#971f1f',
 ]
 
+/** Drawers, fields and buttons are of the same cool dark as the page. */
+const dark: MantineColorsTuple = [
+  '#d3d9e1',
+  '#bcc4ce',
+  '#9aa4b2',
+  '#6b7583',
+  '#363d47',
+  '#2b3139',
+  '#20252b',
+  '#1b1f24',
+  '#14171b',
+  '#0f1215',
+]
+
 /** A dialog's head is no banner of the page. */
 const dialog = {
   styles: { title: { fontWeight: 600, fontSize: 16 } },
@@ -38,9 +52,9 @@ export const theme = createTheme({
   // Whoever asks their system for less motion gets none here.
   respectReducedMotion: true,
   primaryColor: 'registry',
-  primaryShade: { light: 7, dark: 5 },
+  primaryShade: { light: 7, dark: 6 },
   autoContrast: true,
-  colors: { registry: teal, red },
+  colors: { registry: teal, red, dark },
   fontFamily: 'Inter, ui-sans-serif, system-ui, "Segoe UI", Roboto, "Helvetica Neue", sans-serif',
   fontSizes: { xs: '12px', sm: '13px', md: '14px', lg: '16px', xl: '18px' },
   headings: { fontWeight: '600', sizes: { h1: { fontSize: '20px' }, h2: { fontSize: '15px' } } },
