@@ -57,6 +57,9 @@ export const distributionStages: Workload = async ({ service, size, rounds }) =>
 
 type Stage = { stage: string; milliseconds: number; plain: number; rows: number }
 
+/** Every round declares one more of the same record date. */
+const second: Record<string, object> = { Declare: { confirmSecond: true } }
+
 /** One distribution from its creation to its end. */
 async function stagesOfOne(service: Service, client: pg.Client): Promise<Stage[]> {
   const post = (path: string, body: object) =>
@@ -80,7 +83,7 @@ async function stagesOfOne(service: Service, client: pg.Client): Promise<Stage[]
   for (const [stage, tables] of Object.entries(written)) {
     await client.query('checkpoint')
     const start = performance.now()
-    await post(`/${stage}`, { productID: 1, corporateActionID })
+    await post(`/${stage}`, { productID: 1, corporateActionID, ...second[stage] })
     await finished(service, corporateActionID)
     const milliseconds = performance.now() - start
     const plain = await plainly(client, tables, corporateActionID)

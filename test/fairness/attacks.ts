@@ -18,10 +18,10 @@ export type Attack = {
 type AttackOn = (field: Field) => Promise<Attack> | Attack
 
 /** A call of the greedy one. */
-const greedily = ({ urlOf, greedy }: Field, method: string, path: string, body?: string) =>
+const greedily = ({ urlOf, greedy }: Field, method: string, path: string, body?: string | Buffer) =>
   callFrom(urlOf(), { method, path, token: greedy, ...(body !== undefined && { body }) })
 
-const tenMebibytes = `{"includeAccounts":[${'{},'.repeat((10 << 20) / 3 - 20)}{}]}`
+const tenMebibytes = Buffer.from(`{"includeAccounts":[${'{},'.repeat((10 << 20) / 3 - 20)}{}]}`)
 
 const bodies =
   (callers: number): AttackOn =>
@@ -218,7 +218,7 @@ const reports: AttackOn = (field) => {
 
 const uploads: AttackOn = (field) => {
   const content = Buffer.alloc(15 << 20, 'x').toString('base64')
-  const body = JSON.stringify({ documentID: 987_654, fileName: 'a.txt', content })
+  const body = Buffer.from(JSON.stringify({ documentID: 987_654, fileName: 'a.txt', content }))
   return { callers: 8, call: () => greedily(field, 'POST', '/Document/File', body) }
 }
 

@@ -30,7 +30,8 @@ export async function timesDuring(
 export type Call = {
   method: string
   path: string
-  body?: string
+  /** A long one as bytes: to encode it for every call would hold up the one who measures. */
+  body?: string | Buffer
   token?: string | undefined
   /** Where on this machine the call comes from: 127.0.0.2 is somebody else than 127.0.0.1. */
   from?: string
