@@ -39,7 +39,8 @@ export function postingDoor(database: Database): PostingDoor {
     attempt: (job, name) => runAlone(database, job, name),
     again: enqueue,
   })
-  const singles = lane({ most: mostLists, crowd, run: (jobs) => runList(jobs), mostTogether })
+  const singles = lane({ most: mostLists, crowd, run: (jobs) => runSingles(jobs), mostTogether })
+  const others = lane({ most: mostLists, crowd: 1, run: (jobs) => runList(jobs), mostTogether })
   const arrays = lane({ most: mostArrays, crowd: 1, run: (jobs) => runList(jobs), mostTogether: 1 })
   const inside = new Map<number | null, number>()
   let total = 0
@@ -70,7 +71,14 @@ export function postingDoor(database: Database): PostingDoor {
 
   function enqueue(job: Job) {
     if (isListOfItsOwn(job)) arrays(job)
-    else singles(job)
+    else if (job.naming) singles(job)
+    else others(job)
+  }
+
+  /** What does more than append may take long (all that a long account has since), and moves on. */
+  async function runSingles(jobs: Job[]) {
+    if (await database.isSpread()) return runList(jobs)
+    for (const job of await runAtOnce(database, jobs)) others({ ...job, naming: undefined })
   }
 
   async function runList(jobs: Job[]) {
