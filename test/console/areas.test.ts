@@ -206,6 +206,14 @@ describe('The console’s areas', { skip }, () => {
     assert.ok(wide <= 390, `${wide} pixels`)
   })
 
+  it('can be read in the dark', async () => {
+    await page.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' })
+    await at('', 'Harbour Fund')
+    await at('/transactions', 'Transactions')
+    await at('/distributions/new', 'New distribution')
+    await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' })
+  })
+
   it('has had no error in the browser', () => {
     assert.deepEqual(browser.faults(), [])
   })
