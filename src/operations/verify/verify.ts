@@ -67,6 +67,9 @@ async function begin(client: pg.Client) {
   const known = await client.query<{ name: string }>(`
     select relname as name from pg_dist_partition join pg_class on oid = logicalrelid
     where relnamespace = 'public'::regnamespace`)
+  const views = await client.query<{ name: string; text: string }>(`
+    select relname as name, pg_get_viewdef(oid) as text from pg_class
+    where relnamespace = 'public'::regnamespace and relkind = 'v' order by oid`)
   await client.query('begin isolation level repeatable read')
   for (const { name } of known.rows)
     await client.query(`
@@ -75,6 +78,8 @@ async function begin(client: pg.Client) {
       insert into pg_temp.${pg.escapeIdentifier(name)}
         select * from public.${pg.escapeIdentifier(name)};
       analyze pg_temp.${pg.escapeIdentifier(name)}`)
+  for (const { name, text } of views.rows)
+    await client.query(`create temporary view ${pg.escapeIdentifier(name)} as ${text}`)
 }
 
 async function run(client: pg.Client, { name, of, violations, isNote }: Check): Promise<Verified> {

@@ -1,0 +1,123 @@
+import { mkdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import { build } from '../../scripts/run.mjs'
+import { distribute } from '../../src/operations/cli/distribute.ts'
+import { verify } from '../../src/operations/verify/verify.ts'
+import { migrate } from '../../src/platform/sql/migrate.ts'
+import { createFund, type Fund, type Load, replay, signIn, startLoad } from '../failover/load.ts'
+import { start, until } from '../failover/processes.ts'
+import { ask, type Citus, findCitus, startCitus } from './cluster.ts'
+import { createDatabase, serversOf } from './database.ts'
+
+/**
+ * `npm run test:citus:kills -- --kills 30`: kills workers and coordinator under load, in turns,
+ * starts them again, asks again for what was not acknowledged, and counts by the keys in the
+ * ledger.
+ */
+const { values: given } = parseArgs({ options: { kills: { type: 'string', default: '30' } } })
+const say = (line: string) => process.stdout.write(`${line}\n`)
+const [username, password] = ['admin', 'a password for a drill']
+const name = 'registry'
+
+const found = findCitus()
+if (typeof found === 'string') {
+  say(`test:citus:kills is skipped: ${found} See docs/SCALING.md.`)
+  process.exit(0)
+}
+await build()
+const citus = await startCitus(found.bindir, {})
+await createDatabase(citus, name)
+const database = { ...citus.coordinator.connection, database: name }
+await migrate(database)
+await distribute(database)
+const url = await startService(citus)
+const wrong = await drill()
+await citus.stop()
+process.exit(wrong > 0 ? 1 : 0)
+
+/** Two funds, so that there is load on more than one shard; how much was found wrong. */
+async function drill(): Promise<number> {
+  const [client] = await signIn([url], username, password)
+  const funds = [await createFund(client!, 20), await createFund(client!, 20)]
+  const keys: string[] = []
+  let doubtful = 0
+  let odd = 0
+  for (let kill = 0; kill < Number(given.kills); kill++) {
+    const loads = await round(kill, funds)
+    keys.push(...loads.flatMap(keysOf))
+    doubtful += loads.reduce((sum, { inDoubt }) => sum + inDoubt.length, 0)
+    for (const words of loads.flatMap((load) => load.odd)) {
+      odd++
+      say(`  odd: ${words.slice(0, 200)}`)
+    }
+  }
+  const { lost, doubled } = await counted(keys)
+  say(`${given.kills} kills: ${keys.length} postings, ${doubtful} in doubt, ${odd} odd answers;`)
+  say(`${lost} lost, ${doubled} doubled.`)
+  const checks = (await verify(database)).filter((one) => one.found > 0 && !one.isNote)
+  for (const one of checks) say(`verify: ${one.name}: ${one.found} rows ${one.examples[0]}`)
+  return lost + doubled + odd + checks.length
+}
+
+async function round(kill: number, funds: readonly Fund[]): Promise<Load[]> {
+  const servers = serversOf(citus)
+  const struck = servers[kill % servers.length]!
+  const [client] = await signIn([url], username, password)
+  const loads = funds.map((fund) => startLoad([client!], fund))
+  await until('postings', () => loads.every(({ acknowledged }) => acknowledged.size > 20))
+  await sleep(Math.random() * 1_000)
+  await struck.kill()
+  await sleep(300)
+  await struck.start()
+  const since = Date.now()
+  await until('acknowledgements', () => loads.every(({ lastAt }) => lastAt() > since))
+  await Promise.all(loads.map(({ stop }) => stop()))
+  for (const [i, { inDoubt }] of loads.entries()) await replay([client!], funds[i]!, inDoubt)
+  const sums = loads.map(({ acknowledged, inDoubt }) => `${acknowledged.size}+${inDoubt.length}`)
+  say(`${kill + 1}: ${struck.name} killed; ${sums.join(', ')} acknowledged+in doubt`)
+  return loads
+}
+
+function keysOf({ acknowledged, inDoubt }: Load): string[] {
+  return [...acknowledged, ...inDoubt.map(({ key }) => key)]
+}
+
+/** Every key that was sent must be in the ledger by now, once. */
+async function counted(keys: readonly string[]) {
+  await ask(database, 'select recover_prepared_transactions()')
+  const rows = await ask(database, 'select comment from biz_transaction')
+  const times = new Map<unknown, number>()
+  for (const { comment } of rows) times.set(comment, (times.get(comment) ?? 0) + 1)
+  return {
+    lost: keys.filter((key) => !times.has(key)).length,
+    doubled: keys.filter((key) => (times.get(key) ?? 0) > 1).length,
+  }
+}
+
+async function startService({ folder, coordinator }: Citus): Promise<string> {
+  const dataDir = join(folder, 'service')
+  mkdirSync(dataDir)
+  const log = join(folder, 'service.log')
+  const service = start({
+    file: process.execPath,
+    args: ['dist/main.js'],
+    log,
+    env: {
+      PORT: '0',
+      DATABASE_URL: `postgres://postgres@127.0.0.1:${coordinator.port}/${name}`,
+      REGISTRY_DATA_DIR: dataDir,
+      REGISTRY_LOG_LEVEL: 'warn',
+      REGISTRY_JWT_SECRET: 'a secret that nodes share, for a drill',
+      REGISTRY_ENCRYPTION_KEY: Buffer.alloc(32, 'k').toString('base64'),
+      REGISTRY_ADMIN_USERNAME: username,
+      REGISTRY_ADMIN_PASSWORD: password,
+    },
+  })
+  return until('the service', () => {
+    const said = readFileSync(log, { encoding: 'utf8', flag: 'a+' })
+    if (!service.isUp()) throw new Error(`The service ended: ${said}`)
+    return /API +(http\S+)/.exec(said)?.[1]
+  })
+}
