@@ -3,7 +3,6 @@ import { readEntities } from '../parties/biz-entity/read.ts'
 import type { Actor } from '../platform/actor.ts'
 import { permissions } from '../platform/permission.ts'
 import type { Once, Sql } from '../platform/sql/handle.ts'
-import { spreadOver } from '../platform/sql/spread.ts'
 
 /** As many connections as one caller's reads and postings are on at once. */
 const connections = 2
@@ -43,8 +42,7 @@ export function keepWarm(database: Sql & Once): () => void {
 }
 
 async function askForNobody(database: Sql & Once) {
-  const isSpread = await spreadOver(database.query)()
-  const works = [readNobody, ...(isSpread ? [] : [postForNobody])]
+  const works = [readNobody, ...((await database.isSpread()) ? [] : [postForNobody])]
   await Promise.allSettled(
     works.flatMap((work) => Array.from({ length: connections }, () => work(database))),
   )
