@@ -183,6 +183,7 @@ describe('A bulk create', () => {
           statements++
           return tx.query(statement)
         },
+        isSpread: tx.isSpread,
       } as Tx
       const created = await createEntities(counting, everyone, vault, inputs as never, String)
       assert.equal(created.recordCount, entities)
