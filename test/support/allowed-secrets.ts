@@ -50,8 +50,8 @@ export const allowed: { kinds: string[]; places: string[]; why: string }[] = [
   },
   {
     kinds: ['bank account'],
-    places: ['table public.entitlement_version'],
-    why: 'the same of a payee, where a payment is taken back',
+    places: ['table public.entitlement_version', 'table public.ledger_version'],
+    why: 'the same of a payee, where a payment is taken back or goes on',
   },
   {
     kinds: ['cheque account'],
