@@ -5,6 +5,7 @@ import { lookups } from '../../platform/lookup/lookups.ts'
 import type { Tx } from '../../platform/sql/handle.ts'
 import { inProduct } from '../../platform/sql/spread.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
+import { joinedOnce } from './once.ts'
 import { payee } from './payee.ts'
 import { payLeftovers } from './residual.ts'
 import type { Payment } from './schema.ts'
@@ -61,7 +62,8 @@ async function payAccounts(tx: Tx, stored: Stored, span: Span) {
     sql`select e.account_id from entitlement e where ${unpaid}`,
   )
   // The payee is copied: what becomes of the bank account later does not change whom this was for.
-  await tx.query(sql`
+  await joinedOnce(tx, () =>
+    tx.query(sql`
     with paying as materialized (
       select e.account_id as id, p.*
       from entitlement e left join lateral (${payee}) p on true where ${unpaid}),
@@ -71,7 +73,8 @@ async function payAccounts(tx: Tx, stored: Stored, span: Span) {
     update entitlement e set payment_transaction_id = n.transaction_id,
       payment_detail_id = n.payment_detail_id, payee_name = n.account_name, payee_bsb = n.bsb,
       payee_account_number = n.account_number, payee_iban = n.iban
-    from numbered n where ${ofDistribution(stored, 'e')} and e.account_id = n.id`)
+    from numbered n where ${ofDistribution(stored, 'e')} and e.account_id = n.id`),
+  )
   await postSet(tx, productID, locked, {
     date: date!,
     postings: sql`

@@ -6,6 +6,7 @@ import { conflict, invalid } from '../../platform/refusal.ts'
 import type { Tx } from '../../platform/sql/handle.ts'
 import { inProduct } from '../../platform/sql/spread.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
+import { joinedOnce } from './once.ts'
 import type { DrpAllotment } from './schema.ts'
 import { within } from './span.ts'
 import { identifyDistribution, lockDistribution, ofDistribution, type Stored } from './sql.ts'
@@ -74,7 +75,8 @@ const allot: Phase<Terms> = {
       productID,
       sql`select e.account_id from entitlement e where ${own}`,
     )
-    await tx.query(sql`
+    await joinedOnce(tx, () =>
+      tx.query(sql`
       with counted as materialized (
         select e.account_id, b.residual, q.units, c.cost,
           e.drp_amount + b.residual - c.cost as left_over
@@ -98,7 +100,8 @@ const allot: Phase<Terms> = {
       update entitlement e set residual_before = n.residual, drp_units = n.units,
         drp_cost = n.cost, drp_residual = n.left_over, drp_transaction_id = n.id,
         allotted_date = n.moment
-      from numbered n where ${ofDistribution(stored, 'e')} and e.account_id = n.account_id`)
+      from numbered n where ${ofDistribution(stored, 'e')} and e.account_id = n.account_id`),
+    )
     await postSet(tx, productID, locked, {
       date,
       postings: sql`

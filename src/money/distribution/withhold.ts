@@ -9,6 +9,7 @@ import { keepLedgerRows } from '../../platform/sql/ledger-version.ts'
 import { recordset } from '../../platform/sql/recordset.ts'
 import { type Rate, ratesOn } from '../withholding-rate/rates.ts'
 import { drpShare } from './entitlement.ts'
+import { joinedOnce } from './once.ts'
 import { type Span, within } from './span.ts'
 import { ofDistribution, type Stored } from './sql.ts'
 
@@ -138,8 +139,8 @@ export async function withhold(tx: Tx, stored: Stored, terms: TaxTerms, span: Sp
     insert into withholding (product_id, corporate_action_id, account_id, ordinal, income_kind,
       rule, country_code, base_amount, percentage, rounding, amount)
     ${withheldOf(stored, terms, rows)}`)
-  await eachOnce(tx, false)
-  await tx.query(sql`
+  await joinedOnce(tx, () =>
+    tx.query(sql`
     update entitlement e set tax_amount = d.tax, declared_drp_amount = e.drp_amount,
       drp_amount = d.drp, cash_amount = e.gross_amount - d.tax - d.drp
     from (
@@ -149,13 +150,9 @@ export async function withhold(tx: Tx, stored: Stored, terms: TaxTerms, span: Sp
         where ${ofDistribution(stored, 'w')} and ${within('w.account_id', span)}
         group by w.account_id having sum(w.amount) > 0) w
       join entitlement e on ${own} and e.account_id = w.account_id) d
-    where ${own} and e.account_id = d.account_id`)
-  await eachOnce(tx, true)
+    where ${own} and e.account_id = d.account_id`),
+  )
 }
-
-/** Whether rows just made may be joined by looking through all of one for each of the other. */
-const eachOnce = (tx: Tx, isAllowed: boolean) =>
-  tx.query(sql`select set_config('enable_nestloop', ${isAllowed ? 'on' : 'off'}, true)`)
 
 /** A transaction for each account that was taxed: it tells, and counts in no closing. */
 export async function postTax(tx: Tx, stored: Stored, span: Span) {
@@ -164,12 +161,14 @@ export async function postTax(tx: Tx, stored: Stored, span: Span) {
     and e.tax_amount > 0`
   const accounts = sql`select e.account_id from entitlement e where ${own}`
   const locked = await lockSet(tx, productID, accounts)
-  await tx.query(sql`
+  await joinedOnce(tx, () =>
+    tx.query(sql`
     with numbered as materialized (
       select t.account_id, nextval('biz_transaction_biz_transaction_id_seq') as id
       from (${accounts} and e.tax_transaction_id is null) t)
     update entitlement e set tax_transaction_id = n.id
-    from numbered n where ${ofDistribution(stored, 'e')} and e.account_id = n.account_id`)
+    from numbered n where ${ofDistribution(stored, 'e')} and e.account_id = n.account_id`),
+  )
   await postSet(tx, productID, locked, {
     date: date!,
     postings: sql`
