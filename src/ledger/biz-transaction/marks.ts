@@ -45,7 +45,10 @@ const salesPerMark = raw(
 )
 const mostMarks = 100
 
-/** The holdings whose closings are to be shifted: long ones, where no cost goes along. */
+/**
+ * The holdings whose closings are to be shifted: long ones, where no cost goes along. `not in`
+ * looks the changes through once and keeps them; `not exists` might do so for each of many.
+ */
 export const longHistories = (tx: Tx, productID: number, touched: Fragment, changes: Changes) =>
   tx.query<Line>(sql`
     select t.account_id as "accountID", t.investment_id as "investmentID"
@@ -55,16 +58,16 @@ export const longHistories = (tx: Tx, productID: number, touched: Fragment, chan
           select 1 from biz_transaction b
           where b.product_id = ${productID} and b.account_id = t.account_id
             and b.investment_id = t.investment_id and b.transaction_date >= t.from_date
-          limit 1 + ${rowsAtOnce}) b)
+          -- In the order of the line, so that the planner takes its index and no other.
+          order by b.transaction_date desc, b.biz_transaction_id desc limit 1 + ${rowsAtOnce}) b)
       and not exists (
         select 1 from biz_transaction b
         where b.product_id = ${productID} and b.account_id = t.account_id
           and b.investment_id = t.investment_id and b.transaction_date >= t.from_date
           and b.quantity < 0 and b.carried_cost is not null)
-      and not exists (
-        select 1 from (${changes}) c
-        where c.account_id = t.account_id and c.investment_id = t.investment_id
-          and c.carried_cost is not null)`)
+      and (t.account_id, t.investment_id) not in (
+        select c.account_id, c.investment_id from (${changes}) c
+        where c.carried_cost is not null)`)
 
 /** Shifts the closings of holdings from their first changes on. Tells those that go below zero. */
 export async function shiftClosings(

@@ -92,9 +92,13 @@ const holdingLine = (productID: number) => sql`
     select b.biz_transaction_id, b.transaction_date, b.quantity, b.amount, b.carried_cost,
       s.state, s.decimals
     from start s
-    join biz_transaction b on b.product_id = ${productID} and b.account_id = t.account_id
-      and b.investment_id = t.investment_id and b.transaction_date >= t.from_date
-      and ${raw(counts('b'))})
+    cross join lateral (
+      select * from biz_transaction b
+      where b.product_id = ${productID} and b.account_id = t.account_id
+        and b.investment_id = t.investment_id and b.transaction_date >= t.from_date
+        and ${raw(counts('b'))}
+      -- In the order of the line, so that the planner takes its index and no other.
+      order by b.transaction_date, b.biz_transaction_id offset 0) b)
   select id, t.investment_id, transaction_date,
     holding_state(state, quantity, amount, decimals, carried_cost) over own as state,
     row_number() over (order by transaction_date desc, id desc) as from_last
