@@ -135,6 +135,6 @@ export async function fingerprint({ connection }: Pick<Service, 'connection'>): 
     ({ name }) => `select '${name}' as t, coalesce(md5(string_agg(md5(x::text), '' order by
       md5(x::text))), '') as h from ${name} x`,
   )
-  const rows = await rowsOf(connection, hashes.join(' union all '))
+  const rows = await rowsOf(connection, `${hashes.join(' union all ')} order by t`)
   return JSON.stringify(rows)
 }
