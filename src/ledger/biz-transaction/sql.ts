@@ -6,7 +6,7 @@ import { lookups } from '../../platform/lookup/lookups.ts'
 import { conditions, related } from '../../platform/sql/filters.ts'
 import type { Fragment, Sql } from '../../platform/sql/handle.ts'
 import { type LedgerScope, page, renderPage } from '../../platform/sql/paging.ts'
-import { type Answer, arrayOf, columns } from '../../platform/sql/render.ts'
+import { arrayOf, columns, type Shown } from '../../platform/sql/render.ts'
 import { byProduct, inOneProduct } from '../../platform/sql/spread.ts'
 import { asksSince, pageSince } from './by-date.ts'
 import { counts, ofKind } from './kinds.ts'
@@ -126,7 +126,7 @@ export async function readTransactions(
   handle: Sql,
   actor: Actor,
   query: TransactionQuery,
-): Promise<Answer> {
+): Promise<Shown> {
   const { Status, ShowClosing, KnownAt } = query
   const asked = [
     conditions(transactionFilters, query),

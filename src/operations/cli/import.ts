@@ -123,7 +123,7 @@ type Seen = {
 
 async function read(database: Database, id: number): Promise<Seen> {
   const { json } = await readImports(database, operator, { ImportID: id })
-  const [seen] = JSON.parse(json) as [Seen]
+  const [seen] = JSON.parse(json.toString()) as [Seen]
   return seen
 }
 

@@ -2,7 +2,7 @@ import sql, { empty, join, raw } from 'sql-template-tag'
 import type { Actor } from '../../platform/actor.ts'
 import type { Fragment, Sql } from '../../platform/sql/handle.ts'
 import { page, renderPage } from '../../platform/sql/paging.ts'
-import { type Answer, columns, many, one } from '../../platform/sql/render.ts'
+import { type Answer, columns, many, one, type Shown } from '../../platform/sql/render.ts'
 import { inOneProduct } from '../../platform/sql/spread.ts'
 import { mostTogether, readTogether } from '../../platform/sql/together.ts'
 import { balancesOf } from '../account/balance.ts'
@@ -21,7 +21,7 @@ import { selectParent } from './parents.ts'
 import { BizEntityParty } from './party-schema.ts'
 import { BizEntity, type BizEntityQuery } from './schema.ts'
 
-export function readEntities(handle: Sql, actor: Actor, query: BizEntityQuery): Promise<Answer> {
+export function readEntities(handle: Sql, actor: Actor, query: BizEntityQuery): Promise<Shown> {
   const { BizEntityID: id, ...others } = query
   if (id && Object.keys(others).length === 0) return readEntity(handle, actor, id)
   return renderPage(handle, query, {

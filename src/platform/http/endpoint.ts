@@ -5,7 +5,7 @@ import type { EventType } from '../event-types.ts'
 import type { Access, Resource } from '../permission.ts'
 import type { ItemPath } from '../shape/path.ts'
 import type { Fragment, Sql, Tx } from '../sql/handle.ts'
-import type { Answer } from '../sql/render.ts'
+import type { Shown } from '../sql/render.ts'
 import type { Outcome, Write, Written } from '../sql/unit-of-work.ts'
 import type { Download } from './download.ts'
 import type { FileDoor, KeptFile } from './upload.ts'
@@ -78,7 +78,7 @@ type Declaration<Q extends TObject = TObject, B extends TSchema = TSchema> = {
 // the types of its own schemas, and the server hands it what it has read by these very schemas.
 
 /** A read may take a body: POST /Distribution/Preview does, and yet writes nothing. */
-type Reads<Query, Body> = { read(request: Request<Query, Body>, handle: Sql): Promise<Answer> }
+type Reads<Query, Body> = { read(request: Request<Query, Body>, handle: Sql): Promise<Shown> }
 
 /** For a read without pages: its rows go out as they come, whatever their number. */
 type Streams<Query> = { select(request: Request<Query, unknown>): Fragment }

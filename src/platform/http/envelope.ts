@@ -1,14 +1,27 @@
-import type { Answer } from '../sql/render.ts'
+import type { Answer, Shown } from '../sql/render.ts'
 
 /**
  * The envelope of every success: PostgreSQL rendered the data, so it is not read or written twice.
  * `repeats` names fields of the data that also stand at the top level.
  */
-export function successBody(answer: Answer, repeats: readonly string[] = []) {
-  const { json, recordCount, message, beside = {} } = answer
+export function successBody({ json, ...answer }: Answer, repeats: readonly string[] = []): string {
+  const [head, tail] = envelopeOf(answer, repeated(json, repeats))
+  return head + json + tail
+}
+
+/** The same of what a read shows. A page stays the bytes that it is, with others around it. */
+export function shownBody({ json, ...answer }: Shown): string | Buffer[] {
+  if (typeof json === 'string') return successBody({ json, ...answer })
+  const [head, tail] = envelopeOf(answer)
+  return [Buffer.from(head), json, Buffer.from(tail)]
+}
+
+/** What stands before the data, and behind it. */
+function envelopeOf(answer: Omit<Shown, 'json'>, repeats = ''): [string, string] {
+  const { recordCount, message, beside = {} } = answer
   const head = `"result":true,"message":${JSON.stringify(message ?? null)}`
-  const rest = repeated(json, repeats) + members(Object.entries(beside))
-  return `{${head},"recordCount":${recordCount},"data":${json}${rest}}`
+  const rest = repeats + members(Object.entries(beside))
+  return [`{${head},"recordCount":${recordCount},"data":`, `${rest}}`]
 }
 
 function repeated(json: string, fields: readonly string[]): string {

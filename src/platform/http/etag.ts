@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { invalid, Refusal } from '../refusal.ts'
-import type { Answer } from '../sql/render.ts'
+import type { Shown } from '../sql/render.ts'
 import type { Written } from '../sql/unit-of-work.ts'
 import { type Endpoint, isWrite, methodOf, pathOf, type Tagging } from './endpoint.ts'
 
@@ -23,12 +23,12 @@ const isReplacing = (endpoint: Endpoint) => isWrite(endpoint) && methodOf(endpoi
 export function etagOf(
   tagging: Tagging | undefined,
   query: unknown,
-  { json, recordCount }: Answer,
+  { json, recordCount }: Shown,
 ): string | undefined {
   if (!tagging || recordCount !== 1) return undefined
   const asked = Object.keys(query as object)
   return tagging.by.some((name) => asked.includes(name) || asked.includes(`${name}.equal`))
-    ? tagOfRecord(tagging, json)
+    ? tagOfRecord(tagging, json.toString())
     : undefined
 }
 

@@ -6,7 +6,7 @@ import { bodyReader, queryReader } from '../shape/input.ts'
 import { itemPath } from '../shape/path.ts'
 import type { Database, Sql, Tx } from '../sql/handle.ts'
 import { asKnown } from '../sql/known.ts'
-import type { Answer } from '../sql/render.ts'
+import type { Answer, Shown } from '../sql/render.ts'
 import { unitOfWork, type Write, type Written } from '../sql/unit-of-work.ts'
 import { callerOf } from './caller.ts'
 import { answerFile, wantsBytes } from './download.ts'
@@ -20,7 +20,7 @@ import type {
   UploadEndpoint,
   WriteEndpoint,
 } from './endpoint.ts'
-import { successBody } from './envelope.ts'
+import { shownBody, successBody } from './envelope.ts'
 import { type Condition, conditionReader, etagOf, type Taggings } from './etag.ts'
 import { ofConstraint } from './failure.ts'
 import { limitPages } from './paging.ts'
@@ -66,7 +66,7 @@ export function handlerOf(endpoint: Endpoint, options: HandlerOptions): Handler 
         labelled(reply, endpoint, taken, answer)
         const { nextCursor } = answer.beside ?? {}
         if (nextCursor !== undefined) reply.header('next-cursor', nextCursor)
-        return answerSuccess(reply, successBody(answer))
+        return answerSuccess(reply, shownBody(answer))
       }
     case 'stream':
       return async (request, reply) => {
@@ -91,8 +91,8 @@ function inItsTime(
   taken: Taken,
   { database, reads }: HandlerOptions,
   present: Sql,
-  read: (handle: Sql) => Promise<Answer>,
-): Promise<Answer> {
+  read: (handle: Sql) => Promise<Shown>,
+): Promise<Shown> {
   const { KnownAt } = taken.query as { KnownAt?: string }
   return KnownAt === undefined
     ? read(present)
@@ -100,7 +100,7 @@ function inItsTime(
 }
 
 /** Puts the tag of the one record that was asked for on the answer. */
-function labelled(reply: FastifyReply, { etag }: Endpoint, { query }: Taken, answer: Answer) {
+function labelled(reply: FastifyReply, { etag }: Endpoint, { query }: Taken, answer: Shown) {
   const tag = etagOf(etag, query, answer)
   if (tag !== undefined) reply.header('etag', tag)
 }
@@ -148,7 +148,7 @@ function takerOf(endpoint: Endpoint, { maxPageSize, taggings }: HandlerOptions):
 const noBody = () => ({ body: undefined, ignored: [] })
 
 /** Says which fields were ignored, so that a misspelt one is seen. */
-function withIgnored(answer: Answer, { ignored }: Taken): Answer {
+function withIgnored<Told extends Shown>(answer: Told, { ignored }: Taken): Told {
   if (ignored.length === 0) return answer
   const told = `Ignored: ${ignored.join(', ')}.`
   return { ...answer, message: answer.message ? `${answer.message} ${told}` : told }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
-import type { Readable } from 'node:stream'
+import { Readable } from 'node:stream'
 import Fastify, {
   type FastifyBaseLogger,
   type FastifyInstance,
@@ -152,13 +152,26 @@ export function answerFailure(reply: FastifyReply, error: unknown): FastifyReply
     .send(failureBody(refusal.message, refusal.problems))
 }
 
-export const answerSuccess = (reply: FastifyReply, body: string | Readable): FastifyReply =>
-  reply.type(jsonType).header('cache-control', 'no-store').send(asBytes(body))
+export function answerSuccess(
+  reply: FastifyReply,
+  body: string | readonly Buffer[] | Readable,
+): FastifyReply {
+  reply.type(jsonType).header('cache-control', 'no-store')
+  return reply.send(body instanceof Readable ? body : inOnePiece(reply, body))
+}
 
-/** A long text would be measured, put behind its headers and encoded: three walks along it. */
-const asBytes = (body: string | Readable) =>
-  typeof body === 'string' && body.length > longText ? Buffer.from(body) : body
-const longText = 100_000
+/**
+ * A long text would be measured, put behind its headers and encoded: three walks along it. And to
+ * put long bytes between others would take a copy of them: they go out one after the other.
+ */
+function inOnePiece(reply: FastifyReply, body: string | readonly Buffer[]) {
+  if (typeof body === 'string') return body.length > long ? Buffer.from(body) : body
+  const length = body.reduce((sum, { length }) => sum + length, 0)
+  if (length <= long) return Buffer.concat(body)
+  reply.header('content-length', length)
+  return Readable.from(body)
+}
+const long = 100_000
 
 /** What is not HTTP has no request and no reply: the envelope goes straight to the socket. */
 const answerBrokenRequest =

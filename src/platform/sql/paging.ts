@@ -1,6 +1,7 @@
 import sql, { empty, join, raw } from 'sql-template-tag'
 import { invalid } from '../refusal.ts'
 import { isDate } from '../shape/dates.ts'
+import { bytesColumn } from './bytes.ts'
 import type { Fragment, Sql } from './handle.ts'
 import type { Answer } from './render.ts'
 import { inOneProduct } from './spread.ts'
@@ -61,19 +62,25 @@ type List = {
   show?: (rows: Fragment) => Fragment | Promise<Fragment>
 }
 
-type Page = { json: string; count: number; last: string | null }
+type Page = { [bytesColumn]: Buffer; count: number; last: string | null }
+
+const bytes = raw(bytesColumn)
 
 /**
  * One page of a list, with the cursor of the next one: the key of its last record, from which the
  * next page goes on at the same cost however deep it is.
  */
-export async function renderPage(handle: Sql, query: PageQuery, list: List): Promise<Answer> {
+export async function renderPage(
+  handle: Sql,
+  query: PageQuery,
+  list: List,
+): Promise<Answer<Buffer>> {
   const wanted = wantedOf(query, list.key)
   const products = list.scope && (await partsOf(handle, list.scope))
   const [found] = await handle.query<Page>(
     await (products ? inParts(list, wanted, products) : inOne(list, wanted)),
   )
-  const { json, count, last } = found!
+  const { [bytesColumn]: json, count, last } = found!
   return {
     json,
     recordCount: count,
@@ -90,7 +97,7 @@ const shownBy = ({ show = (rows: Fragment) => rows }: List) => show
 async function inOne(list: List, wanted: Wanted): Promise<Fragment> {
   const shown = await shownBy(list)(list.rows(wanted, list.scope?.within ?? empty))
   return sql`
-    select coalesce(json_agg(r${raw(newestFirst(wanted, list.key))}), '[]')::text as json,
+    select coalesce(json_agg(r${raw(newestFirst(wanted, list.key))}), '[]') as ${bytes},
       count(*)::int as count, ${raw(lastKey(wanted, list.key))} as last
     from (${shown}) r`
 }
@@ -117,7 +124,7 @@ async function inParts(list: List, wanted: Wanted, products: readonly number[]) 
   const order = key.map((_, i) => `k${i}${wanted.isDescending ? ' desc' : ''}`).join(', ')
   const last = key.map((_, i) => `k${i}`).join(', ')
   return sql`
-    select coalesce(json_agg(record order by ${raw(order)}), '[]')::text as json,
+    select coalesce(json_agg(record order by ${raw(order)}), '[]') as ${bytes},
       count(*)::int as count,
       (array_agg(json_build_array(${raw(last)}) order by ${raw(order)}))[count(*)] as last
     from (

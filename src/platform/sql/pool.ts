@@ -1,4 +1,5 @@
 import pg from 'pg'
+import { ByteClient } from './bytes.ts'
 
 export type DatabaseOptions = {
   connection: pg.PoolConfig
@@ -57,6 +58,7 @@ export function openPool(options: DatabaseOptions, more: string): pg.Pool {
   const pool = new pg.Pool({
     ...options.connection,
     types,
+    Client: ByteClient,
     max: options.connections,
     // After a rest the first to call need not wait for connections, and plans, to be made.
     min: Math.min(4, options.connections),

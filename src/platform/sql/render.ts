@@ -4,9 +4,9 @@ import { isOneValue, ownNode } from '../shape/keywords.ts'
 import type { Fragment, Sql } from './handle.ts'
 import { byProduct, inOneProduct } from './spread.ts'
 
-/** JSON text as PostgreSQL rendered it: what fills the envelope. */
-export type Answer = {
-  json: string
+/** JSON as PostgreSQL rendered it: what fills the envelope. */
+export type Answer<Json extends string | Buffer = string> = {
+  json: Json
   recordCount: number
   message?: string
   /** What stands beside the data at the top level. */
@@ -14,6 +14,9 @@ export type Answer = {
   /** Taken on and not done yet: the answer is 202. */
   accepted?: true
 }
+
+/** What a read answers: a page is bytes that nobody looks into; see bytes.ts. */
+export type Shown = Answer<string | Buffer>
 
 export const nothingFound: Answer = { json: '[]', recordCount: 0 }
 export const nothingLeft: Answer = { json: 'null', recordCount: 0 }

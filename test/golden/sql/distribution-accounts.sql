@@ -1,4 +1,4 @@
-  select coalesce(json_agg(r), '[]')::text as json,
+  select coalesce(json_agg(r), '[]') as json_bytes,
     count(*)::int as count, (array_agg(json_build_array(r."productID", r."corporateActionID", r."accountID")))[count(*)] as last
   from (
 select t.corporate_action_id as "corporateActionID",

@@ -1,4 +1,4 @@
-  select coalesce(json_agg(r), '[]')::text as json,
+  select coalesce(json_agg(r), '[]') as json_bytes,
     count(*)::int as count, (array_agg(json_build_array(r."productID", r."accountID", r."investmentID")))[count(*)] as last
   from (
     select a.biz_entity_id as "bizEntityID",

@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict'
+import { Socket } from 'node:net'
+import { describe, it } from 'node:test'
+import fc from 'fast-check'
+import pg from 'pg'
+import { ByteClient, bytesColumn } from '../../src/platform/sql/bytes.ts'
+import { types } from '../../src/platform/sql/pool.ts'
+import { freshDatabase } from '../support/database.ts'
+
+/** A socket that hands on what arrives in pieces of these lengths, over and over. */
+function inPieces(lengths: readonly number[]): Socket {
+  const socket = new Socket()
+  const emit = socket.emit.bind(socket)
+  let turn = 0
+  socket.emit = (event: string, ...told: unknown[]) => {
+    const [chunk] = told
+    if (event !== 'data' || !Buffer.isBuffer(chunk)) return emit(event, ...told)
+    for (let at = 0; at < chunk.length; ) {
+      const length = lengths[turn++ % lengths.length]!
+      emit('data', chunk.subarray(at, at + length))
+      at += length
+    }
+    return true
+  }
+  return socket
+}
+
+const rows = (json: string, count: number) => `
+  select n, ${json} as ${bytesColumn}, case when n % 2 = 0 then 'ä' || n end as text
+  from generate_series(1, ${count}) n`
+const statements = [
+  rows(`json_build_object('n', n, 'text', repeat('aß€😀', n))`, 40),
+  rows(`null::json`, 2),
+  rows(`json_build_object('long', repeat('x', 100000))`, 2),
+  rows(`'{}'::json`, 0),
+  `select n, repeat('é', n) as text from generate_series(1, 30) n`,
+  'select 1 / 0',
+  'set local lock_timeout = 1000',
+]
+
+/** What a statement answers, twice: as it is planned, and as it is kept. */
+async function answersOf(client: pg.Client) {
+  const answers: unknown[] = []
+  for (const [i, text] of [...statements, ...statements].entries()) {
+    const asked = client.query({ text, name: `s${i % statements.length}`, types })
+    answers.push(await asked.then(({ rows }) => rows.map(readable)).catch((e) => e.message))
+  }
+  return answers
+}
+
+const readable = (row: Record<string, unknown>) =>
+  Object.fromEntries(Object.entries(row).map(([k, v]) => [k, v instanceof Buffer ? `${v}` : v]))
+
+describe('rows with a column of bytes', () => {
+  it('are what they would be without, in whatever pieces they arrive', async () => {
+    const connection = await freshDatabase()
+    const plain = new pg.Client(connection)
+    await plain.connect()
+    const expected = await answersOf(plain).finally(() => plain.end())
+    const piece = fc.oneof(fc.integer({ min: 1, max: 9 }), fc.integer({ min: 1, max: 70_000 }))
+    const lengths = fc.array(piece, { minLength: 1, maxLength: 5 })
+    await fc.assert(
+      fc.asyncProperty(lengths, async (each) => {
+        // One byte at a time a page would take minutes; every place of a message is cut as it is.
+        const stream = () => inPieces([...each, 1500, 65_536])
+        const client = new ByteClient({ ...connection, stream })
+        await client.connect()
+        assert.deepEqual(await answersOf(client).finally(() => client.end()), expected)
+      }),
+      { numRuns: 25, examples: [[[1]], [[4, 1]], [[70_000]]] },
+    )
+  })
+
+  it('come as the bytes that PostgreSQL sent', async () => {
+    const client = new ByteClient(await freshDatabase())
+    await client.connect()
+    const asked = client.query({ text: `select '["€"]'::json as ${bytesColumn}`, types })
+    const { rows } = await asked.finally(() => client.end())
+    assert.deepEqual(rows, [{ [bytesColumn]: Buffer.from('["€"]') }])
+  })
+})
