@@ -246,8 +246,10 @@ create table audit (
   changes json,
   request_id text not null,
   xid xid8 default pg_current_xact_id(),
+  is_event boolean,
   constraint audit_pkey PRIMARY KEY (audit_id)
 );
+CREATE INDEX audit_event ON public.audit USING btree (product_id, xid, audit_id) WHERE is_event;
 CREATE INDEX audit_occurred ON public.audit USING brin (occurred_date);
 CREATE INDEX audit_order ON public.audit USING btree (xid, audit_id);
 CREATE INDEX audit_product ON public.audit USING btree (product_id, audit_id);
@@ -742,7 +744,7 @@ grant insert, select on entitlement_version to registry_service;
 
 create table event (
   xid xid8 default pg_current_xact_id() not null,
-  event_id bigint generated always as identity not null,
+  event_id bigint default nextval(('audit_audit_id_seq'::text)::regclass) not null,
   type text not null,
   occurred_date timestamp with time zone default now() not null,
   product_id integer,
@@ -1523,6 +1525,30 @@ create table withholding_rate (
 );
 CREATE INDEX withholding_rate_kind ON public.withholding_rate USING btree (rule, income_kind, valid_from);
 grant delete, insert, select, update on withholding_rate to registry_service;
+
+create view happening as
+ SELECT event.xid,
+    event.event_id,
+    event.type,
+    event.occurred_date,
+    event.product_id,
+    event.resource,
+    event.ids,
+    event.counts,
+    event.user_id
+   FROM event
+UNION ALL
+ SELECT audit.xid,
+    audit.audit_id AS event_id,
+    'biztransaction.posted'::text AS type,
+    audit.occurred_date,
+    audit.product_id,
+    audit.resource,
+    ARRAY[audit.resource_id] AS ids,
+    NULL::json AS counts,
+    audit.user_id
+   FROM audit
+  WHERE (audit.is_event AND (audit.xid > '2'::xid8));
 
 create view organisation_link as
  SELECT biz_entity_party.organisation_id,

@@ -253,17 +253,79 @@ describe('A cursor', () => {
       `update event set occurred_date = now() - interval '91 days' where event_id <= $1`,
       [old!.eventID],
     )
-    const database = openDatabase({
-      connection,
-      role: 'registry_service',
-      connections: 1,
-      prepareStatements: true,
-      onLostConnection: () => {},
-    })
-    await database.transaction((tx) => sweepEvents(tx, 90)).finally(database.close)
+    await swept(connection)
     refused(await admin.get(`/Event?After=${start}`), 410, 'cursor_expired')
     const rest = await readEvents(admin, { After: old!.cursor })
     assert.deepEqual(story(rest.events), [`product.created ${kept.productID}`])
     assert.deepEqual((await readEvents(admin, {})).events, rest.events)
   })
 })
+
+describe('Postings that only append', () => {
+  const post = async (i: number, of = fund) =>
+    only(
+      await service.admin.post('/BizTransaction/Deposit', {
+        ...deposit(),
+        accountID: of.accounts[i]!.accountID,
+        investmentID: of.investmentID,
+      }),
+    ).bizTransactionID as number
+  const eventRows = async () => {
+    const [row] = await rowsOf(service.connection, 'select count(*)::int as n from event')
+    return row!.n as number
+  }
+
+  it('are told by their audit records, to readers of their product and of all', async () => {
+    const { admin } = service
+    const quiet = await newFund(service, { accounts: 1 })
+    for (const i of [0, 1, 2]) await post(i) // the first of an account is not of this kind
+    await post(0, quiet)
+    const start = await feedEnd(admin)
+    const before = await eventRows()
+    const loud: number[] = []
+    for (let n = 0; n < 45; n++) loud.push(await post(n % 3))
+    const rare = await post(0, quiet)
+    assert.equal(await eventRows(), before)
+    const all = await eventsAfter(admin, start, 46)
+    assert.deepEqual(
+      all.map(({ ids }) => ids[0]),
+      [...loud, rare],
+    )
+    assert.equal(new Set(all.map(({ eventID }) => eventID)).size, 46)
+    const [own] = await eventsAfter(admin, start, 1, { ProductID: quiet.productID, PageSize: 2 })
+    assert.deepEqual(own, all.at(-1))
+    for (let n = 0; n < 45; n++) await admin.post('/Person', { firstName: `Person ${n}` })
+    const next = await post(1)
+    const types = { Type: 'biztransaction.posted', PageSize: 1 }
+    const [after] = await eventsAfter(admin, own!.cursor, 1, types)
+    assert.deepEqual(after!.ids, [next])
+  })
+
+  it('are past when they are as old as events are kept', async () => {
+    const { admin, connection } = service
+    const start = await feedEnd(admin)
+    const [old, kept] = [await post(0), await post(0)]
+    const [first] = await eventsAfter(admin, start, 2)
+    await rowsOf(
+      connection,
+      `update audit set occurred_date = now() - interval '91 days' where audit_id <= $1`,
+      [first!.eventID],
+    )
+    await rowsOf(connection, `update event set occurred_date = now() - interval '91 days'`)
+    await swept(connection)
+    refused(await admin.get(`/Event?After=${start}`), 410, 'cursor_expired')
+    assert.deepEqual(story([first!]), [`biztransaction.posted ${old}`])
+    assert.deepEqual(story((await readEvents(admin, {})).events), [`biztransaction.posted ${kept}`])
+  })
+})
+
+async function swept(connection: Service['connection']) {
+  const database = openDatabase({
+    connection,
+    role: 'registry_service',
+    connections: 1,
+    prepareStatements: true,
+    onLostConnection: () => {},
+  })
+  await database.transaction((tx) => sweepEvents(tx, 90)).finally(database.close)
+}

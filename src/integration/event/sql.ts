@@ -1,4 +1,4 @@
-import sql, { join, raw } from 'sql-template-tag'
+import sql, { empty, join, raw } from 'sql-template-tag'
 import type { Actor } from '../../platform/actor.ts'
 import { eventTypes, resourceOfEvent } from '../../platform/event-types.ts'
 import type { Fragment, Sql } from '../../platform/sql/handle.ts'
@@ -81,7 +81,8 @@ export const isOwn = ({ types, products }: Own): Fragment =>
     ' and ',
   )
 
-const after = ({ xid, id }: Place) => sql`(e.xid, e.event_id) > (${xid}::xid8, ${id}::bigint)`
+export const after = ({ xid, id }: Place) =>
+  sql`(e.xid, e.event_id) > (${xid}::xid8, ${id}::bigint)`
 const eventColumns = columns(RegistryEvent, 'e', {
   cursor: `f.epoch || '.' || e.xid || '.' || e.event_id`,
 })
@@ -101,7 +102,7 @@ async function readStretch(handle: Sql, feed: Feed, own: Fragment, from: Place, 
   const most = size * width
   const [read] = await handle.query<Read>(sql`
     with stretch as materialized (
-      select e.* from event e where ${after(from)} and e.xid < ${feed.horizon}::xid8
+      select e.* from happening e where ${after(from)} and e.xid < ${feed.horizon}::xid8
       order by e.xid, e.event_id limit ${most}),
     page as materialized (
       select e.* from stretch e where ${own} order by e.xid, e.event_id limit ${size})
@@ -128,24 +129,47 @@ async function nextOwn(
   from: Place,
   { horizon }: Feed,
 ): Promise<Place | undefined> {
-  const first = (which: Fragment) => sql`
-    lateral (select e.xid, e.event_id from event e
-      where ${which} and ${after(from)} and e.xid < ${horizon}::xid8
+  const first = (rows: Fragment) => sql`
+    lateral (select e.xid, e.event_id from (${rows}) e
+      where ${after(from)} and e.xid < ${horizon}::xid8
       order by e.xid, e.event_id limit 1) e`
   const each = products
     ? sql`unnest(${types}::text[]) t (type), unnest(${products}::int[]) p (product_id),
-        ${first(sql`e.product_id = p.product_id and e.type = t.type`)}`
-    : sql`unnest(${types}::text[]) t (type), ${first(sql`e.type = t.type`)}`
+        ${first(sql`select * from event e where e.product_id = p.product_id and e.type = t.type`)}`
+    : sql`unnest(${types}::text[]) t (type),
+        ${first(sql`select * from event e where e.type = t.type`)}`
+  const ofPostings = sql`
+    union all
+    select e.xid, e.event_id
+    from ${products ? sql`unnest(${products}::int[])` : productsOfPostings} p (product_id),
+      ${first(recordsOfProduct)}`
   const [next] = await handle.query<Place>(sql`
-    select e.xid::text as xid, (e.event_id - 1)::text as id from ${each}
+    select e.xid::text as xid, (e.event_id - 1)::text as id from (
+      select e.xid, e.event_id from ${each}
+      ${types.includes('biztransaction.posted') ? ofPostings : empty}) e
     order by e.xid, e.event_id limit 1`)
   return next
 }
 
+/** Audit records that are events, too, by the index of them: see the view happening. */
+const recordsOfProduct = sql`
+  select xid, audit_id as event_id from audit a
+  where a.is_event and a.xid > '2' and a.product_id = p.product_id`
+
+/** Each product once that has such records, stepping from one to the next along that index. */
+const productsOfPostings = sql`(
+  with recursive step (product_id) as (
+    (select a.product_id from audit a where a.is_event order by a.product_id limit 1)
+    union all
+    select (select a.product_id from audit a where a.is_event and a.product_id > s.product_id
+      order by a.product_id limit 1)
+    from step s where s.product_id is not null)
+  select product_id from step where product_id is not null)`
+
 /** What kinds of event have come since a place. */
 export const readKinds = (handle: Sql, from: Place, { horizon }: Feed) =>
   handle.query<{ type: string; productID: number | null }>(sql`
-    select distinct e.type, e.product_id as "productID" from event e
+    select distinct e.type, e.product_id as "productID" from happening e
     where ${after(from)} and e.xid < ${horizon}::xid8`)
 
 /** The next of a reader's events, in order, given to a statement that makes something of them. */
@@ -157,7 +181,7 @@ export async function nextPage(
   const most = size * width
   const [read] = await handle.query<Omit<Read, 'json'>>(sql`
     with stretch as materialized (
-      select e.* from event e where ${after(from)} and e.xid < ${feed.horizon}::xid8
+      select e.* from happening e where ${after(from)} and e.xid < ${feed.horizon}::xid8
       order by e.xid, e.event_id limit ${most}),
     page as materialized (
       select e.* from stretch e where ${isOwn(own)} order by e.xid, e.event_id limit ${size}),

@@ -4,7 +4,7 @@ import { invalid } from '../../platform/refusal.ts'
 import type { Fragment, Tx } from '../../platform/sql/handle.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
 import type { Place } from '../event/cursor.ts'
-import { isOwn, nextPage, type Own, ownOf, readFeed } from '../event/sql.ts'
+import { after, isOwn, nextPage, type Own, ownOf, readFeed } from '../event/sql.ts'
 import type { Replay } from './schema.ts'
 import { lockWebhook, tooMany } from './sql.ts'
 
@@ -77,13 +77,15 @@ export async function replayEvents(tx: Tx, actor: Actor, input: Replay): Promise
   const id = await lockWebhook(tx, actor, webhookID)
   const [hook] = await tx.query<Pick<Due, 'types' | 'productIDs'>>(sql`
     select types, product_ids as "productIDs" from webhook where webhook_id = ${id}`)
+  const { swept } = await readFeed(tx)
   const asked = [
     isOwn(ownFor(actor, hook!)),
+    after(swept),
     ...(eventIDs ? [sql`e.event_id = any(${eventIDs}::bigint[])`] : []),
     ...(from ? [sql`e.occurred_date >= ${from}::timestamptz`] : []),
     ...(to ? [sql`e.occurred_date < ${to}::timestamptz + interval '1 second'`] : []),
   ]
-  const events = sql`select e.* from event e where ${join(asked, ' and ')}
+  const events = sql`select e.* from happening e where ${join(asked, ' and ')}
     limit ${mostReplayed + 1}`
   const made = await tx.query(sql`${insertDeliveries(id, events)} returning true`)
   if (made.length > mostReplayed) throw tooMany(mostReplayed)

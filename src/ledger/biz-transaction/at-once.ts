@@ -102,18 +102,20 @@ function statement(actor: Actor, naming: Naming, requests: readonly AtOnce[]): F
     ${append}, shown as ${isArray ? raw('materialized') : empty} (${shown}),
     ${isArray ? toldTogether : toldOneByOne},
     audited as (${insertAuditRows(sql`
-      select user_id, username, operation, ${resource}, case when count = 1 then ids[1] end,
-        case when count > 1 then ids end, product_id, changes::json, request_id
-      from told`)}),
-    raised as (${insertEventRows(sql`
-      select ${event}, ${resource}, product_id, ${isArray ? idsOfShown : raw('ids')}, null::json,
-        user_id
-      from ${raw(isArray ? 'shown group by product_id, user_id' : 'told')}`)})
+      select user_id, username, operation, ${resource}, resource_id, resource_ids, product_id,
+        changes::json, request_id, ${raw(isArray ? 'null::boolean' : 'true')}
+      from told`)})
+    ${isArray ? raised(event, resource) : empty}
     ${keyed ? kept : empty}
     select request, json, count from told`
 }
 
-const idsOfShown = raw('array_agg(biz_transaction_id order by place)')
+/** Of an array, which may be of several products; of one posting the audit record is the event. */
+const raised = (event: Write['event'], resource: string) => sql`,
+    raised as (${insertEventRows(sql`
+      select ${event}, ${resource}, product_id, array_agg(biz_transaction_id order by place),
+        null::json, user_id
+      from shown group by product_id, user_id`)})`
 
 /** Whether an account is in it more than once: then its postings are counted one after another. */
 function hasRepeats(requests: readonly AtOnce[]): boolean {
@@ -339,16 +341,17 @@ const shown = shownRows(
 
 const toldOneByOne = sql`
     told as materialized (
-      select request, user_id, 1 as count, product_id, array[biz_transaction_id] as ids,
-        '[' || to_json(shown)::text || ']' as json, username, operation, request_id, changes,
-        key, fingerprint
+      select request, user_id, 1 as count, product_id, biz_transaction_id as resource_id,
+        null::bigint[] as resource_ids, '[' || to_json(shown)::text || ']' as json, username,
+        operation, request_id, changes, key, fingerprint
       from shown)`
 
 const toldTogether = sql`
     told as materialized (
       select 0 as request, max(user_id) as user_id, count(*)::int as count,
         case when min(product_id) = max(product_id) then min(product_id) end as product_id,
-        array_agg(biz_transaction_id order by place) as ids,
+        null::bigint as resource_id,
+        array_agg(biz_transaction_id order by place) as resource_ids,
         json_agg(shown order by place)::text as json, max(username) as username,
         max(operation) as operation, max(request_id) as request_id, max(changes) as changes,
         max(key) as key, max(fingerprint) as fingerprint

@@ -181,19 +181,14 @@ cross join lateral (
     t.investment_title as name) i
 cross join lateral (select null::text as external_corporate_action_id, null::text as name) d),
   told as materialized (
-    select request, user_id, 1 as count, product_id, array[biz_transaction_id] as ids,
-      '[' || to_json(shown)::text || ']' as json, username, operation, request_id, changes,
-      key, fingerprint
+    select request, user_id, 1 as count, product_id, biz_transaction_id as resource_id,
+      null::bigint[] as resource_ids, '[' || to_json(shown)::text || ']' as json, username,
+      operation, request_id, changes, key, fingerprint
     from shown),
   audited as (
 insert into audit (user_id, username, operation, resource, resource_id, resource_ids,
-  product_id, changes, request_id)
-    select user_id, username, operation, $16, case when count = 1 then ids[1] end,
-      case when count > 1 then ids end, product_id, changes::json, request_id
-    from told),
-  raised as (
-insert into event (type, resource, product_id, ids, counts, user_id)
-    select $17, $18, product_id, ids, null::json,
-      user_id
+  product_id, changes, request_id, is_event)
+    select user_id, username, operation, $16, resource_id, resource_ids, product_id,
+      changes::json, request_id, true
     from told)
   select request, json, count from told;

@@ -209,20 +209,22 @@ cross join lateral (select null::text as external_corporate_action_id, null::tex
   told as materialized (
     select 0 as request, max(user_id) as user_id, count(*)::int as count,
       case when min(product_id) = max(product_id) then min(product_id) end as product_id,
-      array_agg(biz_transaction_id order by place) as ids,
+      null::bigint as resource_id,
+      array_agg(biz_transaction_id order by place) as resource_ids,
       json_agg(shown order by place)::text as json, max(username) as username,
       max(operation) as operation, max(request_id) as request_id, max(changes) as changes,
       max(key) as key, max(fingerprint) as fingerprint
     from shown having count(*) > 0),
   audited as (
 insert into audit (user_id, username, operation, resource, resource_id, resource_ids,
-  product_id, changes, request_id)
-    select user_id, username, operation, $17, case when count = 1 then ids[1] end,
-      case when count > 1 then ids end, product_id, changes::json, request_id
-    from told),
+  product_id, changes, request_id, is_event)
+    select user_id, username, operation, $17, resource_id, resource_ids, product_id,
+      changes::json, request_id, null::boolean
+    from told)
+  ,
   raised as (
 insert into event (type, resource, product_id, ids, counts, user_id)
-    select $18, $19, product_id, array_agg(biz_transaction_id order by place), null::json,
-      user_id
+    select $18, $19, product_id, array_agg(biz_transaction_id order by place),
+      null::json, user_id
     from shown group by product_id, user_id)
   select request, json, count from told;
