@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
+import { availableParallelism } from 'node:os'
 import { after, before, describe, it } from 'node:test'
+import pg from 'pg'
 import { rowsOf } from './support/database.ts'
 import { callFrom, flood, timesDuring } from './support/fairness.ts'
 import { entityOf } from './support/investors.ts'
 import { type Fund, newFund, newProduct, only } from './support/ledger.ts'
+import { until } from './support/process.ts'
 import { sendRaw } from './support/raw.ts'
 import { refused } from './support/refused.ts'
 import { adminPassword, type Service, startService } from './support/service.ts'
@@ -20,7 +23,7 @@ let other: Service
 let fund: Fund
 let greedy: string
 before(async () => {
-  service = await startService()
+  service = await startService({ REGISTRY_DATABASE_CONNECTIONS: '10' })
   other = await startService({}, service.connection)
   fund = await newFund(service)
   const { productID } = await newProduct(service)
@@ -58,6 +61,18 @@ async function survives(callers: number, attack: (n: number) => Promise<{ status
   assert.ok(during.count >= 3)
 }
 
+/** Reads that wait for the table of entities. */
+async function heldPages(): Promise<number> {
+  const rows = await rowsOf(
+    service.connection,
+    "select from pg_locks where not granted and relation = 'biz_entity'::regclass",
+  )
+  return rows.length
+}
+
+const untilHeld = (count: number) =>
+  until(`${count} held pages`, async () => (await heldPages()) >= count)
+
 describe('While one caller does their worst, another is served', () => {
   it('with large pages, or with filters that nothing helps', async () => {
     const paths = [
@@ -68,6 +83,24 @@ describe('While one caller does their worst, another is served', () => {
     await survives(40, (n) =>
       callFrom(service.url, { method: 'GET', path: paths[n % paths.length]!, token: greedy }),
     )
+  })
+
+  it('with long pages, which keep half of the processors busy at most', async () => {
+    const holder = new pg.Client(service.connection)
+    await holder.connect()
+    await holder.query('begin; lock table biz_entity in access exclusive mode')
+    const path = '/BizEntity?PageSize=1000'
+    const get = (path: string) => callFrom(service.url, { method: 'GET', path, token: greedy })
+    const share = Math.min(5, Math.ceil(availableParallelism() / 2))
+    const pages = Array.from({ length: 2 * share + 4 }, () => get(path))
+    await untilHeld(share)
+    const own = service.admin.get(path)
+    await untilHeld(share + 1)
+    assert.equal((await get('/Common/Lookup')).status, 200)
+    assert.equal(await heldPages(), share + 1)
+    await holder.query('rollback')
+    await holder.end()
+    for (const { status } of [await own, ...(await Promise.all(pages))]) assert.equal(status, 200)
   })
 
   it('with filters in ever new combinations', async () => {

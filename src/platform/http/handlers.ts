@@ -24,10 +24,11 @@ import { shownBody, successBody } from './envelope.ts'
 import { type Condition, conditionReader, etagOf, type Taggings } from './etag.ts'
 import { ofConstraint } from './failure.ts'
 import { limitPages } from './paging.ts'
+import type { ReadsInTurn } from './read-turns.ts'
 import { type RetryOptions, retryKey } from './retry.ts'
 import { answerSuccess } from './server.ts'
 import { answerRows } from './stream.ts'
-import { type InTurn, turns, type Whose } from './turns.ts'
+import { type InTurn, turns } from './turns.ts'
 import { type KeptFile, receive } from './upload.ts'
 
 export type HandlerOptions = RetryOptions & {
@@ -37,7 +38,7 @@ export type HandlerOptions = RetryOptions & {
   /** Before every write, postings included. */
   approvals: ApprovalGate
   /** Where reads wait, and writes that have no place of their own to wait at. */
-  reads: InTurn
+  reads: ReadsInTurn
   writes: InTurn
 }
 
@@ -53,7 +54,7 @@ type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown
 /** What Fastify calls for an endpoint: reads the request, has it done, and answers. */
 export function handlerOf(endpoint: Endpoint, options: HandlerOptions): Handler {
   const { database } = options
-  const inShare = (whose: Whose) => (endpoint.atOnce ? database : shareOf(whose, options))
+  const inShare = (taken: Taken) => (endpoint.atOnce ? database : shareOf(taken, options))
   const take = takerOf(endpoint, options)
   switch (endpoint.kind) {
     case 'read':
@@ -106,8 +107,8 @@ function labelled(reply: FastifyReply, { etag }: Endpoint, { query }: Taken, ans
 }
 
 /** Reads that take their turn, statement by statement: who waits for news holds nothing. */
-const shareOf = (whose: Whose, { database, reads }: HandlerOptions): Sql => ({
-  query: (statement) => reads(() => database.query(statement), whose),
+const shareOf = (taken: Taken, { database, reads }: HandlerOptions): Sql => ({
+  query: (statement) => reads(() => database.query(statement), taken),
   isSpread: database.isSpread,
 })
 

@@ -6,6 +6,7 @@ import { limitsOf, shortBody } from './bodies.ts'
 import { type Endpoint, methodOf, pathOf } from './endpoint.ts'
 import { taggingsOf } from './etag.ts'
 import { type HandlerOptions, handlerOf } from './handlers.ts'
+import { readTurns } from './read-turns.ts'
 import { turns } from './turns.ts'
 import { takeFiles } from './upload.ts'
 import { checkVersion } from './version.ts'
@@ -41,15 +42,6 @@ export function mount(app: FastifyInstance, endpoints: Endpoint[], options: Moun
 }
 
 type Mounted = MountOptions & HandlerOptions
-
-/** Some connections are left for what never waits here: looking sessions up, and health. */
-const readTurns = (connections: number) =>
-  turns({
-    most: Math.max(1, connections - 3),
-    spare: Math.floor(connections / 5),
-    longestQueue: 1000,
-    full: 'Too many reads are waiting for their turn; try again shortly.',
-  })
 
 /** Writes may all wait for one locked record; some connections are left for the ledger's. */
 const writeTurns = (connections: number) =>
