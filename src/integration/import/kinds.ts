@@ -1,6 +1,7 @@
 import { type TProperties, type TSchema, Type } from 'typebox'
 import { createPrices } from '../../catalogue/investment/price.ts'
 import { PriceInput } from '../../catalogue/investment/schema.ts'
+import type { Body } from '../../ledger/biz-transaction/legs.ts'
 import { RunResult } from '../../money/payment-run/schema.ts'
 import { recordResults } from '../../money/payment-run/steps.ts'
 import { createEntities } from '../../parties/biz-entity/save.ts'
@@ -13,6 +14,7 @@ import { itemOf } from '../../platform/shape/path.ts'
 import type { Item, Perform } from './item.ts'
 import { openBalances, postingShapes, postRows } from './postings.ts'
 import type { ImportType } from './schema.ts'
+import { type Touches, touchesOf } from './touches.ts'
 
 /**
  * What rows of a type are: the bodies of operations of the API, done by the very functions that
@@ -29,6 +31,8 @@ export type Kind = {
   read: (operation: string, body: unknown) => ReadBody
   /** Rows done in one step. */
   atOnce: number
+  /** What items are about; steps that are about other things may be under way at once. */
+  touches?: (items: readonly Item[]) => Touches | undefined
   perform: (vault: Vault) => Perform
 }
 
@@ -50,6 +54,9 @@ const PaymentResult = Type.Object({
   paymentRunID: RunResult.properties.paymentRunID,
   ...RunResult.properties.payments.items.properties,
 })
+
+const touchesOfPostings = (items: readonly Item[]) =>
+  touchesOf(items.map(({ body }) => body as Body))
 
 export const kinds: Record<ImportType, Kind> = {
   Investors: {
@@ -81,6 +88,7 @@ export const kinds: Record<ImportType, Kind> = {
     // The operation is one of those above by now.
     read: (operation, body) => postingReaders.get(operation)!(body),
     atOnce: 1000,
+    touches: touchesOfPostings,
     perform: () => postRows,
   },
   OpeningBalances: {
@@ -88,6 +96,7 @@ export const kinds: Record<ImportType, Kind> = {
     fields: postingShapes.Allotment,
     read: readerOf(postingShapes.Allotment),
     atOnce: 1000,
+    touches: touchesOfPostings,
     perform: () => openBalances,
   },
   PaymentResults: {

@@ -1,4 +1,10 @@
 import sql, { raw } from 'sql-template-tag'
+import {
+  appendAtOnce,
+  type Naming,
+  namingOf,
+  sameNaming,
+} from '../../ledger/biz-transaction/at-once.ts'
 import { counts } from '../../ledger/biz-transaction/kinds.ts'
 import type { Body, Operation } from '../../ledger/biz-transaction/legs.ts'
 import { post } from '../../ledger/biz-transaction/post.ts'
@@ -21,6 +27,7 @@ import { nothingLeft } from '../../platform/sql/render.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
 import type { Item, Part, Perform } from './item.ts'
 import { attempt } from './savepoint.ts'
+import { areApart, touchesOf } from './touches.ts'
 
 export const postingShapes = {
   Deposit,
@@ -56,7 +63,7 @@ async function postEach(tx: Tx, actor: Actor, items: readonly Item[]) {
     for (const [row, end] of await postRun(tx, actor, run))
       if (end instanceof Refusal) refused.set(row.place, end.problems)
       else done.push({ ...row, written: end })
-  return { done, refused }
+  return { done: done.sort((one, other) => one.place - other.place), refused }
 }
 
 const rowOf = ({ operation, body }: Item, place: number): Row => ({
@@ -82,8 +89,50 @@ type End = [Row, Written | Refusal]
 /** Nobody reads what an import posts. */
 const how = { waits: true, unread: true }
 
-/** All at once; what another row of the run was in the way of is then tried alone, in order. */
+/**
+ * What only appends in one statement, and then the rest in some; what another row of the run was in
+ * the way of is then tried alone, in order.
+ */
 async function postRun(tx: Tx, actor: Actor, run: readonly Row[]): Promise<End[]> {
+  const appended = await append(tx, actor, run)
+  const rest = run.filter((row) => !appended.has(row))
+  return [...appended, ...(await postRest(tx, actor, rest))]
+}
+
+/** Posts what nothing speaks against at once: of most files all rows, of others none. */
+async function append(tx: Tx, actor: Actor, run: readonly Row[]): Promise<Map<Row, Written>> {
+  const { naming, rows } = (await tx.isSpread()) ? nothingAppends : appendingIn(run)
+  if (!naming || rows.length < 2) return new Map()
+  const appended = await appendAtOnce(tx, actor, naming, rows)
+  return new Map(
+    appended.map(({ place, productID, id }) => {
+      const row = rows[place]! // a place of theirs
+      const shares = [{ productID, ids: [id] }]
+      return [row, { ...nothingLeft, recordCount: 1, ids: [id], productID, shares }]
+    }),
+  )
+}
+
+type Appending = { naming: Naming | undefined; rows: readonly Row[] }
+const nothingAppends: Appending = { naming: undefined, rows: [] }
+
+/**
+ * The rows that bring units in, unless their account or external id is named by one of the others,
+ * too: what is about one account keeps its order.
+ */
+function appendingIn(run: readonly Row[]): Appending {
+  const namings = new Map(run.map((row) => [row, namingOf(requestOf(row))]))
+  const naming = [...namings.values()].find(Boolean)
+  const isLike = (row: Row) => naming !== undefined && sameNaming(namings.get(row), naming)
+  const [rows, others] = [run.filter(isLike), run.filter((row) => !isLike(row))]
+  const ids = rows.flatMap(({ body }) => body.externalBizTransactionId ?? [])
+  if (new Set(ids).size < ids.length) return nothingAppends
+  if (others.length === 0) return { naming, rows }
+  const touched = touchesOf(others.map(({ body }) => body))
+  return { naming, rows: rows.filter(({ body }) => areApart(touchesOf([body]), touched)) }
+}
+
+async function postRest(tx: Tx, actor: Actor, run: readonly Row[]): Promise<End[]> {
   const ends: End[] = []
   const alone: Row[] = []
   const together = run.length > 1 ? await post(tx, actor, run.map(requestOf), how) : []

@@ -29,6 +29,7 @@ import {
 import { inColumns, type RowReader, readerOf } from './reader.ts'
 import { type Settled, settle } from './settle.ts'
 import { openSource } from './source.ts'
+import { sideBySide, type Turn } from './steps.ts'
 
 export type Importers = {
   transaction: Transaction
@@ -154,10 +155,12 @@ function stepsOf(run: Run, after: number) {
   return chunksOf(openSource({ ...order, path }), run.reader, { size: kind.atOnce, after })
 }
 
-async function work(run: Run, tx: Tx, { items, refused }: Chunk): Promise<Settled> {
+type Way = Pick<Turn<Counts>, 'clearWay'>
+
+async function work(run: Run, tx: Tx, { items, refused }: Chunk, way: Way): Promise<Settled> {
   const { order, actor, importers } = run
   const perform = kinds[order.type].perform(importers.vault)
-  const settled = await settle(tx, actor, perform, items)
+  const settled = await settle(tx, { actor, perform, ...way }, items)
   const inFile = order.format === 'jsonl' ? settled.refused : settled.refused.map(inTable)
   return { parts: settled.parts, refused: [...refused, ...inFile] }
 }
@@ -173,36 +176,55 @@ const added = (counts: Counts, { count }: Chunk, { refused }: Settled): Counts =
   refused: counts.refused + refused.length,
 })
 
-/** Good rows go in, step by step, each its own transaction with the line that it goes up to. */
+/** Good rows go in, step by step; steps that are about other accounts are under way at once. */
 async function goOn(run: Run) {
   const { importers, order } = run
   const { transaction } = importers
+  const { touches } = kinds[order.type]
   const began = Date.now()
+  const steps = sideBySide(run.counts)
   let from = order.lastLine
-  for await (const chunk of stepsOf(run, from)) {
-    run.checkOurs()
-    const counts = await transaction(async (tx) => {
-      const settled = await work(run, tx, chunk)
-      const after = added(run.counts, chunk, settled)
-      await recordParts(tx, order, settled.parts)
-      await keepRefusals(tx, order, settled.refused)
-      const progress = { ...progressOf(run), counts: after, percent: chunk.percent }
-      await moveOn(tx, order, { from, to: chunk.lastLine }, progress)
-      return after
-    })
-    importers.ring()
-    run.counts = counts
-    from = chunk.lastLine
-    if (Date.now() - began > slice && (await transaction((tx) => othersWait(tx, order)))) {
+  try {
+    for await (const chunk of stepsOf(run, from)) {
+      run.checkOurs()
+      const span = { from, to: chunk.lastLine }
+      await steps.add(touches?.(chunk.items), (turn) => takeStep(run, chunk, span, turn))
+      from = chunk.lastLine
+      if (Date.now() - began < slice || !(await transaction((tx) => othersWait(tx, order))))
+        continue
+      await steps.end()
       await transaction((tx) => handBack(tx, order, { counts: false }))
       return
     }
+    await steps.end()
+  } finally {
+    await steps.over()
   }
   await finish(run, 'Completed', null)
 }
 
+type Span = { from: number; to: number }
+
+/** A step is a transaction of its own, with the line that it goes up to. */
+async function takeStep(run: Run, chunk: Chunk, span: Span, turn: Turn<Counts>): Promise<Counts> {
+  const { importers, order } = run
+  run.counts = await importers.transaction(async (tx) => {
+    const settled = await work(run, tx, chunk, turn)
+    await recordParts(tx, order, settled.parts)
+    await keepRefusals(tx, order, settled.refused)
+    const counts = added(await turn.before(), chunk, settled)
+    await moveOn(tx, order, span, { ...progressOf(run), counts, percent: chunk.percent })
+    return counts
+  })
+  importers.ring()
+  return run.counts
+}
+
 /** Thrown to undo what was only tried. */
 class Undone extends Error {}
+
+/** A whole file is one transaction: nothing of ours can be in its way. */
+const alone: Way = { clearWay: () => {} }
 
 /** All rows in one transaction: none of it is seen before all of it is. */
 async function doWhole(run: Run) {
@@ -214,7 +236,7 @@ async function doWhole(run: Run) {
       await forget(importers, order)
       for await (const chunk of stepsOf(run, 0)) {
         run.checkOurs()
-        const settled = await work(run, tx, chunk)
+        const settled = await work(run, tx, chunk, alone)
         run.counts = added(run.counts, chunk, settled)
         run.percent = chunk.percent
         // Beside the transaction: what is wrong is to be known although it is undone.

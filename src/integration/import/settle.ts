@@ -10,19 +10,19 @@ import { attempt } from './savepoint.ts'
 /** What a step came to: what it did, and the rows it could not do. */
 export type Settled = { parts: Part[]; refused: RefusedRow[] }
 
+/** How rows are done, and who is told when somebody is in their way. */
+export type How = { actor: Actor; perform: Perform; clearWay: () => void }
+
 /**
  * Does all rows that can be done. A list that is refused names the items at fault: the others are
  * tried again without them; where it names none, each half by itself, down to the one.
  */
-export async function settle(
-  tx: Tx,
-  actor: Actor,
-  perform: Perform,
-  items: readonly Item[],
-): Promise<Settled> {
+export async function settle(tx: Tx, how: How, items: readonly Item[]): Promise<Settled> {
   if (items.length === 0) return { parts: [], refused: [] }
   try {
-    const { parts, refused } = await patiently(() => attempt(tx, () => perform(tx, actor, items)))
+    const { parts, refused } = await patiently(how, () =>
+      attempt(tx, () => how.perform(tx, how.actor, items)),
+    )
     return { parts, refused: [...refused].map(([i, problems]) => refuse(items, i, problems)) }
   } catch (error) {
     const refusal = refusalIn(error, items)
@@ -30,11 +30,10 @@ export async function settle(
     const [only] = items
     if (items.length === 1 && only)
       return { parts: [], refused: [{ line: only.line, problems: refusal.problems.map(plain) }] }
-    if (named.size === 0) return halves(tx, actor, perform, items)
+    if (named.size === 0) return halves(tx, how, items)
     const rest = await settle(
       tx,
-      actor,
-      perform,
+      how,
       items.filter((_, i) => !named.has(i)),
     )
     const refused = [...named].map(([i, problems]) => refuse(items, i, problems))
@@ -42,15 +41,10 @@ export async function settle(
   }
 }
 
-async function halves(
-  tx: Tx,
-  actor: Actor,
-  perform: Perform,
-  items: readonly Item[],
-): Promise<Settled> {
+async function halves(tx: Tx, how: How, items: readonly Item[]): Promise<Settled> {
   const middle = Math.ceil(items.length / 2)
-  const first = await settle(tx, actor, perform, items.slice(0, middle))
-  const second = await settle(tx, actor, perform, items.slice(middle))
+  const first = await settle(tx, how, items.slice(0, middle))
+  const second = await settle(tx, how, items.slice(middle))
   return {
     parts: [...first.parts, ...second.parts],
     refused: [...first.refused, ...second.refused],
@@ -92,13 +86,14 @@ export function plain({ field, message, ...problem }: Problem): Problem {
 const passing = new Set(['55P03', '40P01'])
 const mostTries = 20
 
-async function patiently<T>(work: () => Promise<T>): Promise<T> {
+async function patiently<T>({ clearWay }: How, work: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {
       return await work()
     } catch (error) {
       if (tries === mostTries || !passing.has(codeOf(error))) throw error
     }
+    clearWay()
     await sleep(100 + Math.random() * 200)
   }
 }

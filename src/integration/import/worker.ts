@@ -11,13 +11,14 @@ import type { Database } from '../../platform/sql/handle.ts'
 import { type Order, takeNext } from './order.ts'
 import { type Importers, runImport } from './run.ts'
 import { modes } from './schema.ts'
+import { mostSteps } from './steps.ts'
 
 /** Imports that one process has under way; fewer that hold all they touch until their end. */
 const mostAtOnce = 3
 const mostWhole = 2
 
-/** Two for each: its rows, and what it tells of itself meanwhile. */
-const importConnections = 2 * mostAtOnce
+/** For each its steps, and what it tells of itself meanwhile. */
+const importConnections = mostAtOnce * (mostSteps + 1)
 
 /** What an import works with. Its connections are its own: no caller waits for one of them. */
 export async function importersOf(

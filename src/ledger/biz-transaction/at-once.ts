@@ -5,7 +5,7 @@ import { accountReference } from '../../parties/account/reference.ts'
 import { standing } from '../../parties/account/standing.ts'
 import { type Actor, inScope } from '../../platform/actor.ts'
 import { insertEventRows } from '../../platform/sql/event.ts'
-import type { Fragment, Once } from '../../platform/sql/handle.ts'
+import type { Fragment, Once, Tx } from '../../platform/sql/handle.ts'
 import {
   type Name,
   type NameColumns,
@@ -47,7 +47,7 @@ export function namingOf({ operation, bodies, path }: PostingRequest): Naming | 
   return naming && bodies.every(fits) && !namesTwice(bodies) ? naming : undefined
 }
 
-const sameNaming = (one: Naming | undefined, other: Naming | undefined) =>
+export const sameNaming = (one: Naming | undefined, other: Naming | undefined) =>
   one?.account === other?.account &&
   one?.investment === other?.investment &&
   one?.product === other?.product
@@ -86,6 +86,25 @@ export async function postAtOnce(
   )
 }
 
+/** A posting that was written, by its place in the list. */
+export type Appended = { place: number; productID: number; id: number }
+
+/**
+ * The same inside a transaction, for whoever posts a long list and tells of it as a whole: each
+ * posting by itself, without an answer, an audit record and an event of its own.
+ */
+export const appendAtOnce = (
+  tx: Tx,
+  actor: Actor,
+  naming: Naming,
+  list: readonly Asked[],
+): Promise<Appended[]> =>
+  tx.query<Appended>(sql`
+    with ${singleLegs(resolved(actor, naming, list.map(rowOf)), standingFound)},
+    ${fit(false)}, ${locked}, ${numbered(empty, empty)},
+    ${appendingFor(list.map(({ body }) => body))}
+    select place, product_id as "productID", id from ready`)
+
 /**
  * Several requests of one posting each, or one of several: the statement is made for either, since
  * to gather what is alone costs more than to write it.
@@ -94,10 +113,10 @@ function statement(actor: Actor, naming: Naming, requests: readonly AtOnce[]): F
   const [{ write, request }] = requests as [AtOnce]
   const isArray = request.bodies.length > 1
   const keyed = requests.some((one) => one.write.retry)
-  const append = hasRepeats(requests) ? appending(sql`g.product_id`, postings) : onePerAccount
+  const append = appendingFor(requests.flatMap((one) => one.request.bodies))
   const { resource, event } = write
   return sql`
-    with ${singleLegs(resolved(actor, naming, requests), standingFound)},
+    with ${singleLegs(resolved(actor, naming, requests.flatMap(rowsOf)), standingFound)},
     ${fit(keyed)}, ${locked}, ${isArray ? wholeArray(request.bodies.length) : eachByItself},
     ${append}, shown as ${isArray ? raw('materialized') : empty} (${shown}),
     ${isArray ? toldTogether : toldOneByOne},
@@ -117,12 +136,11 @@ const raised = (event: Write['event'], resource: string) => sql`,
         null::json, user_id
       from shown group by product_id, user_id`)})`
 
-/** Whether an account is in it more than once: then its postings are counted one after another. */
-function hasRepeats(requests: readonly AtOnce[]): boolean {
-  const names = requests.flatMap(({ request }) =>
-    request.bodies.map((body) => valued(nameOf(accountReference, body))),
-  )
-  return new Set(names).size < names.length
+/** Where an account is in it more than once, its postings are counted one after another. */
+function appendingFor(bodies: readonly Body[]): Fragment {
+  const names = bodies.map((body) => valued(nameOf(accountReference, body)))
+  const hasRepeats = new Set(names).size < names.length
+  return hasRepeats ? appending(sql`g.product_id`, postings) : onePerAccount
 }
 
 const types = {
@@ -154,7 +172,7 @@ const types = {
 }
 
 /** The postings with product, account and investment found. */
-function resolved(actor: Actor, naming: Naming, requests: readonly AtOnce[]): Fragment {
+function resolved(actor: Actor, naming: Naming, given: readonly Row[]): Fragment {
   const visible = inScope(actor, 'r.product_id')
   const { account, investment, product } = naming
   const native = (column: string) => column.endsWith('_id') && !/^external/.test(column)
@@ -165,7 +183,7 @@ function resolved(actor: Actor, naming: Naming, requests: readonly AtOnce[]): Fr
     investment_name: typeOf(investment),
     product_name: typeOf(product ?? 'product_id'),
   }
-  const rows: Row[] = requests.flatMap(rowsOf).map((row, place) => ({ ...row, place }))
+  const rows = given.map((row, place) => ({ ...row, place }))
   const { used, unused } = splitByUse(all, rows)
   const inProduct = product ? 'p.id' : 'null::int'
   const byProduct = { value: 'g.product_name', productID: 'null::int' }
@@ -208,31 +226,36 @@ function splitByUse(all: Readonly<Record<string, string>>, rows: readonly Row[])
 
 const valued = (name: Name | undefined) => name?.value
 
-function rowsOf({ write, request: { operation, bodies } }: AtOnce, request: number) {
-  return bodies.map((body, i) => {
-    const leg = legsOf(operation, body)[0]! // these operations have one
-    return {
-      request,
-      type_id: leg.typeID,
-      account_name: valued(nameOf(accountReference, body)),
-      investment_name: valued(nameOf(investmentReference, body)),
-      product_name: valued(nameOf(productReference, body)),
-      transaction_date: body.transactionDate,
-      quantity: leg.quantity,
-      amount: leg.amount,
-      price: leg.price,
-      fee: leg.fee?.entryFeeAmount,
-      fee_override: leg.fee?.entryFeeOverridePercentage,
-      fee_percentage: leg.fee?.entryFeePercentage,
-      fee_discount: leg.fee?.entryFeeDiscountPercentage,
-      external_id: leg.externalID,
-      comment: body.comment,
-      made_by_quantity: leg.quantity !== undefined && leg.amount === undefined ? true : null,
-      user_id: write.userID,
-      ...(i === 0 && toldOnce(write, bodies)),
-    }
-  })
+type Asked = Pick<PostingRequest, 'operation'> & { body: Body }
+
+function rowOf({ operation, body }: Asked): Row {
+  const leg = legsOf(operation, body)[0]! // these operations have one
+  return {
+    type_id: leg.typeID,
+    account_name: valued(nameOf(accountReference, body)),
+    investment_name: valued(nameOf(investmentReference, body)),
+    product_name: valued(nameOf(productReference, body)),
+    transaction_date: body.transactionDate,
+    quantity: leg.quantity,
+    amount: leg.amount,
+    price: leg.price,
+    fee: leg.fee?.entryFeeAmount,
+    fee_override: leg.fee?.entryFeeOverridePercentage,
+    fee_percentage: leg.fee?.entryFeePercentage,
+    fee_discount: leg.fee?.entryFeeDiscountPercentage,
+    external_id: leg.externalID,
+    comment: body.comment,
+    made_by_quantity: leg.quantity !== undefined && leg.amount === undefined ? true : null,
+  }
 }
+
+const rowsOf = ({ write, request: { operation, bodies } }: AtOnce, request: number): Row[] =>
+  bodies.map((body, i) => ({
+    ...rowOf({ operation, body }),
+    request,
+    user_id: write.userID,
+    ...(i === 0 && toldOnce(write, bodies)),
+  }))
 
 const toldOnce = (write: Write, bodies: readonly Body[]) => ({
   username: write.username,
@@ -297,16 +320,18 @@ const locked = sql`
 
 /**
  * Numbered under the lock: of two transactions of a day the later is behind. What is written then
- * may meet an external id that somebody is writing at this moment, and waits for it briefly.
+ * may meet an external id that somebody is writing at this moment, and waits for it: briefly, where
+ * a caller waits for the statement.
  */
-const numbered = (rows: Fragment) => sql`
+const numbered = (briefly: Fragment, rows: Fragment) => sql`
     ready as materialized (
       select l.*, nextval('biz_transaction_biz_transaction_id_seq') as id
-      from (select set_config('lock_timeout', '100ms', true)) briefly,
+      from ${briefly}
         (select * from locked ${rows} order by place) l)`
-const eachByItself = numbered(empty)
+const briefly = raw(`(select set_config('lock_timeout', '100ms', true)) briefly,`)
+const eachByItself = numbered(briefly, empty)
 const wholeArray = (size: number) =>
-  numbered(sql`where (select count(*) from locked) = ${size}::int`)
+  numbered(briefly, sql`where (select count(*) from locked) = ${size}::int`)
 
 const postings = sql`
       select product_id, id, external_id, type_id, null::bigint as parent_id, account_id,

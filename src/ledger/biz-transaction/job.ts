@@ -31,14 +31,14 @@ export type Names = {
   key: string | undefined
 }
 
-const accountFields = [accountReference, fromAccountReference, toAccountReference].flatMap(
-  ({ fields }) => fields,
-)
-const externalIDs = [
+/** Where a body may name an account, and an external id of its own. */
+export const accountReferences = [accountReference, fromAccountReference, toAccountReference]
+export const externalIDs = [
   'externalBizTransactionId',
   'fromExternalBizTransactionId',
   'toExternalBizTransactionId',
-]
+] as const
+const accountFields = accountReferences.flatMap(({ fields }) => fields)
 
 /** An account by whatever name the request gives it; under two names it is locked, and no harm. */
 export function namesOf({ userID, retry }: Write, { bodies }: PostingRequest): Names {

@@ -1,0 +1,159 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import pg from 'pg'
+import { sideBySide, type Turn } from '../../src/integration/import/steps.ts'
+import { rowsOf } from '../support/database.ts'
+import { depositRow, endOf, importFor, sendFile, transactionFile } from '../support/imports.ts'
+import { assertVerified, type Fund, newFund } from '../support/ledger.ts'
+import { temporaryFolder, until } from '../support/process.ts'
+import { type Service, startService } from '../support/service.ts'
+
+/** Rows of a step. */
+const size = 1000
+
+describe('Steps of an import that are under way at once', () => {
+  const env = { REGISTRY_DATA_DIR: temporaryFolder() }
+  let service: Service
+  let fund: Fund
+  let stop: () => Promise<void>
+  before(async () => {
+    service = await startService(env)
+    fund = await newFund(service, { accounts: 4 })
+    stop = await importFor(service, env)
+  })
+  after(async () => {
+    await stop()
+    await service.stop()
+  })
+
+  const step = (account: number) =>
+    Array.from({ length: size }, () => depositRow(fund, fund.accounts[account]!.accountID, 1))
+  const send = async (rows: (string | number)[][]): Promise<number> => {
+    const terms = { type: 'Transactions', mode: 'continue' }
+    return (await sendFile(service.admin, terms, transactionFile(...rows))).data.importID
+  }
+  const count = async (query: string, values: unknown[] = []): Promise<number> =>
+    (await rowsOf(service.connection, query, values))[0].count
+  const posted = () => count('select count(*)::int as count from biz_transaction')
+  const free = (account: number) =>
+    count(
+      `select count(*)::int as count from (
+        select 1 from ledger_account where account_id = $1 for update skip locked) f`,
+      [fund.accounts[account]!.accountID],
+    )
+
+  it('are committed in the order of the file, although a later one is done before', async () => {
+    for (const { accountID } of fund.accounts)
+      await service.admin.post('/BizTransaction/Deposit', {
+        accountID,
+        investmentID: fund.investmentID,
+        transactionDate: '2026-01-05',
+        amount: 1,
+      })
+    const before = await posted()
+    const other = new pg.Client(service.connection)
+    await other.connect()
+    try {
+      await other.query('begin')
+      const held = [fund.accounts[0]!.accountID]
+      await other.query('select 1 from ledger_account where account_id = $1 for update', held)
+      const importID = await send([...step(0), ...step(1), ...step(2), ...step(3)])
+      await until('the second step', async () => (await free(1)) === 0)
+      await until('the third step', async () => (await free(2)) === 0)
+      assert.equal(await posted(), before, 'none is committed before the first')
+      await other.query('commit')
+      assert.equal((await endOf(service.admin, importID)).rowsAccepted, 4 * size)
+    } finally {
+      await other.end()
+    }
+    assert.equal(await posted(), before + 4 * size)
+    await assertVerified(service)
+  })
+
+  it('are not about the same account: its rows are posted in their order', async () => {
+    const { accountID } = fund.accounts[0]!
+    const held = await count('select quantity::int as count from holding where account_id = $1', [
+      accountID,
+    ])
+    const { investmentID } = fund
+    const redeem = (quantity: number) =>
+      ['Redemption', accountID, investmentID, '2026-01-10', quantity, ''] as (string | number)[]
+    // One row takes all there is with the first step, and the next finds nothing.
+    const rows = [...step(0), ...step(1), redeem(held + size), redeem(1), ...step(2)]
+    const end = await endOf(service.admin, await send(rows))
+    assert.deepEqual([end.rowsAccepted, end.rowsRefused], [3 * size + 1, 1])
+    await assertVerified(service)
+  })
+})
+
+describe('Work side by side', () => {
+  const about = (...names: string[]) => ({ by: 'account_id', names: new Set(names) })
+  const gate = () => {
+    let resolve = () => {}
+    const promise = new Promise<void>((open) => {
+      resolve = open
+    })
+    return { promise, resolve: () => resolve() }
+  }
+  const passing = () => new Promise((resolve) => setImmediate(resolve))
+
+  it('ends in the order it came in, each with what the one before came to', async () => {
+    const ends: string[] = []
+    const steps = sideBySide({ done: '' })
+    const door = gate()
+    const work = (name: string, until?: Promise<void>) => async (turn: Turn<{ done: string }>) => {
+      await until
+      const { done } = await turn.before()
+      ends.push(name)
+      return { done: done + name }
+    }
+    await steps.add(about('a'), work('1', door.promise))
+    await steps.add(about('b'), work('2'))
+    await steps.add(about('c'), work('3'))
+    const fourth = steps.add(about('d'), work('4'))
+    await passing()
+    assert.deepEqual(ends, [])
+    door.resolve()
+    await fourth
+    assert.deepEqual(await steps.end(), { done: '1234' })
+    assert.deepEqual(ends, ['1', '2', '3', '4'])
+  })
+
+  it('is undone and done again where one behind is in the way of one before', async () => {
+    const tries: string[] = []
+    const steps = sideBySide({})
+    const isHeld = gate()
+    const letGo = gate()
+    await steps.add(about('a'), async ({ clearWay }) => {
+      await isHeld.promise
+      clearWay()
+      await letGo.promise
+      tries.push('first')
+      return {}
+    })
+    await steps.add(about('b'), async ({ before }) => {
+      tries.push('second')
+      isHeld.resolve()
+      try {
+        return await before()
+      } catch (error) {
+        letGo.resolve()
+        throw error
+      }
+    })
+    await steps.end()
+    assert.deepEqual(tries, ['second', 'first', 'second'])
+  })
+
+  it('fails with the one before', async () => {
+    const steps = sideBySide({})
+    const fault = new Error('a fault')
+    await steps.add(about('a'), async () => {
+      await passing()
+      throw fault
+    })
+    await steps.add(about('b'), ({ before }) => before())
+    await assert.rejects(steps.end(), fault)
+    await steps.over()
+  })
+})
