@@ -219,7 +219,9 @@ declare
   fields text;
   shown text;
 begin
-  select string_agg('i.' || quote_ident(column_name), ', ' order by ordinal_position) into fields
+  -- The product as a column of the table: on Citus that is how a read finds its server.
+  select string_agg(case column_name when 'product_id' then 'v.' else 'i.' end
+    || quote_ident(column_name), ', ' order by ordinal_position) into fields
   from information_schema.columns where table_schema = 'public' and table_name = 'distribution';
   execute format($v$
     create view known.distribution as
@@ -237,7 +239,8 @@ begin
           and w.valid_to > known.moment())) d
     where d.created_date <= known.moment() $v$, fields);
 
-  select string_agg('i.' || quote_ident(column_name), ', ' order by ordinal_position),
+  select string_agg(case column_name when 'product_id' then 'v.' else 'i.' end
+      || quote_ident(column_name), ', ' order by ordinal_position),
     string_agg(case
       -- Tax is withheld by the payment, and the DRP's part is then of what is left.
       when column_name = 'tax_amount'
@@ -282,18 +285,29 @@ begin
         and (c.image ->> 'distribution_status_id')::int = 1) $v$, fields, shown);
 end $$;
 
-create view known.distribution_component as
-select c.* from public.distribution_component c where not exists (
-  select 1 from public.distribution_version v
-  where v.product_id = c.product_id and v.corporate_action_id = c.corporate_action_id
-    and v.valid_to > known.moment())
-union all
-select i.* from public.distribution_version v
-cross join lateral jsonb_populate_recordset(null::public.distribution_component, v.components) i
-where v.valid_to = (
-  select min(w.valid_to) from public.distribution_version w
-  where w.product_id = v.product_id and w.corporate_action_id = v.corporate_action_id
-    and w.valid_to > known.moment());
+do $$
+declare
+  fields text;
+begin
+  select string_agg(case column_name when 'product_id' then 'v.' else 'i.' end
+    || quote_ident(column_name), ', ' order by ordinal_position) into fields
+  from information_schema.columns
+  where table_schema = 'public' and table_name = 'distribution_component';
+  execute format($v$
+    create view known.distribution_component as
+    select c.* from public.distribution_component c where not exists (
+      select 1 from public.distribution_version v
+      where v.product_id = c.product_id and v.corporate_action_id = c.corporate_action_id
+        and v.valid_to > known.moment())
+    union all
+    select %s from public.distribution_version v
+    cross join lateral
+      jsonb_populate_recordset(null::public.distribution_component, v.components) i
+    where v.valid_to = (
+      select min(w.valid_to) from public.distribution_version w
+      where w.product_id = v.product_id and w.corporate_action_id = v.corporate_action_id
+        and w.valid_to > known.moment()) $v$, fields);
+end $$;
 
 -- Payment runs and tax withheld: what was there by then, in the version of then.
 do $$
@@ -309,7 +323,8 @@ begin
     ('withholding', 't.corporate_action_id, t.account_id, t.ordinal', 'created_date'),
     ('distribution_stage', 't.corporate_action_id', 'started_date')
   ) k (name, key, began) loop
-    select string_agg('i.' || quote_ident(column_name), ', ' order by ordinal_position)
+    select string_agg(case column_name when 'product_id' then 'v.' else 'i.' end
+      || quote_ident(column_name), ', ' order by ordinal_position)
     into fields
     from information_schema.columns where table_schema = 'public' and table_name = kept.name;
     execute format($v$

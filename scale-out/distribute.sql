@@ -41,6 +41,10 @@ end $$;
 -- What the workers compute with.
 select create_distributed_function('minor_units(integer)');
 select create_distributed_function('product_today(text)');
+select create_distributed_function('known.moment()');
+select create_distributed_function('named.moment()');
+select create_distributed_function('named.horizon()');
+select create_distributed_function('known.product_today(text)');
 select create_distributed_function(
   'holding_state_step(holding_state, holding_state, numeric, numeric, integer, numeric)');
 select create_distributed_function('holding_state(holding_state, numeric, numeric, integer, numeric)');

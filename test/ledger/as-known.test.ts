@@ -253,15 +253,15 @@ describe('A report', () => {
     }
     await change({ name: 'Old Name', addresses: [{ addressLine: '1 Old Street' }] })
     await change({ name: 'New Name', addresses: [{ addressLine: '2 New Street' }] })
+    const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString()
     // As if all of it had happened long ago, the last change this morning.
     await rowsOf(
       service.connection,
       `update record_version set valid_to = case when image ->> 'name' = 'Old Name'
-        or image ->> 'address_line' = '1 Old Street' then now() - interval '1 day'
-        else now() - interval '400 days' end
+        or image ->> 'address_line' = '1 Old Street' then $2::timestamptz else $3 end
       where (table_name, record_id) in (values ('biz_entity', $1::int))
         or image ->> 'biz_entity_id' = $1::text`,
-      [bizEntityID],
+      [bizEntityID, daysAgo(1), daysAgo(400)],
     )
     await rowsOf(
       service.connection,

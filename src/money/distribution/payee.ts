@@ -6,7 +6,6 @@ import { raw } from 'sql-template-tag'
  */
 export const payee = raw(`
   select d.payment_detail_id, d.account_name, d.bsb, d.account_number, d.iban
-  from payment_detail d
-  where d.biz_entity_id = (select a.biz_entity_id from account a where a.account_id = e.account_id)
-    and d.is_for_distribution
+  from account a join payment_detail d on d.biz_entity_id = a.biz_entity_id
+  where a.account_id = e.account_id and d.is_for_distribution
   order by d.is_default desc, d.payment_detail_id limit 1`)

@@ -9,6 +9,7 @@ import type { Sql, Tx } from '../../platform/sql/handle.ts'
 import { identifyAll, namesAny } from '../../platform/sql/identify.ts'
 import type { Plan } from '../../platform/sql/plan.ts'
 import { defineTable, newIDs, type Row, rowColumns, rowFrom } from '../../platform/sql/rows.ts'
+import { byProduct, inProduct } from '../../platform/sql/spread.ts'
 import { type ClosingAccount, refuseUnitsLeft } from './closing.ts'
 import { newAccountNumbers, retireAccountNumbers } from './number.ts'
 import { type AccountInput, AccountRecord } from './schema.ts'
@@ -249,19 +250,12 @@ async function productCurrencies(tx: Sql, given: readonly Given[]): Promise<Map<
 async function refuseWithHistory(tx: Tx, removed: readonly Row[], recounted: readonly Row[]) {
   const accounts = [...removed, ...recounted]
   if (accounts.length === 0) return
-  const productIDs = accounts.map((row) => row.product_id)
   const ids = accounts.map((row) => row.account_id)
   await tx.query(sql`
     select 1 from account where account_id = any(${ids}::int[]) order by account_id for update`)
-  const history = await tx.query<History>(sql`
-    select g.account_id as id,
-      exists (select 1 from biz_transaction t
-        where t.product_id = g.product_id and t.account_id = g.account_id) as transactions,
-      exists (select 1 from entitlement t
-        where t.product_id = g.product_id and t.account_id = g.account_id) as entitlements,
-      exists (select 1 from biz_event t
-        where t.product_id = g.product_id and t.account_id = g.account_id) as events
-    from unnest(${productIDs}::int[], ${ids}::int[]) g (product_id, account_id)`)
+  const history: History[] = []
+  for (const [productID, own] of byProduct(accounts.map(ofProduct)))
+    history.push(...(await inProduct(tx, productID).query<History>(historiesOf(own))))
   const gone = new Set(removed.map((row) => row.account_id))
   const problems = history.flatMap((one) => {
     const what = historyOf(one)
@@ -270,6 +264,23 @@ async function refuseWithHistory(tx: Tx, removed: readonly Row[], recounted: rea
   })
   if (problems.length > 0) throw new Refusal(409, problems)
 }
+
+const ofProduct = (row: Row) => ({
+  productID: Number(row.product_id),
+  accountID: Number(row.account_id),
+})
+
+/** What there is of accounts of one product. */
+const historiesOf = (accounts: ReturnType<typeof ofProduct>[]) => sql`
+  select g.account_id as id,
+    exists (select 1 from biz_transaction t
+      where t.product_id = g.product_id and t.account_id = g.account_id) as transactions,
+    exists (select 1 from entitlement t
+      where t.product_id = g.product_id and t.account_id = g.account_id) as entitlements,
+    exists (select 1 from biz_event t
+      where t.product_id = g.product_id and t.account_id = g.account_id) as events
+  from unnest(${accounts.map(({ productID }) => productID)}::int[],
+    ${accounts.map(({ accountID }) => accountID)}::int[]) g (product_id, account_id)`
 
 type History = { id: number; transactions: boolean; entitlements: boolean; events: boolean }
 

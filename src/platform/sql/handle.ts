@@ -15,7 +15,7 @@ import {
 import { type Bell, openBell, ringStatement } from './bell.ts'
 import { type DatabaseOptions, openPool, plannedByValues, types } from './pool.ts'
 import { openReaders, type Readers } from './readers.ts'
-import { spreadOver } from './spread.ts'
+import { type Spread, spreadOver } from './spread.ts'
 import { mostOnConnection, type StatementNames, statementNames } from './statements.ts'
 import { type Watch, watchOver } from './watch.ts'
 
@@ -79,11 +79,13 @@ export function openDatabase(options: DatabaseOptions): Database {
   // Reads have names of their own: whatever is read, the statements of writes keep theirs.
   const names = (prefix: string) =>
     options.prepareStatements ? statementNames(prefix) : () => undefined
-  const run = runner(names('w'), watch)
-  const read = runner(names('r'), watch, patience.read)
+  const placed: Spread['placed'] = (statement) => spread.placed(statement)
+  const run = runner(names('w'), watch, placed)
+  const read = runner(names('r'), watch, placed, patience.read)
   const query = <Row extends object>(statement: Fragment) =>
     withRetries(() => withClient(reads, (c) => read<Row>(c, statement)))
-  const isSpread = spreadOver(query)
+  const spread = spreadOver(query)
+  const { isSpread } = spread
   void isSpread() // before the first statement that depends on it
   const standbys = (options.standbys ?? []).map((connection) =>
     openPool({ ...options, connection }, '-c default_transaction_read_only=on'),
@@ -118,11 +120,13 @@ export function openDatabase(options: DatabaseOptions): Database {
       ),
     once: (statement) =>
       withRetries(() => withClient(writes, (c) => committing(c, run(c, statement)))),
-    stream: (statement, batch) => streamed(reads, watch, statement, batch),
+    stream: (statement, batch) => streamed(reads, watch, placed(statement), batch),
     snapshot: (work, signal) =>
       withClient(reads, (c) => {
         const handle = { query: (statement: Fragment) => run(c, statement), isSpread } as Sql
-        return inSnapshot(c, handle, watch, work, signal)
+        const asked = (snapshot: Snapshot) =>
+          work({ ...snapshot, stream: (s, batch) => snapshot.stream(placed(s), batch) })
+        return inSnapshot(c, handle, watch, asked, signal)
       }),
     connections: options.connections,
     bell,
@@ -148,9 +152,9 @@ const patience = { begin: 5_000, read: 35_000, commit: 15_000 }
 type Run = <Row extends object>(client: pg.PoolClient, statement: Fragment) => Promise<Row[]>
 
 const runner =
-  (nameOf: StatementNames, watch: Watch, limit?: number): Run =>
+  (nameOf: StatementNames, watch: Watch, placed: Spread['placed'], limit?: number): Run =>
   async <Row extends object>(client: pg.PoolClient, statement: Fragment) => {
-    const { text, values } = statement
+    const { text, values } = placed(statement)
     const name = nameOf(text)
     if (name) preparedOn(client).add(name)
     const asked = client.query<Row>({

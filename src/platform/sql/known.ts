@@ -2,6 +2,7 @@ import pg from 'pg'
 import sql, { raw } from 'sql-template-tag'
 import { invalid } from '../refusal.ts'
 import type { Database, Fragment, Snapshot, Sql } from './handle.ts'
+import { pastMark } from './spread.ts'
 
 /** What a read of the past is about: the ledger as known at one moment, names as at another. */
 export type LookBack = { knownAt?: string | undefined; namedAt?: string | undefined }
@@ -23,7 +24,8 @@ export async function lookBack(
   for (const [name, moment] of Object.entries({ known_at: knownAt, named_at: namedAt }))
     await snapshot.query(raw(`set local registry.${name} = ${pg.escapeLiteral(moment ?? '')}`))
   if (set?.isAhead) throw invalid('out_of_range', 'KnownAt lies in the future.', 'KnownAt')
-  const marked = (statement: Fragment) => sql`${statement} /* as known */`
+  const mark = raw(knownAt === undefined ? '/* as named */' : pastMark)
+  const marked = (statement: Fragment) => sql`${statement} ${mark}`
   return {
     isSpread: snapshot.isSpread,
     query: (statement) => snapshot.query(marked(statement)),

@@ -3,7 +3,7 @@ import { invalid } from '../refusal.ts'
 import { isDate } from '../shape/dates.ts'
 import { bytesColumn } from './bytes.ts'
 import type { Fragment, Sql } from './handle.ts'
-import type { Answer } from './render.ts'
+import { type Answer, arrayOf } from './render.ts'
 import { inOneProduct } from './spread.ts'
 
 /** What a request may say about the page it wants. */
@@ -31,7 +31,7 @@ export type Wanted = {
   readonly skip: bigint
   /** The key of the record before the first that is wanted. */
   readonly after: Key | undefined
-  /** The rows of one product, from which others are put together: all up to the last wanted. */
+  /** The rows of one product, which are put together with those of others. */
   readonly isPart?: boolean
 }
 
@@ -77,10 +77,13 @@ export async function renderPage(
 ): Promise<Answer<Buffer>> {
   const wanted = wantedOf(query, list.key)
   const products = list.scope && (await partsOf(handle, list.scope))
-  const [found] = await handle.query<Page>(
-    await (products ? inParts(list, wanted, products) : inOne(list, wanted)),
-  )
-  const { [bytesColumn]: json, count, last } = found!
+  const {
+    [bytesColumn]: json,
+    count,
+    last,
+  } = await (products
+    ? inParts(handle, list, wanted, products)
+    : inOne(handle, list.rows(wanted, list.scope?.within ?? empty), list, wanted))
   return {
     json,
     recordCount: count,
@@ -94,12 +97,21 @@ export async function renderPage(
 
 const shownBy = ({ show = (rows: Fragment) => rows }: List) => show
 
-async function inOne(list: List, wanted: Wanted): Promise<Fragment> {
-  const shown = await shownBy(list)(list.rows(wanted, list.scope?.within ?? empty))
-  return sql`
+async function inOne(
+  handle: Sql,
+  rows: Fragment,
+  list: List,
+  wanted: Wanted,
+  placed = (statement: Fragment) => statement,
+): Promise<Page> {
+  const shown = await shownBy(list)(rows)
+  const [found] = await handle.query<Page>(
+    placed(sql`
     select coalesce(json_agg(r${raw(newestFirst(wanted, list.key))}), '[]') as ${bytes},
       count(*)::int as count, ${raw(lastKey(wanted, list.key))} as last
-    from (${shown}) r`
+    from (${shown}) r`),
+  )
+  return found!
 }
 
 /** The products that a list is read of one by one: those of its scope, where they live apart. */
@@ -110,26 +122,73 @@ async function partsOf(handle: Sql, { products }: LedgerScope): Promise<number[]
   return rows.length > 0 ? rows.map(({ product_id }) => product_id) : [0]
 }
 
-/** The part of each product as it would be alone, put together here. */
-async function inParts(list: List, wanted: Wanted, products: readonly number[]) {
-  const { key, scope, rows } = list
-  const part: Wanted = { ...wanted, isPart: true }
-  const keys = fieldsOf(key)
-  const named = raw(keys.map((k, i) => `${k} as k${i}`).join(', '))
-  const partOf = async (productID: number) => {
-    const shown = await shownBy(list)(rows(part, scope!.isOf(productID)))
-    return inOneProduct(sql`select to_json(r) as record, ${named} from (${shown}) r`, productID)
+/** How many records are passed over at a time, on the way to a page that is deep in a list. */
+const stride = 10_000
+
+/** The parts of the products as they would be alone, put together here. */
+async function inParts(
+  handle: Sql,
+  list: List,
+  wanted: Wanted,
+  products: readonly number[],
+): Promise<Page> {
+  const [only, another] = products
+  if (only !== undefined && another === undefined) {
+    const rows = list.rows({ ...wanted, isPart: true }, list.scope!.isOf(only))
+    return inOne(handle, rows, list, wanted, (statement) => inOneProduct(statement, only))
   }
-  const parts = await Promise.all(products.map(partOf))
-  const order = key.map((_, i) => `k${i}${wanted.isDescending ? ' desc' : ''}`).join(', ')
-  const last = key.map((_, i) => `k${i}`).join(', ')
-  return sql`
-    select coalesce(json_agg(record order by ${raw(order)}), '[]') as ${bytes},
-      count(*)::int as count,
-      (array_agg(json_build_array(${raw(last)}) order by ${raw(order)}))[count(*)] as last
-    from (
-      select * from (${join(parts, ' union all ')}) parts
-      order by ${raw(order)} limit ${wanted.size} offset ${skipOf(wanted)}::bigint) page`
+  let { skip, after } = wanted
+  while (skip > 0n) {
+    const size = skip < stride ? Number(skip) : stride
+    const passed = await firstOf(handle, list, { ...wanted, size, after }, products, isKey)
+    if (passed.length < size) return { [bytesColumn]: Buffer.from('[]'), count: 0, last: null }
+    after = passed.at(-1)!.key
+    skip -= BigInt(size)
+  }
+  const found = await firstOf(handle, list, { ...wanted, after }, products, isRecord)
+  const last = found.at(-1)
+  return {
+    [bytesColumn]: Buffer.from(arrayOf(found.map(({ json }) => json))),
+    count: found.length,
+    last: last ? JSON.stringify(last.key) : null,
+  }
+}
+
+type Found = { json: string; key: Key }
+const isKey = raw('null')
+const isRecord = raw('to_json(r)::text')
+
+/** The first records of all products: no more than those of each can be among them. */
+async function firstOf(
+  handle: Sql,
+  list: List,
+  wanted: Wanted,
+  products: readonly number[],
+  json: Fragment,
+): Promise<Found[]> {
+  const { key, scope, rows } = list
+  const part: Wanted = { ...wanted, skip: 0n, isPart: true }
+  const fields = raw(fieldsOf(key).join(', '))
+  const found: Found[] = []
+  for (const productID of inOrder(products, wanted)) {
+    const shown = await shownBy(list)(rows(part, scope!.isOf(productID)))
+    const select = sql`select ${json} as json, json_build_array(${fields}) as key from (${shown}) r`
+    const own = await handle.query<{ json: string; key: string }>(inOneProduct(select, productID))
+    for (const one of own) found.push({ json: one.json, key: JSON.parse(one.key) })
+    if (key[0] === 'productID' && found.length >= wanted.size) break
+  }
+  const sign = wanted.isDescending ? -1 : 1
+  return found.sort((a, b) => sign * compared(a.key, b.key)).slice(0, wanted.size)
+}
+
+const inOrder = (products: readonly number[], { isDescending }: Wanted) =>
+  [...products].sort((a, b) => (isDescending ? b - a : a - b))
+
+/** Numbers among each other, and days as they are written. */
+function compared(a: Key, b: Key): number {
+  const i = a.findIndex((value, at) => value !== b[at])
+  if (i < 0) return 0
+  return a[i]! < b[i]! ? -1 : 1
 }
 
 async function totalOf(
@@ -139,14 +198,16 @@ async function totalOf(
 ): Promise<number> {
   const everything = { ...wantedOf({}, key), isWhole: true }
   const count = (within: Fragment) =>
-    sql`select count(*) as total from (${rows(everything, within)}) r`
+    sql`select count(*)::bigint as total from (${rows(everything, within)}) r`
   const counts = products?.map((id) => inOneProduct(count(scope!.isOf(id)), id)) ?? [
     count(scope?.within ?? empty),
   ]
-  const [row] = await handle.query<{ total: number }>(
-    sql`select sum(total)::bigint as total from (${join(counts, ' union all ')}) parts`,
-  )
-  return row!.total
+  let total = 0
+  for (const statement of counts) {
+    const [row] = await handle.query<{ total: number }>(statement)
+    total += row!.total
+  }
+  return total
 }
 
 const fieldsOf = (key: readonly string[]) => key.map((name) => `r."${name}"`)
@@ -235,14 +296,12 @@ export function pageBy(wanted: Wanted, order: string, bound: string): Fragment {
     return sql`
     and (${raw(order)}) ${raw(isDescending ? '<' : '>')} (${join(after.map(typed))})
     order by ${sorted} limit ${size}`
-  const skip = skipOf(wanted)
-  if (wanted.isPart) return sql`order by ${sorted} limit ${skip}::bigint + ${size}`
+  const skip = String(wanted.skip < mostRows ? wanted.skip : mostRows)
+  if (wanted.isPart) return sql`order by ${sorted} limit ${size} offset ${skip}::bigint`
   return sql`
     and (${skip}::bigint = 0 or ${skip}::bigint < ${raw(bound)})
     order by ${sorted} limit ${size} offset ${skip}::bigint`
 }
-
-const skipOf = ({ skip }: Wanted) => String(skip < mostRows ? skip : mostRows)
 
 const typed = (value: number | string): Fragment =>
   typeof value === 'number' ? sql`${value}::bigint` : sql`${value}::date`

@@ -22,6 +22,8 @@ type Source = {
   from: string
   text: string
   visible: (actor: Actor) => Fragment
+  /** Of a row of the ledger, which nothing else here reads again: what it is shown as. */
+  shown?: { title: string; subtitle: string }
 }
 
 const mostRanked = 200
@@ -115,6 +117,7 @@ const wholly: Source[] = [
     from: 'biz_transaction t',
     text: 't.external_biz_transaction_id',
     visible: (actor) => inLedgerScope(actor, 't.product_id'),
+    shown: { title: 't.external_biz_transaction_id', subtitle: 't.transaction_date' },
   },
   {
     permission: 'Distribution.Read',
@@ -123,6 +126,10 @@ const wholly: Source[] = [
     from: 'distribution d',
     text: 'd.external_corporate_action_id',
     visible: (actor) => inLedgerScope(actor, 'd.product_id'),
+    shown: {
+      title: 'coalesce(d.name, d.external_corporate_action_id)',
+      subtitle: 'd.record_date',
+    },
   },
 ]
 
@@ -157,36 +164,33 @@ export function search(
     sql`
       select f.resource, f.id, ${title} as title, ${subtitle} as subtitle, f.score
       from (
-        select h.resource, h.id, max(h.score) as score from (${join(hits, ' union all ')}) h
+        select h.resource, h.id, max(h.score) as score, max(h.title) as title,
+          max(h.subtitle) as subtitle
+        from (${join(hits, ' union all ')}) h
         group by h.resource, h.id order by max(h.score) desc, h.resource, h.id
         limit ${mostFound}) f
       left join biz_entity b on f.resource = 'BizEntity' and b.biz_entity_id = f.id
       left join person p on f.resource = 'Person' and p.person_id = f.id
       left join organisation o on f.resource = 'Organisation' and o.organisation_id = f.id
-      left join lateral (
-        select t.external_biz_transaction_id as name, t.transaction_date from biz_transaction t
-        where f.resource = 'BizTransaction' and ${inLedgerScope(actor, 't.product_id')}
-          and t.biz_transaction_id = f.id limit 1) t on true
-      left join lateral (
-        select coalesce(d.name, d.external_corporate_action_id) as name, d.record_date
-        from distribution d
-        where f.resource = 'Distribution' and ${inLedgerScope(actor, 'd.product_id')}
-          and d.corporate_action_id = f.id limit 1) d on true
       left join document w on f.resource = 'Document' and w.document_id = f.id
       order by f.score desc, f.resource, f.id`,
   )
 }
 
 const title = raw(`coalesce(b.name,
-  nullif(concat_ws(' ', p.first_name, p.last_name), ''), o.name, o.legal_name, t.name, d.name,
+  nullif(concat_ws(' ', p.first_name, p.last_name), ''), o.name, o.legal_name, f.title,
   w.name, w.file_name)`)
 
 const subtitle = raw(`coalesce(
   (select string_agg(a.account_number, ', ' order by a.account_id) from (
     select * from account a where a.biz_entity_id = b.biz_entity_id
     order by a.account_id limit 3) a),
-  p.external_person_id, o.external_organisation_id, t.transaction_date::text,
-  d.record_date::text, w.file_name)`)
+  p.external_person_id, o.external_organisation_id, f.subtitle, w.file_name)`)
+
+const shownAs = ({ shown }: Source) =>
+  raw(
+    `(${shown?.title ?? 'null'})::text as title, (${shown?.subtitle ?? 'null'})::text as subtitle`,
+  )
 
 /** % and _ in a text are letters like any other. */
 const literal = (text: string) => text.replace(/[\\%_]/g, '\\$&')
@@ -199,14 +203,16 @@ function likeIn(source: Source, actor: Actor, asked: string): Fragment[] {
   const score = sql`case when ${column} like ${begins} then 0.9
     when ${column} like ${`% ${begins}`} then 0.8 else 0.6 end`
   const like = (pattern: string) => sql`
-    (select ${resource}::text as resource, ${raw(id)}::bigint as id, ${score} as score
+    (select ${resource}::text as resource, ${raw(id)}::bigint as id, ${score} as score,
+      ${shownAs(source)}
     from ${raw(from)} where ${column} like ${pattern} and ${visible(actor)} limit ${mostRanked})`
   const inside = asked.length < 3 ? [] : [like(`%${begins}`)]
   return [equalIn(source, actor, [asked]), like(begins), ...inside]
 }
 
 const equalIn = (source: Source, actor: Actor, asked: string[]) => sql`
-  (select ${source.resource}::text as resource, ${raw(source.id)}::bigint as id, 1 as score
+  (select ${source.resource}::text as resource, ${raw(source.id)}::bigint as id, 1 as score,
+    ${shownAs(source)}
   from ${raw(source.from)}
   where ${raw(source.text)} = any(${asked}::text[]) and ${source.visible(actor)}
   limit ${mostFound})`
