@@ -4,7 +4,7 @@ import { post } from '../../src/ledger/biz-transaction/post.ts'
 import { operator } from '../../src/operations/cli/registry.ts'
 import { unitOfWork, type Write, type Written } from '../../src/platform/sql/unit-of-work.ts'
 import type { Reply } from '../support/client.ts'
-import { rowsOf } from '../support/database.ts'
+import { waitingForLocks } from '../support/database.ts'
 import { openAsService } from '../support/explain.ts'
 import { all, assertVerified, type Fund, newFund, only, poster } from '../support/ledger.ts'
 import { until } from '../support/process.ts'
@@ -40,14 +40,8 @@ async function closing(fund: Fund, by: 'account' | 'entity'): Promise<() => Prom
   return () => second.admin.put('/BizEntity', { ...entity, bizEntityParties, ...change })
 }
 
-const waiting = async () => {
-  const [row] = await rowsOf(
-    first.connection,
-    `select count(*)::int as n from pg_stat_activity
-    where datname = current_database() and wait_event_type = 'Lock'`,
-  )
-  return row.n as number
-}
+/** How many wait for a lock, on whichever server it is. */
+const waiting = () => waitingForLocks(first.connection)
 
 const units = async ({ accountID, investmentID }: Fund) => {
   const query = `AccountID=${accountID}&InvestmentID=${investmentID}`

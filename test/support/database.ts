@@ -40,6 +40,21 @@ export const urlOf = ({ host, port, user, password, database }: pg.ClientConfig)
   `postgres://${user}:${encodeURIComponent(String(password))}@/${database}` +
   `?host=${encodeURIComponent(String(host))}&port=${port}`
 
+/** How many sessions wait for a lock in a database: on every server that has some of it. */
+export async function waitingForLocks({ database }: pg.ClientConfig): Promise<number> {
+  let waiting = 0
+  for (const one of [server(), ...workers()]) {
+    const [row] = await rowsOf(
+      { ...one, database: 'postgres' },
+      `select count(*)::int as n from pg_stat_activity
+      where datname = $1 and wait_event_type = 'Lock'`,
+      [database],
+    )
+    waiting += row.n
+  }
+  return waiting
+}
+
 /** Rows straight from the database, where a test must see what no answer shows. */
 export async function rowsOf(connection: pg.ClientConfig, text: string, values: unknown[] = []) {
   const client = new pg.Client(connection)

@@ -2,6 +2,7 @@ import sql from 'sql-template-tag'
 import { type Problem, refuseAll } from '../../platform/refusal.ts'
 import type { Tx } from '../../platform/sql/handle.ts'
 import { lostRace, type Row } from '../../platform/sql/rows.ts'
+import { byProduct } from '../../platform/sql/spread.ts'
 
 /** An account that is to be closed, and the field that says so. */
 export type ClosingAccount = { row: Row; field: string }
@@ -43,14 +44,30 @@ export async function refuseUnitsLeft(tx: Tx, accounts: readonly ClosingAccount[
 async function lockPostings(tx: Tx, accounts: readonly ClosingAccount[]) {
   const before = await lockLedgerRows(tx, accounts)
   const ids = accounts.map(({ row }) => row.account_id)
-  await tx.query(sql`
-    select 1 from account where account_id = any(${ids}::int[]) order by account_id for update`)
+  await lockAccountRows(
+    tx,
+    accounts.map(({ row }) => row),
+  )
   const [now] = await tx.query<{ rows: number }>(sql`
     select count(*)::int as rows
     from unnest(${accounts.map(({ row }) => row.product_id)}::int[], ${ids}::int[])
       g (product_id, account_id)
     join ledger_account l on l.product_id = g.product_id and l.account_id = g.account_id`)
   if (now!.rows !== before) throw lostRace('account') // an aggregate has one row
+}
+
+/**
+ * Where the ledger is spread, each server has a copy of an account, and whoever posts holds that
+ * beside their product: so it is locked there, for which the statement names the product's ledger.
+ */
+export async function lockAccountRows(tx: Tx, accounts: readonly Row[]) {
+  const own = accounts.map((row) => ({ productID: Number(row.product_id), id: row.account_id }))
+  for (const [productID, rows] of byProduct(own))
+    await tx.query(sql`
+      select 1 from account a
+      left join ledger_account l on l.product_id = ${productID} and l.account_id = a.account_id
+      where a.account_id = any(${rows.map(({ id }) => id)}::int[])
+      order by a.account_id for update of a`)
 }
 
 /** In the ledger's order: product by product, each in the order of the accounts' ids. */

@@ -10,7 +10,7 @@ import { identifyAll, namesAny } from '../../platform/sql/identify.ts'
 import type { Plan } from '../../platform/sql/plan.ts'
 import { defineTable, newIDs, type Row, rowColumns, rowFrom } from '../../platform/sql/rows.ts'
 import { byProduct, inProduct } from '../../platform/sql/spread.ts'
-import { type ClosingAccount, refuseUnitsLeft } from './closing.ts'
+import { type ClosingAccount, lockAccountRows, refuseUnitsLeft } from './closing.ts'
 import { newAccountNumbers, retireAccountNumbers } from './number.ts'
 import { type AccountInput, AccountRecord } from './schema.ts'
 
@@ -250,9 +250,7 @@ async function productCurrencies(tx: Sql, given: readonly Given[]): Promise<Map<
 async function refuseWithHistory(tx: Tx, removed: readonly Row[], recounted: readonly Row[]) {
   const accounts = [...removed, ...recounted]
   if (accounts.length === 0) return
-  const ids = accounts.map((row) => row.account_id)
-  await tx.query(sql`
-    select 1 from account where account_id = any(${ids}::int[]) order by account_id for update`)
+  await lockAccountRows(tx, accounts)
   const history: History[] = []
   for (const [productID, own] of byProduct(accounts.map(ofProduct)))
     history.push(...(await inProduct(tx, productID).query<History>(historiesOf(own))))
