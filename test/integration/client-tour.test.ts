@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { promisify } from 'node:util'
@@ -9,8 +10,8 @@ import { adminPassword, type Service, startService } from '../support/service.ts
 
 const run = promisify(execFile)
 
-mkdirSync('client/generated', { recursive: true })
-const folder = mkdtempSync('client/generated/tour-')
+/** A project of somebody else, who has installed the package. */
+const folder = mkdtempSync(join(tmpdir(), 'registry-tour-'))
 let service: Service
 before(async () => {
   service = await startService()
@@ -25,7 +26,6 @@ function tourOf({ url }: Service): string {
   const readme = readFileSync(join('client', 'README.md'), 'utf8')
   const [, tour = ''] = /^## The tour$[\s\S]*?^```ts\n([\s\S]*?)^```$/m.exec(readme) ?? []
   const here = tour
-    .replace("'@registry-platform/client'", "'../../src/index.ts'")
     .replace('http://127.0.0.1:3000', url)
     .replace('the password it printed', adminPassword)
   assert.ok(here.includes(url) && here.includes(adminPassword))
@@ -33,18 +33,22 @@ function tourOf({ url }: Service): string {
 }
 
 describe('The README of the client', () => {
-  it('has a tour that compiles with the types made from the service, and works', async () => {
-    const types = join(folder, 'generated', 'api.ts')
-    mkdirSync(join(folder, 'generated'))
-    await run(process.execPath, [join('client', 'generate.mjs'), service.url, types])
+  it('has a tour that compiles with the package made from the service, and works', async () => {
+    const installed = join(folder, 'node_modules', '@registry-platform', 'client')
+    mkdirSync(installed, { recursive: true })
+    copyFileSync(join('client', 'package.json'), join(installed, 'package.json'))
+    const generate = [join('client', 'generate.mjs'), service.url, join(installed, 'dist')]
+    await run(process.execPath, generate)
+    writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
     writeFileSync(join(folder, 'tour.ts'), tourOf(service))
     writeFileSync(
       join(folder, 'tsconfig.json'),
-      JSON.stringify({ compilerOptions, include: ['.'] }),
+      JSON.stringify({ compilerOptions, include: ['tour.ts'] }),
     )
     const compiler = join('node_modules', 'typescript', 'bin', 'tsc')
     await run(process.execPath, [compiler, '-p', folder]).catch(({ stdout }) => assert.fail(stdout))
-    const tour = startCommand(process.execPath, ['--import', 'tsx', join(folder, 'tour.ts')], {})
+    // Node as it is: nothing that knows TypeScript.
+    const tour = startCommand(process.execPath, [join(folder, 'tour.js')], {})
     assert.equal(await tour.exited, 0, tour.errors())
     const told = tour.output()
     assert.match(told, /^959\.3285$/m, 'every digit of the units')
@@ -56,11 +60,8 @@ describe('The README of the client', () => {
 
 const compilerOptions = {
   strict: true,
-  noEmit: true,
-  allowImportingTsExtensions: true,
   target: 'es2022',
-  module: 'esnext',
-  moduleResolution: 'bundler',
+  module: 'nodenext',
   lib: ['es2022', 'dom', 'dom.iterable', 'dom.asynciterable'],
   types: [],
 }
