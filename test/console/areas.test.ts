@@ -183,6 +183,23 @@ describe('The console’s areas', { skip }, () => {
     assert.equal(await status(), 3)
   })
 
+  it('shows what a distribution would change beside the one before', async () => {
+    const [{ investmentID, taxComponents }] = (
+      await service.admin.get(`/Distribution?ProductID=${productID}`)
+    ).data
+    const { data } = await service.admin.post('/Distribution', {
+      ...{ productID, investmentID, taxComponents, name: 'September quarter 2026' },
+      ...{ recordDate: '2026-09-30', paymentDate: '2026-10-15', distributionAmountPerUnit: 0.06 },
+    })
+    await at(`/distributions/${data.corporateActionID}`, 'September quarter 2026')
+    await page.getByText('Beside June quarter 2026').waitFor()
+    await page.getByRole('table', { name: 'Components' }).getByText('Then').waitFor()
+    await page.getByRole('tab', { name: 'Changed 1' }).click()
+    const changed = page.getByRole('table', { name: 'Accounts that changed' })
+    await changed.getByRole('link', { name: 'Ann Example & Bob Example' }).waitFor()
+    assert.deepEqual(await findings(page), [])
+  })
+
   it('shows two users at once the same register', async () => {
     const other = await service.admin.post('/User', {
       username: 'second',

@@ -4,6 +4,10 @@ import { api, type Params } from '../api/client.ts'
 
 /** Rows fetched at a time: more than a tall screen shows, and yet one short answer. */
 const pageSize = 100
+/** A page is asked for this many rows before it comes into view. */
+const ahead = 40
+/** Pages out of view are kept for a way back, and not for as long as a whole list is scrolled. */
+const keptFor = 60_000
 
 export type Rows<Row> = {
   /** How many rows there are; until that is known, a page of them is waited for. */
@@ -23,11 +27,12 @@ export function useRows<Row>(path: string, params: Params): Rows<Row> {
   const from = Math.floor(looked.first / pageSize)
   const until = Math.floor(looked.last / pageSize)
   const inView = Array.from({ length: until - from + 1 }, (_, i) => from + i)
-  // The first page also tells how many rows there are in all.
+  // The first page is always one of them: it also tells how many rows there are in all.
   const pages = [...new Set([0, ...inView])]
   const results = useQueries({
     queries: pages.map((page) => ({
       queryKey: ['rows', path, params, page],
+      ...(page > 0 && { gcTime: keptFor }),
       queryFn: () =>
         api.get<Row[]>(path, {
           ...params,
@@ -40,14 +45,18 @@ export function useRows<Row>(path: string, params: Params): Rows<Row> {
   const rowsOf = new Map(pages.map((page, i) => [page, results[i]?.data?.data]))
   const first = results[0]?.data
   const total = first && (first.totalCount ?? first.data.length)
+  const count = total ?? pageSize
   return {
-    count: total ?? pageSize,
+    count,
     total,
     at: (index) => rowsOf.get(Math.floor(index / pageSize))?.[index % pageSize],
-    look: (next, last) =>
+    look: (top, bottom) => {
+      const first = Math.max(0, top - ahead)
+      const last = Math.min(count - 1, bottom + ahead)
       setLooked((before) =>
-        before.first === next && before.last === last ? before : { first: next, last },
-      ),
+        before.first === first && before.last === last ? before : { first, last },
+      )
+    },
     error: results.find(({ error }) => error)?.error ?? null,
     retry: () => {
       for (const result of results) if (result.error) result.refetch()
