@@ -14,6 +14,7 @@ import { Accounts } from './Accounts.tsx'
 import { rateOf } from './Distributions.tsx'
 import { Reverse } from './Reverse.tsx'
 import { Stage } from './Stage.tsx'
+import { componentName } from './words.ts'
 
 const paid = 3
 
@@ -92,9 +93,6 @@ const configuration = (found: Record): Fact[] => [
   ['Reinvestment price', found.drpPrice ? price(found.drpPrice) : ''],
   ['Allotment date', day(found.drpAllotmentDate)],
   ...found.taxComponents.map(
-    (one): Fact => [
-      one.taxComponentName.replaceAll(/([a-z])([A-Z])/g, '$1 $2'),
-      `${plain(one.percentage)} %`,
-    ],
+    (one): Fact => [componentName(one.taxComponentName), `${plain(one.percentage)} %`],
   ),
 ]

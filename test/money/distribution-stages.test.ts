@@ -201,7 +201,7 @@ describe('A preview', () => {
     assert.equal(status, 200)
     assert.equal(await fingerprint(service), usersAdded)
     assert.notEqual(before, usersAdded) // the fingerprint sees a row
-    const { accounts, exceptions, ...totals } = data
+    const { accounts, exceptions, taxComponents: shares, ...totals } = data
     assert.deepEqual(totals, {
       accountCount: 3,
       units: 683,
@@ -210,7 +210,12 @@ describe('A preview', () => {
       drpAmount: 10,
       cashAmount: 58.3,
       exceptionCount: 3,
+      sinceLast: null,
     })
+    assert.deepEqual(shares, [
+      { taxComponentName: 'CapitalGains', amount: 8.54 },
+      { taxComponentName: 'AustralianFrankedDividends', amount: 59.76 },
+    ])
     assert.deepEqual(
       exceptions.map(({ accountID, code }: { accountID: number; code: string }) => [
         fund.accounts.findIndex((one) => one.accountID === accountID),

@@ -19,6 +19,7 @@ type Paths = {
   '/Product': List<{ productID: number }>
   '/BizEntity': List<{ bizEntityTypeID: number }>
   '/Distribution': List<{ distributionStatusID: number }>
+  '/PaymentRun': List<{ state: string; payments: { count: number } }>
 }
 
 describe('The demonstration', { concurrency: false }, () => {
@@ -52,6 +53,12 @@ describe('The demonstration', { concurrency: false }, () => {
       const { data: distributions } = await client.get('/Distribution', { ProductID })
       const states = new Set(distributions.map((one) => one.distributionStatusID))
       assert.deepEqual([...states].sort(), [1, 4])
+      const { data: runs } = await client.get('/PaymentRun', { ProductID })
+      assert.deepEqual(
+        runs.map(({ state }) => state),
+        ['Closed', 'Sent', 'Draft'],
+      )
+      assert.ok(runs.every(({ payments }) => payments.count > 20))
     } finally {
       registry.kill('SIGTERM')
       await registry.exited

@@ -2,7 +2,7 @@ import sql from 'sql-template-tag'
 import { Type } from 'typebox'
 import type { Actor } from '../../platform/actor.ts'
 import { lookups } from '../../platform/lookup/lookups.ts'
-import { decimal } from '../../platform/shape/fields.ts'
+import { decimal, nullable } from '../../platform/shape/fields.ts'
 import type { Sql } from '../../platform/sql/handle.ts'
 import { defaultPageSize } from '../../platform/sql/paging.ts'
 import { type Answer, many } from '../../platform/sql/render.ts'
@@ -15,7 +15,8 @@ import {
   totalRate,
 } from './declare.ts'
 import { selectEntitlements } from './entitlement.ts'
-import { type Declaration, EntitledAccount } from './schema.ts'
+import { EntitledAccount, type PreviewRequest } from './schema.ts'
+import { amountsOf, comparing, comparison, lastBefore, SinceLast } from './since-last.ts'
 import { identifyDistribution, readDistribution, selectEntitled } from './sql.ts'
 import { drpOfNet, taxTermsOf, withheldOf } from './withhold.ts'
 
@@ -33,9 +34,14 @@ export const DistributionPreview = Type.Object(
     taxAmount: { ...decimal(), description: 'The tax that Payment would withhold now.' },
     drpAmount: decimal(),
     cashAmount: decimal(),
+    taxComponents: Type.Array(Type.Object({ taxComponentName: Type.String(), amount: decimal() })),
     exceptionCount: Type.Integer(),
     exceptions: Type.Array(Exception),
     accounts: Type.Array(EntitledAccount),
+    sinceLast: {
+      ...nullable(SinceLast),
+      description: 'With compareWithLast; null where the class had no distribution before.',
+    },
   },
   { $id: 'DistributionPreview' },
 )
@@ -63,8 +69,9 @@ const afterTax = (decimals: number) => sql`
 export async function previewDistribution(
   all: Sql,
   actor: Actor,
-  declaration: Declaration,
+  request: PreviewRequest,
 ): Promise<Answer> {
+  const { compareWithLast, ...declaration } = request
   const which = await identifyDistribution(all, actor, declaration)
   const handle = inProduct(all, which.productID)
   const stored = await readDistribution(handle, which)
@@ -72,6 +79,7 @@ export async function previewDistribution(
   const terms = await entitlingOf(handle, stored, declaration)
   const entitlements = selectEntitlements(stored, terms)
   const tax = await taxTermsOf(handle, stored)
+  const last = compareWithLast ? await lastBefore(handle, stored) : undefined
   const firstPage = sql`
     select e.*, null::numeric as drp_units, null::numeric as drp_residual,
       null::int as payment_detail_id, null::bigint as payment_transaction_id,
@@ -95,16 +103,21 @@ export async function previewDistribution(
     withholding as materialized (${tax ? withheldOf(stored, tax, declared) : noTax}),
     entitled as materialized (${afterTax(stored.decimals)}),
     exceptional as materialized (${exceptions}),
+    ${last ? comparing(last) : sql``}
     preview as (
       select count(*)::int as "accountCount", trim_scale(coalesce(sum(units), 0)) as units,
         trim_scale(coalesce(sum(gross_amount), 0)) as "grossAmount",
         trim_scale(coalesce(sum(tax_amount), 0)) as "taxAmount",
         trim_scale(coalesce(sum(drp_amount), 0)) as "drpAmount",
         trim_scale(coalesce(sum(cash_amount), 0)) as "cashAmount",
+        ${many(sql`
+          select c.name as "taxComponentName", trim_scale(coalesce(c.amount, 0)) as amount
+          from (${amountsOf(stored, 'entitled')}) c order by c.place`)} as "taxComponents",
         (select count(*)::int from exceptional) as "exceptionCount",
         ${many(sql`
           select * from exceptional order by 1, 3 limit ${defaultPageSize}`)} as exceptions,
-        ${many(selectEntitled(actor, firstPage))} as accounts
+        ${many(selectEntitled(actor, firstPage))} as accounts,
+        ${last ? comparison(stored, last) : sql`null::json`} as "sinceLast"
       from entitled)
     select to_json(preview)::text as json, "grossAmount" as gross, "accountCount" as accounts
     from preview`)

@@ -158,6 +158,16 @@ export const Declaration = Type.Object(
   },
   { $id: 'Declaration', example: { ...keyExample, excludeAccounts: [{ accountID: 2 }] } },
 )
+export const PreviewRequest = Type.Object(
+  {
+    ...Declaration.properties,
+    compareWithLast: optional({
+      ...Flag,
+      description: 'Also tells what differs from the distribution of the class before this one.',
+    }),
+  },
+  { $id: 'PreviewRequest', example: { ...keyExample, compareWithLast: true } },
+)
 export const Payment = Type.Object(key, { $id: 'Payment', example: keyExample })
 export const DrpAllotment = Type.Object(
   { ...key, drpPrice: optional(decimal({ above: '0' })), drpAllotmentDate: optional(DateOnly) },
@@ -297,6 +307,7 @@ export const EntitledQuery = Type.Object({
 export type DistributionInput = Static<typeof DistributionInput>
 export type DistributionUpdate = Static<typeof DistributionUpdate>
 export type Declaration = Static<typeof Declaration>
+export type PreviewRequest = Static<typeof PreviewRequest>
 export type Payment = Static<typeof Payment>
 export type Reversal = Static<typeof Reversal>
 export type ResidualPayout = Static<typeof ResidualPayout>

@@ -8,8 +8,9 @@ import { distribute } from './distributions.ts'
 import { investor } from './investors.ts'
 import { historyOf, type Postings } from './ledger.ts'
 import { addPaper } from './papers.ts'
+import { type People, payByBank } from './payments.ts'
 import type { Made, Perform } from './perform.ts'
-import { type ProductPlan, products, years } from './plan.ts'
+import { manager, type ProductPlan, products, years } from './plan.ts'
 import { type Days, pricesOf } from './prices.ts'
 
 const seed = 20_260_630
@@ -33,14 +34,16 @@ export async function makeDemo(
   tell: (line: string) => void,
 ): Promise<DemoUsers> {
   const chance = chanceFrom(seed)
+  const { people, ...users } = await makeUsers(perform)
   const days = { from: addDays(today, -365 * years), to: today }
   let number = 1000
   for (const plan of products) {
     tell(`${plan.name}: ${plan.investors} investors`)
-    await makeProduct(perform, chance, plan, number, days)
+    const productID = await makeProduct(perform, chance, plan, number, days)
+    await payByBank(perform, plan, productID, people, days)
     number += plan.investors
   }
-  return makeUsers(perform)
+  return users
 }
 
 async function makeProduct(
@@ -49,13 +52,15 @@ async function makeProduct(
   plan: ProductPlan,
   number: number,
   days: Days,
-) {
+): Promise<number> {
   const { externalProductId, name, description } = plan
   const [product] = await perform.do('POST /Product', {
     externalProductId,
     name,
     description,
     currencyID: lookups.Currency.AUD,
+    withholding: true,
+    issuer: issuerOf(plan),
   })
   const productID = product!.productID!
   const classes = await makeClasses(perform, chance, plan, productID, days)
@@ -76,7 +81,17 @@ async function makeProduct(
   await addPaper(perform, { productID }, disclosure(plan, first!.name))
   for (const one of made.slice(0, 12))
     await addPaper(perform, { bizEntityID: one.bizEntityID! }, application(plan))
+  return productID
 }
+
+const issuerOf = ({ name }: ProductPlan) => ({
+  name: manager,
+  address: 'Level 9, 12 Bridge Street, Sydney NSW 2000',
+  phone: '02 5550 0100',
+  email: 'registry@kurrajong.example',
+  accentColour: '#0f766e',
+  statementNote: `${name} is made up for a demonstration. Nobody in it exists.`,
+})
 
 /** From the account of an investor who is not active nothing leaves. */
 const active = 1
@@ -161,10 +176,14 @@ async function inParts(rows: object[], work: (part: object[]) => Promise<Made[]>
 }
 
 /** A user of each role. There is no fixed password: it is made up, and told once. */
-async function makeUsers(perform: Perform): Promise<DemoUsers> {
+async function makeUsers(perform: Perform): Promise<DemoUsers & { people: People }> {
   const password = generatePassword()
-  const users = { morgan: 'Administrator', riley: 'Operator', sam: 'ReadOnly' }
-  for (const [username, role] of Object.entries(users))
-    await perform.do('POST /User', { username, password, role })
-  return { usernames: Object.keys(users), password }
+  const make = async (username: string, role: string) => {
+    const [user] = await perform.do('POST /User', { username, password, role })
+    return user!
+  }
+  const approver = await make('morgan', 'Administrator')
+  const maker = await make('riley', 'Operator')
+  await make('sam', 'ReadOnly')
+  return { usernames: ['morgan', 'riley', 'sam'], password, people: { maker, approver } }
 }

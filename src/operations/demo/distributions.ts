@@ -6,11 +6,18 @@ import type { Days } from './prices.ts'
 
 type Names = { productID: number; investmentID: number; securityCode: string }
 
-/** The product's distributions, oldest first: all through but the last, which is left to be run. */
-export async function distribute(perform: Perform, plan: ProductPlan, names: Names, days: Days) {
-  const ends = quarterEnds(addDays(days.from, 60), days.to).filter(
+/** The record dates of a product's distributions, oldest first. */
+export const recordDates = (plan: ProductPlan, days: Days) =>
+  quarterEnds(addDays(days.from, 60), days.to).filter(
     (end) => plan.everyQuarters === 1 || /-(06|12)-/.test(end),
   )
+
+/** Distributions are paid two weeks after they are on record. */
+export const paidOn = (recordDate: string) => addDays(recordDate, 14)
+
+/** The product's distributions, oldest first: all through but the last, which is left to be run. */
+export async function distribute(perform: Perform, plan: ProductPlan, names: Names, days: Days) {
+  const ends = recordDates(plan, days)
   for (const [i, recordDate] of ends.entries()) {
     const last = i === ends.length - 1
     await run(perform, { ...configuration(plan, names, recordDate) }, last)
@@ -26,14 +33,14 @@ function configuration(plan: ProductPlan, names: Names, recordDate: string) {
     name: `${quarterName(recordDate)} distribution`,
     recordDate,
     accrualDate: recordDate,
-    paymentDate: addDays(recordDate, 14),
+    paymentDate: paidOn(recordDate),
     distributionAmountPerUnit: plan.rate,
     distributionTermID: lookups.DistributionTerm.Income,
     distributionPeriodID: plan.everyQuarters === 1 ? 2 : 3,
     drpIndicatorID: lookups.DRPIndicator.Offered,
     drpInvestmentID: investmentID,
     drpPrice: drpPrice(plan),
-    drpAllotmentDate: addDays(recordDate, 14),
+    drpAllotmentDate: paidOn(recordDate),
     taxComponents: plan.components,
   }
 }

@@ -7,6 +7,7 @@ import { bizEventEndpoints } from '../../ledger/biz-event/routes.ts'
 import { postingDoor } from '../../ledger/biz-transaction/door.ts'
 import { bizTransactionEndpoints } from '../../ledger/biz-transaction/routes.ts'
 import { distributionEndpoints } from '../../money/distribution/routes.ts'
+import { paymentRunEndpoints } from '../../money/payment-run/routes.ts'
 import { bizEntityEndpoints } from '../../parties/biz-entity/routes.ts'
 import { organisationTable } from '../../parties/organisation/sql.ts'
 import { personTable } from '../../parties/person/sql.ts'
@@ -48,6 +49,7 @@ export async function openDemo(
     ...bizEventEndpoints,
     ...bizTransactionEndpoints(postingDoor(database)),
     ...distributionEndpoints(config.stageInline),
+    ...paymentRunEndpoints(database),
     ...documentEndpoints(database, files, nameKey),
   ])
   return makeDemo(perform, new Date().toISOString().slice(0, 10), tell)

@@ -10,20 +10,24 @@ import type { Database, Tx } from '../../platform/sql/handle.ts'
 import { unitOfWork, type Written } from '../../platform/sql/unit-of-work.ts'
 
 /** Whoever makes a demonstration holds the registry: nothing is kept from them. */
-const actor: Actor = {
+const nobody: Actor = {
   userID: 0,
   username: 'demo',
   sessionID: 'demo',
   permissions: new Set(permissions),
   productIDs: null,
 }
+const actorOf = (user: Made | undefined): Actor =>
+  user ? { ...nobody, userID: user.userID!, username: String(user.username) } : nobody
 
 /** A record of an answer: its ids are what the next operation needs. */
 export type Made = Record<string, number>
 
 export type Perform = {
-  /** A write of the API, by its name and with the body a caller would send. */
-  do: (operation: Operation, body: unknown) => Promise<Made[]>
+  /** A write of the API, by its name and with the body a caller would send; as a user, or not. */
+  do: (operation: Operation, body: unknown, how?: { as: Made }) => Promise<Made[]>
+  /** A read of the API, by its name and what is asked for. */
+  read: (operation: Operation, query: object) => Promise<Made[]>
   upload: (operation: Operation, body: object, content: Buffer) => Promise<void>
 }
 
@@ -35,17 +39,20 @@ export function performer(database: Database, endpoints: Endpoint[]): Perform {
       return found
     throw new Error(`There is no write ${operation}.`)
   }
-  const doorOf = ({ operation, resource, event = usualEvent(operation) }: WriteEndpoint) => ({
-    userID: null,
-    username: actor.username,
+  const doorOf = (
+    { operation, resource, event = usualEvent(operation) }: WriteEndpoint,
+    { userID, username }: Actor,
+  ) => ({
+    userID: userID || null,
+    username,
     operation,
     resource,
     event: event ?? null,
     requestID: randomUUID(),
   })
-  const written = (endpoint: WriteEndpoint, body: unknown) => {
-    const request = {
-      query: {},
+  const requestOf = (body: unknown, actor = nobody, query = {}) => {
+    return {
+      query,
       body,
       pathOf: itemPath(body),
       actor,
@@ -53,19 +60,27 @@ export function performer(database: Database, endpoints: Endpoint[]): Perform {
       caller: actor.username,
       address: '127.0.0.1',
     }
-    if (endpoint.kind === 'shared') return endpoint.through(request, doorOf(endpoint))
+  }
+  const written = (endpoint: WriteEndpoint, body: unknown, actor = nobody) => {
+    const request = requestOf(body, actor)
+    const door = doorOf(endpoint, actor)
+    if (endpoint.kind === 'shared') return endpoint.through(request, door)
     // What an upload's body holds was read by its own schema.
     const write = endpoint.write as (taken: typeof request, tx: Tx) => Promise<Written>
-    return unitOfWork(database, doorOf(endpoint), (tx) => write(request, tx))
+    return unitOfWork(database, door, (tx) => write(request, tx))
   }
   const read = (endpoint: Endpoint, body: unknown) =>
     endpoint.body ? bodyReader(endpoint.body)(body).body : undefined
   return {
-    do: async (operation, body) => {
+    do: async (operation, body, how) => {
       const endpoint = find(operation)
-      const { answer } = await written(endpoint, read(endpoint, body))
-      const data = JSON.parse(answer.json) as Made | Made[] | null
-      return Array.isArray(data) ? data : data ? [data] : []
+      const { answer } = await written(endpoint, read(endpoint, body), actorOf(how?.as))
+      return recordsOf(answer)
+    },
+    read: async (operation, query) => {
+      const endpoint = endpoints.find((one) => one.operation === operation)
+      if (endpoint?.kind !== 'read') throw new Error(`There is no read ${operation}.`)
+      return recordsOf(await endpoint.read(requestOf(undefined, nobody, query), database))
     },
     upload: async (operation, body, content) => {
       const endpoint = find(operation)
@@ -80,4 +95,9 @@ export function performer(database: Database, endpoints: Endpoint[]): Perform {
       }
     },
   }
+}
+
+function recordsOf({ json }: { json: string | Buffer }): Made[] {
+  const data = JSON.parse(String(json)) as Made | Made[] | null
+  return Array.isArray(data) ? data : data ? [data] : []
 }

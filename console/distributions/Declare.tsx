@@ -1,0 +1,79 @@
+import { Button } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { api } from '../shared/api/client.ts'
+import { useProduct } from '../shared/api/products.ts'
+import type { Distribution } from '../shared/api/types.ts'
+import { useWrite } from '../shared/api/write.ts'
+import { Confirm } from '../shared/form/Confirm.tsx'
+import { Edited } from '../shared/form/Edited.tsx'
+import { count, day, money } from '../shared/format.ts'
+import { Failure, tellDone } from '../shared/view/Failure.tsx'
+import { Card, Loading } from '../shared/view/Page.tsx'
+import { DistributionForm } from './DistributionForm.tsx'
+import { keyOf } from './key.ts'
+import { type Preview, Previewed } from './Previewed.tsx'
+
+type Props = { distribution: Distribution; may: boolean }
+
+/** What declaring would do, and whoever may declares. */
+export function Declare({ distribution, may }: Props) {
+  const { currency } = useProduct()
+  const [mode, setMode] = useState<'edit' | 'declare'>()
+  const preview = useQuery({
+    queryKey: ['preview', distribution],
+    queryFn: async () => {
+      const asked = { ...keyOf(distribution), compareWithLast: true }
+      return (await api.post<Preview>('/Distribution/Preview', asked)).data
+    },
+  })
+  const declare = useWrite('post', '/Distribution/Declare', {
+    onDone: (_data, message) => {
+      tellDone(message || 'The distribution is declared.')
+      setMode(undefined)
+    },
+  })
+  if (mode === 'edit')
+    return (
+      <Edited<Distribution>
+        path="/Distribution"
+        params={{ CorporateActionID: distribution.corporateActionID }}
+      >
+        {(tagged) => <DistributionForm tagged={tagged} onDone={() => setMode(undefined)} />}
+      </Edited>
+    )
+  return (
+    <Card
+      title="Preview"
+      actions={
+        may && (
+          <>
+            <Button variant="default" onClick={() => setMode('edit')}>
+              Change
+            </Button>
+            <Button disabled={!preview.data} onClick={() => setMode('declare')}>
+              Declare
+            </Button>
+          </>
+        )
+      }
+    >
+      {preview.error && <Failure error={preview.error} retry={() => void preview.refetch()} />}
+      {preview.isPending && <Loading />}
+      {preview.data && <Previewed preview={preview.data} />}
+      <Confirm
+        title="Declare this distribution?"
+        opened={mode === 'declare'}
+        onClose={() => setMode(undefined)}
+        onConfirm={() => declare.mutate(keyOf(distribution))}
+        action="Declare"
+        busy={declare.isPending}
+        error={declare.error}
+      >
+        The entitlements of {count(preview.data?.accountCount ?? 0)} accounts as at{' '}
+        {day(distribution.recordDate)} are locked: {money(preview.data?.grossAmount)} {currency}.
+        Transactions entered later, even back-dated, do not change them.
+      </Confirm>
+    </Card>
+  )
+}

@@ -1,0 +1,245 @@
+import { Anchor, Stack, Tabs, Text } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
+import type { Static } from 'typebox'
+import type { DistributionPreview } from '../../src/money/distribution/preview.ts'
+import { useProduct } from '../shared/api/products.ts'
+import type { EntitledAccount } from '../shared/api/types.ts'
+import { subtract } from '../shared/decimal.ts'
+import { count, day, money, units } from '../shared/format.ts'
+import type { Column } from '../shared/list/columns.ts'
+import { Figure, Figures } from '../shared/view/Facts.tsx'
+import { Rows } from '../shared/view/Rows.tsx'
+import { componentName } from './words.ts'
+
+/** What Preview answers; its accounts are as GET /Distribution/Account shows them. */
+export type Preview = Omit<Static<typeof DistributionPreview>, 'accounts'> & {
+  accounts: EntitledAccount[]
+}
+type SinceLast = NonNullable<Preview['sinceLast']>
+type Compared = SinceLast['joined'][number]
+
+/** Totals, components, tax, exceptions and accounts, each beside the distribution before. */
+export function Previewed({ preview }: { preview: Preview }) {
+  const { currency } = useProduct()
+  const { sinceLast: last } = preview
+  const was = (value: string | undefined) => value !== undefined && `was ${value}`
+  return (
+    <Stack gap="sm">
+      {last && (
+        <Text size="sm" className="quiet">
+          Beside{' '}
+          <InDistribution id={last.corporateActionID}>{last.name ?? 'the last'}</InDistribution>, on
+          record {day(last.recordDate)}.
+        </Text>
+      )}
+      <Figures>
+        <Figure
+          label="Accounts"
+          value={count(preview.accountCount)}
+          note={was(last?.accountCount.toString())}
+        />
+        <Figure label="Units" value={units(preview.units)} note={last && was(units(last.units))} />
+        <Figure
+          label={`Gross, ${currency}`}
+          value={money(preview.grossAmount)}
+          note={last && was(money(last.grossAmount))}
+        />
+        <Figure
+          label="Tax withheld"
+          value={money(preview.taxAmount)}
+          note={last && was(money(last.taxAmount))}
+        />
+        <Figure
+          label="Reinvested"
+          value={money(preview.drpAmount)}
+          note={last && was(money(last.drpAmount))}
+        />
+        <Figure
+          label="Cash"
+          value={money(preview.cashAmount)}
+          note={last && was(money(last.cashAmount))}
+        />
+      </Figures>
+      <Exceptions preview={preview} />
+      <Parts preview={preview} />
+    </Stack>
+  )
+}
+
+const reasons: { [code: string]: string } = {
+  no_payment_detail: 'has no payment details',
+  closed_account: 'is closed',
+}
+
+function Exceptions({ preview: { exceptionCount, exceptions } }: { preview: Preview }) {
+  if (exceptionCount === 0) return null
+  const told = exceptions.slice(0, 6).map(({ accountNumber, code }) => {
+    return `${accountNumber} ${reasons[code] ?? code}`
+  })
+  return (
+    <Text size="sm">
+      {count(exceptionCount)} {exceptionCount === 1 ? 'account' : 'accounts'} to look at:{' '}
+      {told.join('; ')}
+      {exceptionCount > told.length && '; …'}
+    </Text>
+  )
+}
+
+function Parts({ preview }: { preview: Preview }) {
+  const { sinceLast: last, accounts, accountCount } = preview
+  return (
+    <Tabs defaultValue="components" keepMounted={false}>
+      <Tabs.List mb="xs" style={{ overflowX: 'auto', flexWrap: 'nowrap' }}>
+        <Tabs.Tab value="components">Components</Tabs.Tab>
+        <Tabs.Tab value="accounts">Accounts</Tabs.Tab>
+        {last && <Tabs.Tab value="changed">Changed {count(last.changedCount)}</Tabs.Tab>}
+        {last && <Tabs.Tab value="joined">Joined {count(last.joinedCount)}</Tabs.Tab>}
+        {last && <Tabs.Tab value="left">Left {count(last.leftCount)}</Tabs.Tab>}
+      </Tabs.List>
+      <Tabs.Panel value="components">
+        <Components preview={preview} />
+      </Tabs.Panel>
+      <Tabs.Panel value="accounts">
+        <Rows
+          label="Accounts entitled"
+          columns={entitledColumns}
+          rows={accounts}
+          keyOf={({ accountID }) => accountID ?? 0}
+        />
+        {accountCount > accounts.length && (
+          <Text size="sm" className="quiet" mt="xs">
+            The first {count(accounts.length)} of {count(accountCount)}; once it is declared, all
+            stand here.
+          </Text>
+        )}
+      </Tabs.Panel>
+      {last && (
+        <>
+          <Differences
+            value="changed"
+            label="Accounts that changed"
+            of={last}
+            none="None differs."
+          />
+          <Differences
+            value="joined"
+            label="Accounts that joined"
+            of={last}
+            none="Nobody joined."
+          />
+          <Differences value="left" label="Accounts that left" of={last} none="Nobody left." />
+        </>
+      )}
+    </Tabs>
+  )
+}
+
+/** What each tax component comes to, and where there was a distribution before, came to. */
+function Components({ preview }: { preview: Preview }) {
+  const { sinceLast: last, taxComponents } = preview
+  const name = { id: 'name', title: 'Component', text: componentOf }
+  const now = { id: 'now', title: 'Now', right: true, text: (row: Part) => money(row.amount) }
+  const then: Column<Part>[] = [
+    { id: 'then', title: 'Then', right: true, text: (row) => money(row.lastAmount) },
+    {
+      id: 'difference',
+      title: 'Difference',
+      right: true,
+      text: (row) => money(subtract(row.amount, row.lastAmount ?? '0')),
+    },
+  ]
+  return (
+    <Rows<Part>
+      label="Components"
+      columns={last ? [name, now, ...then] : [name, now]}
+      rows={last?.components ?? taxComponents}
+      keyOf={({ taxComponentName }) => taxComponentName}
+    />
+  )
+}
+
+type Part = { taxComponentName: string; amount: string; lastAmount?: string }
+const componentOf = ({ taxComponentName }: Part) => componentName(taxComponentName)
+
+type DifferencesProps = {
+  value: 'joined' | 'left' | 'changed'
+  label: string
+  of: SinceLast
+  none: string
+}
+
+function Differences({ value, label, of: last, none }: DifferencesProps) {
+  const rows = last[value]
+  const number = last[`${value}Count`]
+  return (
+    <Tabs.Panel value={value}>
+      {rows.length === 0 ? (
+        <Text size="sm" className="quiet">
+          {none}
+        </Text>
+      ) : (
+        <Rows
+          label={label}
+          columns={comparedColumns}
+          rows={rows}
+          keyOf={({ accountID }) => accountID}
+        />
+      )}
+      {number > rows.length && (
+        <Text size="sm" className="quiet" mt="xs">
+          The {rows.length} largest of {count(number)}.
+        </Text>
+      )}
+    </Tabs.Panel>
+  )
+}
+
+const InDistribution = ({ id, children }: { id: number; children: string }) => (
+  <Anchor
+    component={Link}
+    size="sm"
+    underline="always"
+    to="/$product/distributions/$id"
+    params={{ product: useProduct().slug, id: String(id) } as never}
+  >
+    {children}
+  </Anchor>
+)
+
+const Investor = ({ id, name }: { id: number; name: string }) => (
+  <Anchor
+    component={Link}
+    size="sm"
+    to="/$product/investors/$id"
+    params={{ product: useProduct().slug, id: String(id) } as never}
+  >
+    {name || '(no name)'}
+  </Anchor>
+)
+
+const investorColumn = {
+  id: 'investor',
+  title: 'Investor',
+  text: (row: { bizEntityName?: string | null }) => row.bizEntityName ?? '',
+  cell: (row: { bizEntityID?: number | null; bizEntityName?: string | null }) => (
+    <Investor id={row.bizEntityID ?? 0} name={row.bizEntityName ?? ''} />
+  ),
+}
+
+const comparedColumns: Column<Compared>[] = [
+  investorColumn,
+  { id: 'account', title: 'Account', text: (row) => row.accountNumber },
+  { id: 'then', title: 'Then', right: true, text: (row) => money(row.lastGrossAmount) },
+  { id: 'now', title: 'Now', right: true, text: (row) => money(row.grossAmount) },
+  { id: 'difference', title: 'Difference', right: true, text: (row) => money(row.difference) },
+]
+
+const entitledColumns: Column<EntitledAccount>[] = [
+  investorColumn,
+  { id: 'account', title: 'Account', text: (row) => row.accountNumber ?? '' },
+  { id: 'units', title: 'Units', right: true, text: (row) => units(row.units) },
+  { id: 'gross', title: 'Gross', right: true, text: (row) => money(row.grossAmount) },
+  { id: 'tax', title: 'Tax', right: true, text: (row) => money(row.taxAmount) },
+  { id: 'drp', title: 'Reinvested', right: true, text: (row) => money(row.drpAmount) },
+  { id: 'cash', title: 'Cash', right: true, text: (row) => money(row.cashAmount) },
+]

@@ -1,0 +1,124 @@
+import sql, { join, raw } from 'sql-template-tag'
+import { Type } from 'typebox'
+import { lookups } from '../../platform/lookup/lookups.ts'
+import { DateOnly, decimal, Id, nullable } from '../../platform/shape/fields.ts'
+import type { Fragment, Sql } from '../../platform/sql/handle.ts'
+import { many, one } from '../../platform/sql/render.ts'
+import { ofDistribution, readDistribution, type Stored } from './sql.ts'
+
+const Compared = Type.Object({
+  accountID: Id,
+  accountNumber: Type.String(),
+  bizEntityID: Id,
+  bizEntityName: nullable(Type.String()),
+  grossAmount: decimal(),
+  lastGrossAmount: decimal(),
+  difference: decimal(),
+})
+
+/** A distribution that is previewed beside the one before it of the same class. */
+export const SinceLast = Type.Object(
+  {
+    corporateActionID: Id,
+    name: nullable(Type.String()),
+    recordDate: DateOnly,
+    accountCount: Type.Integer(),
+    units: decimal(),
+    grossAmount: decimal(),
+    taxAmount: decimal(),
+    drpAmount: decimal(),
+    cashAmount: decimal(),
+    components: Type.Array(
+      Type.Object({
+        taxComponentName: Type.String(),
+        amount: decimal(),
+        lastAmount: decimal(),
+      }),
+    ),
+    joinedCount: Type.Integer(),
+    leftCount: Type.Integer(),
+    changedCount: Type.Integer(),
+    joined: Type.Array(Compared, { description: 'Entitled now and not then: the largest.' }),
+    left: Type.Array(Compared, { description: 'Entitled then and not now: the largest.' }),
+    changed: Type.Array(Compared, { description: 'Both times: the largest differences.' }),
+  },
+  { $id: 'SinceLast' },
+)
+
+/** Accounts told of each kind; the others are counted. */
+const most = 10
+
+/** The distribution of the class that was declared before this one, by its record date. */
+export async function lastBefore(handle: Sql, stored: Stored): Promise<Stored | undefined> {
+  const { productID, investmentID, recordDate, id } = stored
+  const [found] = await handle.query<{ id: number }>(sql`
+    select corporate_action_id as id from distribution
+    where product_id = ${productID} and investment_id = ${investmentID}
+      and distribution_status_id <> ${lookups.DistributionStatus.Configured}
+      and (record_date, corporate_action_id) < (${recordDate}::date, ${id}::int)
+    order by record_date desc, corporate_action_id desc limit 1`)
+  return found && readDistribution(handle, { productID, id: found.id })
+}
+
+/** Further parts of Preview's statement, after its `entitled`: then and now, account by account. */
+export const comparing = (last: Stored): Fragment => sql`
+  last as materialized (select e.* from entitlement e where ${ofDistribution(last, 'e')}),
+  compared as materialized (
+    select coalesce(n.account_id, l.account_id) as account_id, n.account_id is not null as is_now,
+      l.account_id is not null as was_then, coalesce(n.gross_amount, 0) as gross,
+      coalesce(l.gross_amount, 0) as last_gross,
+      coalesce(n.gross_amount, 0) - coalesce(l.gross_amount, 0) as difference
+    from entitled n full join last l on l.account_id = n.account_id),`
+
+const joined = sql`is_now and not was_then`
+const left = sql`was_then and not is_now`
+const changed = sql`is_now and was_then and difference <> 0`
+
+/** `SinceLast` as one value, from the parts that `comparing` adds. */
+export const comparison = (stored: Stored, last: Stored): Fragment =>
+  one(sql`
+  select d.corporate_action_id as "corporateActionID", d.name, d.record_date as "recordDate",
+    t.*, ${componentsOf(stored, last)} as components, c.*,
+    ${largest(joined)} as joined, ${largest(left)} as left, ${largest(changed)} as changed
+  from distribution d
+  cross join (
+    select count(*)::int as "accountCount", trim_scale(coalesce(sum(units), 0)) as units,
+      trim_scale(coalesce(sum(gross_amount), 0)) as "grossAmount",
+      trim_scale(coalesce(sum(tax_amount), 0)) as "taxAmount",
+      trim_scale(coalesce(sum(drp_amount), 0)) as "drpAmount",
+      trim_scale(coalesce(sum(cash_amount), 0)) as "cashAmount" from last) t
+  cross join (
+    select count(*) filter (where ${joined})::int as "joinedCount",
+      count(*) filter (where ${left})::int as "leftCount",
+      count(*) filter (where ${changed})::int as "changedCount" from compared) c
+  where ${ofDistribution(last, 'd')}`)
+
+/** Components come by their names: their order may differ from one distribution to the next. */
+const componentsOf = (stored: Stored, last: Stored): Fragment =>
+  many(sql`
+  select coalesce(n.name, l.name) as "taxComponentName",
+    trim_scale(coalesce(n.amount, 0)) as amount, trim_scale(coalesce(l.amount, 0)) as "lastAmount"
+  from (${amountsOf(stored, 'entitled')}) n
+  full join (${amountsOf(last, 'last')}) l on lower(l.name) = lower(n.name)
+  order by n.place, l.place`)
+
+/** What each component comes to: one pass over the accounts, whatever their number. */
+export const amountsOf = ({ componentNames: names }: Stored, table: string): Fragment => {
+  const sums = names.map((_, i) => sql`sum(component_amounts[${raw(String(i + 1))}])`)
+  return sql`
+    select u.* from (select array[${join(sums)}] as amounts from ${raw(table)}) s
+    cross join lateral unnest(${names}::text[], s.amounts) with ordinality u (name, amount, place)`
+}
+
+const largest = (which: Fragment): Fragment =>
+  many(sql`
+  select a.account_id as "accountID", a.account_number as "accountNumber",
+    e.biz_entity_id as "bizEntityID", e.name as "bizEntityName",
+    trim_scale(c.gross) as "grossAmount", trim_scale(c.last_gross) as "lastGrossAmount",
+    trim_scale(c.difference) as difference
+  from (
+    select * from compared where ${which}
+    order by abs(difference) desc, account_id limit ${most}) c
+  join account a on a.account_id = c.account_id
+  join biz_entity e on e.biz_entity_id = a.biz_entity_id
+  order by abs(c.difference) desc, c.account_id`)

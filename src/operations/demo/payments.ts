@@ -1,0 +1,60 @@
+import { paidOn, recordDates } from './distributions.ts'
+import type { Made, Perform } from './perform.ts'
+import { manager, type ProductPlan } from './plan.ts'
+import type { Days } from './prices.ts'
+
+export type People = { maker: Made; approver: Made }
+
+/** As many as an answer may hold: more than any of the runs pays. */
+const most = 1000
+
+/**
+ * What was paid by bank: everything but the last distribution, with results; that one, sent; and
+ * what redemptions came to, as a draft that waits for an approval.
+ */
+export async function payByBank(
+  perform: Perform,
+  plan: ProductPlan,
+  productID: number,
+  { maker, approver }: People,
+  days: Days,
+) {
+  const [as, by] = [{ as: maker }, { as: approver }]
+  const order = (sources: string[], upToDate: string) => ({
+    productID,
+    sources,
+    upToDate,
+    processingDate: upToDate,
+    format: 'ABA',
+    balanced: true,
+    fundingAccount: {
+      bsb: '033-088',
+      accountNumber: '987654',
+      accountName: `${plan.externalProductId} Distributions`,
+      bankCode: 'WBC',
+      userID: '301500',
+      remitterName: manager,
+    },
+  })
+  const send = async (upToDate: string) => {
+    const [run] = await perform.do('POST /PaymentRun', order(['Distribution'], upToDate), as)
+    const key = { paymentRunID: run!.paymentRunID }
+    await perform.do('POST /PaymentRun/Approve', key, by)
+    await perform.do('POST /PaymentRun/Sent', key, as)
+    return key
+  }
+  // The last is left to be run; the one before it was paid last.
+  const settled = await send(paidOn(recordDates(plan, days).at(-3)!))
+  const payments = await perform.read('GET /PaymentRun/Payment', {
+    PaymentRunID: settled.paymentRunID,
+    PageSize: most,
+  })
+  const results = payments.map(({ paymentID }, i) =>
+    i === 0
+      ? { paymentID, state: 'Returned', reason: 'Account closed' }
+      : { paymentID, state: 'Paid' },
+  )
+  await perform.do('POST /PaymentRun/Result', { ...settled, payments: results }, as)
+  await send(days.to)
+  await perform.do('POST /PaymentRun', order(['Redemption'], days.to), as)
+}
