@@ -15,10 +15,10 @@ import { useState } from 'react'
 import { useProductOptions } from '../shared/api/products.ts'
 import type { Tagged } from '../shared/api/tagged.ts'
 import type { ApprovalRule } from '../shared/api/types.ts'
-import { useDelete, useWrite } from '../shared/api/write.ts'
-import { Confirm } from '../shared/form/Confirm.tsx'
+import { useWrite } from '../shared/api/write.ts'
 import { DecimalField } from '../shared/form/fields.tsx'
 import { fieldErrors } from '../shared/form/problems.ts'
+import { Remove } from '../shared/form/Remove.tsx'
 import { Facts } from '../shared/view/Facts.tsx'
 import { Failure, tellDone } from '../shared/view/Failure.tsx'
 import { resourceName, resourceOptions } from './words.ts'
@@ -73,7 +73,19 @@ export function RuleForm({ tagged, onDone }: Props) {
         )}
         <Strictness form={form} />
         <Group justify="space-between" mt="xs">
-          {rule ? <Remove rule={rule} onDone={onDone} /> : <span />}
+          {rule ? (
+            <Remove
+              path="/ApprovalRule"
+              params={{ ApprovalRuleID: rule.approvalRuleID ?? 0 }}
+              what="the rule"
+              done="Such changes are made at once again."
+              onDone={onDone}
+            >
+              Such changes are then made at once. What waits already goes on waiting.
+            </Remove>
+          ) : (
+            <span />
+          )}
           <Button type="submit" loading={save.isPending}>
             {rule ? 'Save' : 'Make the rule'}
           </Button>
@@ -183,30 +195,3 @@ const Strictness = ({ form }: Part) => (
     <Switch label="Active" {...form.getInputProps('isActive', { type: 'checkbox' })} />
   </>
 )
-
-function Remove({ rule, onDone }: { rule: ApprovalRule; onDone: () => void }) {
-  const [asked, setAsked] = useState(false)
-  const remove = useDelete('/ApprovalRule', () => {
-    tellDone('Such changes are made at once again.')
-    onDone()
-  })
-  return (
-    <>
-      <Button variant="default" onClick={() => setAsked(true)}>
-        Delete
-      </Button>
-      <Confirm
-        title="Delete this rule?"
-        opened={asked}
-        onClose={() => setAsked(false)}
-        onConfirm={() => remove.mutate({ ApprovalRuleID: rule.approvalRuleID ?? 0 })}
-        action="Delete the rule"
-        busy={remove.isPending}
-        error={remove.error}
-        danger
-      >
-        Such changes are then made at once. What waits already goes on waiting.
-      </Confirm>
-    </>
-  )
-}

@@ -1,14 +1,13 @@
 import { Button, Group, Stack, Switch, Text } from '@mantine/core'
 import { useForm } from '@mantine/form'
-import { useState } from 'react'
 import { useLookups } from '../shared/api/lookups.ts'
 import { useRead } from '../shared/api/products.ts'
 import type { Tagged } from '../shared/api/tagged.ts'
 import type { AffectedTransaction, InvestmentPrice } from '../shared/api/types.ts'
-import { useDelete, useWrite } from '../shared/api/write.ts'
-import { Confirm } from '../shared/form/Confirm.tsx'
+import { useWrite } from '../shared/api/write.ts'
 import { DecimalField, Row } from '../shared/form/fields.tsx'
 import { fieldErrors } from '../shared/form/problems.ts'
+import { Remove } from '../shared/form/Remove.tsx'
 import { day, money, price as priceText, units } from '../shared/format.ts'
 import type { Column } from '../shared/list/columns.ts'
 import { useMay } from '../shared/permission.ts'
@@ -69,40 +68,21 @@ function PriceForm({ tagged, onDone }: Props) {
           {...form.getInputProps('confirm', { type: 'checkbox' })}
         />
         <Group justify="space-between">
-          <Remove price={price} onDone={onDone} />
+          <Remove
+            path="/Investment/Price"
+            params={{ InvestmentPriceID: price.investmentPriceID ?? 0 }}
+            what="the price"
+            done="The price is deleted."
+            onDone={onDone}
+          >
+            From {day(price.priceDate)} on holdings are then valued at the price before it.
+          </Remove>
           <Button type="submit" loading={save.isPending}>
             Correct the price
           </Button>
         </Group>
       </Stack>
     </form>
-  )
-}
-
-function Remove({ price, onDone }: { price: InvestmentPrice; onDone: () => void }) {
-  const [asked, setAsked] = useState(false)
-  const remove = useDelete('/Investment/Price', () => {
-    tellDone('The price is deleted.')
-    onDone()
-  })
-  return (
-    <>
-      <Button variant="default" onClick={() => setAsked(true)}>
-        Delete
-      </Button>
-      <Confirm
-        title={`Delete the price of ${day(price.priceDate)}?`}
-        opened={asked}
-        onClose={() => setAsked(false)}
-        onConfirm={() => remove.mutate({ InvestmentPriceID: price.investmentPriceID ?? 0 })}
-        action="Delete the price"
-        busy={remove.isPending}
-        error={remove.error}
-        danger
-      >
-        Holdings are then valued at the price before it.
-      </Confirm>
-    </>
   )
 }
 

@@ -1,4 +1,5 @@
 import { Button, Stack, Stepper } from '@mantine/core'
+import { useMediaQuery } from '@mantine/hooks'
 import { Link, useParams } from '@tanstack/react-router'
 import { useEffect } from 'react'
 import { see } from '../frame/recent.ts'
@@ -40,6 +41,7 @@ export function Distribution() {
   const { id } = useParams({ strict: false }) as { id: string }
   const { productID, slug } = useProduct()
   const may = useMay()
+  const isNarrow = useMediaQuery('(max-width: 700px)')
   const [found] = useReadNow<Record[]>('/Distribution', {
     ProductID: productID,
     CorporateActionID: id,
@@ -63,7 +65,13 @@ export function Distribution() {
       actions={actions}
     >
       <Card>
-        <Stepper active={status} size="sm" allowNextStepsSelect={false} iconSize={30}>
+        <Stepper
+          active={status}
+          size="sm"
+          allowNextStepsSelect={false}
+          iconSize={30}
+          orientation={isNarrow ? 'vertical' : 'horizontal'}
+        >
           <Stepper.Step label="Configured" description="Rate and dates" />
           <Stepper.Step label="Declared" description="Entitlements locked" />
           <Stepper.Step label="Paid" description="Cash posted" />

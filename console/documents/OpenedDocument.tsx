@@ -2,12 +2,10 @@ import { Button, Group, Stack } from '@mantine/core'
 import { Suspense, useState } from 'react'
 import { useLookups } from '../shared/api/lookups.ts'
 import type { Document } from '../shared/api/types.ts'
-import { useDelete } from '../shared/api/write.ts'
-import { Confirm } from '../shared/form/Confirm.tsx'
+import { Remove } from '../shared/form/Remove.tsx'
 import { bytes, moment } from '../shared/format.ts'
 import { useMay } from '../shared/permission.ts'
 import { Facts } from '../shared/view/Facts.tsx'
-import { tellDone } from '../shared/view/Failure.tsx'
 import { Loading } from '../shared/view/Page.tsx'
 import { DocumentForm } from './DocumentForm.tsx'
 import { Preview } from './Preview.tsx'
@@ -18,13 +16,9 @@ type Props = { document: Document; onClose: () => void }
 export function OpenedDocument({ document, onClose }: Props) {
   const may = useMay()
   const { name } = useLookups()
-  const [mode, setMode] = useState<'edit' | 'delete'>()
-  const remove = useDelete('/Document', () => {
-    tellDone('The document and its file are deleted.')
-    onClose()
-  })
+  const [isEdited, setEdited] = useState(false)
   const documentID = document.documentID ?? 0
-  if (mode === 'edit')
+  if (isEdited)
     return (
       <Suspense fallback={<Loading />}>
         <DocumentForm documentID={documentID} onDone={onClose} />
@@ -44,27 +38,21 @@ export function OpenedDocument({ document, onClose }: Props) {
       />
       {may('Document.Write') && (
         <Group>
-          <Button variant="default" onClick={() => setMode('edit')}>
+          <Button variant="default" onClick={() => setEdited(true)}>
             Edit
           </Button>
-          <Button variant="default" onClick={() => setMode('delete')}>
-            Delete
-          </Button>
+          <Remove
+            path="/Document"
+            params={{ DocumentID: documentID }}
+            what="the document"
+            done="The document and its file are deleted."
+            onDone={onClose}
+          >
+            The document goes with its file, for everybody.
+          </Remove>
         </Group>
       )}
       {document.fileName && <Preview document={document} />}
-      <Confirm
-        title="Delete this document?"
-        opened={mode === 'delete'}
-        onClose={() => setMode(undefined)}
-        onConfirm={() => remove.mutate({ DocumentID: documentID })}
-        action="Delete"
-        busy={remove.isPending}
-        error={remove.error}
-        danger
-      >
-        The document goes with its file, for everybody.
-      </Confirm>
     </Stack>
   )
 }

@@ -1,11 +1,11 @@
 import { ActionIcon, AppShell, Burger, Group, Kbd, Text, UnstyledButton } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
-import { Outlet, useRouterState } from '@tanstack/react-router'
+import { Outlet, useParams, useRouterState } from '@tanstack/react-router'
 import { Suspense } from 'react'
 import { useProducts } from '../shared/api/products.ts'
 import { ClashDialog } from '../shared/form/ClashDialog.tsx'
 import { Icon } from '../shared/view/icons.tsx'
-import { Loading } from '../shared/view/Page.tsx'
+import { Empty, Loading } from '../shared/view/Page.tsx'
 import { Connection } from './Connection.tsx'
 import classes from './frame.module.css'
 import { Keys, useKeys } from './Keys.tsx'
@@ -19,7 +19,10 @@ export function Frame() {
   const [open, { toggle, close }] = useDisclosure()
   const [keys, keysHandle] = useDisclosure()
   const path = useRouterState({ select: ({ location }) => location.pathname })
-  const product = productOf(path, useProducts())
+  const products = useProducts()
+  const product = productOf(path, products)
+  const { product: slug } = useParams({ strict: false }) as { product?: string }
+  const isThere = !slug || products.some(({ productID }) => String(productID) === slug)
   useKeys(product, keysHandle.open)
   return (
     <AppShell
@@ -58,7 +61,14 @@ export function Frame() {
       </AppShell.Navbar>
       <AppShell.Main>
         <Suspense fallback={<Loading />}>
-          <Outlet />
+          {isThere ? (
+            <Outlet />
+          ) : (
+            <Empty title="There is no such product">
+              The address may be old, or the product may not be yours to see. Choose another, top
+              left.
+            </Empty>
+          )}
         </Suspense>
       </AppShell.Main>
       <Search product={product} />

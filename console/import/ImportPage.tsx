@@ -63,7 +63,7 @@ export function ImportPage() {
 }
 
 function UnderWay({ found }: { found: Import }) {
-  const cancel = useDelete('/Import', () => tellDone('The import is cancelled.'))
+  const cancel = useDelete('/Import', { onDone: () => tellDone('The import is cancelled.') })
   return (
     <Card>
       <Group justify="space-between" mb="xs">

@@ -124,13 +124,16 @@ function Sections({ entity }: { entity: BizEntity }) {
   )
   const open = (next: string | null) =>
     void navigate({ to: '.', search: { section: next ?? 'holdings' } as never, replace: true })
+  // On a narrow screen the section one is at may stand beyond the edge.
+  const atTab = (list: HTMLElement | null) =>
+    list?.querySelector('[data-active]')?.scrollIntoView({ block: 'nearest', inline: 'center' })
   return (
     <Tabs
       value={sections.includes(section) ? section : 'holdings'}
       onChange={open}
       keepMounted={false}
     >
-      <Tabs.List mb="md" className={classes.tabs}>
+      <Tabs.List mb="md" className={classes.tabs} ref={atTab}>
         <Tabs.Tab value="holdings">Holdings</Tabs.Tab>
         {may('BizTransaction.Read') && <Tabs.Tab value="transactions">Transactions</Tabs.Tab>}
         {may('Distribution.Read') && <Tabs.Tab value="distributions">Distributions</Tabs.Tab>}

@@ -4,8 +4,9 @@ import { useState } from 'react'
 import { useProduct } from '../shared/api/products.ts'
 import { useSession } from '../shared/api/session.ts'
 import type { PaymentRun } from '../shared/api/types.ts'
-import { useDelete, useWrite } from '../shared/api/write.ts'
+import { useWrite } from '../shared/api/write.ts'
 import { Confirm } from '../shared/form/Confirm.tsx'
+import { Remove } from '../shared/form/Remove.tsx'
 import { count, day, money } from '../shared/format.ts'
 import { useMay } from '../shared/permission.ts'
 import { tellDone } from '../shared/view/Failure.tsx'
@@ -43,7 +44,7 @@ function Approve({ run }: Props) {
             : 'Check the totals and the exceptions. Approving makes the bank file.'}
         </Text>
         <Group gap="xs">
-          {may('PaymentRun.Write') && <Remove run={run} />}
+          {may('PaymentRun.Write') && <RemoveDraft run={run} />}
           {may('PaymentRun.Approve') && !own && (
             <Button onClick={() => setAsked(true)}>Approve</Button>
           )}
@@ -65,32 +66,19 @@ function Approve({ run }: Props) {
   )
 }
 
-function Remove({ run }: Props) {
+function RemoveDraft({ run }: Props) {
   const { slug } = useProduct()
   const navigate = useNavigate()
-  const [asked, setAsked] = useState(false)
-  const remove = useDelete('/PaymentRun', () => {
-    tellDone('The draft is deleted; what it held is payable again.')
-    void navigate({ to: '/$product/payments', params: { product: slug } })
-  })
   return (
-    <>
-      <Button variant="default" onClick={() => setAsked(true)}>
-        Delete the draft
-      </Button>
-      <Confirm
-        title="Delete this draft?"
-        opened={asked}
-        onClose={() => setAsked(false)}
-        onConfirm={() => remove.mutate({ PaymentRunID: run.paymentRunID ?? 0 })}
-        action="Delete"
-        busy={remove.isPending}
-        error={remove.error}
-        danger
-      >
-        What it would have paid is payable again, by the next run.
-      </Confirm>
-    </>
+    <Remove
+      path="/PaymentRun"
+      params={{ PaymentRunID: run.paymentRunID ?? 0 }}
+      what="the draft"
+      done="The draft is deleted; what it held is payable again."
+      onDone={() => void navigate({ to: '/$product/payments', params: { product: slug } })}
+    >
+      What it would have paid is payable again, by the next run.
+    </Remove>
   )
 }
 

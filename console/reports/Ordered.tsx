@@ -1,15 +1,13 @@
 import { Button, Group, Stack } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
 import { api } from '../shared/api/client.ts'
 import type { Report } from '../shared/api/types.ts'
-import { useDelete } from '../shared/api/write.ts'
-import { Confirm } from '../shared/form/Confirm.tsx'
+import { Remove } from '../shared/form/Remove.tsx'
 import { day, moment } from '../shared/format.ts'
 import { save } from '../shared/list/export.ts'
 import { useMay } from '../shared/permission.ts'
 import { Facts } from '../shared/view/Facts.tsx'
-import { Failure, tellDone, tellFailure } from '../shared/view/Failure.tsx'
+import { Failure, tellFailure } from '../shared/view/Failure.tsx'
 import { FileView } from '../shared/view/FileView.tsx'
 import { Icon } from '../shared/view/icons.tsx'
 import { Loading } from '../shared/view/Page.tsx'
@@ -65,37 +63,18 @@ function Actions({ report, onClose, onAgain }: Props) {
           <Button variant="default" onClick={() => onAgain(report)}>
             Order again
           </Button>
-          <Remove reportID={reportID ?? 0} onClose={onClose} />
+          <Remove
+            path="/Report"
+            params={{ ReportID: reportID ?? 0 }}
+            what="the report"
+            done="The report and its file are deleted."
+            onDone={onClose}
+          >
+            Its file goes with it. It can be ordered again as it was known then.
+          </Remove>
         </>
       )}
     </Group>
-  )
-}
-
-function Remove({ reportID, onClose }: { reportID: number; onClose: () => void }) {
-  const [asked, setAsked] = useState(false)
-  const remove = useDelete('/Report', () => {
-    tellDone('The report and its file are deleted.')
-    onClose()
-  })
-  return (
-    <>
-      <Button variant="default" onClick={() => setAsked(true)}>
-        Delete
-      </Button>
-      <Confirm
-        title="Delete this report?"
-        opened={asked}
-        onClose={() => setAsked(false)}
-        onConfirm={() => remove.mutate({ ReportID: reportID })}
-        action="Delete it"
-        busy={remove.isPending}
-        error={remove.error}
-        danger
-      >
-        Its file goes with it. It can be ordered again as it was known then.
-      </Confirm>
-    </>
   )
 }
 

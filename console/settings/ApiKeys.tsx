@@ -21,7 +21,7 @@ export function ApiKeys() {
     UserID: user?.userID,
     PageSize: 100,
   })
-  const end = useDelete('/ApiKey', () => tellDone('The key works no more.'))
+  const end = useDelete('/ApiKey', { onDone: () => tellDone('The key works no more.') })
   const columns: Column<ApiKey>[] = [
     { id: 'name', title: 'Name', text: ({ name }) => name ?? '' },
     {

@@ -1,11 +1,11 @@
 import { Button, Group, Stack, Tabs, Text } from '@mantine/core'
 import { useState } from 'react'
 import type { Webhook, WebhookWithSecret } from '../shared/api/types.ts'
-import { useDelete, useWrite } from '../shared/api/write.ts'
+import { useWrite } from '../shared/api/write.ts'
 import { Confirm } from '../shared/form/Confirm.tsx'
 import { Edited } from '../shared/form/Edited.tsx'
+import { Remove } from '../shared/form/Remove.tsx'
 import { useMay } from '../shared/permission.ts'
-import { tellDone } from '../shared/view/Failure.tsx'
 import { Card } from '../shared/view/Page.tsx'
 import { Deliveries } from './Deliveries.tsx'
 import { SecretOnce, WebhookForm } from './WebhookForm.tsx'
@@ -30,7 +30,19 @@ export function OneWebhook({ webhook, onClose }: Props) {
             {(tagged) => <WebhookForm tagged={tagged} onDone={onClose} />}
           </Edited>
           <Secret webhook={webhook} />
-          <Remove webhook={webhook} onClose={onClose} />
+          <Group justify="flex-end">
+            <Remove
+              path="/Webhook"
+              params={{ WebhookID: webhook.webhookID ?? 0 }}
+              what="the webhook"
+              done="The webhook is deleted."
+              onDone={onClose}
+              button={{ variant: 'subtle', color: 'red' }}
+            >
+              Nothing more is sent to it, and its deliveries are forgotten. To stop for a while,
+              make it inactive instead.
+            </Remove>
+          </Group>
         </Stack>
       </Tabs.Panel>
     </Tabs>
@@ -70,33 +82,5 @@ function Secret({ webhook: { webhookID } }: { webhook: Webhook }) {
         Events are signed with both for 24 hours; by then the receiver must know the new one.
       </Confirm>
     </Card>
-  )
-}
-
-function Remove({ webhook: { webhookID }, onClose }: Props) {
-  const [asked, setAsked] = useState(false)
-  const remove = useDelete('/Webhook', () => {
-    tellDone('The webhook is deleted.')
-    onClose()
-  })
-  return (
-    <Group justify="flex-end">
-      <Button variant="subtle" color="red" onClick={() => setAsked(true)}>
-        Delete the webhook
-      </Button>
-      <Confirm
-        title="Delete this webhook?"
-        opened={asked}
-        onClose={() => setAsked(false)}
-        onConfirm={() => remove.mutate({ WebhookID: webhookID ?? 0 })}
-        action="Delete it"
-        busy={remove.isPending}
-        error={remove.error}
-        danger
-      >
-        Nothing more is sent to it, and its deliveries are forgotten. To stop for a while, make it
-        inactive instead.
-      </Confirm>
-    </Group>
   )
 }

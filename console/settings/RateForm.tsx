@@ -1,13 +1,12 @@
 import { Button, Group, Select, Stack } from '@mantine/core'
 import { useForm } from '@mantine/form'
-import { useState } from 'react'
 import { incomeKinds, isExempt } from '../../src/catalogue/product/income-kinds.ts'
 import type { Tagged } from '../shared/api/tagged.ts'
 import type { WithholdingRate } from '../shared/api/types.ts'
-import { useDelete, useWrite } from '../shared/api/write.ts'
-import { Confirm } from '../shared/form/Confirm.tsx'
+import { useWrite } from '../shared/api/write.ts'
 import { CodeField, DateField, DecimalField, Row } from '../shared/form/fields.tsx'
 import { fieldErrors } from '../shared/form/problems.ts'
+import { Remove } from '../shared/form/Remove.tsx'
 import { Failure, tellDone } from '../shared/view/Failure.tsx'
 
 export const ruleOptions = [
@@ -98,40 +97,25 @@ export function RateForm({ tagged, onDone }: Props) {
           />
         </Row>
         <Group justify="space-between" mt="xs">
-          {rate ? <Remove rate={rate} onDone={onDone} /> : <span />}
+          {rate ? (
+            <Remove
+              path="/WithholdingRate"
+              params={{ RateID: rate.rateID ?? 0 }}
+              what="the rate"
+              done="The rate is deleted."
+              onDone={onDone}
+            >
+              Nothing is withheld by it any more. What was withheld before stays. A rate that ends
+              is better given its last day.
+            </Remove>
+          ) : (
+            <span />
+          )}
           <Button type="submit" loading={save.isPending}>
             {rate ? 'Save' : 'Enter the rate'}
           </Button>
         </Group>
       </Stack>
     </form>
-  )
-}
-
-function Remove({ rate, onDone }: { rate: WithholdingRate; onDone: () => void }) {
-  const [asked, setAsked] = useState(false)
-  const remove = useDelete('/WithholdingRate', () => {
-    tellDone('The rate is deleted.')
-    onDone()
-  })
-  return (
-    <>
-      <Button variant="default" onClick={() => setAsked(true)}>
-        Delete
-      </Button>
-      <Confirm
-        title="Delete this rate?"
-        opened={asked}
-        onClose={() => setAsked(false)}
-        onConfirm={() => remove.mutate({ RateID: rate.rateID ?? 0 })}
-        action="Delete the rate"
-        busy={remove.isPending}
-        error={remove.error}
-        danger
-      >
-        Nothing is withheld by it any more. What was withheld before stays. A rate that ends is
-        better given its last day.
-      </Confirm>
-    </>
   )
 }

@@ -77,7 +77,9 @@ export function Enrol({ onCodes }: { onCodes: (codes: string[]) => void }) {
 
 function Remove() {
   const [code, setCode] = useState('')
-  const remove = useDelete('/User/SecondFactor', () => tellDone('The second factor is removed.'))
+  const remove = useDelete('/User/SecondFactor', {
+    onDone: () => tellDone('The second factor is removed.'),
+  })
   return (
     <Stack gap="sm">
       {remove.error && <Failure error={remove.error} />}

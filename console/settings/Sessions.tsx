@@ -29,7 +29,7 @@ export function browserOf(userAgent: string): string {
 /** Where one is signed in; any of it can be ended from here. */
 export function Sessions() {
   const { data = [], error } = useRead<Session[]>('/User/Session', { PageSize: 100 })
-  const end = useDelete('/User/Session', () => tellDone('The session is ended.'))
+  const end = useDelete('/User/Session', { onDone: () => tellDone('The session is ended.') })
   const columns: Column<Session>[] = [
     { id: 'where', title: 'From', text: ({ address }) => address ?? '' },
     {

@@ -48,16 +48,14 @@ export function useWrite<T = unknown>(
       // What is on the page is read again first: what comes next may need what was just written.
       await client.invalidateQueries()
       if (answer !== 'kept' && !isWaiting(answer.data)) return onDone?.(answer.data, answer.message)
-      tellDone(
-        answer === 'kept'
-          ? 'Nothing is saved: the register’s version stays.'
-          : 'It waits until somebody else approves it.',
-      )
+      tellDone(answer === 'kept' ? 'Nothing is saved: the register’s version stays.' : waits)
       onKept?.()
     },
     onError: (error) => onFailed?.(error),
   })
 }
+
+const waits = 'It waits until somebody else approves it.'
 
 /** A rule of approval has kept the write instead of having it done. */
 const isWaiting = (data: unknown) =>
@@ -88,13 +86,17 @@ async function replace<T>(
   }
 }
 
-export function useDelete(path: string, onDone: () => void) {
+type DeleteOptions = { onDone: () => void; onKept?: () => void }
+
+export function useDelete(path: string, { onDone, onKept }: DeleteOptions) {
   const client = useQueryClient()
-  return useMutation<unknown, Error, Record<string, string | number>>({
+  return useMutation<Envelope<unknown>, Error, Record<string, string | number>>({
     mutationFn: (params) => api.delete(path, params),
-    onSuccess: async () => {
+    onSuccess: async ({ data }) => {
       await client.invalidateQueries()
-      onDone()
+      if (!isWaiting(data)) return onDone()
+      tellDone(waits)
+      onKept?.()
     },
   })
 }

@@ -53,7 +53,16 @@ export function ClassField({ onlyActive, ...props }: ChoiceProps & { onlyActive?
       value: String(investmentID),
       label: [securityCode, name].filter(Boolean).join(' · '),
     }))
-  return <Select data={data} searchable nothingFoundMessage="No such class" {...numbered(props)} />
+  return (
+    <Select
+      data={data}
+      searchable
+      nothingFoundMessage={
+        data.length === 0 ? 'No class yet: make one under Classes and prices.' : 'No such class'
+      }
+      {...numbered(props)}
+    />
+  )
 }
 
 /** Fields side by side, as many as fit. */
