@@ -214,7 +214,8 @@ export const shortOf = (states: Fragment) => sql`
  * As `append`, for a set of any size with one posting for each of its accounts, none of which takes
  * units out: there is no order among them to find and nothing that could be short. A million of
  * them through `append` spend more on its windows than on being written. A set may be most of the
- * accounts there are, so it is joined with them.
+ * accounts there are, so it is joined with them. An account whose units change is always written
+ * anew: see `locked` in at-once.ts.
  */
 export const appendSet = (tx: Tx, productID: number, postings: Fragment) => {
   const product = sql`${productID}`
@@ -230,7 +231,8 @@ export const appendSet = (tx: Tx, productID: number, postings: Fragment) => {
   return tx.query(sql`
     with ${appendingEach(product, rows, given, moving)}
     update ledger_account l set last_date = w.transaction_date
-    from written w where l.product_id = ${productID} and l.account_id = w.account_id`)
+    from written w where l.product_id = ${productID} and l.account_id = w.account_id
+      and (w.quantity > 0 or l.last_date is distinct from w.transaction_date)`)
 }
 
 const setReturned = raw(`account_id, investment_id, transaction_date, quantity, closing_quantity,

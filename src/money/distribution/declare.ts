@@ -20,7 +20,7 @@ import {
 } from './entitlement.ts'
 import type { Declaration } from './schema.ts'
 import { selectionOf } from './selection.ts'
-import { type Span, within } from './span.ts'
+import { inSpan, type Span, within } from './span.ts'
 import {
   identifyDistribution,
   lockDistribution,
@@ -119,7 +119,7 @@ const share: Phase<Terms> = {
     const { pool, measured, remainder, accountID } = terms.sharing!
     const rows = sql`select e.*, coalesce(e.unit_days, e.units) as measure,
         case when e.pre_calculated then e.gross_amount end as amount
-      from entitlement e where ${ofDistribution(stored, 'e')} and ${within('e.account_id', span)}`
+      from entitlement e where ${inSpan(stored, 'e', span)}`
     const gross = sql`
       select d.account_id, d.units, d.unit_days, d.amount, coalesce(d.amount, round(
         (d.cents + coalesce((d.remainder, -d.account_id)
@@ -134,7 +134,7 @@ const share: Phase<Terms> = {
       where ${ofDistribution(stored, 'e')} and e.account_id = s.account_id`)
     await tx.query(sql`
       delete from entitlement e
-      where ${ofDistribution(stored, 'e')} and ${within('e.account_id', span)}
+      where ${inSpan(stored, 'e', span)}
         and e.units = 0 and e.gross_amount = 0`)
   },
 }

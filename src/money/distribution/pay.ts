@@ -1,5 +1,5 @@
 import sql from 'sql-template-tag'
-import { lockSet, postSet } from '../../ledger/biz-transaction/post-set.ts'
+import { type LockedSet, lockSet, postSet } from '../../ledger/biz-transaction/post-set.ts'
 import type { Actor } from '../../platform/actor.ts'
 import { lookups } from '../../platform/lookup/lookups.ts'
 import type { Tx } from '../../platform/sql/handle.ts'
@@ -9,7 +9,7 @@ import { joinedOnce } from './once.ts'
 import { payee } from './payee.ts'
 import { payLeftovers } from './residual.ts'
 import type { Payment } from './schema.ts'
-import { type Span, within } from './span.ts'
+import { inSpan, type Span } from './span.ts'
 import { identifyDistribution, lockDistribution, ofDistribution, type Stored } from './sql.ts'
 import {
   begin,
@@ -51,16 +51,10 @@ export async function payDistribution(
   return begin(tx, actor, stored, payStage, { terms, accounts, inline })
 }
 
-async function payAccounts(tx: Tx, stored: Stored, span: Span) {
+async function payAccounts(tx: Tx, stored: Stored, span: Span, locked: LockedSet) {
   const { productID, paymentDate: date } = stored
-  const own = sql`${ofDistribution(stored, 'e')} and ${within('e.account_id', span)}
-    and e.cash_amount > 0`
+  const own = sql`${inSpan(stored, 'e', span)} and e.cash_amount > 0`
   const unpaid = sql`${own} and e.payment_transaction_id is null`
-  const locked = await lockSet(
-    tx,
-    productID,
-    sql`select e.account_id from entitlement e where ${unpaid}`,
-  )
   // The payee is copied: what becomes of the bank account later does not change whom this was for.
   await joinedOnce(tx, () =>
     tx.query(sql`
@@ -91,9 +85,14 @@ async function payAccounts(tx: Tx, stored: Stored, span: Span) {
 const pay: Phase<Terms> = {
   accounts: (stored) => sql`entitlement x where ${ofDistribution(stored, 'x')}`,
   work: async (tx, stored, { tax }, span) => {
+    const own = inSpan(stored, 'e', span)
+    // What is reinvested is not paid, but tax is withheld of it.
+    const which = tax ? own : sql`${own} and e.cash_amount > 0`
+    const accounts = sql`select e.account_id from entitlement e where ${which}`
+    const locked = await lockSet(tx, stored.productID, accounts)
     if (tax) await withhold(tx, stored, tax, span)
-    await payAccounts(tx, stored, span)
-    if (tax) await postTax(tx, stored, span)
+    await payAccounts(tx, stored, span, locked)
+    if (tax) await postTax(tx, stored, span, locked)
     await payLeftovers(tx, { ...stored, date: stored.paymentDate!, with: stored.id }, span)
   },
 }

@@ -8,7 +8,7 @@ import { inProduct } from '../../platform/sql/spread.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
 import { joinedOnce } from './once.ts'
 import type { DrpAllotment } from './schema.ts'
-import { within } from './span.ts'
+import { inSpan } from './span.ts'
 import { identifyDistribution, lockDistribution, ofDistribution, type Stored } from './sql.ts'
 import {
   begin,
@@ -67,7 +67,7 @@ const allot: Phase<Terms> = {
     entitlement x where ${ofDistribution(stored, 'x')} and x.drp_amount > 0`,
   work: async (tx, stored, { price, date, unitDecimals }, span) => {
     const { productID } = stored
-    const own = sql`${ofDistribution(stored, 'e')} and ${within('e.account_id', span)}
+    const own = sql`${inSpan(stored, 'e', span)}
       and e.drp_amount > 0`
     // Two distributions of one investment may be at this stage: residuals are read under the lock.
     const locked = await lockSet(

@@ -5,7 +5,7 @@ import { shortfallProblems } from '../../ledger/biz-transaction/shortfall.ts'
 import { lookups } from '../../platform/lookup/lookups.ts'
 import { refuseAll } from '../../platform/refusal.ts'
 import type { Fragment, Tx } from '../../platform/sql/handle.ts'
-import { within } from './span.ts'
+import { inSpan } from './span.ts'
 import { ofDistribution, type Stored } from './sql.ts'
 import { moveOn, type Phase, type Stage } from './stage.ts'
 import { keepEntitlements } from './versions.ts'
@@ -31,7 +31,7 @@ async function rollBack(tx: Tx, productID: number, accounts: Fragment, set: SetB
 const unallot: Phase<Reason> = {
   accounts: entitlements,
   work: async (tx, stored, { userID }, span) => {
-    const own = sql`${ofDistribution(stored, 'e')} and ${within('e.account_id', span)}
+    const own = sql`${inSpan(stored, 'e', span)}
       and e.drp_residual is not null`
     const accounts = sql`select e.account_id from entitlement e where ${own}`
     const ids = sql`select e.drp_transaction_id from entitlement e
@@ -53,9 +53,9 @@ const unallot: Phase<Reason> = {
 const unpay: Phase<Reason> = {
   accounts: entitlements,
   work: async (tx, stored, { userID }, span) => {
-    const own = sql`${ofDistribution(stored, 'e')} and ${within('e.account_id', span)}
+    const own = sql`${inSpan(stored, 'e', span)}
       and (e.payment_transaction_id is not null or e.tax_transaction_id is not null)`
-    const residuals = sql`${ofDistribution(stored, 'r')} and ${within('r.account_id', span)}
+    const residuals = sql`${inSpan(stored, 'r', span)}
       and r.reversed_date is null`
     const accounts = sql`
       select e.account_id from entitlement e where ${own}
@@ -86,7 +86,7 @@ const unpay: Phase<Reason> = {
 const undeclare: Phase<Reason> = {
   accounts: entitlements,
   work: async (tx, stored, { userID }, span) => {
-    const own = sql`${ofDistribution(stored, 'e')} and ${within('e.account_id', span)}`
+    const own = sql`${inSpan(stored, 'e', span)}`
     await keepEntitlements(tx, own)
     await tx.query(sql`
       with gone as (delete from entitlement e where ${own} returning e.*)

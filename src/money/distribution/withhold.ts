@@ -1,6 +1,6 @@
 import sql from 'sql-template-tag'
 import { isExempt, usualKind } from '../../catalogue/product/income-kinds.ts'
-import { lockSet, postSet } from '../../ledger/biz-transaction/post-set.ts'
+import { type LockedSet, postSet } from '../../ledger/biz-transaction/post-set.ts'
 import { standingOf } from '../../parties/tax-standing/sql.ts'
 import { lookups } from '../../platform/lookup/lookups.ts'
 import { conflict } from '../../platform/refusal.ts'
@@ -10,8 +10,8 @@ import { recordset } from '../../platform/sql/recordset.ts'
 import { type Rate, ratesOn } from '../withholding-rate/rates.ts'
 import { drpShare } from './entitlement.ts'
 import { joinedOnce } from './once.ts'
-import { type Span, within } from './span.ts'
-import { ofDistribution, type Stored } from './sql.ts'
+import { inSpan, type Span } from './span.ts'
+import type { Stored } from './sql.ts'
 
 const type = lookups.BizTransactionType['Withholding tax']
 
@@ -77,13 +77,16 @@ const bestRates = sql`
  * together by grouping: of entitlements just made no statistics tell how many they are, and a join
  * of the two would compare each with each.
  */
-export const withheldOf = (stored: Stored, terms: TaxTerms, rows: Fragment): Fragment => sql`
+export const withheldOf = (
+  stored: Stored,
+  terms: TaxTerms,
+  rows: Fragment,
+  accounts: Fragment = sql`select account_id from given`,
+): Fragment => sql`
   with given as materialized (${rows}),
   standing as materialized (
-    select s.* from (${standingOf(
-      sql`select account_id from given`,
-      sql`${stored.paymentDate}::date`,
-    )}) s where s.rule <> 'None'),
+    select s.* from (${standingOf(accounts, sql`${stored.paymentDate}::date`)}) s
+    where s.rule <> 'None'),
   component as materialized (
     select * from ${recordset('c', terms.components, { ordinal: 'int', kind: 'text' })}),
   rate as materialized (select * from ${recordset('r', terms.rates, rateColumns)}),
@@ -132,42 +135,48 @@ export const drpOfNet = (decimals: number): Fragment => sql`
 
 /** Works out the tax of a span and takes it off: what is left is paid and reinvested. */
 export async function withhold(tx: Tx, stored: Stored, terms: TaxTerms, span: Span) {
-  const own = sql`${ofDistribution(stored, 'e')} and ${within('e.account_id', span)}`
-  await lockSet(tx, stored.productID, sql`select e.account_id from entitlement e where ${own}`)
+  const own = inSpan(stored, 'e', span)
   const rows = sql`select e.account_id, e.component_amounts from entitlement e where ${own}`
+  const accounts = sql`select account_id from unnest(${await accountsOf(tx, own)}::int[])
+    x (account_id)`
   await tx.query(sql`
     insert into withholding (product_id, corporate_action_id, account_id, ordinal, income_kind,
       rule, country_code, base_amount, percentage, rounding, amount)
-    ${withheldOf(stored, terms, rows)}`)
+    ${withheldOf(stored, terms, rows, accounts)}`)
+  const drp = drpOfNet(stored.decimals)
   await joinedOnce(tx, () =>
     tx.query(sql`
-    update entitlement e set tax_amount = d.tax, declared_drp_amount = e.drp_amount,
-      drp_amount = d.drp, cash_amount = e.gross_amount - d.tax - d.drp
+    update entitlement e set tax_amount = w.tax, declared_drp_amount = e.drp_amount,
+      drp_amount = ${drp}, cash_amount = e.gross_amount - w.tax - ${drp}
     from (
-      select w.account_id, w.tax, ${drpOfNet(stored.decimals)} as drp
-      from (
-        select w.account_id, sum(w.amount) as tax from withholding w
-        where ${ofDistribution(stored, 'w')} and ${within('w.account_id', span)}
-        group by w.account_id having sum(w.amount) > 0) w
-      join entitlement e on ${own} and e.account_id = w.account_id) d
-    where ${own} and e.account_id = d.account_id`),
+      select w.account_id, sum(w.amount) as tax from withholding w
+      where ${inSpan(stored, 'w', span)}
+      group by w.account_id having sum(w.amount) > 0) w
+    where ${own} and e.account_id = w.account_id`),
   )
 }
 
+/**
+ * The accounts as a list. Of a list the planner knows how long it is, which of rows just made it
+ * does not: it takes the parties of many by joins and those of a few one by one.
+ */
+async function accountsOf(tx: Tx, own: Fragment): Promise<string> {
+  const [row] = await tx.query<{ accounts: string | null }>(sql`
+    select array_agg(e.account_id)::text as accounts from entitlement e where ${own}`)
+  return row?.accounts ?? '{}'
+}
+
 /** A transaction for each account that was taxed: it tells, and counts in no closing. */
-export async function postTax(tx: Tx, stored: Stored, span: Span) {
+export async function postTax(tx: Tx, stored: Stored, span: Span, locked: LockedSet) {
   const { productID, paymentDate: date } = stored
-  const own = sql`${ofDistribution(stored, 'e')} and ${within('e.account_id', span)}
-    and e.tax_amount > 0`
-  const accounts = sql`select e.account_id from entitlement e where ${own}`
-  const locked = await lockSet(tx, productID, accounts)
+  const own = sql`${inSpan(stored, 'e', span)} and e.tax_amount > 0`
   await joinedOnce(tx, () =>
     tx.query(sql`
     with numbered as materialized (
       select t.account_id, nextval('biz_transaction_biz_transaction_id_seq') as id
-      from (${accounts} and e.tax_transaction_id is null) t)
+      from (select e.account_id from entitlement e where ${own}) t)
     update entitlement e set tax_transaction_id = n.id
-    from numbered n where ${ofDistribution(stored, 'e')} and e.account_id = n.account_id`),
+    from numbered n where ${inSpan(stored, 'e', span)} and e.account_id = n.account_id`),
   )
   await postSet(tx, productID, locked, {
     date: date!,
@@ -183,15 +192,15 @@ export async function postTax(tx: Tx, stored: Stored, span: Span) {
 
 /** The tax of accounts goes as if it had not been: the entitlement is as it was declared. */
 export async function giveBack(tx: Tx, stored: Stored, span: Span) {
-  const kept = sql`${ofDistribution(stored, 't')} and ${within('t.account_id', span)}`
+  const kept = sql`${inSpan(stored, 't', span)}`
   await keepLedgerRows(tx, 'withholding', kept)
   await tx.query(sql`
     delete from withholding w
-    where ${ofDistribution(stored, 'w')} and ${within('w.account_id', span)}`)
+    where ${inSpan(stored, 'w', span)}`)
   await tx.query(sql`
     update entitlement e set tax_amount = 0, tax_transaction_id = null,
       drp_amount = e.declared_drp_amount, declared_drp_amount = null,
       cash_amount = e.gross_amount - e.declared_drp_amount
-    where ${ofDistribution(stored, 'e')} and ${within('e.account_id', span)}
+    where ${inSpan(stored, 'e', span)}
       and e.tax_amount > 0`)
 }

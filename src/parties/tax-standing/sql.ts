@@ -47,7 +47,8 @@ const parties = (accounts: Fragment): Fragment => sql`
         case when s.tax_office_type_id = ${TaxOfficeType.Exempt}
             or n.biz_entity_tax_office_type_id = ${TaxOfficeType.Exempt} then 'Exemption'
           when s.taxation_file_number is not null then 'TaxFileNumber'
-          when s.abn is not null then 'Abn' end as quoted_by
+          when s.abn is not null then 'Abn' end as quoted_by,
+        a.withholding_override
       from (${accounts}) x
       join account a on a.account_id = x.account_id
       join biz_entity n on n.biz_entity_id = a.biz_entity_id
@@ -61,16 +62,16 @@ const parties = (accounts: Fragment): Fragment => sql`
           coalesce(p.taxation_country_code, o.taxation_country_code) as taxation_country_code,
           p.taxation_country_code2, p.taxation_country_code3,
           coalesce(o.name, o.legal_name, concat_ws(' ', p.first_name, p.last_name)) as name
-      ) s) q) r`
+      ) s) q offset 0) r`
 
 /** A company, trust, fund or partnership that has an organisation is judged by that alone. */
 const own = (row: string) => `(${row}.biz_entity_type_id <> ${BizEntityType.Individual}
   and ${row}.has_organisation)`
 
 const override = (date: Fragment) => sql`
-  case when ${date} between coalesce((a.withholding_override ->> 'validFrom')::date, '-infinity')
-      and coalesce((a.withholding_override ->> 'validTo')::date, 'infinity')
-    then (a.withholding_override ->> 'percentage')::numeric end`
+  case when ${date} between coalesce((q.withholding_override ->> 'validFrom')::date, '-infinity')
+      and coalesce((q.withholding_override ->> 'validTo')::date, 'infinity')
+    then (q.withholding_override ->> 'percentage')::numeric end`
 
 const sorted = (list: string) => `array(
   select distinct c from unnest(${list}) c where c is not null order by c)`
@@ -87,12 +88,13 @@ export const standingOf = (accounts: Fragment, date: Fragment): Fragment => sql`
       else 'None' end as rule,
     case when g.abroad is not null then ${raw(sorted('g.abroad'))} else '{}' end as country_codes
   from (
-    select a.account_id, ${override(date)} as override_percentage,
+    select t.account_id, t.override_percentage,
       coalesce(case when ${raw(own('t'))} then t.organisation_resident and not t.organisation_quoted
         else t.some_unquoted end, false) as unquoted,
       case when ${raw(own('t'))} then t.organisations_abroad else t.some_abroad end as abroad
     from (
-      select q.account_id, min(q.biz_entity_type_id) as biz_entity_type_id,
+      select q.account_id, max(${override(date)}) as override_percentage,
+        min(q.biz_entity_type_id) as biz_entity_type_id,
         bool_or(q.is_organisation) as has_organisation,
         bool_or(q.resident and q.is_organisation) as organisation_resident,
         bool_or(q.quoted and q.is_organisation) as organisation_quoted,
@@ -100,8 +102,7 @@ export const standingOf = (accounts: Fragment, date: Fragment): Fragment => sql`
         array_agg(q.country) filter (where not q.resident) as some_abroad,
         array_agg(q.country) filter (where not q.resident and q.is_organisation)
           as organisations_abroad
-      from (${parties(accounts)}) q where q.counts group by q.account_id) t
-    join account a on a.account_id = t.account_id) g`
+      from (${parties(accounts)}) q where q.counts group by q.account_id) t) g`
 
 /** The parties of accounts as TaxParty shows them. */
 export const shownParties = (accounts: Fragment): Fragment => sql`
