@@ -1,4 +1,5 @@
-import { namingOf, postAtOnce } from '../ledger/biz-transaction/at-once.ts'
+import { postAtOnce } from '../ledger/biz-transaction/at-once.ts'
+import { namingOf } from '../ledger/biz-transaction/naming.ts'
 import { readEntities } from '../parties/biz-entity/read.ts'
 import type { Actor } from '../platform/actor.ts'
 import { permissions } from '../platform/permission.ts'

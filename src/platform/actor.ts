@@ -17,7 +17,11 @@ export type Actor = {
 
 /** The condition that keeps a read or a write inside the caller's products. */
 export const inScope = ({ productIDs }: Actor, column: string): Fragment =>
-  productIDs === null ? sql`true` : sql`${raw(column)} = any(${productIDs}::int[])`
+  productIDs === null ? sql`true` : withinScope(sql`${productIDs}`, column)
+
+/** The same by a fragment that has the products. */
+export const withinScope = (products: Fragment, column: string): Fragment =>
+  sql`${raw(column)} = any(${products}::int[])`
 
 /**
  * The same for tables of the ledger, whose keys begin with the product: naming the products there

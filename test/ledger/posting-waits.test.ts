@@ -100,7 +100,8 @@ describe('A posting that only appends', () => {
       service.connection,
       `select a.operation, a.user_id, a.username, a.product_id, a.changes, e.type, e.resource,
         e.product_id as of_product, e.ids, e.counts, e.user_id as by
-      from audit a join event e on e.ids = array[a.resource_id]
+      from audit a join happening e on e.ids = array[a.resource_id]
+        and e.resource = a.resource
       where a.resource = 'BizTransaction' and a.product_id = $1 order by a.audit_id`,
       [productID],
     )

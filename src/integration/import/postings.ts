@@ -1,12 +1,8 @@
 import sql, { raw } from 'sql-template-tag'
-import {
-  appendAtOnce,
-  type Naming,
-  namingOf,
-  sameNaming,
-} from '../../ledger/biz-transaction/at-once.ts'
+import { appendAtOnce } from '../../ledger/biz-transaction/at-once.ts'
 import { counts } from '../../ledger/biz-transaction/kinds.ts'
 import type { Body, Operation } from '../../ledger/biz-transaction/legs.ts'
+import { type Naming, namingOf, sameNaming } from '../../ledger/biz-transaction/naming.ts'
 import { post } from '../../ledger/biz-transaction/post.ts'
 import {
   Adjustment,

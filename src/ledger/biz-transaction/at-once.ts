@@ -3,24 +3,17 @@ import { investmentReference } from '../../catalogue/investment/schema.ts'
 import { productReference } from '../../catalogue/product/schema.ts'
 import { accountReference } from '../../parties/account/reference.ts'
 import { standing } from '../../parties/account/standing.ts'
-import { type Actor, inScope } from '../../platform/actor.ts'
+import { type Actor, withinScope } from '../../platform/actor.ts'
 import { insertEventRows } from '../../platform/sql/event.ts'
+import { type Form, filled, filledOnce, keptForms } from '../../platform/sql/form.ts'
 import type { Fragment, Once, Tx } from '../../platform/sql/handle.ts'
-import {
-  type Name,
-  type NameColumns,
-  nameOf,
-  namesAny,
-  type Reference,
-  recordNamed,
-} from '../../platform/sql/identify.ts'
-import { recordset } from '../../platform/sql/recordset.ts'
+import { type NameColumns, type Reference, recordNamed } from '../../platform/sql/identify.ts'
+import { arraysOf, recordsetOf } from '../../platform/sql/recordset.ts'
 import { insertKeyRows, tryKey } from '../../platform/sql/retry-keys.ts'
-import { insertAuditRows, type Outcome, type Write } from '../../platform/sql/unit-of-work.ts'
-import { eventReference } from '../biz-event/hand-off.ts'
+import { insertAuditRows, type Outcome } from '../../platform/sql/unit-of-work.ts'
 import { singleLegs, unimpeded } from './figures.ts'
-import type { PostingRequest } from './item.ts'
-import { type Body, legsOf, problemsOf } from './legs.ts'
+import type { Naming } from './naming.ts'
+import { type Asked, type AtOnce, columns, type Row, rowOf, rowsOf, types } from './posting-rows.ts'
 import { shownRows } from './sql.ts'
 import { appending, appendingOnePerAccount, heldBy } from './units.ts'
 
@@ -29,46 +22,9 @@ import { appending, appendingOnePerAccount, heldBy } from './units.ts'
  * have some, after everything else there. The statement finds, prices, locks, writes and renders
  * such postings by the very SQL that `post` uses, and leaves out every request of which anything
  * might be refused, or waited for: those go through `post`, which has the words and the patience.
+ *
+ * Posts what it can; gives the outcomes by the places of the requests.
  */
-export type AtOnce = { write: Write; request: PostingRequest }
-
-/** The columns by which its bodies name things; requests of one statement have the same. */
-export type Naming = { account: string; investment: string; product: string | undefined }
-
-/** How a request names things, where it is of the kind that can be posted at once. */
-export function namingOf({ operation, bodies, path }: PostingRequest): Naming | undefined {
-  if (operation !== 'Deposit' && operation !== 'Allotment') return undefined
-  const [first] = bodies
-  const naming = first && columnsOf(first)
-  const fits = (body: Body, i: number) =>
-    !namesAny(eventReference, body) &&
-    problemsOf({ operation, body, path: path(i) }).length === 0 &&
-    sameNaming(columnsOf(body), naming)
-  return naming && bodies.every(fits) && !namesTwice(bodies) ? naming : undefined
-}
-
-export const sameNaming = (one: Naming | undefined, other: Naming | undefined) =>
-  one?.account === other?.account &&
-  one?.investment === other?.investment &&
-  one?.product === other?.product
-
-/** External ids and codes are looked up in a product: where none is named `post` says so. */
-function columnsOf(body: Body): Naming | undefined {
-  const [account, investment] = [accountReference, investmentReference].map((reference) =>
-    nameOf(reference, body),
-  )
-  const product = nameOf(productReference, body)
-  if (!account || !investment) return undefined
-  if (!product && account.column !== accountReference.identity.columns[0]) return undefined
-  return { account: account.column, investment: investment.column, product: product?.column }
-}
-
-const namesTwice = (bodies: readonly Body[]) => {
-  const ids = bodies.flatMap(({ externalBizTransactionId: id }) => id ?? [])
-  return new Set(ids).size < ids.length
-}
-
-/** Posts what it can; gives the outcomes by the places of the requests. */
 export async function postAtOnce(
   { once }: Once,
   actor: Actor,
@@ -93,98 +49,125 @@ export type Appended = { place: number; productID: number; id: number }
  * The same inside a transaction, for whoever posts a long list and tells of it as a whole: each
  * posting by itself, without an answer, an audit record and an event of its own.
  */
-export const appendAtOnce = (
+export function appendAtOnce(
   tx: Tx,
   actor: Actor,
   naming: Naming,
   list: readonly Asked[],
-): Promise<Appended[]> =>
-  tx.query<Appended>(sql`
-    with ${singleLegs(resolved(actor, naming, list.map(rowOf)), standingFound)},
-    ${fit(false)}, ${locked}, ${numbered(empty, empty)},
-    ${appendingFor(list.map(({ body }) => body))}
-    select place, product_id as "productID", id from ready`)
+): Promise<Appended[]> {
+  const rows = list.map(rowOf)
+  const shape = shapeOf(actor, naming, rows)
+  return tx.query<Appended>(filledOnce(appendOf(shape), valuesOf(actor, shape, rows)))
+}
+
+/** What the text depends on: statements of one shape differ in their values alone. */
+type Shape = {
+  naming: Naming
+  /** The columns of its rows that have any value. */
+  used: readonly string[]
+  /** An account is in it more than once: its postings are counted one after another. */
+  hasRepeats: boolean
+  isScoped: boolean
+}
+
+const formOf = keptForms()
+const keyOf = ({ naming, used, hasRepeats, isScoped }: Shape) =>
+  `${naming.account} ${naming.investment} ${naming.product} ${used} ${hasRepeats} ${isScoped}`
+
+function shapeOf({ productIDs }: Actor, naming: Naming, rows: readonly Row[]): Shape {
+  for (const [place, row] of rows.entries()) row.place = place
+  return {
+    naming,
+    used: columns.filter((name) => rows.some((row) => (row[name] ?? null) !== null)),
+    hasRepeats: new Set(rows.map((row) => row.account_name)).size < rows.length,
+    isScoped: productIDs !== null,
+  }
+}
+
+/** What each run brings, by what stands for it in the text. */
+function valuesOf({ productIDs }: Actor, { used }: Shape, rows: readonly Row[]) {
+  const arrays = arraysOf(rows, used)
+  return new Map<symbol, unknown>([
+    ...used.map((name, i): [symbol, unknown] => [arrayOf[name]!, arrays[i]]),
+    [later.products, productIDs],
+    [later.size, rows.length],
+  ])
+}
+
+function statement(actor: Actor, naming: Naming, requests: readonly AtOnce[]): Form {
+  const [{ write, request }] = requests as [AtOnce]
+  const rows = requests.flatMap(rowsOf)
+  const shape = shapeOf(actor, naming, rows)
+  const isArray = request.bodies.length > 1
+  const isKeyed = requests.some((one) => one.write.retry)
+  const key = `${isArray} ${isKeyed} ${keyOf(shape)}`
+  const values = valuesOf(actor, shape, rows)
+  values.set(later.resource, write.resource).set(later.event, write.event)
+  return filled(
+    formOf(key, () => postForm(shape, isArray, isKeyed)),
+    values,
+  )
+}
+
+/** They stand in the text for what comes with each run. */
+const later = {
+  products: Symbol('products'),
+  size: Symbol('size'),
+  resource: Symbol('resource'),
+  event: Symbol('event'),
+}
 
 /**
  * Several requests of one posting each, or one of several: the statement is made for either, since
  * to gather what is alone costs more than to write it.
  */
-function statement(actor: Actor, naming: Naming, requests: readonly AtOnce[]): Fragment {
-  const [{ write, request }] = requests as [AtOnce]
-  const isArray = request.bodies.length > 1
-  const keyed = requests.some((one) => one.write.retry)
-  const append = appendingFor(requests.flatMap((one) => one.request.bodies))
-  const { resource, event } = write
-  return sql`
-    with ${singleLegs(resolved(actor, naming, requests.flatMap(rowsOf)), standingFound)},
-    ${fit(keyed)}, ${locked}, ${isArray ? wholeArray(request.bodies.length) : eachByItself},
-    ${append}, shown as ${isArray ? raw('materialized') : empty} (${shown}),
+const postForm = (shape: Shape, isArray: boolean, isKeyed: boolean): Form => sql`
+    with ${singleLegs(resolved(shape), standingFound)},
+    ${fit(isKeyed)}, ${locked}, ${isArray ? wholeArray : eachByItself},
+    ${appendingOf(shape)}, shown as ${isArray ? raw('materialized') : empty} (${shown}),
     ${isArray ? toldTogether : toldOneByOne},
     audited as (${insertAuditRows(sql`
-      select user_id, username, operation, ${resource}, resource_id, resource_ids, product_id,
-        changes::json, request_id, ${raw(isArray ? 'null::boolean' : 'true')}
+      select user_id, username, operation, ${later.resource}::text, resource_id, resource_ids,
+        product_id, changes::json, request_id, ${raw(isArray ? 'null::boolean' : 'true')}
       from told`)})
-    ${isArray ? raised(event, resource) : empty}
-    ${keyed ? kept : empty}
+    ${isArray ? raised : empty}
+    ${isKeyed ? kept : empty}
     select request, json, count from told`
-}
+
+const appendOf = (shape: Shape): Fragment => sql`
+    with ${singleLegs(resolved(shape), standingFound)},
+    ${fit(false)}, ${locked}, ${numbered(empty, empty)}, ${appendingOf(shape)}
+    select place, product_id as "productID", id from ready`
+
+const appendingOf = ({ hasRepeats }: Shape) =>
+  hasRepeats ? appending(sql`g.product_id`, postings) : onePerAccount
 
 /** Of an array, which may be of several products; of one posting the audit record is the event. */
-const raised = (event: Write['event'], resource: string) => sql`,
+const raised = sql`,
     raised as (${insertEventRows(sql`
-      select ${event}, ${resource}, product_id, array_agg(biz_transaction_id order by place),
-        null::json, user_id
+      select ${later.event}::text, ${later.resource}::text, product_id,
+        array_agg(biz_transaction_id order by place), null::json, user_id
       from shown group by product_id, user_id`)})`
 
-/** Where an account is in it more than once, its postings are counted one after another. */
-function appendingFor(bodies: readonly Body[]): Fragment {
-  const names = bodies.map((body) => valued(nameOf(accountReference, body)))
-  const hasRepeats = new Set(names).size < names.length
-  return hasRepeats ? appending(sql`g.product_id`, postings) : onePerAccount
-}
-
-const types = {
-  place: 'int',
-  request: 'int',
-  type_id: 'smallint',
-  account_name: '',
-  investment_name: '',
-  product_name: '',
-  transaction_date: 'date',
-  quantity: 'numeric',
-  amount: 'numeric',
-  price: 'numeric',
-  fee: 'numeric',
-  fee_override: 'numeric',
-  fee_percentage: 'numeric',
-  fee_discount: 'numeric',
-  external_id: 'text',
-  comment: 'text',
-  made_by_quantity: 'boolean',
-  user_id: 'int',
-  // What the audit record tells of a request stands with its first posting.
-  username: 'text',
-  operation: 'text',
-  request_id: 'text',
-  changes: 'text',
-  key: 'text',
-  fingerprint: 'text',
-}
+const arrayOf: Readonly<Record<string, symbol>> = Object.fromEntries(
+  columns.map((name) => [name, Symbol(name)]),
+)
 
 /** The postings with product, account and investment found. */
-function resolved(actor: Actor, naming: Naming, given: readonly Row[]): Fragment {
-  const visible = inScope(actor, 'r.product_id')
+function resolved({ naming, used, isScoped }: Shape): Fragment {
+  const visible = isScoped ? withinScope(sql`${later.products}`, 'r.product_id') : sql`true`
   const { account, investment, product } = naming
   const native = (column: string) => column.endsWith('_id') && !/^external/.test(column)
   const typeOf = (column: string) => (native(column) ? 'bigint' : 'text')
-  const all = {
+  const all: Readonly<Record<string, string>> = {
     ...types,
     account_name: typeOf(account),
     investment_name: typeOf(investment),
     product_name: typeOf(product ?? 'product_id'),
   }
-  const rows = given.map((row, place) => ({ ...row, place }))
-  const { used, unused } = splitByUse(all, rows)
+  const given = used.map((name): [string, string] => [name, all[name]!])
+  // To hand over nothing in a dozen columns costs as much as what there is.
+  const unused = columns.filter((name) => !used.includes(name))
   const inProduct = product ? 'p.id' : 'null::int'
   const byProduct = { value: 'g.product_name', productID: 'null::int' }
   const byAccount = { value: 'g.account_name', productID: inProduct }
@@ -196,8 +179,13 @@ function resolved(actor: Actor, naming: Naming, given: readonly Row[]): Fragment
     select g.*, a.id as account_id, a."productID" as product_id, i.id as investment_id,
       null::numeric as factor, false as carries, ${standing('a', 'e')} as found_standing,
       a.external_account_id, a.account_number, e.name as biz_entity_name,
-      i.external_investment_id, i.security_code, i.name as investment_title ${unused}
-    from ${recordset('g', rows, used)}
+      i.external_investment_id, i.security_code, i.name as investment_title
+      ${raw(unused.map((name) => `, null::${all[name]} as ${name}`).join(''))}
+    from ${recordsetOf(
+      'g',
+      Object.fromEntries(given),
+      used.map((name) => arrayOf[name]!),
+    )}
     ${product ? found(named(productReference, product, byProduct), 'p') : empty}
     ${found(named(accountReference, account, byAccount, ofAccount), 'a')}
     cross join lateral (
@@ -210,61 +198,6 @@ function resolved(actor: Actor, naming: Naming, given: readonly Row[]): Fragment
 const ofAccount = ['biz_entity_id', 'account_status_id', 'external_account_id', 'account_number']
 const ofInvestment = ['external_investment_id', 'security_code', 'name']
 const standingFound = sql`select g.found_standing as standing`
-
-type Row = Readonly<Record<string, string | number | boolean | null | undefined>>
-
-/** To hand over nothing in a dozen columns costs as much as what there is. */
-function splitByUse(all: Readonly<Record<string, string>>, rows: readonly Row[]) {
-  const columns = Object.entries(all)
-  const isUsed = ([name]: [string, string]) => rows.some((row) => (row[name] ?? null) !== null)
-  const unused = columns.filter((column) => !isUsed(column))
-  return {
-    used: Object.fromEntries(columns.filter(isUsed)),
-    unused: raw(unused.map(([name, type]) => `, null::${type} as ${name}`).join('')),
-  }
-}
-
-const valued = (name: Name | undefined) => name?.value
-
-type Asked = Pick<PostingRequest, 'operation'> & { body: Body }
-
-function rowOf({ operation, body }: Asked): Row {
-  const leg = legsOf(operation, body)[0]! // these operations have one
-  return {
-    type_id: leg.typeID,
-    account_name: valued(nameOf(accountReference, body)),
-    investment_name: valued(nameOf(investmentReference, body)),
-    product_name: valued(nameOf(productReference, body)),
-    transaction_date: body.transactionDate,
-    quantity: leg.quantity,
-    amount: leg.amount,
-    price: leg.price,
-    fee: leg.fee?.entryFeeAmount,
-    fee_override: leg.fee?.entryFeeOverridePercentage,
-    fee_percentage: leg.fee?.entryFeePercentage,
-    fee_discount: leg.fee?.entryFeeDiscountPercentage,
-    external_id: leg.externalID,
-    comment: body.comment,
-    made_by_quantity: leg.quantity !== undefined && leg.amount === undefined ? true : null,
-  }
-}
-
-const rowsOf = ({ write, request: { operation, bodies } }: AtOnce, request: number): Row[] =>
-  bodies.map((body, i) => ({
-    ...rowOf({ operation, body }),
-    request,
-    user_id: write.userID,
-    ...(i === 0 && toldOnce(write, bodies)),
-  }))
-
-const toldOnce = (write: Write, bodies: readonly Body[]) => ({
-  username: write.username,
-  operation: write.operation,
-  request_id: write.requestID,
-  changes: JSON.stringify(bodies.length > 1 ? bodies : bodies[0]),
-  key: write.retry?.key,
-  fingerprint: write.retry?.fingerprint.toString('hex'),
-})
 
 const isUnimpeded = unimpeded('s')
 /** As many digits as figures may have before the point. */
@@ -330,8 +263,7 @@ const numbered = (briefly: Fragment, rows: Fragment) => sql`
         (select * from locked ${rows} order by place) l)`
 const briefly = raw(`(select set_config('lock_timeout', '100ms', true)) briefly,`)
 const eachByItself = numbered(briefly, empty)
-const wholeArray = (size: number) =>
-  numbered(briefly, sql`where (select count(*) from locked) = ${size}::int`)
+const wholeArray = numbered(briefly, sql`where (select count(*) from locked) = ${later.size}::int`)
 
 const postings = sql`
       select product_id, id, external_id, type_id, null::bigint as parent_id, account_id,

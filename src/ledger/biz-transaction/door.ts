@@ -4,9 +4,10 @@ import { codeOf, isAway } from '../../platform/sql/away.ts'
 import type { Database } from '../../platform/sql/handle.ts'
 import { KeyHeld } from '../../platform/sql/retry-keys.ts'
 import { type Outcome, unitsOfWork, type Write } from '../../platform/sql/unit-of-work.ts'
-import { namingOf, postAtOnce } from './at-once.ts'
+import { postAtOnce } from './at-once.ts'
 import type { PostingRequest } from './item.ts'
 import { type Job, namesOf } from './job.ts'
+import { namingOf } from './naming.ts'
 import { post } from './post.ts'
 import { briefly, waitingRoom } from './waiting-room.ts'
 import { Contested } from './write.ts'
@@ -20,12 +21,15 @@ import { Contested } from './write.ts'
  */
 const mostTogether = 200
 /**
- * Two lists at a time, so that one is worked out while PostgreSQL writes the other; not with a name
+ * A few lists at a time, so that one is worked out while PostgreSQL writes another; not with a name
  * in both, since one of them would find it locked.
  */
-const mostLists = 2
-/** The second list is worth its statements only when so many wait. */
-const crowd = 8
+const mostLists = 3
+/**
+ * Another list is worth its statements only when this share of those under way wait: of two callers
+ * neither waits for the other, and of many each list has its part.
+ */
+const crowd = 0.5
 /** An array is a list of its own; it must not keep single postings waiting. */
 const mostArrays = 3
 /** Postings inside, in all and of one user: who comes beyond that is told to come again. */
@@ -40,8 +44,8 @@ export function postingDoor(database: Database): PostingDoor {
     again: enqueue,
   })
   const singles = lane({ most: mostLists, crowd, run: (jobs) => runSingles(jobs), mostTogether })
-  const others = lane({ most: mostLists, crowd: 1, run: (jobs) => runList(jobs), mostTogether })
-  const arrays = lane({ most: mostArrays, crowd: 1, run: (jobs) => runList(jobs), mostTogether: 1 })
+  const others = lane({ most: 2, crowd: 0, run: (jobs) => runList(jobs), mostTogether })
+  const arrays = lane({ most: mostArrays, crowd: 0, run: (jobs) => runList(jobs), mostTogether: 1 })
   const inside = new Map<number | null, number>()
   let total = 0
 
@@ -99,7 +103,7 @@ const full = () => tryLater(503, 'busy', 'Too many postings are waiting; try aga
 type Lane = {
   /** Lists at a time. */
   most: number
-  /** How many must wait for another list to be worth it. */
+  /** How many must wait for another list to be worth it, for each that is under way. */
   crowd: number
   mostTogether: number
   run: (jobs: Job[]) => Promise<void>
@@ -109,8 +113,8 @@ type Lane = {
 function lane({ most, crowd, run, mostTogether }: Lane): (job: Job) => void {
   const waiting: Job[] = []
   const underway = new Set<string>()
-  let lists = 0
-  const isWorthIt = (others: number) => others === 0 || waiting.length >= crowd
+  let [lists, inLists] = [0, 0]
+  const isWorthIt = () => waiting.length >= crowd * inLists
   const isFree = ({ names }: Job) => !names.all.some((name) => underway.has(name))
 
   async function workOff() {
@@ -118,18 +122,20 @@ function lane({ most, crowd, run, mostTogether }: Lane): (job: Job) => void {
     for (let jobs = next(); jobs.length > 0; jobs = next()) {
       const names = jobs.flatMap((job) => job.names.all)
       for (const name of names) underway.add(name)
+      inLists += jobs.length
       await run(jobs)
+      inLists -= jobs.length
       for (const name of names) underway.delete(name)
     }
     lists--
   }
 
   /** What has a name in common with a list under way is taken when that one is done. */
-  const next = () => (isWorthIt(lists - 1) ? takeTogether(waiting, isFree, mostTogether) : [])
+  const next = () => (isWorthIt() ? takeTogether(waiting, isFree, mostTogether) : [])
 
   return (job) => {
     waiting.push(job)
-    if (lists < most && isWorthIt(lists)) void workOff()
+    if (lists < most && isWorthIt()) void workOff()
   }
 }
 
@@ -173,7 +179,12 @@ async function runAtOnce(database: Database, jobs: Job[]): Promise<Job[]> {
   try {
     const outcomes = await postAtOnce(database, actor, naming, jobs)
     database.bell.ring('postings')
-    for (const [place, outcome] of outcomes) jobs[place]?.resolve(outcome)
+    const tell = () => {
+      for (const [place, outcome] of outcomes) jobs[place]?.resolve(outcome)
+    }
+    // Before many are told, which takes its time, the next list is on its way.
+    if (jobs.length > 1) setImmediate(tell)
+    else tell()
     return jobs.filter((_, place) => !outcomes.has(place))
   } catch (error) {
     // What may have been committed must not be done again: not all have a key.

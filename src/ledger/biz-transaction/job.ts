@@ -5,8 +5,8 @@ import {
 } from '../../parties/account/reference.ts'
 import type { Actor } from '../../platform/actor.ts'
 import type { Outcome, Write } from '../../platform/sql/unit-of-work.ts'
-import type { Naming } from './at-once.ts'
 import type { PostingRequest } from './item.ts'
+import type { Naming } from './naming.ts'
 
 /** A request at the door, until its caller is told. */
 export type Job = {

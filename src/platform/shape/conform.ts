@@ -45,19 +45,22 @@ function conformObject(properties: Record<string, Node>): Conform {
       { name, conform: conformTo(schema) },
     ]),
   )
+  const named = new Map([...fields.values()].map((field) => [field.name, field]))
   return (value, findings, path) => {
     if (!isPlainObject(value)) return value ?? undefined
     const conformed: Record<string, unknown> = {}
-    const seen = new Set<string>()
-    for (const [key, given] of Object.entries(value)) {
-      const field = fields.get(key.toLowerCase())
+    const entries = Object.entries(value)
+    // A body has no key twice: only where the letter case differs can a field be given twice.
+    const seen = entries.every(([key]) => named.has(key)) ? undefined : new Set<string>()
+    for (const [key, given] of entries) {
+      const field = named.get(key) ?? fields.get(key.toLowerCase())
       if (!field) {
         findings.ignored.add(inside(path, key))
         continue
       }
       const at = inside(path, field.name)
-      if (seen.has(field.name)) findings.problems.push(givenTwice(at))
-      seen.add(field.name)
+      if (seen?.has(field.name)) findings.problems.push(givenTwice(at))
+      seen?.add(field.name)
       const fieldValue = field.conform(given, findings, at)
       if (fieldValue !== undefined) conformed[field.name] = fieldValue
     }

@@ -13,15 +13,18 @@ export type Bell = {
 }
 
 /**
- * What a ring is about. Most are about postings alone, forty a second where there are many: whoever
- * waits for `work` (an import, a webhook) is not woken by them.
+ * What a ring is about. Most are about postings alone: whoever waits for `work` (an import, a
+ * webhook) is not woken by them.
  */
 export type About = 'postings' | 'work'
 
 const listenStatement = 'listen registry_bell'
 export const ringStatement = (about: About) => `select pg_notify('registry_bell', '${about}')`
-/** Rings of one node are gathered, in milliseconds: a notification makes commits take turns. */
-const gathering = 25
+/**
+ * After a ring of this node the next are gathered, in milliseconds: a notification makes commits
+ * take turns, and wakes every node. Where it was quiet nobody waits for it.
+ */
+const gathering = 150
 /** A waiter looks for itself at this interval: a ring may have been lost, or come too early. */
 const longestSilence = 1_000
 /** Between attempts to listen to a database that is away. */
@@ -33,6 +36,7 @@ export function openBell(
 ): Bell {
   let waiting: { go: () => void; interest: About }[] = []
   let gathered: About | undefined
+  let rangAt = 0
   let closed = false
   let ear: pg.Client | undefined
   let silence: NodeJS.Timeout | undefined
@@ -67,6 +71,7 @@ export function openBell(
   const sendGathered = () => {
     const about = gathered ?? 'work'
     gathered = undefined
+    rangAt = performance.now()
     if (!closed) send(about).catch(() => {}) // who waits looks for itself before long
   }
 
@@ -75,7 +80,10 @@ export function openBell(
       if (closed) return
       const isSoon = gathered !== undefined
       if (!isSoon || about === 'work') gathered = about
-      if (!isSoon) setTimeout(sendGathered, gathering).unref()
+      if (isSoon) return
+      const rest = rangAt + gathering - performance.now()
+      if (rest > 0) setTimeout(sendGathered, rest).unref()
+      else setImmediate(sendGathered)
     },
     rung(interest = 'postings') {
       if (!ear) void listen()

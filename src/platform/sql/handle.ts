@@ -13,6 +13,7 @@ import {
   unreachable,
 } from './away.ts'
 import { type Bell, openBell, ringStatement } from './bell.ts'
+import type { Form } from './form.ts'
 import { type DatabaseOptions, openPool, plannedByValues, types } from './pool.ts'
 import { openReaders, type Readers } from './readers.ts'
 import { type Spread, spreadOver } from './spread.ts'
@@ -43,7 +44,7 @@ export interface Snapshot extends Sql {
 
 /** One statement that is a transaction of its own: what it writes is committed when it ends. */
 export interface Once {
-  once<Row extends object>(statement: Fragment): Promise<Row[]>
+  once<Row extends object>(statement: Form): Promise<Row[]>
 }
 
 /** Only routes and the unit of work hold this. */
@@ -149,12 +150,13 @@ export function openDatabase(options: DatabaseOptions): Database {
  */
 const patience = { begin: 5_000, read: 35_000, commit: 15_000 }
 
-type Run = <Row extends object>(client: pg.PoolClient, statement: Fragment) => Promise<Row[]>
+type Run = <Row extends object>(client: pg.PoolClient, statement: Fragment | Form) => Promise<Row[]>
 
 const runner =
   (nameOf: StatementNames, watch: Watch, placed: Spread['placed'], limit?: number): Run =>
-  async <Row extends object>(client: pg.PoolClient, statement: Fragment) => {
-    const { text, values } = placed(statement)
+  async <Row extends object>(client: pg.PoolClient, statement: Fragment | Form) => {
+    // A form is sent as it is: where the ledger is spread there are none.
+    const { text, values } = 'strings' in statement ? placed(statement) : statement
     const name = nameOf(text)
     if (name) preparedOn(client).add(name)
     const asked = client.query<Row>({

@@ -134,10 +134,12 @@ export type Name = { field: string; column: string; value: string | number }
 /** The name that a record is given by: of several the first in the identity's order. */
 export function nameOf({ identity, fields }: Reference, record: object): Name | undefined {
   const given = record as Given
-  const place = fields.findIndex((field) => given[field] !== undefined && given[field] !== 0)
-  if (place < 0) return undefined
-  const field = fields[place]!
-  return { field, column: identity.columns[place]!, value: given[field] as string | number }
+  for (const [place, field] of fields.entries()) {
+    const value = given[field] as string | number | undefined
+    if (value !== undefined && value !== 0)
+      return { field, column: identity.columns[place]!, value }
+  }
+  return undefined
 }
 
 /** What is named often is looked up once. */

@@ -26,14 +26,30 @@ export function recordset<const Types extends Readonly<Record<string, string>>>(
   rows: readonly RowOf<NoInfer<Types>>[],
   types: Types,
 ): Fragment {
-  const columns = Object.entries(types)
-  const arrays = columns.map(([name, type], place) => {
-    const values = rows.map((row) => row[name] as Value)
-    return sql`${arrayLiteral(values, place === 0)}::${raw(type)}[]`
-  })
-  const names = columns.map(([name]) => `"${name}"`).join(', ')
-  return sql`unnest(${join(arrays)}) ${raw(alias)} (${raw(names)})`
+  return recordsetOf(alias, types, arraysOf(rows, Object.keys(types)))
 }
+
+/** The same of arrays that are there, one for each column; or of symbols for them (see form.ts). */
+export function recordsetOf(
+  alias: string,
+  types: Readonly<Record<string, string>>,
+  arrays: readonly (string | null | symbol)[],
+): Fragment {
+  const columns = Object.entries(types)
+  const typed = columns.map(([, type], place) => sql`${arrays[place]}::${raw(type)}[]`)
+  const names = columns.map(([name]) => `"${name}"`).join(', ')
+  return sql`unnest(${join(typed)}) ${raw(alias)} (${raw(names)})`
+}
+
+/** Rows as arrays, one for each of the columns. */
+export const arraysOf = <Row extends Readonly<Record<string, Value>>>(
+  rows: readonly Row[],
+  columns: readonly string[],
+): (string | null)[] =>
+  columns.map((name, place) => {
+    const values = rows.map((row) => row[name])
+    return arrayLiteral(values, place === 0)
+  })
 
 /** A column without any value is no array; the first is, and tells how many rows there are. */
 function arrayLiteral(values: readonly Value[], always: boolean): string | null {

@@ -27,7 +27,8 @@
     or e.biz_entity_status_id = 3 then 'suspended'
   else 'open' end as found_standing,
     a.external_account_id, a.account_number, e.name as biz_entity_name,
-    i.external_investment_id, i.security_code, i.name as investment_title , null::numeric as quantity, null::numeric as price, null::numeric as fee, null::numeric as fee_override, null::numeric as fee_percentage, null::numeric as fee_discount, null::boolean as made_by_quantity, null::text as key, null::text as fingerprint
+    i.external_investment_id, i.security_code, i.name as investment_title
+    , null::numeric as quantity, null::numeric as price, null::numeric as fee, null::numeric as fee_override, null::numeric as fee_percentage, null::numeric as fee_discount, null::boolean as made_by_quantity, null::text as key, null::text as fingerprint
   from unnest($1::int[],$2::int[],$3::smallint[],$4::bigint[],$5::bigint[],$6::bigint[],$7::date[],$8::numeric[],$9::text[],$10::text[],$11::int[],$12::text[],$13::text[],$14::text[],$15::text[]) g ("place", "request", "type_id", "account_name", "investment_name", "product_name", "transaction_date", "amount", "external_id", "comment", "user_id", "username", "operation", "request_id", "changes")
   cross join lateral (
 select r.product_id as id
@@ -188,7 +189,7 @@ cross join lateral (select null::text as external_corporate_action_id, null::tex
   audited as (
 insert into audit (user_id, username, operation, resource, resource_id, resource_ids,
   product_id, changes, request_id, is_event)
-    select user_id, username, operation, $16, resource_id, resource_ids, product_id,
-      changes::json, request_id, true
+    select user_id, username, operation, $16::text, resource_id, resource_ids,
+      product_id, changes::json, request_id, true
     from told)
   select request, json, count from told;

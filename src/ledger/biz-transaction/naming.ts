@@ -1,0 +1,43 @@
+import { investmentReference } from '../../catalogue/investment/schema.ts'
+import { productReference } from '../../catalogue/product/schema.ts'
+import { accountReference } from '../../parties/account/reference.ts'
+import { nameOf, namesAny } from '../../platform/sql/identify.ts'
+import { eventReference } from '../biz-event/hand-off.ts'
+import type { PostingRequest } from './item.ts'
+import { type Body, problemsOf } from './legs.ts'
+
+/** The columns by which its bodies name things; requests of one statement have the same. */
+export type Naming = { account: string; investment: string; product: string | undefined }
+
+/** How a request names things, where it is of the kind that can be posted at once. */
+export function namingOf({ operation, bodies, path }: PostingRequest): Naming | undefined {
+  if (operation !== 'Deposit' && operation !== 'Allotment') return undefined
+  const [first] = bodies
+  const naming = first && columnsOf(first)
+  const fits = (body: Body, i: number) =>
+    !namesAny(eventReference, body) &&
+    problemsOf({ operation, body, path: path(i) }).length === 0 &&
+    sameNaming(columnsOf(body), naming)
+  return naming && bodies.every(fits) && !namesTwice(bodies) ? naming : undefined
+}
+
+export const sameNaming = (one: Naming | undefined, other: Naming | undefined) =>
+  one?.account === other?.account &&
+  one?.investment === other?.investment &&
+  one?.product === other?.product
+
+/** External ids and codes are looked up in a product: where none is named `post` says so. */
+function columnsOf(body: Body): Naming | undefined {
+  const [account, investment] = [accountReference, investmentReference].map((reference) =>
+    nameOf(reference, body),
+  )
+  const product = nameOf(productReference, body)
+  if (!account || !investment) return undefined
+  if (!product && account.column !== accountReference.identity.columns[0]) return undefined
+  return { account: account.column, investment: investment.column, product: product?.column }
+}
+
+const namesTwice = (bodies: readonly Body[]) => {
+  const ids = bodies.flatMap(({ externalBizTransactionId: id }) => id ?? [])
+  return new Set(ids).size < ids.length
+}
