@@ -330,6 +330,7 @@ create table biz_entity (
 );
 CREATE INDEX biz_entity_controllers ON public.biz_entity USING btree (controlling_pid) WHERE (controlling_pid IS NOT NULL);
 CREATE INDEX biz_entity_created ON public.biz_entity USING btree (created_date);
+CREATE INDEX biz_entity_external_part ON public.biz_entity USING gin (lower((external_biz_entity_id)::text) gin_trgm_ops);
 CREATE INDEX biz_entity_groups ON public.biz_entity USING btree (grouped_with_biz_entity_id) WHERE (grouped_with_biz_entity_id IS NOT NULL);
 CREATE INDEX biz_entity_margin_lenders ON public.biz_entity USING btree (margin_lender_organisation_id) WHERE (margin_lender_organisation_id IS NOT NULL);
 CREATE INDEX biz_entity_name_begin ON public.biz_entity USING btree (lower((name)::text) text_pattern_ops);
@@ -455,11 +456,11 @@ create table biz_transaction (
 );
 CREATE INDEX biz_transaction_carried ON public.biz_transaction USING btree (product_id, account_id, transaction_date) WHERE ((carried_cost IS NOT NULL) AND (quantity < (0)::numeric));
 CREATE INDEX biz_transaction_corporate_action ON public.biz_transaction USING btree (product_id, corporate_action_id) WHERE (corporate_action_id IS NOT NULL);
-CREATE INDEX biz_transaction_created ON public.biz_transaction USING brin (product_id, created_date);
 CREATE INDEX biz_transaction_day ON public.biz_transaction USING btree (product_id, transaction_date, biz_transaction_id);
 CREATE UNIQUE INDEX biz_transaction_external_id_unique ON public.biz_transaction USING btree (product_id, external_biz_transaction_id) WHERE (external_biz_transaction_id IS NOT NULL);
 CREATE INDEX biz_transaction_holding ON public.biz_transaction USING btree (product_id, account_id, investment_id, transaction_date, biz_transaction_id);
 CREATE INDEX biz_transaction_investment ON public.biz_transaction USING btree (product_id, investment_id, biz_transaction_id);
+CREATE INDEX biz_transaction_lately ON public.biz_transaction USING brin (product_id, created_date, ((biz_transaction_id + 0))) WITH (autosummarize='on');
 CREATE INDEX biz_transaction_out ON public.biz_transaction USING btree (product_id, account_id, investment_id, transaction_date, biz_transaction_id) WHERE (quantity < (0)::numeric);
 CREATE INDEX biz_transaction_page ON public.biz_transaction USING btree (biz_transaction_id);
 CREATE INDEX biz_transaction_parent ON public.biz_transaction USING btree (product_id, parent_biz_transaction_id) WHERE (parent_biz_transaction_id IS NOT NULL);

@@ -4,7 +4,13 @@ import { rowsOf } from '../support/database.ts'
 import { all, newAccounts, newInvestment, newPrice, newProduct } from '../support/ledger.ts'
 import { type Service, startService } from '../support/service.ts'
 
-type Row = { bizTransactionID: number; transactionDate: string; createdDate: string }
+type Row = {
+  bizTransactionID: number
+  transactionDate: string
+  createdDate: string
+  accountID: number
+  externalAccountId: string
+}
 
 let service: Service
 let everything: Row[]
@@ -31,6 +37,8 @@ before(async () => {
       + (biz_transaction_id * 7919 % 1000) * interval '1 hour'`,
   )
   everything = all(await service.admin.get('/BizTransaction?PageSize=1000'))
+  // More accounts than a page by its accounts begins with.
+  await newAccounts(service, productID, 5200)
 })
 after(() => service.stop())
 
@@ -47,6 +55,11 @@ const asked: [string, (row: Row) => boolean][] = [
     'CreatedDate.greaterThan=2024-01-20T00:00:00Z&CreatedDate.lessThan=2024-01-25T00:00:00Z',
     (row) => row.createdDate > '2024-01-20T00:00:00Z' && row.createdDate < '2024-01-25T00:00:00Z',
   ],
+  [
+    'CreatedDate.lessThanOrEqual=2024-01-05T00:00:00Z',
+    (row) => row.createdDate <= '2024-01-05T00:00:00Z',
+  ],
+  ['CreatedDate.equal=2024-01-05T00:00:00Z', (row) => row.createdDate === '2024-01-05T00:00:00Z'],
 ]
 
 describe('A list from a day or from a moment on', () => {
@@ -67,16 +80,71 @@ describe('A list from a day or from a moment on', () => {
         cursor = next.body.nextCursor as string | undefined
       }
       assert.deepEqual(followed, wanted)
+      const backwards: number[] = []
+      for (let cursor: string | undefined = ''; cursor !== undefined; ) {
+        const next: Reply = await get(
+          `${query}&PageSize=89&${cursor ? `Cursor=${cursor}` : 'Order=desc'}`,
+        )
+        backwards.push(...ids(next))
+        cursor = next.body.nextCursor as string | undefined
+      }
+      assert.deepEqual(backwards, wanted.toReversed())
       const total = (await get(`${query}&PageSize=1&IncludeTotal=true&Order=desc`)).body
       assert.equal(total.totalCount, wanted.length)
     })
 })
 
+const byAccount: [string, (row: Row) => boolean][] = [
+  ['ExternalAccountId.contains=-', () => true],
+  ['ExternalAccountId.endsWith=7', (row) => row.externalAccountId.endsWith('7')],
+  ['ExternalAccountId.beginsWith=none', () => false],
+  ['AccountNumber.notIn=none,neither', () => true],
+  ['BizEntityID.greaterThan=700&ExternalBizEntityId.contains=E', (row) => row.accountID > 700],
+  ['BizEntityID.lessThan=40', (row) => row.accountID < 40],
+  ['ExternalInvestmentId=none', () => false],
+  ['ExternalInvestmentId.notEqual=none', () => true],
+]
+
+describe('A list by what the accounts of its rows are like', () => {
+  for (const list of ['/BizTransaction', '/BizEntity/Account/Holdings'])
+    for (const [query, fits] of byAccount)
+      it(`has just what there is, page by page: ${list}?${query}`, async () => {
+        const wanted = everything.filter(fits).map(({ accountID }) => accountID)
+        for (const [order, expected] of [
+          ['asc', wanted],
+          ['desc', wanted.toReversed()],
+        ] as const)
+          for (const size of [7, 400, 1000])
+            assert.deepEqual(
+              await walked(`${list}?${query}&Order=${order}`, size),
+              expected.slice(0, 4 * size),
+            )
+        const second = await read(`${list}?${query}&PageSize=30&PageNumber=2`)
+        assert.deepEqual(accountsOf(second), wanted.slice(30, 60))
+      })
+})
+
+/** The accounts of a list, each of which has one row, as far as the cursors of four pages lead. */
+async function walked(list: string, size: number): Promise<number[]> {
+  const found: number[] = []
+  let cursor: unknown = ''
+  for (let page = 1; page <= 4 && cursor !== undefined; page++) {
+    const next: Reply = await read(`${list}&PageSize=${size}${cursor && `&Cursor=${cursor}`}`)
+    found.push(...accountsOf(next))
+    cursor = next.body.nextCursor
+  }
+  return found
+}
+
 type Reply = { data: Row[]; body: Record<string, unknown> }
 const ids = ({ data }: Reply) => data.map(({ bizTransactionID }) => bizTransactionID)
 
-async function get(query: string): Promise<Reply> {
-  const reply = await service.admin.get(`/BizTransaction?${query}`)
+const accountsOf = ({ data }: Reply) => data.map(({ accountID }) => accountID)
+
+const get = (query: string) => read(`/BizTransaction?${query}`)
+
+async function read(path: string): Promise<Reply> {
+  const reply = await service.admin.get(path)
   assert.equal(reply.status, 200, reply.text)
   return { data: reply.data, body: JSON.parse(reply.text) }
 }

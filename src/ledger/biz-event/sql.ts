@@ -2,7 +2,8 @@ import sql, { join } from 'sql-template-tag'
 import { ledgerScope } from '../../catalogue/product/sql.ts'
 import { accountNames } from '../../parties/account/names.ts'
 import type { Actor } from '../../platform/actor.ts'
-import { conditions, related } from '../../platform/sql/filters.ts'
+import { askedOfOthers, pageByOthers, type Relation } from '../../platform/sql/by-others.ts'
+import { conditions } from '../../platform/sql/filters.ts'
 import type { Fragment, Sql } from '../../platform/sql/handle.ts'
 import { page, renderPage } from '../../platform/sql/paging.ts'
 import { columns, renderByProduct } from '../../platform/sql/render.ts'
@@ -25,22 +26,27 @@ const selectEvents = (selection: Fragment) => sql`
   join investment i on i.investment_id = t.investment_id
   order by t.biz_event_id`
 
+const order = 't.biz_event_id'
+const relations: Relation[] = [
+  {
+    filters: eventAccountFilters,
+    key: 't.product_id, t.account_id',
+    named: 'a.product_id, a.account_id',
+    from: 'account a',
+  },
+]
+
 export function readEvents(handle: Sql, actor: Actor, query: EventQuery) {
-  const asked = [
-    conditions(eventFilters, query),
-    ...related(
-      eventAccountFilters,
-      query,
-      't.product_id, t.account_id',
-      'a.product_id, a.account_id from account a',
-    ),
-  ]
+  const own = conditions(eventFilters, query)
+  const asked = join([own, ...askedOfOthers(relations, query)], ' and ')
   return renderPage(handle, query, {
     key: ['bizEventID'],
     scope: ledgerScope(actor, query, 't.product_id'),
-    rows: (wanted, within) => sql`
-      select t.* from biz_event t
-      where ${join([within, ...asked], ' and ')} ${page(wanted, 'biz_event t', 't.biz_event_id')}`,
+    rows: (wanted, within) => {
+      const rows = sql`select t.* from biz_event t where ${within}`
+      const whole = sql`${rows} and ${asked} ${page(wanted, 'biz_event t', order)}`
+      return pageByOthers(wanted, { alias: 't', order, rows, own, relations, query, whole })
+    },
     show: selectEvents,
   })
 }

@@ -4,34 +4,20 @@ import type { Fragment } from '../../platform/sql/handle.ts'
 import type { Wanted } from '../../platform/sql/paging.ts'
 import { transactionFilters } from './schema.ts'
 
+/** What a query may say beside the days or moments that it asks for. */
+export const neutral =
+  /^(ProductID|ExternalProductId|Page\w+|Cursor|Order|IncludeTotal|ShowClosing)$/
+
+const begins = /^TransactionDate\.greaterThan(OrEqual)?$/
+const fits = /^TransactionDate\.(greater|less)Than(OrEqual)?$/
+
 /**
- * Lists of what is dated from a day on, or created from a moment on, and of nothing else. Pages go
- * by id, and by the order of ids all that was posted before would be looked at first.
+ * Whether a query asks for what is dated from a day on, and for nothing else. Pages go by id, and
+ * by the order of ids all that was posted before would be looked at first.
  */
-type Since = 'TransactionDate' | 'CreatedDate'
-
-/** What a query may say beside it. */
-const neutral = /^(ProductID|ExternalProductId|Page\w+|Cursor|Order|IncludeTotal|ShowClosing)$/
-
-const since = {
-  TransactionDate: {
-    begins: /^TransactionDate\.greaterThan(OrEqual)?$/,
-    fits: /^TransactionDate\.(greater|less)Than(OrEqual)?$/,
-  },
-  CreatedDate: {
-    begins: /^CreatedDate(\.greaterThan(OrEqual)?)?$/,
-    fits: /^CreatedDate(\.(greater|less)Than(OrEqual)?)?$/,
-  },
-}
-
-/** Which of them a query asks for. */
-export function asksSince(query: object): Since | undefined {
+export function asksSince(query: object): boolean {
   const asked = Object.keys(query).filter((name) => !neutral.test(name))
-  return (['TransactionDate', 'CreatedDate'] as const).find(
-    (name) =>
-      asked.some((one) => since[name].begins.test(one)) &&
-      asked.every((one) => since[name].fits.test(one)),
-  )
+  return asked.some((one) => begins.test(one)) && asked.every((one) => fits.test(one))
 }
 
 /** So many rows to skip and to show are found so; a page further on is read up to. */
@@ -41,17 +27,16 @@ type Asked = { within: Fragment; matching: Fragment; later: Fragment; count: num
 
 /**
  * A page of such a list, of rows t: from the first rows where it is among them, else by the index
- * of days or of moments. Nothing where a list is wanted in another order.
+ * of days. Nothing where a list is wanted in another order.
  */
 export function pageSince(
-  which: Since,
   within: Fragment,
   query: object,
-  { size, skip, after, isDescending, isWhole, isPart }: Wanted,
+  { size, skip, after, isDescending, isWhole }: Wanted,
 ): Fragment | undefined {
   if (isDescending || isWhole || skip + BigInt(size) > mostRows) return undefined
   const count = Number(skip) + size
-  const matching = conditions({ [which]: transactionFilters[which] }, query)
+  const matching = conditions({ TransactionDate: transactionFilters.TransactionDate }, query)
   const later = after ? sql`and t.biz_transaction_id > ${after[0]}::bigint` : empty
   const asked = { within, matching, later, count }
   return sql`
@@ -59,15 +44,15 @@ export function pageSince(
     where ${within} and t.biz_transaction_id = any(array(
       with recursive first as materialized (
         select t.biz_transaction_id as id from (
-          select t.biz_transaction_id, t.transaction_date, t.created_date from biz_transaction t
+          select t.biz_transaction_id, t.transaction_date from biz_transaction t
           where ${within} ${later} order by t.biz_transaction_id limit ${3 * count}) t
         where ${matching} order by id limit ${count}),
-      ${which === 'TransactionDate' ? foundByDay(asked) : foundByMoment(asked)}
+      ${foundByDay(asked)}
       select id from (
         select id from first where (select count(*) from first) = ${count}
         union all
         select id from found) c
-      order by id limit ${isPart ? count : size} offset ${isPart ? 0 : Number(skip)}))
+      order by id limit ${size} offset ${Number(skip)}))
     order by t.biz_transaction_id`
 }
 
@@ -104,12 +89,3 @@ const foundByDay = ({ within, matching, later, count }: Asked) => sql`
               and t.biz_transaction_id <= coalesce(e.id, 9223372036854775807)
             offset 0) t
           order by t.id limit ${count}) c)`
-
-/** All since the moment: whoever asks for what is new asks for few, and they lie together. */
-const foundByMoment = ({ within, matching, later, count }: Asked) => sql`
-      found as (
-        select id from (
-          select t.biz_transaction_id as id from biz_transaction t
-          where ${within} and ${matching} ${later} and (select count(*) from first) < ${count}
-          offset 0) c
-        order by id limit ${count})`

@@ -3,12 +3,14 @@ import { ledgerScope } from '../../catalogue/product/sql.ts'
 import { accountNames } from '../../parties/account/names.ts'
 import type { Actor } from '../../platform/actor.ts'
 import { lookups } from '../../platform/lookup/lookups.ts'
-import { conditions, related } from '../../platform/sql/filters.ts'
+import { askedOfOthers, pageByOthers, type Relation } from '../../platform/sql/by-others.ts'
+import { conditions } from '../../platform/sql/filters.ts'
 import type { Fragment, Sql } from '../../platform/sql/handle.ts'
-import { type LedgerScope, page, renderPage } from '../../platform/sql/paging.ts'
+import { type LedgerScope, page, renderPage, type Wanted } from '../../platform/sql/paging.ts'
 import { arrayOf, columns, type Shown } from '../../platform/sql/render.ts'
 import { byProduct, inOneProduct } from '../../platform/sql/spread.ts'
 import { asksSince, pageSince } from './by-date.ts'
+import { createdBetween, pageCreatedBetween } from './by-moment.ts'
 import { counts, ofKind } from './kinds.ts'
 import {
   BizTransaction,
@@ -115,12 +117,22 @@ const withClosingsOf = (page: Fragment) => sql`
     on s.product_id = t.product_id and s.biz_transaction_id = t.biz_transaction_id
   cross join lateral (select s.closing_quantity, s.closing_amount) o`
 
-const accountKey = 't.product_id, t.account_id'
-const accountsFrom = 'a.product_id, a.account_id from account a'
-const accountsOfOwners =
-  'a.product_id, a.account_id from account a join biz_entity e using (biz_entity_id)'
-const investmentKey = 't.product_id, t.investment_id'
-const investmentsFrom = 'i.product_id, i.investment_id from investment i'
+const ofAccount = { key: 't.product_id, t.account_id', named: 'a.product_id, a.account_id' }
+const relations: Relation[] = [
+  { filters: transactionAccountFilters, ...ofAccount, from: 'account a' },
+  {
+    filters: ownerFilters,
+    ...ofAccount,
+    from: 'account a join biz_entity e using (biz_entity_id)',
+  },
+  {
+    filters: transactionInvestmentFilters,
+    key: 't.product_id, t.investment_id',
+    named: 'i.product_id, i.investment_id',
+    from: 'investment i',
+    isBroad: true,
+  },
+]
 
 export async function readTransactions(
   handle: Sql,
@@ -128,28 +140,40 @@ export async function readTransactions(
   query: TransactionQuery,
 ): Promise<Shown> {
   const { Status, ShowClosing, KnownAt } = query
-  const asked = [
-    conditions(transactionFilters, query),
-    ...(Status ? [statusIs(Status)] : []),
-    ...related(transactionAccountFilters, query, accountKey, accountsFrom),
-    ...related(ownerFilters, query, accountKey, accountsOfOwners),
-    ...related(transactionInvestmentFilters, query, investmentKey, investmentsFrom),
-  ]
+  const own = join(
+    [conditions(transactionFilters, query), ...(Status ? [statusIs(Status)] : [])],
+    ' and ',
+  )
+  const asked = [own, ...askedOfOthers(relations, query)]
   const products = ledgerScope(actor, query, 't.product_id')
-  const since = KnownAt ? undefined : asksSince(query)
-  const only = since && (await onlyProduct(handle, products))
+  const created = KnownAt ? undefined : createdBetween(query)
+  const isSince = !KnownAt && asksSince(query)
+  const only = isSince || created ? await onlyProduct(handle, products) : undefined
   const scope = only === undefined ? products : { ...products, within: products.isOf(only) }
+  const quickly = (wanted: Wanted, within: Fragment) => {
+    const near = only === undefined ? sql`true` : within
+    if (created) return pageCreatedBetween(created, { within, near }, wanted)
+    return isSince && only !== undefined ? pageSince(within, query, wanted) : undefined
+  }
   const shown = ShowClosing ? withClosing : withoutClosing
   const closings = KnownAt ? withClosingsOf : () => withClosings
   return renderPage(handle, query, {
     key: ['bizTransactionID'],
     scope,
     rows: (wanted, within) =>
-      (since && (only ?? since === 'CreatedDate') && pageSince(since, within, query, wanted)) ||
-      sql`
+      quickly(wanted, within) ??
+      pageByOthers(wanted, {
+        alias: 't',
+        order: 't.biz_transaction_id',
+        rows: sql`select t.* from biz_transaction t where ${within}`,
+        own,
+        relations,
+        query,
+        whole: sql`
       select t.* from biz_transaction t
       where ${join([within, ...asked], ' and ')}
       ${page(wanted, 'biz_transaction t', 't.biz_transaction_id')}`,
+      }),
     show: (rows) => sql`
         select ${shown} from (${rows}) t ${withNames}
         ${ShowClosing ? closings(rows) : empty} order by t.biz_transaction_id`,
@@ -173,13 +197,10 @@ const statusIs = (status: keyof typeof lookups.BizTransactionStatus) =>
 export const shownRows = (rows: Fragment, names = withNames): Fragment => sql`
   select t.*, (select s from (select ${withoutClosing}) s) as shown from (${rows}) t ${names}`
 
-type Wanted = { request: number; productID: number; id: number }
+type Asked = { request: number; productID: number; id: number }
 
 /** The transactions of several requests, each request's as one JSON array in the order given. */
-export async function renderPerRequest(
-  handle: Sql,
-  wanted: Wanted[],
-): Promise<Map<number, string>> {
+export async function renderPerRequest(handle: Sql, wanted: Asked[]): Promise<Map<number, string>> {
   const places = wanted.map((one, place) => ({ ...one, place }))
   const records: Rendered[] = []
   for (const [productID, own] of byProduct(places))
@@ -192,7 +213,7 @@ export async function renderPerRequest(
 
 type Rendered = { request: number; place: number; json: string }
 
-const renderOfProduct = (handle: Sql, productID: number, wanted: (Wanted & { place: number })[]) =>
+const renderOfProduct = (handle: Sql, productID: number, wanted: (Asked & { place: number })[]) =>
   handle.query<Rendered>(
     inOneProduct(
       sql`

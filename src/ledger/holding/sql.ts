@@ -4,7 +4,8 @@ import { today } from '../../catalogue/product/today.ts'
 import { accountNames } from '../../parties/account/names.ts'
 import type { Actor } from '../../platform/actor.ts'
 import { lookups } from '../../platform/lookup/lookups.ts'
-import { conditions, related } from '../../platform/sql/filters.ts'
+import { askedOfOthers, pageByOthers, type Relation } from '../../platform/sql/by-others.ts'
+import { conditions } from '../../platform/sql/filters.ts'
 import type { Fragment, Sql } from '../../platform/sql/handle.ts'
 import { pageBy, renderPage } from '../../platform/sql/paging.ts'
 import { columns } from '../../platform/sql/render.ts'
@@ -97,10 +98,13 @@ export function readHoldings(handle: Sql, actor: Actor, query: HoldingQuery) {
   return renderPage(handle, query, {
     key: ['productID', 'accountID', 'investmentID'],
     scope: ledgerScope(actor, query, 'h.product_id'),
-    rows: (wanted, within) => sql`
-      ${date ? positionsOrResiduals(date) : positionsToday()}
-      and ${join([within, ...askedOf(query)], ' and ')}
-      ${pageBy(wanted, 'h.product_id, h.account_id, h.investment_id', mostHoldings)}`,
+    rows: (wanted, within) => {
+      const own = conditions(holdingFilters, query)
+      const rows = sql`${date ? positionsOrResiduals(date) : positionsToday()} and ${within}`
+      const asked = join([own, ...askedOfOthers(relations, query)], ' and ')
+      const whole = sql`${rows} and ${asked} ${pageBy(wanted, order, mostHoldings)}`
+      return pageByOthers(wanted, { alias: 'h', order, rows, own, relations, query, whole })
+    },
     show: (rows) => sql`
       select ${holdingColumns}
       from (${rows}) h
@@ -164,27 +168,23 @@ const distributionsOf = sql`
   where e.product_id = h.product_id and e.account_id = h.account_id
     and e.investment_id = h.investment_id`
 
+const order = 'h.product_id, h.account_id, h.investment_id'
 const mostHoldings = `(select max(account_id)::bigint from account)
   * (select max(investment_id) from investment)`
 
-const askedOf = (query: HoldingQuery): Fragment[] => [
-  conditions(holdingFilters, query),
-  ...related(
-    holdingAccountFilters,
-    query,
-    'h.product_id, h.account_id',
-    'a.product_id, a.account_id from account a',
-  ),
-  ...related(
-    ownerFilters,
-    query,
-    'h.product_id, h.account_id',
-    'a.product_id, a.account_id from account a join biz_entity e using (biz_entity_id)',
-  ),
-  ...related(
-    holdingInvestmentFilters,
-    query,
-    'h.product_id, h.investment_id',
-    'i.product_id, i.investment_id from investment i',
-  ),
+const ofAccount = { key: 'h.product_id, h.account_id', named: 'a.product_id, a.account_id' }
+const relations: Relation[] = [
+  { filters: holdingAccountFilters, ...ofAccount, from: 'account a' },
+  {
+    filters: ownerFilters,
+    ...ofAccount,
+    from: 'account a join biz_entity e using (biz_entity_id)',
+  },
+  {
+    filters: holdingInvestmentFilters,
+    key: 'h.product_id, h.investment_id',
+    named: 'i.product_id, i.investment_id',
+    from: 'investment i',
+    isBroad: true,
+  },
 ]

@@ -100,6 +100,10 @@ export function conditions(filters: Filters, query: object): Fragment {
 /** Whether a query uses any of these filters. */
 export const asksFor = (filters: Filters, query: object) => given(filters, query).length > 0
 
+/** Whether it uses any of them by something else than values: then it may fit few or nearly all. */
+export const asksWidely = (filters: Filters, query: object) =>
+  given(filters, query).some(({ operator }) => operator !== 'equal' && operator !== 'in')
+
 /**
  * What a query asks of a related record, as conditions on this one: its key is among those that the
  * other table has for it. None where the query asks nothing of the kind.

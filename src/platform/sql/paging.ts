@@ -289,19 +289,30 @@ export const page = (wanted: Wanted, from: string, id: string): Fragment =>
  */
 export function pageBy(wanted: Wanted, order: string, bound: string): Fragment {
   if (wanted.isWhole) return empty
-  const { size, isDescending, after } = wanted
-  const columns = order.split(', ').map((column) => (isDescending ? `${column} desc` : column))
-  const sorted = raw(columns.join(', '))
-  if (after)
-    return sql`
-    and (${raw(order)}) ${raw(isDescending ? '<' : '>')} (${join(after.map(typed))})
-    order by ${sorted} limit ${size}`
+  const { size, after } = wanted
+  const sorted = sortedBy(wanted, order)
+  if (after) return sql`${behind(wanted, order)} order by ${sorted} limit ${size}`
   const skip = String(wanted.skip < mostRows ? wanted.skip : mostRows)
   if (wanted.isPart) return sql`order by ${sorted} limit ${size} offset ${skip}::bigint`
   return sql`
     and (${skip}::bigint = 0 or ${skip}::bigint < ${raw(bound)})
     order by ${sorted} limit ${size} offset ${skip}::bigint`
 }
+
+/** The columns of a list's key in the order that is wanted. */
+export const sortedBy = ({ isDescending }: Wanted, order: string): Fragment =>
+  raw(
+    order
+      .split(', ')
+      .map((column) => (isDescending ? `${column} desc` : column))
+      .join(', '),
+  )
+
+/** What lies behind the record that a page begins after; all, where it is the first. */
+export const behind = ({ after, isDescending }: Wanted, order: string): Fragment =>
+  after
+    ? sql`and (${raw(order)}) ${raw(isDescending ? '<' : '>')} (${join(after.map(typed))})`
+    : empty
 
 const typed = (value: number | string): Fragment =>
   typeof value === 'number' ? sql`${value}::bigint` : sql`${value}::date`

@@ -53,8 +53,7 @@ select coalesce(sum(m.amount), 0) from (
   select -r.amount from residual_payment r
   where r.product_id = h.product_id and r.account_id = h.account_id
     and r.investment_id = h.investment_id and r.reversed_date is null
-    and r.payment_date <= $3::date) m) > 0)
-    and h.product_id = (
+    and r.payment_date <= $3::date) m) > 0) and h.product_id = (
   select p.product_id from product p
   where true and p.product_id = $4) and h.account_id = $5::bigint
   and ($6::bigint = 0 or $7::bigint < (select max(account_id)::bigint from account)

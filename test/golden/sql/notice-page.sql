@@ -23,9 +23,7 @@ select t.biz_event_id as "bizEventID",
   trim_scale(t.conversion_factor) as "conversionFactor",
   to_char(t.created_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as "createdDate",
   to_char(t.updated_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as "updatedDate",
-  t.external_transaction_id as "externalTransactionId" from (
-    select t.* from biz_event t
-    where t.product_id = (
+  t.external_transaction_id as "externalTransactionId" from (select t.* from biz_event t where t.product_id = (
   select p.product_id from product p
   where true and p.product_id = $1) and true
   and ($2::bigint = 0 or $3::bigint < (select max(t.biz_event_id) from biz_event t))

@@ -1,0 +1,110 @@
+import sql, { empty, join } from 'sql-template-tag'
+import { conditions } from '../../platform/sql/filters.ts'
+import type { Fragment } from '../../platform/sql/handle.ts'
+import type { Wanted } from '../../platform/sql/paging.ts'
+import { neutral } from './by-date.ts'
+import { transactionFilters } from './schema.ts'
+
+const begins = /^CreatedDate(\.greaterThan(OrEqual)?)?$/
+const ends = /^CreatedDate\.lessThan(OrEqual)?$/
+
+type Bounds = { begun: Fragment[]; notOver: Fragment[] }
+
+/** From which moment on, up to which: nothing where a query asks for anything else. */
+export function createdBetween(query: object): Bounds | undefined {
+  const asked = Object.entries(query)
+    .filter(([name]) => !neutral.test(name))
+    .flatMap(([name, value]) => (name === 'CreatedDate.equal' ? within(value) : [[name, value]]))
+  const bounds = (which: RegExp) =>
+    asked.filter(([name]) => which.test(name)).map(([name, value]) => created({ [name]: value }))
+  const [begun, notOver] = [bounds(begins), bounds(ends)]
+  const isAll = begun.length + notOver.length === asked.length
+  return isAll && asked.length > 0 ? { begun, notOver } : undefined
+}
+
+const within = (second: unknown) => [
+  ['CreatedDate.greaterThanOrEqual', second],
+  ['CreatedDate.lessThanOrEqual', second],
+]
+
+const created = (query: object) =>
+  conditions({ CreatedDate: transactionFilters.CreatedDate }, query)
+
+/**
+ * So many rows to skip and to show are found so; a page further on is read up to, and so are the
+ * parts of a ledger that is spread.
+ */
+const mostRows = 20_000n
+
+/**
+ * A page of the transactions t that were created between two moments. Pages go by id, and ids run
+ * with the moments, though not strictly: a posting may take its id before another that began
+ * earlier. So the ids of about that time are looked for as one does in a telephone book, and read
+ * in their order. What lies outside of them all the same is found by the block range index, which
+ * knows of each range of blocks the moments and the ids: that it has the right moments at the wrong
+ * ids is said of very few. `near` are the rows among which to look, whose ids are known.
+ */
+export function pageCreatedBetween(
+  { begun, notOver }: Bounds,
+  rows: { within: Fragment; near: Fragment },
+  { size, skip, after, isDescending, isWhole, isPart }: Wanted,
+): Fragment | undefined {
+  if (isWhole || isPart || skip + BigInt(size) > mostRows) return undefined
+  const count = Number(skip) + size
+  const order = isDescending ? sql`desc` : empty
+  const matching = all([rows.within, ...begun, ...notOver])
+  const further = (id: Fragment) =>
+    after ? sql`and ${id} ${isDescending ? sql`<` : sql`>`} ${after[0]}::bigint` : empty
+  const outside = (place: Fragment) => sql`
+        select t.biz_transaction_id as id from biz_transaction t
+        where ${matching} and ${place} ${further(anyID)}`
+  return sql`
+    select t.* from biz_transaction t
+    where ${rows.within} and t.biz_transaction_id = any(array(
+      with recursive ${search(sql`start`, rows.near, before(begun))},
+      ${search(sql`finish`, rows.near, notOver.length > 0 ? all(notOver) : sql`true`)},
+      span as materialized (
+        select (select max(low) from start) as low, (select min(high) from finish) as high)
+      select id from (
+        (select t.biz_transaction_id as id from (
+            select t.biz_transaction_id, t.created_date from biz_transaction t
+            where ${rows.within} ${further(sql`t.biz_transaction_id`)}
+              and t.biz_transaction_id > (select low from span)
+              and t.biz_transaction_id < (select high from span)
+            order by t.biz_transaction_id ${order} offset 0) t
+          where ${all([...begun, ...notOver])}
+          order by t.biz_transaction_id ${order} limit ${count})
+        union all
+        ${outside(sql`${anyID} <= (select low from span)`)}
+        union all
+        ${outside(sql`${anyID} >= (select high from span)`)}) c
+      order by id ${order} limit ${size} offset ${Number(skip)}))
+    order by t.biz_transaction_id`
+}
+
+/** As the block range index has it, and no other: by the others all that lies outside is read. */
+const anyID = sql`(t.biz_transaction_id + 0)`
+
+const all = (some: readonly Fragment[]) => join([...some], ' and ')
+const before = (begun: readonly Fragment[]) =>
+  begun.length > 0 ? sql`not (${all(begun)})` : sql`false`
+
+/** About how many ids may lie between two that the search ends with. */
+const closeEnough = 256
+
+/** The last id at which rows are still before a place, and the first at which they are not. */
+const search = (name: Fragment, near: Fragment, isBefore: Fragment) => sql`
+      ${name} (low, high) as (
+        select 0::bigint, (
+          select max(t.biz_transaction_id) + 1 from biz_transaction t where ${near})
+        union all
+        select case when m.is_before then m.id else s.low end,
+          case when m.is_before then s.high else m.id end
+        from ${name} s
+        cross join lateral (
+          select m.id, coalesce((
+            select ${isBefore} from biz_transaction t
+            where ${near} and t.biz_transaction_id >= m.id
+            order by t.biz_transaction_id limit 1), false) as is_before
+          from (select (s.low + s.high) / 2 as id) m) m
+        where s.high - s.low > ${closeEnough})`
