@@ -45,21 +45,19 @@ export async function recordResults(all: Tx, actor: Actor, result: RunResult): P
     reason,
     date: date ?? today,
   }))
+  const named = sql`
+      select g.*, p.id, p.before from ${recordset('g', given, givenColumns)}
+      cross join lateral (${paymentNamed(run)}) p`
   await keepLedgerRows(
     tx,
     'payment',
-    sql`${ofRun(run, 't')} and exists (
-    select 1 from ${recordset('g', given, givenColumns)}
-    where t.payment_id = g.payment_id or (g.payment_id is null and t.reference = g.reference))`,
+    sql`${ofRun(run, 't')} and t.payment_id in (select n.id from (${named}) n)`,
   )
   const found = await tx.query<{ place: number; state: string; id: number }>(sql`
-    with given as materialized (select * from ${recordset('g', given, givenColumns)}),
-    found as (
-      select g.place, g.state, g.reason, g.date, p.payment_id, p.state as before,
-        count(*) over (partition by p.payment_id) as times
-      from given g
-      join payment p on ${ofRun(run, 'p')} and (p.payment_id = g.payment_id
-        or (g.payment_id is null and p.reference = g.reference))),
+    with found as materialized (
+      select n.place, n.state, n.reason, n.date, n.id as payment_id, n.before,
+        count(*) over (partition by n.id) as times
+      from (${named}) n),
     updated as (
       update payment p set state = f.state, state_reason = f.reason, state_date = f.date
       from found f
@@ -79,6 +77,14 @@ export async function recordResults(all: Tx, actor: Actor, result: RunResult): P
   await closeIfDone(tx, actor, run)
   return told(tx, actor, run, { payments: result.payments.length, returned: ids.length })
 }
+
+/** The payment of a run that a result g names: each looked up by itself, however many there are. */
+const paymentNamed = (run: RunID) => sql`
+  select p.payment_id as id, p.state as before from payment p
+  where g.payment_id is not null and ${ofRun(run, 'p')} and p.payment_id = g.payment_id
+  union all
+  select p.payment_id, p.state from payment p
+  where g.payment_id is null and ${ofRun(run, 'p')} and p.reference = g.reference limit 1`
 
 const givenColumns = {
   place: 'int',
