@@ -122,7 +122,7 @@ const later = {
  * to gather what is alone costs more than to write it.
  */
 const postForm = (shape: Shape, isArray: boolean, isKeyed: boolean): Form => sql`
-    with ${singleLegs(resolved(shape), standingFound)},
+    with ${singleLegs(resolved(shape), found)},
     ${fit(isKeyed)}, ${locked}, ${isArray ? wholeArray : eachByItself},
     ${appendingOf(shape)}, shown as ${isArray ? raw('materialized') : empty} (${shown}),
     ${isArray ? toldTogether : toldOneByOne},
@@ -135,7 +135,7 @@ const postForm = (shape: Shape, isArray: boolean, isKeyed: boolean): Form => sql
     select request, json, count from told`
 
 const appendOf = (shape: Shape): Fragment => sql`
-    with ${singleLegs(resolved(shape), standingFound)},
+    with ${singleLegs(resolved(shape), found)},
     ${fit(false)}, ${locked}, ${numbered(empty, empty)}, ${appendingOf(shape)}
     select place, product_id as "productID", id from ready`
 
@@ -174,30 +174,48 @@ function resolved({ naming, used, isScoped }: Shape): Fragment {
   const byInvestment = { value: 'g.investment_name', productID: 'a."productID"' }
   const named = ({ identity }: Reference, column: string, by: NameColumns, others?: string[]) =>
     recordNamed(identity, column, by, visible, others)
-  const found = (one: Fragment, alias: string) => sql`cross join lateral (${one}) ${raw(alias)}`
+  const beside = (one: Fragment, alias: string) => sql`cross join lateral (${one}) ${raw(alias)}`
   return sql`
     select g.*, a.id as account_id, a."productID" as product_id, i.id as investment_id,
       null::numeric as factor, false as carries, ${standing('a', 'e')} as found_standing,
       a.external_account_id, a.account_number, e.name as biz_entity_name,
-      i.external_investment_id, i.security_code, i.name as investment_title
+      i.external_investment_id, i.security_code, i.name as investment_title,
+      p.time_zone as found_time_zone, p.locked_date as found_locked_date,
+      p.is_active as found_product_is_active, p.external_product_id as found_product,
+      i.is_active as found_is_active, i.currency_id as found_currency_id,
+      i.unit_decimals as found_unit_decimals, i.maximum_price_age_days as found_price_age
       ${raw(unused.map((name) => `, null::${all[name]} as ${name}`).join(''))}
     from ${recordsetOf(
       'g',
       Object.fromEntries(given),
       used.map((name) => arrayOf[name]!),
     )}
-    ${product ? found(named(productReference, product, byProduct), 'p') : empty}
-    ${found(named(accountReference, account, byAccount, ofAccount), 'a')}
+    ${product ? beside(named(productReference, product, byProduct, ofProduct), 'p') : empty}
+    ${beside(named(accountReference, account, byAccount, ofAccount), 'a')}
+    ${product ? empty : beside(productOfAccount, 'p')}
     cross join lateral (
       select name, biz_entity_status_id from biz_entity
       where biz_entity_id = a.biz_entity_id limit 1) e
-    ${found(named(investmentReference, investment, byInvestment, ofInvestment), 'i')}`
+    ${beside(named(investmentReference, investment, byInvestment, ofInvestment), 'i')}`
 }
 
-/** What is told of them, and how the account stands: read once, with the account. */
+/** What is told of them and what they depend on: read once, where they are found. */
 const ofAccount = ['biz_entity_id', 'account_status_id', 'external_account_id', 'account_number']
-const ofInvestment = ['external_investment_id', 'security_code', 'name']
-const standingFound = sql`select g.found_standing as standing`
+const ofInvestment = [
+  ...['external_investment_id', 'security_code', 'name', 'is_active', 'currency_id'],
+  ...['unit_decimals', 'maximum_price_age_days'],
+]
+const ofProduct = ['time_zone', 'locked_date', 'is_active', 'external_product_id']
+const productOfAccount = sql`
+      select ${raw(ofProduct.join(', '))} from product where product_id = a."productID" limit 1`
+const found = {
+  terms: sql`
+        select g.found_is_active as is_active, g.found_currency_id as currency_id,
+          g.found_unit_decimals as unit_decimals, g.found_price_age as maximum_price_age_days,
+          g.found_time_zone as time_zone, g.found_locked_date as locked_date,
+          g.found_product_is_active as product_is_active, g.found_product as external_product_id`,
+  standing: sql`select g.found_standing as standing`,
+}
 
 const isUnimpeded = unimpeded('s')
 /** As many digits as figures may have before the point. */

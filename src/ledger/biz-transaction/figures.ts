@@ -80,6 +80,16 @@ const standingOfAccount = sql`
         from account a join biz_entity e on e.biz_entity_id = a.biz_entity_id
         where a.account_id = g.account_id limit 1`
 
+/** What of a leg's investment and product its figures and its standing depend on. */
+const termsOfInvestment = sql`
+        select i.is_active, i.currency_id, i.unit_decimals, i.maximum_price_age_days, p.time_zone,
+          p.locked_date, p.is_active as product_is_active, p.external_product_id
+        from investment i join product p on p.product_id = i.product_id
+        where i.investment_id = g.investment_id limit 1`
+
+/** What is so around legs g: read for each, or by whoever has found it with them. */
+const around = { terms: termsOfInvestment, standing: standingOfAccount }
+
 /**
  * Price, units and money of every leg by itself, as a list of CTEs that ends with `single`: its
  * rows are those given, each with what is so around it, and with its own_quantity, own_amount,
@@ -87,7 +97,7 @@ const standingOfAccount = sql`
  * investment's decimals and money to the currency's, half away from zero. Dividends are widened
  * before a division, since a quotient is only as long as its operands and would be rounded twice.
  */
-export const singleLegs = (given: Fragment, itsStanding = standingOfAccount): Fragment => sql`
+export const singleLegs = (given: Fragment, { terms, standing } = around): Fragment => sql`
     known as (
       select g.*, i.is_active, i.currency_id, i.product_is_active, i.external_product_id,
         s.standing,
@@ -108,12 +118,8 @@ export const singleLegs = (given: Fragment, itsStanding = standingOfAccount): Fr
             then coalesce(v.redemption_price, v.plain_price)
           else coalesce(v.application_price, v.plain_price) end) as unit_price
       from (${given}) g
-      cross join lateral (
-        select i.is_active, i.currency_id, i.unit_decimals, i.maximum_price_age_days, p.time_zone,
-          p.locked_date, p.is_active as product_is_active, p.external_product_id
-        from investment i join product p on p.product_id = i.product_id
-        where i.investment_id = g.investment_id limit 1) i
-      cross join lateral (${itsStanding}) s
+      cross join lateral (${terms}) i
+      cross join lateral (${standing}) s
       left join lateral (
         select price_date, price as plain_price, application_price, redemption_price
         from investment_price p

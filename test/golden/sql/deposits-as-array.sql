@@ -27,11 +27,16 @@
     or e.biz_entity_status_id = 3 then 'suspended'
   else 'open' end as found_standing,
     a.external_account_id, a.account_number, e.name as biz_entity_name,
-    i.external_investment_id, i.security_code, i.name as investment_title
+    i.external_investment_id, i.security_code, i.name as investment_title,
+    p.time_zone as found_time_zone, p.locked_date as found_locked_date,
+    p.is_active as found_product_is_active, p.external_product_id as found_product,
+    i.is_active as found_is_active, i.currency_id as found_currency_id,
+    i.unit_decimals as found_unit_decimals, i.maximum_price_age_days as found_price_age
     , null::numeric as quantity, null::numeric as price, null::numeric as fee, null::numeric as fee_override, null::numeric as fee_percentage, null::numeric as fee_discount, null::boolean as made_by_quantity, null::text as key, null::text as fingerprint
   from unnest($1::int[],$2::int[],$3::smallint[],$4::bigint[],$5::bigint[],$6::bigint[],$7::date[],$8::numeric[],$9::text[],$10::text[],$11::int[],$12::text[],$13::text[],$14::text[],$15::text[]) g ("place", "request", "type_id", "account_name", "investment_name", "product_name", "transaction_date", "amount", "external_id", "comment", "user_id", "username", "operation", "request_id", "changes")
   cross join lateral (
 select r.product_id as id
+  , r.time_zone, r.locked_date, r.is_active, r.external_product_id
 from product r
 where r.product_id = g.product_name and true and true limit 1) p
   cross join lateral (
@@ -44,14 +49,14 @@ where r.account_id = g.account_name and (p.id is null or r.product_id = p.id) an
     where biz_entity_id = a.biz_entity_id limit 1) e
   cross join lateral (
 select r.investment_id as id , r.product_id as "productID"
-  , r.external_investment_id, r.security_code, r.name
+  , r.external_investment_id, r.security_code, r.name, r.is_active, r.currency_id, r.unit_decimals, r.maximum_price_age_days
 from investment r
 where r.investment_id = g.investment_name and (a."productID" is null or r.product_id = a."productID") and true limit 1) i) g
     cross join lateral (
-      select i.is_active, i.currency_id, i.unit_decimals, i.maximum_price_age_days, p.time_zone,
-        p.locked_date, p.is_active as product_is_active, p.external_product_id
-      from investment i join product p on p.product_id = i.product_id
-      where i.investment_id = g.investment_id limit 1) i
+      select g.found_is_active as is_active, g.found_currency_id as currency_id,
+        g.found_unit_decimals as unit_decimals, g.found_price_age as maximum_price_age_days,
+        g.found_time_zone as time_zone, g.found_locked_date as locked_date,
+        g.found_product_is_active as product_is_active, g.found_product as external_product_id) i
     cross join lateral (select g.found_standing as standing) s
     left join lateral (
       select price_date, price as plain_price, application_price, redemption_price
