@@ -16,9 +16,9 @@ alter role registry_service set timezone to 'UTC';
 alter role registry_service set enable_seqscan to off;
 alter role registry_service set jit to off;
 
--- Up to where numbers were drawn, also for what is gone by now.
+-- Up to where numbers were drawn, also for what is gone by now. By name: some are made anew below.
 create temporary table drawn on commit drop as
-  select format('%I.%I', schemaname, sequencename)::regclass as name, last_value
+  select format('%I.%I', schemaname, sequencename) as name, last_value
   from pg_sequences where schemaname = 'public' and last_value is not null;
 
 -- References between tables of which one is distributed already and the other not yet are the one
@@ -138,7 +138,7 @@ select citus_add_local_table_to_metadata('audit');
 -- stays: migration, login_failure, idempotency, audit_link, audit_seal, approval_rule, encryption_key, event, event_feed
 
 -- A table that becomes known to Citus forgets up to where its numbers were drawn.
-select setval(name, last_value) from drawn;
+select setval(name::regclass, last_value) from drawn;
 
 -- Citus draws the numbers of new rows by itself, with the rights of whoever asks.
 grant usage on all sequences in schema public to registry_service;

@@ -51,11 +51,12 @@ const times = <T>(count: number, work: (n: number) => Promise<T>) =>
   Promise.all(Array.from({ length: count }, (_, n) => work(n)))
 
 /** A client on its own that holds an account, as a long piece of work would. */
-async function holdAccount(accountID: number) {
+async function holdAccount({ productID, accountID }: Pick<Fund, 'productID' | 'accountID'>) {
   const client = new pg.Client(first.connection)
   await client.connect()
   await client.query('begin')
-  await client.query('select from ledger_account where account_id = $1 for update', [accountID])
+  const own = 'product_id = $1 and account_id = $2'
+  await client.query(`select 1 from ledger_account where ${own} for update`, [productID, accountID])
   return async () => {
     await client.query('rollback')
     await client.end()
@@ -331,7 +332,7 @@ describe('Postings that arrive together', () => {
         ...more,
       })
     for (let n = 0; n < 12; n++) only(await deposit(n))
-    const letGo = await holdAccount(fund.accounts[0]!.accountID)
+    const letGo = await holdAccount(fund)
     let stuckEnded = 0
     const stuck = Array.from({ length: 8 }, async () => {
       const reply = await deposit(0)
@@ -362,7 +363,7 @@ describe('Changes of transactions that wait for an account somebody else holds',
     const [a, b] = fund.accounts.map(({ accountID }) => accountID)
     const own = { accountID: a, investmentID: fund.investmentID, amount: 1 }
     const { bizTransactionID } = only(await onFirst('Deposit', own))
-    const letGo = await holdAccount(a!)
+    const letGo = await holdAccount(fund)
     let ended = 0
     const stuck = Array.from({ length: 12 }, async () => {
       const reply = await first.admin.put('/BizTransaction', { bizTransactionID, amount: 2 })

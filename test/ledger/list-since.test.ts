@@ -33,8 +33,9 @@ before(async () => {
   all(await service.admin.post('/BizTransaction/Deposit', bodies))
   await rowsOf(
     service.connection,
-    `update biz_transaction set created_date = timestamptz '2024-01-01 00:00Z'
-      + (biz_transaction_id * 7919 % 1000) * interval '1 hour'`,
+    `update biz_transaction set created_date = to_timestamp(
+      extract(epoch from timestamptz '2024-01-01 00:00Z')
+        + (biz_transaction_id * 7919 % 1000) * 3600)`,
   )
   everything = all(await service.admin.get('/BizTransaction?PageSize=1000'))
   // More accounts than a page by its accounts begins with.

@@ -73,6 +73,12 @@ async function rowIn(tx: Tx, productID: number, input: InvestmentInput, before?:
 async function refuseOtherMeasure(tx: Tx, before: Row, row: Row) {
   const isFiner = (before.unit_decimals as number) <= (row.unit_decimals as number)
   if (before.currency_id === row.currency_id && isFiner) return
+  // Where the ledger is spread, the first postings hold the copy beside their product: so do we.
+  await tx.query(sql`
+    select 1 from investment i
+    left join holding h on h.product_id = ${before.product_id} and h.account_id = 0
+      and h.investment_id = i.investment_id
+    where i.investment_id = ${before.investment_id} for update of i`)
   const [held] = await tx.query(sql`
     select 1 from holding
     where product_id = ${before.product_id} and investment_id = ${before.investment_id} limit 1`)
