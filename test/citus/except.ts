@@ -1,0 +1,49 @@
+/**
+ * Test files that `npm run test:citus` leaves out, and why. All others speak to a service on the
+ * cluster, or need no database and are quick.
+ */
+const reasons: Record<string, readonly string[]> = {
+  'reads the code or its papers, and asks no database': [
+    'tidy.test.ts',
+    'supply-chain.test.ts',
+    'golden/golden.test.ts',
+    'console/*',
+    'money/payment-file.test.ts',
+    'platform/config.test.ts',
+    'platform/etag.test.ts',
+    'platform/generated-clients.test.ts',
+    'platform/json.test.ts',
+    'platform/lookup-ids.test.ts',
+    'platform/turns.test.ts',
+  ],
+  'is about the embedded database, or starts servers of its own': [
+    'crash.test.ts', // of a cluster: test/citus/kills.ts, which runs after the files
+    'faults.test.ts',
+    'readme.test.ts',
+    'start.test.ts',
+    'operations/demo.test.ts',
+    'platform/database.test.ts',
+    'platform/embedded.test.ts',
+    'platform/readers.test.ts',
+  ],
+  'makes databases of its own on one server, by the migrations': [
+    'operations/backup.test.ts',
+    'operations/backup-store.test.ts',
+    'operations/distribute.test.ts',
+    'platform/add-a-field.test.ts',
+    'platform/migrate.test.ts',
+    'platform/schema-rules.test.ts',
+  ],
+  'is about the plans or the marks of one server': [
+    'ledger/ledger-plans.test.ts',
+    'ledger/long-history.test.ts',
+    'parties/investor-plans.test.ts',
+  ],
+}
+
+/** Why a file, by its name below test/, is left out; undefined where it is run. */
+export function exceptionFor(name: string): string | undefined {
+  const isNamed = (pattern: string) =>
+    pattern.endsWith('/*') ? name.startsWith(pattern.slice(0, -1)) : pattern === name
+  return Object.keys(reasons).find((reason) => reasons[reason]!.some(isNamed))
+}
