@@ -11,7 +11,7 @@ import { Failure } from '../shared/view/Failure.tsx'
 import { Icon } from '../shared/view/icons.tsx'
 import { Card, Loading } from '../shared/view/Page.tsx'
 import { sendImport, sentFrom } from './send.ts'
-import { type Table as Rows, readTable, writeTable } from './table.ts'
+import { type Table as Rows, readRefused, writeTable } from './table.ts'
 
 /** Rows shown and mended in the page; more are mended in the file. */
 const most = 200
@@ -22,7 +22,8 @@ type Props = { found: Import }
 
 /** What was refused, each row with what is wrong with it. */
 export function Refused({ found }: Props) {
-  const { importID, format, fileName } = found
+  const { importID, format, fileName, rowsRefused } = found
+  const canShow = format === 'csv' || (format === 'xlsx' && (rowsRefused ?? 0) < most)
   const errors = useQuery({
     queryKey: ['refused', importID],
     staleTime: Number.POSITIVE_INFINITY,
@@ -30,9 +31,10 @@ export function Refused({ found }: Props) {
   })
   const text = useQuery({
     queryKey: ['refused rows', importID],
-    enabled: format === 'csv' && errors.data !== undefined,
+    // Rows that are not shown are not unpacked either.
+    enabled: canShow && errors.data !== undefined,
     staleTime: Number.POSITIVE_INFINITY,
-    queryFn: async () => readTable((await errors.data?.text()) ?? '', most),
+    queryFn: () => readRefused(errors.data ?? new Blob(), format ?? '', most),
   })
   const { data } = errors
   return (
@@ -54,7 +56,8 @@ export function Refused({ found }: Props) {
       {errors.error && <Failure error={errors.error} retry={() => void errors.refetch()} />}
       {(errors.isPending || text.isLoading) && <Loading />}
       {text.data && <Mend found={found} table={text.data} />}
-      {format !== 'csv' && (
+      {text.error && <Failure error={text.error} retry={() => void text.refetch()} />}
+      {!canShow && (
         <Text size="sm" className="quiet" p="md">
           Download the rows with what is wrong with each, mend them there and import that file.
         </Text>
@@ -78,7 +81,8 @@ function Mend({ found, table }: Props & { table: Rows }) {
     setState({ busy: true })
     try {
       const kept = { head: table.head.slice(verdict), rows: rows.map((row) => row.slice(verdict)) }
-      const file = new File([writeTable(kept)], `mended ${found.fileName ?? 'rows.csv'}`)
+      const name = (found.fileName ?? 'rows').replace(/\.\w+$/, '')
+      const file = new File([writeTable(kept)], `mended ${name}.csv`)
       const terms = { ...sent.terms, encoding: 'UTF-8' as const }
       const id = String(await sendImport({ file, terms }, 'validate'))
       await navigate({ to: '/$product/import/$id', params: { product: slug, id } })

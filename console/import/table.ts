@@ -29,14 +29,34 @@ export const writeTable = ({ head, rows }: Table) =>
 
 /** Long enough for any first line. */
 const headBytes = 65_536
+/** A workbook is unpacked as a whole to read its first row; a larger one is left to the service. */
+const mostWorkbook = 10 * 2 ** 20
+
+/** The rows of a workbook; what reads it is fetched when there is one. */
+async function workbookRows(file: Blob): Promise<string[][]> {
+  const { readWorkbook } = await import('./workbook.ts')
+  return readWorkbook(new Uint8Array(await file.arrayBuffer()))
+}
+
+/** The refused rows of a file, as it came: CSV or a workbook. */
+export async function readRefused(file: Blob, format: string, mostRows: number): Promise<Table> {
+  if (format !== 'xlsx') return readTable(await file.text(), mostRows)
+  const [head = [], ...rows] = (await workbookRows(file)).slice(0, mostRows + 1)
+  return { head, rows: rows.map((row) => head.map((_, i) => row[i] ?? '')) }
+}
+
+const named = (head: readonly string[]) => head.map((name) => name.trim()).filter(Boolean)
 
 /** The headings of a file, or none where only the service can read it. */
 export async function headingsOf(file: File, encoding: string): Promise<string[]> {
+  if (/\.xlsx$/i.test(file.name) && file.size <= mostWorkbook) {
+    // What cannot be read here, the service tells of.
+    const rows = await workbookRows(file).catch(() => [])
+    return named(rows.find((row) => row.some(Boolean)) ?? [])
+  }
   if (!/\.(csv|txt|tsv)$/i.test(file.name)) return []
   const bytes = await file.slice(0, headBytes).arrayBuffer()
   const lines = new TextDecoder(encoding).decode(bytes).split('\n')
   const first = lines.find((line) => line.trim() && !line.startsWith('#')) ?? ''
-  return readTable(first)
-    .head.map((name) => name.trim())
-    .filter(Boolean)
+  return named(readTable(first).head)
 }

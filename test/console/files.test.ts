@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
+import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
+import { writeSheet } from '../../src/integration/import/xlsx-write.ts'
 import { type Browser, findings, skip, startConsole } from '../support/browser.ts'
 import { fundOf } from '../support/distribution.ts'
 import { importFor } from '../support/imports.ts'
@@ -113,6 +115,34 @@ describe('The console’s files', { skip }, () => {
     await press('Import the good row')
     await page.getByLabel('amount of line 3').fill('20.00')
     assert.equal(await posted(), before + 1)
+    await press('Check 1 mended row')
+    await press('Import 1 row')
+    await page.getByText('All or none').waitFor()
+    await page.getByText('Completed', { exact: true }).waitFor()
+    assert.equal(await posted(), before + 2)
+  })
+
+  it('maps the columns of a workbook, and mends its refused rows in the page', async () => {
+    const posted = async () =>
+      (await service.admin.get(`/BizTransaction?ProductID=${fund.productID}`)).data.length
+    const before = await posted()
+    const { accountID } = fund.accounts[0]!
+    const line = (amount: string) => [
+      ...['Deposit', String(accountID), String(fund.investmentID), '10/01/2026'],
+      amount,
+    ]
+    const head = ['operation', 'accountID', 'investmentID', 'When', 'amount']
+    const path = join(temporaryFolder(), 'july.xlsx')
+    await writeSheet(path, [head, line('11.10'), line('twelve')])
+    await page.goto(`${address}/import/new`)
+    await page.locator('input[type=file]').setInputFiles(path)
+    await choose('Field for When', 'transactionDate')
+    await choose('Dates are written', '30/06/2026')
+    await press('Check the file')
+    await page.getByRole('cell', { name: /amount must/ }).waitFor()
+    await press('Import the good row')
+    await page.getByLabel('amount of line 3').fill('12.20')
+    assert.deepEqual(await findings(page), [])
     await press('Check 1 mended row')
     await press('Import 1 row')
     await page.getByText('All or none').waitFor()

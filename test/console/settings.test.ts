@@ -93,6 +93,13 @@ describe('The console’s settings', { skip }, () => {
     await page.goto(`${service.url}/console${where}`)
     await press('Change the hold for Court order')
     assert.deepEqual(await findings(page), [])
+    const rule = { resource: 'Hold', requiredApprovals: 1 }
+    const [{ approvalRuleID }] = (await service.admin.post('/ApprovalRule', rule)).data
+    await press('Release')
+    await press('Release the units')
+    await page.getByText('It waits until somebody else approves it.').waitFor()
+    assert.equal((await held()).length, 1)
+    await service.admin.delete(`/ApprovalRule?ApprovalRuleID=${approvalRuleID}`)
     await press('Release')
     await press('Release the units')
     await page.getByText('Nothing is held back').waitFor()

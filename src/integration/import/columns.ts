@@ -128,8 +128,10 @@ function turned({ node }: Column, cell: Cell, text: string, dates: DateFormat): 
   return text
 }
 
+/** 2026-06-30 is no other day in any way: so the refused rows of a workbook have theirs. */
 function dayIn(text: string, dates: DateFormat): string | undefined {
-  if (dates === 'YYYY-MM-DD') return /^\d{4}-\d\d-\d\d/.test(text) ? text : undefined
+  if (/^\d{4}-\d\d-\d\d/.test(text)) return text
+  if (dates === 'YYYY-MM-DD') return undefined
   const [, day, month, year] = /^(\d{1,2})\/(\d{1,2})\/(\d{4})$/.exec(text) ?? []
   return day && month && year
     ? `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`
