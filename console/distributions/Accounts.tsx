@@ -52,6 +52,7 @@ function useColumns(): Column<EntitledAccount>[] {
     { id: 'account', title: 'Account', text: (row) => row.accountNumber ?? '' },
     { id: 'units', title: 'Units', right: true, text: (row) => units(row.units) },
     { id: 'gross', title: 'Gross', right: true, text: (row) => money(row.grossAmount) },
+    { id: 'tax', title: 'Tax', right: true, text: (row) => money(row.taxAmount) },
     { id: 'drp', title: 'Reinvested', right: true, text: (row) => money(row.drpAmount) },
     { id: 'drpUnits', title: 'DRP units', right: true, text: (row) => units(row.drpUnits) },
     { id: 'cash', title: 'Cash', right: true, text: (row) => money(row.cashAmount) },
@@ -89,6 +90,7 @@ function useTotals({ productID, corporateActionID, distributionStatusID }: Distr
         accounts: rows.length,
         units: total('units'),
         gross: total('grossAmount'),
+        tax: total('taxAmount'),
         drp: total('drpAmount'),
         cash: total('cashAmount'),
       }
@@ -100,23 +102,24 @@ function Reconciliation({ distribution }: Props) {
   const { currency } = useProduct()
   const { data } = useTotals(distribution)
   if (!data) return null
-  const left = subtract(data.gross, sum([data.drp, data.cash]))
+  const left = subtract(data.gross, sum([data.tax, data.drp, data.cash]))
   return (
     <>
       <Figures>
         <Figure label="Accounts" value={count(data.accounts)} />
         <Figure label="Units" value={units(data.units)} />
         <Figure label={`Gross, ${currency}`} value={money(data.gross)} />
+        <Figure label="Tax withheld" value={money(data.tax)} />
         <Figure label="Reinvested" value={money(data.drp)} />
         <Figure
           label="Cash"
           value={money(data.cash)}
-          note={isZero(left) ? 'Reinvested and cash add up to gross' : undefined}
+          note={isZero(left) ? 'With tax and reinvested, gross' : undefined}
         />
       </Figures>
       {!isZero(left) && (
-        <Alert color="blue">
-          {money(left)} {currency} of gross is neither reinvested nor cash: tax.
+        <Alert color="red">
+          {money(left)} {currency} of gross is neither tax, nor reinvested, nor cash.
         </Alert>
       )}
     </>

@@ -1,5 +1,4 @@
-import { Button, Stack, Stepper } from '@mantine/core'
-import { useMediaQuery } from '@mantine/hooks'
+import { Button, Stack } from '@mantine/core'
 import { Link, useParams } from '@tanstack/react-router'
 import { useEffect } from 'react'
 import { see } from '../frame/recent.ts'
@@ -11,6 +10,7 @@ import { type Fact, Facts } from '../shared/view/Facts.tsx'
 import { Icon } from '../shared/view/icons.tsx'
 import { Card, Empty, Page } from '../shared/view/Page.tsx'
 import { Status } from '../shared/view/Status.tsx'
+import { Steps } from '../shared/view/Steps.tsx'
 import { Accounts } from './Accounts.tsx'
 import { rateOf } from './Distributions.tsx'
 import { Reverse } from './Reverse.tsx'
@@ -41,7 +41,6 @@ export function Distribution() {
   const { id } = useParams({ strict: false }) as { id: string }
   const { productID, slug } = useProduct()
   const may = useMay()
-  const isNarrow = useMediaQuery('(max-width: 700px)')
   const [found] = useReadNow<Record[]>('/Distribution', {
     ProductID: productID,
     CorporateActionID: id,
@@ -65,18 +64,7 @@ export function Distribution() {
       actions={actions}
     >
       <Card>
-        <Stepper
-          active={status}
-          size="sm"
-          allowNextStepsSelect={false}
-          iconSize={30}
-          orientation={isNarrow ? 'vertical' : 'horizontal'}
-        >
-          <Stepper.Step label="Configured" description="Rate and dates" />
-          <Stepper.Step label="Declared" description="Entitlements locked" />
-          <Stepper.Step label="Paid" description="Cash posted" />
-          <Stepper.Step label="Completed" description="Units allotted" />
-        </Stepper>
+        <Steps active={status} steps={steps} />
       </Card>
       <Stack>
         <Stage distribution={found} />
@@ -88,6 +76,13 @@ export function Distribution() {
     </Page>
   )
 }
+
+const steps = [
+  { label: 'Configured', description: 'Rate and dates' },
+  { label: 'Declared', description: 'Entitlements locked' },
+  { label: 'Paid', description: 'Cash posted' },
+  { label: 'Completed', description: 'Units allotted' },
+]
 
 const configuration = (found: Record): Fact[] => [
   ['Class', found.securityCode],

@@ -1,4 +1,4 @@
-import { Stack, Stepper } from '@mantine/core'
+import { Stack } from '@mantine/core'
 import { useParams } from '@tanstack/react-router'
 import { useEffect } from 'react'
 import { see } from '../frame/recent.ts'
@@ -10,6 +10,7 @@ import { useMay } from '../shared/permission.ts'
 import { Facts, Figure, Figures } from '../shared/view/Facts.tsx'
 import { Card, Empty, Page } from '../shared/view/Page.tsx'
 import { Rows } from '../shared/view/Rows.tsx'
+import { Steps } from '../shared/view/Steps.tsx'
 import { Download } from './Download.tsx'
 import { RunPayments } from './RunPayments.tsx'
 import { exceptionReasons, State } from './states.tsx'
@@ -32,20 +33,15 @@ export function Run() {
       aside={<State of={run.state} />}
     >
       <Card>
-        <Stepper
+        <Steps
           active={states.indexOf(run.state ?? '') + 1}
-          size="sm"
-          allowNextStepsSelect={false}
-          iconSize={30}
-        >
-          <Stepper.Step label="Draft" description={moment(run.createdDate)} />
-          <Stepper.Step
-            label="Approved"
-            description={moment(run.approvedDate) || 'By somebody else'}
-          />
-          <Stepper.Step label="Sent" description={moment(run.sentDate) || 'To the bank'} />
-          <Stepper.Step label="Closed" description={moment(run.closedDate) || 'Nothing open'} />
-        </Stepper>
+          steps={[
+            { label: 'Draft', description: moment(run.createdDate) },
+            { label: 'Approved', description: moment(run.approvedDate) || 'By somebody else' },
+            { label: 'Sent', description: moment(run.sentDate) || 'To the bank' },
+            { label: 'Closed', description: moment(run.closedDate) || 'Nothing open' },
+          ]}
+        />
       </Card>
       <Stack>
         <NextStep run={run} />

@@ -3,14 +3,15 @@ import type { Made, Perform } from './perform.ts'
 import { manager, type ProductPlan } from './plan.ts'
 import type { Days } from './prices.ts'
 
+type Key = { paymentRunID: number }
 export type People = { maker: Made; approver: Made }
 
 /** As many as an answer may hold: more than any of the runs pays. */
 const most = 1000
 
 /**
- * What was paid by bank: everything but the last distribution, with results; that one, sent; and
- * what redemptions came to, as a draft that waits for an approval.
+ * What was paid by bank: everything but the last paid distribution, with results; that one, sent,
+ * of which a payment came back; and redemptions, as a draft that waits for an approval.
  */
 export async function payByBank(
   perform: Perform,
@@ -38,23 +39,20 @@ export async function payByBank(
   })
   const send = async (upToDate: string) => {
     const [run] = await perform.do('POST /PaymentRun', order(['Distribution'], upToDate), as)
-    const key = { paymentRunID: run!.paymentRunID }
+    const key: Key = { paymentRunID: run!.paymentRunID! }
     await perform.do('POST /PaymentRun/Approve', key, by)
     await perform.do('POST /PaymentRun/Sent', key, as)
     return key
   }
+  const paymentsOf = ({ paymentRunID }: Key) =>
+    perform.read('GET /PaymentRun/Payment', { PaymentRunID: paymentRunID, PageSize: most })
   // The last is left to be run; the one before it was paid last.
   const settled = await send(paidOn(recordDates(plan, days).at(-3)!))
-  const payments = await perform.read('GET /PaymentRun/Payment', {
-    PaymentRunID: settled.paymentRunID,
-    PageSize: most,
-  })
-  const results = payments.map(({ paymentID }, i) =>
-    i === 0
-      ? { paymentID, state: 'Returned', reason: 'Account closed' }
-      : { paymentID, state: 'Paid' },
-  )
-  await perform.do('POST /PaymentRun/Result', { ...settled, payments: results }, as)
-  await send(days.to)
+  const paid = (await paymentsOf(settled)).map(({ paymentID }) => ({ paymentID, state: 'Paid' }))
+  await perform.do('POST /PaymentRun/Result', { ...settled, payments: paid }, as)
+  const sent = await send(days.to)
+  const [first] = await paymentsOf(sent)
+  const returned = { paymentID: first!.paymentID, state: 'Returned', reason: 'Account closed' }
+  await perform.do('POST /PaymentRun/Result', { ...sent, payments: [returned] }, as)
   await perform.do('POST /PaymentRun', order(['Redemption'], days.to), as)
 }

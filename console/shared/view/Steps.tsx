@@ -1,0 +1,22 @@
+import { Stepper } from '@mantine/core'
+import { useMediaQuery } from '@mantine/hooks'
+
+type Step = { label: string; description: string }
+
+/** How far something has come: side by side, or under each other where the screen is narrow. */
+export function Steps({ active, steps }: { active: number; steps: Step[] }) {
+  const isNarrow = useMediaQuery('(max-width: 700px)')
+  return (
+    <Stepper
+      active={active}
+      size="sm"
+      allowNextStepsSelect={false}
+      iconSize={30}
+      orientation={isNarrow ? 'vertical' : 'horizontal'}
+    >
+      {steps.map(({ label, description }) => (
+        <Stepper.Step key={label} label={label} description={description} />
+      ))}
+    </Stepper>
+  )
+}
