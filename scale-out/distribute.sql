@@ -135,6 +135,8 @@ select citus_add_local_table_to_metadata('webhook_delivery');
 -- coordinator has written, too: it would commit the worker first, and a coordinator that dies then
 -- would have a posting without its audit record and key. So it prepares both, then commits both.
 select citus_add_local_table_to_metadata('audit');
+-- Its table is made anew, and with it the view on it, which forgets who may read it.
+grant select on happening to registry_service;
 -- stays: migration, login_failure, idempotency, audit_link, audit_seal, approval_rule, encryption_key, event, event_feed
 
 -- A table that becomes known to Citus forgets up to where its numbers were drawn.

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
 import pg from 'pg'
 import { readConfig } from '../../config.ts'
+import { statementsOf } from '../../platform/sql/script.ts'
 import { isMissing, refuseOutdated, say, withServer } from './registry.ts'
 
 const file = new URL('../../../scale-out/distribute.sql', import.meta.url)
@@ -106,20 +107,7 @@ type Kind = keyof typeof words
 /** A statement of the file, and the table it is about, if it is about one. */
 export type Step = { text: string; kind?: Kind; table?: string }
 
-/** The file, statement by statement: one ends with a semicolon at the end of a line. */
-export function readSteps(): Step[] {
-  const steps: Step[] = []
-  let text = ''
-  for (const line of readFileSync(file, 'utf8').split('\n')) {
-    if (/^\s*(--.*)?$/.test(line)) continue
-    text += `${line}\n`
-    const isInBody = text.split('$$').length % 2 === 0
-    if (isInBody || !line.endsWith(';')) continue
-    steps.push(stepOf(text))
-    text = ''
-  }
-  return steps
-}
+export const readSteps = (): Step[] => statementsOf(readFileSync(file, 'utf8')).map(stepOf)
 
 function stepOf(text: string): Step {
   const [, kind, table] = /^select (\w+)\(\s*'(\w+)'/.exec(text) ?? []

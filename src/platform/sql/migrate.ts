@@ -5,6 +5,7 @@ import sql, { raw } from 'sql-template-tag'
 import { lookupValues } from '../lookup/lookups.ts'
 import type { Fragment } from './handle.ts'
 import { migrateQueue } from './queue.ts'
+import { statementsOf } from './script.ts'
 
 export const migrationsFolder = new URL('../../../migrations/', import.meta.url)
 
@@ -110,10 +111,13 @@ function pendingOf(migrations: Migration[], applied: Map<string, string>): Migra
   return pending
 }
 
+/** Of Citus: one shard after another, so that copied and spread tables can change together. */
+const begin = `begin; set local citus.multi_shard_modify_mode to 'sequential'`
+
 async function apply(client: pg.Client, { name, checksum, text }: Migration) {
   try {
-    await client.query('begin')
-    await client.query(text)
+    await client.query(begin)
+    for (const statement of statementsOf(text)) await client.query(statement)
     await client.query(sql`insert into migration (name, checksum) values (${name}, ${checksum})`)
     await client.query('commit')
   } catch (error) {
@@ -136,8 +140,8 @@ async function makeKnownViews(client: pg.Client, folder: URL, haveTablesChanged:
   const text = readFileSync(new URL('as-known.sql', folder), 'utf8')
   const checksum = checksumOf(text)
   if (made === checksum && !haveTablesChanged) return
-  await client.query('begin')
-  await client.query(text)
+  await client.query(begin)
+  for (const statement of statementsOf(text)) await client.query(statement)
   await client.query(sql`select set_config('registry.made_by', ${checksum}, true)`)
   await client.query(markMade)
   await client.query('commit')

@@ -1,0 +1,18 @@
+/**
+ * A script of SQL, statement by statement: one ends with a semicolon at the end of a line, but for
+ * the bodies between $$. Citus, which passes on to its workers what changes a distributed table,
+ * takes one at a time.
+ */
+export function statementsOf(script: string): string[] {
+  const statements: string[] = []
+  let text = ''
+  for (const line of script.split('\n')) {
+    if (/^\s*(--.*)?$/.test(line)) continue
+    text += `${line}\n`
+    const isInBody = text.split('$$').length % 2 === 0
+    if (isInBody || !/;\s*(--.*)?$/.test(line)) continue
+    statements.push(text)
+    text = ''
+  }
+  return text === '' ? statements : [...statements, text]
+}
