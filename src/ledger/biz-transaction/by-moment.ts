@@ -96,7 +96,7 @@ const closeEnough = 256
 const search = (name: Fragment, near: Fragment, isBefore: Fragment) => sql`
       ${name} (low, high) as (
         select 0::bigint, (
-          select max(t.biz_transaction_id) + 1 from biz_transaction t where ${near})
+          select 1 + max(t.biz_transaction_id) from biz_transaction t where ${near})
         union all
         select case when m.is_before then m.id else s.low end,
           case when m.is_before then s.high else m.id end
