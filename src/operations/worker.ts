@@ -8,10 +8,14 @@ import { errorForLog, type Log } from '../platform/log.ts'
 import type { Database } from '../platform/sql/handle.ts'
 import { startQueue } from '../platform/sql/queue.ts'
 import { openMailer, reviveSending, sendStatements } from '../records/report/deliver.ts'
-import { type Makers, makeReport, reviveReports } from '../records/report/make.ts'
+import { type Makers, makeReports, reviveReports } from '../records/report/make.ts'
+import { openTurns } from '../records/report/turns.ts'
 
-/** Reports made at once by one process. */
-const concurrency = 2
+/** Reports made at once by one process, and those of one user: somebody else's need not wait. */
+const reportsAtOnce = 3
+const ofOneUser = 2
+/** Other work of one process; it does not wait for reports. */
+const othersAtOnce = 2
 const reviveInterval = 10_000
 /** A stage that is under way is looked after sooner: somebody waits for it. */
 const reviveStagesInterval = 2_000
@@ -36,6 +40,7 @@ export async function startWorker(options: WorkerOptions): Promise<() => Promise
   const { options: own, files } = await openFiles(config, database.transaction)
   const makers: Makers = {
     transaction: database.transaction,
+    turns: openTurns(database.transaction, ofOneUser),
     snapshot: database.snapshot,
     files,
     ring: database.bell.ring,
@@ -48,15 +53,19 @@ export async function startWorker(options: WorkerOptions): Promise<() => Promise
   const deliverer = { transaction, files, mailer, from: config.smtpFrom }
   const accountsAtOnce = Math.max(1, Math.min(mostAccountsAtOnce, config.stageInline))
   const stageWork = { database, accountsAtOnce }
-  const stopQueue = startQueue({
-    connection,
-    concurrency,
+  const reports = {
+    concurrency: reportsAtOnce,
     tasks: {
-      make_report: (_payload, signal) => makeReport(makers, signal),
+      make_report: (_payload: unknown, signal: AbortSignal) => makeReports(makers, signal),
+    },
+  }
+  const others = {
+    concurrency: othersAtOnce,
+    tasks: {
       collect_files: () => collectFiles(own),
-      send_statements: (payload, signal) =>
+      send_statements: (payload: unknown, signal: AbortSignal) =>
         sendStatements(deliverer, (payload as { reportID: number }).reportID, signal),
-      work_on_stage: (payload, signal) =>
+      work_on_stage: (payload: unknown, signal: AbortSignal) =>
         workOnStage(stageWork, payload as { productID: number; id: number }, signal).catch(
           (error) => {
             log.error({ payload, err: errorForLog(error) }, 'a stage of a distribution failed')
@@ -64,6 +73,10 @@ export async function startWorker(options: WorkerOptions): Promise<() => Promise
           },
         ),
     },
+  }
+  const stopQueue = startQueue({
+    connection,
+    lanes: [reports, others],
     onTrouble: (message) => log.warn({ message }, 'the worker lost the database'),
   })
   const warn = (error: Error) =>

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
+import pg from 'pg'
 import { rowsOf, urlOf } from '../support/database.ts'
 import { getBytes } from '../support/files.ts'
 import { type Fund, newFund } from '../support/ledger.ts'
@@ -86,6 +87,23 @@ const status = async (reportID: number) =>
 const isRunning = (reportID: number) =>
   until('the report to run', async () => (await status(reportID)).reportStatusID === 2)
 
+async function somebodyElse(username: string) {
+  const user = { username, password: adminPassword, role: 'Operator' }
+  assert.equal((await service.admin.post('/User', user)).status, 200)
+  return service.anyone.signIn(username, adminPassword)
+}
+
+/** A report that reads no holdings. */
+const dataQuality = 13
+
+/** Nobody reads holdings until they are let go. */
+async function holdHoldings() {
+  const client = new pg.Client(service.connection)
+  await client.connect()
+  await client.query('begin; lock table biz_transaction, holding')
+  return () => client.end()
+}
+
 async function assertWhole(reportID: number) {
   const done = await ended(service.admin, reportID)
   assert.equal(done.reportStatusID, 3, done.errorMessage)
@@ -125,9 +143,7 @@ describe('A worker', () => {
   })
 
   it('makes the one report of a user before all that another has ordered are done', async () => {
-    const user = { username: 'one-report', password: adminPassword, role: 'Operator' }
-    assert.equal((await service.admin.post('/User', user)).status, 200)
-    const other = await service.anyone.signIn('one-report', adminPassword)
+    const other = await somebodyElse('one-report')
     const small = await newFund(service)
     await fill(small, fewer)
     const many: number[] = []
@@ -139,6 +155,26 @@ describe('A worker', () => {
     const open = (await Promise.all(many.map(status))).filter((one) => one.reportStatusID < 3)
     assert.ok(open.length >= 4, `${open.length} of the others are left`)
     for (const one of many) await service.admin.delete(`/Report?ReportID=${one}`)
+    worker.kill('SIGTERM')
+    assert.equal(await worker.exited, 0)
+  })
+
+  it('makes no more than two of one user at once, and those of another meanwhile', async () => {
+    const other = await somebodyElse('not-kept-waiting')
+    const few = await newFund(service)
+    const { productID } = few
+    const worker = await startWorker()
+    const letGo = await holdHoldings()
+    const many: number[] = []
+    for (let i = 0; i < 5; i++) many.push(await orderRegister('csv', few))
+    const statuses = async () =>
+      (await Promise.all(many.map(status))).map((one) => one.reportStatusID).sort()
+    await until('two to run', async () => (await statuses()).filter((one) => one === 2).length > 1)
+    const ordered = await other.post('/Report', { reportTypeID: dataQuality, productID })
+    assert.equal((await ended(other, ordered.data.reportID)).reportStatusID, 3)
+    assert.deepEqual(await statuses(), [1, 1, 1, 2, 2])
+    await letGo()
+    for (const one of many) assert.equal((await ended(service.admin, one)).reportStatusID, 3)
     worker.kill('SIGTERM')
     assert.equal(await worker.exited, 0)
   })

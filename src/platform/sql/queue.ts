@@ -45,10 +45,12 @@ export const queueJob = (tx: Tx, task: string, payload: object, key: string) =>
 
 export type Task = (payload: unknown, signal: AbortSignal) => Promise<void>
 
+/** Tasks of which so many are under way at once; those of other lanes do not wait for them. */
+export type Lane = { tasks: Record<string, Task>; concurrency: number }
+
 export type QueueOptions = {
   connection: pg.ClientConfig
-  tasks: Record<string, Task>
-  concurrency: number
+  lanes: readonly Lane[]
   onTrouble: (message: string) => void
 }
 
@@ -60,7 +62,9 @@ const pause = 2_000
 /** Works on the queue until it is stopped, through restarts of the database. */
 export function startQueue(options: QueueOptions): () => Promise<void> {
   let stopped = false
-  let runner: Runner | undefined
+  const runners = new Set<Runner>()
+  // A runner may have stopped by itself.
+  const stopAll = () => Promise.all([...runners].map((one) => one.stop().catch(() => {})))
   const wake = new AbortController()
   // The database may well go while we stop; nobody needs to hear of it.
   const trouble = (message: string) => void (stopped || options.onTrouble(message))
@@ -68,13 +72,15 @@ export function startQueue(options: QueueOptions): () => Promise<void> {
     while (!stopped) {
       const pool = openPool(options.connection, trouble)
       try {
-        runner = await begin(pool, options)
-        if (stopped) await runner.stop()
-        await runner.promise
+        for (const lane of options.lanes) runners.add(await begin(pool, lane))
+        if (stopped) await stopAll()
+        await Promise.race([...runners].map(({ promise }) => promise))
       } catch (error) {
         trouble((error as Error).message)
       } finally {
-        runner = undefined
+        await stopAll()
+        await Promise.allSettled([...runners].map(({ promise }) => promise))
+        runners.clear()
         await pool.end().catch(() => {})
       }
       if (!stopped) await rest(wake.signal)
@@ -84,12 +90,12 @@ export function startQueue(options: QueueOptions): () => Promise<void> {
   return async () => {
     stopped = true
     wake.abort()
-    await runner?.stop().catch(() => {}) // it may have stopped by itself
+    await stopAll()
     await done
   }
 }
 
-const begin = (pgPool: pg.Pool, { tasks, concurrency }: QueueOptions) =>
+const begin = (pgPool: pg.Pool, { tasks, concurrency }: Lane) =>
   run({
     pgPool,
     concurrency,

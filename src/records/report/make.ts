@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import sql, { raw } from 'sql-template-tag'
 import type { Actor } from '../../platform/actor.ts'
 import type { EventType } from '../../platform/event-types.ts'
@@ -15,22 +14,21 @@ import { makePdf, makeZip } from '../statement/make.ts'
 import { queueReport } from './create.ts'
 import { writers } from './format.ts'
 import { checkMayRead, kinds } from './kinds.ts'
-import type { Format, TableFormat } from './schema.ts'
+import type { TableFormat } from './schema.ts'
 import { forgetStatements, keepStatements } from './send.ts'
-import type { Subject } from './subject.ts'
 import { type Row, rowsOf, type Table, tableOf } from './table.ts'
+import { deadAfter, type Order, type Turns } from './turns.ts'
 
 const { Queued, Running, Complete, Failed } = lookups.ReportStatus
 
-/** Who makes a report says so at this interval; one who has not for a while is dead. */
+/** Who makes a report says so at this interval. */
 const heartbeat = 5_000
-const deadAfter = sql`interval '30 seconds'`
 /** Attempts that end in a crash or a fault of ours, before we give up. */
 const mostAttempts = 5
-const defaultTop = 20
 
 export type Makers = {
   transaction: Transaction
+  turns: Turns
   snapshot: <T>(work: (snapshot: Snapshot) => Promise<T>, signal: AbortSignal) => Promise<T>
   files: Files
   /** Wakes those who wait for events. */
@@ -40,20 +38,20 @@ export type Makers = {
   onFault: (reportID: number, error: unknown) => void
 }
 
-type Order = Subject & {
-  id: number
-  typeID: number
-  format: Format
-  userID: number
-  knownAt: string | null
-  attempts: number
-  lease: string
+/**
+ * Makes reports until there is none that this process may begin. Each report wakes somebody once,
+ * maybe in vain, where enough of its user's are being made: who makes those looks again after each.
+ */
+export async function makeReports(makers: Makers, signal: AbortSignal) {
+  while (!signal.aborted) {
+    const order = await makers.turns.next()
+    if (!order) return
+    await makeReport(makers, order, signal).finally(() => makers.turns.ended(order))
+  }
 }
 
-/** Makes the report that is next. What ends badly is told in its record, or tried again. */
-export async function makeReport(makers: Makers, signal: AbortSignal) {
-  const order = await takeLease(makers)
-  if (!order) return
+/** What ends badly is told in its record, or tried again. */
+async function makeReport(makers: Makers, order: Order, signal: AbortSignal) {
   const attempt = new AbortController()
   const stop = () => attempt.abort()
   signal.addEventListener('abort', stop)
@@ -73,42 +71,6 @@ export async function makeReport(makers: Makers, signal: AbortSignal) {
     signal.removeEventListener('abort', stop)
   }
 }
-
-const isOpen = (alias: string) => raw(`${alias}.report_status_id in (${Queued}, ${Running})`)
-const isBeingMade = (alias: string) =>
-  sql`(${raw(alias)}.lease is not null and ${raw(alias)}.lease_date >= now() - ${deadAfter})`
-
-/**
- * The report that is next: of whoever has fewest being made, then of whoever has waited longest
- * since one was begun, so that one user's many do not hold up another's one; of theirs the oldest.
- * Each report wakes somebody once, so as many come to take one as there are.
- */
-const nextReport = sql`
-  select r.report_id from report r
-  join (
-    select o.user_id, count(*) filter (where ${isBeingMade('o')}) as being_made, (
-        select max(b.started_date) from report b where b.user_id = o.user_id) as last_begun
-    from report o where ${isOpen('o')} group by o.user_id) u on u.user_id = r.user_id
-  where ${isOpen('r')} and not ${isBeingMade('r')}
-  order by u.being_made, u.last_begun nulls first, r.report_id
-  limit 1 for update of r skip locked`
-
-/** A report that nobody is at, or whose maker is dead, is ours from now on. */
-const takeLease = ({ transaction }: Makers) =>
-  transaction(async (tx) => {
-    const [order] = await tx.query<Order>(sql`
-      update report set report_status_id = ${Running}, lease = ${randomUUID()}::uuid,
-        lease_date = now(), attempts = attempts + 1, progress_percent = 0, row_count = null,
-        error_message = null, started_date = now()
-      where report_id = (${nextReport})
-      returning report_id as id, report_type_id as "typeID", format, product_id as "productID",
-        investment_id as "investmentID", corporate_action_id as "corporateActionID",
-        biz_entity_id as "bizEntityID", account_id as "accountID", date, from_date as "fromDate",
-        to_date as "toDate",
-        known_at as "knownAt", coalesce(top, ${defaultTop}) as top, user_id as "userID", attempts,
-        lease`)
-    return order
-  })
 
 const leased = ({ id, lease }: Order) => sql`report_id = ${id} and lease = ${lease}::uuid`
 

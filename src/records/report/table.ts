@@ -85,8 +85,8 @@ function sumOf(key: string, total: true | string): Fragment {
   return raw(`${total === true ? sum : same} as "${key}"`)
 }
 
-/** Rows fetched at a time. */
-const batch = 1000
+/** Rows fetched and written at a time: others of this process get their turn in between. */
+const batch = 250
 
 export const rowsOf = (snapshot: Snapshot, { select, order }: Table) =>
   snapshot.stream<Row>(sql`${select} order by ${order}`, batch)

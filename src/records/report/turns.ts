@@ -1,0 +1,93 @@
+import { randomUUID } from 'node:crypto'
+import sql, { raw } from 'sql-template-tag'
+import type { Transaction } from '../../platform/files/files.ts'
+import { lookups } from '../../platform/lookup/lookups.ts'
+import type { Format } from './schema.ts'
+import type { Subject } from './subject.ts'
+
+const { Queued, Running } = lookups.ReportStatus
+
+/** Who makes a report says so every few seconds; one who has not for this long is dead. */
+export const deadAfter = sql`interval '30 seconds'`
+const defaultTop = 20
+
+/** A report that is ours to make. */
+export type Order = Subject & {
+  id: number
+  typeID: number
+  format: Format
+  userID: number
+  knownAt: string | null
+  attempts: number
+  lease: string
+}
+
+export type Turns = {
+  /** The report that is to be made next by this process, if there is one. */
+  next: () => Promise<Order | undefined>
+  /** It is not being made any more. */
+  ended: (order: Order) => void
+}
+
+/**
+ * The turns that reports get in one process, which makes no more than so many of one user at once:
+ * somebody else's report does not wait for one of them to end.
+ */
+export function openTurns(transaction: Transaction, ofOneUser: number): Turns {
+  const beingMade = new Map<number, number>()
+  const count = ({ userID }: Order, by: 1 | -1) =>
+    beingMade.set(userID, (beingMade.get(userID) ?? 0) + by)
+  const take = async () => {
+    const full = [...beingMade].flatMap(([userID, many]) => (many < ofOneUser ? [] : [userID]))
+    const order = await takeLease(transaction, full)
+    if (order) count(order, 1)
+    return order
+  }
+  let last: Promise<unknown> = Promise.resolve()
+  return {
+    // One after another: what one takes is counted when the next one looks.
+    next: () => {
+      const taken = last.then(take)
+      last = taken.catch(() => {})
+      return taken
+    },
+    ended: (order) => {
+      if (count(order, -1).get(order.userID) === 0) beingMade.delete(order.userID)
+    },
+  }
+}
+
+const isOpen = (alias: string) => raw(`${alias}.report_status_id in (${Queued}, ${Running})`)
+const isBeingMade = (alias: string) =>
+  sql`(${raw(alias)}.lease is not null and ${raw(alias)}.lease_date >= now() - ${deadAfter})`
+
+/**
+ * The report that is next: of whoever has fewest being made, then of whoever has waited longest
+ * since one was begun, so that one user's many do not hold up another's one; of theirs the oldest.
+ */
+const nextReport = (full: readonly number[]) => sql`
+  select r.report_id from report r
+  join (
+    select o.user_id, count(*) filter (where ${isBeingMade('o')}) as being_made, (
+        select max(b.started_date) from report b where b.user_id = o.user_id) as last_begun
+    from report o where ${isOpen('o')} group by o.user_id) u on u.user_id = r.user_id
+  where ${isOpen('r')} and not ${isBeingMade('r')} and r.user_id <> all (${full}::int[])
+  order by u.being_made, u.last_begun nulls first, r.report_id
+  limit 1 for update of r skip locked`
+
+/** A report that nobody is at, or whose maker is dead, is ours from now on. */
+const takeLease = (transaction: Transaction, full: readonly number[]) =>
+  transaction(async (tx) => {
+    const [order] = await tx.query<Order>(sql`
+      update report set report_status_id = ${Running}, lease = ${randomUUID()}::uuid,
+        lease_date = now(), attempts = attempts + 1, progress_percent = 0, row_count = null,
+        error_message = null, started_date = now()
+      where report_id = (${nextReport(full)})
+      returning report_id as id, report_type_id as "typeID", format, product_id as "productID",
+        investment_id as "investmentID", corporate_action_id as "corporateActionID",
+        biz_entity_id as "bizEntityID", account_id as "accountID", date, from_date as "fromDate",
+        to_date as "toDate",
+        known_at as "knownAt", coalesce(top, ${defaultTop}) as top, user_id as "userID", attempts,
+        lease`)
+    return order
+  })
