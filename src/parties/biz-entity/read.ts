@@ -40,20 +40,16 @@ async function readEntity(handle: Sql, actor: Actor, id: number): Promise<Answer
 }
 
 /**
- * Nearly all entities have persons for parties and no parents. One or a few are read by a statement
- * that knows of nothing else: more than half of the whole one is there for organisations and
- * parents, and to set that up takes longer than to read. Whoever is left is read by the whole one.
+ * Nearly all entities have persons for parties and no parents. They are read by a statement that
+ * knows of nothing else: more than half of the whole one is there for organisations and parents,
+ * and to set that up takes longer than to read. Whoever is left is read by the whole one.
  */
 const entityOf = readTogether<Actor>(async (handle, actor, ids) => {
-  if (ids.length > few) return readThese(handle, actor, ids, 'whole')
   const found = await readThese(handle, actor, ids, 'plain')
   const others = ids.filter((id) => !found.has(id))
   if (others.length === 0) return found
   return new Map([...found, ...(await readThese(handle, actor, others, 'whole'))])
 })
-
-/** Among more than these there is one that is not plain, and the whole is set up all the same. */
-const few = 8
 
 /**
  * The ids go as JSON, of which the planner knows nothing: of an array it would look at the length,

@@ -1,5 +1,5 @@
   select coalesce(json_agg(r), '[]') as json_bytes,
-    count(*)::int as count, (array_agg(json_build_array(r."productID", r."corporateActionID", r."accountID")))[count(*)] as last
+    count(*)::int as count, json_build_array((array_agg(r."productID"))[count(*)], (array_agg(r."corporateActionID"))[count(*)], (array_agg(r."accountID"))[count(*)]) as last
   from (
 select t.corporate_action_id as "corporateActionID",
   d.external_corporate_action_id as "externalCorporateActionId",

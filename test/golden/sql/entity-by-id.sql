@@ -3,7 +3,7 @@
 with page as materialized (
     select b.* from (
       select value::int as id from json_array_elements_text($1)
-      limit 64) g
+      limit 24) g
     cross join lateral (
       select * from biz_entity b
       where b.biz_entity_id = g.id and true
@@ -263,7 +263,7 @@ order by b.biz_entity_id) r;
 with page as materialized (
     select b.* from (
       select value::int as id from json_array_elements_text($1)
-      limit 64) g
+      limit 24) g
     cross join lateral (
       select * from biz_entity b
       where b.biz_entity_id = g.id and true

@@ -1,5 +1,5 @@
   select coalesce(json_agg(r), '[]') as json_bytes,
-    count(*)::int as count, (array_agg(json_build_array(r."productID", r."accountID", r."investmentID")))[count(*)] as last
+    count(*)::int as count, json_build_array((array_agg(r."productID"))[count(*)], (array_agg(r."accountID"))[count(*)], (array_agg(r."investmentID"))[count(*)]) as last
   from (
     select a.biz_entity_id as "bizEntityID",
   a.external_biz_entity_id as "externalBizEntityId",
