@@ -5,23 +5,34 @@ import {
   lazyRouteComponent,
   Navigate,
 } from '@tanstack/react-router'
+import { areas, settings } from './frame/areas.ts'
 import { Frame } from './frame/Frame.tsx'
+import type { PagePath } from './frame/pages.ts'
 import { productOf } from './frame/where.ts'
 import { useProducts } from './shared/api/products.ts'
 import { readSearch } from './shared/list/filters.ts'
+import { type Permission, useMay } from './shared/permission.ts'
 import { Failure } from './shared/view/Failure.tsx'
 import { Empty, Loading } from './shared/view/Page.tsx'
 
 const root = createRootRoute({ component: Frame, validateSearch: readSearch })
 
-/** The product last looked at; without any product, where one is made. */
+/**
+ * The product last looked at; without any product, where one is made. Who may not see that comes to
+ * the first page that they may.
+ */
 function Home() {
   const product = productOf('', useProducts())
-  if (!product) return <Navigate to="/settings/products" replace />
-  return <Navigate to="/$product" params={{ product: String(product.productID) }} replace />
+  const may = useMay()
+  const allowed = ({ needs }: { needs: Permission | null }) => may(needs)
+  const area = product && areas.find(allowed)
+  const other = may('Product.Read') ? '/settings/products' : settings.find(allowed)?.path
+  const to: string = area ? `/${product.productID}${area.path}` : (other ?? '/settings/account')
+  return <Navigate to={to} replace />
 }
 
-const at = <Path extends string>(
+/** Only what is among the pages, with the permission it needs, can be a route. */
+const at = <Path extends PagePath>(
   path: Path,
   load: () => Promise<Record<string, unknown>>,
   name: string,

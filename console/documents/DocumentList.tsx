@@ -1,7 +1,7 @@
 import { Drawer } from '@mantine/core'
 import { useState } from 'react'
 import { useLookups } from '../shared/api/lookups.ts'
-import type { Document } from '../shared/api/types.ts'
+import type { ListedDocument as Document } from '../shared/api/types.ts'
 import { DropZone } from '../shared/form/DropZone.tsx'
 import { bytes, moment } from '../shared/format.ts'
 import type { Column } from '../shared/list/columns.ts'
@@ -44,7 +44,7 @@ export function DocumentList({ owner }: { owner: Owner }) {
           { key: 'CreatedDate.greaterThanOrEqual', label: 'Since', kind: 'date' },
           { key: 'DocumentID', label: 'Number', kind: 'text' },
         ]}
-        columns={useColumns()}
+        columns={useColumns(owner)}
         onOpen={setOpened}
         empty={<Empty title="No document here">Drop the first file above.</Empty>}
       />
@@ -56,7 +56,11 @@ export function DocumentList({ owner }: { owner: Owner }) {
   )
 }
 
-function useColumns(): Column<Document>[] {
+/** Whose a document of the product is: an investor's, an organisation's, or the product's alone. */
+const ownerOf = ({ bizEntityName, organisationName }: Document) =>
+  bizEntityName ?? organisationName ?? 'The product'
+
+function useColumns(owner: Owner): Column<Document>[] {
   const { name: nameOf } = useLookups()
   return [
     {
@@ -71,6 +75,9 @@ function useColumns(): Column<Document>[] {
       text: (row) => nameOf('DocumentType', row.documentTypeID),
       width: 'minmax(140px, 1fr)',
     },
+    ...('productID' in owner
+      ? [{ id: 'of', title: 'Of', text: ownerOf, width: 'minmax(150px, 1fr)' }]
+      : []),
     { id: 'file', title: 'File', text: ({ fileName }) => fileName ?? 'none yet' },
     {
       id: 'size',

@@ -1,14 +1,31 @@
-import { Button, Group, Stack } from '@mantine/core'
+import { Anchor, Button, Group, Stack } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
 import { Suspense, useState } from 'react'
 import { useLookups } from '../shared/api/lookups.ts'
-import type { Document } from '../shared/api/types.ts'
+import { useProduct } from '../shared/api/products.ts'
+import type { ListedDocument as Document } from '../shared/api/types.ts'
 import { Remove } from '../shared/form/Remove.tsx'
 import { bytes, moment } from '../shared/format.ts'
+import { linkTo } from '../shared/link.ts'
 import { useMay } from '../shared/permission.ts'
 import { Facts } from '../shared/view/Facts.tsx'
 import { Loading } from '../shared/view/Page.tsx'
 import { DocumentForm } from './DocumentForm.tsx'
 import { Preview } from './Preview.tsx'
+
+/** The investor a document is of, by whose page it is seen with the others. */
+function Whose({ of: { bizEntityID, bizEntityName } }: { of: Document }) {
+  const { slug } = useProduct()
+  return (
+    <Anchor
+      component={Link}
+      {...linkTo(`/${slug}/investors/${bizEntityID}?section=documents`)}
+      inherit
+    >
+      {bizEntityName}
+    </Anchor>
+  )
+}
 
 type Props = { document: Document; onClose: () => void }
 
@@ -29,6 +46,8 @@ export function OpenedDocument({ document, onClose }: Props) {
       <Facts
         facts={[
           ['Type', name('DocumentType', document.documentTypeID)],
+          ['Investor', document.bizEntityID && <Whose key="whose" of={document} />],
+          ['Organisation', document.organisationName],
           ['File', document.fileName],
           ['Size', document.fileSize ? bytes(document.fileSize) : ''],
           ['Added', moment(document.createdDate)],

@@ -1,9 +1,10 @@
 import { ActionIcon, AppShell, Burger, Group, Kbd, Text, UnstyledButton } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { Outlet, useParams, useRouterState } from '@tanstack/react-router'
-import { Suspense } from 'react'
+import { type ReactNode, Suspense } from 'react'
 import { useProducts } from '../shared/api/products.ts'
 import { ClashDialog } from '../shared/form/ClashDialog.tsx'
+import { useMay } from '../shared/permission.ts'
 import { Icon } from '../shared/view/icons.tsx'
 import { Empty, Loading } from '../shared/view/Page.tsx'
 import { Connection } from './Connection.tsx'
@@ -11,6 +12,7 @@ import classes from './frame.module.css'
 import { Keys, useKeys } from './Keys.tsx'
 import { Navigation } from './Navigation.tsx'
 import { Needs } from './Needs.tsx'
+import { neededFor } from './pages.ts'
 import { openSearch, Search } from './Search.tsx'
 import { productOf } from './where.ts'
 
@@ -21,8 +23,6 @@ export function Frame() {
   const path = useRouterState({ select: ({ location }) => location.pathname })
   const products = useProducts()
   const product = productOf(path, products)
-  const { product: slug } = useParams({ strict: false }) as { product?: string }
-  const isThere = !slug || products.some(({ productID }) => String(productID) === slug)
   useKeys(product, keysHandle.open)
   return (
     <AppShell
@@ -61,14 +61,9 @@ export function Frame() {
       </AppShell.Navbar>
       <AppShell.Main>
         <Suspense fallback={<Loading />}>
-          {isThere ? (
+          <Allowed>
             <Outlet />
-          ) : (
-            <Empty title="There is no such product">
-              The address may be old, or the product may not be yours to see. Choose another, top
-              left.
-            </Empty>
-          )}
+          </Allowed>
         </Suspense>
       </AppShell.Main>
       <Search product={product} />
@@ -77,4 +72,27 @@ export function Frame() {
       <Keys opened={keys} onClose={keysHandle.close} />
     </AppShell>
   )
+}
+
+/** A page of a product that is there, and that one may see; otherwise what to do instead. */
+function Allowed({ children }: { children: ReactNode }) {
+  const { product: slug } = useParams({ strict: false }) as { product?: string }
+  const route = useRouterState({ select: ({ matches }) => matches.at(-1)?.routeId ?? '' })
+  const products = useProducts()
+  const may = useMay()
+  const needs = neededFor(route)
+  if (slug && !products.some(({ productID }) => String(productID) === slug))
+    return (
+      <Empty title="There is no such product">
+        The address may be old, or the product may not be yours to see. Choose another, top left.
+      </Empty>
+    )
+  if (!may(needs))
+    return (
+      <Empty title="This page is not yours to see">
+        It needs the permission {needs}. Whoever keeps the users of this registry can give it to
+        you.
+      </Empty>
+    )
+  return children
 }

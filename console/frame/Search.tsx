@@ -13,7 +13,7 @@ import type { Product } from '../shared/api/types.ts'
 import { useMay } from '../shared/permission.ts'
 import { tellFailure } from '../shared/view/Failure.tsx'
 import { Icon } from '../shared/view/icons.tsx'
-import { type Area, actions, areas, settings } from './areas.ts'
+import { actions, areas, type Place, settings } from './areas.ts'
 import { type Found, foundGroups, placeOf, subtitleOf } from './found.ts'
 import { recentlySeen, type Seen } from './recent.ts'
 
@@ -101,7 +101,7 @@ function useGroups(product: Product | undefined, wanted: string, found: Found[])
         description: subtitleOf(hit),
         onClick: () => void open(hit),
       }))
-  const place = ({ to, label, icon }: Omit<Area, 'key'> & { to: string }) => ({
+  const place = ({ to, label, icon }: Place & { to: string }) => ({
     id: `go ${to}`,
     label,
     leftSection: <Icon name={icon} />,

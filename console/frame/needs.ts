@@ -27,6 +27,8 @@ type Source = {
 }
 
 const most = 100
+/** A file that failed is sent again, not mended: after some days nobody waits for it. */
+const recentDays = 7
 const everyMs = 60_000
 
 const many = (number: number, one: string, more: string) =>
@@ -91,11 +93,24 @@ const ofProduct = (productID: number, userID: number | undefined): Source[] => {
       words: (n) => many(n, 'report failed', 'reports failed'),
     },
     {
+      needs: 'Report.Read',
+      path: '/Report',
+      params: { ...ours, FailedDeliveries: 'true' },
+      to: at('/reports?FailedDeliveries=true'),
+      waits: (_: Report) => true,
+      words: (n) =>
+        many(
+          n,
+          'report has statements that did not arrive',
+          'reports have statements that did not arrive',
+        ),
+    },
+    {
       needs: 'Import.Write',
       path: '/Import',
       params: { Status: 'Failed', Order: 'desc' },
       to: at('/import?Status=Failed'),
-      waits: (_: Import) => true,
+      waits: ({ createdDate }: Import) => (createdDate ?? '') >= today(-recentDays),
       words: (n) => many(n, 'import failed', 'imports failed'),
     },
   ]

@@ -3,7 +3,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, newIntent } from '../shared/api/client.ts'
 import type { BizEvent } from '../shared/api/types.ts'
-import { useWrite } from '../shared/api/write.ts'
+import { isWaiting, useWrite, waits } from '../shared/api/write.ts'
 import { Confirm } from '../shared/form/Confirm.tsx'
 import { DateField } from '../shared/form/fields.tsx'
 import { today } from '../shared/format.ts'
@@ -27,16 +27,18 @@ export function SettleNotices({ events, onDone, onClose }: Props) {
     events
       .filter(({ bizEventTypeID }) => bizEventTypeID === typeID)
       .map(({ bizEventID, productID }) => ({ productID, bizEventID, transactionDate: date }))
+  /** Whether it was done at once; by a rule it may wait for somebody's approval. */
   const post = async (path: string, rows: object[]) => {
-    if (rows.length > 0) await api.post(path, rows, `${intent}-${path}-${date}`)
+    if (rows.length === 0) return true
+    return !isWaiting((await api.post(path, rows, `${intent}-${path}-${date}`)).data)
   }
   const settle = async () => {
     setState({ busy: true, error: null })
     try {
-      await post('/BizTransaction/Deposit', bodies(deposit))
-      await post('/BizTransaction/Redemption', bodies(redemption))
+      const paidIn = await post('/BizTransaction/Deposit', bodies(deposit))
+      const paidOut = await post('/BizTransaction/Redemption', bodies(redemption))
       await client.invalidateQueries()
-      tellDone('The notices are settled.')
+      tellDone(paidIn && paidOut ? 'The notices are settled.' : waits)
       onDone()
     } catch (error) {
       await client.invalidateQueries()

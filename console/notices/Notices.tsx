@@ -1,4 +1,4 @@
-import { Button, Group } from '@mantine/core'
+import { Button, Drawer, Group } from '@mantine/core'
 import { useState } from 'react'
 import { useLookups } from '../shared/api/lookups.ts'
 import { useProduct } from '../shared/api/products.ts'
@@ -10,9 +10,9 @@ import { ListView } from '../shared/list/ListView.tsx'
 import { useMay } from '../shared/permission.ts'
 import { Empty, Page } from '../shared/view/Page.tsx'
 import { Status } from '../shared/view/Status.tsx'
+import { Board } from './Board.tsx'
 import { CancelNotices, SettleNotices } from './Decide.tsx'
-
-const pending = 1
+import { isPending, OneNotice } from './OneNotice.tsx'
 
 const filters: Filter[] = [
   { key: 'BizEventStatusID', label: 'State', kind: 'lookup', category: 'BizEventStatus' },
@@ -20,36 +20,33 @@ const filters: Filter[] = [
   { key: 'AccountNumber', label: 'Account number', kind: 'text' },
 ]
 
+type Deed = { mode: 'settle' | 'cancel'; events: BizEvent[] }
+
 /** What investors have announced, and what becomes of it. */
 export function Notices() {
   const { productID } = useProduct()
   const may = useMay()
+  const { name } = useLookups()
   const [chosen, setChosen] = useState<Map<number, BizEvent>>(new Map())
-  const [mode, setMode] = useState<'settle' | 'cancel'>()
+  const [opened, setOpened] = useState<BizEvent>()
+  const [deed, setDeed] = useState<Deed>()
   const toggle = (row: BizEvent) => {
     const next = new Map(chosen)
     if (!next.delete(row.bizEventID ?? 0)) next.set(row.bizEventID ?? 0, row)
     setChosen(next)
   }
+  const close = () => setDeed(undefined)
   const done = () => {
-    setMode(undefined)
+    close()
+    setOpened(undefined)
     setChosen(new Map())
   }
-  const events = [...chosen.values()]
-  const actions = events.length > 0 && (
-    <Group gap="xs">
-      {may('BizEvent.Write') && (
-        <Button variant="default" onClick={() => setMode('cancel')}>
-          Cancel {events.length}
-        </Button>
-      )}
-      {may('BizTransaction.Write') && (
-        <Button onClick={() => setMode('settle')}>Settle {events.length}</Button>
-      )}
-    </Group>
-  )
+  const canChoose = may('BizEvent.Write') || may('BizTransaction.Write')
+  const has = ({ bizEventID }: BizEvent) => chosen.has(bizEventID ?? 0)
+  const one = (mode: Deed['mode']) => () => opened && setDeed({ mode, events: [opened] })
   return (
-    <Page title="Notices" actions={actions}>
+    <Page title="Notices" actions={<Chosen events={[...chosen.values()]} onDeed={setDeed} />}>
+      <Board />
       <ListView<BizEvent>
         id="notices"
         label="Notices"
@@ -57,26 +54,47 @@ export function Notices() {
         params={{ ProductID: productID, Order: 'desc' }}
         filters={filters}
         columns={useColumns()}
-        onOpen={toggle}
-        chosen={{
-          has: ({ bizEventID }) => chosen.has(bizEventID ?? 0),
-          toggle,
-          can: ({ bizEventStatusID }) => bizEventStatusID === pending,
-        }}
+        onOpen={setOpened}
+        {...(canChoose && { chosen: { has, toggle, can: isPending } })}
         empty={
           <Empty title="No notice here">
-            Deposits, redemptions and conversions that are announced, and not yet posted, stand
-            here.
+            Deposits, redemptions and allotments that are announced, and not yet posted, stand here.
           </Empty>
         }
       />
-      {mode === 'settle' && (
-        <SettleNotices events={events} onDone={done} onClose={() => setMode(undefined)} />
+      <Drawer
+        opened={opened !== undefined && deed === undefined}
+        onClose={() => setOpened(undefined)}
+        title={`Notice of ${name('BizEventType', opened?.bizEventTypeID).toLowerCase()}`}
+      >
+        {opened && <OneNotice notice={opened} onSettle={one('settle')} onCancel={one('cancel')} />}
+      </Drawer>
+      {deed?.mode === 'settle' && (
+        <SettleNotices events={deed.events} onDone={done} onClose={close} />
       )}
-      {mode === 'cancel' && (
-        <CancelNotices events={events} onDone={done} onClose={() => setMode(undefined)} />
+      {deed?.mode === 'cancel' && (
+        <CancelNotices events={deed.events} onDone={done} onClose={close} />
       )}
     </Page>
+  )
+}
+
+type ChosenProps = { events: BizEvent[]; onDeed: (deed: Deed) => void }
+
+function Chosen({ events, onDeed }: ChosenProps) {
+  const may = useMay()
+  if (events.length === 0) return null
+  return (
+    <Group gap="xs">
+      {may('BizEvent.Write') && (
+        <Button variant="default" onClick={() => onDeed({ mode: 'cancel', events })}>
+          Cancel {events.length}
+        </Button>
+      )}
+      {may('BizTransaction.Write') && (
+        <Button onClick={() => onDeed({ mode: 'settle', events })}>Settle {events.length}</Button>
+      )}
+    </Group>
   )
 }
 

@@ -43,6 +43,12 @@ export function Reports() {
         filters={[
           { key: 'ReportTypeID', label: 'What', kind: 'lookup', category: 'ReportType' },
           { key: 'ReportStatusID', label: 'State', kind: 'lookup', category: 'ReportStatus' },
+          {
+            key: 'FailedDeliveries',
+            label: 'Statements',
+            kind: 'choice',
+            options: [{ value: 'true', label: 'that did not arrive' }],
+          },
         ]}
         columns={useColumns()}
         onOpen={setOpened}

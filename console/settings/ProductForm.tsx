@@ -1,4 +1,4 @@
-import { Button, Group, Stack, Switch, Tabs, Textarea, TextInput } from '@mantine/core'
+import { Button, Fieldset, Group, Stack, Switch, Tabs, Textarea, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import type { Tagged } from '../shared/api/tagged.ts'
 import type { Product } from '../shared/api/types.ts'
@@ -45,17 +45,23 @@ export function ProductForm({ tagged, onDone }: Props) {
               <Tabs.Tab value="issuer">Issuer</Tabs.Tab>
             </Tabs.List>
             <Tabs.Panel value="product">
-              <OwnFields form={form} readOnly={readOnly} />
+              <Fieldset variant="unstyled" disabled={readOnly}>
+                <OwnFields form={form} />
+              </Fieldset>
             </Tabs.Panel>
             <Tabs.Panel value="money">
-              <MoneyFields form={form} />
+              <Fieldset variant="unstyled" disabled={readOnly}>
+                <MoneyFields form={form} />
+              </Fieldset>
             </Tabs.Panel>
             <Tabs.Panel value="issuer">
-              <IssuerFields form={form} />
+              <Fieldset variant="unstyled" disabled={readOnly}>
+                <IssuerFields form={form} />
+              </Fieldset>
             </Tabs.Panel>
           </Tabs>
         ) : (
-          <OwnFields form={form} readOnly={readOnly} />
+          <OwnFields form={form} />
         )}
         {!readOnly && (
           <Group justify="flex-end" mt="xs">
@@ -69,9 +75,9 @@ export function ProductForm({ tagged, onDone }: Props) {
   )
 }
 
-const OwnFields = ({ form, readOnly }: ProductPart & { readOnly: boolean }) => (
+const OwnFields = ({ form }: ProductPart) => (
   <Stack gap="sm">
-    <TextInput label="Name" required {...form.getInputProps('name')} readOnly={readOnly} />
+    <TextInput label="Name" required {...form.getInputProps('name')} />
     <TextInput
       label="External id"
       description="Your own reference for the product."

@@ -61,7 +61,7 @@ export function Users() {
         params={{}}
         filters={[{ key: 'Username', label: 'Username', kind: 'text' }]}
         columns={columns}
-        onOpen={setEdited}
+        {...(may('User.Write') && { onOpen: setEdited })}
         empty={<Empty title="No user like this">Change the filter.</Empty>}
       />
       <Drawer opened={roles} onClose={() => setRoles(false)} size="lg" title="Roles">

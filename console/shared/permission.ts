@@ -6,5 +6,6 @@ export type { Permission }
 /** What the page hides; the service decides all the same. */
 export function useMay() {
   const { user } = useSession()
-  return (permission: Permission) => user?.permissions.includes(permission) ?? false
+  return (permission: Permission | null) =>
+    permission === null || (user?.permissions.includes(permission) ?? false)
 }

@@ -1,4 +1,4 @@
-import { Button, Drawer, Group, Stack } from '@mantine/core'
+import { Button, Drawer, Group, Stack, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import type { BizTransaction } from '../shared/api/types.ts'
 import { useWrite } from '../shared/api/write.ts'
@@ -32,6 +32,7 @@ export function TransactionDrawer({ transaction, onClose }: Props) {
 function Known({ transaction, onClose }: { transaction: BizTransaction; onClose: () => void }) {
   const may = useMay()
   const [mode, setMode] = useState<'correct' | 'rollback'>()
+  const [reason, setReason] = useState('')
   const rollback = useWrite('put', '/BizTransaction/Rollback', {
     onDone: () => {
       tellDone('The transaction is rolled back and counts for nothing.')
@@ -86,7 +87,7 @@ function Known({ transaction, onClose }: { transaction: BizTransaction; onClose:
         title="Roll back this transaction?"
         opened={mode === 'rollback'}
         onClose={() => setMode(undefined)}
-        onConfirm={() => rollback.mutate({ bizTransactionID })}
+        onConfirm={() => rollback.mutate({ bizTransactionID, reason })}
         action="Roll back"
         busy={rollback.isPending}
         error={rollback.error}
@@ -96,6 +97,15 @@ function Known({ transaction, onClose }: { transaction: BizTransaction; onClose:
         It stays readable and counts for nothing. The other leg of a transfer or conversion goes
         with it, and a notice it settled is pending again. It is refused where later transactions
         would be left without units.
+        <TextInput
+          label="Reason"
+          description="Kept in the audit trail."
+          mt="sm"
+          maxLength={500}
+          value={reason}
+          onChange={(event) => setReason(event.currentTarget.value)}
+          data-autofocus
+        />
       </Confirm>
     </Stack>
   )

@@ -1375,6 +1375,7 @@ create table report_statement (
   constraint statement_of_report FOREIGN KEY (report_id) REFERENCES report(report_id) ON DELETE CASCADE
 );
 CREATE INDEX report_statement_due ON public.report_statement USING btree (report_id, file_offset) WHERE ((state)::text = ANY ((ARRAY['Queued'::character varying, 'Sending'::character varying])::text[]));
+CREATE INDEX report_statement_failed ON public.report_statement USING btree (report_id) WHERE ((state)::text = 'Failed'::text);
 grant delete, insert, select, update on report_statement to registry_service;
 
 create table residual_payment (

@@ -285,6 +285,21 @@ describe('PUT /BizTransaction/Rollback', () => {
     refused(await post('Deposit', again), 409, 'duplicate')
   })
 
+  it('keeps the reason in the audit trail, where one is given', async () => {
+    const { own } = await fresh()
+    const { bizTransactionID } = await deposit(own, 100, '01')
+    const rollback = { bizTransactionID, reason: 'Posted twice' }
+    refused(
+      await admin.put('/BizTransaction/Rollback', { ...rollback, reason: 'x'.repeat(501) }),
+      400,
+      'too_long',
+    )
+    only(await admin.put('/BizTransaction/Rollback', rollback))
+    const about = `Resource=BizTransaction&ResourceID=${bizTransactionID}`
+    const { data } = await admin.get(`/Audit?${about}&Order=desc&PageSize=1`)
+    assert.deepEqual(data[0].changes, rollback)
+  })
+
   it('of the newest leaves an account that goes on right, on any day after', async () => {
     const { own } = await fresh()
     await deposit(own, 100, '05')

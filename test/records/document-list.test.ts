@@ -59,4 +59,16 @@ describe('GET /Document/List', () => {
     const stranger = await service.userWith({ role: 'ReadOnly', productIDs: [fund.productID] })
     assert.deepEqual(await list(`ProductID=${productID}`, stranger), [])
   })
+
+  it('says whose each is, which a public document does not tell everybody', async () => {
+    const { bizEntityID } = fund.accounts[0]!
+    const { data } = await admin.get(`/BizEntity?BizEntityID=${bizEntityID}`)
+    const id = await create({ bizEntityID, documentTypeID: 4, isPublic: true })
+    const [listed] = (await admin.get(`/Document/List?DocumentID=${id}`)).data
+    assert.equal(listed.bizEntityName, data[0].name)
+    assert.equal(listed.organisationName, null)
+    const open = await service.anyone.get(`/Document?DocumentID=${id}`)
+    assert.equal(open.status, 200)
+    assert.ok(!open.text.includes(data[0].name), open.text)
+  })
 })

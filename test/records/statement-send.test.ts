@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { after, before, describe, it } from 'node:test'
 import { SMTPServer } from 'smtp-server'
 import { rowsOf } from '../support/database.ts'
-import { only } from '../support/ledger.ts'
+import { newProduct, only } from '../support/ledger.ts'
 import { temporaryFolder, until } from '../support/process.ts'
 import { refused } from '../support/refused.ts'
 import { ended, order, workFor } from '../support/reports.ts'
@@ -101,6 +101,14 @@ describe('POST /Report/Send', () => {
       ['ben@example.com', 'Sent'],
     ])
     assert.match(rows[1]!.reason!, /No such mailbox/)
+    const failing = (client = service.admin) => client.get('/Report?FailedDeliveries=true')
+    assert.deepEqual(
+      (await failing()).data.map((one: { reportID: number }) => one.reportID),
+      [reportID],
+    )
+    const elsewhere = await newProduct(service)
+    const stranger = await service.userWith({ productIDs: [elsewhere.productID], role: 'ReadOnly' })
+    assert.deepEqual((await failing(stranger)).data, [])
     assert.deepEqual(
       inbox.map(({ to }) => to),
       ['ann@example.com', 'ben@example.com'],
@@ -118,6 +126,9 @@ describe('POST /Report/Send', () => {
     assert.equal((await send(reportID, { again: true })).data.queued, 3)
     await settled(reportID)
     assert.equal(inbox.length, 5)
+    assert.deepEqual((await failing()).data, [])
+    const others = await service.admin.get('/Report?FailedDeliveries=false')
+    assert.ok(others.data.some((one: { reportID: number }) => one.reportID === reportID))
   })
 
   it('asks a server that says "later" again, and sends nothing twice', async () => {

@@ -109,8 +109,8 @@ type Axe = {
   run: (rules: object) => Promise<{ violations: { id: string; nodes: { html: string }[] }[] }>
 }
 
-/** What axe finds on a page: each rule with the first element that breaks it. */
-export async function findings(page: Page): Promise<string[]> {
+/** What axe finds on a page, by some rules or all: each with the first element that breaks it. */
+export async function findings(page: Page, rules?: string[]): Promise<string[]> {
   await page.waitForLoadState('networkidle')
   // What is still fading in has the colours of neither state.
   await page.waitForFunction(() =>
@@ -121,9 +121,9 @@ export async function findings(page: Page): Promise<string[]> {
       ),
   )
   await page.evaluate(axeSource)
-  return page.evaluate(async () => {
+  return page.evaluate(async (runOnly) => {
     const { axe } = globalThis as unknown as { axe: Axe }
-    const { violations } = await axe.run({ resultTypes: ['violations'] })
+    const { violations } = await axe.run({ resultTypes: ['violations'], ...runOnly })
     return violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html ?? ''}`)
-  })
+  }, rules && { runOnly: rules })
 }

@@ -45,7 +45,10 @@ import type { Communication as CommunicationSchema } from '../../../src/parties/
 import type { PaymentDetail as PaymentDetailSchema } from '../../../src/parties/payment-detail/schema.ts'
 import type { TaxStanding as TaxStandingSchema } from '../../../src/parties/tax-standing/schema.ts'
 import type { Shown } from '../../../src/platform/shape/fields.ts'
-import type { Document as DocumentSchema } from '../../../src/records/document/schema.ts'
+import type {
+  Document as DocumentSchema,
+  ListedDocument as ListedDocumentSchema,
+} from '../../../src/records/document/schema.ts'
 import type { Hold as HoldSchema } from '../../../src/records/hold/schema.ts'
 import type {
   Report as ReportSchema,
@@ -74,6 +77,7 @@ export type Holding = Shown<typeof HoldingSchema>
 export type Import = Shown<typeof ImportSchema>
 export type Investment = Shown<typeof InvestmentSchema>
 export type InvestmentPrice = Shown<typeof InvestmentPriceSchema>
+export type ListedDocument = Shown<typeof ListedDocumentSchema>
 export type Me = Shown<typeof MeSchema>
 export type NewApiKey = Shown<typeof NewApiKeySchema>
 export type Payment = Shown<typeof PaymentSchema>

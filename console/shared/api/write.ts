@@ -55,10 +55,10 @@ export function useWrite<T = unknown>(
   })
 }
 
-const waits = 'It waits until somebody else approves it.'
+export const waits = 'It waits until somebody else approves it.'
 
 /** A rule of approval has kept the write instead of having it done. */
-const isWaiting = (data: unknown) =>
+export const isWaiting = (data: unknown) =>
   typeof data === 'object' && data !== null && 'approvalID' in data && 'rule' in data
 
 const hasChanged = (error: unknown): error is RegistryError =>

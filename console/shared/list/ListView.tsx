@@ -34,7 +34,8 @@ export function ListView<Row>(props: ListViewProps<Row>) {
   const ordinary = columns.filter(({ spare }) => !spare).map((column) => column.id)
   const [ids, setIds] = useState(() => remembered<string[]>(`columns.${id}`, ordinary))
   const visible = columns.filter((column, i) => i === 0 || ids.includes(column.id))
-  const params = { ...props.params, ...paramsOf(filters, search) }
+  const order = (search.Order ?? props.params.Order) === 'desc' ? 'desc' : 'asc'
+  const params = { ...props.params, Order: order, ...paramsOf(filters, search) }
   const rows = useRows<Row>(path, params)
   const onColumns = (next: string[]) => {
     setIds(next)
@@ -62,7 +63,7 @@ export function ListView<Row>(props: ListViewProps<Row>) {
           )}
           <Chips filters={filters} search={search} onChange={onSearch} />
         </Group>
-        <Toolbar {...{ id, path, params, columns, visible, onColumns, onSearch, search: search }} />
+        <Toolbar {...{ id, path, params, columns, visible, onColumns, onSearch, search, order }} />
       </Group>
       {list}
     </>

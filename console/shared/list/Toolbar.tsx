@@ -17,12 +17,14 @@ type Props<Row> = {
   onColumns: (ids: string[]) => void
   search: Search
   onSearch: (search: Search) => void
+  order: 'asc' | 'desc'
 }
 
-/** What every list offers beside its filters: columns, saved views, the view as a file. */
+/** What every list offers beside its filters: order, columns, saved views, the view as a file. */
 export function Toolbar<Row>(props: Props<Row>) {
   return (
     <Group gap={4}>
+      <Order {...props} />
       <Views {...props} />
       <Columns {...props} />
       <Export {...props} />
@@ -45,6 +47,18 @@ const Tool = ({
     </ActionIcon>
   </Tooltip>
 )
+
+/** The order of the register: by when records came. It stands in the address like a filter. */
+function Order<Row>({ order, search, onSearch }: Props<Row>) {
+  const next = order === 'desc' ? 'asc' : 'desc'
+  return (
+    <Tool
+      name="order"
+      label={next === 'desc' ? 'Newest first' : 'Oldest first'}
+      onClick={() => onSearch({ ...search, Order: next })}
+    />
+  )
+}
 
 function Columns<Row>({ columns, visible, onColumns }: Props<Row>) {
   const ids = visible.map(({ id }) => id)

@@ -29,6 +29,7 @@ const paths = {
   keyboard: 'M3 6h18v12H3zM7 10h.01M11 10h.01M15 10h.01M8 14h8',
   leave: 'M14 4H5v16h9M10 12h10m-3.5-3.5L20 12l-3.5 3.5',
   filter: 'M4 6h16M7 12h10M10 18h4',
+  order: 'M7 5v14m-3-3 3 3 3-3M17 19V5m-3 3 3-3 3 3',
   columns: 'M4 5h16v14H4zM10 5v14M15 5v14',
   download: 'M12 4v11m-4-4 4 4 4-4M5 20h14',
   upload: 'M12 15V4m-4 4 4-4 4 4M5 20h14',

@@ -217,8 +217,9 @@ export const Rollback = Type.Object(
     bizTransactionID: optional(LongId),
     bizTransactionIDs: optional(Type.Array(LongId, { minItems: 1, maxItems: 1000 })),
     releaseExternalId: optional(Flag),
+    reason: optional(text(500, { description: 'Why; kept in the audit trail.' })),
   },
-  { $id: 'Rollback', example: { bizTransactionID: 1 } },
+  { $id: 'Rollback', example: { bizTransactionID: 1, reason: 'Posted twice' } },
 )
 
 export const BizTransaction = shown('BizTransaction', {

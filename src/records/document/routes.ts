@@ -24,6 +24,7 @@ import {
   FileContent,
   FileInput,
   FileQuery,
+  ListedDocument,
   StoredFile,
 } from './schema.ts'
 import { listDocuments, readDocument } from './sql.ts'
@@ -56,7 +57,7 @@ export const documentEndpoints = (
     access: 'Document.Read',
     summary: 'List documents, without their files: of an owner, of a type, of a time, or all.',
     query: DocumentListQuery,
-    data: arrayOf(Document),
+    data: arrayOf(ListedDocument),
     read: ({ query, actor }, handle) => listDocuments(handle, actor, query),
   }),
   writing({

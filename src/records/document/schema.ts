@@ -73,7 +73,7 @@ export const DocumentUpdate = Type.Object(
   { documentID: optional(Id), ...fields },
   { $id: 'DocumentUpdate', check: belongs, example: { documentID: 1, ...example } },
 )
-export const Document = shown('Document', {
+const shownFields = {
   documentID: Id,
   ...fields,
   hasPassword: Flag,
@@ -82,6 +82,13 @@ export const Document = shown('Document', {
   fileSize: Type.Integer(),
   createdDate: DateTime,
   updatedDate: DateTime,
+}
+export const Document = shown('Document', shownFields)
+/** In a list, which tells only what is the caller's to see, also whose it is. */
+export const ListedDocument = shown('ListedDocument', {
+  ...shownFields,
+  bizEntityName: Type.String(),
+  organisationName: Type.String(),
 })
 
 const {

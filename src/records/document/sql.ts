@@ -5,19 +5,31 @@ import type { Fragment, Sql } from '../../platform/sql/handle.ts'
 import { page, renderPage } from '../../platform/sql/paging.ts'
 import { type Answer, columns, renderOne } from '../../platform/sql/render.ts'
 import { findReadable, listed } from './find.ts'
-import { Document, type DocumentKey, type DocumentListQuery, documentFilters } from './schema.ts'
+import {
+  Document,
+  type DocumentKey,
+  type DocumentListQuery,
+  documentFilters,
+  ListedDocument,
+} from './schema.ts'
 
-const documentColumns = columns(Document, 'd', {
+const elsewhere = {
   password: 'null::text',
   hasPassword: 'd.password_hash is not null',
   externalProductId: 'p.external_product_id',
   externalBizEntityId: 'e.external_biz_entity_id',
   externalOrganisationId: 'o.external_organisation_id',
+}
+const documentColumns = columns(Document, 'd', elsewhere)
+const listedColumns = columns(ListedDocument, 'd', {
+  ...elsewhere,
+  bizEntityName: 'e.name',
+  organisationName: 'o.name',
 })
 
 /** Documents as the API shows them, their passwords never: from a selection of rows. */
-const selectDocuments = (selection: Fragment) => sql`
-  select ${documentColumns} from (${selection}) d
+const selectDocuments = (selection: Fragment, fields = documentColumns) => sql`
+  select ${fields} from (${selection}) d
   left join product p on p.product_id = d.product_id
   left join biz_entity e on e.biz_entity_id = d.biz_entity_id
   left join organisation o on o.organisation_id = d.organisation_id
@@ -34,7 +46,7 @@ export const listDocuments = (handle: Sql, actor: Actor, query: DocumentListQuer
       select d.* from document d
       where ${listed(actor, query)} and ${conditions(documentFilters, query)}
       ${page(wanted, 'document d', 'd.document_id')}`,
-    show: selectDocuments,
+    show: (rows) => selectDocuments(rows, listedColumns),
   })
 
 export const renderDocument = async (handle: Sql, id: number): Promise<Answer> =>

@@ -94,6 +94,9 @@ export const ReportQuery = Type.Object({
   ExternalProductId: optional(ExternalId),
   ReportTypeID: optional(lookupID('ReportType')),
   ReportStatusID: optional(lookupID('ReportStatus')),
+  FailedDeliveries: optional(
+    Type.Boolean({ description: 'Whether a statement of it was sent and did not get there.' }),
+  ),
   ...paging,
 })
 export const ReportKey = Type.Object({ ReportID: Id })

@@ -30,14 +30,19 @@ const selectReport = (where: Fragment) => sql`
 export const renderReport = async (handle: Sql, id: number): Promise<Answer> =>
   (await renderOne(handle, selectReport(sql`r.report_id = ${id}`)))!
 
+/** The state stands there as a text, so that the index of failed statements serves it. */
+const failed = sql`exists (select 1 from report_statement s
+  where s.report_id = r.report_id and s.state = 'Failed')`
+
 export function readReports(handle: Sql, actor: Actor, query: ReportQuery) {
-  const { ReportID, ReportTypeID, ReportStatusID } = query
+  const { ReportID, ReportTypeID, ReportStatusID, FailedDeliveries } = query
   const asked = [
     inScope(actor, 'r.product_id'),
     identified(productParameter, query, 'p'),
     ...(ReportID ? [sql`r.report_id = ${ReportID}`] : []),
     ...(ReportTypeID ? [sql`r.report_type_id = ${ReportTypeID}`] : []),
     ...(ReportStatusID ? [sql`r.report_status_id = ${ReportStatusID}`] : []),
+    ...(FailedDeliveries === undefined ? [] : [FailedDeliveries ? failed : sql`not ${failed}`]),
   ]
   return renderPage(handle, query, {
     key: ['reportID'],

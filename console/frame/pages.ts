@@ -1,0 +1,42 @@
+import type { Permission } from '../../src/platform/permission.ts'
+
+/** Every page by its address, and the permission to see it; null is for whoever is signed in. */
+export const pages = {
+  '/': null,
+  '/approvals': 'Approval.Read',
+  '/settings/account': null,
+  '/settings/approval-rules': 'Approval.Read',
+  '/settings/audit': 'Audit.Read',
+  '/settings/products': 'Product.Read',
+  '/settings/tax-rates': 'Tax.Read',
+  '/settings/users': 'User.Read',
+  '/settings/webhooks': 'Webhook.Read',
+  '/$product': 'Investment.Read',
+  '/$product/classes': 'Investment.Read',
+  '/$product/classes/$id': 'Investment.Read',
+  '/$product/distributions': 'Distribution.Read',
+  '/$product/distributions/$id': 'Distribution.Read',
+  '/$product/distributions/new': 'Distribution.Write',
+  '/$product/documents': 'Document.Read',
+  '/$product/holds': 'Hold.Read',
+  '/$product/import': 'Import.Write',
+  '/$product/import/$id': 'Import.Write',
+  '/$product/import/new': 'Import.Write',
+  '/$product/investors': 'BizEntity.Read',
+  '/$product/investors/$id': 'BizEntity.Read',
+  '/$product/investors/$id/edit': 'BizEntity.Write',
+  '/$product/investors/new': 'BizEntity.Write',
+  '/$product/notices': 'BizEvent.Read',
+  '/$product/payments': 'PaymentRun.Read',
+  '/$product/payments/$id': 'PaymentRun.Read',
+  '/$product/payments/new': 'PaymentRun.Write',
+  '/$product/reports': 'Report.Read',
+  '/$product/transactions': 'BizTransaction.Read',
+  '/$product/transactions/new': 'BizTransaction.Write',
+  '/$product/transactions/paste': 'BizTransaction.Write',
+} as const satisfies Record<string, Permission | null>
+
+export type PagePath = keyof typeof pages
+
+/** What one must be allowed to see the page of a route; an address that is no page asks nothing. */
+export const neededFor = (route: string): Permission | null => pages[route as PagePath] ?? null

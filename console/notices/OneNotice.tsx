@@ -1,0 +1,60 @@
+import { Anchor, Button, Group, Stack } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
+import { useLookups } from '../shared/api/lookups.ts'
+import { useProduct } from '../shared/api/products.ts'
+import type { BizEvent } from '../shared/api/types.ts'
+import { day, moment, money, units } from '../shared/format.ts'
+import { linkTo } from '../shared/link.ts'
+import { useMay } from '../shared/permission.ts'
+import { Facts } from '../shared/view/Facts.tsx'
+import { Status } from '../shared/view/Status.tsx'
+
+export const isPending = ({ bizEventStatusID }: BizEvent) => bizEventStatusID === 1
+
+type Props = { notice: BizEvent; onSettle: () => void; onCancel: () => void }
+
+/** One notice, and what becomes of it. */
+export function OneNotice({ notice, onSettle, onCancel }: Props) {
+  const { slug } = useProduct()
+  const { name } = useLookups()
+  const may = useMay()
+  return (
+    <Stack>
+      <Facts
+        facts={[
+          [
+            'Investor',
+            <Anchor
+              key="investor"
+              component={Link}
+              {...linkTo(`/${slug}/investors?AccountNumber.contains=${notice.accountNumber}`)}
+              inherit
+            >
+              {notice.bizEntityName}
+            </Anchor>,
+          ],
+          ['Account', notice.accountNumber],
+          ['What', name('BizEventType', notice.bizEventTypeID)],
+          ['Class', notice.securityCode],
+          ['For', day(notice.bizEventDate)],
+          ['Amount', money(notice.amount)],
+          ['Units', units(notice.quantity)],
+          ['State', <Status key="s" category="BizEventStatus" id={notice.bizEventStatusID} />],
+          ['External id', notice.externalTransactionId],
+          ['Comment', notice.comment],
+          ['Entered', moment(notice.createdDate)],
+        ]}
+      />
+      {isPending(notice) && (
+        <Group>
+          {may('BizTransaction.Write') && <Button onClick={onSettle}>Settle</Button>}
+          {may('BizEvent.Write') && (
+            <Button variant="default" onClick={onCancel}>
+              Cancel the notice
+            </Button>
+          )}
+        </Group>
+      )}
+    </Stack>
+  )
+}
