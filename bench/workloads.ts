@@ -4,7 +4,7 @@ import { distributionStages } from './work/distribution.ts'
 import { events } from './work/events.ts'
 import { filteredLists } from './work/filters.ts'
 import { flatInSize } from './work/flat.ts'
-import { imports } from './work/imports.ts'
+import { importedInvestors, imports } from './work/imports.ts'
 import { bulkEntities, bulkPersons } from './work/investors.ts'
 import { backDated, cold, disk, manyProducts } from './work/ledger-rows.ts'
 import { memory } from './work/memory.ts'
@@ -47,6 +47,7 @@ export const workloads = new Map<string, Workload>([
   ['15', statements],
   ['8', bulkPersons],
   ['8b', bulkEntities],
+  ['11c', importedInvestors],
   ['9', memory],
   ['10', filteredLists],
 ])

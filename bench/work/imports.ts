@@ -5,13 +5,14 @@ import { type Used, using } from '../processor.ts'
 import { arrayCall } from './postings.ts'
 
 const rows = 50_000
+const investors = 5_000
 /** Shares no factor with a register's size: no account is in two steps that follow each other. */
 const stride = 7919
 
 let made = 0
 
 /** Deposits all over the register, as the arrays have them. */
-function fileOf({ size: { entities } }: Bench): string {
+function deposits({ size: { entities } }: Bench): string {
   const start = ++made * rows
   const lines = Array.from({ length: rows }, (_, i) => {
     const account = (((start + i) * stride) % entities) + 1
@@ -20,22 +21,51 @@ function fileOf({ size: { entities } }: Bench): string {
   return `# ${made}\noperation,accountID,investmentID,transactionDate,amount\n${lines.join('\n')}\n`
 }
 
+/** Investors with a person, an account and an e-mail address each. */
+function newInvestors(): string {
+  const from = ++made * investors + Date.now() * 1000
+  const columns = [
+    'externalBizEntityId,bizEntityTypeID,bizEntityStatusID,name,accounts.productID',
+    'bizEntityParties.person.firstName,communications.communicationTypeID,communications.name',
+  ]
+  const lines = Array.from({ length: investors }, (_, i) => {
+    const id = from + i
+    return `B${id},1,1,Investor ${id},1,First,${email},i${id}@bench.example`
+  })
+  return `${columns.join(',')}\n${lines.join('\n')}\n`
+}
+const email = 1
+
+const investorCall = {
+  method: 'POST',
+  path: '/BizEntity',
+  body:
+    '{"externalBizEntityId":"C{u}","bizEntityTypeID":1,"bizEntityStatusID":1,"name":"Investor",' +
+    '"accounts":[{"productID":1}],"bizEntityParties":[{"person":{"firstName":"First"}}],' +
+    `"communications":[{"communicationTypeID":${email},"name":"i@bench.example"}]}`,
+  times: 500,
+}
+
+type File = { type: 'Transactions' | 'Investors'; count: number; text: string }
+
 /** Rows a second, from the call that brings the file to its end. */
-async function importFile(bench: Bench, mode: 'atomic' | 'continue'): Promise<number> {
-  const { service } = bench
-  const content = Buffer.from(fileOf(bench)).toString('base64')
-  const body = JSON.stringify({ type: 'Transactions', mode, fileName: `${made}.csv`, content })
+async function importOf({ service }: Bench, mode: string, { type, count, text }: File) {
+  const content = Buffer.from(text).toString('base64')
+  const body = JSON.stringify({ type, mode, fileName: `${made}.csv`, content })
   const start = performance.now()
   const { importID } = (await call(service, 'POST', '/Import', body)).data()
   for (;;) {
     await sleep(25)
     const [seen] = (await call(service, 'GET', `/Import?ImportID=${importID}`)).data()
-    if (seen.status === 'Completed' && seen.rowsAccepted === rows)
-      return rows / ((performance.now() - start) / 1000)
+    if (seen.status === 'Completed' && seen.rowsAccepted === count)
+      return count / ((performance.now() - start) / 1000)
     if (seen.status !== 'Queued' && seen.status !== 'Running')
       throw new Error(`Import ${importID}: ${JSON.stringify(seen)}`)
   }
 }
+
+const importFile = (bench: Bench, mode: 'atomic' | 'continue') =>
+  importOf(bench, mode, { type: 'Transactions', count: rows, text: deposits(bench) })
 
 const told = ({ node, database }: Used) =>
   `${node.toFixed(0)} µs of Node, ${database.toFixed(0)} of PostgreSQL`
@@ -75,6 +105,26 @@ export const imports: Workload = async (bench) => {
     result(
       { number: '11b', work: of('atomic'), baseline, unit },
       { ...figures, subject: median(whole) },
+      atLeast(0.8),
+    ),
+  ]
+}
+
+/** A file of investors against arrays of them over HTTP. */
+export const importedInvestors: Workload = async (bench) => {
+  const { service, size, rounds } = bench
+  const options = { size: size.entities, seconds: 4, connections: 4 }
+  const arrays = () => investorCall.times * load(service, investorCall, options).perSecond
+  const file = () =>
+    importOf(bench, 'continue', { type: 'Investors', count: investors, text: newInvestors() })
+  arrays()
+  await file()
+  const work = `POST /Import of ${investors.toLocaleString('en')} investors, continue`
+  const baseline = 'POST /BizEntity in arrays of 500, 4 connections'
+  return [
+    result(
+      { number: '11c', work, baseline, unit: 'investors a second' },
+      await inTurns(rounds, file, arrays),
       atLeast(0.8),
     ),
   ]

@@ -1,10 +1,13 @@
-import type { Item, RefusedRow } from './item.ts'
+import { setImmediate as othersTurn } from 'node:timers/promises'
+import type { Item, RefusedRow, Work } from './item.ts'
 import type { RowReader } from './reader.ts'
 import type { Source } from './row.ts'
 
 /** Rows that are done in one step. */
 export type Chunk = {
   items: Item[]
+  /** How they are done, ready to begin. */
+  work: Work
   /** Rows that are wrong in themselves. */
   refused: RefusedRow[]
   count: number
@@ -13,13 +16,20 @@ export type Chunk = {
   percent: number
 }
 
+export type HowMany = {
+  size: number
+  after: number
+  /** Gets the work of some rows ready. */
+  ready: (items: readonly Item[]) => Work
+}
+
 /** The rows of a file after a line, in steps of a size; the next one is read while one is done. */
 export async function* chunksOf(
   source: Source,
   reader: RowReader,
-  { size, after }: { size: number; after: number },
+  how: HowMany,
 ): AsyncGenerator<Chunk> {
-  const steps = stepsOf(source, reader, size, after)
+  const steps = stepsOf(source, reader, how)
   const ask = () => {
     const step = steps.next()
     step.catch(() => {}) // it is told when it is waited for
@@ -37,15 +47,24 @@ export async function* chunksOf(
   }
 }
 
+/** Then whoever else waits for this process has a turn: the step before us, for one. */
+const rowsAtATime = 50
+
 async function* stepsOf(
   source: Source,
   reader: RowReader,
-  size: number,
-  after: number,
+  { size, after, ready }: HowMany,
 ): AsyncGenerator<Chunk> {
+  const whole = (read: Read): Chunk => ({
+    ...read,
+    work: ready(read.items),
+    percent: percentOf(source),
+  })
+  let sinceTurn = 0
   let chunk = empty()
   for await (const rows of source.rows)
     for (const row of rows) {
+      if (++sinceTurn % rowsAtATime === 0) await othersTurn()
       // What was done before a crash is read again, since the head is above it, and left alone.
       const isDone = row.line <= after
       const read = isDone && chunk.lastLine > 0 ? undefined : reader.read(row)
@@ -55,14 +74,15 @@ async function* stepsOf(
       if ('problems' in read) chunk.refused.push(read)
       else chunk.items.push(read)
       if (chunk.count < size) continue
-      yield { ...chunk, percent: percentOf(source) }
+      yield whole(chunk)
       chunk = { ...empty(), lastLine: row.line }
     }
   reader.finish()
-  if (chunk.count > 0) yield { ...chunk, percent: percentOf(source) }
+  if (chunk.count > 0) yield whole(chunk)
 }
 
-const empty = (): Chunk => ({ items: [], refused: [], count: 0, lastLine: 0, percent: 0 })
+type Read = Omit<Chunk, 'work' | 'percent'>
+const empty = (): Read => ({ items: [], refused: [], count: 0, lastLine: 0 })
 
 /** The whole is told when it is done. */
 const percentOf = ({ progress }: Source) => Math.min(99, Math.floor(100 * progress()))

@@ -17,4 +17,10 @@ export type Part = { operation: string; resource: string; event: EventType; resu
 export type Outcome = { parts: Part[]; refused: Map<number, Problem[]> }
 
 /** Does rows; one that throws a refusal has done none of them, and names the items at fault. */
-export type Perform = (tx: Tx, actor: Actor, items: readonly Item[]) => Promise<Outcome>
+export type Work = (tx: Tx) => Promise<Outcome>
+
+/**
+ * Gets the work of rows ready: what can be told before PostgreSQL is asked is worked out here,
+ * while it still does the rows before them.
+ */
+export type Perform = (actor: Actor, items: readonly Item[]) => Work

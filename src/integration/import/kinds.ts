@@ -4,7 +4,7 @@ import { PriceInput } from '../../catalogue/investment/schema.ts'
 import type { Body } from '../../ledger/biz-transaction/legs.ts'
 import { RunResult } from '../../money/payment-run/schema.ts'
 import { recordResults } from '../../money/payment-run/steps.ts'
-import { createEntities } from '../../parties/biz-entity/save.ts'
+import { addEntities } from '../../parties/biz-entity/save.ts'
 import { BizEntityInput } from '../../parties/biz-entity/schema.ts'
 import type { Vault } from '../../parties/sealed/vault.ts'
 import type { Permission } from '../../platform/permission.ts'
@@ -64,9 +64,9 @@ export const kinds: Record<ImportType, Kind> = {
     fields: BizEntityInput,
     read: readerOf(BizEntityInput),
     atOnce: 500,
-    perform: (vault) => async (tx, actor, items) => {
+    perform: (vault) => (actor, items) => async (tx) => {
       const bodies = items.map(({ body }) => body as BizEntityInput)
-      const result = await createEntities(tx, actor, vault, bodies, at)
+      const result = await addEntities(tx, actor, vault, bodies, at)
       return done('POST /BizEntity', 'BizEntity', 'bizentity.created', result)
     },
   },
@@ -75,7 +75,7 @@ export const kinds: Record<ImportType, Kind> = {
     fields: PriceInput,
     read: readerOf(PriceInput),
     atOnce: 1000,
-    perform: () => async (tx, actor, items) => {
+    perform: () => (actor, items) => async (tx) => {
       const bodies = items.map(({ body }) => body as PriceInput)
       const result = await createPrices(tx, actor, bodies, at)
       return done('POST /Investment/Price', 'Investment', 'investmentprice.created', result)
@@ -120,7 +120,7 @@ const done = (
 type Result = RunResult['payments'][number] & { paymentRunID: number }
 
 /** The results of each run together: a run is closed by the last of them. */
-const tellResults: Perform = async (tx, actor, items) => {
+const tellResults: Perform = (actor, items) => async (tx) => {
   const runs = new Map<number, number[]>()
   for (const [i, { body }] of items.entries()) {
     const { paymentRunID } = body as Result

@@ -1,5 +1,5 @@
 import sql, { raw } from 'sql-template-tag'
-import { appendAtOnce } from '../../ledger/biz-transaction/at-once.ts'
+import { type Appended, appendAtOnce } from '../../ledger/biz-transaction/at-once.ts'
 import { counts } from '../../ledger/biz-transaction/kinds.ts'
 import type { Body, Operation } from '../../ledger/biz-transaction/legs.ts'
 import { type Naming, namingOf, sameNaming } from '../../ledger/biz-transaction/naming.ts'
@@ -39,23 +39,35 @@ type Row = { place: number; operation: Operation; body: Body }
 type Done = Row & { written: Written }
 
 /** Posts rows in their order, as a list of requests of which each stands or falls by itself. */
-export const postRows: Perform = async (tx, actor, items) => {
-  const { done, refused } = await postEach(tx, actor, items)
-  return { parts: partsOf(done), refused }
+export const postRows: Perform = (actor, items) => {
+  const runs = readyRuns(actor, items)
+  return async (tx) => {
+    const { done, refused } = await postEach(tx, actor, runs)
+    return { parts: partsOf(done), refused }
+  }
 }
 
 /** What an opening balance is the first of: two of one holding would double it. */
-export const openBalances: Perform = async (tx, actor, items) => {
+export const openBalances: Perform = (actor, items) => {
   const allotted = items.map((item) => ({ ...item, operation: 'Allotment' }))
-  const { done, refused } = await postEach(tx, actor, allotted)
-  await refuseSecond(tx, done)
-  return { parts: partsOf(done), refused }
+  const runs = readyRuns(actor, allotted)
+  return async (tx) => {
+    const { done, refused } = await postEach(tx, actor, runs)
+    await refuseSecond(tx, done)
+    return { parts: partsOf(done), refused }
+  }
 }
 
-async function postEach(tx: Tx, actor: Actor, items: readonly Item[]) {
+/** Rows that are posted together, and those of them that may be appended in one statement. */
+type Run = { rows: readonly Row[]; appending: Appending }
+
+const readyRuns = (actor: Actor, items: readonly Item[]): Run[] =>
+  runsOf(items.map(rowOf)).map((rows) => ({ rows, appending: appendingIn(actor, rows) }))
+
+async function postEach(tx: Tx, actor: Actor, runs: readonly Run[]) {
   const done: Done[] = []
   const refused = new Map<number, Problem[]>()
-  for (const run of runsOf(items.map(rowOf)))
+  for (const run of runs)
     for (const [row, end] of await postRun(tx, actor, run))
       if (end instanceof Refusal) refused.set(row.place, end.problems)
       else done.push({ ...row, written: end })
@@ -89,17 +101,16 @@ const how = { waits: true, unread: true }
  * What only appends in one statement, and then the rest in some; what another row of the run was in
  * the way of is then tried alone, in order.
  */
-async function postRun(tx: Tx, actor: Actor, run: readonly Row[]): Promise<End[]> {
-  const appended = await append(tx, actor, run)
-  const rest = run.filter((row) => !appended.has(row))
+async function postRun(tx: Tx, actor: Actor, { rows, appending }: Run): Promise<End[]> {
+  const appended = await append(tx, appending)
+  const rest = rows.filter((row) => !appended.has(row))
   return [...appended, ...(await postRest(tx, actor, rest))]
 }
 
 /** Posts what nothing speaks against at once: of most files all rows, of others none. */
-async function append(tx: Tx, actor: Actor, run: readonly Row[]): Promise<Map<Row, Written>> {
-  const { naming, rows } = (await tx.isSpread()) ? nothingAppends : appendingIn(run)
-  if (!naming || rows.length < 2) return new Map()
-  const appended = await appendAtOnce(tx, actor, naming, rows)
+async function append(tx: Tx, { rows, post }: Appending): Promise<Map<Row, Written>> {
+  if (rows.length === 0 || (await tx.isSpread())) return new Map()
+  const appended = await post(tx)
   return new Map(
     appended.map(({ place, productID, id }) => {
       const row = rows[place]! // a place of theirs
@@ -109,20 +120,29 @@ async function append(tx: Tx, actor: Actor, run: readonly Row[]): Promise<Map<Ro
   )
 }
 
-type Appending = { naming: Naming | undefined; rows: readonly Row[] }
-const nothingAppends: Appending = { naming: undefined, rows: [] }
+type Appending = { rows: readonly Row[]; post: (tx: Tx) => Promise<Appended[]> }
+const nothingAppends: Appending = { rows: [], post: async () => [] }
+
+function appendingIn(actor: Actor, run: readonly Row[]): Appending {
+  const { naming, rows } = thoseAlike(run)
+  if (!naming || rows.length < 2) return nothingAppends
+  return { rows, post: appendAtOnce(actor, naming, rows) }
+}
+
+type Alike = { naming: Naming | undefined; rows: readonly Row[] }
+const noneAlike: Alike = { naming: undefined, rows: [] }
 
 /**
  * The rows that bring units in, unless their account or external id is named by one of the others,
  * too: what is about one account keeps its order.
  */
-function appendingIn(run: readonly Row[]): Appending {
+function thoseAlike(run: readonly Row[]): Alike {
   const namings = new Map(run.map((row) => [row, namingOf(requestOf(row))]))
   const naming = [...namings.values()].find(Boolean)
   const isLike = (row: Row) => naming !== undefined && sameNaming(namings.get(row), naming)
   const [rows, others] = [run.filter(isLike), run.filter((row) => !isLike(row))]
   const ids = rows.flatMap(({ body }) => body.externalBizTransactionId ?? [])
-  if (new Set(ids).size < ids.length) return nothingAppends
+  if (new Set(ids).size < ids.length) return noneAlike
   if (others.length === 0) return { naming, rows }
   const touched = touchesOf(others.map(({ body }) => body))
   return { naming, rows: rows.filter(({ body }) => areApart(touchesOf([body]), touched)) }

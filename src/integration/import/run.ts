@@ -149,18 +149,24 @@ async function authorise({ actorOf }: Importers, order: Order): Promise<Actor> {
 }
 
 function stepsOf(run: Run, after: number) {
-  const { order, path } = run
+  const { order, path, actor, importers } = run
   const kind = kinds[order.type]
+  const perform = kind.perform(importers.vault)
   run.reader = readerOf(kind, order) // the head is read anew
-  return chunksOf(openSource({ ...order, path }), run.reader, { size: kind.atOnce, after })
+  return chunksOf(openSource({ ...order, path }), run.reader, {
+    size: kind.atOnce,
+    after,
+    ready: (items) => perform(actor, items),
+  })
 }
 
 type Way = Pick<Turn<Counts>, 'clearWay'>
 
-async function work(run: Run, tx: Tx, { items, refused }: Chunk, way: Way): Promise<Settled> {
+async function work(run: Run, tx: Tx, chunk: Chunk, way: Way): Promise<Settled> {
   const { order, actor, importers } = run
+  const { items, refused } = chunk
   const perform = kinds[order.type].perform(importers.vault)
-  const settled = await settle(tx, { actor, perform, ...way }, items)
+  const settled = await settle(tx, { actor, perform, ...way }, items, chunk.work)
   const inFile = order.format === 'jsonl' ? settled.refused : settled.refused.map(inTable)
   return { parts: settled.parts, refused: [...refused, ...inFile] }
 }
@@ -240,7 +246,8 @@ async function doWhole(run: Run) {
         run.counts = added(run.counts, chunk, settled)
         run.percent = chunk.percent
         // Beside the transaction: what is wrong is to be known although it is undone.
-        await importers.transaction((other) => keepRefusals(other, order, settled.refused))
+        if (settled.refused.length > 0)
+          await importers.transaction((other) => keepRefusals(other, order, settled.refused))
         if (!isTrial && run.counts.refused === 0) await recordParts(tx, order, settled.parts)
       }
       run.checkOurs()

@@ -4,7 +4,7 @@ import { ofConstraint, refusalOf } from '../../platform/http/failure.ts'
 import type { Problem, Refusal } from '../../platform/refusal.ts'
 import { codeOf, isAway } from '../../platform/sql/away.ts'
 import type { Tx } from '../../platform/sql/handle.ts'
-import type { Item, Part, Perform, RefusedRow } from './item.ts'
+import type { Item, Part, Perform, RefusedRow, Work } from './item.ts'
 import { attempt } from './savepoint.ts'
 
 /** What a step came to: what it did, and the rows it could not do. */
@@ -17,12 +17,15 @@ export type How = { actor: Actor; perform: Perform; clearWay: () => void }
  * Does all rows that can be done. A list that is refused names the items at fault: the others are
  * tried again without them; where it names none, each half by itself, down to the one.
  */
-export async function settle(tx: Tx, how: How, items: readonly Item[]): Promise<Settled> {
+export async function settle(
+  tx: Tx,
+  how: How,
+  items: readonly Item[],
+  work: Work = how.perform(how.actor, items),
+): Promise<Settled> {
   if (items.length === 0) return { parts: [], refused: [] }
   try {
-    const { parts, refused } = await patiently(how, () =>
-      attempt(tx, () => how.perform(tx, how.actor, items)),
-    )
+    const { parts, refused } = await patiently(how, () => attempt(tx, () => work(tx)))
     return { parts, refused: [...refused].map(([i, problems]) => refuse(items, i, problems)) }
   } catch (error) {
     const refusal = refusalIn(error, items)

@@ -47,17 +47,14 @@ export type Appended = { place: number; productID: number; id: number }
 
 /**
  * The same inside a transaction, for whoever posts a long list and tells of it as a whole: each
- * posting by itself, without an answer, an audit record and an event of its own.
+ * posting by itself, without an answer, an audit record and an event of its own. What is asked is
+ * put together at once, and sent when it is its turn.
  */
-export function appendAtOnce(
-  tx: Tx,
-  actor: Actor,
-  naming: Naming,
-  list: readonly Asked[],
-): Promise<Appended[]> {
+export function appendAtOnce(actor: Actor, naming: Naming, list: readonly Asked[]) {
   const rows = list.map(rowOf)
   const shape = shapeOf(actor, naming, rows)
-  return tx.query<Appended>(filledOnce(appendOf(shape), valuesOf(actor, shape, rows)))
+  const statement = filledOnce(appendOf(shape), valuesOf(actor, shape, rows))
+  return (tx: Tx) => tx.query<Appended>(statement)
 }
 
 /** What the text depends on: statements of one shape differ in their values alone. */

@@ -8,7 +8,7 @@ import { sharesOf } from '../../platform/sql/event.ts'
 import type { Tx } from '../../platform/sql/handle.ts'
 import { identify } from '../../platform/sql/identify.ts'
 import { type Plan, planFor } from '../../platform/sql/plan.ts'
-import { render } from '../../platform/sql/render.ts'
+import { nothingLeft, render } from '../../platform/sql/render.ts'
 import {
   defineTable,
   loadRows,
@@ -63,7 +63,7 @@ const tables = [
 ]
 
 /** Creates entities with all that is nested in them: a fixed number of statements. */
-export async function createEntities(
+export async function addEntities(
   tx: Tx,
   actor: Actor,
   vault: Vault,
@@ -81,11 +81,23 @@ export async function createEntities(
   await planning.plan.write(tx)
   await refuseCycles(tx, parents)
   await touch(tx, showing)
-  const answer = await render(tx, await entitiesByID(tx, actor, ids!))
   const changes = masked({ items: BizEntityInput } as TSchema, inputs)
   const shares = sharesOf(ids!.map((id) => ({ productID: products.get(id)!, id })))
   const doubts = doubtsAbout(BizEntityInput, inputs, pathOf)
-  return { ...answer, ...doubts, ids: ids!, productID: sole(products), shares, changes }
+  const told = { ...nothingLeft, recordCount: inputs.length, ...doubts }
+  return { ...told, ids: ids!, productID: sole(products), shares, changes }
+}
+
+/** The same, and shows them: an import has nobody who would look. */
+export async function createEntities(
+  tx: Tx,
+  actor: Actor,
+  vault: Vault,
+  inputs: BizEntityInput[],
+  pathOf: ItemPath,
+): Promise<Written> {
+  const written = await addEntities(tx, actor, vault, inputs, pathOf)
+  return { ...written, ...(await render(tx, await entitiesByID(tx, actor, written.ids))) }
 }
 
 /** Replaces an entity: what is left out of its structure goes, persons and organisations stay. */
