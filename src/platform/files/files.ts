@@ -50,6 +50,7 @@ export function filesOf({ store, draftFolder, maxBytes, transaction }: FilesOpti
       if (size === 0) throw invalid('invalid_value', 'The file is empty.', 'content')
       const fileName = safeName(told.fileName)
       const contentType = typeOf(head, fileName, told.contentType)
+      await flush(path).catch(unavailable)
       const claimed = await publish(sha256, size, path)
       try {
         return await refer({ sha256, size, fileName, contentType })
@@ -74,7 +75,16 @@ export function filesOf({ store, draftFolder, maxBytes, transaction }: FilesOpti
   }
 }
 
-/** Writes what arrives to a draft, to the disk itself, and measures it on the way. */
+/**
+ * Down to the disk itself. Only what is to be kept: every commit of the database waits for the disk
+ * meanwhile, and much that arrives is refused.
+ */
+async function flush(path: string) {
+  const file = await open(path, 'r+')
+  await file.sync().finally(() => file.close())
+}
+
+/** Writes what arrives to a draft, and measures it on the way. */
 async function write(
   path: string,
   content: AsyncIterable<Buffer>,
@@ -93,7 +103,6 @@ async function write(
       hash.update(piece)
       await draft.writeFile(piece).catch(unavailable)
     }
-    await draft.sync().catch(unavailable)
   } catch (error) {
     await draft.close()
     await discard()
