@@ -20,8 +20,8 @@ const reasons: Record<string, readonly string[]> = {
     'crash.test.ts', // of a cluster: test/citus/kills.ts, which runs after the files
     'faults.test.ts',
     'readme.test.ts',
-    'start.test.ts',
     'operations/demo.test.ts',
+    'operations/start.test.ts',
     'platform/database.test.ts',
     'platform/embedded.test.ts',
     'platform/readers.test.ts',

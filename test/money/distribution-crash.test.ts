@@ -9,7 +9,7 @@ import { until } from '../support/process.ts'
 import { seedHolders } from '../support/seed.ts'
 
 /** How many accounts take part; fewer for a quick look, more on a large machine. */
-const accounts = Number(process.env.REGISTRY_CRASH_ACCOUNTS ?? 30_000)
+const accounts = Number(process.env.REGISTRY_CRASH_ACCOUNTS ?? 12_000)
 
 /** Every stage in one transaction; distribution-job-crash.test.ts has those in ranges. */
 const atOnce = { REGISTRY_STAGE_INLINE: '1000000' }

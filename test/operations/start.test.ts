@@ -5,9 +5,9 @@ import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import pg from 'pg'
-import { type Client, clientOf } from './support/client.ts'
-import { emptyDatabase, freshDatabase, rowsOf, urlOf } from './support/database.ts'
-import { patient } from './support/patience.ts'
+import { type Client, clientOf } from '../support/client.ts'
+import { emptyDatabase, freshDatabase, rowsOf, urlOf } from '../support/database.ts'
+import { patient } from '../support/patience.ts'
 import {
   databasePid,
   npmStart,
@@ -16,7 +16,7 @@ import {
   startRegistry,
   temporaryFolder,
   until,
-} from './support/process.ts'
+} from '../support/process.ts'
 
 const secret = 'a secret that all nodes of a test share'
 
