@@ -13,7 +13,7 @@ import { useProducts } from './shared/api/products.ts'
 import { readSearch } from './shared/list/filters.ts'
 import { type Permission, useMay } from './shared/permission.ts'
 import { Failure } from './shared/view/Failure.tsx'
-import { Empty, Loading } from './shared/view/Page.tsx'
+import { Loading, Missing } from './shared/view/Page.tsx'
 
 const root = createRootRoute({ component: Frame, validateSearch: readSearch })
 
@@ -108,7 +108,7 @@ export const router = createRouter({
   defaultPendingComponent: () => <Loading />,
   defaultErrorComponent: ({ error, reset }) => <Failure error={error} retry={reset} />,
   defaultNotFoundComponent: () => (
-    <Empty title="There is nothing here">The address may be old, or mistyped.</Empty>
+    <Missing title="There is nothing here">The address may be old, or mistyped.</Missing>
   ),
 })
 

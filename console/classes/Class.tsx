@@ -9,7 +9,7 @@ import type { Column } from '../shared/list/columns.ts'
 import { ListView } from '../shared/list/ListView.tsx'
 import { useMay } from '../shared/permission.ts'
 import { LineChart } from '../shared/view/Chart.tsx'
-import { Card, Empty, Page } from '../shared/view/Page.tsx'
+import { Card, Empty, Missing, Page } from '../shared/view/Page.tsx'
 import { Active } from '../shared/view/Status.tsx'
 import { ClassForm } from './ClassForm.tsx'
 import { OnePrice } from './OnePrice.tsx'
@@ -32,7 +32,12 @@ export function Class() {
   const [mode, setMode] = useState<'edit' | 'paste'>()
   const [opened, setOpened] = useState<InvestmentPrice>()
   const { prices = [] } = usePrices(investment?.investmentID ?? null)
-  if (!investment) return <Empty title="No such class">It may be of another product.</Empty>
+  if (!investment)
+    return (
+      <Missing title="No such class" back={{ to: `/${slug}/classes`, label: 'Classes and prices' }}>
+        It may be of another product.
+      </Missing>
+    )
   const close = () => setMode(undefined)
   const title = [investment.securityCode, investment.name].filter(Boolean).join(' · ')
   const actions = may('Investment.Write') && (

@@ -8,14 +8,14 @@ import { day, plain, price } from '../shared/format.ts'
 import { useMay } from '../shared/permission.ts'
 import { type Fact, Facts } from '../shared/view/Facts.tsx'
 import { Icon } from '../shared/view/icons.tsx'
-import { Card, Empty, Page } from '../shared/view/Page.tsx'
+import { Card, Missing, Page } from '../shared/view/Page.tsx'
 import { Status } from '../shared/view/Status.tsx'
 import { Steps } from '../shared/view/Steps.tsx'
 import { Accounts } from './Accounts.tsx'
 import { rateOf } from './Distributions.tsx'
 import { Reverse } from './Reverse.tsx'
 import { Stage } from './Stage.tsx'
-import { componentName } from './words.ts'
+import { componentName, distributionName } from './words.ts'
 
 const paid = 3
 
@@ -45,10 +45,18 @@ export function Distribution() {
     ProductID: productID,
     CorporateActionID: id,
   })
-  const title = found?.name ?? found?.externalCorporateActionId ?? `Distribution ${id}`
+  const title = found ? distributionName(found) : `Distribution ${id}`
   const to = `/${slug}/distributions/${id}`
   useEffect(() => see({ to, title, subtitle: 'Distribution' }), [to, title])
-  if (!found) return <Empty title="No such distribution">It may be of another product.</Empty>
+  if (!found)
+    return (
+      <Missing
+        title="No such distribution"
+        back={{ to: `/${slug}/distributions`, label: 'Distributions' }}
+      >
+        It may be of another product.
+      </Missing>
+    )
   const status = found.distributionStatusID ?? 1
   const actions = (
     <>

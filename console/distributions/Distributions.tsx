@@ -12,6 +12,7 @@ import { useMay } from '../shared/permission.ts'
 import { Icon } from '../shared/view/icons.tsx'
 import { Empty, Page } from '../shared/view/Page.tsx'
 import { Status } from '../shared/view/Status.tsx'
+import { distributionName } from './words.ts'
 
 /** What the product has paid out, and what it is about to. */
 export function Distributions() {
@@ -76,7 +77,7 @@ function useColumns(): Column<Distribution>[] {
     {
       id: 'name',
       title: 'Name',
-      text: (row) => row.name ?? row.externalCorporateActionId ?? '',
+      text: distributionName,
       width: 'minmax(220px, 2fr)',
     },
     { id: 'class', title: 'Class', text: (row) => row.securityCode ?? '', width: '90px' },

@@ -1,12 +1,12 @@
 import { ActionIcon, AppShell, Burger, Group, Kbd, Text, UnstyledButton } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { Outlet, useParams, useRouterState } from '@tanstack/react-router'
-import { type ReactNode, Suspense } from 'react'
+import { lazy, type ReactNode, Suspense } from 'react'
 import { useProducts } from '../shared/api/products.ts'
 import { ClashDialog } from '../shared/form/ClashDialog.tsx'
 import { useMay } from '../shared/permission.ts'
 import { Icon } from '../shared/view/icons.tsx'
-import { Empty, Loading } from '../shared/view/Page.tsx'
+import { Loading, Missing } from '../shared/view/Page.tsx'
 import { Connection } from './Connection.tsx'
 import classes from './frame.module.css'
 import { Keys, useKeys } from './Keys.tsx'
@@ -16,10 +16,14 @@ import { neededFor } from './pages.ts'
 import { openSearch, Search } from './Search.tsx'
 import { productOf } from './where.ts'
 
+/** Its words are fetched when somebody asks for them. */
+const Help = lazy(async () => ({ default: (await import('./Help.tsx')).Help }))
+
 /** What stands around every page. */
 export function Frame() {
   const [open, { toggle, close }] = useDisclosure()
   const [keys, keysHandle] = useDisclosure()
+  const [help, helpHandle] = useDisclosure()
   const path = useRouterState({ select: ({ location }) => location.pathname })
   const products = useProducts()
   const product = productOf(path, products)
@@ -48,11 +52,11 @@ export function Frame() {
           <ActionIcon
             variant="subtle"
             color="gray"
-            aria-label="Keyboard shortcuts"
-            title="Keyboard shortcuts (?)"
-            onClick={keysHandle.open}
+            aria-label="Help"
+            title="Help"
+            onClick={helpHandle.open}
           >
-            <Icon name="keyboard" />
+            <Icon name="help" />
           </ActionIcon>
         </Group>
       </AppShell.Header>
@@ -70,6 +74,11 @@ export function Frame() {
       <Connection />
       <ClashDialog />
       <Keys opened={keys} onClose={keysHandle.close} />
+      {help && (
+        <Suspense>
+          <Help opened onClose={helpHandle.close} onKeys={keysHandle.open} />
+        </Suspense>
+      )}
     </AppShell>
   )
 }
@@ -83,16 +92,16 @@ function Allowed({ children }: { children: ReactNode }) {
   const needs = neededFor(route)
   if (slug && !products.some(({ productID }) => String(productID) === slug))
     return (
-      <Empty title="There is no such product">
+      <Missing title="There is no such product">
         The address may be old, or the product may not be yours to see. Choose another, top left.
-      </Empty>
+      </Missing>
     )
   if (!may(needs))
     return (
-      <Empty title="This page is not yours to see">
+      <Missing title="This page is not yours to see">
         It needs the permission {needs}. Whoever keeps the users of this registry can give it to
         you.
-      </Empty>
+      </Missing>
     )
   return children
 }

@@ -9,7 +9,7 @@ import { useDelete } from '../shared/api/write.ts'
 import { count, moment } from '../shared/format.ts'
 import { Facts, Figure, Figures } from '../shared/view/Facts.tsx'
 import { Failure, tellDone } from '../shared/view/Failure.tsx'
-import { Card, Empty, Page } from '../shared/view/Page.tsx'
+import { Card, Missing, Page } from '../shared/view/Page.tsx'
 import { Refused } from './Refused.tsx'
 import { sendImport, sentFrom } from './send.ts'
 import { importTypes, modeNames, Outcome } from './words.tsx'
@@ -23,7 +23,12 @@ export function ImportPage() {
   const [found] = useReadNow<Import[]>('/Import', { ImportID: id })
   const busy = found !== undefined && isUnderWay(found)
   useRefresh(busy)
-  if (!found) return <Empty title="No such import">It may be somebody else’s.</Empty>
+  if (!found)
+    return (
+      <Missing title="No such import" back={{ to: `/${slug}/import`, label: 'Import' }}>
+        It may be somebody else’s.
+      </Missing>
+    )
   return (
     <Page
       title={found.fileName ?? `Import ${id}`}
@@ -118,7 +123,7 @@ function Ended({ found }: { found: Import }) {
       <Group justify="space-between">
         <Text size="sm">
           {rowsRefused
-            ? 'Mend the file and drop it again, or take the good rows now and mend the others here.'
+            ? 'Mend the refused rows below, or take the good rows now and mend the others after.'
             : 'Every row is good. They go in together, or not at all.'}
         </Text>
         <Button

@@ -10,13 +10,13 @@ import { save } from '../shared/list/export.ts'
 import { Failure } from '../shared/view/Failure.tsx'
 import { Icon } from '../shared/view/icons.tsx'
 import { Card, Loading } from '../shared/view/Page.tsx'
+import { canMend as canMendFile, type Mended, mendFile } from './mend.ts'
 import { sendImport, sentFrom } from './send.ts'
-import { type Table as Rows, readRefused, writeTable } from './table.ts'
+import { type Table as Rows, readRefused, verdictColumns, writeTable } from './table.ts'
 
 /** Rows shown and mended in the page; more are mended in the file. */
 const most = 200
-/** line, field, code and message stand before the columns that came. */
-const verdict = 4
+const verdict = verdictColumns.length
 
 type Props = { found: Import }
 
@@ -66,23 +66,28 @@ export function Refused({ found }: Props) {
   )
 }
 
-/** The rows as they came, to be mended where they stand; only where the others are in already. */
+/**
+ * The rows as they came, to be mended where they stand. Of a file that was only checked the whole
+ * is then checked again; where the good rows are in already, the mended ones by themselves.
+ */
 function Mend({ found, table }: Props & { table: Rows }) {
   const { slug } = useProduct()
   const navigate = useNavigate()
   const [rows, setRows] = useState(table.rows)
   const [state, setState] = useState<{ busy: boolean; error?: unknown }>({ busy: false })
   const sent = sentFrom(found.importID ?? 0)
-  const canMend = found.mode === 'continue' && sent !== undefined && table.rows.length < most
+  const othersAreIn = found.mode === 'continue'
+  const isWhole = found.mode === 'validate' && sent !== undefined && canMendFile(sent.file)
+  const canMend = sent !== undefined && (othersAreIn || isWhole) && table.rows.length < most
   const set = (at: number, column: number, text: string) =>
     setRows(rows.map((row, i) => (i === at ? row.with(column, text) : row)))
   const send = async () => {
     if (!sent) return
     setState({ busy: true })
     try {
-      const kept = { head: table.head.slice(verdict), rows: rows.map((row) => row.slice(verdict)) }
-      const name = (found.fileName ?? 'rows').replace(/\.\w+$/, '')
-      const file = new File([writeTable(kept)], `mended ${name}.csv`)
+      const file = othersAreIn
+        ? rowsAlone(found, { ...table, rows })
+        : await mendFile(sent.file, sent.terms.encoding, changesOf(table.rows, rows))
       const terms = { ...sent.terms, encoding: 'UTF-8' as const }
       const id = String(await sendImport({ file, terms }, 'validate'))
       await navigate({ to: '/$product/import/$id', params: { product: slug, id } })
@@ -134,13 +139,38 @@ function Mend({ found, table }: Props & { table: Rows }) {
       {canMend && (
         <Group justify="space-between" p="md">
           <Text size="sm" className="quiet">
-            The other rows are in. Mend these, and they are checked by themselves.
+            {othersAreIn
+              ? 'The other rows are in. Mend these, and they are checked by themselves.'
+              : 'Mend the rows where they stand; then the whole file is checked again.'}
           </Text>
-          <Button loading={state.busy} onClick={() => void send()}>
-            Check {count(rows.length)} mended {rows.length === 1 ? 'row' : 'rows'}
+          <Button
+            loading={state.busy}
+            disabled={!othersAreIn && changesOf(table.rows, rows).length === 0}
+            onClick={() => void send()}
+          >
+            {othersAreIn
+              ? `Check ${count(rows.length)} mended ${rows.length === 1 ? 'row' : 'rows'}`
+              : 'Check the mended file'}
           </Button>
         </Group>
       )}
     </>
   )
 }
+
+/** The refused rows as a file of their own. */
+function rowsAlone({ fileName }: Import, { head, rows }: Rows): File {
+  const kept = { head: head.slice(verdict), rows: rows.map((row) => row.slice(verdict)) }
+  const name = (fileName ?? 'rows').replace(/\.\w+$/, '')
+  return new File([writeTable(kept)], `mended ${name}.csv`)
+}
+
+/** The cells that differ from what came. */
+const changesOf = (before: string[][], after: string[][]): Mended[] =>
+  after.flatMap((row, i) =>
+    row.flatMap((text, column) =>
+      text === before[i]?.[column]
+        ? []
+        : [{ line: Number(row[0]), column: column - verdict, text }],
+    ),
+  )

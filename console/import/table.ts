@@ -1,9 +1,12 @@
 import { parse } from 'csv-parse/browser/esm/sync'
 
+/** What the service says of a refused row, before the columns that came. */
+export const verdictColumns = ['line', 'field', 'code', 'message']
+
 export type Table = { head: string[]; rows: string[][] }
 
 /** A comma, a semicolon or a tab: what the first line has most of, as the service reads it. */
-function separatorOf(text: string): string {
+export function separatorOf(text: string): string {
   const [first = ''] = text.split('\n').filter((line) => line.trim() && !line.startsWith('#'))
   const times = (mark: string) => first.split(mark).length
   return [',', ';', '\t'].reduce((best, mark) => (times(mark) > times(best) ? mark : best))
@@ -22,10 +25,12 @@ export function readTable(text: string, mostRows = Number.POSITIVE_INFINITY): Ta
   return { head, rows }
 }
 
-const cell = (text: string) => (/[",\n\r]|^#/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)
+/** A cell as any of the separators leaves it whole. */
+export const quoted = (text: string) =>
+  /[",;\t\n\r]|^#/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 
 export const writeTable = ({ head, rows }: Table) =>
-  `${[head, ...rows].map((row) => row.map(cell).join(',')).join('\r\n')}\r\n`
+  `${[head, ...rows].map((row) => row.map(quoted).join(',')).join('\r\n')}\r\n`
 
 /** Long enough for any first line. */
 const headBytes = 65_536

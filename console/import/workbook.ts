@@ -1,4 +1,5 @@
-import { strFromU8, unzipSync } from 'fflate'
+import { strFromU8, strToU8, unzipSync, zipSync } from 'fflate'
+import { type Mended, ownColumns } from './mend.ts'
 
 type Parts = { [name: string]: Uint8Array }
 
@@ -18,13 +19,73 @@ export function readWorkbook(bytes: Uint8Array): string[][] {
   const shared = all(xml(parts['xl/sharedStrings.xml']), 'si').map(textIn)
   return all(xml(parts[firstSheet(parts)]), 'row').map((row) => {
     const cells: string[] = []
-    for (const cell of all(row, 'c')) {
-      const at = columnOf(cell.getAttribute('r')) ?? cells.length
+    for (const [at, cell] of cellsOf(row)) {
       while (cells.length < at) cells.push('')
       cells[at] = cellText(cell, shared)
     }
     return cells
   })
+}
+
+/** The cells of a row by their columns; one without a reference follows the one before. */
+function cellsOf(row: Element): Map<number, Element> {
+  const cells = new Map<number, Element>()
+  let next = 0
+  for (const cell of all(row, 'c')) {
+    const at = columnOf(cell.getAttribute('r')) ?? next
+    cells.set(at, cell)
+    next = at + 1
+  }
+  return cells
+}
+
+/** The workbook with texts in the mended cells; all else, also what days look like, stays. */
+export function mendWorkbook(
+  bytes: Uint8Array,
+  mended: readonly Mended[],
+): Uint8Array<ArrayBuffer> {
+  const own = ownColumns(readWorkbook(bytes).find((row) => row.some(Boolean)) ?? [])
+  const parts = unzipSync(bytes)
+  const name = firstSheet(parts)
+  const sheet = xml(parts[name])
+  let line = 0
+  for (const row of all(sheet, 'row')) {
+    line = Number(row.getAttribute('r') ?? line + 1)
+    for (const one of mended)
+      if (one.line === line) write(row, own[one.column] ?? one.column, one.text)
+  }
+  parts[name] = strToU8(new XMLSerializer().serializeToString(sheet))
+  return zipSync(parts) as Uint8Array<ArrayBuffer>
+}
+
+/** Puts a text into a cell; one that was not there stands before those of later columns. */
+function write(row: Element, column: number, text: string) {
+  const make = (name: string) => row.ownerDocument.createElementNS(row.namespaceURI, name)
+  const cells = cellsOf(row)
+  const cell = cells.get(column) ?? make('c')
+  if (!cells.has(column)) {
+    const later = [...cells].find(([at]) => at > column)?.[1]
+    // Those behind it that do not say where they are would move by one.
+    for (const [at, other] of cells) other.setAttribute('r', referenceOf(at, row))
+    row.insertBefore(cell, later ?? null)
+    cell.setAttribute('r', referenceOf(column, row))
+  }
+  const shown = make('t')
+  shown.textContent = text
+  shown.setAttribute('xml:space', 'preserve')
+  const inline = make('is')
+  inline.append(shown)
+  cell.replaceChildren(inline)
+  cell.setAttribute('t', 'inlineStr')
+  cell.removeAttribute('s')
+}
+
+/** The 54th column, counted from 0, of row 12 is BC12. */
+function referenceOf(column: number, row: Element): string {
+  let letters = ''
+  for (let rest = column + 1; rest > 0; rest = Math.floor((rest - 1) / 26))
+    letters = String.fromCharCode(65 + ((rest - 1) % 26)) + letters
+  return `${letters}${row.getAttribute('r') ?? ''}`
 }
 
 /** The sheet whose tab is the first, whatever its part is called. */

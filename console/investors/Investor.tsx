@@ -14,7 +14,7 @@ import { readSearch } from '../shared/list/filters.ts'
 import { useMay } from '../shared/permission.ts'
 import { Figure, Figures } from '../shared/view/Facts.tsx'
 import { Icon } from '../shared/view/icons.tsx'
-import { Empty, Page } from '../shared/view/Page.tsx'
+import { Missing, Page } from '../shared/view/Page.tsx'
 import { Status, Tag } from '../shared/view/Status.tsx'
 import { Details } from './Details.tsx'
 import { Holdings } from './Holdings.tsx'
@@ -26,9 +26,14 @@ import { TaxStanding } from './TaxStanding.tsx'
 /** One investor on one page. */
 export function Investor() {
   const { id } = useParams({ strict: false }) as { id: string }
+  const { slug } = useProduct()
   const [entity] = useReadNow<BizEntity[]>('/BizEntity', { BizEntityID: id })
   if (!entity)
-    return <Empty title="No such investor">They may be of a product you may not see.</Empty>
+    return (
+      <Missing title="No such investor" back={{ to: `/${slug}/investors`, label: 'Investors' }}>
+        They may be of a product you may not see.
+      </Missing>
+    )
   return <Known entity={entity} />
 }
 

@@ -2,7 +2,7 @@ import { Button, Group, SegmentedControl, Stack, Text, TextInput } from '@mantin
 import { useForm } from '@mantine/form'
 import { useNavigate, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
-import { useProduct } from '../shared/api/products.ts'
+import { useProduct, useReadNow } from '../shared/api/products.ts'
 import { type Tagged, useTagged } from '../shared/api/tagged.ts'
 import type { BizEntity } from '../shared/api/types.ts'
 import { useWrite } from '../shared/api/write.ts'
@@ -10,7 +10,7 @@ import { CodeField, DateField, DecimalField, LookupField, Row } from '../shared/
 import { LeaveGuard } from '../shared/form/LeaveGuard.tsx'
 import { fieldErrors } from '../shared/form/problems.ts'
 import { Failure, tellDone } from '../shared/view/Failure.tsx'
-import { Card, Page } from '../shared/view/Page.tsx'
+import { Card, Missing, Page } from '../shared/view/Page.tsx'
 import {
   blankInvestor,
   filled,
@@ -41,6 +41,18 @@ export function NewInvestor() {
 
 export function EditInvestor() {
   const { id } = useParams({ strict: false }) as { id: string }
+  const { slug } = useProduct()
+  const [found] = useReadNow<BizEntity[]>('/BizEntity', { BizEntityID: id })
+  if (!found)
+    return (
+      <Missing title="No such investor" back={{ to: `/${slug}/investors`, label: 'Investors' }}>
+        They may be of a product you may not see.
+      </Missing>
+    )
+  return <Edit id={id} />
+}
+
+function Edit({ id }: { id: string }) {
   const tagged = useTagged<BizEntity>('/BizEntity', { BizEntityID: id })
   return (
     <Page title={`Edit ${tagged.record.name}`} narrow>

@@ -1,6 +1,7 @@
 import { Anchor, Group, SimpleGrid, Stack } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { pointsOf, usePrices } from '../classes/prices.ts'
+import { distributionName } from '../distributions/words.ts'
 import { useNeeds } from '../frame/needs.ts'
 import { useLookups } from '../shared/api/lookups.ts'
 import { useInvestments, useProduct, useRead } from '../shared/api/products.ts'
@@ -51,11 +52,13 @@ export function Overview() {
         </div>
       )}
       {investments.length > 0 && may('BizTransaction.Read') && <Money />}
-      <SimpleGrid cols={{ base: 1, md: investments.length > 1 ? 2 : 1 }}>
-        {investments.map((one) => (
-          <ClassCard key={one.investmentID} investment={one} />
-        ))}
-      </SimpleGrid>
+      {investments.length > 0 && (
+        <SimpleGrid cols={{ base: 1, md: investments.length > 1 ? 2 : 1 }}>
+          {investments.map((one) => (
+            <ClassCard key={one.investmentID} investment={one} />
+          ))}
+        </SimpleGrid>
+      )}
       <SimpleGrid cols={{ base: 1, md: 2 }}>
         {may('Distribution.Read') && <LatestDistributions />}
         {may('BizEvent.Read') && <PendingNotices />}
@@ -270,7 +273,7 @@ function LatestDistributions() {
                   to={`/${slug}/distributions/${row.corporateActionID}`}
                   size="sm"
                 >
-                  {row.name ?? row.externalCorporateActionId}
+                  {distributionName(row)}
                 </Anchor>
               ),
             },

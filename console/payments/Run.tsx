@@ -8,7 +8,7 @@ import { bytes, count, day, moment, money } from '../shared/format.ts'
 import type { Column } from '../shared/list/columns.ts'
 import { useMay } from '../shared/permission.ts'
 import { Facts, Figure, Figures } from '../shared/view/Facts.tsx'
-import { Card, Empty, Page } from '../shared/view/Page.tsx'
+import { Card, Missing, Page } from '../shared/view/Page.tsx'
 import { Rows } from '../shared/view/Rows.tsx'
 import { Steps } from '../shared/view/Steps.tsx'
 import { Download } from './Download.tsx'
@@ -25,7 +25,12 @@ export function Run() {
   const [run] = useReadNow<PaymentRun[]>('/PaymentRun', { ProductID: productID, PaymentRunID: id })
   const to = `/${slug}/payments/${id}`
   useEffect(() => see({ to, title: `Payment run ${id}`, subtitle: 'Payments' }), [to, id])
-  if (!run) return <Empty title="No such payment run">It may be of another product.</Empty>
+  if (!run)
+    return (
+      <Missing title="No such payment run" back={{ to: `/${slug}/payments`, label: 'Payments' }}>
+        It may be of another product.
+      </Missing>
+    )
   return (
     <Page
       title={`Payment run ${id}`}

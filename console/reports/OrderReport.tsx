@@ -1,5 +1,6 @@
 import { Button, Group, Select, Stack, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
+import { distributionName } from '../distributions/words.ts'
 import { useLookups } from '../shared/api/lookups.ts'
 import { useProduct, useRead } from '../shared/api/products.ts'
 import type { Distribution, Report } from '../shared/api/types.ts'
@@ -164,7 +165,7 @@ function DistributionField({ value, onChange, ...rest }: FieldProps) {
       searchable
       data={data.map((one) => ({
         value: String(one.corporateActionID),
-        label: `${one.securityCode ?? ''} ${one.name ?? one.externalCorporateActionId ?? ''}`,
+        label: `${one.securityCode ?? ''} ${distributionName(one)}`,
       }))}
       {...rest}
       value={value ? String(value) : null}

@@ -113,6 +113,7 @@ describe('The console’s files', { skip }, () => {
       (await service.admin.get(`/BizTransaction?ProductID=${fund.productID}`)).data.length
     const before = await posted()
     await press('Import the good row')
+    await page.getByText('The other rows are in.').waitFor()
     await page.getByLabel('amount of line 3').fill('20.00')
     assert.equal(await posted(), before + 1)
     await press('Check 1 mended row')
@@ -120,6 +121,48 @@ describe('The console’s files', { skip }, () => {
     await page.getByText('All or none').waitFor()
     await page.getByText('Completed', { exact: true }).waitFor()
     assert.equal(await posted(), before + 2)
+  })
+
+  it('mends a checked file where its rows stand, and commits it as a whole', async () => {
+    const posted = async () =>
+      (await service.admin.get(`/BizTransaction?ProductID=${fund.productID}`)).data.length
+    const before = await posted()
+    const { accountID } = fund.accounts[0]!
+    const line = (amount: string) => ['Deposit', accountID, fund.investmentID, '10/01/2026', amount]
+    const head = ['operation', 'accountID', 'investmentID', 'transactionDate', 'amount', 'comment']
+    const text = [
+      '# of the bank',
+      head.join(';'),
+      [...line('1.00'), '"over two\nlines; quoted"'].join(';'),
+      line('nothing').join(';'),
+      line('3.00').join(';'),
+    ].join('\r\n')
+    const path = join(temporaryFolder(), 'mended.xlsx')
+    await writeSheet(path, [head, line('4.00').map(String), line('five').map(String)])
+    for (const [given, wrong] of [
+      [file('mended.csv', 'text/csv', Buffer.from(text)), 5],
+      [path, 3],
+    ] as const) {
+      await page.goto(`${address}/import/new`)
+      await page.locator('input[type=file]').setInputFiles(given)
+      await choose('Dates are written', '30/06/2026')
+      await press('Check the file')
+      await page.getByLabel(`amount of line ${wrong}`).fill('2.00')
+      await press('Check the mended file')
+      await page.getByText('Every row is good.').waitFor()
+      await page.getByRole('button', { name: /^Import \d rows$/ }).click()
+      await page.getByText('All or none').waitFor()
+      await page.getByText('Completed', { exact: true }).waitFor()
+    }
+    assert.equal(await posted(), before + 5)
+    const { data } = await service.admin.get(
+      `/BizTransaction?ProductID=${fund.productID}&AccountID=${accountID}&Order=desc`,
+    )
+    assert.deepEqual(
+      data.slice(0, 5).map((one: { amount: number }) => one.amount),
+      [2, 4, 3, 2, 1],
+    )
+    assert.equal(data[4].comment, 'over two\nlines; quoted')
   })
 
   it('maps the columns of a workbook, and mends its refused rows in the page', async () => {
@@ -141,6 +184,7 @@ describe('The console’s files', { skip }, () => {
     await press('Check the file')
     await page.getByRole('cell', { name: /amount must/ }).waitFor()
     await press('Import the good row')
+    await page.getByText('The other rows are in.').waitFor()
     await page.getByLabel('amount of line 3').fill('12.20')
     assert.deepEqual(await findings(page), [])
     await press('Check 1 mended row')

@@ -72,6 +72,19 @@ export const Empty = ({ title, children }: { title: string; children?: ReactNode
   </Stack>
 )
 
+type MissingProps = { title: string; children: ReactNode; back?: { to: string; label: string } }
+
+/** A page of something that is not there, or not to be seen: what it was, and the way back. */
+export const Missing = ({ title, children, back }: MissingProps) => (
+  <Page title={title} {...(back && { back })} narrow>
+    <div className="card">
+      <Box className="quiet" p="md">
+        {children}
+      </Box>
+    </div>
+  </Page>
+)
+
 export const Loading = () => (
   <Stack gap="xs" p="md" role="status" aria-label="Loading">
     {[90, 73, 56, 79].map((width) => (

@@ -1,0 +1,40 @@
+import { Anchor, Button, Drawer, Group, List, Stack, Text } from '@mantine/core'
+import { useRouterState } from '@tanstack/react-router'
+import { helpFor } from './help-words.ts'
+
+type Props = { opened: boolean; onClose: () => void; onKeys: () => void }
+
+/** What one does in the area in view, and where there is more. */
+export function Help({ opened, onClose, onKeys }: Props) {
+  const route = useRouterState({ select: ({ matches }) => matches.at(-1)?.routeId ?? '' })
+  const { title, points } = helpFor(route)
+  return (
+    <Drawer opened={opened} onClose={onClose} title={`Help: ${title}`}>
+      <Stack>
+        <List spacing="sm" size="sm">
+          {points.map((point) => (
+            <List.Item key={point}>{point}</List.Item>
+          ))}
+        </List>
+        <Text size="sm" className="quiet">
+          What the console does, a program can do:{' '}
+          <Anchor href="/docs" inherit underline="always">
+            the reference of the API
+          </Anchor>
+          .
+        </Text>
+        <Group>
+          <Button
+            variant="default"
+            onClick={() => {
+              onClose()
+              onKeys()
+            }}
+          >
+            Keyboard shortcuts
+          </Button>
+        </Group>
+      </Stack>
+    </Drawer>
+  )
+}
