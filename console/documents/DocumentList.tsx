@@ -69,16 +69,16 @@ function useColumns(owner: Owner): Column<Document>[] {
       text: ({ name, fileName, documentID }) => name ?? fileName ?? `Document ${documentID}`,
       width: 'minmax(200px, 2fr)',
     },
+    ...('productID' in owner
+      ? [{ id: 'of', title: 'Of', text: ownerOf, width: 'minmax(150px, 1fr)' }]
+      : []),
     {
       id: 'type',
       title: 'Type',
       text: (row) => nameOf('DocumentType', row.documentTypeID),
       width: 'minmax(140px, 1fr)',
     },
-    ...('productID' in owner
-      ? [{ id: 'of', title: 'Of', text: ownerOf, width: 'minmax(150px, 1fr)' }]
-      : []),
-    { id: 'file', title: 'File', text: ({ fileName }) => fileName ?? 'none yet' },
+    { id: 'file', title: 'File', text: ({ fileName }) => fileName ?? 'none yet', spare: true },
     {
       id: 'size',
       title: 'Size',

@@ -29,7 +29,7 @@ export function Board() {
     { label: 'All', type: {} },
   ]
   return (
-    <div className="card">
+    <div className="card" style={{ maxWidth: 560 }}>
       <Table aria-label="Notices by state and type" verticalSpacing={5} fz="sm">
         <Table.Thead>
           <Table.Tr>
