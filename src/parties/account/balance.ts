@@ -1,4 +1,4 @@
-import sql, { raw } from 'sql-template-tag'
+import sql from 'sql-template-tag'
 import { today } from '../../catalogue/product/today.ts'
 import type { Fragment } from '../../platform/sql/handle.ts'
 
@@ -8,7 +8,7 @@ import type { Fragment } from '../../platform/sql/handle.ts'
  * accounts in the statement. Which day it is, and whether anything is dated later, is asked once
  * for an account: to ask it for each of its holdings took longer than all the rest.
  */
-export const balancesOf = (accounts: string): Fragment => sql`
+export const balancesOf = (accounts: Fragment): Fragment => sql`
   select c.account_id, sum(c.amount) filter (where c.currency_id = c.own_currency_id) as balance,
     json_agg(json_build_object('currencyID', c.currency_id, 'amount', trim_scale(c.amount))
       order by c.currency_id) as balances
@@ -16,7 +16,7 @@ export const balancesOf = (accounts: string): Fragment => sql`
     select a.account_id, a.currency_id as own_currency_id, i.currency_id,
       sum(case when v.price is null then s.invested
         else round(s.quantity * v.price, minor_units(i.currency_id)) end) as amount
-    from ${raw(accounts)} a
+    from ${accounts} a
     cross join lateral (
       select ${today('p')} as today from product p where p.product_id = a.product_id limit 1) d
     cross join lateral (

@@ -2,8 +2,9 @@ import sql, { empty, join, raw } from 'sql-template-tag'
 import type { Actor } from '../../platform/actor.ts'
 import type { Fragment, Sql } from '../../platform/sql/handle.ts'
 import { page, renderPage } from '../../platform/sql/paging.ts'
+import { type RowOf, recordset } from '../../platform/sql/recordset.ts'
 import { type Answer, columns, many, one, type Shown } from '../../platform/sql/render.ts'
-import { inOneProduct } from '../../platform/sql/spread.ts'
+import { byProduct, inProduct } from '../../platform/sql/spread.ts'
 import { mostTogether, readTogether } from '../../platform/sql/together.ts'
 import { balancesOf } from '../account/balance.ts'
 import { Account } from '../account/schema.ts'
@@ -134,9 +135,12 @@ const selectEntities = (actor: Actor, page: Fragment, extent: Extent, balances: 
   from page b left join accounts on accounts.id = b.biz_entity_id
   order by b.biz_entity_id`
 
-const selectBalances = balancesOf('page_account')
+const selectBalances = balancesOf(sql`page_account`)
 
-/** Where products live apart, the balances are added up product by product, each at its place. */
+/**
+ * Where products live apart, the balances are added up product by product, each at its place, and
+ * come along: a statement that reads the ledger of two products is refused.
+ */
 async function completeEntities(
   handle: Sql,
   actor: Actor,
@@ -144,19 +148,19 @@ async function completeEntities(
   extent: Extent = 'whole',
 ): Promise<Fragment> {
   if (!(await handle.isSpread())) return selectEntities(actor, page, extent, selectBalances)
-  const products = await handle.query<{ id: number }>(sql`
-    select distinct a.product_id as id
+  const accounts = await handle.query<{ id: number; productID: number }>(sql`
+    select a.account_id as id, a.product_id as "productID"
     from (${page}) b join account a on a.biz_entity_id = b.biz_entity_id`)
-  const parts = products.map(({ id }) =>
-    inOneProduct(balancesOf(`(select * from page_account where product_id = ${Number(id)})`), id),
-  )
-  const balances = parts.length > 0 ? join(parts, ' union all ') : noBalances
-  return selectEntities(actor, page, extent, balances)
+  const balances: RowOf<typeof balanceColumns>[] = []
+  for (const [productID, rows] of byProduct(accounts)) {
+    const own = sql`(select * from account where account_id = any(${rows.map(({ id }) => id)}))`
+    balances.push(...(await inProduct(handle, productID).query(balancesOf(own))))
+  }
+  const told = sql`select * from ${recordset('g', balances, balanceColumns)}`
+  return selectEntities(actor, page, extent, told)
 }
 
-const noBalances = raw(
-  'select null::int as account_id, null::numeric as balance, null::json as balances where false',
-)
+const balanceColumns = { account_id: 'int', balance: 'numeric', balances: 'json' } as const
 
 const none = raw(`'[]'::json`)
 
