@@ -30,6 +30,8 @@ export type CitusServer = {
   port: number
   /** As the superuser; the database is to be chosen. */
   connection: { host: string; port: number; user: string; password: string; database: string }
+  /** Its processes, the first of which has started the others. */
+  pids: () => number[]
   start: () => Promise<void>
   /** Ends all its processes without a chance to finish anything. */
   kill: () => Promise<void>
@@ -56,7 +58,7 @@ export async function startCitus(bindir: string, { workers = 2, careless }: How)
   const folder = mkdtempSync(join(tmpdir(), 'registry-citus-'))
   const servers: Made[] = []
   const killAll = () => {
-    for (const { data } of servers) for (const pid of postgresOf(data)) signalPid(pid, 'SIGKILL')
+    for (const { pids } of servers) for (const pid of pids()) signalPid(pid, 'SIGKILL')
   }
   const clear = () =>
     rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 })
@@ -88,7 +90,7 @@ export async function startCitus(bindir: string, { workers = 2, careless }: How)
   }
 }
 
-type Made = CitusServer & { data: string; stop: () => Promise<void> }
+type Made = CitusServer & { stop: () => Promise<void> }
 type Place = { bindir: string; folder: string; owner: Owner; careless: boolean }
 
 async function makeServer(place: Place, name: string): Promise<Made> {
@@ -128,8 +130,8 @@ async function makeServer(place: Place, name: string): Promise<Made> {
   return {
     name,
     port,
-    data,
     connection,
+    pids: () => postgresOf(data),
     start: run,
     kill: () => end('SIGKILL'),
     stop: () => end('SIGINT'),

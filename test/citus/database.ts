@@ -4,20 +4,35 @@ import { migrate } from '../../src/platform/sql/migrate.ts'
 import { templateName } from '../support/database.ts'
 import { ask, type Citus, type CitusServer } from './cluster.ts'
 
+type Member = Pick<CitusServer, 'connection' | 'port'>
+type Members = { coordinator: Member; workers: readonly Member[] }
+
+/** The servers that test/citus/run.ts has started for the file that asks. */
+export function serversOfRun(): Members {
+  const [server, ...workers]: CitusServer['connection'][] = [
+    JSON.parse(process.env.REGISTRY_TEST_SERVER ?? ''),
+    ...JSON.parse(process.env.REGISTRY_TEST_WORKERS ?? '[]'),
+  ]
+  const member = (connection: CitusServer['connection']) => ({ connection, port: connection.port })
+  return { coordinator: member(server!), workers: workers.map(member) }
+}
+
 export const serversOf = ({ coordinator, workers }: Citus) => [coordinator, ...workers]
 
-const at = ({ connection }: CitusServer, database: string): pg.ClientConfig => ({
+const at = ({ connection }: Member, database: string): pg.ClientConfig => ({
   ...connection,
   database,
 })
 
+/** An empty database on a server, which others may add to theirs. */
+export async function createPart(server: Member, name: string) {
+  await ask(server.connection, `create database ${name}`)
+  await ask(at(server, name), 'create extension citus')
+}
+
 /** An empty database on every server, known to each other. */
-export async function createDatabase(citus: Citus, name: string) {
-  const { coordinator, workers } = citus
-  for (const server of serversOf(citus)) {
-    await ask(server.connection, `create database ${name}`)
-    await ask(at(server, name), 'create extension citus')
-  }
+export async function createDatabase({ coordinator, workers }: Members, name: string) {
+  for (const server of [coordinator, ...workers]) await createPart(server, name)
   await ask(
     at(coordinator, name),
     `select citus_set_coordinator_host('127.0.0.1', ${coordinator.port})`,

@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test'
 import pg from 'pg'
 // @ts-expect-error: not in the driver's types; it is how the driver writes a value
 import { prepareValue } from 'pg/lib/utils.js'
-import { readSteps } from '../../src/operations/cli/distribute.ts'
+import { readSteps } from '../../src/platform/sql/steps.ts'
 import { all, type Fund, newFund, only, poster } from '../support/ledger.ts'
 import { type Service, startService } from '../support/service.ts'
 

@@ -1,5 +1,3 @@
-import { mkdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { build } from '../../scripts/run.mjs'
@@ -7,9 +5,10 @@ import { distribute } from '../../src/operations/cli/distribute.ts'
 import { verify } from '../../src/operations/verify/verify.ts'
 import { migrate } from '../../src/platform/sql/migrate.ts'
 import { createFund, type Fund, type Load, replay, signIn, startLoad } from '../failover/load.ts'
-import { start, until } from '../failover/processes.ts'
-import { ask, type Citus, findCitus, startCitus } from './cluster.ts'
+import { until } from '../failover/processes.ts'
+import { findCitus, startCitus } from './cluster.ts'
 import { createDatabase, serversOf } from './database.ts'
+import { counted, password, startRegister, username } from './register.ts'
 
 /**
  * `npm run test:citus:kills -- --kills 30`: kills workers and coordinator under load, in turns,
@@ -18,7 +17,6 @@ import { createDatabase, serversOf } from './database.ts'
  */
 const { values: given } = parseArgs({ options: { kills: { type: 'string', default: '30' } } })
 const say = (line: string) => process.stdout.write(`${line}\n`)
-const [username, password] = ['admin', 'a password for a drill']
 const name = 'registry'
 
 const found = findCitus()
@@ -32,7 +30,7 @@ await createDatabase(citus, name)
 const database = { ...citus.coordinator.connection, database: name }
 await migrate(database)
 await distribute(database)
-const url = await startService(citus)
+const { url } = await startRegister(citus.folder, database)
 const wrong = await drill()
 await citus.stop()
 process.exit(wrong > 0 ? 1 : 0)
@@ -53,7 +51,7 @@ async function drill(): Promise<number> {
       say(`  odd: ${words.slice(0, 200)}`)
     }
   }
-  const { lost, doubled } = await counted(keys)
+  const { lost, doubled } = await counted(database, keys)
   say(`${given.kills} kills: ${keys.length} postings, ${doubtful} in doubt, ${odd} odd answers;`)
   say(`${lost} lost, ${doubled} doubled.`)
   const checks = (await verify(database)).filter((one) => one.found > 0 && !one.isNote)
@@ -82,42 +80,4 @@ async function round(kill: number, funds: readonly Fund[]): Promise<Load[]> {
 
 function keysOf({ acknowledged, inDoubt }: Load): string[] {
   return [...acknowledged, ...inDoubt.map(({ key }) => key)]
-}
-
-/** Every key that was sent must be in the ledger by now, once. */
-async function counted(keys: readonly string[]) {
-  await ask(database, 'select recover_prepared_transactions()')
-  const rows = await ask(database, 'select comment from biz_transaction')
-  const times = new Map<unknown, number>()
-  for (const { comment } of rows) times.set(comment, (times.get(comment) ?? 0) + 1)
-  return {
-    lost: keys.filter((key) => !times.has(key)).length,
-    doubled: keys.filter((key) => (times.get(key) ?? 0) > 1).length,
-  }
-}
-
-async function startService({ folder, coordinator }: Citus): Promise<string> {
-  const dataDir = join(folder, 'service')
-  mkdirSync(dataDir)
-  const log = join(folder, 'service.log')
-  const service = start({
-    file: process.execPath,
-    args: ['dist/main.js'],
-    log,
-    env: {
-      PORT: '0',
-      DATABASE_URL: `postgres://postgres@127.0.0.1:${coordinator.port}/${name}`,
-      REGISTRY_DATA_DIR: dataDir,
-      REGISTRY_LOG_LEVEL: 'warn',
-      REGISTRY_JWT_SECRET: 'a secret that nodes share, for a drill',
-      REGISTRY_ENCRYPTION_KEY: Buffer.alloc(32, 'k').toString('base64'),
-      REGISTRY_ADMIN_USERNAME: username,
-      REGISTRY_ADMIN_PASSWORD: password,
-    },
-  })
-  return until('the service', () => {
-    const said = readFileSync(log, { encoding: 'utf8', flag: 'a+' })
-    if (!service.isUp()) throw new Error(`The service ended: ${said}`)
-    return /API +(http\S+)/.exec(said)?.[1]
-  })
 }

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
 import { before, describe, it } from 'node:test'
 import pg from 'pg'
-import { readStaying, readSteps } from '../../src/operations/cli/distribute.ts'
+import { migrationsFolder } from '../../src/platform/sql/migrate.ts'
+import { statementsOf } from '../../src/platform/sql/script.ts'
+import { readStaying, readSteps, tableMadeBy } from '../../src/platform/sql/steps.ts'
 import { emptyDatabase, freshDatabase, rowsOf, urlOf } from '../support/database.ts'
 import { runCli } from '../support/process.ts'
 
@@ -47,6 +50,20 @@ describe('The file that distributes the tables', () => {
     assert.match(first!.text, /'product_id', colocate_with => 'none'\);/)
     for (const { text } of others)
       assert.ok(text.includes(`'product_id', colocate_with => '${first!.table}');`), text)
+  })
+
+  it('can be followed by migrations: what a new table refers to is told after it', () => {
+    const others = steps.filter(({ kind }) => kind !== 'citus_add_local_table_to_metadata')
+    const isPlaced = new Set(others.map(({ table }) => table))
+    const later = readdirSync(migrationsFolder).filter(
+      (name) => /^\d{4}-/.test(name) && name > '0038',
+    )
+    const early = later.flatMap((name) =>
+      statementsOf(readFileSync(new URL(name, migrationsFolder), 'utf8')).filter(
+        (text) => isPlaced.has(tableMadeBy(text)) && /\breferences\b/.test(text),
+      ),
+    )
+    assert.deepEqual(early, [])
   })
 
   it('brings every function that statements compute with to the workers', async () => {

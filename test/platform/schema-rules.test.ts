@@ -3,8 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { before, describe, it } from 'node:test'
 import type pg from 'pg'
-import { readStaying, readSteps } from '../../src/operations/cli/distribute.ts'
 import { constraints } from '../../src/platform/constraints.ts'
+import { readStaying, readSteps } from '../../src/platform/sql/steps.ts'
 import { freshDatabase, rowsOf } from '../support/database.ts'
 
 /**

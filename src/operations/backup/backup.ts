@@ -11,6 +11,7 @@ import { contentsInUse, contentsLock } from '../../platform/files/files.ts'
 import type { Store } from '../../platform/files/store.ts'
 import { copyOut } from '../../platform/sql/copy.ts'
 import { appliedMigrations } from '../../platform/sql/migrate.ts'
+import { openPicture } from '../../platform/sql/picture.ts'
 import { version } from '../../version.ts'
 import { type DataTable, dataTables, sequencesOf } from './catalogue.ts'
 import { type BackedTable, type Manifest, type Part, writeManifest } from './manifest.ts'
@@ -39,7 +40,7 @@ export async function backUp(
     await client.connect()
     await client.query(settings)
     await client.query(sql`select pg_advisory_lock_shared(${contentsLock})`)
-    const pictured = await copyDatabase(client, folder)
+    const pictured = await copyDatabase(client, connection, folder)
     const contents = await copyContents(store, folder, pictured.contents)
     const { rows } = await client.query<{ held: boolean }>(
       sql`select pg_advisory_unlock_shared(${contentsLock}) as held`,
@@ -72,8 +73,12 @@ const refuseTaken = (folder: string) => () => {
 
 type Pictured = Omit<Manifest, 'contents'> & { contents: Part & { count: number } }
 
-async function copyDatabase(client: pg.Client, folder: string): Promise<Pictured> {
-  const tables = await lockedTables(client)
+async function copyDatabase(
+  client: pg.Client,
+  connection: pg.ClientConfig,
+  folder: string,
+): Promise<Pictured> {
+  const tables = await lockedTables(client, connection)
   const copied: BackedTable[] = []
   for (const table of tables) copied.push(await copyTable(client, folder, table))
   const { part, result: count } = await writePart(folder, 'contents.list', (take) =>
@@ -102,9 +107,9 @@ async function copyDatabase(client: pg.Client, folder: string): Promise<Pictured
 }
 
 /** Opens the picture with every table's shape held: a migration waits, everything else goes on. */
-async function lockedTables(client: pg.Client): Promise<DataTable[]> {
+async function lockedTables(client: pg.Client, connection: pg.ClientConfig): Promise<DataTable[]> {
   const before = await dataTables(client)
-  await client.query('begin isolation level repeatable read read only')
+  await openPicture(client, connection)
   const names = before.map(({ name }) => client.escapeIdentifier(name)).join(', ')
   await client.query(`lock table ${names} in access share mode`)
   const tables = await dataTables(client)

@@ -1,11 +1,8 @@
-import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
 import pg from 'pg'
 import { readConfig } from '../../config.ts'
-import { statementsOf } from '../../platform/sql/script.ts'
+import { kinds, readSteps, type Step, spreadTables } from '../../platform/sql/steps.ts'
 import { isMissing, refuseOutdated, say, withServer } from './registry.ts'
-
-const file = new URL('../../../scale-out/distribute.sql', import.meta.url)
 
 export const distributeCommand = new Command('distribute')
   .description(
@@ -21,15 +18,15 @@ export const distributeCommand = new Command('distribute')
   })
 
 /** Spreads a migrated database over the servers that its coordinator knows. */
-export async function distribute(connection: pg.ClientConfig) {
+export async function distribute(connection: pg.ClientConfig, steps = readSteps()) {
   const client = new pg.Client({ ...connection, application_name: 'registry-distribute' })
   await client.connect()
   try {
     await refuseUnready(client)
     await client.query('begin')
-    for (const step of readSteps()) {
+    for (const step of steps) {
       await client.query(step.text).catch((error: Error) => refuse(step, error))
-      if (step.table) say(`${step.table.padEnd(24)} ${words[step.kind!]}`)
+      if (step.table) say(`${step.table.padEnd(24)} ${kinds[step.kind!]}`)
     }
     await client.query('commit')
     say('Done. Run the command verify before the service starts again.')
@@ -85,35 +82,7 @@ async function refuseWorker(client: pg.Client) {
 }
 
 async function refuseDone(client: pg.Client) {
-  const names = readSteps().flatMap(({ table }) => table ?? [])
-  const { rows } = await client.query(
-    `select relname as name from pg_dist_partition join pg_class on oid = logicalrelid
-    where relnamespace = 'public'::regnamespace and relname = any($1) order by 1`,
-    [names],
-  )
-  if (rows.length > 0)
-    throw new Error(
-      `Nothing was changed: distributed already are ${rows.map(({ name }) => name).join(', ')}.`,
-    )
+  const known = await spreadTables(client)
+  if (known.size > 0)
+    throw new Error(`Nothing was changed: distributed already are ${[...known].join(', ')}.`)
 }
-
-const words = {
-  create_reference_table: 'a copy on every server',
-  create_distributed_table: 'spread by product',
-  citus_add_local_table_to_metadata: 'stays here, known to Citus',
-}
-type Kind = keyof typeof words
-
-/** A statement of the file, and the table it is about, if it is about one. */
-export type Step = { text: string; kind?: Kind; table?: string }
-
-export const readSteps = (): Step[] => statementsOf(readFileSync(file, 'utf8')).map(stepOf)
-
-function stepOf(text: string): Step {
-  const [, kind, table] = /^select (\w+)\(\s*'(\w+)'/.exec(text) ?? []
-  return kind && table && kind in words ? { text, kind: kind as Kind, table } : { text }
-}
-
-/** The tables that the file leaves as they are, by name. */
-export const readStaying = (): string[] =>
-  (/^-- stays: (.*)$/m.exec(readFileSync(file, 'utf8'))?.[1] ?? '').split(', ')

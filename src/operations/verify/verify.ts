@@ -1,6 +1,7 @@
 import pg from 'pg'
 import { type KeptHead, verifyChain } from '../../access/audit/verify.ts'
 import type { Fragment, Sql } from '../../platform/sql/handle.ts'
+import { hasCitus, openPicture } from '../../platform/sql/picture.ts'
 import { type Check, checks } from './checks.ts'
 import { distributionChecks } from './distribution-checks.ts'
 import { paymentChecks } from './payment-checks.ts'
@@ -34,7 +35,7 @@ export async function verify(
   await client.connect()
   try {
     await client.query(settings)
-    await begin(client)
+    await begin(client, connection)
     const done: Verified[] = []
     for (const check of [
       ...checks,
@@ -55,22 +56,19 @@ export async function verify(
 }
 
 /**
- * Where the ledger is spread over several servers, what a commit of two phases left open is settled
- * first, and the tables are copied to where the checks run: these compare everything with
- * everything, which Citus does not do. The copies stand before the tables (pg_temp) and go with the
- * transaction. The picture is then one for each server.
+ * Where the ledger is spread over several servers, the tables are copied to where the checks run:
+ * these compare everything with everything, which Citus does not do. The copies stand before the
+ * tables (pg_temp) and go with the transaction.
  */
-async function begin(client: pg.Client) {
-  const { rows } = await client.query(`select 1 from pg_extension where extname = 'citus'`)
-  if (rows.length === 0) return client.query('begin isolation level repeatable read read only')
-  await client.query('select recover_prepared_transactions()')
+async function begin(client: pg.Client, connection: pg.ClientConfig) {
+  if (!(await hasCitus(client))) return openPicture(client, connection)
   const known = await client.query<{ name: string }>(`
     select relname as name from pg_dist_partition join pg_class on oid = logicalrelid
     where relnamespace = 'public'::regnamespace`)
   const views = await client.query<{ name: string; text: string }>(`
     select relname as name, pg_get_viewdef(oid) as text from pg_class
     where relnamespace = 'public'::regnamespace and relkind = 'v' order by oid`)
-  await client.query('begin isolation level repeatable read')
+  await openPicture(client, connection, 'read write')
   for (const { name } of known.rows)
     await client.query(`
       create temporary table ${pg.escapeIdentifier(name)}

@@ -6,6 +6,7 @@ import { lookupValues } from '../lookup/lookups.ts'
 import type { Fragment } from './handle.ts'
 import { migrateQueue } from './queue.ts'
 import { statementsOf } from './script.ts'
+import { placesOfNew, tableMadeBy } from './steps.ts'
 
 export const migrationsFolder = new URL('../../../migrations/', import.meta.url)
 
@@ -40,7 +41,7 @@ export async function migrate(
       ({ name }) => last === undefined || name <= last || applied.has(name),
     )
     const pending = pendingOf(wanted, applied)
-    for (const migration of pending) await apply(client, migration)
+    for (const migration of pending) await apply(client, migration, placesBeside(folder))
     await seedLookups(client)
     await makeKnownViews(client, folder, pending.length > 0)
     await migrateQueue(connection)
@@ -49,6 +50,9 @@ export async function migrate(
     await client.end()
   }
 }
+
+/** Which kind each table is of, as the version with these migrations has it. */
+const placesBeside = (folder: URL) => new URL('../scale-out/distribute.sql', folder)
 
 /** Usernames, email addresses and filters match in any letter case, beyond A to Z too. */
 async function refuseLocale(client: pg.Client) {
@@ -114,10 +118,16 @@ function pendingOf(migrations: Migration[], applied: Map<string, string>): Migra
 /** Of Citus: one shard after another, so that copied and spread tables can change together. */
 const begin = `begin; set local citus.multi_shard_modify_mode to 'sequential'`
 
-async function apply(client: pg.Client, { name, checksum, text }: Migration) {
+/** Where the ledger is spread, a new table is what it is to be at once: later it may be too late. */
+async function apply(client: pg.Client, { name, checksum, text }: Migration, file: URL) {
   try {
+    const places = await placesOfNew(client, file)
     await client.query(begin)
-    for (const statement of statementsOf(text)) await client.query(statement)
+    for (const statement of statementsOf(text)) {
+      await client.query(statement)
+      const place = places.get(tableMadeBy(statement))
+      if (place) await client.query(place)
+    }
     await client.query(sql`insert into migration (name, checksum) values (${name}, ${checksum})`)
     await client.query('commit')
   } catch (error) {

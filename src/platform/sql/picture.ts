@@ -1,0 +1,69 @@
+import pg from 'pg'
+
+/**
+ * Opens one unmoving picture of the whole database. Where it is spread over several servers
+ * (Citus), each has a picture of its own; these are opened while no commit over several servers can
+ * begin and none is under way, so that together they are of one moment. Writes wait for that long.
+ */
+export async function openPicture(
+  client: pg.Client,
+  connection: pg.ClientConfig,
+  mode: 'read only' | 'read write' = 'read only',
+) {
+  const begin = `begin isolation level repeatable read ${mode}`
+  if (!(await hasCitus(client))) return client.query(begin)
+  const holder = new pg.Client({ ...connection, application_name: 'registry picture' })
+  holder.on('error', () => {}) // told by the statement that meets it
+  await holder.connect()
+  try {
+    await holdCommits(holder)
+    // One connection to each server, and so one picture of it.
+    await client.query('set citus.max_adaptive_executor_pool_size = 1')
+    await client.query(begin)
+    await client.query('select 1 from ledger_account limit 1') // asks every part of the ledger
+  } finally {
+    await holder.end()
+  }
+}
+
+export async function hasCitus(client: pg.Client): Promise<boolean> {
+  const { rows } = await client.query(`select 1 from pg_extension where extname = 'citus'`)
+  return rows.length > 0
+}
+
+const attempts = 10
+
+/**
+ * Whoever commits on several servers writes to this table first, and keeps its lock until all of
+ * them have committed. What a server that died has left open is settled before.
+ */
+async function holdCommits(client: pg.Client) {
+  for (let attempt = 1; ; attempt++) {
+    await client.query('select recover_prepared_transactions()')
+    await client.query(`begin; set local lock_timeout = '10s'`)
+    await client.query('lock table pg_dist_transaction in exclusive mode').catch(refuseUnentitled)
+    const { rows } = await client.query<{ isAway: boolean; open: string }>(leftOpen)
+    const { isAway, open } = rows[0]! // an aggregate has one row
+    if (isAway) throw new Error('Not all servers of the ledger answer; start again when they do.')
+    if (Number(open) === 0) return
+    await client.query('rollback')
+    if (attempt === attempts)
+      throw new Error(`${open} commits over several servers stay open: see pg_prepared_xacts.`)
+  }
+}
+
+const leftOpen = `
+  select coalesce(bool_or(not success), false) as "isAway",
+    coalesce(sum(case when success then result::int end), 0) as open
+  from run_command_on_workers($$
+    select count(*) from pg_prepared_xacts
+    where database = current_database() and gid like 'citus\\_%' $$)`
+
+function refuseUnentitled(error: Error & { code?: string }): never {
+  if (error.code !== '42501') throw error
+  throw new Error(
+    'A picture of all servers needs a superuser, or on the coordinator once: grant update on ' +
+      'pg_catalog.pg_dist_transaction to the owner of the tables.',
+    { cause: error },
+  )
+}

@@ -1,0 +1,52 @@
+import { readFileSync } from 'node:fs'
+import type pg from 'pg'
+import { statementsOf } from './script.ts'
+
+/** What scale-out/distribute.sql says about every table: which kind it becomes on Citus. */
+export const scaleOutFile = new URL('../../../scale-out/distribute.sql', import.meta.url)
+
+export const kinds = {
+  create_reference_table: 'a copy on every server',
+  create_distributed_table: 'spread by product',
+  citus_add_local_table_to_metadata: 'stays here, known to Citus',
+}
+type Kind = keyof typeof kinds
+
+/** A statement of the file, and the table it is about, if it is about one. */
+export type Step = { text: string; kind?: Kind; table?: string }
+
+export const readSteps = (file = scaleOutFile): Step[] =>
+  statementsOf(readFileSync(file, 'utf8')).map(stepOf)
+
+function stepOf(text: string): Step {
+  const [, kind, table] = /^select (\w+)\(\s*'(\w+)'/.exec(text) ?? []
+  return kind && table && kind in kinds ? { text, kind: kind as Kind, table } : { text }
+}
+
+/** The tables that the file leaves as they are, by name. */
+export const readStaying = (): string[] =>
+  (/^-- stays: (.*)$/m.exec(readFileSync(scaleOutFile, 'utf8'))?.[1] ?? '').split(', ')
+
+/** The tables of ours that Citus knows; none where there is no Citus. */
+export async function spreadTables(client: pg.Client): Promise<Set<string>> {
+  const { rows: found } = await client.query(`select to_regclass('pg_dist_partition') as known`)
+  if (found[0].known === null) return new Set()
+  const { rows } = await client.query<{ name: string }>(`
+    select relname::text as name from pg_dist_partition join pg_class on oid = logicalrelid
+    where relnamespace = 'public'::regnamespace`)
+  return new Set(rows.map(({ name }) => name))
+}
+
+/**
+ * Where the ledger is spread already, what makes a table that a migration adds be of its kind, by
+ * the table's name; empty where it is not spread.
+ */
+export async function placesOfNew(client: pg.Client, file: URL): Promise<Map<string, string>> {
+  const known = await spreadTables(client)
+  const steps = known.size > 0 ? readSteps(file) : []
+  return new Map(steps.flatMap(({ table, text }) => (table ? [[table, text]] : [])))
+}
+
+/** The table that a statement of a migration makes, if it makes one. */
+export const tableMadeBy = (statement: string): string =>
+  /^\s*create table (?:if not exists )?(\w+)/i.exec(statement)?.[1] ?? ''
