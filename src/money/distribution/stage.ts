@@ -162,8 +162,8 @@ async function takeOn(tx: Tx, { userID, username }: Actor, which: DistributionID
     on conflict (product_id, corporate_action_id) do update set stage = excluded.stage,
       terms = excluded.terms, phases = excluded.phases, phase = 0, after_account_id = 0,
       account_count = excluded.account_count, accounts_done = 0, user_id = excluded.user_id,
-      username = excluded.username, error_message = null, started_date = now(),
-      progress_date = now()`)
+      username = excluded.username, error_message = null, started_date = excluded.started_date,
+      progress_date = excluded.progress_date`)
   await queueStage(tx, which)
 }
 
