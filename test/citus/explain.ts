@@ -4,17 +4,32 @@ import pg from 'pg'
 // @ts-expect-error: not in the driver's types; it is how the driver writes a value
 import { prepareValue } from 'pg/lib/utils.js'
 import { readSteps } from '../../src/platform/sql/steps.ts'
+import {
+  configure,
+  type Distribution,
+  fundOf,
+  newPaymentDetail,
+  stage,
+  takeBack,
+} from '../support/distribution.ts'
 import { all, type Fund, newFund, only, poster } from '../support/ledger.ts'
+import { newRun } from '../support/payment-run.ts'
 import { type Service, startService } from '../support/service.ts'
 
 /** `npm run test:citus` runs this after the walk: what is of one product goes to one shard. */
 let service: Service
 let fund: Fund
+let paying: Fund
+let distribution: Distribution
 before(async () => {
   service = await startService()
   await newFund(service) // another product, on another shard perhaps
   fund = await newFund(service, { accounts: 2 })
   only(await post('Deposit', { ...own(), amount: 100 }))
+  paying = await fundOf(service, [100, 50])
+  for (const { accountID } of paying.accounts) await newPaymentDetail(service, accountID)
+  const drp = { drpIndicatorID: 2, drpPrice: 1, drpInvestmentID: paying.investmentID }
+  distribution = await configure(service, paying, { distributionAmountPerUnit: 1, ...drp })
 })
 after(() => service.stop())
 
@@ -44,6 +59,11 @@ const requests: Record<string, () => Promise<unknown>> = {
       await post('Transfer', { fromAccountID: from, toAccountID: to, investmentID, quantity: 1 }),
     )
   },
+  'a distribution that is declared': () => stage(service.admin, 'Declare', distribution),
+  'its payment': () => stage(service.admin, 'Payment', distribution),
+  'a payment run': () => newRun(service.admin, paying),
+  'its reinvestment': () => stage(service.admin, 'DrpAllotment', distribution),
+  'a stage that is taken back': () => takeBack(service.admin, distribution, 4),
   'a page of transactions': () => list('/BizTransaction')(),
   'the newest transactions': () => list('/BizTransaction', 'Order=desc')(),
   'transactions of an account': () => list('/BizTransaction', `AccountID=${fund.accountID}`)(),
@@ -63,6 +83,8 @@ const requests: Record<string, () => Promise<unknown>> = {
     list('/BizTransaction', `KnownAt=${new Date(Date.now() - 1).toISOString()}`)(),
   'a page of notices': () => list('/BizEvent')(),
   'a page of distributions': () => list('/Distribution')(),
+  'what accounts get of distributions': () =>
+    get(`/Distribution/Account?ProductID=${paying.productID}`)(),
   'a page of payment runs': () => list('/PaymentRun')(),
   'a page of holds': () => list('/Hold')(),
 }

@@ -45,7 +45,7 @@ function filesToRun(named: string[]): string[] {
     if (reason) say(`left out test/${name}: ${reason}`)
   }
   const kept = files.filter((name) => !exceptionFor(name))
-  const own = ['walk', 'explain', 'upgrade', 'backup'].map((name) => `citus/${name}.ts`)
+  const own = ['walk', 'explain', 'upgrade', 'backup', 'grow'].map((name) => `citus/${name}.ts`)
   return [...own, ...kept].map((name) => join('test', name))
 }
 

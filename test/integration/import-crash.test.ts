@@ -55,7 +55,7 @@ const connections = async (): Promise<number> =>
       connection,
       `select count(*)::int as count from pg_stat_activity
        where datname = current_database() and pid <> pg_backend_pid()
-         and backend_type = 'client backend'`,
+         and backend_type = 'client backend' and application_name !~ '^citus_internal'`,
     )
   )[0].count
 

@@ -35,11 +35,13 @@ describe('Steps of an import that are under way at once', () => {
   const count = async (query: string, values: unknown[] = []): Promise<number> =>
     (await rowsOf(service.connection, query, values))[0].count
   const posted = () => count('select count(*)::int as count from biz_transaction')
+  const ownOf = (account: number) => [fund.productID, fund.accounts[account]!.accountID]
   const free = (account: number) =>
     count(
       `select count(*)::int as count from (
-        select 1 from ledger_account where account_id = $1 for update skip locked) f`,
-      [fund.accounts[account]!.accountID],
+        select 1 from ledger_account
+        where product_id = $1 and account_id = $2 for update skip locked) f`,
+      ownOf(account),
     )
 
   it('are committed in the order of the file, although a later one is done before', async () => {
@@ -55,8 +57,10 @@ describe('Steps of an import that are under way at once', () => {
     await other.connect()
     try {
       await other.query('begin')
-      const held = [fund.accounts[0]!.accountID]
-      await other.query('select 1 from ledger_account where account_id = $1 for update', held)
+      await other.query(
+        'select 1 from ledger_account where product_id = $1 and account_id = $2 for update',
+        ownOf(0),
+      )
       const importID = await send([...step(0), ...step(1), ...step(2), ...step(3)])
       await until('the second step', async () => (await free(1)) === 0)
       await until('the third step', async () => (await free(2)) === 0)

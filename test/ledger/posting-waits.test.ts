@@ -43,9 +43,10 @@ describe('A posting that has to wait', () => {
     const [held, other] = [await newFund(service), await newFund(service, { accounts: 3 })]
     const own = { accountID: held.accountID, investmentID: held.investmentID, amount: 1 }
     only(await post('Deposit', own))
-    const letGo = await holding('select from ledger_account where account_id = $1 for update', [
-      held.accountID,
-    ])
+    const letGo = await holding(
+      'select 1 from ledger_account where product_id = $1 and account_id = $2 for update',
+      [held.productID, held.accountID],
+    )
     const stuck = underway(Array.from({ length: 120 }, () => post('Deposit', own)))
     for (let n = 0; n < 3; n++) {
       const bodies = other.accounts.map(({ accountID }) => ({

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import pg from 'pg'
 import type { Client, Reply } from '../support/client.ts'
-import { freshDatabase } from '../support/database.ts'
+import { freshDatabase, waitingForLocks } from '../support/database.ts'
 import { configure, stage } from '../support/distribution.ts'
 import { assertVerified } from '../support/ledger.ts'
 import { type Node, startNode } from '../support/node.ts'
@@ -56,11 +56,12 @@ async function picture() {
   return (await client.query(parts.join(' union all '))).rows
 }
 
-/** Whether somebody waits for a lock of ours, or has a transaction open. */
-const others = async (condition: string) =>
+/** Whether somebody else has a transaction open. */
+const isUnderWay = async () =>
   (
     await client.query(`select from pg_stat_activity where datname = current_database()
-      and pid <> pg_backend_pid() and ${condition}`)
+      and pid <> pg_backend_pid() and backend_type = 'client backend'
+      and xact_start is not null`)
   ).rowCount! > 0
 
 /** Kills the service while the step waits to write this table, with all before it written. */
@@ -69,11 +70,11 @@ async function killAt(table: string, call: () => Promise<unknown>) {
   await client.query('begin')
   await client.query(`lock table ${table} in share mode`)
   const calling = call().catch(() => 'cut off')
-  await until(`the step to get to ${table}`, () => others(`wait_event_type = 'Lock'`))
+  await until(`the step to get to ${table}`, async () => (await waitingForLocks(connection)) > 0)
   await node.kill()
   assert.equal(await calling, 'cut off', 'nobody was told that it is done')
   await client.query('commit')
-  await until('its transaction to end', async () => !(await others('xact_start is not null')))
+  await until('its transaction to end', async () => !(await isUnderWay()))
   assert.deepEqual(await picture(), earlier)
   await start()
   await signIn()

@@ -125,3 +125,51 @@ describe('distribute', () => {
     assert.match(errors, /Run the command migrate first/)
   })
 })
+
+/** Where a statement names a table of the ledger, and the alias that it has there. */
+const spread = steps.flatMap(({ kind, table }) =>
+  kind === 'create_distributed_table' ? [table!] : [],
+)
+const reserved = 'where|join|left|cross|on|using|order|group|limit|union|set|for|returning'
+const source = new RegExp(
+  `\\b(?:from|join|update)\\s+(${[...spread, 'transaction_line'].join('|')})\\b` +
+    `(?:\\s+(?!(?:${reserved})\\b)(\\w+))?`,
+  'g',
+)
+
+/** Of a statement, what it reads of the ledger without a word about the product. */
+function unplaced(statement: string): string[] {
+  // The most that a page can begin at is asked of everything, and only of lists over everything.
+  const text = statement.replace('(select max(corporate_action_id) from distribution)', '')
+  const isPlaced = (table: string, alias: string | undefined) => {
+    const own = `${alias ?? table}\\.product_id`
+    const said = [`\\b${own} =`, `= ${own}\\b`, `\\(${own},`, 'using \\(product_id']
+    return new RegExp([...said, ...(alias ? [] : ['(?<![.\\w])product_id ='])].join('|')).test(text)
+  }
+  return [...text.matchAll(source)].flatMap(([whole, table, alias]) =>
+    isPlaced(table!, alias) ? [] : [whole],
+  )
+}
+
+describe('A statement about the ledger', () => {
+  const folder = new URL('../golden/sql/', import.meta.url)
+  const golden = readdirSync(folder).map((name) => ({
+    name,
+    statements: readFileSync(new URL(name, folder), 'utf8').split(/;\n\n/),
+  }))
+
+  it('says of which product its rows are, for every table of the ledger that it names', () => {
+    const found = golden.flatMap(({ name, statements }) =>
+      statements.flatMap((one) => unplaced(one).map((words) => `${name}: ${words}`)),
+    )
+    assert.deepEqual(found, [])
+    const read = golden.flatMap(({ statements }) => statements).join('\n')
+    assert.ok([...read.matchAll(source)].length > 50, 'the statements are looked at')
+  })
+
+  it('is found out when it does not', () => {
+    const alone = 'select h.quantity from holding h where h.account_id = $1'
+    assert.deepEqual(unplaced(alone), ['from holding h'])
+    assert.deepEqual(unplaced(`${alone} and h.product_id = $2`), [])
+  })
+})

@@ -32,7 +32,7 @@ export async function emptyDatabase(how = ''): Promise<pg.ClientConfig> {
 }
 
 async function administer(statement: string, servers = [server()]) {
-  for (const one of servers) await rowsOf({ ...one, database: 'postgres' }, statement)
+  await Promise.all(servers.map((one) => rowsOf({ ...one, database: 'postgres' }, statement)))
 }
 
 /** A connection as a URL, for a service in a process of its own. */

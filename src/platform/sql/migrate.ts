@@ -118,7 +118,7 @@ function pendingOf(migrations: Migration[], applied: Map<string, string>): Migra
 /** Of Citus: one shard after another, so that copied and spread tables can change together. */
 const begin = `begin; set local citus.multi_shard_modify_mode to 'sequential'`
 
-/** Where the ledger is spread, a new table is what it is to be at once: later it may be too late. */
+/** Where the ledger is spread, a new table becomes what it is to be at once: see steps.ts. */
 async function apply(client: pg.Client, { name, checksum, text }: Migration, file: URL) {
   try {
     const places = await placesOfNew(client, file)
