@@ -54,13 +54,14 @@ function postPairs() {
   }
 }
 
-async function cli(words: string[], connection: pg.ClientConfig) {
+async function cli(words: string[], connection: pg.ClientConfig, wanted = 0) {
   const { code, output, errors } = await runCli(words, {
     DATABASE_URL: urlOf(connection),
     REGISTRY_DATA_DIR: temporaryFolder(),
     REGISTRY_ENCRYPTION_KEY: encryptionKey,
   })
-  assert.equal(code, 0, `${words[0]}: ${output}\n${errors}`)
+  assert.equal(code, wanted, `${words[0]}: ${output}\n${errors}`)
+  return output
 }
 
 /** Of each table, the rows as text in an order of their own; the trail tells of every restore. */
@@ -90,6 +91,7 @@ const commentsIn = async (connection: pg.ClientConfig) => {
 
 describe('A backup of a register that is spread over several servers', () => {
   let one: pg.ClientConfig
+  let back: pg.ClientConfig
   let earlier: string[]
 
   it('is of one moment on all of them, made while the service writes', async () => {
@@ -115,10 +117,20 @@ describe('A backup of a register that is spread over several servers', () => {
     const name = `test_back_${process.pid}`
     const servers = serversOfRun()
     await createDatabase(servers, name)
-    const back = { ...servers.coordinator.connection, database: name }
+    back = { ...servers.coordinator.connection, database: name }
     await cli(['restore', folders.one], back)
     await cli(['distribute'], back)
     await cli(['verify'], back)
     assert.deepEqual(await fingerprints(back), await fingerprints(one))
+  })
+
+  it('is looked at by verify on the servers themselves: a unit too many is found', async () => {
+    const [fund] = funds
+    const own = 'product_id = $1 and account_id = $2'
+    await rowsOf(back, `update holding set quantity = quantity + 1 where ${own}`, [
+      fund.productID,
+      fund.accountID,
+    ])
+    assert.match(await cli(['verify'], back, 1), /holding/)
   })
 })

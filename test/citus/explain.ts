@@ -136,7 +136,9 @@ async function tasksOf({ text, values }: Sent): Promise<string[]> {
     const asked = text.replace(/\$(\d+)/g, (_, n) => given[n - 1]!)
     const { rows } = await client.query(`explain ${asked}`)
     const lines = rows.map((row) => String(row['QUERY PLAN']))
-    return lines.flatMap((line) => /Task Count: (.+)/.exec(line)?.[1] ?? [])
+    // Rows that come along with the statement are of its product, and go where that lives.
+    const ofGiven = lines.some((line) => /Citus INSERT \.\.\. SELECT/.test(line)) ? ['1'] : []
+    return [...ofGiven, ...lines.flatMap((line) => /Task Count: (.+)/.exec(line)?.[1] ?? [])]
   } finally {
     await client.end()
   }

@@ -63,8 +63,8 @@ describe('A worker more', () => {
     const late = loads.reduce((sum, { inDoubt }) => sum + inDoubt.length, 0)
     const slowest = Math.max(...loads.map((load) => load.slowest()))
     t.diagnostic(
-      `moved in ${moved - begun} ms; ${sent.length} postings, ${late} of them told to come again; ` +
-        `slowest answer ${slowest} ms`,
+      `moved in ${moved - begun} ms; ${sent.length} postings, ${late} of them told to come ` +
+        `again; slowest answer ${slowest} ms`,
     )
     assert.deepEqual(
       loads.flatMap(({ odd }) => odd),

@@ -230,8 +230,10 @@ describe('The parameters of a read', () => {
     for (let i = 0; i < 5; i++) await service.admin.post('/Product', { name: `P${i}` })
     await rowsOf(
       service.connection,
-      `update audit set occurred_date = '2024-01-01T00:00:00.25Z'::timestamptz
-         + audit_id * interval '1 day'`,
+      `update audit a set occurred_date = m.moment from (
+         select audit_id, '2024-01-01T00:00:00.25Z'::timestamptz + audit_id * interval '1 day'
+           as moment from audit) m
+       where m.audit_id = a.audit_id`,
     )
     const { data } = await service.admin.get('/Audit')
     dates = data.map(({ occurredDate }: { occurredDate: string }) => occurredDate)

@@ -6,6 +6,7 @@ import { conditions } from '../../platform/sql/filters.ts'
 import type { Fragment, Sql, Tx } from '../../platform/sql/handle.ts'
 import { page, renderPage } from '../../platform/sql/paging.ts'
 import { columns, lastThree, many, render } from '../../platform/sql/render.ts'
+import { inProduct } from '../../platform/sql/spread.ts'
 import {
   Payment,
   type PaymentQuery,
@@ -57,7 +58,7 @@ const selectRuns = (rows: Fragment) => sql`
 
 export const renderRun = (handle: Sql, _actor: Actor, { productID, id }: RunID) =>
   render(
-    handle,
+    inProduct(handle, productID),
     selectRuns(sql`
       select * from payment_run where product_id = ${productID} and payment_run_id = ${id}`),
   )

@@ -198,7 +198,7 @@ async function inTransaction<T>(
   lockTimeout?: string,
 ) {
   const begin = lockTimeout ? `begin; set local lock_timeout = '${lockTimeout}'` : 'begin'
-  await client.query(timed(begin, patience.begin))
+  await opened(client, begin, await tx.isSpread())
   try {
     const result = await work(tx)
     await commit(client)
@@ -212,6 +212,15 @@ async function inTransaction<T>(
     await client.query(timed('rollback', patience.begin)).catch(refuseUnreachable)
     throw error
   }
+}
+
+/**
+ * In one round trip; but Citus repeats what a transaction sets for itself on its workers by the
+ * whole text that it came in, whose begin they then complain of.
+ */
+async function opened(client: pg.PoolClient, text: string, isSpread: boolean) {
+  for (const one of isSpread ? text.split('; ') : [text])
+    await client.query(timed(one, patience.begin))
 }
 
 const timed = (text: string, limit: number) => ({ text, query_timeout: limit })
