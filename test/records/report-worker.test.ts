@@ -100,6 +100,8 @@ const dataQuality = 13
 async function holdHoldings() {
   const client = new pg.Client(service.connection)
   await client.connect()
+  // However long it takes: idle transactions are ended after a minute.
+  await client.query('set idle_in_transaction_session_timeout = 0')
   await client.query('begin; lock table biz_transaction, holding')
   return () => client.end()
 }
