@@ -27,7 +27,7 @@ import {
   tell,
 } from './order.ts'
 import { inColumns, type RowReader, readerOf } from './reader.ts'
-import { type Settled, settle } from './settle.ts'
+import { NeedsSavepoints, type Settled, settle } from './settle.ts'
 import { openSource } from './source.ts'
 import { sideBySide, type Turn } from './steps.ts'
 
@@ -160,7 +160,7 @@ function stepsOf(run: Run, after: number) {
   })
 }
 
-type Way = Pick<Turn<Counts>, 'clearWay'>
+type Way = Pick<Turn<Counts>, 'clearWay'> & { hasSavepoints: boolean }
 
 async function work(run: Run, tx: Tx, chunk: Chunk, way: Way): Promise<Settled> {
   const { order, actor, importers } = run
@@ -215,7 +215,7 @@ type Span = { from: number; to: number }
 async function takeStep(run: Run, chunk: Chunk, span: Span, turn: Turn<Counts>): Promise<Counts> {
   const { importers, order } = run
   run.counts = await importers.transaction(async (tx) => {
-    const settled = await work(run, tx, chunk, turn)
+    const settled = await work(run, tx, chunk, { ...turn, hasSavepoints: true })
     await recordParts(tx, order, settled.parts)
     await keepRefusals(tx, order, settled.refused)
     const counts = added(await turn.before(), chunk, settled)
@@ -229,13 +229,12 @@ async function takeStep(run: Run, chunk: Chunk, span: Span, turn: Turn<Counts>):
 /** Thrown to undo what was only tried. */
 class Undone extends Error {}
 
-/** A whole file is one transaction: nothing of ours can be in its way. */
-const alone: Way = { clearWay: () => {} }
-
 /** All rows in one transaction: none of it is seen before all of it is. */
-async function doWhole(run: Run) {
+async function doWhole(run: Run, hasSavepoints = false): Promise<void> {
   const { importers, order } = run
   const isTrial = order.mode === 'validate'
+  // Nothing of ours can be in its way.
+  const alone: Way = { clearWay: () => {}, hasSavepoints }
   try {
     await importers.transaction(async (tx) => {
       run.counts = nothingYet()
@@ -255,6 +254,7 @@ async function doWhole(run: Run) {
       await end(tx, order, { status: 'Completed', message: null, ...outcomeOf(run) })
     })
   } catch (error) {
+    if (error instanceof NeedsSavepoints) return doWhole(run, true)
     if (!(error instanceof Undone)) throw error
     if (isTrial) return finish(run, 'Completed', tried(run))
     const message = undone(run)

@@ -11,7 +11,19 @@ import { attempt } from './savepoint.ts'
 export type Settled = { parts: Part[]; refused: RefusedRow[] }
 
 /** How rows are done, and who is told when somebody is in their way. */
-export type How = { actor: Actor; perform: Perform; clearWay: () => void }
+export type How = {
+  actor: Actor
+  perform: Perform
+  clearWay: () => void
+  /** Whether rows that fail can be undone by themselves. */
+  hasSavepoints: boolean
+}
+
+/**
+ * Something failed in a transaction without savepoints: all of it is to be done again, with them. A
+ * file that is right needs none, and more than 64 in a transaction slow down everybody else's.
+ */
+export class NeedsSavepoints extends Error {}
 
 /**
  * Does all rows that can be done. A list that is refused names the items at fault: the others are
@@ -25,9 +37,14 @@ export async function settle(
 ): Promise<Settled> {
   if (items.length === 0) return { parts: [], refused: [] }
   try {
-    const { parts, refused } = await patiently(how, () => attempt(tx, () => work(tx)))
+    const { parts, refused } = await (how.hasSavepoints
+      ? patiently(how, () => attempt(tx, () => work(tx)))
+      : work(tx))
     return { parts, refused: [...refused].map(([i, problems]) => refuse(items, i, problems)) }
   } catch (error) {
+    // What is no row's fault is thrown as it is.
+    if (!how.hasSavepoints && (passing.has(codeOf(error)) || refusalIn(error, items)))
+      throw new NeedsSavepoints()
     const refusal = refusalIn(error, items)
     const named = atFault(refusal, items.length)
     const [only] = items
