@@ -23,6 +23,8 @@ import { type Touches, touchesOf } from './touches.ts'
 export type Kind = {
   /** The permission that the operations themselves need. */
   needs: Permission
+  /** Rows may hold tax and bank numbers, which answers show to nobody or not to everybody. */
+  isConfidential?: true
   /** The fields that columns may be. */
   fields: TSchema
   /** The operation that a row is for, where its rows may be for several. */
@@ -61,6 +63,7 @@ const touchesOfPostings = (items: readonly Item[]) =>
 export const kinds: Record<ImportType, Kind> = {
   Investors: {
     needs: 'BizEntity.Write',
+    isConfidential: true,
     fields: BizEntityInput,
     read: readerOf(BizEntityInput),
     atOnce: 500,

@@ -1,4 +1,7 @@
+import { randomUUID } from 'node:crypto'
+import type { Actor } from '../../platform/actor.ts'
 import type { Files } from '../../platform/files/files.ts'
+import type { Download } from '../../platform/http/download.ts'
 import {
   arrayOf,
   downloading,
@@ -10,7 +13,10 @@ import {
 } from '../../platform/http/endpoint.ts'
 import type { FileDoor } from '../../platform/http/upload.ts'
 import type { Database } from '../../platform/sql/handle.ts'
+import { nothingLeft } from '../../platform/sql/render.ts'
+import { unitOfWork } from '../../platform/sql/unit-of-work.ts'
 import { createImport, refuseUnpermitted } from './create.ts'
+import { downloadErrors } from './download.ts'
 import {
   Import,
   ImportFile,
@@ -20,7 +26,7 @@ import {
   ImportQuery,
   TemplateQuery,
 } from './schema.ts'
-import { cancelImport, downloadErrors, readImports } from './sql.ts'
+import { cancelImport, readImports } from './sql.ts'
 import { templateOf } from './template.ts'
 
 const change = { access: 'Import.Write', resource: 'Import' } as const
@@ -60,9 +66,11 @@ OpeningBalances an allotment that is the first of its holding, PaymentResults
     operation: 'GET /Import/File',
     access: 'Import.Write',
     summary: 'Download the refused rows, with what is wrong with each, to mend and send again.',
+    description: `Needs the permission of what is imported, too; of somebody else's investors, which
+may have tax and bank numbers, also PaymentDetail.Read. Each download is audited.`,
     query: ImportFileQuery,
     data: ImportFile,
-    download: ({ query, actor }) => downloadErrors(database, files, actor, query),
+    download: ({ query, actor }) => handOutErrors(database, files, actor, query),
   }),
   downloading({
     operation: 'GET /Import/Template',
@@ -83,3 +91,21 @@ OpeningBalances an allotment that is the first of its holding, PaymentResults
     write: ({ query, actor }, tx) => cancelImport(tx, actor, query),
   }),
 ]
+
+/** Whoever takes the rows away leaves a record, as with the files of payment runs. */
+async function handOutErrors(
+  database: Database,
+  files: Files,
+  actor: Actor,
+  key: ImportKey,
+): Promise<Download> {
+  const { productID, ...download } = await downloadErrors(database, files, actor, key)
+  const { userID, username } = actor
+  const write = { userID, username, event: null, requestID: randomUUID() }
+  await unitOfWork(
+    database,
+    { ...write, operation: 'GET /Import/File', resource: 'Import' },
+    async () => ({ ...nothingLeft, ids: [key.ImportID], productID, changes: { result: 'errors' } }),
+  )
+  return download
+}

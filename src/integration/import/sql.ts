@@ -1,14 +1,13 @@
 import sql, { join } from 'sql-template-tag'
 import type { Actor } from '../../platform/actor.ts'
-import { type Files, release } from '../../platform/files/files.ts'
-import type { Download } from '../../platform/http/download.ts'
+import { release } from '../../platform/files/files.ts'
 import { conflict } from '../../platform/refusal.ts'
 import type { Fragment, Sql, Tx } from '../../platform/sql/handle.ts'
 import { noSuch, reference } from '../../platform/sql/identify.ts'
 import { page, renderPage } from '../../platform/sql/paging.ts'
 import { type Answer, columns, nothingLeft, renderOne } from '../../platform/sql/render.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
-import { type Format, Import, type ImportKey, type ImportQuery } from './schema.ts'
+import { Import, type ImportKey, type ImportQuery } from './schema.ts'
 
 const importColumns = columns(Import, 'm')
 
@@ -21,7 +20,7 @@ export const renderImport = async (handle: Sql, id: number): Promise<Answer> =>
   (await renderOne(handle, selectImport(sql`m.import_id = ${id}`)))!
 
 /** Who sees some products only sees the imports that could touch no others. */
-const visible = ({ productIDs }: Actor): Fragment =>
+export const visible = ({ productIDs }: Actor): Fragment =>
   productIDs === null ? sql`true` : sql`m.product_ids <@ ${productIDs}::int[]`
 
 export function readImports(handle: Sql, actor: Actor, query: ImportQuery) {
@@ -39,7 +38,9 @@ export function readImports(handle: Sql, actor: Actor, query: ImportQuery) {
   })
 }
 
-const own = reference({ what: 'import', table: 'import', columns: ['import_id'] }, ['ImportID'])
+export const own = reference({ what: 'import', table: 'import', columns: ['import_id'] }, [
+  'ImportID',
+])
 
 /** A worker that is at it finds its lease gone, and stops: what is not committed is undone. */
 export async function cancelImport(tx: Tx, actor: Actor, key: ImportKey): Promise<Written> {
@@ -70,41 +71,6 @@ type Open = {
 /** The product of an import, where it is of one: who sees no other hears of it. */
 export const productOf = (productIDs: readonly number[] | null) =>
   productIDs?.length === 1 ? productIDs[0] : undefined
-
-export const typeOfFormat: Record<Format, string> = {
-  csv: 'text/csv; charset=utf-8',
-  xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
-  jsonl: 'application/jsonl; charset=utf-8',
-}
-
-type Kept = { format: Format; status: string; sha256: string | null; size: number | null }
-
-/** The refused rows of an import that has ended. */
-export async function downloadErrors(
-  handle: Sql,
-  files: Files,
-  actor: Actor,
-  key: ImportKey,
-): Promise<Download> {
-  const [kept] = await handle.query<Kept>(sql`
-    select m.format, m.status, m.errors_sha256 as sha256, m.errors_size as size from import m
-    where m.import_id = ${key.ImportID} and ${visible(actor)}`)
-  if (!kept) throw noSuch(own, key)
-  const { format, status, sha256, size } = kept
-  if (status === 'Queued' || status === 'Running')
-    throw conflict('not_complete', 'The import is not done yet; see GET /Import.')
-  if (sha256 === null || size === null)
-    throw conflict('no_errors', 'No row was refused, or the file is not kept any more.')
-  const fileName = `import-${key.ImportID}-errors.${format}`
-  const contentType = typeOfFormat[format]
-  return {
-    record: { importID: key.ImportID, fileName, contentType, size },
-    fileName,
-    contentType,
-    size,
-    open: () => files.open(sha256),
-  }
-}
 
 /** Refused rows hold what investors have told us: their files are kept for a month. */
 export async function sweepImports(tx: Tx): Promise<boolean> {

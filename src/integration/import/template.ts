@@ -5,9 +5,9 @@ import type { Download } from '../../platform/http/download.ts'
 import { lookupValues } from '../../platform/lookup/lookups.ts'
 import { bodyOf, headOf } from './columns.ts'
 import { csvLine } from './csv-write.ts'
+import { typeOfFormat } from './download.ts'
 import { kinds } from './kinds.ts'
 import type { Format, ImportType } from './schema.ts'
-import { typeOfFormat } from './sql.ts'
 import { workbookOf } from './xlsx-write.ts'
 
 /** The columns that most files have, with what may stand in them. Any other field may be one. */

@@ -4,6 +4,7 @@ import { pipeline } from 'node:stream/promises'
 import { Command, Option } from 'commander'
 import { type Config, readConfig } from '../../config.ts'
 import { createImport } from '../../integration/import/create.ts'
+import { downloadErrors } from '../../integration/import/download.ts'
 import { type Order, takeOne } from '../../integration/import/order.ts'
 import { type Importers, runImport } from '../../integration/import/run.ts'
 import {
@@ -14,7 +15,7 @@ import {
   importTypes,
   modes,
 } from '../../integration/import/schema.ts'
-import { cancelImport, downloadErrors, readImports } from '../../integration/import/sql.ts'
+import { cancelImport, readImports } from '../../integration/import/sql.ts'
 import { importersOf } from '../../integration/import/worker.ts'
 import { organisationTable } from '../../parties/organisation/sql.ts'
 import { personTable } from '../../parties/person/sql.ts'

@@ -1,0 +1,62 @@
+import sql from 'sql-template-tag'
+import type { Actor } from '../../platform/actor.ts'
+import type { Files } from '../../platform/files/files.ts'
+import { conflict, forbidden } from '../../platform/refusal.ts'
+import type { Sql } from '../../platform/sql/handle.ts'
+import { noSuch } from '../../platform/sql/identify.ts'
+import { refuseUnpermitted } from './create.ts'
+import { kinds } from './kinds.ts'
+import type { Format, ImportKey, ImportType } from './schema.ts'
+import { own, productOf, visible } from './sql.ts'
+
+export const typeOfFormat: Record<Format, string> = {
+  csv: 'text/csv; charset=utf-8',
+  xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+  jsonl: 'application/jsonl; charset=utf-8',
+}
+
+type Kept = {
+  type: ImportType
+  format: Format
+  status: string
+  userID: number | null
+  productIDs: readonly number[] | null
+  sha256: string | null
+  size: number | null
+}
+
+/** The refused rows of an import that has ended. */
+export async function downloadErrors(handle: Sql, files: Files, actor: Actor, key: ImportKey) {
+  const [kept] = await handle.query<Kept>(sql`
+    select m.type, m.format, m.status, m.user_id as "userID", m.product_ids as "productIDs",
+      m.errors_sha256 as sha256, m.errors_size as size
+    from import m where m.import_id = ${key.ImportID} and ${visible(actor)}`)
+  if (!kept) throw noSuch(own, key)
+  refuseCurious(actor, kept)
+  const { format, status, sha256, size, productIDs } = kept
+  if (status === 'Queued' || status === 'Running')
+    throw conflict('not_complete', 'The import is not done yet; see GET /Import.')
+  if (sha256 === null || size === null)
+    throw conflict('no_errors', 'No row was refused, or the file is not kept any more.')
+  const fileName = `import-${key.ImportID}-errors.${format}`
+  const contentType = typeOfFormat[format]
+  return {
+    record: { importID: key.ImportID, fileName, contentType, size },
+    fileName,
+    contentType,
+    size,
+    open: () => files.open(sha256),
+    productID: productOf(productIDs),
+  }
+}
+
+/** The rows stand there as they came: they are for those who could have sent them. */
+function refuseCurious(actor: Actor, { type, userID }: Kept) {
+  refuseUnpermitted(actor, { type })
+  const isOthers = userID !== actor.userID
+  if (kinds[type].isConfidential && isOthers && !actor.permissions.has('PaymentDetail.Read'))
+    throw forbidden(
+      'permission_missing',
+      "The import is somebody else's; its rows need the permission PaymentDetail.Read, too.",
+    )
+}

@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import type { Client } from '../support/client.ts'
+import { imported, importFor, lines } from '../support/imports.ts'
+import { all } from '../support/ledger.ts'
+import { temporaryFolder } from '../support/process.ts'
+import { refused } from '../support/refused.ts'
+import { type Service, startService } from '../support/service.ts'
+
+let service: Service
+let stop: () => Promise<void>
+const env = { REGISTRY_DATA_DIR: temporaryFolder() }
+
+before(async () => {
+  service = await startService(env)
+  stop = await importFor(service, env)
+})
+after(async () => {
+  await stop()
+  await service.stop()
+})
+
+const pathOf = ({ importID }: { importID: number }) =>
+  `/Import/File?ImportID=${importID}&Result=errors`
+
+/** A row that is refused: its tax file number is right, its account is of no product. */
+const taxNumber = '876543210'
+const investors = { type: 'Investors', mode: 'continue', again: true }
+const investorFile = () =>
+  lines(
+    ['name', 'bizEntityTypeID', 'bizEntityParties.person.firstName', 'accounts.productID'].concat(
+      'bizEntityParties.person.taxFileNumber',
+    ),
+    ['Ann Example', 'Individual', 'Ann', 999_999, taxNumber],
+  )
+
+describe('The refused rows of an import', () => {
+  const write = ['Import.Write', 'BizEntity.Write']
+  const withRights = (...permissions: string[]) => service.userWith({ permissions })
+  const lacks = async (client: Client, path: string, permission: string) => {
+    const reply = await client.get(path)
+    refused(reply, 403, 'permission_missing')
+    assert.match(reply.text, new RegExp(permission))
+    assert.doesNotMatch(reply.text, new RegExp(taxNumber))
+  }
+
+  it('are for those who could have sent them, and those of others for few', async () => {
+    const importer = await withRights(...write)
+    const path = pathOf(await imported(importer, investors, investorFile()))
+    const own = await importer.get(path)
+    assert.equal(own.status, 200, own.text)
+    assert.match(Buffer.from(own.data.content, 'base64').toString(), new RegExp(taxNumber))
+    await lacks(await withRights('Import.Write', 'Investment.Write'), path, 'BizEntity.Write')
+    await lacks(await withRights(...write), path, 'PaymentDetail.Read')
+    assert.equal((await (await withRights(...write, 'PaymentDetail.Read')).get(path)).status, 200)
+    const priceFile = lines(['investmentID', 'priceDate', 'price'], [999_999, '2026-01-01', 1])
+    const end = await imported(service.admin, { type: 'Prices', mode: 'continue' }, priceFile)
+    await lacks(await withRights(...write), pathOf(end), 'Investment.Write')
+    const colleague = await withRights('Import.Write', 'Investment.Write')
+    assert.equal((await colleague.get(pathOf(end))).status, 200)
+  })
+
+  it('leave a record of everybody who took them away', async () => {
+    const end = await imported(service.admin, investors, investorFile())
+    const stranger = await withRights('Import.Write', 'Investment.Write')
+    await lacks(stranger, pathOf(end), 'BizEntity.Write')
+    assert.equal((await service.admin.get(pathOf(end))).status, 200)
+    const trail = all(await service.admin.get(`/Audit?Resource=Import&ResourceID=${end.importID}`))
+    const taken = trail.filter((one: { operation: string }) => one.operation === 'GET /Import/File')
+    assert.deepEqual(
+      taken.map((one: { username: string }) => one.username),
+      ['admin'],
+    )
+    assert.doesNotMatch(JSON.stringify(trail), new RegExp(taxNumber))
+  })
+})
