@@ -17,6 +17,12 @@ import { importTypes } from './words.tsx'
 
 const verdicts = ['line', 'field', 'code', 'message']
 
+/** Without what an earlier attempt has put before them: all four, as the service takes it. */
+const ownOf = (headings: readonly string[]) =>
+  verdicts.every((name, i) => headings[i]?.toLowerCase() === name)
+    ? headings.slice(verdicts.length)
+    : [...headings]
+
 /** A file, what it holds and which column is which; then it is checked, and nothing written. */
 export function NewImport() {
   const { slug, productID } = useProduct()
@@ -63,7 +69,7 @@ export function NewImport() {
         </Card>
         {file && headings.length > 0 && (
           <Mapped
-            headings={headings.filter((name) => !verdicts.includes(name.toLowerCase()))}
+            headings={ownOf(headings)}
             fields={fields}
             mapping={terms.mapping}
             onChange={(mapping) => set({ mapping })}

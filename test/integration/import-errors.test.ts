@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { Client } from '../support/client.ts'
-import { imported, importFor, lines } from '../support/imports.ts'
-import { all } from '../support/ledger.ts'
+import { errorsOf, imported, importFor, lines } from '../support/imports.ts'
+import { all, newFund, newInvestment } from '../support/ledger.ts'
 import { temporaryFolder } from '../support/process.ts'
 import { refused } from '../support/refused.ts'
+import { cellsOf } from '../support/reports.ts'
 import { type Service, startService } from '../support/service.ts'
 
 let service: Service
@@ -72,5 +73,42 @@ describe('The refused rows of an import', () => {
       ['admin'],
     )
     assert.doesNotMatch(JSON.stringify(trail), new RegExp(taxNumber))
+  })
+})
+
+describe('A column headed Code, Line, Field or Message', () => {
+  const prices = { type: 'Prices', mode: 'continue', again: true }
+
+  it('is one like any other, also in the refused rows and once they are sent again', async () => {
+    const { productID } = await newFund(service)
+    const { securityCode } = await newInvestment(service, productID)
+    const mapping = JSON.stringify([
+      { column: 'Fund', field: 'productID' },
+      { column: 'Code', field: 'securityCode' },
+      { column: 'When', field: 'priceDate' },
+      { column: 'NAV', field: 'price' },
+    ])
+    const file = lines(
+      ['Fund', 'Code', 'When', 'NAV', 'Message'],
+      [productID, securityCode, '2026-02-01', '1.5', 'a'],
+      [productID, securityCode, '2026-02-02', 'x', 'b'],
+    )
+    const end = await imported(service.admin, { ...prices, mapping }, file)
+    assert.deepEqual([end.rowsAccepted, end.rowsRefused], [1, 1], end.message)
+    assert.deepEqual(end.unknownColumns, ['Message'])
+    const errors = await errorsOf(service.admin, end)
+    const [head, row] = cellsOf(errors)
+    const own = ['Fund', 'Code', 'When', 'NAV', 'Message']
+    assert.deepEqual(head, ['line', 'field', 'code', 'message', ...own])
+    assert.deepEqual(row?.slice(4), [`${productID}`, securityCode, '2026-02-02', 'x', 'b'])
+    const mended = errors.toString().replace(',x,', ',1.6,')
+    const second = await imported(service.admin, { ...prices, mapping }, mended)
+    assert.deepEqual([second.rowsAccepted, second.unknownColumns], [1, ['Message']])
+  })
+
+  it('is the verdict of an earlier attempt only where all four stand first', async () => {
+    const file = lines(['line', 'investmentID', 'priceDate', 'price'], [1, 999_999, '', 1])
+    const end = await imported(service.admin, prices, file)
+    assert.deepEqual(end.unknownColumns, ['line'])
   })
 })

@@ -15,11 +15,22 @@ export type Column = { heading: string; path: readonly (string | number)[]; node
 /** The columns by their place in the file; a place without one is not looked at. */
 export type Head = { columns: (Column | undefined)[]; unknown: string[] }
 
-/** Columns that a file of refused rows has beside those that came in. */
+/** Columns that a file of refused rows has before those that came in. */
 export const verdictColumns = ['line', 'field', 'code', 'message'] as const
 
+/**
+ * How many columns at the beginning are verdicts of an earlier attempt: all four, in their order. A
+ * column of such a name anywhere else is one like any other: `Code` is what many call a security.
+ */
+export const verdictsIn = (headings: readonly string[]): number =>
+  verdictColumns.every((name, i) => headings[i]?.trim().toLowerCase() === name)
+    ? verdictColumns.length
+    : 0
+
 export function headOf(schema: TSchema, headings: readonly Cell[], mapping: Mapping): Head {
-  const names = headings.map((heading) => textOf(heading).trim())
+  const given = headings.map((heading) => textOf(heading).trim())
+  const verdicts = verdictsIn(given)
+  const names = given.slice(verdicts)
   refuseTwice(names)
   const mapped = new Map(mapping.map(({ column, field }) => [column.trim().toLowerCase(), field]))
   const missing = [...mapped.keys()].filter(
@@ -29,7 +40,7 @@ export function headOf(schema: TSchema, headings: readonly Cell[], mapping: Mapp
   const unknown: string[] = []
   const columns = names.map((heading) => {
     const key = heading.toLowerCase()
-    if (key === '' || (verdictColumns as readonly string[]).includes(key)) return undefined
+    if (key === '') return undefined
     const field = mapped.has(key) ? mapped.get(key) : heading
     if (!field) return undefined
     const found = columnOf(schema, field)
@@ -40,7 +51,7 @@ export function headOf(schema: TSchema, headings: readonly Cell[], mapping: Mapp
   if (!columns.some(Boolean))
     throw badFile('No heading of the first line is a field; see GET /Import/Template.')
   refuseTwice(columns.flatMap((column) => (column ? [column.path.join('.')] : [])))
-  return { columns, unknown }
+  return { columns: [...Array<undefined>(verdicts).fill(undefined), ...columns], unknown }
 }
 
 function refuseTwice(names: readonly string[]) {

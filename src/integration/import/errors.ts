@@ -3,7 +3,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Problem } from '../../platform/refusal.ts'
 import type { Fragment } from '../../platform/sql/handle.ts'
-import { verdictColumns } from './columns.ts'
+import { verdictColumns, verdictsIn } from './columns.ts'
 import { csvLine } from './csv-write.ts'
 import { type KeptRefusal, type Order, problemsIn, refusalsOf } from './order.ts'
 import { type SourceRow, textOf } from './row.ts'
@@ -61,21 +61,20 @@ const verdictOf = (line: number, problems: readonly Problem[]) => ({
 
 /** The cells of a table, without verdicts that it may have brought from an earlier attempt. */
 async function* tableOf(rows: AsyncIterable<Refused>): AsyncGenerator<string[]> {
-  let own: number[] = []
+  let [verdicts, width] = [0, 0]
   for await (const { row, problems } of rows) {
     const cells = row.cells.map(textOf)
     if (!problems) {
-      own = cells.flatMap((heading, i) => (isVerdict(heading) ? [] : [i]))
-      yield [...verdictColumns, ...own.map((i) => cells[i] ?? '')]
+      verdicts = verdictsIn(cells)
+      width = cells.length
+      yield [...verdictColumns, ...cells.slice(verdicts)]
       continue
     }
     const { line, field, code, message } = verdictOf(row.line, problems)
-    yield [String(line), field, code, message, ...own.map((i) => cells[i] ?? '')]
+    const own = Array.from({ length: width - verdicts }, (_, i) => cells[verdicts + i] ?? '')
+    yield [String(line), field, code, message, ...own]
   }
 }
-
-const isVerdict = (heading: string) =>
-  (verdictColumns as readonly string[]).includes(heading.trim().toLowerCase())
 
 async function* csvOf(rows: AsyncIterable<Refused>) {
   yield '\ufeff'

@@ -1,6 +1,6 @@
 import { invalid, type Problem, Refusal } from '../../platform/refusal.ts'
 import { parseJson } from '../../platform/shape/json.ts'
-import { bodyOf, type Head, headOf, verdictColumns } from './columns.ts'
+import { bodyOf, type Head, headOf, verdictsIn } from './columns.ts'
 import type { Item, RefusedRow } from './item.ts'
 import type { Kind } from './kinds.ts'
 import { badFile, type SourceRow, textOf } from './row.ts'
@@ -53,16 +53,18 @@ const mostUnknown = 100
 
 function jsonReader(kind: Kind): RowReader {
   const unknown = new Set<string>()
-  const known = new Set<string>(['operation', ...verdictColumns])
   let isEmpty = true
   return {
     read: ({ line, cells }) => {
       isEmpty = false
       const body = objectIn(textOf(cells[0]))
       if (body instanceof Refusal) return { line, problems: body.problems }
+      const members = Object.keys(body)
+      const verdicts = members.slice(0, verdictsIn(members))
       return itemOf(kind, line, body, [], (names) => {
         for (const name of names)
-          if (!known.has(name) && unknown.size < mostUnknown) unknown.add(name)
+          if (name !== 'operation' && !verdicts.includes(name) && unknown.size < mostUnknown)
+            unknown.add(name)
       })
     },
     unknown: () => [...unknown],
