@@ -18,6 +18,9 @@ import { type Table as Rows, readRefused, verdictColumns, writeTable } from './t
 const most = 200
 const verdict = verdictColumns.length
 
+/** A row may have more cells than the head: then that is what is wrong with it. */
+const headingOf = ({ head }: Rows, column: number) => head[verdict + column] ?? `Cell ${column + 1}`
+
 type Props = { found: Import }
 
 /** What was refused, each row with what is wrong with it. */
@@ -117,12 +120,12 @@ function Mend({ found, table }: Props & { table: Rows }) {
                   {row[3]}
                 </Table.Td>
                 {row.slice(verdict).map((text, column) => (
-                  <Table.Td key={table.head[verdict + column]}>
+                  <Table.Td key={headingOf(table, column)}>
                     {canMend ? (
                       <TextInput
                         size="xs"
                         miw={110}
-                        aria-label={`${table.head[verdict + column]} of line ${row[0]}`}
+                        aria-label={`${headingOf(table, column)} of line ${row[0]}`}
                         value={text}
                         onChange={(event) => set(i, verdict + column, event.currentTarget.value)}
                       />

@@ -112,3 +112,51 @@ describe('A column headed Code, Line, Field or Message', () => {
     assert.deepEqual(end.unknownColumns, ['line'])
   })
 })
+
+describe('A row that cannot be taken', () => {
+  const prices = { type: 'Prices', mode: 'validate' }
+  const head = ['investmentID', 'priceDate', 'price']
+
+  it('keeps all its cells, also those that it has too many of', async () => {
+    const file = lines(head, [1, '2026-01-01', 1, 2, 'x'], [1, '2026-01-01'])
+    const end = await imported(service.admin, prices, file)
+    const [, long, short] = cellsOf(await errorsOf(service.admin, end))
+    assert.match(long?.[2] ?? '', /wrong_columns/)
+    assert.deepEqual(long?.slice(4), ['1', '2026-01-01', '1', '2', 'x'])
+    assert.deepEqual(short?.slice(4), ['1', '2026-01-01', ''])
+  })
+
+  it('is told one thing about a day that is none', async () => {
+    const file = lines(head, [1, '1 June', 1], [1, '2026-13-01', 1])
+    const end = await imported(service.admin, prices, file)
+    const [, ...rows] = cellsOf(await errorsOf(service.admin, end))
+    assert.deepEqual(
+      rows.map(([, field, code]) => [field, code]),
+      [
+        ['priceDate', 'invalid_date'],
+        ['priceDate', 'invalid_date'],
+      ],
+    )
+    assert.equal(rows[0]?.[3], 'priceDate must be a date as YYYY-MM-DD.')
+  })
+
+  it('of a line of JSON has its last verdict only, and is taken once it is mended', async () => {
+    const { productID } = await newFund(service)
+    const { investmentID } = await newInvestment(service, productID)
+    const terms = { type: 'Prices', mode: 'continue' }
+    const bad = `{"investmentID": ${investmentID}, "priceDate": "2026-01-01", "price": "x"}\n`
+    let errors = await imported(service.admin, terms, bad, 'a.jsonl')
+    for (const text of ['y', 'z']) {
+      const sent = (await errorsOf(service.admin, errors)).toString().replace(/"[xy]"/, `"${text}"`)
+      errors = await imported(service.admin, terms, sent, 'a.jsonl')
+      assert.deepEqual([errors.rowsRefused, errors.unknownColumns], [1, []])
+    }
+    const last = (await errorsOf(service.admin, errors)).toString()
+    assert.match(
+      last,
+      /^\{"line":1,"field":"price","code":"invalid_decimal",[^{]*"price": "z"\}\n$/,
+    )
+    const end = await imported(service.admin, terms, last.replace('"z"', '1.25'), 'a.jsonl')
+    assert.equal(end.rowsAccepted, 1, end.message)
+  })
+})

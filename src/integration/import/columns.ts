@@ -103,10 +103,13 @@ export function bodyOf({ columns }: Head, cells: readonly Cell[], dates: DateFor
     if (!column) continue
     const value = turned(column, cell, text, dates)
     if (value === undefined) problems.push(notADate(column, dates))
-    else place(body, column.path, value)
+    place(body, column.path, value ?? anyDay)
   }
   return { body: compact(body) as Record<string, unknown>, problems }
 }
+
+/** In the place of a day that cannot be read: that it is missing is not to be said as well. */
+const anyDay = '2000-01-01'
 
 const notADate = ({ heading }: Column, dates: DateFormat): Problem => ({
   code: 'invalid_date',

@@ -71,7 +71,11 @@ async function* tableOf(rows: AsyncIterable<Refused>): AsyncGenerator<string[]> 
       continue
     }
     const { line, field, code, message } = verdictOf(row.line, problems)
-    const own = Array.from({ length: width - verdicts }, (_, i) => cells[verdicts + i] ?? '')
+    // A row that is too long keeps what it has too much of: nobody could mend it otherwise.
+    const own = Array.from(
+      { length: Math.max(width, cells.length) - verdicts },
+      (_, i) => cells[verdicts + i] ?? '',
+    )
     yield [String(line), field, code, message, ...own]
   }
 }
@@ -81,11 +85,19 @@ async function* csvOf(rows: AsyncIterable<Refused>) {
   for await (const cells of tableOf(rows)) yield csvLine(cells)
 }
 
+/** Verdicts of an earlier attempt at the beginning of a line; a name given twice is refused. */
+const earlierVerdict = new RegExp(
+  `^\\{\\s*"line"\\s*:\\s*\\d+${verdictColumns
+    .slice(1)
+    .map((name) => `\\s*,\\s*"${name}"\\s*:\\s*"(?:[^"\\\\]|\\\\.)*"`)
+    .join('')}\\s*(?:,\\s*|(?=\\}))`,
+)
+
 /** The line as it was, with members before its own; a line that is no object is told as a text. */
 async function* jsonOf(rows: AsyncIterable<Refused>) {
   for await (const { row, problems = [] } of rows) {
     const told = JSON.stringify(verdictOf(row.line, problems)).slice(0, -1)
-    const text = textOf(row.cells[0])
+    const text = textOf(row.cells[0]).replace(earlierVerdict, '{')
     const rest = /^\{\s*\}$/.test(text) ? '}' : `,${text.slice(1)}`
     yield isObject(text) ? `${told}${rest}\n` : `${told},"given":${JSON.stringify(text)}}\n`
   }
