@@ -42,8 +42,7 @@ import { agreeOnKeys } from './parties/sealed/keys.ts'
 import { completeSealed } from './parties/sealed/rotate.ts'
 import { vaultOf } from './parties/sealed/vault.ts'
 import { taxStandingEndpoints } from './parties/tax-standing/routes.ts'
-import { filesOf } from './platform/files/files.ts'
-import { openFiles } from './platform/files/open.ts'
+import { importFiles, openFiles } from './platform/files/open.ts'
 import { type Endpoint, methodOf, pathOf, type WriteEndpoint } from './platform/http/endpoint.ts'
 import { eventOf } from './platform/http/handlers.ts'
 import { serveMetrics } from './platform/http/metrics.ts'
@@ -94,7 +93,7 @@ export async function buildApp(
   )
   await giveTimeZone(database, config.timeZone)
   const { files, options } = await openFiles(config, database.transaction)
-  const imported = filesOf({ ...options, maxBytes: config.maxImportBytes })
+  const imported = importFiles(config, options)
   const endpointOf = (operation: string) => writes.get(operation.toLowerCase())
   const endpoints: Endpoint[] = [
     ...userEndpoints({

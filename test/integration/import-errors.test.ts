@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict'
+import { statSync } from 'node:fs'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import type { Client } from '../support/client.ts'
-import { errorsOf, imported, importFor, lines } from '../support/imports.ts'
+import { rowsOf } from '../support/database.ts'
+import { endOf, errorsOf, imported, importFor, lines } from '../support/imports.ts'
 import { all, newFund, newInvestment } from '../support/ledger.ts'
 import { temporaryFolder } from '../support/process.ts'
 import { refused } from '../support/refused.ts'
@@ -158,5 +162,66 @@ describe('A row that cannot be taken', () => {
     )
     const end = await imported(service.admin, terms, last.replace('"z"', '1.25'), 'a.jsonl')
     assert.equal(end.rowsAccepted, 1, end.message)
+  })
+})
+
+describe('The files of an import', () => {
+  it('lie sealed, what was sent as well as the refused rows, and come back whole', async () => {
+    await stop() // nobody works at it: what was sent stays
+    const name = 'x'.repeat(200)
+    const rows = Array.from({ length: 1000 }, (_, i) => [i, `${name} ${taxNumber}`])
+    const file = lines(['bizEntityTypeID', 'name'], ...rows)
+    const key = { 'Idempotency-Key': 'sealed once' }
+    const body = { ...investors, fileName: 'f.csv', content: Buffer.from(file).toString('base64') }
+    const sent = await service.admin.post('/Import', body, key)
+    assert.equal(sent.status, 202, sent.text)
+    assert.equal(sent.data.fileSize, file.length)
+    const again = await service.admin.post('/Import', body, key)
+    assert.equal(again.data?.importID, sent.data.importID, 'the same request, whatever seals it')
+    const waiting = await sealedFiles()
+    stop = await importFor(service, env)
+    const end = await endOf(service.admin, sent.data.importID)
+    assert.deepEqual([end.rowsRefused, end.errorsSize > file.length], [1000, true], end.message)
+    assert.ok((await sealedFiles()) > waiting)
+    const errors = await errorsOf(service.admin, end)
+    assert.equal(errors.length, end.errorsSize)
+    assert.deepEqual(cellsOf(errors)[1000]?.slice(4), ['999', `${name} ${taxNumber}`])
+  })
+
+  /** How many files there are; none of them shows the number. */
+  async function sealedFiles() {
+    const folder = join(env.REGISTRY_DATA_DIR, 'files')
+    const names = await readdir(folder, { recursive: true })
+    const files = names.map((name) => join(folder, name)).filter((one) => statSync(one).isFile())
+    for (const file of files) assert.equal((await readFile(file)).includes(taxNumber), false, file)
+    return files.length
+  }
+
+  it('of before they were sealed are read as they are, changed ones not at all', async () => {
+    const end = await imported(service.admin, investors, investorFile())
+    const [{ sha256 }] = await rowsOf(
+      service.connection,
+      'select errors_sha256 as sha256 from import where import_id = $1',
+      [end.importID],
+    )
+    const path = join(
+      env.REGISTRY_DATA_DIR,
+      'files',
+      sha256.slice(0, 2),
+      sha256.slice(2, 4),
+      sha256,
+    )
+    const sealed = await readFile(path)
+    const rows = Buffer.alloc(end.errorsSize, 'in clear ')
+    await writeFile(path, rows)
+    assert.deepEqual(await errorsOf(service.admin, end), rows)
+    const changedAt = async (place: number) => {
+      const other = Buffer.from(sealed)
+      other[place] = (other[place] ?? 0) ^ 1
+      await writeFile(path, other)
+      return service.admin.get(pathOf(end))
+    }
+    refused(await changedAt(16), 409, 'key_missing')
+    assert.equal((await changedAt(sealed.length - 1)).status, 500)
   })
 })

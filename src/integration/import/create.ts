@@ -19,7 +19,7 @@ export function refuseUnpermitted({ permissions }: Actor, { type }: Pick<ImportI
     throw forbidden('permission_missing', `This needs the permission ${needs}, too.`)
 }
 
-type File = { sha256: string; size: number; fileName: string }
+type File = { sha256: string; storedAs: string; size: number; fileName: string }
 
 /** The resources that rows of a type are written to. */
 const writes: Record<ImportInput['type'], readonly string[]> = {
@@ -52,7 +52,7 @@ export async function createImport(
       content_sha256, file_sha256, document_id, user_id, username, product_ids)
     values (${type}, ${format}, ${mode}, ${dateFormat}, ${encoding},
       ${mapping && JSON.stringify(mapping)}::json, ${file.fileName}, ${file.size}, ${file.sha256},
-      ${file.sha256}, ${documentID}, ${userID}, ${actor.username},
+      ${file.storedAs}, ${documentID}, ${userID}, ${actor.username},
       ${productIDs}::int[])
     returning import_id as id`)
   const { id } = row!
@@ -66,12 +66,12 @@ export async function createImport(
 async function fileOf(
   tx: Tx,
   actor: Actor,
-  { sha256, size, fileName, documentID }: ImportInput & Partial<KeptFile>,
+  { sha256, storedAs, size, fileName, documentID }: ImportInput & Partial<KeptFile>,
 ): Promise<File> {
   if (sha256 !== undefined && size !== undefined) {
     if (documentID)
       throw invalid('combination', 'Send the file, or name a document: not both.', 'documentID')
-    return { sha256, size, fileName: fileName ?? 'file' }
+    return { sha256, storedAs: storedAs ?? sha256, size, fileName: fileName ?? 'file' }
   }
   if (!documentID) throw invalid('required', 'Send a file, or a documentID.', 'content')
   const document = await findReadable(tx, actor, { DocumentID: documentID })
@@ -81,6 +81,7 @@ async function fileOf(
     throw conflict('no_file', 'The document has no file yet.', 'documentID')
   return {
     sha256: document.sha256,
+    storedAs: document.sha256,
     size: document.size,
     fileName: fileName ?? document.fileName ?? 'file',
   }

@@ -69,7 +69,10 @@ export async function runImport(importers: Importers, order: Order, signal: Abor
   try {
     if (order.attempts > mostAttempts) throw gaveUp()
     const actor = await authorise(importers, order)
-    await pipeline(await importers.files.open(order.sha256), createWriteStream(path))
+    await pipeline(
+      await importers.files.open(order.sha256),
+      createWriteStream(path, { mode: 0o600 }),
+    )
     const reader = readerOf(kinds[order.type], order)
     const { checkOurs } = watch
     const run = { importers, order, actor, path, reader, percent: 0, checkOurs }

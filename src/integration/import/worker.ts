@@ -2,8 +2,7 @@ import type { ClientConfig } from 'pg'
 import { readAbsent } from '../../access/user/session.ts'
 import type { Config } from '../../config.ts'
 import { vaultOf } from '../../parties/sealed/vault.ts'
-import { filesOf } from '../../platform/files/files.ts'
-import { openFiles } from '../../platform/files/open.ts'
+import { importFiles, openFiles } from '../../platform/files/open.ts'
 import { errorForLog, type Log } from '../../platform/log.ts'
 import { connect } from '../../platform/registry.ts'
 import { readEncryptionKeys } from '../../platform/secrets.ts'
@@ -31,7 +30,7 @@ export async function importersOf(
   return {
     transaction: database.transaction,
     stream: database.stream,
-    files: filesOf({ ...options, maxBytes: config.maxImportBytes }),
+    files: importFiles(config, options),
     draftFolder: options.draftFolder,
     vault: vaultOf(readEncryptionKeys(config)),
     ring,

@@ -8,13 +8,14 @@ import { invalid, Refusal, tryLater } from '../refusal.ts'
 import type { Tx } from '../sql/handle.ts'
 import { typeOf } from './kinds.ts'
 import { safeName } from './name.ts'
+import type { Sealing } from './sealing.ts'
 import type { Store } from './store.ts'
 
 export type Transaction = <T>(work: (tx: Tx) => Promise<T>) => Promise<T>
 
 /** The files of documents and reports: how they come in, where they stay, how they go out. */
 export type Files = FileDoor & {
-  /** A file of our own making: what is written to it, measured and kept. */
+  /** A file of our own making: what is written to it, measured and kept; and where it lies. */
   make: (write: (path: string) => Promise<void>) => Promise<{ sha256: string; size: number }>
   open: (sha256: string) => Promise<Readable>
 }
@@ -25,18 +26,31 @@ export type FilesOptions = {
   draftFolder: string
   maxBytes: number
   transaction: Transaction
+  /** Contents are kept sealed; who opens one gets it as it came. */
+  sealing?: Sealing
 }
 
 /** Enough to know any kind by. */
 const headBytes = 4096
 
-export function filesOf({ store, draftFolder, maxBytes, transaction }: FilesOptions): Files {
+export function filesOf(options: FilesOptions): Files {
+  const { store, draftFolder, maxBytes, transaction, sealing } = options
   const newDraft = () => join(draftFolder, randomUUID())
   /** First the row, then the content; a reference to it comes last. See collect.ts. */
-  const publish = async (sha256: string, size: number, path: string) => {
+  const put = async ({ sha256, size }: Measured, path: string) => {
     const claimed = await transaction((tx) => claim(tx, sha256, size))
     await store.put(sha256, path, size).catch(unavailable)
-    return claimed
+    return { claimed, storedAs: sha256 }
+  }
+  const publish = async (content: Measured, path: string) => {
+    if (!sealing) return put(content, path)
+    const sealed = newDraft()
+    try {
+      await sealing.seal(path, content.sha256, sealed).catch(unavailable)
+      return await put(await measure(sealed), sealed)
+    } finally {
+      await rm(sealed, { force: true })
+    }
   }
   return {
     maxBytes,
@@ -51,12 +65,12 @@ export function filesOf({ store, draftFolder, maxBytes, transaction }: FilesOpti
       const fileName = safeName(told.fileName)
       const contentType = typeOf(head, fileName, told.contentType)
       await flush(path).catch(unavailable)
-      const claimed = await publish(sha256, size, path)
+      const { claimed, storedAs } = await publish({ sha256, size }, path)
       try {
-        return await refer({ sha256, size, fileName, contentType })
+        return await refer({ sha256, size, fileName, contentType, ...(sealing && { storedAs }) })
       } catch (error) {
         if (error instanceof Refusal && error.status < 500)
-          await transaction((tx) => unclaim(tx, sha256, claimed))
+          await transaction((tx) => unclaim(tx, storedAs, claimed))
         throw error
       }
     },
@@ -64,14 +78,17 @@ export function filesOf({ store, draftFolder, maxBytes, transaction }: FilesOpti
       const path = newDraft()
       try {
         await make(path)
-        const { sha256, size } = await measure(path)
-        await publish(sha256, size, path)
-        return { sha256, size }
+        const content = await measure(path)
+        const { storedAs } = await publish(content, path)
+        return { sha256: storedAs, size: content.size }
       } finally {
         await rm(path, { force: true })
       }
     },
-    open: (sha256) => store.open(sha256).catch(unavailable),
+    open: async (sha256) => {
+      const stored = await store.open(sha256).catch(unavailable)
+      return sealing ? sealing.open(stored) : stored
+    },
   }
 }
 
@@ -112,7 +129,9 @@ async function write(
   return { sha256: hash.digest('hex'), size, head, discard }
 }
 
-async function measure(path: string) {
+type Measured = { sha256: string; size: number }
+
+async function measure(path: string): Promise<Measured> {
   const hash = createHash('sha256')
   const file = await open(path, 'r+')
   try {

@@ -18,7 +18,14 @@ export type Arrived = {
   discard: () => Promise<void>
 }
 
-export type KeptFile = { sha256: string; size: number; fileName: string; contentType: string }
+export type KeptFile = {
+  sha256: string
+  size: number
+  fileName: string
+  contentType: string
+  /** The hash that it lies under, where it is kept sealed. */
+  storedAs?: string
+}
 
 /** Where the files of requests go. */
 export type FileDoor = {

@@ -1,0 +1,140 @@
+import { createCipheriv, createDecipheriv, createHash, createHmac, hkdfSync } from 'node:crypto'
+import { once } from 'node:events'
+import { createReadStream, createWriteStream } from 'node:fs'
+import { pipeline, type Readable, Transform, type TransformCallback } from 'node:stream'
+import { pipeline as copy } from 'node:stream/promises'
+import { conflict } from '../refusal.ts'
+
+/**
+ * Files at rest that may hold tax and bank numbers: AES-256-GCM, in frames of 64 KiB, so that a
+ * file of any length takes the memory of one. A frame has its number and whether it is the last as
+ * its nonce, under a key of its file alone: frames cannot be left out, moved or brought from
+ * another file. The key of a file comes of a keyed digest of its content: the same content sealed
+ * twice is the same to the byte, and so is kept once, and nobody without the key can guess at it.
+ */
+export type Sealing = {
+  /** Writes the file at a path, whose SHA-256 is known, sealed to another. */
+  seal: (path: string, sha256: string, to: string) => Promise<void>
+  /** A file of before there was sealing is passed on as it is. */
+  open: (stored: Readable) => Promise<Readable>
+}
+
+type EncryptionKeys = { current: Buffer; previous: readonly Buffer[] }
+
+const algorithm = 'aes-256-gcm'
+const frameBytes = 65_536
+const tagBytes = 16
+/** No text begins like this, and no workbook. */
+const mark = Buffer.from('\0registry sealed')
+const idBytes = 8
+const saltBytes = 32
+const headBytes = mark.length + idBytes + saltBytes
+
+export function sealingWith({ current, previous }: EncryptionKeys): Sealing {
+  const own = ownKey(current)
+  const keys = new Map([current, ...previous].map(ownKey).map((key) => [idOf(key), key]))
+  return {
+    seal: (path, sha256, to) => {
+      const salt = createHmac('sha256', own).update(sha256).digest()
+      const head = Buffer.concat([mark, Buffer.from(idOf(own), 'hex'), salt])
+      return copy(
+        createReadStream(path),
+        inFrames(frameBytes, 0, () => ({ head, turn: sealFrame(fileKey(own, salt)), taken: 0 })),
+        createWriteStream(to, { mode: 0o600, flags: 'wx' }),
+      )
+    },
+    open: async (stored) => {
+      const opening = inFrames(frameBytes + tagBytes, headBytes, (first) => beginning(keys, first))
+      const opened = pipeline(stored, opening, () => {}) // whoever reads it hears of a fault
+      await once(opened, 'readable')
+      return opened
+    },
+  }
+}
+
+const derive = (key: Buffer, salt: Buffer | string, use: string) =>
+  Buffer.from(hkdfSync('sha256', key, salt, use, 32))
+const ownKey = (key: Buffer) => derive(key, '', 'sealed files')
+const fileKey = (own: Buffer, salt: Buffer) => derive(own, salt, 'one sealed file')
+const idOf = (own: Buffer) =>
+  createHash('sha256')
+    .update('id of a file key')
+    .update(own)
+    .digest('hex')
+    .slice(0, 2 * idBytes)
+
+type Frame = (bytes: Buffer, isLast: boolean) => Buffer
+
+const nonces = () => {
+  let number = 0
+  return (isLast: boolean) => {
+    const nonce = Buffer.alloc(12)
+    nonce.writeUIntBE(number++, 5, 6)
+    nonce[11] = isLast ? 1 : 0
+    return nonce
+  }
+}
+
+function sealFrame(key: Buffer): Frame {
+  const next = nonces()
+  return (bytes, isLast) => {
+    const cipher = createCipheriv(algorithm, key, next(isLast))
+    return Buffer.concat([cipher.update(bytes), cipher.final(), cipher.getAuthTag()])
+  }
+}
+
+function openFrame(key: Buffer): Frame {
+  const next = nonces()
+  return (bytes, isLast) => {
+    const hidden = bytes.subarray(0, Math.max(0, bytes.length - tagBytes))
+    const decipher = createDecipheriv(algorithm, key, next(isLast))
+    decipher.setAuthTag(bytes.subarray(hidden.length))
+    return Buffer.concat([decipher.update(hidden), decipher.final()])
+  }
+}
+
+/** How a file goes on after its first bytes, and how many of those are no part of it. */
+type Beginning = { head?: Buffer; turn: Frame; taken: number }
+
+function beginning(keys: ReadonlyMap<string, Buffer>, first: Buffer): Beginning {
+  if (!first.subarray(0, mark.length).equals(mark)) return { turn: (bytes) => bytes, taken: 0 }
+  const salt = first.subarray(headBytes - saltBytes, headBytes)
+  const own = keys.get(first.subarray(mark.length, headBytes - saltBytes).toString('hex'))
+  if (!own) throw conflict('key_missing', 'The file is sealed with an encryption key of before.')
+  return { turn: openFrame(fileKey(own, salt)), taken: headBytes }
+}
+
+/** Turns what comes, after `enough` to begin with, in frames of a size; the last may be short. */
+function inFrames(size: number, enough: number, begin: (first: Buffer) => Beginning): Transform {
+  let turn: Frame | undefined
+  let rest: Buffer = Buffer.alloc(0)
+  function* turned(piece: Buffer, isEnd: boolean) {
+    rest = Buffer.concat([rest, piece])
+    if (!turn && rest.length < enough && !isEnd) return
+    if (!turn) {
+      const begun = begin(rest)
+      turn = begun.turn
+      rest = rest.subarray(begun.taken)
+      if (begun.head) yield begun.head
+    }
+    // Which frame is the last is known by the end: so one is always held back.
+    for (; rest.length > size; rest = rest.subarray(size)) yield turn(rest.subarray(0, size), false)
+    if (isEnd) yield turn(rest, true)
+  }
+  const pass = (stream: Transform, piece: Buffer, isEnd: boolean, done: TransformCallback) => {
+    try {
+      for (const bytes of turned(piece, isEnd)) stream.push(bytes)
+      done()
+    } catch (error) {
+      done(error as Error) // what is thrown here would be nobody's
+    }
+  }
+  return new Transform({
+    transform(piece: Buffer, _encoding, done) {
+      pass(this, piece, false, done)
+    },
+    flush(done) {
+      pass(this, Buffer.alloc(0), true, done)
+    },
+  })
+}
