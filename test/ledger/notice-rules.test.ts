@@ -23,6 +23,10 @@ const fresh = async (options: Parameters<typeof newFund>[1] = {}) => {
 }
 const eventOf = async (bizEventID: number) =>
   only(await service.admin.get(`/BizEvent?BizEventID=${bizEventID}`))
+const figuresOf = ({ amount, quantity }: { amount: number; quantity: number }) => ({
+  amount,
+  quantity,
+})
 
 describe('A notice', () => {
   it('is settled only by a posting to its account and investment', async () => {
@@ -108,5 +112,46 @@ describe('A notice', () => {
       [done.bizEventStatusID, done.parentBizTransactionID],
       [2, rest.bizTransactionID],
     )
+  })
+
+  it('that has one figure keeps none of the other, however its parts come and go', async () => {
+    const fund = await fresh({ price: 3 })
+    only(await post('Deposit', { ...fund.own, amount: 300 }))
+    const units = only(await notice('Redemption', { ...fund.own, quantity: 40 })).bizEventID
+    const part = only(await post('Redemption', { bizEventID: units, quantity: 10, partial: true }))
+    assert.deepEqual(figuresOf(await eventOf(units)), { amount: null, quantity: 30 })
+    only(await rollBack(part.bizTransactionID))
+    assert.deepEqual(figuresOf(await eventOf(units)), { amount: null, quantity: 40 })
+    only(await post('Redemption', { bizEventID: units, quantity: 10, partial: true }))
+    const rest = only(await post('Redemption', { bizEventID: units }))
+    assert.deepEqual(figuresOf(rest), { amount: -90, quantity: -30 })
+
+    const money = only(await notice('Redemption', { ...fund.own, amount: 30 })).bizEventID
+    const half = only(await post('Redemption', { bizEventID: money, amount: 15, partial: true }))
+    assert.deepEqual(figuresOf(await eventOf(money)), { amount: 15, quantity: null })
+    only(await rollBack(half.bizTransactionID))
+    const whole = only(await post('Redemption', { bizEventID: money }))
+    assert.deepEqual(figuresOf(whole), { amount: -30, quantity: -10 })
+  })
+
+  it('has pending what a correction leaves of it, and is completed by one that uses it up', async () => {
+    const fund = await fresh()
+    only(await post('Deposit', { ...fund.own, amount: 100 }))
+    const { bizEventID } = only(await notice('Redemption', { ...fund.own, quantity: 40 }))
+    const asked = { bizEventID, quantity: 10, partial: true }
+    const { bizTransactionID } = only(await post('Redemption', asked))
+    const corrected = (quantity: number) =>
+      service.admin.put('/BizTransaction', { bizTransactionID, quantity })
+    all(await corrected(-15))
+    assert.equal((await eventOf(bizEventID)).quantity, 25)
+    all(await corrected(-40))
+    const done = await eventOf(bizEventID)
+    assert.deepEqual(
+      [done.bizEventStatusID, done.parentBizTransactionID, done.quantity],
+      [2, bizTransactionID, 40],
+    )
+    only(await rollBack(bizTransactionID))
+    const again = await eventOf(bizEventID)
+    assert.deepEqual([again.bizEventStatusID, again.quantity], [1, 40])
   })
 })

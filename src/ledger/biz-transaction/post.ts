@@ -3,7 +3,7 @@ import { Refusal } from '../../platform/refusal.ts'
 import { sharesOf } from '../../platform/sql/event.ts'
 import type { Tx } from '../../platform/sql/handle.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
-import { completedNotices, completeEvents } from '../biz-event/hand-off.ts'
+import { completedNotices, completeEvents } from '../biz-event/settle.ts'
 import { accept } from './accept.ts'
 import {
   type Accepted,

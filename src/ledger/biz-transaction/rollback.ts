@@ -7,7 +7,7 @@ import type { Tx } from '../../platform/sql/handle.ts'
 import { identifyAll } from '../../platform/sql/identify.ts'
 import { byProduct } from '../../platform/sql/spread.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
-import { reopenEvents } from '../biz-event/hand-off.ts'
+import { reopenEvents } from '../biz-event/settle.ts'
 import {
   countAnew,
   lockFamilies,

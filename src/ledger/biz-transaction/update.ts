@@ -10,6 +10,7 @@ import { identifyAll, namesAny } from '../../platform/sql/identify.ts'
 import { recordset } from '../../platform/sql/recordset.ts'
 import { inProduct } from '../../platform/sql/spread.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
+import { completedEvents, resettleEvents } from '../biz-event/settle.ts'
 import { holdProblems, type Taken } from '../on-hold/held.ts'
 import { type Corrected, correct, moves } from './correct.ts'
 import {
@@ -53,11 +54,13 @@ export async function updateTransaction(
     await countAnew(tx, changed, changes, update.transactionDate)
   }
   await refuseHeldBack(tx, own, moment)
+  const completed = await resettleEvents(tx, changed, moment)
   return {
     json: await renderAll(tx, changed),
     recordCount: changed.length,
     ids: changed.map((row) => row.id),
     productID: own.productID,
+    events: completedEvents(completed.map((id) => ({ productID: own.productID, id }))),
     before,
     changes: changesBetween(BizTransaction, before, await renderAll(tx, [own])),
   }

@@ -1,0 +1,187 @@
+import sql, { raw } from 'sql-template-tag'
+import { lookups } from '../../platform/lookup/lookups.ts'
+import { type NewEvent, sharesOf } from '../../platform/sql/event.ts'
+import type { Tx } from '../../platform/sql/handle.ts'
+import { recordset } from '../../platform/sql/recordset.ts'
+import { byProduct, inProduct } from '../../platform/sql/spread.ts'
+import type { TakenEvent } from './hand-off.ts'
+
+const { BizEventStatus: statuses } = lookups
+
+/** A written leg, and the notice it settles if it does. */
+type Settling = {
+  id: number
+  productID: number
+  /** Legs of one item settle the two notices of a conversion together. */
+  item: number
+  leg: number
+  event: TakenEvent | undefined
+  /** What the posting leaves of the notice stays pending. */
+  isPartial: boolean
+  amount: string | null
+  quantity: string | null
+}
+
+const settledColumns = {
+  product_id: 'int',
+  event_id: 'bigint',
+  transaction_id: 'bigint',
+  item: 'int',
+  leg: 'int',
+  is_partial: 'boolean',
+  amount: 'numeric',
+  quantity: 'numeric',
+} as const
+
+/**
+ * Each notice is completed by the transaction of its leg, unless it says that a rest stays. Tells
+ * which are completed.
+ */
+export async function completeEvents(tx: Tx, rows: readonly Settling[]): Promise<Set<number>> {
+  const completed = new Set<number>()
+  for (const [productID, own] of byProduct(rows))
+    for (const id of await completeOf(inProduct(tx, productID), own)) completed.add(id)
+  return completed
+}
+
+async function completeOf(tx: Tx, rows: readonly Settling[]): Promise<number[]> {
+  const links = rows.flatMap((row) =>
+    row.event
+      ? {
+          product_id: row.productID,
+          event_id: row.event.id,
+          transaction_id: row.id,
+          item: row.item,
+          leg: row.leg,
+          is_partial: row.isPartial,
+          amount: row.amount,
+          quantity: row.quantity,
+        }
+      : [],
+  )
+  if (links.length === 0) return []
+  const settled = await tx.query<{ id: number; isCompleted: boolean }>(sql`
+    with settled as materialized (
+      select g.*, e.quantity - abs(g.quantity) as units_left, e.amount - abs(g.amount) as money_left
+      from ${recordset('g', links, settledColumns)}
+      join biz_event e on e.product_id = g.product_id and e.biz_event_id = g.event_id),
+    judged as materialized (
+      select *, bool_or(is_partial and leg = 0 and coalesce(units_left, money_left) > 0)
+        over (partition by item) as stays
+      from settled)
+    update biz_event e set updated_date = now(),
+      biz_event_status_id = case when j.stays then ${statuses.Pending}::smallint
+        else ${statuses.Completed}::smallint end,
+      parent_biz_transaction_id = case when not j.stays then j.transaction_id end,
+      quantity = ${restOf('j.units_left', 'e.quantity')},
+      amount = ${restOf('j.money_left', 'e.amount')}
+    from judged j
+    where e.product_id = j.product_id and e.biz_event_id = j.event_id
+    returning e.biz_event_id as id, not j.stays as "isCompleted"`)
+  return settled.flatMap(({ id, isCompleted }) => (isCompleted ? [id] : []))
+}
+
+/**
+ * A figure of a notice: what is left where it stays pending (j.stays), else what it asked for. One
+ * that it never had, or that is used up before the other, is none rather than 0: whoever settles
+ * the rest goes by the other alone.
+ */
+const restOf = (left: string, asked: string) =>
+  raw(`case when not j.stays then ${asked} when ${left} > 0 then ${left} end`)
+
+/**
+ * Of a notice that a transaction settled in part, as much less or more is pending as a correction
+ * makes of the transaction, whose version up to then is of a moment. One that it uses up is
+ * completed by it. Tells which are.
+ */
+export async function resettleEvents(
+  tx: Tx,
+  rows: readonly { productID: number; id: number; eventID: number | null }[],
+  moment: string,
+): Promise<number[]> {
+  const [first] = rows.filter(({ eventID }) => eventID !== null)
+  if (!first) return []
+  const settled = await tx.query<{ id: number; isCompleted: boolean }>(sql`
+    with settled as materialized (
+      select e.product_id, e.biz_event_id, t.biz_transaction_id, e.parent_biz_event_id,
+        abs(v.quantity) as units, abs(v.amount) as money,
+        e.quantity - abs(t.quantity) + abs(v.quantity) as units_left,
+        e.amount - abs(t.amount) + abs(v.amount) as money_left
+      from biz_transaction t
+      join biz_transaction_version v on v.product_id = t.product_id
+        and v.biz_transaction_id = t.biz_transaction_id and v.valid_to = ${moment}::timestamptz
+      join biz_event e on e.product_id = t.product_id and e.biz_event_id = t.biz_event_id
+      where t.product_id = ${first.productID}
+        and t.biz_transaction_id = any(${rows.map(({ id }) => id)}::bigint[])
+        and e.biz_event_status_id = ${statuses.Pending}
+        and (t.quantity <> v.quantity or t.amount <> v.amount)),
+    judged as materialized (
+      select *, bool_and(parent_biz_event_id is not null or coalesce(units_left, money_left) > 0)
+        over () as stays
+      from settled)
+    update biz_event e set updated_date = now(),
+      biz_event_status_id = case when j.stays then e.biz_event_status_id
+        else ${statuses.Completed}::smallint end,
+      parent_biz_transaction_id = case when not j.stays then j.biz_transaction_id end,
+      quantity = ${restOf('j.units_left', 'e.quantity + j.units')},
+      amount = ${restOf('j.money_left', 'e.amount + j.money')}
+    from judged j
+    where e.product_id = j.product_id and e.biz_event_id = j.biz_event_id
+    returning e.biz_event_id as id, not j.stays as "isCompleted"`)
+  return settled.flatMap(({ id, isCompleted }) => (isCompleted ? [id] : []))
+}
+
+/**
+ * What was settled by transactions that are rolled back is pending again: a notice that one of them
+ * completed as it was before, one that they settled in part with that part added.
+ */
+export async function reopenEvents(
+  tx: Tx,
+  rows: readonly { productID: number; id: number; eventID: number | null }[],
+) {
+  const links = rows.flatMap(({ productID, id, eventID }) =>
+    eventID === null ? [] : { productID, id, eventID },
+  )
+  for (const [productID, own] of byProduct(links)) await reopen(inProduct(tx, productID), own)
+}
+
+const reopen = (tx: Tx, links: readonly { productID: number; id: number; eventID: number }[]) =>
+  tx.query(sql`
+    with undone as materialized (
+      select t.product_id, t.biz_event_id,
+        sum(abs(t.quantity)) filter (where not p.completed) as quantity,
+        sum(abs(t.amount)) filter (where not p.completed) as amount, bool_or(p.completed) as whole
+      from unnest(${links.map(({ productID }) => productID)}::int[],
+        ${links.map(({ id }) => id)}::bigint[], ${links.map(({ eventID }) => eventID)}::bigint[])
+        g (product_id, id, event_id)
+      join biz_transaction t on t.product_id = g.product_id and t.biz_transaction_id = g.id
+      join biz_event e on e.product_id = g.product_id and e.biz_event_id = g.event_id
+      cross join lateral (
+        select e.parent_biz_transaction_id is not distinct from t.biz_transaction_id
+          as completed) p
+      group by t.product_id, t.biz_event_id)
+    update biz_event e set biz_event_status_id = ${statuses.Pending},
+      parent_biz_transaction_id = null, updated_date = now(),
+      quantity = case when u.whole or e.biz_event_status_id = ${statuses.Pending}
+        then e.quantity + coalesce(u.quantity, 0) when e.quantity is not null then u.quantity end,
+      amount = case when u.whole or e.biz_event_status_id = ${statuses.Pending}
+        then e.amount + coalesce(u.amount, 0) when e.amount is not null then u.amount end
+    from undone u
+    where e.product_id = u.product_id and e.biz_event_id = u.biz_event_id
+      and e.biz_event_status_id <> ${statuses.Cancelled}`)
+
+/** What is told of the notices that a request has completed. */
+export const completedNotices = (
+  rows: readonly Pick<Settling, 'productID' | 'event'>[],
+  completed: ReadonlySet<number>,
+): NewEvent[] =>
+  completedEvents(
+    rows.flatMap(({ productID, event }) =>
+      event && completed.has(event.id) ? { productID, id: event.id } : [],
+    ),
+  )
+
+export const completedEvents = (notices: readonly { productID: number; id: number }[]) =>
+  sharesOf(notices).map(
+    (share): NewEvent => ({ type: 'bizevent.completed', resource: 'BizEvent', ...share }),
+  )
