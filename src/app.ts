@@ -25,6 +25,7 @@ import { postingDoor } from './ledger/biz-transaction/door.ts'
 import { bizTransactionEndpoints } from './ledger/biz-transaction/routes.ts'
 import { holdingEndpoints } from './ledger/holding/routes.ts'
 import { distributionEndpoints } from './money/distribution/routes.ts'
+import { leaveDrafts } from './money/payment-run/leave.ts'
 import { paymentRunEndpoints } from './money/payment-run/routes.ts'
 import { withholdingRateEndpoints } from './money/withholding-rate/routes.ts'
 import { serveConsole } from './operations/console/serve.ts'
@@ -44,6 +45,7 @@ import { vaultOf } from './parties/sealed/vault.ts'
 import { taxStandingEndpoints } from './parties/tax-standing/routes.ts'
 import { importFiles, openFiles } from './platform/files/open.ts'
 import { type Endpoint, methodOf, pathOf, type WriteEndpoint } from './platform/http/endpoint.ts'
+import { conditionReader, taggingsOf } from './platform/http/etag.ts'
 import { eventOf } from './platform/http/handlers.ts'
 import { serveMetrics } from './platform/http/metrics.ts'
 import { mount } from './platform/http/mount.ts'
@@ -109,7 +111,7 @@ export async function buildApp(
     ...productEndpoints(config.timeZone),
     ...distributionEndpoints(config.stageInline),
     ...paymentRunEndpoints(database),
-    ...bizTransactionEndpoints(postingDoor(database)),
+    ...bizTransactionEndpoints(postingDoor(database), leaveDrafts),
     ...bizEntityEndpoints(vault),
     ...personEndpoints(vault),
     ...organisationEndpoints(vault),
@@ -117,12 +119,20 @@ export async function buildApp(
     ...reportEndpoints(database, files, config),
     ...searchEndpoints(vault),
     ...auditEndpoints(database),
-    ...approvalEndpoints({ database, sealed: sealedWith(requestKey), endpointOf, eventOf }),
+    ...approvalEndpoints({
+      database,
+      sealed: sealedWith(requestKey),
+      endpointOf,
+      writes: () => [...writes.values()],
+      eventOf,
+      conditionOf: (endpoint, headers) => conditionReader(endpoint, taggings)(headers),
+    }),
     ...eventEndpoints(followerOf(database.bell, stopping)),
     ...importEndpoints(database, imported),
     ...webhookEndpoints(webhookVault(config).seal, config.webhookAllowLocal),
   ]
   const writes = writesByOperation(endpoints)
+  const taggings = taggingsOf(endpoints)
   const { maxBodyBytes, maxPageSize, behindProxy, tls, metricsToken, rateLimit: perMinute } = config
   const app = await createServer({ logger, maxBodyBytes, behindProxy, tls, stopping })
   const gauges = (register: Registry) => gaugesOf(register, database)

@@ -167,6 +167,20 @@ describe('A write that a rule is about', () => {
     })
   })
 
+  it('that said If-Match is not done where the record has changed while it waited', async () => {
+    const { productID } = await newFund(service)
+    const path = `/Product?ProductID=${productID}`
+    const tag = async () => ({ 'If-Match': (await maker.get(path)).headers.get('etag')! })
+    await withRule({ operation: 'PUT /Product' }, async () => {
+      const first = kept(await maker.put('/Product', { productID, name: 'First' }, await tag()))
+      const second = kept(await maker.put('/Product', { productID, name: 'Second' }, await tag()))
+      assert.equal((await approve(second)).status, 200)
+      refused(await approve(first), 412, 'changed_meanwhile')
+      assert.equal((await read(first)).state, 'Pending')
+    })
+    assert.equal(only(await maker.get(path)).name, 'Second')
+  })
+
   it('can be rejected with a reason, cancelled by its maker, and expires', async () => {
     const { productID } = await newFund(service)
     await withRule({ operation: 'PUT /Product' }, async () => {
@@ -366,7 +380,19 @@ describe('Rules', () => {
       refused(await ask({ operation }), 400, 'invalid_value')
     const operator = await service.userWith({ role: 'Operator' })
     refused(await operator.post('/ApprovalRule', { resource: 'Product' }), 403)
-    assert.equal((await operator.get('/ApprovalRule')).status, 200)
+    refused(await operator.get('/ApprovalRule'), 403)
+  })
+
+  it('that could never hold anything back are refused', async () => {
+    const ask = (rule: object) => service.admin.post('/ApprovalRule', rule)
+    refused(await ask({ resource: 'ApiKey' }), 400, 'invalid_value')
+    const misspelt = await ask({ resource: 'PaymentDetail', fields: ['acountNumber'] })
+    refused(misspelt, 400, 'invalid_value')
+    assert.match(misspelt.message!, /no field acountNumber/)
+    const rule = { resource: 'PaymentDetail', fields: ['accountNumber'], isActive: false }
+    const { approvalRuleID } = only(await ask(rule))
+    const changed = await service.admin.put('/ApprovalRule', { approvalRuleID, fields: ['nope'] })
+    refused(changed, 400, 'invalid_value')
   })
 
   it('can be changed: what is left out stays, null clears', async () => {

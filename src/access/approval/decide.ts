@@ -1,7 +1,9 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import sql from 'sql-template-tag'
 import type { Actor } from '../../platform/actor.ts'
 import type { EventType } from '../../platform/event-types.ts'
 import type { Request, WriteEndpoint } from '../../platform/http/endpoint.ts'
+import type { Condition } from '../../platform/http/etag.ts'
 import { canWait } from '../../platform/http/waiting.ts'
 import { conflict, forbidden, notFound, Refusal } from '../../platform/refusal.ts'
 import { itemPath } from '../../platform/shape/path.ts'
@@ -23,6 +25,10 @@ export type ApprovalDesk = {
   sealed: Seal
   /** The write that a kept request is for. */
   endpointOf: (operation: string) => WriteEndpoint | undefined
+  /** All writes there are. */
+  writes: () => WriteEndpoint[]
+  /** What the If-Match header of a request for it asks for. */
+  conditionOf: (endpoint: WriteEndpoint, headers: IncomingHttpHeaders) => Condition | undefined
   /** The event that it raises. */
   eventOf: (endpoint: WriteEndpoint) => Write['event']
 }
@@ -125,26 +131,29 @@ async function addDecision(tx: Tx, { userID, username }: Actor, id: number): Pro
 /** As the maker, if the maker still may. */
 async function carryOut(
   tx: Tx,
-  { sealed }: ApprovalDesk,
+  { sealed, conditionOf }: ApprovalDesk,
   endpoint: WriteEndpoint,
   waiting: Waiting,
 ): Promise<Written> {
   const maker = await readAbsent(tx, waiting.userID)
   if (!maker?.permissions.has(endpoint.access))
     throw conflict('maker_may_not', `${waiting.username} may not do this any more.`)
-  const { query, body, isList } = JSON.parse(sealed.unseal(waiting.request)) as KeptRequest
+  const kept = JSON.parse(sealed.unseal(waiting.request)) as KeptRequest
+  const { query, body, isList, ifMatch } = kept
+  const headers = ifMatch === undefined ? {} : { 'if-match': ifMatch }
   const pathOf = itemPath(isList ? [] : {})
   const taken = {
     query,
     body,
     pathOf,
     actor: maker,
-    headers: {},
+    headers,
     address: '',
     caller: `user ${maker.userID}`,
   }
   const done = await perform(endpoint, taken, tx)
   if (done.refusal) throw done.refusal
+  conditionOf(endpoint, headers)?.(done)
   return done
 }
 

@@ -17,7 +17,13 @@ const keptFor = 500
 const changingFor = 5_000
 
 /** What a kept request holds of the one that came. */
-export type KeptRequest = { query: unknown; body: unknown; isList: boolean }
+export type KeptRequest = {
+  query: unknown
+  body: unknown
+  isList: boolean
+  /** The record as the maker had read it: still to be so when it is done. */
+  ifMatch?: string | undefined
+}
 
 /**
  * Holds back what a rule is about. The write is done in full, so that it has passed all checks and
@@ -67,8 +73,10 @@ function rulesKept(handle: Sql) {
   return { now, change }
 }
 
-const textOf = ({ query, body, pathOf }: Taken) =>
-  JSON.stringify({ query, body, isList: pathOf(0) !== '' } satisfies KeptRequest)
+const textOf = ({ query, body, pathOf, headers }: Taken) => {
+  const ifMatch = headers['if-match']
+  return JSON.stringify({ query, body, isList: pathOf(0) !== '', ifMatch } satisfies KeptRequest)
+}
 
 type Kept = { rule: Rule; written: Written; request: string }
 

@@ -6,7 +6,6 @@ import {
   sharing,
   writing,
 } from '../../platform/http/endpoint.ts'
-import { canWait } from '../../platform/http/waiting.ts'
 import { type ApprovalDesk, approve, cancel, reject } from './decide.ts'
 import {
   Approval,
@@ -63,10 +62,10 @@ export const approvalEndpoints = (desk: ApprovalDesk): Endpoint[] => [
   }),
 ]
 
-const ruleEndpoints = ({ endpointOf }: ApprovalDesk): Endpoint[] => [
+const ruleEndpoints = ({ writes }: ApprovalDesk): Endpoint[] => [
   reading({
     operation: 'GET /ApprovalRule',
-    access: 'Approval.Read',
+    access: 'ApprovalRule.Write',
     summary: 'Read the rules by which writes wait for approval.',
     query: ApprovalRuleQuery,
     data: arrayOf(ApprovalRule),
@@ -79,13 +78,7 @@ const ruleEndpoints = ({ endpointOf }: ApprovalDesk): Endpoint[] => [
     summary: 'Let writes of an operation or a resource wait for approval.',
     body: ApprovalRuleInput,
     data: arrayOf(ApprovalRule),
-    write: ({ body, actor }, tx) => {
-      const isKnown = (operation: string) => {
-        const endpoint = endpointOf(operation)
-        return endpoint !== undefined && canWait(endpoint)
-      }
-      return createRule(tx, actor, isKnown, body)
-    },
+    write: ({ body, actor }, tx) => createRule(tx, actor, writes(), body),
   }),
   writing({
     ...ruling,
@@ -93,7 +86,7 @@ const ruleEndpoints = ({ endpointOf }: ApprovalDesk): Endpoint[] => [
     summary: 'Change a rule; what is left out stays.',
     body: ApprovalRuleUpdate,
     data: arrayOf(ApprovalRule),
-    write: ({ body, actor }, tx) => updateRule(tx, actor, body),
+    write: ({ body, actor }, tx) => updateRule(tx, actor, writes(), body),
   }),
   writing({
     ...ruling,

@@ -1,11 +1,13 @@
 import sql, { raw } from 'sql-template-tag'
 import { type Actor, inScope } from '../../platform/actor.ts'
+import type { WriteEndpoint } from '../../platform/http/endpoint.ts'
 import { invalid, notFound } from '../../platform/refusal.ts'
 import { changesBetween, recordOf } from '../../platform/shape/mask.ts'
 import type { Fragment, Sql, Tx } from '../../platform/sql/handle.ts'
 import { page, renderPage } from '../../platform/sql/paging.ts'
 import { columns, nothingLeft, render, utc } from '../../platform/sql/render.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
+import { refuseIdle } from './judge.ts'
 import type { Rule } from './match.ts'
 import {
   Approval,
@@ -52,15 +54,14 @@ const shownRule = (tx: Tx, id: number) => render(tx, selectRule(sql`r.approval_r
 export async function createRule(
   tx: Tx,
   actor: Actor,
-  isKnown: (operation: string) => boolean,
+  writes: readonly WriteEndpoint[],
   input: ApprovalRuleInput,
 ): Promise<Written> {
   const { operation, resource, fields, minimumAmount } = input
   const productIDs = await productsFor(tx, actor, input.productIDs)
   if ((operation === undefined) === (resource === undefined))
     throw invalid('required', 'Give either an operation or a resource.', 'operation')
-  if (operation !== undefined && !isKnown(operation))
-    throw invalid('invalid_value', `${operation} is no write that can wait.`, 'operation')
+  refuseIdle(writes, input)
   const [row] = await tx.query<{ id: number }>(sql`
     insert into approval_rule
       (operation, resource, fields, minimum_amount, product_ids, required_approvals, is_active)
@@ -84,10 +85,12 @@ async function productsFor(tx: Tx, actor: Actor, given: number[] | null | undefi
 export async function updateRule(
   tx: Tx,
   actor: Actor,
+  writes: readonly WriteEndpoint[],
   input: ApprovalRuleUpdate,
 ): Promise<Written> {
   const { approvalRuleID: id, fields, minimumAmount } = input
   const before = await lockRule(tx, actor, id, 'approvalRuleID')
+  if (fields) refuseIdle(writes, { ...(recordOf(before) as ApprovalRuleInput), fields })
   const given = input.productIDs
   const products = given === undefined ? undefined : await productsFor(tx, actor, given)
   await tx.query(sql`
