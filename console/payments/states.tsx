@@ -19,6 +19,7 @@ export const exceptionReasons: { [code: string]: string } = {
   no_bank_details: 'No bank details: enter them on the investor',
   invalid_bsb: 'The BSB is not one: correct it on the investor',
   invalid_account: 'The account number cannot be paid to: correct it on the investor',
+  invalid_name: 'The account name has no Latin letter: correct it on the investor',
   recently_changed: 'Bank details were changed lately: paid when the cool-off is over',
   account_suspended: 'The account or its investor is not active',
   below_minimum: 'Less than the run’s minimum: gathered until it is more',

@@ -8,6 +8,7 @@ import { rollBack } from '../../src/ledger/biz-transaction/rollback.ts'
 import { readTransactions } from '../../src/ledger/biz-transaction/sql.ts'
 import { updateTransaction } from '../../src/ledger/biz-transaction/update.ts'
 import { readHoldings } from '../../src/ledger/holding/sql.ts'
+import { leaveDrafts } from '../../src/money/payment-run/leave.ts'
 import { operator } from '../../src/operations/cli/registry.ts'
 import { verify } from '../../src/operations/verify/verify.ts'
 import type { Database, Tx } from '../../src/platform/sql/handle.ts'
@@ -152,9 +153,11 @@ describe(`With ${size} transactions in the ledger, these read by index and few r
 
   it('an update and a rollback', async () => {
     await readsAtMost(200, (tx) =>
-      updateTransaction(tx, operator, { bizTransactionID: size / 2, comment: 'c' }),
+      updateTransaction(tx, operator, { bizTransactionID: size / 2, comment: 'c' }, leaveDrafts),
     )
-    await readsAtMost(200, (tx) => rollBack(tx, operator, { bizTransactionID: size - 1 }))
+    await readsAtMost(200, (tx) =>
+      rollBack(tx, operator, { bizTransactionID: size - 1 }, leaveDrafts),
+    )
   })
 
   it('notices', async () => {

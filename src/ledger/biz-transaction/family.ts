@@ -99,7 +99,20 @@ const lockTransactions = (tx: Tx, productID: number, found: readonly Found[]) =>
       and t.biz_transaction_id = any(${found.map(({ id }) => id)}::bigint[])
     order by t.biz_transaction_id for update of t`)
 
+/** Takes transactions of a product out of whatever was made ready of them, above the ledger. */
+export type Leave = (tx: Tx, productID: number, ids: readonly number[]) => Promise<void>
+
 /** What an approved payment run pays is as good as gone; from a draft it is taken out. */
+export async function leaveRuns(tx: Tx, rows: readonly Stored[], leave: Leave) {
+  await refuseInRun(tx, rows)
+  for (const [productID, own] of byProduct(rows))
+    await leave(
+      inProduct(tx, productID),
+      productID,
+      own.map(({ id }) => id),
+    )
+}
+
 export async function refuseInRun(tx: Tx, rows: readonly Stored[]) {
   for (const [productID, own] of byProduct(rows)) {
     const [paid] = await tx.query<{ id: number; runID: number }>(sql`

@@ -10,9 +10,10 @@ import type { Written } from '../../platform/sql/unit-of-work.ts'
 import { reopenEvents } from '../biz-event/settle.ts'
 import {
   countAnew,
+  type Leave,
+  leaveRuns,
   lockFamilies,
   productsOf,
-  refuseInRun,
   refuseUnchangeable,
   renderAll,
 } from './family.ts'
@@ -24,7 +25,12 @@ import { among, keepVersions, momentOfChange } from './versions.ts'
 const { RolledBack } = lookups.BizTransactionStatus
 
 /** Reverses transactions, with their other legs; the notices they settled are pending again. */
-export async function rollBack(tx: Tx, actor: Actor, asked: Rollback): Promise<Written> {
+export async function rollBack(
+  tx: Tx,
+  actor: Actor,
+  asked: Rollback,
+  leave: Leave,
+): Promise<Written> {
   const { bizTransactionID, bizTransactionIDs = [], releaseExternalId = false } = asked
   const ids = [...new Set([...(bizTransactionID ? [bizTransactionID] : []), ...bizTransactionIDs])]
   if (ids.length === 0)
@@ -37,7 +43,7 @@ export async function rollBack(tx: Tx, actor: Actor, asked: Rollback): Promise<W
   )
   const family = await lockFamilies(tx, actor, ids)
   refuseUnchangeable(family)
-  await refuseInRun(tx, family)
+  await leaveRuns(tx, family, leave)
   const moment = await momentOfChange(tx)
   await keepVersions(tx, actor.userID, family, moment)
   for (const [productID, own] of byProduct(family))

@@ -10,6 +10,7 @@ import {
 import { turns } from '../../platform/http/turns.ts'
 import { Refusal } from '../../platform/refusal.ts'
 import type { PostingDoor } from './door.ts'
+import type { Leave } from './family.ts'
 import type { Body, Operation } from './legs.ts'
 import { post } from './post.ts'
 import { rollBack } from './rollback.ts'
@@ -74,7 +75,7 @@ const inTurn = turns({
   full: 'Too many changes of transactions are waiting; try again shortly.',
 })
 
-export const bizTransactionEndpoints = (door: PostingDoor): Endpoint[] => [
+export const bizTransactionEndpoints = (door: PostingDoor, leave: Leave): Endpoint[] => [
   reading({
     operation: 'GET /BizTransaction',
     access: 'BizTransaction.Read',
@@ -104,7 +105,7 @@ export const bizTransactionEndpoints = (door: PostingDoor): Endpoint[] => [
     inTurn,
     body: TransactionUpdate,
     data: arrayOf(BizTransaction),
-    write: ({ body, actor }, tx) => updateTransaction(tx, actor, body),
+    write: ({ body, actor }, tx) => updateTransaction(tx, actor, body, leave),
   }),
   writing({
     operation: 'PUT /BizTransaction/Rollback',
@@ -115,6 +116,6 @@ export const bizTransactionEndpoints = (door: PostingDoor): Endpoint[] => [
     inTurn,
     body: Rollback,
     data: arrayOf(BizTransaction),
-    write: ({ body, actor }, tx) => rollBack(tx, actor, body),
+    write: ({ body, actor }, tx) => rollBack(tx, actor, body, leave),
   }),
 ]

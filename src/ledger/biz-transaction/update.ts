@@ -15,6 +15,8 @@ import { holdProblems, type Taken } from '../on-hold/held.ts'
 import { type Corrected, correct, moves } from './correct.ts'
 import {
   countAnew,
+  type Leave,
+  leaveRuns,
   lockFamilies,
   refuseInRun,
   refuseUnchangeable,
@@ -33,13 +35,15 @@ export async function updateTransaction(
   all: Tx,
   actor: Actor,
   update: TransactionUpdate,
+  leave: Leave,
 ): Promise<Written> {
   const id = await identifyTransaction(all, actor, update)
   const family = await lockFamilies(all, actor, [id], update.transactionDate)
   const own = family.find((row) => row.id === id)! // it was identified, and none is ever deleted
   const tx = inProduct(all, own.productID) // both legs are of one
   refuseUnchangeable(family, update.transactionDate)
-  await refuseInRun(tx, family)
+  if (movesTogether(update)) await leaveRuns(tx, family, leave)
+  else await refuseInRun(tx, family)
   refuseBadDate(own, update)
   refuseBadSigns(own, update)
   const changed = movesTogether(update) ? family : [own]

@@ -5,6 +5,7 @@ import { shortfallProblems } from '../../ledger/biz-transaction/shortfall.ts'
 import { lookups } from '../../platform/lookup/lookups.ts'
 import { refuseAll } from '../../platform/refusal.ts'
 import type { Fragment, Tx } from '../../platform/sql/handle.ts'
+import { leaveDraftsBy } from '../payment-run/leave.ts'
 import { inSpan } from './span.ts'
 import { ofDistribution, type Stored } from './sql.ts'
 import { moveOn, type Phase, type Stage } from './stage.ts'
@@ -66,6 +67,7 @@ const unpay: Phase<Reason> = {
       where ${own} and x.id is not null
       union all select r.biz_transaction_id from residual_payment r where ${residuals}`
     await rollBack(tx, stored.productID, accounts, { ids, userID })
+    await leaveDraftsBy(tx, stored.productID, ids)
     await keepEntitlements(tx, own)
     await tx.query(sql`
       with restored as (

@@ -27,9 +27,13 @@ export type AbaDetail = {
 /** More than this does not fit the totals of one file. */
 export const mostCents = 9_999_999_999n
 
-/** What a bank's computer takes; everything else becomes a blank. */
-const plain = (value: string) =>
-  value.toUpperCase().replaceAll(/[^A-Z0-9 ^_[\]',?;:=#/.*()&%!$@+-]/g, ' ')
+/** What a bank's computer takes: letters without accents; everything else becomes a blank. */
+export const plain = (value: string) =>
+  value
+    .normalize('NFD')
+    .replaceAll(/\p{M}/gu, '')
+    .toUpperCase()
+    .replaceAll(/[^A-Z0-9 ^_[\]',?;:=#/.*()&%!$@+-]/g, ' ')
 const left = (value: string, width: number) => plain(value).slice(0, width).padEnd(width)
 const right = (value: string, width: number) => value.padStart(width)
 const digits = (value: bigint | number, width: number) => String(value).padStart(width, '0')

@@ -34,31 +34,20 @@ export async function approveRun(all: Tx, actor: Actor, runID: number): Promise<
   return { ...(await renderRun(tx, actor, run)), ids: [runID], productID, changes }
 }
 
-/** Under the locks of the accounts: a rollback either came before, or will see the approval. */
+/**
+ * Under the locks of the accounts: a change either came before, or will see the approval. What has
+ * changed since the draft was made has left it; this is for drafts of before that was so.
+ */
 async function settleItems(tx: Tx, run: RunID) {
   const { productID } = run
   await lockSet(tx, productID, sql`select p.account_id from payment p where ${ofRun(run, 'p')}`)
-  const counted = sql`
-    select abs(t.amount) as amount from biz_transaction t
-    where t.product_id = ${productID} and t.biz_transaction_id = m.biz_transaction_id
-      and ${raw(counts('t'))}`
-  await keepLedgerRows(
-    tx,
-    'payment_item',
-    sql`${ofRun(run, 't')} and not exists (
+  const isGone = (alias: string) => sql`${ofRun(run, alias)} and not exists (
     select 1 from biz_transaction b
-    where b.product_id = ${productID} and b.biz_transaction_id = t.biz_transaction_id
-      and ${raw(counts('b'))} and abs(b.amount) = t.amount)`,
-  )
-  await tx.query(sql`
-    delete from payment_item m where ${ofRun(run, 'm')} and not exists (${counted})`)
-  await tx.query(sql`
-    update payment_item m set amount = t.amount
-    from (select b.product_id, b.biz_transaction_id, abs(b.amount) as amount
-      from biz_transaction b where b.product_id = ${productID}) t
-    where ${ofRun(run, 'm')} and t.biz_transaction_id = m.biz_transaction_id
-      and t.amount <> m.amount`)
-  await dropEmpty(tx, { productID, runID: run.id })
+    where b.product_id = ${productID} and b.biz_transaction_id = ${raw(alias)}.biz_transaction_id
+      and ${raw(counts('b'))} and abs(b.amount) = ${raw(alias)}.amount)`
+  await keepLedgerRows(tx, 'payment_item', isGone('t'))
+  await tx.query(sql`delete from payment_item m where ${isGone('m')}`)
+  await dropEmpty(tx, productID, (alias) => ofRun(run, alias))
 }
 
 /** How the bank is told of tax withheld from a non-resident: by treaty, without, or of interest. */

@@ -4,12 +4,14 @@ import { todayOf } from '../../catalogue/product/today.ts'
 import type { Actor } from '../../platform/actor.ts'
 import { lookups } from '../../platform/lookup/lookups.ts'
 import { conflict, invalid, type Problem, refuseAll } from '../../platform/refusal.ts'
+import { masked } from '../../platform/shape/mask.ts'
 import type { Fragment, Tx } from '../../platform/sql/handle.ts'
 import { keepLedgerRows } from '../../platform/sql/ledger-version.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
+import { plain } from './aba.ts'
 import { judged, payable, type Terms } from './payable.ts'
-import type { PaymentRunInput } from './schema.ts'
-import { renderRun } from './sql.ts'
+import { PaymentRunInput } from './schema.ts'
+import { ofRun, renderRun } from './sql.ts'
 
 /** A run over everything that is payable: one payment for each payee, and what cannot be paid. */
 export async function createRun(tx: Tx, actor: Actor, input: PaymentRunInput): Promise<Written> {
@@ -37,8 +39,8 @@ export async function createRun(tx: Tx, actor: Actor, input: PaymentRunInput): P
   const { coolOffDays } = own!
   const all = { ...terms, upToDate, today, format, minimum, coolOffDays }
   await fill(tx, all, payable(all), claim(all))
-  await dropEmpty(tx, all)
-  return answer(tx, actor, all, input)
+  await dropEmpty(tx, productID, (alias) => ofRun({ productID, id: run!.id }, alias))
+  return answer(tx, actor, all, masked(PaymentRunInput, input) as object)
 }
 
 /** What the bank needs to know of the account that pays. */
@@ -59,16 +61,42 @@ function refuseUnfit({ format, fundingAccount }: PaymentRunInput, currencyID: nu
           },
         ],
   )
-  if (format === 'ABA' && (fundingAccount.accountNumber?.length ?? 0) > 9)
-    problems.push({
-      code: 'invalid_value',
-      field: 'fundingAccount.accountNumber',
-      message: 'An account number in an ABA file has at most 9 characters.',
-    })
   refuseAll(400, problems)
+  if (format === 'ABA') refuseAll(400, unfitForAba(fundingAccount))
   if (format === 'ABA' && currencyID !== lookups.Currency.AUD)
     throw invalid('other_currency', 'An ABA file is in Australian dollars.', 'currencyID')
 }
+
+/** Of the account that pays; what stands in a record of the file must be something. */
+function unfitForAba({ bsb, accountNumber, ...names }: PaymentRunInput['fundingAccount']) {
+  const flaw = (name: string, message: string): Problem => ({
+    code: 'invalid_value',
+    field: `fundingAccount.${name}`,
+    message,
+  })
+  const number = accountNumber ?? ''
+  const nameless = (['remitterName', 'accountName'] as const).filter(
+    (name) => !/[A-Z0-9]/.test(plain(names[name])),
+  )
+  return [
+    ...(isNoBsb(bsb ?? '') ? [flaw('bsb', `The BSB ${bsb} is of no bank.`)] : []),
+    ...(number.length > 9
+      ? [flaw('accountNumber', 'An account number in an ABA file has at most 9 characters.')]
+      : /^[0-9 -]*[1-9][0-9 -]*$/.test(number)
+        ? []
+        : [
+            flaw(
+              'accountNumber',
+              'An account number in an ABA file has digits, blanks and hyphens.',
+            ),
+          ]),
+    ...nameless.map((name) =>
+      flaw(name, `An ABA file needs Latin letters or digits in the ${name}.`),
+    ),
+  ]
+}
+
+const isNoBsb = (bsb: string) => /^(000-?000|999-?999)$/.test(bsb)
 
 /** Payments, what they are made of, and the exceptions: one statement for any number. */
 export const fill = (tx: Tx, terms: Terms, rows: Fragment, claimed: Fragment) =>
@@ -113,29 +141,27 @@ const claim = ({ productID, runID }: Terms) => sql`
   from items order by biz_transaction_id
   on conflict (product_id, biz_transaction_id) do nothing`
 
-/** Payments of which another run took something, or all, come to what is left. */
-export async function dropEmpty(tx: Tx, { productID, runID }: Pick<Terms, 'productID' | 'runID'>) {
-  const own = sql`p.product_id = ${productID} and p.payment_run_id = ${runID}`
+/** Payments (under an alias) of which something, or all, is gone come to what is left. */
+export async function dropEmpty(tx: Tx, productID: number, own: (alias: string) => Fragment) {
   const items = sql`select 1 from payment_item m where m.product_id = ${productID}
     and m.payment_id = p.payment_id`
   await keepLedgerRows(
     tx,
     'payment',
-    sql`
-    t.product_id = ${productID} and t.payment_run_id = ${runID} and not exists (
+    sql`${own('t')} and not exists (
       select 1 from payment_item m
       where m.product_id = ${productID} and m.payment_id = t.payment_id
       having (sum(m.amount), sum(m.tax_amount)) = (t.amount, t.tax_amount))`,
   )
-  await tx.query(sql`delete from payment p where ${own} and not exists (${items})`)
+  await tx.query(sql`delete from payment p where ${own('p')} and not exists (${items})`)
   await tx.query(sql`
     update payment p set amount = s.amount, tax_amount = s.tax_amount
     from (
       select m.payment_id, sum(m.amount) as amount, sum(m.tax_amount) as tax_amount
-      from payment_item m
-      where m.product_id = ${productID} and m.payment_run_id = ${runID}
-      group by m.payment_id) s
-    where ${own} and s.payment_id = p.payment_id
+      from payment t join payment_item m
+        on m.product_id = ${productID} and m.payment_id = t.payment_id
+      where ${own('t')} group by m.payment_id) s
+    where ${own('p')} and s.payment_id = p.payment_id
       and (s.amount, s.tax_amount) <> (p.amount, p.tax_amount)`)
 }
 

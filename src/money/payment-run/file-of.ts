@@ -1,5 +1,6 @@
 import { lookups } from '../../platform/lookup/lookups.ts'
 import { sumDecimals, wholeUnits } from '../../platform/shape/decimal.ts'
+import { harmless } from '../../platform/shape/harmless.ts'
 import { abaFile } from './aba.ts'
 import { painFile } from './pain.ts'
 import type { Format } from './schema.ts'
@@ -37,9 +38,16 @@ export type FilePayment = {
 
 /** Names longer than their field are cut, and told. */
 const cutNames = (payments: FilePayment[], most: number) =>
-  payments
-    .filter(({ name }) => name.length > most)
-    .map(({ name, reference }) => `${reference}: the name ${name} is cut to ${most} characters.`)
+  payments.flatMap(({ name, reference }) => cut(`${reference}: the name`, name, most))
+
+const cut = (what: string, name: string, most: number) =>
+  name.length > most ? [`${what} ${name} is cut to ${most} characters.`] : []
+
+/** Of who pays: the name in the file's head, in each record, and in the contra. */
+const cutOwnNames = ({ remitterName, accountName, balanced }: FileRun) => [
+  ...cut('The remitter’s name', remitterName, 16),
+  ...(balanced ? cut('The name of the funding account', accountName, 32) : []),
+]
 
 function aba(run: FileRun, payments: FilePayment[]) {
   // A run for an ABA file is not made without them.
@@ -66,7 +74,8 @@ function aba(run: FileRun, payments: FilePayment[]) {
   const contra = run.balanced
     ? { title: run.accountName, reference: `RUN ${run.id} BALANCE` }
     : undefined
-  return { text: abaFile(header, details, contra), warnings: cutNames(payments, 32) }
+  const warnings = [...cutOwnNames(run), ...cutNames(payments, 32)]
+  return { text: abaFile(header, details, contra), warnings }
 }
 
 const currencies = Object.fromEntries(
@@ -92,9 +101,8 @@ function pain(run: FileRun, payments: FilePayment[]) {
   return { text: painFile(initiation, transfers), warnings: cutNames(payments, 140) }
 }
 
-/** Cells that a spreadsheet would take for a formula are made harmless. */
 const cell = (value: string) => {
-  const safe = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value
+  const safe = harmless(value)
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }
 

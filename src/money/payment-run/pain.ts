@@ -22,32 +22,39 @@ export type Initiation = {
 }
 
 const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
-const text = (value: string) => value.replaceAll(/[&<>"]/g, (sign) => entities[sign]!)
+/** XML has no place for control characters, not even written as references. */
+const text = (value: string) =>
+  value.replaceAll(/\p{Cc}/gu, ' ').replaceAll(/[&<>"]/g, (sign) => entities[sign]!)
 const tag = (name: string, ...inner: string[]) => `<${name}>${inner.join('')}</${name}>`
 const value = (name: string, content: string, most = 140) => tag(name, text(content.slice(0, most)))
 
-/** A bank by its BIC, or by its BSB in the clearing system of Australia. */
+/** A bank by its BIC, or by its BSB in the clearing system of Australia; an IBAN tells it itself. */
 const bank = (bic: string | null, bsb: string | null) =>
   tag(
     'FinInstnId',
     bic
-      ? value('BIC', bic)
-      : tag(
-          'ClrSysMmbId',
-          tag('ClrSysId', value('Cd', 'AUBSB')),
-          value('MmbId', (bsb ?? '').replace('-', '')),
-        ),
+      ? value('BIC', compact(bic))
+      : bsb
+        ? tag(
+            'ClrSysMmbId',
+            tag('ClrSysId', value('Cd', 'AUBSB')),
+            value('MmbId', bsb.replace('-', '')),
+          )
+        : tag('Othr', value('Id', 'NOTPROVIDED')),
   )
 
+/** As people write them, with blanks, hyphens and dots; as banks read them, without. */
+const compact = (code: string) => code.replaceAll(/[\s.-]/g, '').toUpperCase()
+
 const accountOf = (iban: string | null, accountNumber: string | null) =>
-  tag('Id', iban ? value('IBAN', iban) : tag('Othr', value('Id', accountNumber ?? '', 34)))
+  tag('Id', iban ? value('IBAN', compact(iban)) : tag('Othr', value('Id', accountNumber ?? '', 34)))
 
 const transfer = (one: Transfer, currency: string) =>
   tag(
     'CdtTrfTxInf',
     tag('PmtId', value('InstrId', one.reference, 35), value('EndToEndId', one.reference, 35)),
     tag('Amt', `<InstdAmt Ccy="${currency}">${one.amount}</InstdAmt>`),
-    tag('CdtrAgt', bank(one.iban ? one.bic : null, one.bsb)),
+    tag('CdtrAgt', one.iban ? bank(one.bic, null) : bank(null, one.bsb)),
     tag('Cdtr', value('Nm', one.name)),
     tag('CdtrAcct', accountOf(one.iban, one.accountNumber)),
     tag('RmtInf', value('Ustrd', one.reference)),

@@ -19,6 +19,8 @@ export type Terms = {
   minimum: string
   /** How many days ago bank details must have been changed last. */
   coolOffDays: number
+  /** Only to details that are there: what came back is not sent to the copy at payment again. */
+  isToPresent?: boolean
 }
 
 export async function coolOffDaysOf(handle: Sql, productID: number): Promise<number> {
@@ -53,21 +55,21 @@ export const payable = (terms: Terms): Fragment => sql`
       and m.biz_transaction_id = t.biz_transaction_id)`
 
 /** The bank account as it is now, and where there is none any more, the copy at payment. */
-const withPayee = ({ productID }: Terms, rows: Fragment): Fragment => sql`
+const withPayee = ({ productID, isToPresent = false }: Terms, rows: Fragment): Fragment => sql`
   select p.*, a.account_status_id, n.biz_entity_status_id,
     coalesce(nullif(trim(d.account_name), ''), nullif(trim(c.payee_name), ''), n.name)
       as payee_name,
-    case when d.payment_detail_id is null then c.payee_bsb else d.bsb end as payee_bsb,
-    trim(case when d.payment_detail_id is null then c.payee_account_number
-      else d.account_number end) as payee_account_number,
-    case when d.payment_detail_id is null then c.payee_iban else d.iban end as payee_iban,
+    case when o.is_copied then c.payee_bsb else d.bsb end as payee_bsb,
+    trim(case when o.is_copied then c.payee_account_number else d.account_number end)
+      as payee_account_number,
+    case when o.is_copied then c.payee_iban else d.iban end as payee_iban,
     d.swift as payee_swift,
-    (d.updated_date at time zone o.time_zone)::date as payee_changed,
+    (d.updated_date at time zone q.time_zone)::date as payee_changed,
     coalesce(c.tax_amount, 0) as tax_amount
   from (${rows}) p
   join account a on a.account_id = p.account_id
   join biz_entity n on n.biz_entity_id = a.biz_entity_id
-  join product o on o.product_id = a.product_id
+  join product q on q.product_id = a.product_id
   left join lateral (
     select d.* from payment_detail d
     where d.biz_entity_id = a.biz_entity_id
@@ -82,7 +84,9 @@ const withPayee = ({ productID }: Terms, rows: Fragment): Fragment => sql`
     select r.payee_name, r.payee_bsb, r.payee_account_number, r.payee_iban, 0
     from residual_payment r
     where r.product_id = ${productID} and r.biz_transaction_id = p.biz_transaction_id
-    limit 1) c on true`
+    limit 1) c on true
+  cross join lateral (
+    select d.payment_detail_id is null and not ${isToPresent}::boolean as is_copied) o`
 
 const goodBsb = `p.payee_bsb ~ '^[0-9]{3}-?[0-9]{3}$'
   and replace(p.payee_bsb, '-', '') not in ('000000', '999999')`
@@ -93,7 +97,9 @@ const unfit: Record<Format, string> = {
     when p.payee_bsb is null or p.payee_account_number is null then 'no_bank_details'
     when (${goodBsb}) is not true then 'invalid_bsb'
     when p.payee_account_number !~ '^[0-9 -]{1,9}$' or p.payee_account_number !~ '[1-9]'
-      then 'invalid_account' end`,
+      then 'invalid_account'
+    when regexp_replace(normalize(p.payee_name, nfd), '[^A-Za-z0-9]', '', 'g') = ''
+      then 'invalid_name' end`,
   'pain.001': `case
     when p.payee_iban is not null then null
     when p.payee_bsb is null or p.payee_account_number is null then 'no_bank_details'

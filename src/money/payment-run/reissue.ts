@@ -96,6 +96,7 @@ async function copyRun(tx: Tx, actor: Actor, run: Run): Promise<Terms> {
     upToDate: null,
     today,
     minimum: '0',
+    isToPresent: true,
     coolOffDays: await coolOffDaysOf(tx, run.productID),
   }
 }

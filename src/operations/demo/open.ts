@@ -7,6 +7,7 @@ import { bizEventEndpoints } from '../../ledger/biz-event/routes.ts'
 import { postingDoor } from '../../ledger/biz-transaction/door.ts'
 import { bizTransactionEndpoints } from '../../ledger/biz-transaction/routes.ts'
 import { distributionEndpoints } from '../../money/distribution/routes.ts'
+import { leaveDrafts } from '../../money/payment-run/leave.ts'
 import { paymentRunEndpoints } from '../../money/payment-run/routes.ts'
 import { bizEntityEndpoints } from '../../parties/biz-entity/routes.ts'
 import { organisationTable } from '../../parties/organisation/sql.ts'
@@ -47,7 +48,7 @@ export async function openDemo(
     ...investmentEndpoints,
     ...bizEntityEndpoints(vault),
     ...bizEventEndpoints,
-    ...bizTransactionEndpoints(postingDoor(database)),
+    ...bizTransactionEndpoints(postingDoor(database), leaveDrafts),
     ...distributionEndpoints(config.stageInline),
     ...paymentRunEndpoints(database),
     ...documentEndpoints(database, files, nameKey),

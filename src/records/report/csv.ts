@@ -1,7 +1,8 @@
 import { createWriteStream } from 'node:fs'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { type Column, harmless, type Row, type Table, totalLines } from './table.ts'
+import { harmless } from '../../platform/shape/harmless.ts'
+import { type Column, type Row, type Table, totalLines } from './table.ts'
 
 /**
  * RFC 4180, in UTF-8 with a mark, without which Excel takes it for another encoding. Figures as

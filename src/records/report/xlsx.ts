@@ -2,7 +2,8 @@ import { createWriteStream } from 'node:fs'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { ZipFile } from 'yazl'
-import { type Column, harmless, type Row, type Table, totalLines } from './table.ts'
+import { harmless } from '../../platform/shape/harmless.ts'
+import { type Column, type Row, type Table, totalLines } from './table.ts'
 import {
   contentTypes,
   relations,
