@@ -17,7 +17,7 @@ const storeys: Record<string, string> = {
     'sealed investor address communication payment-detail person organisation account biz-entity ' +
     'tax-standing',
   ledger: 'on-hold biz-event biz-transaction holding',
-  money: 'withholding-rate distribution payment-run reconciliation',
+  money: 'withholding-rate payment-run distribution reconciliation',
   records: 'document hold statement report search',
   integration: 'event webhook import',
   operations:

@@ -167,6 +167,11 @@ describe('The tolerance of an investment', () => {
     const put = (more: object) => admin.put('/Investment/Price', { investmentPriceID, ...more })
     refused(await put({ price: 1.2 }), 409, 'price_tolerance')
     assert.equal(only(await put({ price: 1.2, confirm: true })).price, 1.2)
+    const apart = await admin.post('/Investment/Price', [
+      price('2026-01-04', 1.3, { applicationPrice: 9, redemptionPrice: 1.2 }),
+    ])
+    refused(apart, 409, 'price_tolerance')
+    assert.deepEqual(fieldsOf(apart), ['[0].applicationPrice'])
     const first = { investmentPriceID: made[0].investmentPriceID, price: 2 }
     refused(await admin.put('/Investment/Price', first), 409, 'price_tolerance')
   })

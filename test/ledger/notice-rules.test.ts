@@ -134,7 +134,7 @@ describe('A notice', () => {
     assert.deepEqual(figuresOf(whole), { amount: -30, quantity: -10 })
   })
 
-  it('has pending what a correction leaves of it, and is completed by one that uses it up', async () => {
+  it('has pending what a correction leaves, and is completed by one that uses it up', async () => {
     const fund = await fresh()
     only(await post('Deposit', { ...fund.own, amount: 100 }))
     const { bizEventID } = only(await notice('Redemption', { ...fund.own, quantity: 40 }))

@@ -248,6 +248,8 @@ describe('What is left of reinvested money', () => {
     const [position] = await own()
     assert.deepEqual([position.quantity, position.drpResidual], [0, left])
     const body = { investmentID: fund.investmentID, date: '2026-02-01' }
+    const early = { ...body, date: '2024-01-15' } // before there was any of it
+    assert.equal((await service.admin.post('/Distribution/PayResiduals', early)).recordCount, 0)
     const paid = only(await service.admin.post('/Distribution/PayResiduals', body))
     assert.deepEqual([paid.accountID, paid.amount], [accountID, left])
     assert.deepEqual(await own(), [])
@@ -288,6 +290,21 @@ describe('GET /Distribution/Exceptions', () => {
     assert.deepEqual(
       [found.accountID, found.entitledUnits, found.heldUnits, found.grossAmount],
       [account(fund, 1), 200, 205, 200],
+    )
+  })
+
+  it('shows who would have been entitled by what was posted later', async () => {
+    const fund = await fundOf(service, [100, 0])
+    const distribution = await configure(service, fund, { distributionAmountPerUnit: 1 })
+    await stage(service.admin, 'Declare', distribution)
+    await allot(service, fund, [{ accountID: account(fund, 1), quantity: 5 }], '2025-06-30')
+    const path =
+      `/Distribution/Exceptions?ProductID=${fund.productID}` +
+      `&CorporateActionID=${distribution.corporateActionID}`
+    const found = only(await service.admin.get(path))
+    assert.deepEqual(
+      [found.accountID, found.entitledUnits, found.heldUnits, found.grossAmount],
+      [account(fund, 1), 0, 5, 0],
     )
   })
 })

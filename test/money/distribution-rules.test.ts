@@ -179,6 +179,18 @@ describe('A DRP allotment', () => {
   })
 })
 
+describe('A product that takes no new money', () => {
+  it('takes no new distribution', async () => {
+    const own = await fundOf(service, [1])
+    const active = (isActive: boolean) =>
+      service.admin.put('/Product', { productID: own.productID, name: 'Fund', isActive })
+    only(await active(false))
+    const body = { ...perUnit, taxComponents: [{ taxComponentName: 'Interest', percentage: 100 }] }
+    const asked = { productID: own.productID, investmentID: own.investmentID, ...body }
+    refused(await service.admin.post('/Distribution', asked), 409, 'product_inactive')
+  })
+})
+
 describe('GET /Distribution', () => {
   it('needs a product, and shows that product’s only', async () => {
     const own = await fundOf(service, [1])

@@ -304,7 +304,7 @@ describe('A payment run', () => {
     refused(await reverse(), 409, 'in_payment_run')
   })
 
-  it('refuses a funding account that no ABA file can name, and pays no name without letters', async () => {
+  it('refuses a funding account, and pays no payee, that no ABA file can name', async () => {
     const { fund } = await paidFund(service, [100, 200])
     const asked = (more: object) =>
       service.admin.post('/PaymentRun', {

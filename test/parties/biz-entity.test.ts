@@ -243,6 +243,11 @@ describe('The balance of an account', () => {
       all.data.map(({ bizEntityID }: { bizEntityID: number }) => bizEntityID),
       [entity.bizEntityID],
     )
+    const { bizTransactionID } = posted.data[0]
+    const undone = await service.admin.put('/BizTransaction/Rollback', { bizTransactionID })
+    assert.equal(undone.status, 200, undone.text)
+    const none = await service.admin.get(`/BizEntity?InvestmentID=${priced.investmentID}`)
+    assert.deepEqual(none.data, [])
     refused(
       await put({ ...read, accounts: [{ productID: fund.productID }] }),
       409,

@@ -40,32 +40,46 @@ export function refuseLocked(
   refuseAll(409, problems)
 }
 
-type Moved = { id: number; price: string; before: string; tolerance: string }
+type Moved = { id: number; field: string; price: string; before: string; tolerance: string }
+type Replaced = { price: string; applicationPrice: string; redemptionPrice: string }
 
 /**
- * Refuses prices, written already, that are too far from the latest price before them. Where there
- * is none, a replaced price is compared with what it replaces.
+ * Refuses prices, written already, that are too far from the latest price before them: the price
+ * itself, and those that units are issued and taken back at. Where there is none, a replaced price
+ * is compared with what it replaces.
  */
 export async function refuseBeyondTolerance(
   tx: Tx,
   ids: readonly number[],
   pathOf: (id: number) => string,
-  replaced?: string,
+  replaced?: Replaced,
 ) {
   if (ids.length === 0) return
   const moved = await tx.query<Moved>(sql`
-    select v.investment_price_id as id, trim_scale(v.price)::text as price,
-      trim_scale(o.price)::text as before, trim_scale(i.price_tolerance_percent)::text as tolerance
+    select v.investment_price_id as id, c.field, trim_scale(c.price)::text as price,
+      trim_scale(c.before)::text as before, trim_scale(i.price_tolerance_percent)::text as tolerance
     from investment_price v join investment i on i.investment_id = v.investment_id
-    cross join lateral (select coalesce((
-      select o.price from investment_price o
+    left join lateral (
+      select o.price, coalesce(o.application_price, o.price) as application_price,
+        coalesce(o.redemption_price, o.price) as redemption_price
+      from investment_price o
       where o.investment_id = v.investment_id and o.price_date < v.price_date
-      order by o.price_date desc limit 1), ${replaced ?? null}::numeric) as price) o
+      order by o.price_date desc limit 1) o on true
+    cross join lateral (values
+      ('price', v.price, coalesce(o.price, ${replaced?.price ?? null}::numeric)),
+      ('applicationPrice', coalesce(v.application_price, v.price),
+        coalesce(o.application_price, ${replaced?.applicationPrice ?? null}::numeric)),
+      ('redemptionPrice', coalesce(v.redemption_price, v.price),
+        coalesce(o.redemption_price, ${replaced?.redemptionPrice ?? null}::numeric)))
+      c (field, price, before)
     where v.investment_price_id = any(${ids}::int[])
-      and abs(v.price - o.price) * 100 > i.price_tolerance_percent * o.price
-    order by v.investment_price_id`)
-  const problems = moved.map(({ id, price, before, tolerance }): Problem => {
-    const field = inside(pathOf(id), 'price')
+      and abs(c.price - c.before) * 100 > i.price_tolerance_percent * c.before
+      -- Those that are the price itself are told of once.
+      and (c.field = 'price' or c.price <> v.price
+        or c.before <> coalesce(o.price, ${replaced?.price ?? null}::numeric))
+    order by v.investment_price_id, c.field = 'price' desc, c.field`)
+  const problems = moved.map(({ id, price, before, tolerance, ...of }): Problem => {
+    const field = inside(pathOf(id), of.field)
     const message =
       `${field} ${price} is more than ${tolerance} percent from ${before}, the price before it. ` +
       'Send confirm: true with it if it is right.'

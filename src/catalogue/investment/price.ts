@@ -164,13 +164,19 @@ export async function updatePrice(tx: Tx, actor: Actor, input: PriceUpdate): Pro
   )
   refuseLocked([{ row, path: '' }], products)
   await put(tx, priceTable, stored, row)
-  if (!input.confirm) await refuseBeyondTolerance(tx, [id], () => '', stored.price as string)
+  if (!input.confirm) await refuseBeyondTolerance(tx, [id], () => '', replacedBy(stored))
   const after = await render(tx, selectPrice(among([id])))
   const changes = changesBetween(InvestmentPrice, before.json, after.json)
   const message = await correction(tx, productID, stored, row)
   const told = { ids: [id], productID, before: before.json, changes }
   return { ...after, ...(message && { message }), ...told }
 }
+
+const replacedBy = ({ price, application_price, redemption_price }: Row) => ({
+  price: price as string,
+  applicationPrice: (application_price ?? price) as string,
+  redemptionPrice: (redemption_price ?? price) as string,
+})
 
 export async function deletePrice(tx: Tx, actor: Actor, key: PriceKey): Promise<Written> {
   const { id, productID, before } = await lockPrice(tx, actor, investmentParameter, {

@@ -17,14 +17,12 @@ import { isWebAddress } from './address.ts'
 const Types = Type.Unsafe<string[]>({
   type: 'array',
   items: { type: 'string', enum: eventTypes },
-  minItems: 1,
   maxItems: 200,
-  description: 'The types of event that are sent; left out, all are.',
+  description: 'The types of event that are sent; empty or left out, all are.',
 })
 const ProductIDs = Type.Array(Id, {
-  minItems: 1,
   maxItems: 1000,
-  description: 'The products whose events are sent; left out, all that you see.',
+  description: 'The products whose events are sent; empty or left out, all that you see.',
 })
 const fields = {
   url: textThat(2000, isWebAddress, 'must be an https address without a user and password', {

@@ -8,7 +8,12 @@ import type { Sql } from '../../platform/sql/handle.ts'
 import { ofProduct, pageBy, renderPage } from '../../platform/sql/paging.ts'
 import { columns } from '../../platform/sql/render.ts'
 import { DistributionKey, distributionParameter } from './schema.ts'
-import { identifyDistribution, mostEntitlements, ofDistribution } from './sql.ts'
+import {
+  type DistributionID,
+  identifyDistribution,
+  mostEntitlements,
+  ofDistribution,
+} from './sql.ts'
 
 /** An entitlement that a later back-dated change has overtaken. */
 export const DistributionException = shown('DistributionException', {
@@ -40,7 +45,30 @@ export const heldAtRecordDate = `coalesce((
     and ${counts('b')}
   order by b.transaction_date desc, b.biz_transaction_id desc limit 1), 0)`
 
-/** Entitlements whose units no longer are the holding at the record date, with both figures. */
+/**
+ * Accounts without an entitlement that hold units at the record date by what was posted or changed
+ * after the distribution was declared. Whom it was not declared for has none of that.
+ */
+const latecomers = ({ productID, id }: DistributionID) => sql`
+  select e.product_id, d.corporate_action_id, e.account_id, 0::numeric as units,
+    0::numeric as gross_amount, h.held
+  from distribution d
+  join holding e on e.product_id = ${productID} and e.investment_id = d.investment_id
+  cross join lateral (select ${raw(heldAtRecordDate)} as held offset 0) h
+  where d.product_id = ${productID} and d.corporate_action_id = ${id} and h.held > 0
+    and not exists (
+      select 1 from entitlement x
+      where ${ofDistribution({ productID, id }, 'x')} and x.account_id = e.account_id)
+    and exists (
+      select 1 from biz_transaction b
+      where b.product_id = ${productID} and b.account_id = e.account_id
+        and b.investment_id = e.investment_id and b.transaction_date <= d.record_date
+        and ${raw(counts('b'))} and coalesce(b.updated_date, b.created_date) > d.declared_date)`
+
+/**
+ * Entitlements whose units no longer are the holding at the record date, with both figures; and
+ * accounts that would have had one.
+ */
 export async function readExceptions(
   handle: Sql,
   actor: Actor,
@@ -53,11 +81,13 @@ export async function readExceptions(
     scope: ofProduct('t.product_id', productID),
     rows: (wanted, within) => sql`
       select t.* from (
-        select e.*, h.held
+        select e.product_id, e.corporate_action_id, e.account_id, e.units, e.gross_amount, h.held
         from entitlement e
         join distribution d on d.product_id = ${productID} and d.corporate_action_id = ${id}
         cross join lateral (select ${raw(heldAtRecordDate)} as held offset 0) h
-        where ${ofDistribution(which, 'e')}) t
+        where ${ofDistribution(which, 'e')}
+        union all
+        ${latecomers(which)}) t
       where ${within} and t.held <> t.units ${pageBy(wanted, 't.account_id', mostEntitlements)}`,
     show: (rows) => sql`
       select ${exceptionColumns} from (${rows}) t

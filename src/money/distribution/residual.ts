@@ -28,9 +28,13 @@ export type Leftovers = {
 
 /**
  * Who has left the DRP, or holds no units any more, and still has money of it: where the investment
- * pays it on exit. Those whom this distribution reinvests for are still in the plan.
+ * pays it on exit. Those whom this distribution reinvests for are still in the plan, and those
+ * whose money came later than the day wait for another.
  */
-const leavers = ({ productID, investmentID, with: id }: Leftovers, span: Span): Fragment => sql`
+const leavers = (
+  { productID, investmentID, date, with: id }: Leftovers,
+  span: Span,
+): Fragment => sql`
   select r.account_id, r.investment_id, r.amount
   from drp_residual r
   join investment i on i.investment_id = r.investment_id and i.drp_residual_on_exit = 'Pay'
@@ -42,7 +46,15 @@ const leavers = ({ productID, investmentID, with: id }: Leftovers, span: Span): 
         and h.account_id = r.account_id and h.investment_id = r.investment_id and h.quantity > 0))
     and not exists (select 1 from entitlement t where t.product_id = ${productID}
       and t.corporate_action_id = ${id ?? 0}::int and t.account_id = r.account_id
-      and t.drp_amount > 0)`
+      and t.drp_amount > 0)
+    -- Money that an allotment left later than the day was not there on it.
+    and not exists (
+      select 1 from entitlement t
+      join distribution d on d.product_id = t.product_id
+        and d.corporate_action_id = t.corporate_action_id
+      where t.product_id = r.product_id and t.account_id = r.account_id
+        and t.investment_id = r.investment_id and t.drp_residual > t.residual_before
+        and coalesce(d.drp_allotment_date, d.payment_date) > ${date}::date)`
 
 /** Pays out what is left: a transaction each, and the residual is nought. */
 export async function payLeftovers(tx: Tx, leftovers: Leftovers, span: Span = everyone) {

@@ -141,6 +141,7 @@ export async function createDistribution(
 ): Promise<Written> {
   refuseInvalid(input, [productReference, investmentReference])
   const productID = await identifyProduct(tx, actor, input)
+  await refuseInactive(tx, productID)
   const investments = await investmentsOf(tx, actor, productID, input)
   const row = rowFrom(distributionTable, { ...input, ...investments }, { product_id: productID })
   const which = { productID, id: await put(tx, distributionTable, undefined, row) }
@@ -152,6 +153,13 @@ export async function createDistribution(
     productID,
     changes: input,
   }
+}
+
+async function refuseInactive(tx: Tx, productID: number) {
+  const [product] = await tx.query<{ isActive: boolean }>(sql`
+    select is_active as "isActive" from product where product_id = ${productID} for share`)
+  if (!product!.isActive)
+    throw conflict('product_inactive', 'The product takes no new distributions.', 'productID')
 }
 
 const writeComponents = (tx: Tx, { productID, id }: DistributionID, input: DistributionInput) =>
@@ -196,6 +204,18 @@ export async function updateDistribution(
   return { json, recordCount: 1, ...told }
 }
 
+/** What was declared once has its entitlements, and payments that were taken back, for ever. */
+async function refuseReversed(tx: Tx, { productID, id }: DistributionID) {
+  const [kept] = await tx.query(sql`
+    select 1 from entitlement_history
+    where product_id = ${productID} and corporate_action_id = ${id} limit 1`)
+  if (kept)
+    throw conflict(
+      'has_stages',
+      'The distribution has been through a stage; it is kept as history.',
+    )
+}
+
 export async function deleteDistribution(
   all: Tx,
   actor: Actor,
@@ -204,6 +224,7 @@ export async function deleteDistribution(
   const which = await identifyDistribution(all, actor, key, distributionParameter)
   const tx = inProduct(all, which.productID)
   refuseSettled(await lockDistribution(tx, which))
+  await refuseReversed(tx, which)
   const { json: before } = await renderDistribution(tx, which)
   await keepDistribution(tx, which)
   await tx.query(sql`

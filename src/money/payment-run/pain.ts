@@ -28,7 +28,7 @@ const text = (value: string) =>
 const tag = (name: string, ...inner: string[]) => `<${name}>${inner.join('')}</${name}>`
 const value = (name: string, content: string, most = 140) => tag(name, text(content.slice(0, most)))
 
-/** A bank by its BIC, or by its BSB in the clearing system of Australia; an IBAN tells it itself. */
+/** A bank by its BIC, or by its BSB in Australia's clearing system; an IBAN tells it itself. */
 const bank = (bic: string | null, bsb: string | null) =>
   tag(
     'FinInstnId',

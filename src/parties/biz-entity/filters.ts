@@ -2,6 +2,7 @@ import sql from 'sql-template-tag'
 import { investmentParameter } from '../../catalogue/investment/schema.ts'
 import { productParameter } from '../../catalogue/product/schema.ts'
 import type { Actor } from '../../platform/actor.ts'
+import { lookups } from '../../platform/lookup/lookups.ts'
 import { asksFor, conditions } from '../../platform/sql/filters.ts'
 import type { Fragment } from '../../platform/sql/handle.ts'
 import { identified, namesAny } from '../../platform/sql/identify.ts'
@@ -34,7 +35,8 @@ const ofProduct = (query: BizEntityQuery) => sql`
     select p.product_id from product p where ${identified(productParameter, query, 'p')})`
 
 /**
- * A holding is there for each account and investment that ever had a transaction. A native id is
+ * A holding is there for each account and investment that ever had a transaction, also one that was
+ * rolled back: one must count. A native id is
  * given to the planner as it is, since popular investments are found by walking the entities, and
  * rare ones by walking the holdings. One without holders is known by the first condition.
  */
@@ -50,7 +52,11 @@ const invested = (query: BizEntityQuery) => {
     and b.biz_entity_id in (
       select a.biz_entity_id
       from holding h join account a on a.product_id = h.product_id and a.account_id = h.account_id
-      where ${named})`
+      where ${named} and exists (
+        select 1 from biz_transaction t
+        where t.product_id = h.product_id and t.account_id = h.account_id
+          and t.investment_id = h.investment_id
+          and t.biz_transaction_status_id <> ${lookups.BizTransactionStatus.RolledBack}))`
 }
 
 const withPerson = (query: BizEntityQuery) => sql`

@@ -14,16 +14,28 @@ order by p.product_id for share of p;
 insert into investment_price (investment_id, price_date, price, application_price, redemption_price)
 select r.investment_id, r.price_date, r.price, r.application_price, r.redemption_price from unnest($1::integer[],$2::date[],$3::numeric[],$4::numeric[],$5::numeric[]) r ("investment_id", "price_date", "price", "application_price", "redemption_price") returning investment_price_id as key;
 
-select v.investment_price_id as id, trim_scale(v.price)::text as price,
-  trim_scale(o.price)::text as before, trim_scale(i.price_tolerance_percent)::text as tolerance
+select v.investment_price_id as id, c.field, trim_scale(c.price)::text as price,
+  trim_scale(c.before)::text as before, trim_scale(i.price_tolerance_percent)::text as tolerance
 from investment_price v join investment i on i.investment_id = v.investment_id
-cross join lateral (select coalesce((
-  select o.price from investment_price o
+left join lateral (
+  select o.price, coalesce(o.application_price, o.price) as application_price,
+    coalesce(o.redemption_price, o.price) as redemption_price
+  from investment_price o
   where o.investment_id = v.investment_id and o.price_date < v.price_date
-  order by o.price_date desc limit 1), $1::numeric) as price) o
-where v.investment_price_id = any($2::int[])
-  and abs(v.price - o.price) * 100 > i.price_tolerance_percent * o.price
-order by v.investment_price_id;
+  order by o.price_date desc limit 1) o on true
+cross join lateral (values
+  ('price', v.price, coalesce(o.price, $1::numeric)),
+  ('applicationPrice', coalesce(v.application_price, v.price),
+    coalesce(o.application_price, $2::numeric)),
+  ('redemptionPrice', coalesce(v.redemption_price, v.price),
+    coalesce(o.redemption_price, $3::numeric)))
+  c (field, price, before)
+where v.investment_price_id = any($4::int[])
+  and abs(c.price - c.before) * 100 > i.price_tolerance_percent * c.before
+  -- Those that are the price itself are told of once.
+  and (c.field = 'price' or c.price <> v.price
+    or c.before <> coalesce(o.price, $5::numeric))
+order by v.investment_price_id, c.field = 'price' desc, c.field;
 
   select coalesce(json_agg(r), '[]')::text as json, count(*)::int as count from (
 select v.investment_price_id as "investmentPriceID",
