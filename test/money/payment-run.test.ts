@@ -37,8 +37,6 @@ const bytesOf = async (client: Client, path: string) => (await getBytes(client, 
 
 const sum = (rows: { amount: number }[]) =>
   rows.reduce((total, { amount }) => total + Math.round(amount * 100), 0) / 100
-const runOf = async (id: number) => only(await service.admin.get(`/PaymentRun?PaymentRunID=${id}`))
-const nothing = { count: 0, amount: 0 }
 
 describe('POST /PaymentRun', () => {
   it('pays each payee once, and tells why the others cannot be paid, to the cent', async () => {
@@ -234,64 +232,6 @@ describe('A payment run', () => {
     assert.equal(await stateOfFirst(), 'Closed')
   })
 
-  it('loses what is rolled back while a draft, and keeps it when approved', async () => {
-    const { fund } = await paidFund(service, [100, 200])
-    await mend(service, account(fund, 0), 'is_for_redemption = true')
-    const redeem = async (quantity: number) =>
-      only(
-        await poster(() => service.admin)('Redemption', {
-          ...{ accountID: account(fund, 0), investmentID: fund.investmentID, quantity },
-        }),
-      )
-    const [gone, kept] = [await redeem(5), await redeem(7)]
-    const run = await newRun(service.admin, fund, { sources: ['Redemption'] })
-    assert.deepEqual(run.payments, { count: 1, amount: 12 })
-    const back = (bizTransactionID: number) =>
-      service.admin.put('/BizTransaction/Rollback', { bizTransactionID })
-    assert.equal((await back(gone.bizTransactionID)).status, 200)
-    assert.deepEqual((await runOf(run.paymentRunID)).payable, { count: 1, amount: 7 })
-    const approved = await step(approver, 'Approve', run)
-    assert.deepEqual(approved.payments, { count: 1, amount: 7 })
-    refused(await back(kept.bizTransactionID), 409, 'in_payment_run')
-  })
-
-  it('loses what is corrected while a draft, and the next run judges it anew', async () => {
-    const { fund } = await paidFund(service, [100])
-    const own = { accountID: account(fund, 0), investmentID: fund.investmentID }
-    await mend(service, account(fund, 0), 'is_for_redemption = true')
-    const posted = poster(() => service.admin)
-    only(await posted('Deposit', { ...own, amount: 200_000_000 }))
-    const { bizTransactionID } = only(await posted('Redemption', { ...own, quantity: 5 }))
-    const redeemed = { sources: ['Redemption'] }
-    const draft = await newRun(service.admin, fund, redeemed)
-    const larger = { bizTransactionID, quantity: -150_000_000 }
-    assert.equal((await service.admin.put('/BizTransaction', larger)).status, 200)
-    const left = await runOf(draft.paymentRunID)
-    assert.deepEqual([left.payments, left.exceptions], [nothing, nothing])
-    refused(await approver.post('/PaymentRun/Approve', draft), 409, 'nothing_to_pay')
-    const next = await newRun(service.admin, fund, redeemed)
-    assert.deepEqual(next.payments, nothing)
-    assert.deepEqual(next.exceptionList[0].code, 'amount_too_large')
-    const smaller = { bizTransactionID, quantity: -6 }
-    assert.equal((await service.admin.put('/BizTransaction', smaller)).status, 200)
-    assert.deepEqual((await runOf(next.paymentRunID)).exceptions, nothing)
-  })
-
-  it('loses what is reversed while a draft, and the distribution stays as history', async () => {
-    const { fund, distribution } = await paidFund(service, [100])
-    const run = await newRun(service.admin, fund)
-    const back = async (fromStatusID: number) => {
-      const body = { ...keyOf(distribution), fromStatusID, reason: 'tried' }
-      assert.equal((await service.admin.post('/Distribution/Reverse', body)).status, 200)
-    }
-    await back(3)
-    assert.deepEqual((await runOf(run.paymentRunID)).payable, nothing)
-    await back(2)
-    const { corporateActionID } = distribution
-    const path = `/Distribution?ProductID=${fund.productID}&CorporateActionID=${corporateActionID}`
-    refused(await service.admin.delete(path), 409, 'has_stages')
-  })
-
   it('keeps the payment of a distribution from being reversed once it is approved', async () => {
     const { fund, distribution } = await paidFund(service, [100])
     const reverse = () =>
@@ -302,42 +242,6 @@ describe('A payment run', () => {
     const run = await newRun(service.admin, fund)
     await step(approver, 'Approve', run)
     refused(await reverse(), 409, 'in_payment_run')
-  })
-
-  it('refuses a funding account, and pays no payee, that no ABA file can name', async () => {
-    const { fund } = await paidFund(service, [100, 200])
-    const asked = (more: object) =>
-      service.admin.post('/PaymentRun', {
-        ...runBody(fund),
-        fundingAccount: { ...fundingAccount, ...more },
-      })
-    for (const flaw of [
-      { bsb: '000-000' },
-      { accountNumber: 'ABCDEFG' },
-      { accountNumber: '000000' },
-      { remitterName: '李小龍' },
-    ]) {
-      const [field] = Object.keys(flaw)
-      const reply = await asked(flaw)
-      refused(reply, 400, 'invalid_value')
-      assert.deepEqual(reply.errors[0]!.field, `fundingAccount.${field}`)
-    }
-    await mend(service, account(fund, 0), "account_name = '李小龍'")
-    await mend(service, account(fund, 1), "account_name = 'Zoë Müller'")
-    const long = { remitterName: 'A remitter with a long name' }
-    const run = only(await asked(long))
-    assert.equal(run.exceptionList[0].code, 'invalid_name')
-    const approved = await step(approver, 'Approve', run)
-    assert.match(approved.files[0].warnings[0], /A remitter with a long name is cut to 16/)
-    const path = `/PaymentRun/File?PaymentRunID=${run.paymentRunID}&Raw=true`
-    assert.match((await bytesOf(service.admin, path)).toString(), /ZOE MULLER/)
-  })
-
-  it('keeps the number of the funding account out of the trail', async () => {
-    const { fund } = await paidFund(service, [100])
-    const { paymentRunID } = await newRun(service.admin, fund)
-    const trail = `/Audit?Resource=PaymentRun&ResourceID=${paymentRunID}`
-    assert.doesNotMatch((await service.admin.get(trail)).text, /987654/)
   })
 
   it('as pain.001.001.03 adds up at every level', async () => {
