@@ -528,6 +528,7 @@ create table communication (
   constraint communication_person_id_fkey FOREIGN KEY (person_id) REFERENCES person(person_id) ON DELETE CASCADE
 );
 CREATE INDEX communication_biz_entity ON public.communication USING btree (biz_entity_id);
+CREATE INDEX communication_digits ON public.communication USING btree (regexp_replace((name)::text, '[^0-9]'::text, ''::text, 'g'::text));
 CREATE INDEX communication_name_begin ON public.communication USING btree (lower((name)::text) text_pattern_ops);
 CREATE INDEX communication_name_part ON public.communication USING gin (lower((name)::text) gin_trgm_ops);
 CREATE INDEX communication_organisation ON public.communication USING btree (organisation_id);

@@ -71,6 +71,33 @@ describe('GET /Search', () => {
     )
   })
 
+  it('finds a phone however it is spaced, an Australian one with 0 or +61', async () => {
+    const nine = String(400_000_000 + Math.floor(Math.random() * 99_999_999))
+    const [a, b, c] = [nine.slice(0, 3), nine.slice(3, 6), nine.slice(6)]
+    const abroad = `44 20 ${b} ${c} 7`
+    const phone = (name: string) => [{ communicationTypeID: 2, name }]
+    const entity = only(
+      await service.admin.post(
+        '/BizEntity',
+        entityOf(productID, {
+          communications: phone(`+61 ${a} ${b} ${c}`),
+          bizEntityParties: [
+            { person: { firstName: 'Al', communications: phone(`(0${a}) ${b}-${c}`) } },
+            { organisation: { name: 'Al Ltd', communications: phone(`+${abroad}`) } },
+          ],
+        }),
+      ),
+    )
+    const [{ personID }, { organisationID }] = entity.bizEntityParties
+    const both = [`BizEntity ${entity.bizEntityID}`, `Person ${personID}`]
+    for (const text of [`61${nine}`, `0${nine}`, `+61 (0)${a} ${b}${c}`, `0${a}-${b}-${c}`])
+      assert.deepEqual(names(await search(text)).sort(), both, text)
+    const found = names(await search(`+${abroad.replaceAll(' ', '')}`))
+    assert.deepEqual(found, [`Organisation ${organisationID}`])
+    const elsewhere = { role: 'Operator', productIDs: [(await newProduct(service)).productID] }
+    assert.deepEqual(await search(`0${nine}`, await service.userWith(elsewhere)), [])
+  })
+
   it('puts what is asked for exactly before what begins so, and that before the rest', async () => {
     const word = unique('yak').replaceAll('-', '')
     for (const lastName of [`x${word}`, `${word}son`, word])

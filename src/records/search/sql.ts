@@ -7,6 +7,7 @@ import type { Permission } from '../../platform/permission.ts'
 import type { Fragment, Sql } from '../../platform/sql/handle.ts'
 import { type Answer, nothingFound, render } from '../../platform/sql/render.ts'
 import { visible as visibleDocument } from '../document/find.ts'
+import { phonesOf } from './phone.ts'
 import { mostFound, type SearchQuery } from './schema.ts'
 
 /**
@@ -55,6 +56,10 @@ const documents = {
 const personName = `lower(btrim(coalesce(p.first_name, '') || ' ' || coalesce(p.last_name, '')))`
 const organisationName = `lower(btrim(coalesce(o.name, '') || ' ' || coalesce(o.legal_name, '')))`
 const contact = 'lower(c.name)'
+const ofInvestor = 'communication c join biz_entity b on b.biz_entity_id = c.biz_entity_id'
+const ofPerson = 'communication c join person p on p.person_id = c.person_id'
+const ofOrganisation =
+  'communication c join organisation o on o.organisation_id = c.organisation_id'
 
 /** Texts that are found by any part of them. */
 const partly: Source[] = [
@@ -65,26 +70,11 @@ const partly: Source[] = [
     from: 'account a join biz_entity b on b.biz_entity_id = a.biz_entity_id',
     text: 'lower(a.account_number)',
   },
-  {
-    ...investors,
-    id: 'b.biz_entity_id',
-    from: 'communication c join biz_entity b on b.biz_entity_id = c.biz_entity_id',
-    text: contact,
-  },
+  { ...investors, id: 'b.biz_entity_id', from: ofInvestor, text: contact },
   { ...persons, id: 'p.person_id', from: 'person p', text: personName },
-  {
-    ...persons,
-    id: 'p.person_id',
-    from: 'communication c join person p on p.person_id = c.person_id',
-    text: contact,
-  },
+  { ...persons, id: 'p.person_id', from: ofPerson, text: contact },
   { ...organisations, id: 'o.organisation_id', from: 'organisation o', text: organisationName },
-  {
-    ...organisations,
-    id: 'o.organisation_id',
-    from: 'communication c join organisation o on o.organisation_id = c.organisation_id',
-    text: contact,
-  },
+  { ...organisations, id: 'o.organisation_id', from: ofOrganisation, text: contact },
   { ...documents, text: 'lower(d.name)' },
 ]
 
@@ -133,6 +123,15 @@ const wholly: Source[] = [
   },
 ]
 
+const digits = `regexp_replace(c.name, '[^0-9]', '', 'g')`
+
+/** Phones, found whole by their digits. */
+const called: Source[] = [
+  { ...investors, id: 'b.biz_entity_id', from: ofInvestor, text: digits },
+  { ...persons, id: 'p.person_id', from: ofPerson, text: digits },
+  { ...organisations, id: 'o.organisation_id', from: ofOrganisation, text: digits },
+]
+
 /** Tax file numbers, found whole by their digests. */
 const taxed: Source[] = [
   { ...persons, id: 'p.person_id', from: 'person p', text: 'p.taxation_file_number_digest' },
@@ -153,10 +152,14 @@ export function search(
 ): Promise<Answer> {
   const text = Text.toLowerCase()
   const mayRead = ({ permission }: Source) => actor.permissions.has(permission)
+  const phones = phonesOf(Text)
   const hits = [
     ...partly.filter(mayRead).flatMap((source) => likeIn(source, actor, text)),
     ...wholly.filter(mayRead).map((source) => equalIn(source, actor, [Text])),
     ...taxed.filter(mayRead).map((source) => equalIn(source, actor, taxDigests(vault, Text))),
+    ...(phones.length > 0 ? called : [])
+      .filter(mayRead)
+      .map((source) => equalIn(source, actor, phones)),
   ]
   if (hits.length === 0) return Promise.resolve(nothingFound)
   return render(
