@@ -5,7 +5,6 @@ import { Edited } from '../shared/form/Edited.tsx'
 import { count, money } from '../shared/format.ts'
 import type { Column } from '../shared/list/columns.ts'
 import { ListView } from '../shared/list/ListView.tsx'
-import { useMay } from '../shared/permission.ts'
 import { deedOf } from '../shared/view/deeds.ts'
 import { Icon } from '../shared/view/icons.tsx'
 import { Empty, Page } from '../shared/view/Page.tsx'
@@ -15,11 +14,9 @@ import { resourceName } from './words.ts'
 
 /** Which changes wait until somebody else has approved them. */
 export function Rules() {
-  const may = useMay()
   const [opened, setOpened] = useState<ApprovalRule | 'new'>()
   const close = () => setOpened(undefined)
-  const canWrite = may('ApprovalRule.Write')
-  const add = canWrite && (
+  const add = (
     <Button leftSection={<Icon name="plus" size={16} />} onClick={() => setOpened('new')}>
       New rule
     </Button>
@@ -33,7 +30,7 @@ export function Rules() {
         params={{}}
         filters={[]}
         columns={columns}
-        {...(canWrite && { onOpen: setOpened })}
+        onOpen={setOpened}
         empty={
           <Empty title="Every change is made at once">
             A rule lets changes wait until another user approves them: of bank details, for

@@ -5,7 +5,7 @@ export const pages = {
   '/': null,
   '/approvals': 'Approval.Read',
   '/settings/account': null,
-  '/settings/approval-rules': 'Approval.Read',
+  '/settings/approval-rules': 'ApprovalRule.Write',
   '/settings/audit': 'Audit.Read',
   '/settings/products': 'Product.Read',
   '/settings/tax-rates': 'Tax.Read',

@@ -179,6 +179,15 @@ describe('A DRP allotment', () => {
   })
 })
 
+describe('A period of days', () => {
+  it('is declared when its last day has ended', async () => {
+    const own = await fundOf(service, [1])
+    const days = { proRataStartDate: '2025-01-01', proRataEndDate: '2099-12-31' }
+    const distribution = await configure(service, own, { centsPerUnitPerDay: 1, ...days })
+    refused(await call('Declare', distribution), 409, 'too_early')
+  })
+})
+
 describe('A product that takes no new money', () => {
   it('takes no new distribution', async () => {
     const own = await fundOf(service, [1])

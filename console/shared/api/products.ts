@@ -1,17 +1,21 @@
 import { useQuery, useSuspenseQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
+import { useMay } from '../permission.ts'
 import { api } from './client.ts'
 import { useLookups } from './lookups.ts'
 import type { Investment, Product } from './types.ts'
 
 const most = 1000
 
-const productsQuery = {
-  queryKey: ['products'],
-  queryFn: async () => (await api.get<Product[]>('/Product', { PageSize: most })).data,
+/** None for who may not read products: the frame around every page asks for them. */
+export function useProducts(): Product[] {
+  const isAllowed = useMay()('Product.Read')
+  return useSuspenseQuery({
+    queryKey: ['products', isAllowed],
+    queryFn: async () =>
+      isAllowed ? (await api.get<Product[]>('/Product', { PageSize: most })).data : [],
+  }).data
 }
-
-export const useProducts = (): Product[] => useSuspenseQuery(productsQuery).data
 
 /** The products to choose from. */
 export const useProductOptions = () =>

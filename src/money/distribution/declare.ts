@@ -11,6 +11,7 @@ import {
   dealt,
   type Entitling,
   entitlementColumns,
+  goesByDays,
   measuredUnits,
   missingOf,
   poolOf,
@@ -212,6 +213,8 @@ export function refuseUndeclarable(stored: Stored) {
   // Until the day has ended in the product's zone, somebody may still buy or sell on it.
   if (stored.recordDate! >= stored.today)
     throw conflict('record_date', `The record date ${stored.recordDate} has not ended yet.`)
+  if (goesByDays(stored) && stored.endDate! >= stored.today)
+    throw conflict('too_early', `The period up to ${stored.endDate} has not ended yet.`)
 }
 
 /** Two declarations for one record date are nearly always one too many. */

@@ -15,10 +15,14 @@ export type Selection = {
   exclude: number[]
 }
 
+/** Whether it pays for each day of a period, on the units of that day. */
+export const goesByDays = ({ perUnit, total, centsPerDay, percentPerAnnum }: Stored) =>
+  !perUnit && !total && Boolean(centsPerDay ?? percentPerAnnum)
+
 /** What a declaration still lacks, in words. */
 export function missingOf(stored: Stored): string[] {
   const { perUnit, total, centsPerDay, percentPerAnnum, startDate, endDate } = stored
-  const perDay = !perUnit && !total && Boolean(centsPerDay ?? percentPerAnnum)
+  const perDay = goesByDays(stored)
   return [
     !perUnit && !total && !centsPerDay && !percentPerAnnum && 'an amount method',
     !stored.recordDate && 'recordDate',

@@ -3,6 +3,7 @@ import { productParameter, productReference } from '../../catalogue/product/sche
 import { identifyProduct, ledgerScope } from '../../catalogue/product/sql.ts'
 import { today } from '../../catalogue/product/today.ts'
 import { type Actor, inLedgerScope } from '../../platform/actor.ts'
+import { lookups } from '../../platform/lookup/lookups.ts'
 import { conflict } from '../../platform/refusal.ts'
 import { codeOf } from '../../platform/sql/away.ts'
 import { conditions, related } from '../../platform/sql/filters.ts'
@@ -253,7 +254,9 @@ const entitledSources = {
   externalBizEntityId: 'e.external_biz_entity_id',
   bizEntityName: 'e.name',
   statusID: 'd.distribution_status_id',
-  isPaid: 't.payment_transaction_id is not null',
+  // Whoever reinvests all of it has no payment, and is done with those who have one.
+  isPaid: `(t.payment_transaction_id is not null or (t.cash_amount = 0
+    and d.distribution_status_id >= ${lookups.DistributionStatus.Paid}))`,
   isAllotted: 't.drp_residual is not null',
   method,
   rate: `case when t.pre_calculated then null

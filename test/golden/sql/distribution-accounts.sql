@@ -51,7 +51,8 @@ where w.product_id = t.product_id and w.corporate_action_id = t.corporate_action
   t.payee_bsb as "payeeBsb",
   t.payee_account_number as "payeeAccountNumber",
   t.payee_iban as "payeeIban",
-  t.payment_transaction_id is not null as "isPaid",
+  (t.payment_transaction_id is not null or (t.cash_amount = 0
+  and d.distribution_status_id >= 3)) as "isPaid",
   t.drp_residual is not null as "isAllotted",
   d.distribution_status_id as "statusID" from (
     select t.*, null::numeric as total_rate, null::numeric as unit_value from entitlement t
