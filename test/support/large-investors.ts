@@ -14,6 +14,7 @@ export const largeTables = [
   'communication',
   'payment_detail',
   'holding',
+  'biz_transaction',
 ]
 
 const flags = 'false, false, false, false, false'
@@ -62,7 +63,10 @@ const statements = (count: number) => `
   insert into holding (product_id, account_id, investment_id, quantity, invested_amount,
       cost_amount, realised_gain)
     select a.product_id, a.account_id, i.investment_id, 100, 100, 100, 0
-    from account a join investment i on i.product_id = a.product_id and i.security_code <> 'S3'`
+    from account a join investment i on i.product_id = a.product_id and i.security_code <> 'S3';
+  insert into biz_transaction (product_id, biz_transaction_type_id, account_id, investment_id,
+      transaction_date, amount, quantity)
+    select product_id, 1, account_id, investment_id, '2026-01-01', 100, 100 from holding`
 
 /** A database with this many entities, and all that goes with them. */
 export async function largeInvestors(count: number): Promise<pg.ClientConfig> {
