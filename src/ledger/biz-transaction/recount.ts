@@ -66,7 +66,7 @@ const recountLines = (tx: Tx, productID: number, touched: Fragment, counted: Fra
       where c.from_last = 1 and h.product_id = ${productID}
         and h.account_id = c.account_id and h.investment_id = c.investment_id
         and not exists (select 1 from short)),
-    dated as (${dating(productID, touched)})
+    ${dating(productID, touched)}
     select * from short`)
 
 /**
@@ -134,20 +134,25 @@ const unmarking = (productID: number) => sql`
       on conflict (product_id, account_id, investment_id, transaction_date, biz_transaction_id)
         do update set quantity_shift = 0, amount_shift = 0, gain = null)`
 
-/** The newest transaction of an account, or the day of the change where none is left since. */
+/**
+ * The newest transaction of an account, or the day of the change where none is left since. Worked
+ * out once: a planner that knows of no rows of a young product would do so for each account.
+ */
 const dating = (productID: number, touched: Fragment) => sql`
-      update ledger_account a set last_date = greatest(t.from_date, t.last_date)
+    newest as materialized (
+      select t.account_id, t.from_date, max(n.transaction_date) as last_date
       from (
-        select t.account_id, t.from_date, max(n.transaction_date) as last_date
-        from (
-          select account_id, min(from_date) as from_date from (${touched}) t
-          group by account_id) t
-        join holding h on h.product_id = ${productID} and h.account_id = t.account_id
-        left join lateral (
-          select b.transaction_date from biz_transaction b
-          where b.product_id = ${productID} and b.account_id = t.account_id
-            and b.investment_id = h.investment_id and ${raw(counts('b'))}
-          order by b.transaction_date desc, b.biz_transaction_id desc limit 1) n on true
-        group by t.account_id, t.from_date) t
+        select account_id, min(from_date) as from_date from (${touched}) t
+        group by account_id) t
+      join holding h on h.product_id = ${productID} and h.account_id = t.account_id
+      left join lateral (
+        select b.transaction_date from biz_transaction b
+        where b.product_id = ${productID} and b.account_id = t.account_id
+          and b.investment_id = h.investment_id and ${raw(counts('b'))}
+        order by b.transaction_date desc, b.biz_transaction_id desc limit 1) n on true
+      group by t.account_id, t.from_date),
+    dated as (
+      update ledger_account a set last_date = greatest(t.from_date, t.last_date)
+      from newest t
       where a.product_id = ${productID} and a.account_id = t.account_id
-        and not exists (select 1 from short)`
+        and not exists (select 1 from short))`
