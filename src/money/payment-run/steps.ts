@@ -51,7 +51,7 @@ export async function recordResults(all: Tx, actor: Actor, result: RunResult): P
   await keepLedgerRows(
     tx,
     'payment',
-    sql`${ofRun(run, 't')} and t.payment_id in (select n.id from (${named}) n)`,
+    sql`${ofRun(run, 't')} and t.payment_id = any(array(select n.id from (${named}) n))`,
   )
   const found = await tx.query<{ place: number; state: string; id: number }>(sql`
     with found as materialized (
