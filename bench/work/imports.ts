@@ -42,7 +42,7 @@ const investorCall = {
   body:
     '{"externalBizEntityId":"C{u}","bizEntityTypeID":1,"bizEntityStatusID":1,"name":"Investor",' +
     '"accounts":[{"productID":1}],"bizEntityParties":[{"person":{"firstName":"First"}}],' +
-    `"communications":[{"communicationTypeID":${email},"name":"i@bench.example"}]}`,
+    `"communications":[{"communicationTypeID":${email},"name":"i{u}@bench.example"}]}`,
   times: 500,
 }
 

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import type { Actor } from '../../platform/actor.ts'
 import type { Files } from '../../platform/files/files.ts'
 import type { Download } from '../../platform/http/download.ts'
@@ -13,8 +12,7 @@ import {
 } from '../../platform/http/endpoint.ts'
 import type { FileDoor } from '../../platform/http/upload.ts'
 import type { Database } from '../../platform/sql/handle.ts'
-import { nothingLeft } from '../../platform/sql/render.ts'
-import { unitOfWork } from '../../platform/sql/unit-of-work.ts'
+import { recordDownload } from '../../platform/sql/unit-of-work.ts'
 import { createImport, refuseUnpermitted } from './create.ts'
 import { downloadErrors } from './download.ts'
 import {
@@ -100,12 +98,12 @@ async function handOutErrors(
   key: ImportKey,
 ): Promise<Download> {
   const { productID, ...download } = await downloadErrors(database, files, actor, key)
-  const { userID, username } = actor
-  const write = { userID, username, event: null, requestID: randomUUID() }
-  await unitOfWork(
-    database,
-    { ...write, operation: 'GET /Import/File', resource: 'Import' },
-    async () => ({ ...nothingLeft, ids: [key.ImportID], productID, changes: { result: 'errors' } }),
-  )
+  await recordDownload(database, actor, {
+    operation: 'GET /Import/File',
+    resource: 'Import',
+    ids: [key.ImportID],
+    productID,
+    changes: { result: 'errors' },
+  })
   return download
 }

@@ -1,7 +1,7 @@
 import sql, { raw } from 'sql-template-tag'
 import { lookups } from '../../platform/lookup/lookups.ts'
 import { type NewEvent, sharesOf } from '../../platform/sql/event.ts'
-import type { Tx } from '../../platform/sql/handle.ts'
+import type { Fragment, Tx } from '../../platform/sql/handle.ts'
 import { recordset } from '../../platform/sql/recordset.ts'
 import { byProduct, inProduct } from '../../platform/sql/spread.ts'
 import type { TakenEvent } from './hand-off.ts'
@@ -60,21 +60,33 @@ async function completeOf(tx: Tx, rows: readonly Settling[]): Promise<number[]> 
       : [],
   )
   if (links.length === 0) return []
-  const settled = await tx.query<{ id: number; isCompleted: boolean }>(sql`
+  return settleBy(
+    tx,
+    sql`
     with settled as materialized (
-      select g.*, e.quantity - abs(g.quantity) as units_left, e.amount - abs(g.amount) as money_left
+      select g.*, e.quantity as units_asked, e.amount as money_asked,
+        e.quantity - abs(g.quantity) as units_left, e.amount - abs(g.amount) as money_left
       from ${recordset('g', links, settledColumns)}
       join biz_event e on e.product_id = g.product_id and e.biz_event_id = g.event_id),
     judged as materialized (
       select *, bool_or(is_partial and leg = 0 and coalesce(units_left, money_left) > 0)
         over (partition by item) as stays
-      from settled)
+      from settled)`,
+  )
+}
+
+/**
+ * Notices as they are `judged`: those that stay are pending with what is left of their figures, the
+ * others completed with what they asked for. Tells which are completed.
+ */
+async function settleBy(tx: Tx, judged: Fragment): Promise<number[]> {
+  const settled = await tx.query<{ id: number; isCompleted: boolean }>(sql`
+    ${judged}
     update biz_event e set updated_date = now(),
       biz_event_status_id = case when j.stays then ${statuses.Pending}::smallint
         else ${statuses.Completed}::smallint end,
       parent_biz_transaction_id = case when not j.stays then j.transaction_id end,
-      quantity = ${restOf('j.units_left', 'e.quantity')},
-      amount = ${restOf('j.money_left', 'e.amount')}
+      quantity = ${restOf('units')}, amount = ${restOf('money')}
     from judged j
     where e.product_id = j.product_id and e.biz_event_id = j.event_id
     returning e.biz_event_id as id, not j.stays as "isCompleted"`)
@@ -82,12 +94,12 @@ async function completeOf(tx: Tx, rows: readonly Settling[]): Promise<number[]> 
 }
 
 /**
- * A figure of a notice: what is left where it stays pending (j.stays), else what it asked for. One
- * that it never had, or that is used up before the other, is none rather than 0: whoever settles
- * the rest goes by the other alone.
+ * A figure of a notice. One that it never had, or that is used up before the other, is none rather
+ * than 0: whoever settles the rest goes by the other alone.
  */
-const restOf = (left: string, asked: string) =>
-  raw(`case when not j.stays then ${asked} when ${left} > 0 then ${left} end`)
+const restOf = (figure: 'units' | 'money') =>
+  raw(`case when not j.stays then j.${figure}_asked
+        when j.${figure}_left > 0 then j.${figure}_left end`)
 
 /**
  * Of a notice that a transaction settled in part, as much less or more is pending as a correction
@@ -101,10 +113,13 @@ export async function resettleEvents(
 ): Promise<number[]> {
   const [first] = rows.filter(({ eventID }) => eventID !== null)
   if (!first) return []
-  const settled = await tx.query<{ id: number; isCompleted: boolean }>(sql`
+  return settleBy(
+    tx,
+    sql`
     with settled as materialized (
-      select e.product_id, e.biz_event_id, t.biz_transaction_id, e.parent_biz_event_id,
-        abs(v.quantity) as units, abs(v.amount) as money,
+      select e.product_id, e.biz_event_id as event_id, t.biz_transaction_id as transaction_id,
+        e.parent_biz_event_id, e.quantity + abs(v.quantity) as units_asked,
+        e.amount + abs(v.amount) as money_asked,
         e.quantity - abs(t.quantity) + abs(v.quantity) as units_left,
         e.amount - abs(t.amount) + abs(v.amount) as money_left
       from biz_transaction t
@@ -118,17 +133,8 @@ export async function resettleEvents(
     judged as materialized (
       select *, bool_and(parent_biz_event_id is not null or coalesce(units_left, money_left) > 0)
         over () as stays
-      from settled)
-    update biz_event e set updated_date = now(),
-      biz_event_status_id = case when j.stays then e.biz_event_status_id
-        else ${statuses.Completed}::smallint end,
-      parent_biz_transaction_id = case when not j.stays then j.biz_transaction_id end,
-      quantity = ${restOf('j.units_left', 'e.quantity + j.units')},
-      amount = ${restOf('j.money_left', 'e.amount + j.money')}
-    from judged j
-    where e.product_id = j.product_id and e.biz_event_id = j.biz_event_id
-    returning e.biz_event_id as id, not j.stays as "isCompleted"`)
-  return settled.flatMap(({ id, isCompleted }) => (isCompleted ? [id] : []))
+      from settled)`,
+  )
 }
 
 /**

@@ -8,12 +8,7 @@ import type { Sql } from '../../platform/sql/handle.ts'
 import { ofProduct, pageBy, renderPage } from '../../platform/sql/paging.ts'
 import { columns } from '../../platform/sql/render.ts'
 import { DistributionKey, distributionParameter } from './schema.ts'
-import {
-  type DistributionID,
-  identifyDistribution,
-  mostEntitlements,
-  ofDistribution,
-} from './sql.ts'
+import { identifyDistribution, mostEntitlements, ofDistribution } from './sql.ts'
 
 /** An entitlement that a later back-dated change has overtaken. */
 export const DistributionException = shown('DistributionException', {
@@ -49,21 +44,22 @@ export const heldAtRecordDate = `coalesce((
  * Accounts without an entitlement that hold units at the record date by what was posted or changed
  * after the distribution was declared. Whom it was not declared for has none of that.
  */
-const latecomers = ({ productID, id }: DistributionID) => sql`
+export const latecomers = `
   select e.product_id, d.corporate_action_id, e.account_id, 0::numeric as units,
     0::numeric as gross_amount, h.held
   from distribution d
-  join holding e on e.product_id = ${productID} and e.investment_id = d.investment_id
-  cross join lateral (select ${raw(heldAtRecordDate)} as held offset 0) h
-  where d.product_id = ${productID} and d.corporate_action_id = ${id} and h.held > 0
+  join holding e on e.product_id = d.product_id and e.investment_id = d.investment_id
+  cross join lateral (select ${heldAtRecordDate} as held offset 0) h
+  where h.held > 0
     and not exists (
       select 1 from entitlement x
-      where ${ofDistribution({ productID, id }, 'x')} and x.account_id = e.account_id)
+      where x.product_id = d.product_id and x.corporate_action_id = d.corporate_action_id
+        and x.account_id = e.account_id)
     and exists (
       select 1 from biz_transaction b
-      where b.product_id = ${productID} and b.account_id = e.account_id
+      where b.product_id = d.product_id and b.account_id = e.account_id
         and b.investment_id = e.investment_id and b.transaction_date <= d.record_date
-        and ${raw(counts('b'))} and coalesce(b.updated_date, b.created_date) > d.declared_date)`
+        and ${counts('b')} and coalesce(b.updated_date, b.created_date) > d.declared_date)`
 
 /**
  * Entitlements whose units no longer are the holding at the record date, with both figures; and
@@ -87,7 +83,7 @@ export async function readExceptions(
         cross join lateral (select ${raw(heldAtRecordDate)} as held offset 0) h
         where ${ofDistribution(which, 'e')}
         union all
-        ${latecomers(which)}) t
+        ${raw(latecomers)} and ${ofDistribution(which, 'd')}) t
       where ${within} and t.held <> t.units ${pageBy(wanted, 't.account_id', mostEntitlements)}`,
     show: (rows) => sql`
       select ${exceptionColumns} from (${rows}) t

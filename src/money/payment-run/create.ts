@@ -68,7 +68,7 @@ function refuseUnfit({ format, fundingAccount }: PaymentRunInput, currencyID: nu
 }
 
 /** Of the account that pays; what stands in a record of the file must be something. */
-function unfitForAba({ bsb, accountNumber, ...names }: PaymentRunInput['fundingAccount']) {
+function unfitForAba({ accountNumber, ...names }: PaymentRunInput['fundingAccount']) {
   const flaw = (name: string, message: string): Problem => ({
     code: 'invalid_value',
     field: `fundingAccount.${name}`,
@@ -79,7 +79,6 @@ function unfitForAba({ bsb, accountNumber, ...names }: PaymentRunInput['fundingA
     (name) => !/[A-Z0-9]/.test(plain(names[name])),
   )
   return [
-    ...(isNoBsb(bsb ?? '') ? [flaw('bsb', `The BSB ${bsb} is of no bank.`)] : []),
     ...(number.length > 9
       ? [flaw('accountNumber', 'An account number in an ABA file has at most 9 characters.')]
       : /^[0-9 -]*[1-9][0-9 -]*$/.test(number)
@@ -95,8 +94,6 @@ function unfitForAba({ bsb, accountNumber, ...names }: PaymentRunInput['fundingA
     ),
   ]
 }
-
-const isNoBsb = (bsb: string) => /^(000-?000|999-?999)$/.test(bsb)
 
 /** Payments, what they are made of, and the exceptions: one statement for any number. */
 export const fill = (tx: Tx, terms: Terms, rows: Fragment, claimed: Fragment) =>

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
 import sql from 'sql-template-tag'
 import { type Static, Type } from 'typebox'
@@ -15,8 +14,7 @@ import {
 import { conflict, forbidden, notFound } from '../../platform/refusal.ts'
 import { Id, optional } from '../../platform/shape/fields.ts'
 import type { Database } from '../../platform/sql/handle.ts'
-import { nothingLeft } from '../../platform/sql/render.ts'
-import { unitOfWork } from '../../platform/sql/unit-of-work.ts'
+import { recordDownload } from '../../platform/sql/unit-of-work.ts'
 import { approveRun } from './approve.ts'
 import { createRun } from './create.ts'
 import { reissue } from './reissue.ts'
@@ -170,18 +168,13 @@ async function downloadFile(
     from payment_run_file f where ${ofRun(run, 'f')} and f.file_number = ${number}`)
   if (!file) throw notFound('not_found', `The run has no file ${number}.`, 'FileNumber')
   const { fileName, contentType, sha256, content } = file
-  const { userID, username } = actor
-  const write = { userID, username, event: null, requestID: randomUUID() }
-  await unitOfWork(
-    database,
-    { ...write, operation: 'GET /PaymentRun/File', resource: 'PaymentRun' },
-    async () => ({
-      ...nothingLeft,
-      ids: [id],
-      productID: run.productID,
-      changes: { fileNumber: number, sha256 },
-    }),
-  )
+  await recordDownload(database, actor, {
+    operation: 'GET /PaymentRun/File',
+    resource: 'PaymentRun',
+    ids: [id],
+    productID: run.productID,
+    changes: { fileNumber: number, sha256 },
+  })
   const size = content.length
   const record = { paymentRunID: id, fileNumber: number, fileName, contentType, size, sha256 }
   return { record, fileName, contentType, size, open: async () => Readable.from([content]) }

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { Bsb } from '../../parties/investor/checks.ts'
 import { paging } from '../../platform/http/paging.ts'
 import { lookupID } from '../../platform/lookup/lookups.ts'
 import {
@@ -34,7 +35,7 @@ export const paymentStates = [
 
 const FundingAccount = Type.Object(
   {
-    bsb: optional(Type.String({ pattern: '^\\d{3}-?\\d{3}$' })),
+    bsb: optional(Bsb),
     accountNumber: optional(sensitive(text(34))),
     accountName: requiredText(200),
     bankCode: optional(Type.String({ pattern: '^[A-Za-z]{3}$' })),

@@ -1,5 +1,5 @@
 import { counts, idsOf, idsWhere } from '../../ledger/biz-transaction/kinds.ts'
-import { heldAtRecordDate } from '../../money/distribution/exceptions.ts'
+import { heldAtRecordDate, latecomers } from '../../money/distribution/exceptions.ts'
 import { lookups } from '../../platform/lookup/lookups.ts'
 import type { Check } from './checks.ts'
 
@@ -311,6 +311,9 @@ export const distributionChecks: Check[] = [
       from entitlement e
       join distribution d on d.product_id = e.product_id
         and d.corporate_action_id = e.corporate_action_id
-      where e.units <> ${heldAtRecordDate}`,
+      where e.units <> ${heldAtRecordDate}
+      union all
+      select t.product_id, t.corporate_action_id, t.account_id, t.units, t.held
+      from (${latecomers}) t`,
   },
 ]

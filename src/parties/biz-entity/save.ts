@@ -89,14 +89,9 @@ export async function addEntities(
 }
 
 /** The same, and shows them: an import has nobody who would look. */
-export async function createEntities(
-  tx: Tx,
-  actor: Actor,
-  vault: Vault,
-  inputs: BizEntityInput[],
-  pathOf: ItemPath,
-): Promise<Written> {
-  const written = await addEntities(tx, actor, vault, inputs, pathOf)
+export async function createEntities(...given: Parameters<typeof addEntities>): Promise<Written> {
+  const [tx, actor] = given
+  const written = await addEntities(...given)
   return { ...written, ...(await render(tx, await entitiesByID(tx, actor, written.ids))) }
 }
 

@@ -38,6 +38,7 @@ export function filesOf(options: FilesOptions): Files {
   const newDraft = () => join(draftFolder, randomUUID())
   /** First the row, then the content; a reference to it comes last. See collect.ts. */
   const put = async ({ sha256, size }: Measured, path: string) => {
+    await flush(path).catch(unavailable)
     const claimed = await transaction((tx) => claim(tx, sha256, size))
     await store.put(sha256, path, size).catch(unavailable)
     return { claimed, storedAs: sha256 }
@@ -64,7 +65,6 @@ export function filesOf(options: FilesOptions): Files {
       if (size === 0) throw invalid('invalid_value', 'The file is empty.', 'content')
       const fileName = safeName(told.fileName)
       const contentType = typeOf(head, fileName, told.contentType)
-      await flush(path).catch(unavailable)
       const { claimed, storedAs } = await publish({ sha256, size }, path)
       try {
         return await refer({ sha256, size, fileName, contentType, ...(sealing && { storedAs }) })
@@ -133,9 +133,8 @@ type Measured = { sha256: string; size: number }
 
 async function measure(path: string): Promise<Measured> {
   const hash = createHash('sha256')
-  const file = await open(path, 'r+')
+  const file = await open(path)
   try {
-    await file.sync()
     const { size } = await file.stat()
     for await (const piece of file.createReadStream({ autoClose: false })) hash.update(piece)
     return { sha256: hash.digest('hex'), size }

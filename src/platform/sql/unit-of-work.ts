@@ -1,9 +1,10 @@
+import { randomUUID } from 'node:crypto'
 import sql from 'sql-template-tag'
 import type { EventType } from '../event-types.ts'
 import { Refusal } from '../refusal.ts'
 import { insertEvents, type NewEvent, type Share } from './event.ts'
 import type { Database, Fragment, Tx } from './handle.ts'
-import type { Answer } from './render.ts'
+import { type Answer, nothingLeft } from './render.ts'
 import { claim, keep, type RetryKey } from './retry-keys.ts'
 
 /** What a write did, beside its answer: what the audit record tells. */
@@ -58,6 +59,23 @@ export async function unitOfWork(
   if (end instanceof Refusal) throw end
   return end!
 }
+
+type HandedOut = Pick<Written, 'ids' | 'productID' | 'changes'> & {
+  operation: string
+  resource: string
+}
+
+/** Whoever takes away what stands there in clear leaves a record of it. */
+export const recordDownload = (
+  database: Database,
+  { userID, username }: Pick<Write, 'userID' | 'username'>,
+  { operation, resource, ...told }: HandedOut,
+) =>
+  unitOfWork(
+    database,
+    { userID, username, operation, resource, event: null, requestID: randomUUID() },
+    async () => ({ ...nothingLeft, ...told }),
+  )
 
 /**
  * Several writes through the door in one transaction, each accepted or refused by itself: the work
