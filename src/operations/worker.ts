@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import type { ClientConfig } from 'pg'
 import type { Config } from '../config.ts'
 import { reviveStages, workOnStage } from '../money/distribution/worker.ts'
@@ -11,9 +12,12 @@ import { openMailer, reviveSending, sendStatements } from '../records/report/del
 import { type Makers, makeReports, reviveReports } from '../records/report/make.ts'
 import { openTurns } from '../records/report/turns.ts'
 
-/** Reports made at once by one process, and those of one user: somebody else's need not wait. */
+/**
+ * Reports made at once by one process, and those of one user: somebody else's need not wait, and on
+ * few processors they do not have to share them with two large ones.
+ */
 const reportsAtOnce = 3
-const ofOneUser = 2
+export const ofOneUser = availableParallelism() < 4 ? 1 : 2
 /** Other work of one process; it does not wait for reports. */
 const othersAtOnce = 2
 const reviveInterval = 10_000

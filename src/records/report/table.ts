@@ -86,7 +86,7 @@ function sumOf(key: string, total: true | string): Fragment {
 }
 
 /** Rows fetched and written at a time: others of this process get their turn in between. */
-const batch = 250
+const batch = 100
 
 export const rowsOf = (snapshot: Snapshot, { select, order }: Table) =>
   snapshot.stream<Row>(sql`${select} order by ${order}`, batch)
