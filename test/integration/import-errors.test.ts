@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import type { Client } from '../support/client.ts'
 import { rowsOf } from '../support/database.ts'
-import { endOf, errorsOf, imported, importFor, lines } from '../support/imports.ts'
-import { all, newFund, newInvestment } from '../support/ledger.ts'
+import { endOf, errorsOf, imported, importFor, lines, sendFile } from '../support/imports.ts'
+import { all, newFund, newInvestment, only } from '../support/ledger.ts'
 import { temporaryFolder } from '../support/process.ts'
 import { refused } from '../support/refused.ts'
 import { cellsOf } from '../support/reports.ts'
@@ -162,6 +162,28 @@ describe('A row that cannot be taken', () => {
     )
     const end = await imported(service.admin, terms, last.replace('"z"', '1.25'), 'a.jsonl')
     assert.equal(end.rowsAccepted, 1, end.message)
+  })
+
+  it('keeps the transaction of its file awake, which the database would end', async () => {
+    const row = ['Deposit', 'none', '2026-01-10', 'bad']
+    const head = ['operation', 'externalAccountId', 'transactionDate', 'amount']
+    const file = lines(head, ...Array.from({ length: 20_000 }, () => row))
+    const { data } = await sendFile(service.admin, { type: 'Transactions', mode: 'validate' }, file)
+    const asked = new Map<string, Set<string>>()
+    for (let status = 'Queued'; status !== 'Completed'; ) {
+      const open = await rowsOf(
+        service.connection,
+        `select concat(pid, ' ', xact_start) as transaction, query_start::text as moment
+         from pg_stat_activity where datname = current_database() and state = $1`,
+        ['idle in transaction'],
+      )
+      for (const { transaction, moment } of open)
+        asked.set(transaction, (asked.get(transaction) ?? new Set()).add(moment))
+      status = only(await service.admin.get(`/Import?ImportID=${data.importID}`)).status
+    }
+    const most = Math.max(...[...asked.values()].map((moments) => moments.size))
+    assert.ok(most > 2, `asked ${most} times`)
+    assert.equal((await endOf(service.admin, data.importID)).rowsRefused, 20_000)
   })
 })
 

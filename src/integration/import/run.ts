@@ -2,6 +2,7 @@ import { createWriteStream } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
+import sql from 'sql-template-tag'
 import type { Vault } from '../../parties/sealed/vault.ts'
 import type { Actor } from '../../platform/actor.ts'
 import type { Files, Transaction } from '../../platform/files/files.ts'
@@ -244,6 +245,8 @@ async function doWhole(run: Run, hasSavepoints = false): Promise<void> {
       await forget(importers, order)
       for await (const chunk of stepsOf(run, 0)) {
         run.checkOurs()
+        // A transaction that nothing is asked of for a minute is ended by the database.
+        if (chunk.items.length === 0) await tx.query(sql`select 1`)
         const settled = await work(run, tx, chunk, alone)
         run.counts = added(run.counts, chunk, settled)
         run.percent = chunk.percent
@@ -305,8 +308,9 @@ async function giveUp(importers: Importers, order: Order, error: unknown, how: H
   if (how.isStopping)
     return void (await transaction((tx) => handBack(tx, order, { counts: false })))
   const told = isRefusal && error.status < 500 ? error.message : undefined
-  if (told === undefined && !isRefusal) onFault(order.id, error)
-  if (told === undefined && order.attempts < mostAttempts)
+  const isLast = order.attempts >= mostAttempts
+  if (told === undefined && (isLast || !isRefusal)) onFault(order.id, error)
+  if (told === undefined && !isLast)
     return void (await transaction((tx) => handBack(tx, order, { counts: true })))
   const message = told ?? 'The import could not be done; the log says why.'
   const counts = how.run?.counts ?? order.counts
