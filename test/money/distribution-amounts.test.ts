@@ -8,9 +8,11 @@ import {
   entitled,
   fundOf,
   grossOf,
+  keyOf,
   stage,
 } from '../support/distribution.ts'
 import { assertVerified, newFund, newPrice, only, poster } from '../support/ledger.ts'
+import { refused } from '../support/refused.ts'
 import { type Service, startService } from '../support/service.ts'
 
 let service: Service
@@ -61,6 +63,20 @@ describe('Per unit, at the record date', () => {
     const zero = { distributionAmountPerUnit: null, distributionAmountTotal: '0.00' }
     const cents = { ...zero, centsPerUnitPerDay: 1, ...period }
     assert.deepEqual(await grossOf(service, fund, cents), [3.1, 6.2])
+  })
+
+  it('that comes to nothing for everybody is not declared, nor shown as if', async () => {
+    const fund = await fundOf(service, [100, 200])
+    const least = await configure(service, fund, { distributionAmountPerUnit: '0.00002' })
+    for (const name of ['Preview', 'Declare']) {
+      const reply = await service.admin.post(`/Distribution/${name}`, keyOf(least))
+      refused(reply, 409, 'nobody_entitled')
+      assert.match(reply.message!, /0 after rounding/)
+    }
+    assert.deepEqual(
+      await grossOf(service, fund, { distributionAmountPerUnit: '0.00003' }),
+      [0, 0.01],
+    )
   })
 
   it('is exact for figures that no double holds', async () => {
@@ -126,7 +142,9 @@ describe('A total', () => {
   it('with more digits than money has is rounded once, and shared so', async () => {
     const fund = await fundOf(service, [1, 1])
     assert.deepEqual(await grossOf(service, fund, { distributionAmountTotal: 1.005 }), [0.51, 0.5])
-    assert.deepEqual(await grossOf(service, fund, { distributionAmountTotal: 0.004 }), [0, 0])
+    const nothing = await configure(service, fund, { distributionAmountTotal: 0.004 })
+    const reply = await service.admin.post('/Distribution/Preview', keyOf(nothing))
+    refused(reply, 409, 'nobody_entitled')
   })
 })
 

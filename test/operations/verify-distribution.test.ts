@@ -2,8 +2,18 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import pg from 'pg'
 import { distributionChecks } from '../../src/operations/verify/distribution-checks.ts'
+import { verify } from '../../src/operations/verify/verify.ts'
 import { foundAfter } from '../support/corruption.ts'
-import { account, choose, configure, fundOf, stage, takeBack } from '../support/distribution.ts'
+import { rowsOf } from '../support/database.ts'
+import {
+  account,
+  allot,
+  choose,
+  configure,
+  fundOf,
+  stage,
+  takeBack,
+} from '../support/distribution.ts'
 import { assertVerified, type Fund, only } from '../support/ledger.ts'
 import { type Service, startService } from '../support/service.ts'
 import { investor, taxingFund, unquoted } from '../support/withholding.ts'
@@ -42,7 +52,30 @@ async function live() {
   }
   await leave(fund, drp)
   await tax()
+  await close()
 }
+
+/** An account that is closed before its money is reinvested gets the money. */
+async function close() {
+  const fund = await fundOf(service, [100], { investments: [{}, {}] })
+  await choose(service, account(fund, 0), 2)
+  const drp = { drpIndicatorID: 2, drpInvestmentID: fund.investmentIDs[1], drpPrice: 7 }
+  const how = { distributionAmountPerUnit: 1, ...drp }
+  const [before, between] = [
+    await configure(service, fund, how),
+    await configure(service, fund, how),
+  ]
+  for (const name of ['Declare', 'Payment'] as const) await stage(service.admin, name, between)
+  await rowsOf(
+    service.connection,
+    'update account set account_status_id = 3 where account_id = $1',
+    [account(fund, 0)],
+  )
+  await stage(service.admin, 'DrpAllotment', between)
+  for (const name of ['Declare', 'Payment'] as const) await stage(service.admin, name, before)
+}
+const toClosed = `(corporate_action_id, account_id) in (
+  select corporate_action_id, account_id from entitlement where drp_residual is not null)`
 
 /** A payment of which tax was withheld. */
 async function tax() {
@@ -120,6 +153,8 @@ const corruptions: Record<string, string[]> = {
     `update entitlement set drp_units = drp_units - 1, drp_cost = drp_cost - 7,
       drp_residual = drp_residual + 7 where ${completed}`,
     `update entitlement set residual_before = 1 where ${completed}`,
+    `update residual_payment set amount = amount + 0.01 where ${toClosed}`,
+    `update residual_payment set reversed_date = now() where ${toClosed}`,
   ],
   'an entitlement has what its stage gives it, and nothing of a later stage': [
     `update entitlement set payment_transaction_id = null where ${paid}`,
@@ -130,6 +165,8 @@ const corruptions: Record<string, string[]> = {
     `update entitlement set corporate_action_id = 999999 where ${declared}`,
     `update entitlement set tax_transaction_id = null where tax_amount > 0`,
     `update entitlement set declared_drp_amount = null where tax_amount > 0`,
+    `update entitlement set declared_drp_amount = drp_amount where ${declared}`,
+    `update entitlement set declared_drp_amount = drp_amount where drp_amount > 0 and ${paid}`,
   ],
   'account and investment of an entitlement are those of its product and distribution': [
     `update entitlement set investment_id = investment_id + 1 where ${declared}`,
@@ -210,6 +247,23 @@ describe('verify finds it when it does not hold that', () => {
       for (const corruption of corruptions[name]!)
         assert.ok((await foundAfter(client, corruption, violations)) > 0, corruption)
     })
+})
+
+describe('verify’s note of entitlements that are overtaken', () => {
+  it('counts those who would have been entitled by what was posted later', async () => {
+    const fund = await fundOf(service, [100, 0])
+    const distribution = await configure(service, fund, { distributionAmountPerUnit: 1 })
+    await stage(service.admin, 'Declare', distribution)
+    const noted = async () => {
+      const notes = (await verify(service.connection)).filter(({ isNote }) => isNote)
+      return notes.find(({ name }) => /overtaken/.test(name))!.found
+    }
+    const before = await noted()
+    await allot(service, fund, [{ accountID: account(fund, 1), quantity: 5 }], '2025-07-01')
+    assert.equal(await noted(), before, 'what is later than the record date counts for nothing')
+    await allot(service, fund, [{ accountID: account(fund, 1), quantity: 5 }], '2025-06-30')
+    assert.equal(await noted(), before + 1)
+  })
 })
 
 describe('The ways to break a distribution', () => {

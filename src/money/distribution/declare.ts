@@ -170,7 +170,7 @@ export const declareStage: Stage<Terms> = {
         ${totalRate} as rate
       from entitlement e where ${ofDistribution(stored, 'e')}`)
     const { accounts, total, rate } = done!
-    if (accounts === 0) throw nobodyEntitled(stored)
+    refuseNothing(stored, { accounts, total })
     refuseUnshared(stored, total)
     await moveOn(
       tx,
@@ -193,11 +193,18 @@ export const declareStage: Stage<Terms> = {
 export const totalRate = raw(`round(round(sum(e.gross_amount) filter (where not e.pre_calculated),
   40) / nullif(sum(coalesce(e.unit_days, e.units)) filter (where not e.pre_calculated), 0), 12)`)
 
-export const nobodyEntitled = ({ recordDate }: Stored) =>
-  conflict(
-    'nobody_entitled',
-    `Nobody is entitled: no account that counts held units ${recordDate}.`,
-  )
+/** Nobody is entitled where nobody held units, nor where all of it is rounded to nothing. */
+export function refuseNothing(
+  { recordDate }: Stored,
+  { accounts, total }: { accounts: number; total: string },
+) {
+  if (accounts > 0 && total !== '0') return
+  const why =
+    accounts === 0
+      ? `no account that counts held units ${recordDate}`
+      : 'what each account would get is 0 after rounding'
+  throw conflict('nobody_entitled', `Nobody is entitled: ${why}.`)
+}
 
 export function refuseUndeclarable(stored: Stored) {
   refuseUnderWay(stored)

@@ -2,9 +2,10 @@ import sql from 'sql-template-tag'
 import { type LockedSet, lockSet, postSet } from '../../ledger/biz-transaction/post-set.ts'
 import type { Actor } from '../../platform/actor.ts'
 import { lookups } from '../../platform/lookup/lookups.ts'
-import type { Tx } from '../../platform/sql/handle.ts'
+import type { Fragment, Tx } from '../../platform/sql/handle.ts'
 import { inProduct } from '../../platform/sql/spread.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
+import { closedAmong } from './closed.ts'
 import { joinedOnce } from './once.ts'
 import { payee } from './payee.ts'
 import { payLeftovers } from './residual.ts'
@@ -32,7 +33,7 @@ type Terms = { tax?: TaxTerms | undefined }
 
 /**
  * Withholds what tax there is and pays the cash part: one transaction per account for either; the
- * part that goes to the DRP is held.
+ * part that goes to the DRP is held, but for accounts that are closed, which get no more units.
  */
 export async function payDistribution(
   all: Tx,
@@ -82,15 +83,26 @@ async function payAccounts(tx: Tx, stored: Stored, span: Span, locked: LockedSet
   })
 }
 
+/** What closed accounts were going to reinvest is paid to them with the rest. */
+const payInstead = (tx: Tx, own: Fragment, closed: number[]) =>
+  tx.query(sql`
+    update entitlement e set declared_drp_amount = coalesce(e.declared_drp_amount, e.drp_amount),
+      cash_amount = e.cash_amount + e.drp_amount, drp_amount = 0
+    where ${own} and e.account_id = any(${closed}::int[])`)
+
 const pay: Phase<Terms> = {
   accounts: (stored) => sql`entitlement x where ${ofDistribution(stored, 'x')}`,
   work: async (tx, stored, { tax }, span) => {
     const own = inSpan(stored, 'e', span)
+    const closed = await closedAmong(tx, sql`${own} and e.drp_amount > 0`)
     // What is reinvested is not paid, but tax is withheld of it.
-    const which = tax ? own : sql`${own} and e.cash_amount > 0`
+    const which = tax
+      ? own
+      : sql`${own} and (e.cash_amount > 0 or e.account_id = any(${closed}::int[]))`
     const accounts = sql`select e.account_id from entitlement e where ${which}`
     const locked = await lockSet(tx, stored.productID, accounts)
     if (tax) await withhold(tx, stored, tax, span)
+    if (closed.length > 0) await payInstead(tx, own, closed)
     await payAccounts(tx, stored, span, locked)
     if (tax) await postTax(tx, stored, span, locked)
     await payLeftovers(tx, { ...stored, date: stored.paymentDate!, with: stored.id }, span)

@@ -1,15 +1,15 @@
 import sql from 'sql-template-tag'
 import { Type } from 'typebox'
 import type { Actor } from '../../platform/actor.ts'
-import { lookups } from '../../platform/lookup/lookups.ts'
 import { decimal, nullable } from '../../platform/shape/fields.ts'
 import type { Sql } from '../../platform/sql/handle.ts'
 import { defaultPageSize } from '../../platform/sql/paging.ts'
 import { type Answer, many } from '../../platform/sql/render.ts'
 import { inProduct } from '../../platform/sql/spread.ts'
+import { isClosed } from './closed.ts'
 import {
   entitlingOf,
-  nobodyEntitled,
+  refuseNothing,
   refuseUndeclarable,
   refuseUnshared,
   totalRate,
@@ -51,14 +51,17 @@ type Previewed = { json: string; gross: string; accounts: number }
 const declared = sql`select * from declared`
 const noTax = sql`select * from withholding where false`
 
-/** Entitlements as Payment would leave them. */
+/** Entitlements as Payment would leave them: after tax, and with closed accounts paid in cash. */
 const afterTax = (decimals: number) => sql`
   select d.*, d.gross_amount - d.tax_amount - d.drp_amount as cash_amount
   from (
     select e.product_id, e.corporate_action_id, e.account_id, e.investment_id, e.units,
       e.unit_days, e.pre_calculated, e.drp_type_id, e.drp_value, e.gross_amount,
-      e.component_amounts, w.tax as tax_amount, ${drpOfNet(decimals)} as drp_amount
+      e.component_amounts, w.tax as tax_amount,
+      case when ${isClosed} then 0 else ${drpOfNet(decimals)} end as drp_amount
     from declared e
+    join account a on a.account_id = e.account_id
+    join biz_entity n on n.biz_entity_id = a.biz_entity_id
     left join (
       select account_id, sum(amount) as tax from withholding group by account_id) t
       on t.account_id = e.account_id
@@ -91,12 +94,13 @@ export async function previewDistribution(
   const exceptions = sql`
     select a.account_id as "accountID", a.account_number as "accountNumber", x.code
     from entitled e join account a on a.account_id = e.account_id
+    join biz_entity n on n.biz_entity_id = a.biz_entity_id
     cross join lateral (
       select 'no_payment_detail' as code
       where e.cash_amount > 0 and not exists (select 1 from payment_detail d
         where d.biz_entity_id = a.biz_entity_id and d.is_for_distribution)
       union all
-      select 'closed_account' where a.account_status_id = ${lookups.AccountStatus.Closed}) x`
+      select 'closed_account' where ${isClosed}) x`
   const [preview] = await handle.query<Previewed>(sql`
     with declared as materialized (${entitlements}),
     -- What would be withheld, under the name of the table that it would be kept in.
@@ -123,7 +127,7 @@ export async function previewDistribution(
     from preview`)
   // One row, whatever there is to sum up.
   const { json, gross, accounts } = preview!
-  if (accounts === 0) throw nobodyEntitled(stored)
+  refuseNothing(stored, { accounts, total: gross })
   refuseUnshared(stored, gross)
   return { json, recordCount: 1 }
 }

@@ -1,14 +1,16 @@
 import sql from 'sql-template-tag'
-import { lockSet, postSet } from '../../ledger/biz-transaction/post-set.ts'
+import { type LockedSet, lockSet, postSet } from '../../ledger/biz-transaction/post-set.ts'
 import type { Actor } from '../../platform/actor.ts'
 import { lookups } from '../../platform/lookup/lookups.ts'
 import { conflict, invalid } from '../../platform/refusal.ts'
-import type { Tx } from '../../platform/sql/handle.ts'
+import type { Fragment, Tx } from '../../platform/sql/handle.ts'
 import { inProduct } from '../../platform/sql/spread.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
+import { closedAmong } from './closed.ts'
 import { joinedOnce } from './once.ts'
+import { paidByAllotment, payOut } from './residual.ts'
 import type { DrpAllotment } from './schema.ts'
-import { inSpan } from './span.ts'
+import { everyone, inSpan } from './span.ts'
 import { identifyDistribution, lockDistribution, ofDistribution, type Stored } from './sql.ts'
 import {
   begin,
@@ -30,7 +32,7 @@ type Terms = { price: string; date: string; unitDecimals: number }
 /**
  * Turns the money that was held into units of the target investment: as many as it and what was
  * left last time buy, rounded down. What they cost is posted to the cent; what is left is carried
- * on.
+ * on. An account that was closed since the payment gets its money instead.
  */
 export async function reinvest(
   all: Tx,
@@ -75,6 +77,7 @@ const allot: Phase<Terms> = {
       productID,
       sql`select e.account_id from entitlement e where ${own}`,
     )
+    const closed = await closedAmong(tx, sql`${own} and e.drp_residual is null`)
     await joinedOnce(tx, () =>
       tx.query(sql`
       with counted as materialized (
@@ -88,8 +91,9 @@ const allot: Phase<Terms> = {
               and r.investment_id = e.investment_id), 0) as residual
           offset 0) b -- a fence: else each mention of a figure works it out anew
         cross join lateral (
-          select trunc(round(e.drp_amount + b.residual, 40) / ${price}::numeric,
-            ${unitDecimals}::int) as units offset 0) q
+          select case when e.account_id = any(${closed}::int[]) then 0
+            else trunc(round(e.drp_amount + b.residual, 40) / ${price}::numeric,
+              ${unitDecimals}::int) end as units offset 0) q
         cross join lateral (
           select round(q.units * ${price}::numeric, ${stored.decimals}::int) as cost offset 0) c
         where ${own} and e.drp_residual is null),
@@ -119,8 +123,28 @@ const allot: Phase<Terms> = {
       from entitlement e where ${own} and e.drp_residual <> e.residual_before
       order by e.account_id
       on conflict (product_id, account_id, investment_id) do update set amount = excluded.amount`)
+    if (closed.length > 0) {
+      const shut = sql`${own} and e.account_id = any(${closed}::int[])`
+      await payShut(tx, stored, { date, own: shut, locked })
+    }
   },
 }
+
+type Shut = { date: string; own: Fragment; locked: LockedSet }
+
+/** What was held for closed accounts goes out; what was left before, where the class pays it. */
+const payShut = (tx: Tx, { productID, id }: Stored, { date, own, locked }: Shut) =>
+  payOut(
+    tx,
+    { productID, date, with: id },
+    sql`
+      select e.account_id, e.investment_id,
+        case when i.drp_residual_on_exit = 'Pay' then e.drp_residual else e.drp_amount end
+          as amount
+      from entitlement e join investment i on i.investment_id = e.investment_id
+      where ${own}`,
+    locked,
+  )
 
 export const reinvestStage: Stage<Terms> = {
   name: 'DrpAllotment',
@@ -134,6 +158,7 @@ export const reinvestStage: Stage<Terms> = {
         trim_scale(coalesce(sum(drp_cost), 0))::text as total
       from entitlement e where ${ofDistribution(stored, 'e')}`)
     const { accounts, units, total } = done!
+    const shut = await paidShut(tx, stored)
     await moveOn(
       tx,
       stored,
@@ -141,13 +166,27 @@ export const reinvestStage: Stage<Terms> = {
       sql`reinvested_amount = ${total}, completed_date = m.moment, drp_price = ${price},
         drp_allotment_date = ${date}`,
     )
+    const allotted = `Allotted ${units} units for ${total} to ${accountsInWords(accounts)}.`
     return {
-      message: `Allotted ${units} units for ${total} to ${accountsInWords(accounts)}.`,
+      message: `${allotted}${wordsOf(shut)}`,
       counts: { accounts },
       changes: { accounts, units, total, drpPrice: price, drpAllotmentDate: date },
     }
   },
 }
+
+type PaidShut = { accounts: number; total: string }
+
+/** What the allotment paid to accounts that were closed since the payment. */
+async function paidShut(tx: Tx, stored: Stored): Promise<PaidShut> {
+  const [paid] = await tx.query<PaidShut>(sql`
+    select count(*)::int as accounts, trim_scale(coalesce(sum(r.amount), 0))::text as total
+    from residual_payment r where ${paidByAllotment(stored, everyone)}`)
+  return paid!
+}
+
+const wordsOf = ({ accounts, total }: PaidShut) =>
+  accounts === 0 ? '' : ` ${total} is paid to ${accountsInWords(accounts)} closed since.`
 
 /** As for any allotment. The money stays held; the stage is called again with an active target. */
 async function activeTarget(tx: Tx, { drpInvestmentID }: Stored) {

@@ -2,7 +2,7 @@ import sql from 'sql-template-tag'
 import { investmentReference } from '../../catalogue/investment/schema.ts'
 import { identifyInvestment } from '../../catalogue/investment/sql.ts'
 import { today } from '../../catalogue/product/today.ts'
-import { lockSet, postSet } from '../../ledger/biz-transaction/post-set.ts'
+import { type LockedSet, lockSet, postSet } from '../../ledger/biz-transaction/post-set.ts'
 import type { Actor } from '../../platform/actor.ts'
 import { lookups } from '../../platform/lookup/lookups.ts'
 import { conflict } from '../../platform/refusal.ts'
@@ -13,7 +13,8 @@ import { inProduct } from '../../platform/sql/spread.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
 import { payee } from './payee.ts'
 import type { ResidualPayout } from './schema.ts'
-import { everyone, type Span, within } from './span.ts'
+import { everyone, inSpan, type Span, within } from './span.ts'
+import type { DistributionID } from './sql.ts'
 import { refuseFarAhead, refuseLocked } from './stage.ts'
 
 const type = lookups.BizTransactionType['Residual payment']
@@ -56,18 +57,25 @@ const leavers = (
         and t.investment_id = r.investment_id and t.drp_residual > t.residual_before
         and coalesce(d.drp_allotment_date, d.payment_date) > ${date}::date)`
 
-/** Pays out what is left: a transaction each, and the residual is nought. */
+/** Pays out what is left to those who have left. */
 export async function payLeftovers(tx: Tx, leftovers: Leftovers, span: Span = everyone) {
-  const { productID, date, with: id } = leftovers
-  const locked = await lockSet(
-    tx,
-    productID,
-    sql`select l.account_id from (${leavers(leftovers, span)}) l`,
-  )
+  const leaving = leavers(leftovers, span)
+  const accounts = sql`select l.account_id from (${leaving}) l`
+  const locked = await lockSet(tx, leftovers.productID, accounts)
+  return payOut(tx, leftovers, leaving, locked)
+}
+
+/** Pays out of residuals what a select yields for each: a transaction each. */
+export async function payOut(
+  tx: Tx,
+  { productID, date, with: id }: Omit<Leftovers, 'investmentID'>,
+  leaving: Fragment,
+  locked: LockedSet,
+) {
   const paid = await tx.query<{ id: number }>(sql`
-    with leaving as (${leavers(leftovers, span)}),
+    with leaving as (${leaving}),
     emptied as (
-      update drp_residual r set amount = 0 from leaving l
+      update drp_residual r set amount = r.amount - l.amount from leaving l
       where r.product_id = ${productID} and r.account_id = l.account_id
         and r.investment_id = l.investment_id)
     insert into residual_payment (product_id, account_id, investment_id, corporate_action_id,
@@ -93,6 +101,16 @@ export async function payLeftovers(tx: Tx, leftovers: Leftovers, span: Span = ev
   })
   return ids
 }
+
+/**
+ * Payments r that the allotment of a distribution made, to accounts closed since. Its Payment made
+ * those of accounts that it reinvests nothing for.
+ */
+export const paidByAllotment = (stored: DistributionID, span: Span) => sql`
+  ${inSpan(stored, 'r', span)} and r.reversed_date is null and exists (
+    select 1 from entitlement t
+    where t.product_id = r.product_id and t.corporate_action_id = r.corporate_action_id
+      and t.account_id = r.account_id and t.drp_residual is not null)`
 
 type Paying = { productID: number; today: string; lockedDate: string | null; pays: boolean }
 

@@ -6,7 +6,9 @@ import type { Fragment, Tx } from '../../platform/sql/handle.ts'
 import { keepLedgerRows } from '../../platform/sql/ledger-version.ts'
 import { inProduct } from '../../platform/sql/spread.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
+import { paidByAllotment } from './residual.ts'
 import type { Reversal } from './schema.ts'
+import { everyone } from './span.ts'
 import {
   identifyDistribution,
   lockDistribution,
@@ -55,6 +57,10 @@ export async function reverseDistribution(
   if (stage === reverseDrpAllotment) {
     refuseLocked(stored, stored.drpAllotmentDate ?? stored.paymentDate!)
     await refuseUsed(tx, stored)
+    const paid = sql`
+      select r.biz_transaction_id from residual_payment r
+      where ${paidByAllotment(stored, everyone)}`
+    await refuseInRun(tx, stored, sql`t.biz_transaction_id in (${paid})`)
   }
   const [phase] = stage.phases(stored, true)
   const accounts = await countAccounts(tx, phase!.accounts(stored))
@@ -90,14 +96,14 @@ const otherStatus = (found: string, fromStatusID: number) =>
   conflict('wrong_stage', `${found}, not ${nameOf(fromStatusID)}.`, 'fromStatusID')
 
 /** Money that an approved payment run pays out is not taken back. */
-async function refuseInRun(tx: Tx, stored: Stored) {
+async function refuseInRun(tx: Tx, stored: Stored, which: Fragment = sql`true`) {
   const [paid] = await tx.query<{ id: number }>(sql`
     select m.payment_run_id as id
     from biz_transaction t
     join payment_item m on m.product_id = t.product_id
       and m.biz_transaction_id = t.biz_transaction_id
     join payment_run r on r.product_id = m.product_id and r.payment_run_id = m.payment_run_id
-    where ${ofDistribution(stored, 't')} and r.state <> 'Draft' limit 1`)
+    where ${ofDistribution(stored, 't')} and ${which} and r.state <> 'Draft' limit 1`)
   if (paid)
     throw conflict('in_payment_run', `Payment run ${paid.id} pays this distribution already.`)
 }
@@ -126,6 +132,7 @@ async function refuseUsed(tx: Tx, stored: Stored) {
         and n.allotted_date > e.allotted_date)
       or exists (select 1 from residual_payment r where r.product_id = e.product_id
         and r.account_id = e.account_id and r.investment_id = e.investment_id
+        and r.corporate_action_id is distinct from e.corporate_action_id
         and r.paid_date > e.allotted_date and r.reversed_date is null))`,
   )
   const problems: Problem[] = [

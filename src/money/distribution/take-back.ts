@@ -6,6 +6,7 @@ import { lookups } from '../../platform/lookup/lookups.ts'
 import { refuseAll } from '../../platform/refusal.ts'
 import type { Fragment, Tx } from '../../platform/sql/handle.ts'
 import { leaveDraftsBy } from '../payment-run/leave.ts'
+import { paidByAllotment } from './residual.ts'
 import { inSpan } from './span.ts'
 import { ofDistribution, type Stored } from './sql.ts'
 import { moveOn, type Phase, type Stage } from './stage.ts'
@@ -29,16 +30,31 @@ async function rollBack(tx: Tx, productID: number, accounts: Fragment, set: SetB
   refuseAll(409, await shortfallProblems(tx, shortfalls))
 }
 
+/** Payments r are reversed, and what they paid out is left again. */
+const restoreResiduals = (tx: Tx, residuals: Fragment) =>
+  tx.query(sql`
+    with restored as (
+      update residual_payment r set reversed_date = m.moment
+      from (select clock_timestamp() as moment) m where ${residuals}
+      returning r.product_id, r.account_id, r.investment_id, r.amount)
+    update drp_residual d set amount = d.amount + r.amount from restored r
+    where d.product_id = r.product_id and d.account_id = r.account_id
+      and d.investment_id = r.investment_id`)
+
 const unallot: Phase<Reason> = {
   accounts: entitlements,
   work: async (tx, stored, { userID }, span) => {
     const own = sql`${inSpan(stored, 'e', span)}
       and e.drp_residual is not null`
     const accounts = sql`select e.account_id from entitlement e where ${own}`
+    const paid = paidByAllotment(stored, span)
+    const payments = sql`select r.biz_transaction_id from residual_payment r where ${paid}`
     const ids = sql`select e.drp_transaction_id from entitlement e
-      where ${own} and e.drp_transaction_id is not null`
+      where ${own} and e.drp_transaction_id is not null union all ${payments}`
     await rollBack(tx, stored.productID, accounts, { ids, userID })
+    await leaveDraftsBy(tx, stored.productID, payments)
     await keepEntitlements(tx, own)
+    await restoreResiduals(tx, paid)
     await tx.query(sql`
       update drp_residual r set amount = r.amount - (e.drp_residual - e.residual_before)
       from entitlement e
@@ -69,14 +85,7 @@ const unpay: Phase<Reason> = {
     await rollBack(tx, stored.productID, accounts, { ids, userID })
     await leaveDraftsBy(tx, stored.productID, ids)
     await keepEntitlements(tx, own)
-    await tx.query(sql`
-      with restored as (
-        update residual_payment r set reversed_date = m.moment
-        from (select clock_timestamp() as moment) m where ${residuals}
-        returning r.product_id, r.account_id, r.investment_id, r.amount)
-      update drp_residual d set amount = d.amount + r.amount from restored r
-      where d.product_id = r.product_id and d.account_id = r.account_id
-        and d.investment_id = r.investment_id`)
+    await restoreResiduals(tx, residuals)
     await tx.query(sql`
       update entitlement e set payment_transaction_id = null, payment_detail_id = null,
         payee_name = null, payee_bsb = null, payee_account_number = null, payee_iban = null

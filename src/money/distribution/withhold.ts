@@ -190,7 +190,7 @@ export async function postTax(tx: Tx, stored: Stored, span: Span, locked: Locked
   })
 }
 
-/** The tax of accounts goes as if it had not been: the entitlement is as it was declared. */
+/** What a payment changed goes as if it had not been: the entitlement is as it was declared. */
 export async function giveBack(tx: Tx, stored: Stored, span: Span) {
   const kept = sql`${inSpan(stored, 't', span)}`
   await keepLedgerRows(tx, 'withholding', kept)
@@ -202,5 +202,5 @@ export async function giveBack(tx: Tx, stored: Stored, span: Span) {
       drp_amount = e.declared_drp_amount, declared_drp_amount = null,
       cash_amount = e.gross_amount - e.declared_drp_amount
     where ${inSpan(stored, 'e', span)}
-      and e.tax_amount > 0`)
+      and e.declared_drp_amount is not null`)
 }

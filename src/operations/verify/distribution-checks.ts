@@ -129,14 +129,21 @@ export const distributionChecks: Check[] = [
         select product_id, corporate_action_id, max(scale(trim_scale(drp_units))) as decimals
         from entitlement group by 1, 2) m
         on m.product_id = e.product_id and m.corporate_action_id = e.corporate_action_id
+      -- What an account got that was closed: no units, and at least what was held for it.
+      left join residual_payment r on r.product_id = e.product_id
+        and r.corporate_action_id = e.corporate_action_id and r.account_id = e.account_id
+        and r.reversed_date is null
       where e.drp_residual is not null and e.under_way is null
         and (e.drp_amount + e.residual_before
             is distinct from e.drp_cost + e.drp_residual
           or e.drp_cost is distinct from round(e.drp_units * e.drp_price, e.cents)
           -- as many units as the money buys: not one more, not one less
           or e.drp_units * e.drp_price > e.drp_amount + e.residual_before
-          or (e.drp_units + power(10::numeric, -m.decimals)) * e.drp_price
-            <= e.drp_amount + e.residual_before
+          or (r.account_id is null
+            and (e.drp_units + power(10::numeric, -m.decimals)) * e.drp_price
+              <= e.drp_amount + e.residual_before)
+          or (r.account_id is not null and (e.drp_units > 0
+            or r.amount not in (e.drp_amount, e.drp_residual)))
           or scale(trim_scale(e.drp_units)) > i.unit_decimals)`,
   },
   {
@@ -155,7 +162,10 @@ export const distributionChecks: Check[] = [
           or (e.payment_transaction_id is not null)
             <> (e.status_id >= ${Paid} and e.cash_amount > 0)
           or (e.tax_transaction_id is not null) <> (e.tax_amount > 0)
-          or (e.declared_drp_amount is not null) <> (e.tax_amount > 0)
+          or (e.tax_amount > 0 and e.declared_drp_amount is null)
+          -- kept where tax came off, or where an account that is closed was paid all of it
+          or (e.declared_drp_amount is not null and (e.status_id < ${Paid}
+            or (e.tax_amount = 0 and e.drp_amount > 0)))
           or (e.tax_amount > 0 and e.status_id < ${Paid})
           or (e.drp_residual is not null)
             <> (e.status_id = ${Completed} and e.drp_amount > 0)))`,

@@ -75,13 +75,13 @@ const accounts = (subject: StatementSubject) => sql`
         and w.account_id = t.account_id and w.amount > 0),
     'residualBefore', ${raw(money('t.residual_before'))},
     'drpUnits', trim_scale(t.drp_units)::text, 'drpCost', ${raw(money('t.drp_cost'))},
-    'drpResidual', ${raw(money('t.drp_residual'))},
-    'residualPaid', (
-      select ${raw(money('sum(r.amount)'))} from residual_payment r
-      where r.product_id = t.product_id and r.corporate_action_id = t.corporate_action_id
-        and r.account_id = t.account_id and r.reversed_date is null),
-    'payee', ${payee}) as data
+    'drpResidual', ${raw(money('t.drp_residual - coalesce(o.amount, 0)'))},
+    'residualPaid', ${raw(money('o.amount'))}, 'payee', ${payee}) as data
   from entitlement t
+  cross join lateral (
+    select sum(r.amount) as amount from residual_payment r
+    where r.product_id = t.product_id and r.corporate_action_id = t.corporate_action_id
+      and r.account_id = t.account_id and r.reversed_date is null) o
   join account a on a.product_id = t.product_id and a.account_id = t.account_id
   join investment i on i.investment_id = t.investment_id
   join product p on p.product_id = t.product_id
@@ -148,6 +148,10 @@ const reinvestedOf = (data: Data, { drpPrice, drpClass }: Shared) =>
     [`Units allotted${drpClass ? ` in ${drpClass}` : ''}`, grouped(data.drpUnits)],
     ['Price per unit', grouped(drpPrice)],
     ['Cost of the units allotted', grouped(data.drpCost)],
+    data.residualPaid !== null && [
+      'Paid to you, as the account is closed',
+      grouped(data.residualPaid),
+    ],
     ['Carried forward', grouped(data.drpResidual)],
   ])
 
@@ -181,9 +185,10 @@ function letter(of: Shared, { accountNumber, addressee, data }: Holding<Data>): 
       ...(isReinvested ? [reinvestedOf(data, of)] : []),
       ...(data.payee && data.cash !== '0.00' ? [pairs('Payment', [['Paid to', data.payee]])] : []),
     ],
-    notes: data.residualPaid
-      ? [`With it, ${data.residualPaid} left of earlier reinvestments was paid to you.`]
-      : [],
+    notes:
+      data.residualPaid && !isReinvested
+        ? [`With it, ${data.residualPaid} left of earlier reinvestments was paid to you.`]
+        : [],
   }
 }
 
