@@ -177,6 +177,32 @@ describe('The tolerance of an investment', () => {
   })
 })
 
+describe('A price that is dated back', () => {
+  it('is compared with the next price, too; of two in a list the later is told of', async () => {
+    const { productID } = await newProduct(service)
+    const { investmentID } = await newInvestment(service, productID, { priceTolerancePercent: 10 })
+    const send = (...prices: [day: string, price: number, more?: object][]) =>
+      admin.post(
+        '/Investment/Price',
+        prices.map(([day, price, more]) => ({
+          ...{ investmentID, priceDate: `2026-01-${day}`, price, ...more },
+        })),
+      )
+    all(await send(['10', 1]))
+    const far = await send(['05', 5])
+    refused(far, 409, 'price_tolerance')
+    assert.match(far.message!, /5 is more than 10 percent from 1, the price after it/)
+    refused(await send(['05', 0.9]), 409, 'price_tolerance')
+    const issued = await send(['05', 1, { applicationPrice: 1.2 }])
+    assert.deepEqual(fieldsOf(issued), ['[0].applicationPrice'])
+    const two = await send(['01', 3], ['02', 1])
+    refused(two, 409, 'price_tolerance')
+    assert.deepEqual(fieldsOf(two), ['[1].price'])
+    all(await send(['05', 5, { confirm: true }]))
+    all(await send(['11', 1.05]))
+  })
+})
+
 describe('A corrected price', () => {
   it('leaves prices that were given apart alone; null lets them follow it again', async () => {
     const { productID } = await newProduct(service)

@@ -183,6 +183,32 @@ describe('PUT /Product', () => {
   })
 })
 
+describe('The logo of an issuer', () => {
+  it('is a document of the product itself; others are not there', async () => {
+    const [own, foreign] = [await create(), await create()]
+    const documentOf = async ({ productID }: { productID: number }) => {
+      const reply = await service.admin.post('/Document', { documentTypeID: 6, productID })
+      assert.equal(reply.status, 200, reply.text)
+      return reply.data.documentID as number
+    }
+    const logoDocumentID = await documentOf(own)
+    const issuer = { name: 'Issuer', logoDocumentID }
+    const write = (change: object) => service.admin.put('/Product', { ...own, issuer: change })
+    assert.equal((await write(issuer)).data[0].issuer.logoDocumentID, logoDocumentID)
+    for (const absent of [999_999, await documentOf(foreign)]) {
+      const reply = await write({ ...issuer, logoDocumentID: absent })
+      refused(reply, 404, 'not_found')
+      assert.deepEqual(fieldsOf(reply), ['issuer.logoDocumentID'])
+    }
+    refused(await service.admin.post('/Product', { name: 'New', issuer }), 404, 'not_found')
+    // One that went since does not stand in the way of other changes.
+    const gone = await service.admin.delete(`/Document?DocumentID=${logoDocumentID}`)
+    assert.equal(gone.status, 200, gone.text)
+    assert.equal((await write({ ...issuer, name: 'Other' })).status, 200)
+    assert.equal((await write({ name: 'None' })).data[0].issuer.logoDocumentID, null)
+  })
+})
+
 describe('DELETE /Product', () => {
   it('removes a product by either id, for ever', async () => {
     const one = await create({ externalProductId: 'GONE' })

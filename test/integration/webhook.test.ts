@@ -196,6 +196,9 @@ describe('A webhook', () => {
       await until('it again', () => got.length === 2)
       assert.equal(got[1]!.headers['webhook-id'], first.headers['webhook-id'])
       refused(await service.admin.post('/Webhook/Replay', { webhookID }), 400, 'required')
+      const backwards = { from: '2026-07-02T00:00:00Z', to: '2026-07-02T00:00:00+01:00' }
+      const reply400 = await service.admin.post('/Webhook/Replay', { webhookID, ...backwards })
+      refused(reply400, 400, 'invalid_value')
     })
   })
 

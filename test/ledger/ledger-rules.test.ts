@@ -249,6 +249,27 @@ describe('Cost', () => {
   })
 })
 
+describe('An amount given with a set quantity', () => {
+  it('is what the change costs or brings, and not the price of the day', async () => {
+    const fund = await fresh({ price: 2 })
+    const { accountID, investmentID } = fund
+    const set = (quantity: number, amount?: number) =>
+      post('SetQuantity', { ...fund.own, quantity, amount })
+    const first = await set(60, 1000)
+    assert.deepEqual([only(first).amount, first.message], [1000, null])
+    assert.deepEqual(figures(await holdings(fund)), [[accountID, investmentID, 60, 1000, 0]])
+    // Out with money is sold, as by an adjustment; out without takes its cost along.
+    assert.equal(only(await set(30, 700.005)).amount, -700.01)
+    assert.deepEqual(figures(await holdings(fund)), [[accountID, investmentID, 30, 500, 200.01]])
+    only(await set(15))
+    assert.deepEqual(figures(await holdings(fund)), [[accountID, investmentID, 15, 250, 200.01]])
+    assert.equal(only(await set(20, 0)).amount, 0)
+    assert.deepEqual(figures(await holdings(fund)), [[accountID, investmentID, 20, 250, 200.01]])
+    assert.deepEqual(all(await set(20, 5)), [])
+    refused(await set(21, -1), 400)
+  })
+})
+
 describe('A price that is too old', () => {
   it('is used only by who confirms it or needs none', async () => {
     const fund = await fresh({ price: null })
@@ -266,8 +287,10 @@ describe('A price that is too old', () => {
     only(await post('Deposit', { ...deposit, quantity: 10 }))
     only(await post('Deposit', { ...deposit, investmentPrice: 2 }))
     only(await post('Deposit', { ...deposit, transactionDate: '2026-01-10' }))
-    refused(await post('SetQuantity', { ...deposit, quantity: 100 }), 409, 'price_too_old')
-    only(await post('SetQuantity', { ...deposit, quantity: 5 }))
+    const set = { ...fund.own, transactionDate: '2026-01-11' }
+    refused(await post('SetQuantity', { ...set, quantity: 100 }), 409, 'price_too_old')
+    only(await post('SetQuantity', { ...set, quantity: 100, amount: 60 }))
+    only(await post('SetQuantity', { ...set, quantity: 5 }))
   })
 })
 

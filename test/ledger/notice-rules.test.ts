@@ -94,6 +94,28 @@ describe('A notice', () => {
     assert.equal(all(await service.admin.get(query)).length, 2)
   })
 
+  it('of a conversion by price has no units of the target before its day', async () => {
+    const fund = await fresh({ investments: [{}, {}], price: 2 })
+    const [fromInvestmentID, toInvestmentID] = fund.investmentIDs
+    only(await post('Deposit', { ...fund.own, amount: 100 }))
+    const both = { accountID: fund.accountID, fromInvestmentID, toInvestmentID }
+    const byPrice = { ...both, quantity: 10, conversionMethod: 'Price' }
+    const [source, target] = all(await notice('Conversion', byPrice))
+    assert.deepEqual([source, target].map(figuresOf), [
+      { amount: null, quantity: 10 },
+      { amount: null, quantity: null },
+    ])
+    const { bizEventID } = source
+    all(await post('Conversion', { bizEventID, quantity: 4, partial: true, toInvestmentPrice: 3 }))
+    assert.deepEqual(figuresOf(await eventOf(target.bizEventID)), { amount: null, quantity: null })
+    const rest = all(await post('Conversion', { bizEventID, toInvestmentPrice: 3 }))
+    assert.deepEqual(rest.map(figuresOf), [
+      { amount: -12, quantity: -6 },
+      { amount: 12, quantity: 4 },
+    ])
+    assert.equal((await eventOf(target.bizEventID)).bizEventStatusID, 2)
+  })
+
   it('that is settled in part stays pending with what is left, until the rest is', async () => {
     const fund = await fresh()
     only(await post('Deposit', { ...fund.own, amount: 100 }))

@@ -81,6 +81,27 @@ describe('A hold', () => {
     assert.equal((await made.position()).availableQuantity, 45)
   })
 
+  it('is broken in an array by the items that go wrong, and not by those before them', async () => {
+    const { own, accounts, investmentID } = await holder()
+    const free = { accountID: accounts[1]!.accountID, investmentID }
+    only(await post('Allotment', { ...free, quantity: 100 }))
+    await hold({ ...own, quantity: 50, reason: 'Charge' })
+    const take = (account: object, quantity: number, transactionDate = '2026-01-10') => ({
+      ...{ ...account, quantity, transactionDate },
+    })
+    const fieldsOf = async (...items: object[]) => {
+      const reply = await post('Redemption', items)
+      refused(reply, 409, 'units_on_hold')
+      return reply.errors.map(({ field }) => field)
+    }
+    assert.deepEqual(await fieldsOf(take(own, 30), take(free, 30), take(own, 30)), ['[2].quantity'])
+    // By the day: the last of the list is the first to go.
+    const later = take(own, 30, '2026-01-12')
+    assert.deepEqual(await fieldsOf(later, take(free, 30), take(own, 30)), ['[0].quantity'])
+    assert.deepEqual(await fieldsOf(take(own, 51), take(own, 1)), ['[0].quantity', '[1].quantity'])
+    all(await post('Redemption', [take(own, 30), take(free, 30), take(own, 20)]))
+  })
+
   it('counts on its days, and nothing is dated back past it', async () => {
     const made = await holder()
     const own = { ...made.own, quantity: 100 }

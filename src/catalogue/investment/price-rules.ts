@@ -1,4 +1,4 @@
-import sql from 'sql-template-tag'
+import sql, { raw } from 'sql-template-tag'
 import { type Problem, refuseAll } from '../../platform/refusal.ts'
 import { inside } from '../../platform/shape/path.ts'
 import type { Tx } from '../../platform/sql/handle.ts'
@@ -40,50 +40,76 @@ export function refuseLocked(
   refuseAll(409, problems)
 }
 
-type Moved = { id: number; field: string; price: string; before: string; tolerance: string }
+type Moved = {
+  id: number
+  field: string
+  price: string
+  other: string
+  side: 'before' | 'after'
+  tolerance: string
+}
 type Replaced = { price: string; applicationPrice: string; redemptionPrice: string }
 
 /**
- * Refuses prices, written already, that are too far from the latest price before them: the price
- * itself, and those that units are issued and taken back at. Where there is none, a replaced price
- * is compared with what it replaces.
+ * Refuses prices, written already, that are too far from the latest price before them, or from
+ * which the next is too far: the price itself, and those that units are issued and taken back at.
+ * Where there is none before, a replaced price is compared with what it replaces. Of two prices of
+ * one list the later is told of.
  */
 export async function refuseBeyondTolerance(
   tx: Tx,
-  ids: readonly number[],
+  { ids, written = ids }: { ids: readonly number[]; written?: readonly number[] },
   pathOf: (id: number) => string,
   replaced?: Replaced,
 ) {
   if (ids.length === 0) return
   const moved = await tx.query<Moved>(sql`
     select v.investment_price_id as id, c.field, trim_scale(c.price)::text as price,
-      trim_scale(c.before)::text as before, trim_scale(i.price_tolerance_percent)::text as tolerance
+      trim_scale(c.other)::text as other, c.side,
+      trim_scale(i.price_tolerance_percent)::text as tolerance
     from investment_price v join investment i on i.investment_id = v.investment_id
-    left join lateral (
-      select o.price, coalesce(o.application_price, o.price) as application_price,
-        coalesce(o.redemption_price, o.price) as redemption_price
-      from investment_price o
-      where o.investment_id = v.investment_id and o.price_date < v.price_date
-      order by o.price_date desc limit 1) o on true
+    left join lateral (${neighbour('<', 'desc')}) o on true
+    left join lateral (${neighbour('>', 'asc')}) n
+      on n.investment_price_id <> all(${written}::int[])
+    cross join lateral (
+      select coalesce(o.price, ${replaced?.price ?? null}::numeric) as price,
+        coalesce(o.application_price, ${replaced?.applicationPrice ?? null}::numeric)
+          as application_price,
+        coalesce(o.redemption_price, ${replaced?.redemptionPrice ?? null}::numeric)
+          as redemption_price) b
     cross join lateral (values
-      ('price', v.price, coalesce(o.price, ${replaced?.price ?? null}::numeric)),
-      ('applicationPrice', coalesce(v.application_price, v.price),
-        coalesce(o.application_price, ${replaced?.applicationPrice ?? null}::numeric)),
-      ('redemptionPrice', coalesce(v.redemption_price, v.price),
-        coalesce(o.redemption_price, ${replaced?.redemptionPrice ?? null}::numeric)))
-      c (field, price, before)
+      ('price', v.price, 'before', b.price, b.price),
+      ('applicationPrice', coalesce(v.application_price, v.price), 'before',
+        b.application_price, b.price),
+      ('redemptionPrice', coalesce(v.redemption_price, v.price), 'before',
+        b.redemption_price, b.price),
+      ('price', v.price, 'after', n.price, n.price),
+      ('applicationPrice', coalesce(v.application_price, v.price), 'after',
+        n.application_price, n.price),
+      ('redemptionPrice', coalesce(v.redemption_price, v.price), 'after',
+        n.redemption_price, n.price)) c (field, price, side, other, plain)
     where v.investment_price_id = any(${ids}::int[])
-      and abs(c.price - c.before) * 100 > i.price_tolerance_percent * c.before
+      and abs(c.price - c.other) * 100 > i.price_tolerance_percent
+        * case c.side when 'before' then c.other else c.price end
       -- Those that are the price itself are told of once.
-      and (c.field = 'price' or c.price <> v.price
-        or c.before <> coalesce(o.price, ${replaced?.price ?? null}::numeric))
-    order by v.investment_price_id, c.field = 'price' desc, c.field`)
-  const problems = moved.map(({ id, price, before, tolerance, ...of }): Problem => {
+      and (c.field = 'price' or c.price <> v.price or c.other <> c.plain)
+    order by v.investment_price_id, c.field = 'price' desc, c.field, c.side desc`)
+  const problems = moved.map(({ id, price, other, side, tolerance, ...of }): Problem => {
     const field = inside(pathOf(id), of.field)
     const message =
-      `${field} ${price} is more than ${tolerance} percent from ${before}, the price before it. ` +
+      `${field} ${price} is more than ${tolerance} percent from ${other}, the price ${side} it. ` +
       'Send confirm: true with it if it is right.'
     return { code: 'price_tolerance', field, message }
   })
   refuseAll(409, problems)
 }
+
+/** The price next to price v of its investment, on one side or the other. */
+const neighbour = (side: '<' | '>', order: 'asc' | 'desc') =>
+  raw(`
+      select o.investment_price_id, o.price,
+        coalesce(o.application_price, o.price) as application_price,
+        coalesce(o.redemption_price, o.price) as redemption_price
+      from investment_price o
+      where o.investment_id = v.investment_id and o.price_date ${side} v.price_date
+      order by o.price_date ${order} limit 1`)

@@ -101,7 +101,8 @@ export async function createPrices(
   )
   const ids = await insertRows(tx, priceTable, rows, pathOf)
   const doubted = ids.filter((_, i) => !inputs[i]!.confirm)
-  await refuseBeyondTolerance(tx, doubted, (id) => path(ids.indexOf(id)))
+  const written = { ids: doubted, written: ids }
+  await refuseBeyondTolerance(tx, written, (id) => path(ids.indexOf(id)))
   const answer = await render(tx, sql`${selectPrice(among(ids))} order by v.investment_price_id`)
   return { ...answer, ids, productID: sole(products), changes: inputs }
 }
@@ -164,7 +165,7 @@ export async function updatePrice(tx: Tx, actor: Actor, input: PriceUpdate): Pro
   )
   refuseLocked([{ row, path: '' }], products)
   await put(tx, priceTable, stored, row)
-  if (!input.confirm) await refuseBeyondTolerance(tx, [id], () => '', replacedBy(stored))
+  if (!input.confirm) await refuseBeyondTolerance(tx, { ids: [id] }, () => '', replacedBy(stored))
   const after = await render(tx, selectPrice(among([id])))
   const changes = changesBetween(InvestmentPrice, before.json, after.json)
   const message = await correction(tx, productID, stored, row)

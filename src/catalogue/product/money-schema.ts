@@ -68,7 +68,10 @@ export const Issuer = document(
       phone: optional(text(50)),
       email: optional(text(254)),
       website: optional(text(200)),
-      logoDocumentID: optional(Id),
+      logoDocumentID: optional({
+        ...Id,
+        description: 'A document of this product that is an image, PNG or JPEG.',
+      }),
       accentColour: optional(Colour),
       statementNote: optional(
         text(2000, { description: 'What stands at the end of every statement.' }),

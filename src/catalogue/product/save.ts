@@ -1,8 +1,9 @@
+import sql from 'sql-template-tag'
 import type { Actor } from '../../platform/actor.ts'
 import { forbidden, invalid } from '../../platform/refusal.ts'
 import { changesBetween } from '../../platform/shape/mask.ts'
 import type { Sql, Tx } from '../../platform/sql/handle.ts'
-import { noSuch } from '../../platform/sql/identify.ts'
+import { identify, namesAny, noSuch, reference } from '../../platform/sql/identify.ts'
 import { render } from '../../platform/sql/render.ts'
 import { defineTable, lockRow, put, type Row, rowFrom } from '../../platform/sql/rows.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
@@ -35,6 +36,7 @@ export async function createProduct(
   const row = rowFrom(productTable, input)
   row.time_zone ??= timeZone
   await refuseUnknownZone(tx, undefined, row)
+  await refuseUnknownLogo(tx, 0, input)
   const id = await put(tx, productTable, undefined, row)
   return { ...(await render(tx, productByID(id))), ids: [id], productID: id, changes: input }
 }
@@ -51,6 +53,7 @@ export async function updateProduct(
   const row = rowFrom(productTable, input, { product_id: id }, stored)
   row.time_zone ??= timeZone
   await refuseUnknownZone(tx, stored, row)
+  await refuseUnknownLogo(tx, id, input)
   refuseUnlocking(actor, stored, row)
   const before = await render(tx, productByID(id))
   await put(tx, productTable, stored, row)
@@ -63,6 +66,21 @@ async function refuseUnknownZone(tx: Sql, before: Row | undefined, row: Row) {
   const zone = row.time_zone as string
   if (zone !== before?.time_zone && !(await knowsZone(tx, zone)))
     throw invalid('invalid_value', `The database does not know the time zone ${zone}.`, 'timeZone')
+}
+
+const logo = reference(
+  { what: 'document', table: 'document', columns: ['document_id'], inProduct: true },
+  ['logoDocumentID'],
+)
+
+/** The logo is a document of the product itself, or the one that it had; a new product has none. */
+async function refuseUnknownLogo(tx: Sql, productID: number, { issuer }: ProductInput) {
+  if (!issuer || !namesAny(logo, issuer)) return
+  const kept = await tx.query(sql`
+    select 1 from product where product_id = ${productID}
+      and issuer ->> 'logoDocumentID' = ${String(issuer.logoDocumentID)}`)
+  if (kept.length === 0)
+    await identify(tx, logo, issuer, { productIDs: [productID], path: () => 'issuer' })
 }
 
 /** What was closed is opened again by few. Dates as texts compare like dates. */

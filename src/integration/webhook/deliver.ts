@@ -74,6 +74,8 @@ const insertDeliveries = (webhookID: number, events: Fragment): Fragment => sql`
 export async function replayEvents(tx: Tx, actor: Actor, input: Replay): Promise<Written> {
   const { webhookID, from, to, eventIDs } = input
   if (!from && !eventIDs) throw invalid('required', 'Give from or eventIDs.', 'from')
+  if (from && to && Date.parse(to) < Date.parse(from))
+    throw invalid('invalid_value', 'to is before from.', 'to')
   const id = await lockWebhook(tx, actor, webhookID)
   const [hook] = await tx.query<Pick<Due, 'types' | 'productIDs'>>(sql`
     select types, product_ids as "productIDs" from webhook where webhook_id = ${id}`)

@@ -83,11 +83,14 @@ type EventRow = {
   parent?: number
 }
 
+type Notice = Partial<NoticeOfDeposit & NoticeOfRedemption & NoticeOfConversion>
+type Announced = Omit<Notice, 'quantity'> & { quantity?: string | undefined }
+
 /** Writes one notice; the fields it has in common with its other half come from the body. */
 async function insertEvent(
   tx: Tx,
   { productID, accountID }: Place,
-  notice: Partial<NoticeOfDeposit & NoticeOfRedemption & NoticeOfConversion>,
+  notice: Announced,
   { typeID, investmentID, externalID, parent }: EventRow,
 ): Promise<number> {
   const method = notice.conversionMethod && methods[notice.conversionMethod]
@@ -253,14 +256,18 @@ export async function noticeOfConversion(
   return written(tx, place, [source, target], masked(NoticeOfConversion, notice))
 }
 
-/** By factor the target gets the source's units times the factor, in decimals of its own. */
+/**
+ * By factor the target gets the source's units times the factor, in decimals of its own. By price
+ * its units are not known before the prices of the day on which it is settled.
+ */
 async function following(
   tx: Tx,
   notice: NoticeOfConversion & { conversionMethod: string },
   investmentID: number,
 ) {
   const { quantity, conversionFactor, conversionMethod } = notice
-  if (conversionMethod !== 'Factor' || quantity === undefined) return notice
+  if (conversionMethod !== 'Factor') return { ...notice, quantity: undefined }
+  if (quantity === undefined) return notice
   const [row] = await tx.query<{ quantity: string }>(sql`
     select trim_scale(round(${quantity}::numeric * ${conversionFactor}::numeric,
       i.unit_decimals))::text as quantity

@@ -109,7 +109,18 @@ export const Adjustment = posting(
 )
 export const SetQuantity = posting(
   'SetQuantity',
-  { ...oneLeg, quantity: NotNegative, investmentPrice: optional(Price) },
+  {
+    ...oneLeg,
+    quantity: { ...NotNegative, description: 'What shall be held at the end of the day.' },
+    amount: optional({
+      ...NotNegative,
+      description:
+        'What the change comes to, without a sign: the cost of units that come in, what those ' +
+        'that go out bring. Left out, units come in at the price of the day, and go out with ' +
+        'their cost and realise nothing.',
+    }),
+    investmentPrice: optional(Price),
+  },
   { ...example, quantity: 1000 },
 )
 export const Conversion = posting(

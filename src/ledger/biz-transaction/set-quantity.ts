@@ -9,9 +9,10 @@ const type = lookups.BizTransactionType['Set quantity']
 
 /**
  * Turns the units a holding shall have at the end of a day into the units to post, now that its
- * account is locked. The money follows at the price of the day, none where there is no price. A
- * holding that is set more than once in a list takes what was posted for it before, by day and
- * place, into account: each target holds at the end of its day, of two on one day the second.
+ * account is locked. The money is what was given for them, else it follows at the price of the day,
+ * none where there is no price. A holding that is set more than once in a list takes what was
+ * posted for it before, by day and place, into account: each target holds at the end of its day, of
+ * two on one day the second.
  */
 export async function setQuantities(
   tx: Tx,
@@ -26,6 +27,7 @@ export async function setQuantities(
     investment_id: investmentID,
     transaction_date: item.body.transactionDate,
     quantity: figures.quantity,
+    amount: item.body.amount,
     price: item.body.investmentPrice,
   }))
   const differences = await tx.query<{
@@ -34,7 +36,8 @@ export async function setQuantities(
     price: string | null
   }>(sql`
     select trim_scale(d.quantity) as quantity, c.price,
-      coalesce(round(d.quantity * c.price, minor_units(i.currency_id)), 0) as amount
+      coalesce(sign(d.quantity) * round(g.amount, minor_units(i.currency_id)),
+        round(d.quantity * c.price, minor_units(i.currency_id)), 0) as amount
     from (
       select *, coalesce(lag(change) over (partition by account_id, investment_id
         order by transaction_date, place), 0) as changed
@@ -52,9 +55,10 @@ export async function setQuantities(
   const posted = new Map(setting.map((row, i) => [row, differences[i]]))
   return rows.map((row) => {
     const figures = { ...row.figures, ...posted.get(row) }
-    // What is taken out takes its cost along, as an adjustment without money does.
-    const carries = row.asked.carries || (posted.has(row) && figures.quantity?.startsWith('-'))
-    return { ...row, figures, asked: { ...row.asked, carries: carries === true } }
+    // What is taken out for no money takes its cost along, as such an adjustment does.
+    const isTakenOut = posted.has(row) && figures.quantity?.startsWith('-') === true
+    const carries = row.asked.carries || (isTakenOut && row.asked.amount === undefined)
+    return { ...row, figures, asked: { ...row.asked, carries } }
   })
 }
 
@@ -64,6 +68,7 @@ const targetColumns = {
   investment_id: 'int',
   transaction_date: 'date',
   quantity: 'numeric',
+  amount: 'numeric',
   price: 'numeric',
 } as const
 

@@ -155,7 +155,11 @@ async function refuseHeld(
   all: readonly Posted[],
 ): Promise<Refused> {
   if (outgoing.length === 0) return new Map()
-  const taken = outgoing.map((row) => ({ ...row, date: dateOf(row) }))
+  const taken = outgoing.map((row) => ({
+    ...row,
+    date: dateOf(row),
+    quantity: row.figures.quantity ?? '0',
+  }))
   const problems = await holdProblems(tx, productID, taken)
   return refusalsFor(
     all,

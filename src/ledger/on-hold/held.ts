@@ -21,8 +21,8 @@ const {
 const outgoing: readonly number[] = [Redemption, transfer, conversion]
 export const takesOut = (typeID: number) => outgoing.includes(typeID)
 
-/** Something that takes units out of a holding on a day. */
-export type Taken = { accountID: number; investmentID: number; date: string }
+/** Something that takes units out of a holding on a day; how many, where it is one of several. */
+export type Taken = { accountID: number; investmentID: number; date: string; quantity?: string }
 
 /** Of some accounts those on which there are holds at all; their accounts are locked. */
 export async function accountsOnHold(tx: Tx, productID: number, accountIDs: readonly number[]) {
@@ -44,7 +44,10 @@ export const heldBack = (holding: string, day: Fragment, table = sql`hold`) => s
 
 type Short = { place: number; number: string; name: string; day: string; held: string | null }
 
-/** What is wrong with what was just written, by its place: it took units that are on hold. */
+/**
+ * What is wrong with what was just written, by its place: it took units that are on hold. Each of
+ * several is judged as if those that come after it in the ledger had not been.
+ */
 export async function holdProblems(
   tx: Tx,
   productID: number,
@@ -55,15 +58,24 @@ export async function holdProblems(
       coalesce(i.security_code, i.external_investment_id, i.name, i.investment_id::text) as name,
       case when not k.is_all then trim_scale(k.quantity)::text end as held
     from (
-      select ${productID}::int as product_id, t.* from unnest(
+      select ${productID}::int as product_id, p.today, t.*,
+        sum(t.quantity) over (partition by t.account_id, t.investment_id, t.date
+          order by t.place rows between 1 following and unbounded following) as later_that_day,
+        sum(t.quantity) over (partition by t.account_id, t.investment_id, t.date > p.today
+          order by t.date, t.place rows between 1 following and unbounded following) as later
+      from (
+        select ${today('p')} as today from product p
+        where p.product_id = ${productID}) p
+      cross join unnest(
         ${taken.map(({ accountID }) => accountID)}::int[],
         ${taken.map(({ investmentID }) => investmentID)}::int[],
-        ${taken.map(({ date }) => date)}::date[])
-        with ordinality t (account_id, investment_id, date, place)) g
-    join product p on p.product_id = g.product_id
+        ${taken.map(({ date }) => date)}::date[],
+        ${taken.map(({ quantity }) => quantity ?? null)}::numeric[])
+        with ordinality t (account_id, investment_id, date, quantity, place)) g
     join account a on a.account_id = g.account_id
     join investment i on i.investment_id = g.investment_id
-    cross join lateral (values (g.date), (greatest(g.date, ${today('p')}))) d (day)
+    cross join lateral (values (g.date, g.later_that_day), (greatest(g.date, g.today),
+      case when g.date > g.today then g.later_that_day else g.later end)) d (day, later)
     cross join lateral (${heldBack('g', sql`d.day`)}) k
     left join lateral (
       select b.closing_quantity as quantity from transaction_line b
@@ -71,7 +83,7 @@ export async function holdProblems(
         and b.investment_id = g.investment_id and b.transaction_date <= d.day
         and ${counted}
       order by b.transaction_date desc, b.biz_transaction_id desc limit 1) c on true
-    where k.is_all or coalesce(c.quantity, 0) < k.quantity
+    where k.is_all or coalesce(c.quantity, 0) - coalesce(d.later, 0) < k.quantity
     order by g.place, d.day desc`)
   return new Map(short.map((row) => [row.place, problemOf(row)]))
 }
