@@ -362,7 +362,8 @@ describe('Money of a DRP', () => {
     await choose(service, account(fund, 0), 1)
     const body = { investmentID: fund.investmentID, date: '2025-08-01' }
     only(await service.admin.post('/Distribution/PayResiduals', body))
-    const run = await newRun(service.admin, fund, { sources: ['Residual'] })
+    const processingDate = '2025-08-01'
+    const run = await newRun(service.admin, fund, { sources: ['Residual'], processingDate })
     assert.deepEqual(run.payments, { count: 1, amount: 3 })
   })
 })

@@ -22,7 +22,7 @@ export async function createRun(tx: Tx, actor: Actor, input: PaymentRunInput): P
   const currencyID = input.currencyID ?? own!.currencyID
   refuseUnfit(input, currencyID)
   const { fundingAccount: from, sources, format, upToDate = null } = input
-  const corporateActionIDs = input.corporateActionIDs ?? null
+  const corporateActionIDs = await distributionsOf(tx, productID, input)
   const minimum = input.minimumAmount ?? '0'
   const [run] = await tx.query<{ id: number }>(sql`
     insert into payment_run (product_id, sources, corporate_action_ids, currency_id, up_to_date,
@@ -37,11 +37,31 @@ export async function createRun(tx: Tx, actor: Actor, input: PaymentRunInput): P
   const today = await todayOf(tx, productID)
   const terms = { productID, runID: run!.id, sources, corporateActionIDs, currencyID }
   const { coolOffDays } = own!
-  const all = { ...terms, upToDate, today, format, minimum, coolOffDays }
+  const { processingDate } = input
+  const all = { ...terms, upToDate, processingDate, today, format, minimum, coolOffDays }
   await fill(tx, all, payable(all), claim(all))
   await dropEmpty(tx, productID, (alias) => ofRun({ productID, id: run!.id }, alias))
   return answer(tx, actor, all, masked(PaymentRunInput, input) as object)
 }
+
+/** The distributions that are named; a list of none limits nothing. */
+async function distributionsOf(tx: Tx, productID: number, { corporateActionIDs: ids = [] }: Asked) {
+  if (ids.length === 0) return null
+  const rows = await tx.query<{ id: number }>(sql`
+    select corporate_action_id as id from distribution
+    where product_id = ${productID} and corporate_action_id = any(${ids}::int[])`)
+  const there = new Set(rows.map(({ id }) => id))
+  refuseAll(
+    404,
+    ids.flatMap((id, place): Problem[] => {
+      const field = `corporateActionIDs[${place}]`
+      if (there.has(id)) return []
+      return [{ code: 'not_found', field, message: `No record was found for ${field} ${id}.` }]
+    }),
+  )
+  return ids
+}
+type Asked = Pick<PaymentRunInput, 'corporateActionIDs'>
 
 /** What the bank needs to know of the account that pays. */
 function refuseUnfit({ format, fundingAccount }: PaymentRunInput, currencyID: number) {
@@ -166,7 +186,7 @@ export async function dropEmpty(tx: Tx, productID: number, own: (alias: string) 
 export async function answer(
   tx: Tx,
   actor: Actor,
-  { productID, runID }: Pick<Terms, 'productID' | 'runID'>,
+  { productID, runID, processingDate }: Terms,
   changes: object,
 ): Promise<Written> {
   const [any] = await tx.query<{ any: boolean }>(sql`
@@ -174,7 +194,11 @@ export async function answer(
         and payment_run_id = ${runID})
       or exists (select 1 from payment_exception where product_id = ${productID}
         and payment_run_id = ${runID}) as any`)
-  if (!any!.any) throw conflict('nothing_to_pay', 'There is nothing to pay that is not in a run.')
+  if (!any!.any)
+    throw conflict(
+      'nothing_to_pay',
+      `There is nothing to pay on ${processingDate} that is not in a run.`,
+    )
   const rendered = await renderRun(tx, actor, { productID, id: runID })
   return { ...rendered, ids: [runID], productID, changes }
 }

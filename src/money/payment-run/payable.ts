@@ -14,6 +14,7 @@ export type Terms = {
   corporateActionIDs: readonly number[] | null
   currencyID: number
   upToDate: string | null
+  processingDate: string
   today: string
   format: Format
   minimum: string
@@ -34,7 +35,8 @@ const sourceOf = raw(`case t.biz_transaction_type_id when ${types.Redemption} th
 
 /**
  * The transactions of a product that pay money out and are in no run yet. What a redemption comes
- * to is payable from its day on.
+ * to is payable from its day on; what a distribution pays waits for a run whose file the bank works
+ * on that day or later.
  */
 export const payable = (terms: Terms): Fragment => sql`
   select t.biz_transaction_id, t.account_id, t.corporate_action_id, abs(t.amount) as amount,
@@ -47,8 +49,8 @@ export const payable = (terms: Terms): Fragment => sql`
     and ${sourceOf} = any(${terms.sources}::text[]) and t.amount <> 0 and ${raw(counts('t'))}
     and i.currency_id = ${terms.currencyID}
     and t.transaction_date <= coalesce(${terms.upToDate}::date, 'infinity')
-    and (t.biz_transaction_type_id <> ${types.Redemption}
-      or t.transaction_date <= ${terms.today}::date)
+    and t.transaction_date <= case t.biz_transaction_type_id
+      when ${types.Redemption} then ${terms.today}::date else ${terms.processingDate}::date end
     and (${terms.corporateActionIDs}::int[] is null
       or t.corporate_action_id = any(${terms.corporateActionIDs}::int[]))
     and not exists (select 1 from payment_item m where m.product_id = ${terms.productID}

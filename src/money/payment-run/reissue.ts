@@ -94,6 +94,7 @@ async function copyRun(tx: Tx, actor: Actor, run: Run): Promise<Terms> {
     productID: run.productID,
     corporateActionIDs: null,
     upToDate: null,
+    processingDate: today,
     today,
     minimum: '0',
     isToPresent: true,

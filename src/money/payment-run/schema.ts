@@ -51,10 +51,22 @@ export const PaymentRunInput = Type.Object(
   {
     ...product,
     sources: Type.Array(oneOf(sources), { minItems: 1, maxItems: 3 }),
-    corporateActionIDs: optional(Type.Array(Id, { maxItems: 1000 })),
+    corporateActionIDs: optional(
+      Type.Array(Id, {
+        maxItems: 1000,
+        description:
+          'Only what these distributions pay: their cash, and residuals that went with them. ' +
+          'Redemptions, and residuals paid by themselves, are then in no source. Empty: all.',
+      }),
+    ),
     currencyID: optional(lookupID('Currency')),
     upToDate: optional(DateOnly),
-    processingDate: DateOnly,
+    processingDate: {
+      ...DateOnly,
+      description:
+        'The day on which the bank pays. Distributions and residuals of a later payment date ' +
+        'wait for another run, redemptions until their day has come.',
+    },
     fundingAccount: FundingAccount,
     format: oneOf(formats),
     balanced: optional(Flag),

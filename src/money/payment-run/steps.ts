@@ -1,7 +1,7 @@
 import sql, { raw } from 'sql-template-tag'
 import { todayOf } from '../../catalogue/product/today.ts'
 import type { Actor } from '../../platform/actor.ts'
-import { conflict, invalid, Refusal } from '../../platform/refusal.ts'
+import { conflict, invalid, type Problem, Refusal, refuseAll } from '../../platform/refusal.ts'
 import { raise } from '../../platform/sql/event.ts'
 import type { Fragment, Tx } from '../../platform/sql/handle.ts'
 import { keepLedgerRows } from '../../platform/sql/ledger-version.ts'
@@ -37,6 +37,7 @@ export async function recordResults(all: Tx, actor: Actor, result: RunResult): P
   const tx = inProduct(all, run.productID)
   const today = await todayOf(tx, run.productID)
   refuseUnnamed(result)
+  refuseAhead(result, today)
   const given = result.payments.map(({ paymentID, reference, state, reason, date }, place) => ({
     place,
     payment_id: paymentID,
@@ -55,17 +56,17 @@ export async function recordResults(all: Tx, actor: Actor, result: RunResult): P
   )
   const found = await tx.query<{ place: number; state: string; id: number }>(sql`
     with found as materialized (
-      select n.place, n.state, n.reason, n.date, n.id as payment_id, n.before,
-        count(*) over (partition by n.id) as times
+      select n.place, n.state, n.reason, n.date, n.id as payment_id, n.before
       from (${named}) n),
     updated as (
       update payment p set state = f.state, state_reason = f.reason, state_date = f.date
       from found f
       where p.product_id = ${run.productID} and p.payment_id = f.payment_id
-        and f.before = 'Sent' and f.times = 1
+        and f.before = 'Sent'
       returning f.place)
     select f.place, f.payment_id as id, case when u.place is null then f.before end as state
-    from found f left join updated u on u.place = f.place`)
+    from found f left join updated u on u.place = f.place order by f.place`)
+  refuseTwice(found)
   refuseOthers(result, found)
   const { productID } = run
   const ids = found.flatMap(({ place, id }) =>
@@ -101,6 +102,32 @@ function refuseUnnamed({ payments }: RunResult) {
     throw invalid('required', 'Give paymentID or reference.', `payments[${place}].paymentID`)
 }
 
+/** What the bank has not done yet it cannot tell of. */
+const refuseAhead = ({ payments }: RunResult, today: string) =>
+  refuseAll(
+    400,
+    payments.flatMap(({ date }, place): Problem[] => {
+      const field = `payments[${place}].date`
+      if (date === undefined || date <= today) return []
+      return [{ code: 'out_of_range', field, message: `${field} is after today, ${today}.` }]
+    }),
+  )
+
+/** A result for each payment: which of two would count is not for us to say. */
+function refuseTwice(found: readonly { place: number; id: number }[]) {
+  const first = new Map(found.toReversed().map(({ id, place }) => [id, place]))
+  refuseAll(
+    400,
+    found.flatMap(({ id, place }): Problem[] => {
+      const field = `payments[${place}]`
+      const before = first.get(id)
+      if (before === place) return []
+      const message = `${field} names the same payment as payments[${before}].`
+      return [{ code: 'given_twice', field, message }]
+    }),
+  )
+}
+
 function refuseOthers({ payments }: RunResult, found: { place: number; state: string | null }[]) {
   const states = new Map(found.map(({ place, state }) => [place, state]))
   const at = (place: number) => `payments[${place}]`
@@ -121,7 +148,7 @@ function refuseOthers({ payments }: RunResult, found: { place: number; state: st
       wrong.map((place) => ({
         code: 'wrong_state',
         field: at(place),
-        message: `${at(place)} is ${states.get(place)}, not Sent, or is given twice.`,
+        message: `${at(place)} is ${states.get(place)}, not Sent.`,
       })),
     )
 }
@@ -158,7 +185,10 @@ export async function markUnclaimed(all: Tx, actor: Actor, asked: Unclaimed): Pr
   return told(tx, actor, run, { days: asked.days, payments: marked.length })
 }
 
-/** A draft goes as if it had not been; what it would have reissued is returned money again. */
+/**
+ * A draft goes as if it had not been; what it would have reissued is returned money again. Of a
+ * payment of which something was rolled back since, the rest is payable as if it was never sent.
+ */
 export async function deleteRun(all: Tx, actor: Actor, runID: number): Promise<Written> {
   const run = await lockRun(all, actor, runID, ['Draft'])
   const tx = inProduct(all, run.productID)
@@ -166,7 +196,12 @@ export async function deleteRun(all: Tx, actor: Actor, runID: number): Promise<W
   const first = await lockFirst(tx, run)
   const reissued = (payment: string): Fragment => sql`
     ${raw(payment)}.product_id = ${productID} and ${raw(payment)}.payment_id in (
-      select m.came_from_payment_id from payment_item m where ${ofRun(run, 'm')})`
+      select m.came_from_payment_id from payment_item m where ${ofRun(run, 'm')})
+    and ${raw(payment)}.amount = (
+      select sum(m.amount) from payment_item m
+      where m.product_id = ${productID} and (m.payment_id = ${raw(payment)}.payment_id
+        or (m.came_from_payment_id = ${raw(payment)}.payment_id
+          and m.payment_run_id = ${run.id})))`
   await keepLedgerRows(tx, 'payment', sql`(${ofRun(run, 't')} or (${reissued('t')}))`)
   for (const table of ['payment_run', 'payment_item', 'payment_exception'] as const)
     await keepLedgerRows(tx, table, ofRun(run, 't'))

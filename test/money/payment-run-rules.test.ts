@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import type { Client } from '../support/client.ts'
+import { account, configure, stage } from '../support/distribution.ts'
+import { assertVerified, dayIn, type Fund, only, poster } from '../support/ledger.ts'
+import {
+  mend,
+  newRun,
+  paidFund,
+  paymentsOf,
+  payOut,
+  runBody,
+  step,
+} from '../support/payment-run.ts'
+import { fieldsOf, refused } from '../support/refused.ts'
+import { type Service, startService } from '../support/service.ts'
+
+let service: Service
+let approver: Client
+before(async () => {
+  service = await startService()
+  approver = await service.userWith({ role: 'Administrator' })
+})
+after(async () => {
+  await assertVerified(service)
+  await service.stop()
+})
+
+const create = (fund: Fund, more: object) => service.admin.post('/PaymentRun', runBody(fund, more))
+
+/** A run that the bank has. */
+async function sentRun(fund: Fund, more: object = {}) {
+  const run = await newRun(service.admin, fund, more)
+  await step(approver, 'Approve', run)
+  await step(service.admin, 'Sent', run)
+  return run
+}
+
+describe('What a run takes', () => {
+  it('is nothing that is to be paid later than the bank works on it', async () => {
+    const { fund } = await paidFund(service, [100])
+    const paymentDate = dayIn(7)
+    const ahead = await configure(service, fund, { distributionAmountPerUnit: 0.5, paymentDate })
+    for (const name of ['Declare', 'Payment'] as const) await stage(service.admin, name, ahead)
+    const now = await newRun(service.admin, fund, { processingDate: dayIn(6) })
+    assert.deepEqual(now.payments, { count: 1, amount: 100 })
+    const early = await create(fund, { processingDate: dayIn(6) })
+    refused(early, 409, 'nothing_to_pay')
+    assert.match(early.message!, new RegExp(dayIn(6)))
+    const then = await newRun(service.admin, fund, { processingDate: paymentDate })
+    assert.deepEqual(then.payments, { count: 1, amount: 50 })
+  })
+
+  it('is of distributions that are named: none is all, one that is not there 404', async () => {
+    const { fund, distribution } = await paidFund(service, [100])
+    const { distribution: foreign } = await paidFund(service, [100])
+    const ids = [distribution, foreign].map(({ corporateActionID }) => corporateActionID)
+    const absent = await create(fund, { corporateActionIDs: [...ids, 999_999] })
+    refused(absent, 404, 'not_found')
+    assert.deepEqual(fieldsOf(absent), ['corporateActionIDs[1]', 'corporateActionIDs[2]'])
+    await payOut(service, fund, 0.5)
+    const all = await newRun(service.admin, fund, { corporateActionIDs: [] })
+    assert.deepEqual(all.payments, { count: 1, amount: 150 })
+  })
+})
+
+describe('POST /PaymentRun/Result', () => {
+  it('takes no day that has not come, and no payment twice', async () => {
+    const { fund } = await paidFund(service, [100, 200])
+    const run = await sentRun(fund)
+    const [first, other] = await paymentsOf(service.admin, run)
+    const { paymentID, reference } = first
+    const tell = (...payments: object[]) =>
+      service.admin.post('/PaymentRun/Result', { paymentRunID: run.paymentRunID, payments })
+    const state = 'Returned'
+    const ahead = await tell(
+      { paymentID, state, date: dayIn() },
+      { reference, state, date: dayIn(2) },
+    )
+    refused(ahead, 400, 'out_of_range')
+    assert.deepEqual(fieldsOf(ahead), ['payments[1].date'])
+    const twice = await tell(
+      { paymentID, state },
+      { paymentID: other.paymentID, state },
+      { reference, state: 'Paid' },
+    )
+    refused(twice, 400, 'given_twice')
+    assert.deepEqual(fieldsOf(twice), ['payments[2]'])
+    assert.match(twice.message!, /same payment as payments\[0\]/)
+    only(await tell({ paymentID, state, date: dayIn() }, { paymentID: other.paymentID, state }))
+  })
+})
+
+describe('A draft that sends returned money again', () => {
+  /** Two redemptions of one holder that came back together, in a draft to be sent again. */
+  async function returned() {
+    const { fund } = await paidFund(service, [100])
+    await mend(service, account(fund, 0), 'is_for_redemption = true')
+    const own = { accountID: account(fund, 0), investmentID: fund.investmentID }
+    const redeem = async (quantity: number): Promise<number> =>
+      only(await poster(() => service.admin)('Redemption', { ...own, quantity })).bizTransactionID
+    const ids = [await redeem(5), await redeem(7)]
+    const run = await sentRun(fund, { sources: ['Redemption'] })
+    const [{ paymentID }] = await paymentsOf(service.admin, run)
+    await step(service.admin, 'Result', run, { payments: [{ paymentID, state: 'Returned' }] })
+    const draft = await step(service.admin, 'Reissue', run)
+    const rollBack = async (bizTransactionID: number) =>
+      only(await service.admin.put('/BizTransaction/Rollback', { bizTransactionID }))
+    const drop = async () => {
+      const path = `/PaymentRun?PaymentRunID=${draft.paymentRunID}`
+      assert.equal((await service.admin.delete(path)).status, 200)
+    }
+    const first = async () => {
+      const now = only(await service.admin.get(`/PaymentRun?PaymentRunID=${run.paymentRunID}`))
+      return [now.state, (await paymentsOf(service.admin, run))[0].state]
+    }
+    return { fund, ids, rollBack, drop, first }
+  }
+
+  it('loses what is rolled back; what is left is payable when the draft goes', async () => {
+    const { fund, ids, rollBack, drop, first } = await returned()
+    await rollBack(ids[0]!)
+    await drop()
+    assert.deepEqual(await first(), ['Closed', 'Reissued'])
+    const next = await newRun(service.admin, fund, { sources: ['Redemption'] })
+    assert.deepEqual(next.payments, { count: 1, amount: 7 })
+    await assertVerified(service)
+  })
+
+  it('and all of it rolled back leaves nothing returned, unclaimed or payable', async () => {
+    const { fund, ids, rollBack, drop, first } = await returned()
+    for (const id of ids) await rollBack(id)
+    await drop()
+    assert.deepEqual(await first(), ['Closed', 'Reissued'])
+    refused(await create(fund, { sources: ['Redemption'] }), 409, 'nothing_to_pay')
+  })
+
+  it('gives all of it back as returned when nothing was', async () => {
+    const { drop, first } = await returned()
+    assert.deepEqual(await first(), ['Closed', 'Reissued'])
+    await drop()
+    assert.deepEqual(await first(), ['Sent', 'Returned'])
+  })
+})
