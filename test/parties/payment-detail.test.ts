@@ -147,6 +147,29 @@ describe('GET /PaymentDetail without an id', () => {
     )
   })
 
+  it('goes page by page where pages are asked for, as every list does', async () => {
+    const { bizEntityID } = await newEntity()
+    const made = []
+    for (const comments of ['a', 'b', 'c'])
+      made.push(only(await post({ bizEntityID, comments, paymentTypeID: 1 })).paymentDetailID)
+    const read = (more: string) =>
+      service.admin.get(`/PaymentDetail?BizEntityID=${bizEntityID}&${more}`)
+    const idsOf = ({ data }: { data: { paymentDetailID: number }[] }) =>
+      data.map(({ paymentDetailID }) => paymentDetailID)
+    const first = await read('PageSize=2&IncludeTotal=true')
+    assert.deepEqual(idsOf(first), made.slice(0, 2))
+    const { nextCursor, totalCount } = JSON.parse(first.text)
+    assert.equal(totalCount, 3)
+    assert.equal(first.headers.get('next-cursor'), nextCursor)
+    const rest = await read(`PageSize=2&Cursor=${nextCursor}`)
+    assert.deepEqual(idsOf(rest), made.slice(2))
+    assert.equal(JSON.parse(rest.text).nextCursor, undefined)
+    assert.deepEqual(idsOf(await read('Order=desc')), made.toReversed())
+    assert.deepEqual(idsOf(await read('PageNumber=2&PageSize=1')), made.slice(1, 2))
+    refused(await read('Cursor=x'), 400, 'invalid_cursor')
+    refused(await read('PageSize=100000'), 400, 'page_size_exceeded')
+  })
+
   it('gives its connection back when the client hangs up in the middle', async () => {
     const { bizEntityID } = await newEntity()
     await rowsOf(

@@ -9,17 +9,19 @@ import {
   PaymentDetailUpdate,
   paymentDetailParameter,
 } from './schema.ts'
-import { paymentDetailKind, selectPaymentDetails } from './sql.ts'
+import { paymentDetailKind, readPaymentDetails, selectPaymentDetails } from './sql.ts'
 
 export const paymentDetailEndpoints = [
   streaming({
     operation: 'GET /PaymentDetail',
     access: 'PaymentDetail.Read',
-    summary: 'Read one payment detail, those of an entity, or all: streamed, without pages.',
+    summary: 'Read one payment detail, those of an entity, or all: streamed, or page by page.',
+    description: 'Without PageNumber, PageSize, Cursor, Order and IncludeTotal all there are.',
     query: PaymentDetailQuery,
     data: arrayOf(PaymentDetail),
     etag: { by: paymentDetailParameter.fields },
     select: ({ query, actor }) => selectPaymentDetails(actor, query),
+    page: ({ query, actor }, handle) => readPaymentDetails(handle, actor, query),
   }),
   writing({
     operation: 'POST /PaymentDetail',

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { paging } from '../../platform/http/paging.ts'
 import { lookupID } from '../../platform/lookup/lookups.ts'
 import {
   ExternalId,
@@ -87,6 +88,7 @@ export const PaymentDetailQuery = Type.Object({
   ...PaymentDetailKey.properties,
   BizEntityID: optional(Id),
   ExternalBizEntityId: optional(ExternalId),
+  ...paging,
 })
 
 export type PaymentDetailQuery = Static<typeof PaymentDetailQuery>

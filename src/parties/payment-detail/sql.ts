@@ -1,7 +1,8 @@
 import sql from 'sql-template-tag'
 import type { Actor } from '../../platform/actor.ts'
-import type { Fragment } from '../../platform/sql/handle.ts'
+import type { Fragment, Sql } from '../../platform/sql/handle.ts'
 import { identified } from '../../platform/sql/identify.ts'
+import { page, renderPage } from '../../platform/sql/paging.ts'
 import { columns, lastThree } from '../../platform/sql/render.ts'
 import { defineTable, type Row } from '../../platform/sql/rows.ts'
 import { bizEntityParameter } from '../investor/identities.ts'
@@ -31,9 +32,10 @@ const owner = { externalBizEntityId: 'be.external_biz_entity_id' }
 const inClear = columns(PaymentDetail, 't', owner)
 const inMasks = columns(PaymentDetail, 't', { ...owner, ...bankMasks })
 
-const selectPaymentDetail = (where: Fragment, actor: Actor) => sql`
+const table = sql`payment_detail`
+const selectPaymentDetail = (where: Fragment, actor: Actor, rows = table) => sql`
   select ${mayRead(actor) ? inClear : inMasks}
-  from payment_detail t join biz_entity be on be.biz_entity_id = t.biz_entity_id
+  from ${rows} t join biz_entity be on be.biz_entity_id = t.biz_entity_id
   where ${where}`
 
 const owners = ['bizEntity'] as const
@@ -77,12 +79,22 @@ function oneDefaultEach(rows: Row[]): Row[] {
   )
 }
 
-/** One, those of an entity, or all there are: the order lets the cursor walk the primary key. */
+/** One, those of an entity, or all that the caller may see. */
+const asked = (actor: Actor, query: PaymentDetailQuery) => sql`
+  ${identified(paymentDetailParameter, query, 't')}
+    and ${identified(bizEntityParameter, query, 'be')} and ${visibleEntity(actor, 'be')}`
+
+/** The order lets the cursor walk the primary key. */
+const inOrder = sql`order by t.payment_detail_id`
+
 export const selectPaymentDetails = (actor: Actor, query: PaymentDetailQuery) =>
-  selectPaymentDetail(
-    sql`
-    ${identified(paymentDetailParameter, query, 't')}
-      and ${identified(bizEntityParameter, query, 'be')} and ${visibleEntity(actor, 'be')}
-    order by t.payment_detail_id`,
-    actor,
-  )
+  selectPaymentDetail(sql`${asked(actor, query)} ${inOrder}`, actor)
+
+export const readPaymentDetails = (handle: Sql, actor: Actor, query: PaymentDetailQuery) =>
+  renderPage(handle, query, {
+    key: ['paymentDetailID'],
+    rows: (wanted) => sql`
+      select t.* from payment_detail t join biz_entity be on be.biz_entity_id = t.biz_entity_id
+      where ${asked(actor, query)} ${page(wanted, 'payment_detail t', 't.payment_detail_id')}`,
+    show: (rows) => selectPaymentDetail(sql`true ${inOrder}`, actor, sql`(${rows})`),
+  })

@@ -80,8 +80,14 @@ type Declaration<Q extends TObject = TObject, B extends TSchema = TSchema> = {
 /** A read may take a body: POST /Distribution/Preview does, and yet writes nothing. */
 type Reads<Query, Body> = { read(request: Request<Query, Body>, handle: Sql): Promise<Shown> }
 
-/** For a read without pages: its rows go out as they come, whatever their number. */
-type Streams<Query> = { select(request: Request<Query, unknown>): Fragment }
+/**
+ * For a read without pages: its rows go out as they come, whatever their number. A request that
+ * asks for a page gets one.
+ */
+type Streams<Query> = {
+  select(request: Request<Query, unknown>): Fragment
+  page(request: Request<Query, unknown>, handle: Sql): Promise<Shown>
+}
 
 type InTurn = <T>(work: () => Promise<T>, request: Request<unknown, unknown>) => Promise<T>
 

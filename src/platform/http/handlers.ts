@@ -23,7 +23,7 @@ import type {
 import { shownBody, successBody } from './envelope.ts'
 import { type Condition, conditionReader, etagOf, type Taggings } from './etag.ts'
 import { ofConstraint } from './failure.ts'
-import { limitPages } from './paging.ts'
+import { asksForPage, limitPages } from './paging.ts'
 import type { ReadsInTurn } from './read-turns.ts'
 import { type RetryOptions, retryKey } from './retry.ts'
 import { answerSuccess } from './server.ts'
@@ -56,6 +56,13 @@ export function handlerOf(endpoint: Endpoint, options: HandlerOptions): Handler 
   const { database } = options
   const inShare = (taken: Taken) => (endpoint.atOnce ? database : shareOf(taken, options))
   const take = takerOf(endpoint, options)
+  const show = (reply: FastifyReply, taken: Taken, read: Shown) => {
+    const answer = withIgnored(read, taken)
+    labelled(reply, endpoint, taken, answer)
+    const { nextCursor } = answer.beside ?? {}
+    if (nextCursor !== undefined) reply.header('next-cursor', nextCursor)
+    return answerSuccess(reply, shownBody(answer))
+  }
   switch (endpoint.kind) {
     case 'read':
       return async (request, reply) => {
@@ -63,15 +70,13 @@ export function handlerOf(endpoint: Endpoint, options: HandlerOptions): Handler 
         const isAnywhere = taken.actor && !endpoint.current && !endpoint.atOnce
         const handle = isAnywhere ? fromAny(taken, options) : inShare(taken)
         const read = await inItsTime(taken, options, handle, (of) => endpoint.read(taken, of))
-        const answer = withIgnored(read, taken)
-        labelled(reply, endpoint, taken, answer)
-        const { nextCursor } = answer.beside ?? {}
-        if (nextCursor !== undefined) reply.header('next-cursor', nextCursor)
-        return answerSuccess(reply, shownBody(answer))
+        return show(reply, taken, read)
       }
     case 'stream':
       return async (request, reply) => {
         const taken = take(request)
+        if (asksForPage(taken.query as object))
+          return show(reply, taken, await endpoint.page(taken, fromAny(taken, options)))
         const label = (answer: Answer) => labelled(reply, endpoint, taken, answer)
         const select = endpoint.select(taken)
         return answerRows(reply, { database, select, handle: inShare(taken), label }, taken)

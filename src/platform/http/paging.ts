@@ -27,6 +27,9 @@ export const paging = {
   ),
 }
 
+/** Whether a request says anything of pages. */
+export const asksForPage = (query: object) => Object.keys(paging).some((name) => name in query)
+
 /** For reads that can tell what the register knew at a moment: see platform/sql/known.ts. */
 export const knownAt = {
   KnownAt: Type.Optional(
