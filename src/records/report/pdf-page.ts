@@ -1,3 +1,4 @@
+import { boxesIn, fitted, wordsOfBoxes, wrapped } from '../statement/glyphs.ts'
 import type { Tags } from './pdf-tags.ts'
 import type { Chart, Column, Row, Table } from './table.ts'
 
@@ -146,8 +147,13 @@ function putIn(doc: Sheet, text: string, { kind }: Column, x: number, width: num
   put(doc, text, at, y)
 }
 
-const put = (doc: Sheet, text: string, x: number, y: number) =>
+/** The characters of each document that were printed as boxes. */
+const boxes = new WeakMap<Sheet, Set<string>>()
+
+function put(doc: Sheet, text: string, x: number, y: number) {
   doc.text(text, x, y, { lineBreak: false })
+  for (const one of boxesIn(doc, text)) boxes.set(doc, (boxes.get(doc) ?? new Set()).add(one))
+}
 
 function shownIn({ kind }: Column, value: string): string {
   if (kind === 'number') return grouped(value)
@@ -163,30 +169,6 @@ function shortDate(date: string): string {
   return `${day} ${months[Number(month) - 1]} ${year}`
 }
 
-/** As much of a text as there is room for. */
-function fitted(doc: Sheet, text: string, width: number): string {
-  if (doc.widthOfString(text) <= width) return text
-  const letters = [...text.slice(0, 500)]
-  let [fits, over] = [0, letters.length]
-  while (over - fits > 1) {
-    const middle = (fits + over) >> 1
-    if (doc.widthOfString(`${letters.slice(0, middle).join('')}…`) <= width) fits = middle
-    else over = middle
-  }
-  return `${letters.slice(0, fits).join('').trimEnd()}…`
-}
-
-function wrapped(doc: Sheet, text: string, width: number, most: number): string[] {
-  const lines: string[] = []
-  for (const word of text.split(' ')) {
-    const longer = lines.length > 0 ? `${lines.at(-1)} ${word}` : word
-    if (lines.length > 0 && (doc.widthOfString(longer) <= width || lines.length === most))
-      lines[lines.length - 1] = longer
-    else lines.push(word)
-  }
-  return lines.map((line) => fitted(doc, line, width))
-}
-
 export function footer(doc: Sheet, layout: Layout, page: number, pages: number) {
   const { left, right, height, moment } = layout
   const y = height - 30
@@ -200,6 +182,15 @@ export function footer(doc: Sheet, layout: Layout, page: number, pages: number) 
   put(doc, `As known ${known} · Registry Platform`, left, y)
   const number = `Page ${page} of ${pages}`
   put(doc, number, right - doc.widthOfString(number), y)
+}
+
+/** On the last page, below the rows: what could not be printed, where there is any. */
+export function drawBoxesNote(doc: Sheet, tags: Tags, { left, right, bottom }: Layout) {
+  const found = boxes.get(doc)
+  if (!found) return
+  doc.font('plain').fontSize(7).fillColor(faint)
+  const words = `${wordsOfBoxes(found)} The report as CSV, XLSX or JSON has it.`
+  tags.paragraph(() => put(doc, fitted(doc, words, right - left), left, bottom + 4))
 }
 
 const chartHeight = 120

@@ -8,6 +8,7 @@ import { Refusal } from '../../platform/refusal.ts'
 import {
   belowRunningTitle,
   drawAbout,
+  drawBoxesNote,
   drawChart,
   drawHead,
   drawRow,
@@ -162,6 +163,7 @@ async function draw(
         .fontSize(9)
         .text('There is nothing to show.', margin, y + 8)
     })
+  drawBoxesNote(doc, tags, layout)
   tags.end()
 }
 

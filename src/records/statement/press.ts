@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import PDFDocument from 'pdfkit'
+import { boxesIn, fitted, wordsOfBoxes, wrapped } from './glyphs.ts'
 import type { Issuer, Letter, Section } from './letter.ts'
 
 /** The paper that letters are written on, and the moment that they tell of. */
@@ -79,7 +80,10 @@ function drawLetter(desk: Desk, letter: Letter) {
     return 62
   }
   for (const section of letter.sections) y = drawSection(desk, section, y, turn)
-  for (const note of [...letter.notes, paper.issuer.statementNote ?? '']) {
+  set(desk, 'plain', 8, faint)
+  const boxes = boxesIn(doc, textsOf(letter) + Object.values(paper.issuer).join(''))
+  const unprinted = boxes.length > 0 ? wordsOfBoxes(boxes) : ''
+  for (const note of [...letter.notes, paper.issuer.statementNote ?? '', unprinted]) {
     if (!note) continue
     set(desk, 'plain', 8, faint)
     const tall = doc.heightOfString(note, { width: right - left })
@@ -130,6 +134,8 @@ function frontOf(desk: Desk, { title, addressee, references }: Letter): number {
 }
 
 const rowHeight = 14
+/** Between two lines of a heading. */
+const headLine = 10
 
 /** A table, on as many pages as it takes, with its head on each. */
 function drawSection(desk: Desk, section: Section, top: number, turn: () => number): number {
@@ -153,13 +159,17 @@ function drawSection(desk: Desk, section: Section, top: number, turn: () => numb
       }
       x += wide
     }
-    y += rowHeight
   }
-  const titles = columns.map(({ title }) => title)
+  set(desk, 'bold', 8.5, accent)
+  const titles = columns.map(({ title, width: part }) => wrapped(doc, title, part * share - 6, 3))
+  const lines = Math.max(...titles.map(({ length }) => length))
+  // Headings that differ in their lines stand at the bottom, over what they are of.
+  const lineOf = (n: number) => titles.map((own) => own[n - lines + own.length] ?? null)
   const head = () => {
-    if (!titles.some(Boolean)) return
-    doc.rect(left, y, right - left, rowHeight).fill('#eef2f6')
-    cells('bold', accent, titles)
+    if (!columns.some(({ title }) => title)) return
+    doc.rect(left, y, right - left, rowHeight + (lines - 1) * headLine).fill('#eef2f6')
+    for (let n = 0; n < lines; n++, y += headLine) cells('bold', accent, lineOf(n))
+    y += rowHeight - headLine
   }
   head()
   for (const [i, row] of rows.entries()) {
@@ -174,6 +184,7 @@ function drawSection(desk: Desk, section: Section, top: number, turn: () => numb
       .lineWidth(isSum ? 0.9 : 0.3)
     doc.strokeColor(isSum ? ink : rule).stroke()
     cells(isSum ? 'bold' : 'plain', ink, row)
+    y += rowHeight
   }
   return y + 14
 }
@@ -211,12 +222,4 @@ function writeRight(
 ) {
   set(desk, 'plain', size, colour)
   desk.doc.text(text, x - desk.doc.widthOfString(text), y, { lineBreak: false })
-}
-
-/** As much of a text as there is room for. */
-function fitted(doc: Sheet, text: string, room: number): string {
-  if (doc.widthOfString(text) <= room) return text
-  let end = text.length - 1
-  while (end > 1 && doc.widthOfString(`${text.slice(0, end)}…`) > room) end--
-  return `${text.slice(0, end).trimEnd()}…`
 }

@@ -1,0 +1,52 @@
+type Sheet = PDFKit.PDFDocument
+
+/** What every font here has, so that hardly a text needs a closer look. */
+const usual = /^[\x20-\x7e\xa0-\u017f\u2013-\u2026]*$/
+
+/** pdfkit has the font that it read, which knows its characters; its types do not say so. */
+type Fonted = { _font: { font: { hasGlyphForCodePoint?: (point: number) => boolean } } }
+
+/** The characters of a text that the font in use has no picture of: it prints a box for each. */
+export function boxesIn(doc: Sheet, text: string): string[] {
+  if (usual.test(text)) return []
+  const { font } = (doc as unknown as Fonted)._font
+  const has = (point: number) => font.hasGlyphForCodePoint?.(point) ?? true
+  return [...new Set(text)].filter((one) => one.trim() !== '' && !has(one.codePointAt(0)!))
+}
+
+const mostNamed = 8
+
+/** What stands where boxes do: a name that nobody can read is told of, not passed over. */
+export function wordsOfBoxes(boxes: Iterable<string>): string {
+  const points = [...boxes].map(
+    (one) => `U+${one.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}`,
+  )
+  const more = points.length > mostNamed ? ', …' : ''
+  const named = points.slice(0, mostNamed).join(', ')
+  return `A box stands for a character that cannot be printed here (${named}${more}).`
+}
+
+/** As much of a text as there is room for. */
+export function fitted(doc: Sheet, text: string, width: number): string {
+  if (doc.widthOfString(text) <= width) return text
+  const letters = [...text.slice(0, 500)]
+  let [fits, over] = [0, letters.length]
+  while (over - fits > 1) {
+    const middle = (fits + over) >> 1
+    if (doc.widthOfString(`${letters.slice(0, middle).join('')}…`) <= width) fits = middle
+    else over = middle
+  }
+  return `${letters.slice(0, fits).join('').trimEnd()}…`
+}
+
+/** A text in lines between its words, at most so many. */
+export function wrapped(doc: Sheet, text: string, width: number, most: number): string[] {
+  const lines: string[] = []
+  for (const word of text.split(' ')) {
+    const longer = lines.length > 0 ? `${lines.at(-1)} ${word}` : word
+    if (lines.length > 0 && (doc.widthOfString(longer) <= width || lines.length === most))
+      lines[lines.length - 1] = longer
+    else lines.push(word)
+  }
+  return lines.map((line) => fitted(doc, line, width))
+}
