@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
-import { appendFileSync, existsSync, readdirSync, readFileSync } from 'node:fs'
+import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { delimiter, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -48,6 +48,36 @@ export function start({ file, args, log, env, owner }: Program): Started {
     isUp: () => running.has(child),
     signal: (name) => void child.kill(name),
   }
+}
+
+export type Node = { url: string; process: Started }
+type Place = { dataDir: string; databaseUrl: string; username: string; password: string }
+
+/** The built service in a process of its own, on a database that is migrated. */
+export async function startNode({ dataDir, databaseUrl, ...first }: Place): Promise<Node> {
+  mkdirSync(dataDir, { recursive: true })
+  const log = `${dataDir}.log`
+  const service = start({
+    file: process.execPath,
+    args: ['dist/main.js'],
+    log,
+    env: {
+      PORT: '0',
+      DATABASE_URL: databaseUrl,
+      REGISTRY_DATA_DIR: dataDir,
+      REGISTRY_LOG_LEVEL: 'warn',
+      REGISTRY_JWT_SECRET: 'a secret that nodes share, for a drill',
+      REGISTRY_ENCRYPTION_KEY: Buffer.alloc(32, 'k').toString('base64'),
+      REGISTRY_ADMIN_USERNAME: first.username,
+      REGISTRY_ADMIN_PASSWORD: first.password,
+    },
+  })
+  const url = await until('the service', () => {
+    const said = readFileSync(log, { encoding: 'utf8', flag: 'a+' })
+    if (!service.isUp()) throw new Error(`The service ended: ${said}`)
+    return /API +(http\S+)/.exec(said)?.[1]
+  })
+  return { url, process: service }
 }
 
 /** Whatever becomes of us, what we started is ended. */

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
@@ -8,7 +7,7 @@ import { build } from '../../scripts/run.mjs'
 import { verify } from '../../src/operations/verify/verify.ts'
 import { type Cluster, findPrograms, type Node, startCluster } from './cluster.ts'
 import { createFund, type Fund, type Posting, replay, signIn, startLoad } from './load.ts'
-import { signalPid, start, until } from './processes.ts'
+import { signalPid, startNode, until } from './processes.ts'
 
 /**
  * `npm run test:failover`: takes the leader of a replicated PostgreSQL away under load and counts.
@@ -193,29 +192,9 @@ const lineOf = (round: Round) =>
 /** A node of the service as it is run, on whatever leads. */
 async function startService({ folder, connection }: Cluster, number: number): Promise<string> {
   const { user, password: own, host, port } = connection
+  const databaseUrl = `postgres://${user}:${own}@${host}:${port}/registry`
   const dataDir = join(folder, `service-${number}`)
-  mkdirSync(dataDir)
-  const log = join(folder, `service-${number}.log`)
-  const service = start({
-    file: process.execPath,
-    args: ['dist/main.js'],
-    log,
-    env: {
-      PORT: '0',
-      DATABASE_URL: `postgres://${user}:${own}@${host}:${port}/registry`,
-      REGISTRY_DATA_DIR: dataDir,
-      REGISTRY_LOG_LEVEL: 'warn',
-      REGISTRY_JWT_SECRET: 'a secret that both nodes share, for a drill',
-      REGISTRY_ENCRYPTION_KEY: Buffer.alloc(32, 'k').toString('base64'),
-      REGISTRY_ADMIN_USERNAME: username,
-      REGISTRY_ADMIN_PASSWORD: password,
-    },
-  })
-  return until('the service', () => {
-    const said = readFileSync(log, { encoding: 'utf8', flag: 'a+' })
-    if (!service.isUp()) throw new Error(`The service ended: ${said}`)
-    return /API +(http\S+)/.exec(said)?.[1]
-  })
+  return (await startNode({ dataDir, databaseUrl, username, password })).url
 }
 
 async function rowsOf(connection: pg.ClientConfig, text: string, values: unknown[] = []) {
