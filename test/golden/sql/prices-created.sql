@@ -15,27 +15,47 @@ insert into investment_price (investment_id, price_date, price, application_pric
 select r.investment_id, r.price_date, r.price, r.application_price, r.redemption_price from unnest($1::integer[],$2::date[],$3::numeric[],$4::numeric[],$5::numeric[]) r ("investment_id", "price_date", "price", "application_price", "redemption_price") returning investment_price_id as key;
 
 select v.investment_price_id as id, c.field, trim_scale(c.price)::text as price,
-  trim_scale(c.before)::text as before, trim_scale(i.price_tolerance_percent)::text as tolerance
+  trim_scale(c.other)::text as other, c.side,
+  trim_scale(i.price_tolerance_percent)::text as tolerance
 from investment_price v join investment i on i.investment_id = v.investment_id
 left join lateral (
-  select o.price, coalesce(o.application_price, o.price) as application_price,
+  select o.investment_price_id, o.price,
+    coalesce(o.application_price, o.price) as application_price,
     coalesce(o.redemption_price, o.price) as redemption_price
   from investment_price o
   where o.investment_id = v.investment_id and o.price_date < v.price_date
   order by o.price_date desc limit 1) o on true
+left join lateral (
+  select o.investment_price_id, o.price,
+    coalesce(o.application_price, o.price) as application_price,
+    coalesce(o.redemption_price, o.price) as redemption_price
+  from investment_price o
+  where o.investment_id = v.investment_id and o.price_date > v.price_date
+  order by o.price_date asc limit 1) n
+  on n.investment_price_id <> all($1::int[])
+cross join lateral (
+  select coalesce(o.price, $2::numeric) as price,
+    coalesce(o.application_price, $3::numeric)
+      as application_price,
+    coalesce(o.redemption_price, $4::numeric)
+      as redemption_price) b
 cross join lateral (values
-  ('price', v.price, coalesce(o.price, $1::numeric)),
-  ('applicationPrice', coalesce(v.application_price, v.price),
-    coalesce(o.application_price, $2::numeric)),
-  ('redemptionPrice', coalesce(v.redemption_price, v.price),
-    coalesce(o.redemption_price, $3::numeric)))
-  c (field, price, before)
-where v.investment_price_id = any($4::int[])
-  and abs(c.price - c.before) * 100 > i.price_tolerance_percent * c.before
+  ('price', v.price, 'before', b.price, b.price),
+  ('applicationPrice', coalesce(v.application_price, v.price), 'before',
+    b.application_price, b.price),
+  ('redemptionPrice', coalesce(v.redemption_price, v.price), 'before',
+    b.redemption_price, b.price),
+  ('price', v.price, 'after', n.price, n.price),
+  ('applicationPrice', coalesce(v.application_price, v.price), 'after',
+    n.application_price, n.price),
+  ('redemptionPrice', coalesce(v.redemption_price, v.price), 'after',
+    n.redemption_price, n.price)) c (field, price, side, other, plain)
+where v.investment_price_id = any($5::int[])
+  and abs(c.price - c.other) * 100 > i.price_tolerance_percent
+    * case c.side when 'before' then c.other else c.price end
   -- Those that are the price itself are told of once.
-  and (c.field = 'price' or c.price <> v.price
-    or c.before <> coalesce(o.price, $5::numeric))
-order by v.investment_price_id, c.field = 'price' desc, c.field;
+  and (c.field = 'price' or c.price <> v.price or c.other <> c.plain)
+order by v.investment_price_id, c.field = 'price' desc, c.field, c.side desc;
 
   select coalesce(json_agg(r), '[]')::text as json, count(*)::int as count from (
 select v.investment_price_id as "investmentPriceID",
