@@ -11,6 +11,9 @@ const server = (): pg.ClientConfig => {
 /** Of a Citus cluster (test/citus/run.ts) the workers: each has a database of the same name. */
 const workers = (): pg.ClientConfig[] => JSON.parse(process.env.REGISTRY_TEST_WORKERS ?? '[]')
 
+/** Whether the ledger is spread over several servers in this run. */
+export const isSpread = workers().length > 0
+
 export const templateName = 'registry_template'
 
 /** A migrated database of a test's own. It goes with the server at the end of the run. */

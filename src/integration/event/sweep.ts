@@ -1,5 +1,7 @@
 import sql from 'sql-template-tag'
 import type { Tx } from '../../platform/sql/handle.ts'
+import type { Place } from './cursor.ts'
+import { after } from './sql.ts'
 
 /** Few enough to be gone in a moment. */
 const atOnce = 5000
@@ -7,25 +9,31 @@ const atOnce = 5000
 /**
  * Takes away the oldest events, as many as one small transaction bears, and notes how far; tells
  * whether there may be more. Those that are audit records, too, stay as such, and are past by the
- * note. One node at a time: another finds the note locked and leaves.
+ * note. One node at a time: another finds the note locked and leaves. What is read and what is
+ * written are statements of their own, since Citus knows audit records and no events.
  */
 export async function sweepEvents(tx: Tx, days: number): Promise<boolean> {
-  const [swept] = await tx.query<{ count: number }>(sql`
-    with feed as materialized (select * from event_feed for update skip locked),
-    oldest as materialized (
-      select e.xid, e.event_id, e.occurred_date < now() - make_interval(days => ${days}) as is_old
-      from happening e
-      where (e.xid, e.event_id) > (
-          (select swept_xid from feed), (select swept_event_id from feed))
-        and e.xid < pg_snapshot_xmin(pg_current_snapshot())
-      order by e.xid, e.event_id limit ${atOnce}),
-    last as materialized (
-      select xid, event_id from oldest where is_old order by xid desc, event_id desc limit 1),
-    gone as (
-      delete from event
-      where (xid, event_id) <= ((select xid from last), (select event_id from last))),
-    noted as (
-      update event_feed f set swept_xid = l.xid, swept_event_id = l.event_id from last l)
-    select count(*) filter (where is_old)::int as count from oldest`)
-  return swept!.count === atOnce
+  const [feed] = await tx.query<Place & { horizon: string }>(sql`
+    select swept_xid::text as xid, swept_event_id::text as id,
+      pg_snapshot_xmin(pg_current_snapshot())::text as horizon
+    from event_feed for update skip locked`)
+  if (!feed) return false
+  const [last] = await tx.query<Place & { scanned: number }>(sql`
+    with oldest as materialized (
+      select e.xid, e.event_id, e.occurred_date from happening e
+      where ${after(feed)} and e.xid < ${feed.horizon}::xid8
+      order by e.xid, e.event_id limit ${atOnce})
+    select e.xid::text as xid, e.event_id::text as id,
+      (select count(*) from oldest)::int as scanned
+    from oldest e where e.occurred_date < now() - make_interval(days => ${days})
+    order by e.xid desc, e.event_id desc limit 1`)
+  if (!last) return false
+  await forgetUpTo(tx, last)
+  return last.scanned === atOnce
 }
+
+const forgetUpTo = (tx: Tx, { xid, id }: Place) =>
+  tx.query(sql`
+    with gone as (
+      delete from event where (xid, event_id) <= (${xid}::xid8, ${id}::bigint))
+    update event_feed set swept_xid = ${xid}::xid8, swept_event_id = ${id}::bigint`)
