@@ -32,6 +32,7 @@ import { serveConsole } from './operations/console/serve.ts'
 import { sessionPath } from './operations/console/session.ts'
 import { gaugesOf } from './operations/gauges.ts'
 import { addressEndpoints } from './parties/address/routes.ts'
+import { entityDoor } from './parties/biz-entity/door.ts'
 import { bizEntityEndpoints } from './parties/biz-entity/routes.ts'
 import { communicationEndpoints } from './parties/communication/routes.ts'
 import { organisationEndpoints } from './parties/organisation/routes.ts'
@@ -112,7 +113,7 @@ export async function buildApp(
     ...distributionEndpoints(config.stageInline),
     ...paymentRunEndpoints(database),
     ...bizTransactionEndpoints(postingDoor(database), leaveDrafts),
-    ...bizEntityEndpoints(vault),
+    ...bizEntityEndpoints(vault, entityDoor(database, vault)),
     ...personEndpoints(vault),
     ...organisationEndpoints(vault),
     ...documentEndpoints(database, files, nameKey),

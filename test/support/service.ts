@@ -7,6 +7,7 @@ import { buildApp } from '../../src/app.ts'
 import { readConfig } from '../../src/config.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { connect } from '../../src/platform/registry.ts'
+import type { Database } from '../../src/platform/sql/handle.ts'
 import { type Client, clientOf } from './client.ts'
 import { freshDatabase } from './database.ts'
 
@@ -36,6 +37,8 @@ let users = 0
 export async function startService(
   env: Record<string, string> = {},
   connection?: pg.ClientConfig,
+  /** The database as the service sees it. */
+  seen: (database: Database) => Database = (database) => database,
 ): Promise<Service> {
   const dataDir = mkdtempSync(join(tmpdir(), 'registry-test-'))
   const own = connection ?? (await freshDatabase())
@@ -53,7 +56,7 @@ export async function startService(
   const log = createLog(config.logLevel)
   const database = connect(config, own, log)
   await createFirstUser(database, { username: config.adminUsername, password: adminPassword })
-  const app = await buildApp(config, database, log)
+  const app = await buildApp(config, seen(database), log)
   const url = await app.listen({ host: config.host, port: 0 })
   const anyone = clientOf(url)
   const stop = async () => {

@@ -1,7 +1,8 @@
 import type { Actor } from '../../platform/actor.ts'
-import { Refusal, tryLater } from '../../platform/refusal.ts'
+import { Refusal } from '../../platform/refusal.ts'
 import { codeOf, isAway } from '../../platform/sql/away.ts'
 import type { Database } from '../../platform/sql/handle.ts'
+import { bounded, lane } from '../../platform/sql/lane.ts'
 import { KeyHeld } from '../../platform/sql/retry-keys.ts'
 import { type Outcome, unitsOfWork, type Write } from '../../platform/sql/unit-of-work.ts'
 import { postAtOnce } from './at-once.ts'
@@ -43,35 +44,23 @@ export function postingDoor(database: Database): PostingDoor {
     attempt: (job, name) => runAlone(database, job, name),
     again: enqueue,
   })
-  const singles = lane({ most: mostLists, crowd, run: (jobs) => runSingles(jobs), mostTogether })
-  const others = lane({ most: 2, crowd: 0, run: (jobs) => runList(jobs), mostTogether })
-  const arrays = lane({ most: mostArrays, crowd: 0, run: (jobs) => runList(jobs), mostTogether: 1 })
-  const inside = new Map<number | null, number>()
-  let total = 0
+  const shared = { kindOf, mostTogether }
+  const singles = lane<Job>({ ...shared, most: mostLists, crowd, run: runSingles })
+  const others = lane<Job>({ ...shared, most: 2, crowd: 0, run: runList })
+  const arrays = lane<Job>({ ...shared, most: mostArrays, crowd: 0, run: runList, mostTogether: 1 })
+  const within = bounded({ longestQueue, longestShare, full })
 
-  return async (write, actor, request) => {
-    const own = inside.get(write.userID) ?? 0
-    if (total >= longestQueue || own >= longestShare) throw full()
-    total++
-    inside.set(write.userID, own + 1)
-    try {
-      return await new Promise<Outcome>((resolve, reject) => {
-        const [naming, names] = [namingOf(request), namesOf(write, request)]
-        const since = Date.now()
-        const job = { write, actor, request, naming, names, since, resolve, reject }
-        if (!room.joins(job)) enqueue(job)
-      })
-    } finally {
-      total--
-      leave(write.userID)
-    }
-  }
-
-  function leave(userID: number | null) {
-    const own = (inside.get(userID) ?? 1) - 1
-    if (own === 0) inside.delete(userID)
-    else inside.set(userID, own)
-  }
+  return (write, actor, request) =>
+    within(
+      write.userID,
+      () =>
+        new Promise<Outcome>((resolve, reject) => {
+          const [naming, names] = [namingOf(request), namesOf(write, request)]
+          const since = Date.now()
+          const job = { write, actor, request, naming, names, since, resolve, reject }
+          if (!room.joins(job)) enqueue(job)
+        }),
+    )
 
   function enqueue(job: Job) {
     if (isListOfItsOwn(job)) arrays(job)
@@ -98,75 +87,7 @@ export function postingDoor(database: Database): PostingDoor {
 const isListOfItsOwn = ({ request }: Job) =>
   request.bodies.length > 1 || request.operation === 'SetQuantity'
 
-const full = () => tryLater(503, 'busy', 'Too many postings are waiting; try again shortly.', 2)
-
-type Lane = {
-  /** Lists at a time. */
-  most: number
-  /** How many must wait for another list to be worth it, for each that is under way. */
-  crowd: number
-  mostTogether: number
-  run: (jobs: Job[]) => Promise<void>
-}
-
-/** Works off what is put into it, list by list; no two lists under way have a name in common. */
-function lane({ most, crowd, run, mostTogether }: Lane): (job: Job) => void {
-  const waiting: Job[] = []
-  const underway = new Set<string>()
-  let [lists, inLists] = [0, 0]
-  const isWorthIt = () => waiting.length >= crowd * inLists
-  const isFree = ({ names }: Job) => !names.all.some((name) => underway.has(name))
-
-  async function workOff() {
-    lists++
-    for (let jobs = next(); jobs.length > 0; jobs = next()) {
-      const names = jobs.flatMap((job) => job.names.all)
-      for (const name of names) underway.add(name)
-      inLists += jobs.length
-      await run(jobs)
-      inLists -= jobs.length
-      for (const name of names) underway.delete(name)
-    }
-    lists--
-  }
-
-  /** What has a name in common with a list under way is taken when that one is done. */
-  const next = () => (isWorthIt() ? takeTogether(waiting, isFree, mostTogether) : [])
-
-  return (job) => {
-    waiting.push(job)
-    if (lists < most && isWorthIt()) void workOff()
-  }
-}
-
-/** The next jobs that can share a statement, of the users in turn; no name is in it twice. */
-function takeTogether(waiting: Job[], isFree: (job: Job) => boolean, most: number): Job[] {
-  const first = waiting.find(isFree)
-  if (!first) return []
-  const names = new Set<string>()
-  const fits = (job: Job) => {
-    if (kindOf(job) !== kindOf(first) || !isFree(job)) return false
-    if (job.names.single.some((name) => names.has(name))) return false
-    for (const name of job.names.single) names.add(name)
-    return true
-  }
-  const together = inTurns(waiting.filter((job) => fits(job))).slice(0, most)
-  const taken = new Set(together)
-  waiting.splice(0, waiting.length, ...waiting.filter((job) => !taken.has(job)))
-  return together
-}
-
-/** One of each user, then the second of each, and so on: a flood of one delays no other. */
-function inTurns(jobs: Job[]): Job[] {
-  const counts = new Map<number | null, number>()
-  const ranked = jobs.map((job) => {
-    const rank = counts.get(job.write.userID) ?? 0
-    counts.set(job.write.userID, rank + 1)
-    return { job, rank }
-  })
-  if (counts.size < 2) return jobs
-  return ranked.sort((a, b) => a.rank - b.rank).map(({ job }) => job)
-}
+const full = 'Too many postings are waiting; try again shortly.'
 
 /** Those of one kind may share a list: they see the same products and name things alike. */
 const kindOf = ({ actor, naming }: Job) =>

@@ -9,6 +9,7 @@ import { bizTransactionEndpoints } from '../../ledger/biz-transaction/routes.ts'
 import { distributionEndpoints } from '../../money/distribution/routes.ts'
 import { leaveDrafts } from '../../money/payment-run/leave.ts'
 import { paymentRunEndpoints } from '../../money/payment-run/routes.ts'
+import { entityDoor } from '../../parties/biz-entity/door.ts'
 import { bizEntityEndpoints } from '../../parties/biz-entity/routes.ts'
 import { organisationTable } from '../../parties/organisation/sql.ts'
 import { personTable } from '../../parties/person/sql.ts'
@@ -46,7 +47,7 @@ export async function openDemo(
     }),
     ...productEndpoints(config.timeZone),
     ...investmentEndpoints,
-    ...bizEntityEndpoints(vault),
+    ...bizEntityEndpoints(vault, entityDoor(database, vault)),
     ...bizEventEndpoints,
     ...bizTransactionEndpoints(postingDoor(database), leaveDrafts),
     ...distributionEndpoints(config.stageInline),

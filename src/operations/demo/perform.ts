@@ -64,7 +64,7 @@ export function performer(database: Database, endpoints: Endpoint[]): Perform {
   const written = (endpoint: WriteEndpoint, body: unknown, actor = nobody) => {
     const request = requestOf(body, actor)
     const door = doorOf(endpoint, actor)
-    if (endpoint.kind === 'shared') return endpoint.through(request, door)
+    if (endpoint.kind === 'shared') return endpoint.through(request, door, (work) => work())
     // What an upload's body holds was read by its own schema.
     const write = endpoint.write as (taken: typeof request, tx: Tx) => Promise<Written>
     return unitOfWork(database, door, (tx) => write(request, tx))

@@ -4,7 +4,7 @@ import { defineTable } from '../../platform/sql/rows.ts'
 import type { Owner } from '../investor/identities.ts'
 import type { LinkedRecord, Planning, Use } from '../investor/linked.ts'
 import { planNested } from '../investor/nested.ts'
-import { type NestedKind, ownerColumns } from '../investor/owned-kind.ts'
+import { type NestedKind, ownerColumns, ownerKey } from '../investor/owned-kind.ts'
 import { associationsOf, groupOrganisations, planOrganisations } from '../organisation/plan.ts'
 import { planOwned, planPersons } from '../person/plan.ts'
 import type { Draft } from './draft.ts'
@@ -31,7 +31,7 @@ export const partyTable = partyKind.table
 export type Linked = {
   persons: Map<PartyInput, LinkedRecord>
   organisations: Map<PartyInput, LinkedRecord>
-  /** Persons and organisations that change, in themselves or in what they own. */
+  /** Persons and organisations that were there and change, in themselves or in what they own. */
   changed: Owner[]
   records: LinkedRecord[]
 }
@@ -67,15 +67,19 @@ export async function planLinkedParties(
     ...(await planOwned(planning, 'person', persons.values())),
     ...(await planOwned(planning, 'organisation', organisations.values())),
   ]
+  const added = new Set([...newOnes('person', persons), ...newOnes('organisation', organisations)])
   return {
     persons: new Map(places.flatMap(({ party, person }) => pair(party, person, persons))),
     organisations: new Map(
       places.flatMap(({ party, organisation }) => pair(party, organisation, organisations)),
     ),
-    changed,
+    changed: changed.filter((owner) => !added.has(ownerKey(owner))),
     records: [...new Set([...persons.values(), ...organisations.values()])],
   }
 }
+
+const newOnes = (kind: Owner['kind'], records: ReadonlyMap<Use, LinkedRecord>) =>
+  [...records.values()].flatMap(({ id, isNew }) => (isNew ? [ownerKey({ kind, id })] : []))
 
 const pair = (party: PartyInput, use: Use | undefined, records: Map<Use, LinkedRecord>) =>
   use ? [[party, records.get(use)!] as const] : []

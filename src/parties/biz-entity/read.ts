@@ -57,22 +57,15 @@ const entityOf = readTogether<Actor>(async (handle, actor, ids) => {
  * and plan anew each time, which takes longer than to read.
  */
 async function readThese(handle: Sql, actor: Actor, ids: readonly number[], extent: Extent) {
-  const rows = await handle.query<{ id: number; json: string }>(sql`
-    select r."bizEntityID" as id, to_json(r)::text as json
-    from (${await completeEntities(
-      handle,
-      actor,
-      sql`
+  const these = sql`
       select b.* from (
         select value::int as id from json_array_elements_text(${JSON.stringify(ids)})
         limit ${raw(String(mostTogether))}) g
       cross join lateral (
         select * from biz_entity b
         where b.biz_entity_id = g.id and ${visibleEntity(actor, 'b')}
-          ${extent === 'plain' ? isPlain : empty} limit 1) b`,
-      extent,
-    )}) r`)
-  return new Map(rows.map(({ id, json }) => [id, json]))
+          ${extent === 'plain' ? isPlain : empty} limit 1) b`
+  return eachOf(handle, await completeEntities(handle, actor, these, extent))
 }
 
 /** Whether organisations and parents are looked for: a plain entity has none. */
@@ -83,12 +76,25 @@ const isPlain = sql`
   and not exists (select 1 from biz_entity_party y
     where y.biz_entity_id = b.biz_entity_id and y.organisation_id is not null)`
 
+const theseEntities = (ids: readonly number[]) => sql`
+  select * from biz_entity b where b.biz_entity_id = any(${ids}::int[])`
+
 export const entitiesByID = (handle: Sql, actor: Actor, ids: readonly number[]) =>
-  completeEntities(
-    handle,
-    actor,
-    sql`select * from biz_entity b where b.biz_entity_id = any(${ids}::int[])`,
-  )
+  completeEntities(handle, actor, theseEntities(ids))
+
+/** Entities that are being created: there is nothing in their accounts yet. */
+export const newEntities = (actor: Actor, ids: readonly number[]) =>
+  selectEntities(actor, theseEntities(ids), 'whole', noBalances)
+
+/** The same, each by itself: their JSON by id. */
+export const showEach = (handle: Sql, actor: Actor, ids: readonly number[]) =>
+  eachOf(handle, newEntities(actor, ids))
+
+async function eachOf(handle: Sql, select: Fragment): Promise<Map<number, string>> {
+  const rows = await handle.query<{ id: number; json: string }>(sql`
+    select r."bizEntityID" as id, to_json(r)::text as json from (${select}) r`)
+  return new Map(rows.map(({ id, json }) => [id, json]))
+}
 
 const entityColumns = columns(BizEntity, 'b')
 const addressesOf = listOf(addressKind.table, Address, 'bizEntity', 'b')
@@ -160,6 +166,8 @@ async function completeEntities(
   return selectEntities(actor, page, extent, told)
 }
 
+const noBalances = sql`
+  select null::int as account_id, null::numeric as balance, null::json as balances where false`
 const balanceColumns = { account_id: 'int', balance: 'numeric', balances: 'json' } as const
 
 const none = raw(`'[]'::json`)

@@ -1,7 +1,15 @@
-import { arrayOf, type Endpoint, nothing, reading, writing } from '../../platform/http/endpoint.ts'
+import {
+  arrayOf,
+  type Endpoint,
+  nothing,
+  reading,
+  sharing,
+  writing,
+} from '../../platform/http/endpoint.ts'
 import { bizEntityParameter } from '../investor/identities.ts'
 import type { Vault } from '../sealed/vault.ts'
 import { deleteEntity } from './delete.ts'
+import type { EntityDoor } from './door.ts'
 import { EntityChange, HistoryQuery, readHistory } from './history.ts'
 import { createParent, deleteParent, readParents, updateParent } from './parent.ts'
 import { BizEntityParent, ParentInput, ParentKey, ParentQuery } from './parent-schema.ts'
@@ -15,7 +23,7 @@ import {
   BizEntityUpdate,
 } from './schema.ts'
 
-export const bizEntityEndpoints = (vault: Vault): Endpoint[] => [
+export const bizEntityEndpoints = (vault: Vault, door: EntityDoor): Endpoint[] => [
   reading({
     operation: 'GET /BizEntity',
     access: 'BizEntity.Read',
@@ -34,7 +42,7 @@ export const bizEntityEndpoints = (vault: Vault): Endpoint[] => [
     data: arrayOf(EntityChange),
     read: ({ query, actor }, handle) => readHistory(handle, actor, query),
   }),
-  writing({
+  sharing({
     operation: 'POST /BizEntity',
     access: 'BizEntity.Write',
     summary: 'Create entities with their accounts, parties and all they own, in one step.',
@@ -45,7 +53,8 @@ export const bizEntityEndpoints = (vault: Vault): Endpoint[] => [
     resource: 'BizEntity',
     body: BizEntityInputs,
     data: arrayOf(BizEntity),
-    write: ({ body, pathOf, actor }, tx) => createEntities(tx, actor, vault, body, pathOf),
+    through: door,
+    alone: ({ body, pathOf, actor }, tx) => createEntities(tx, actor, vault, body, pathOf),
   }),
   writing({
     operation: 'PUT /BizEntity',

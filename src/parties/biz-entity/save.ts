@@ -35,7 +35,7 @@ import type { Vault } from '../sealed/vault.ts'
 import type { Draft } from './draft.ts'
 import { lockParents, parentTable, planParents, refuseCycles } from './parents.ts'
 import { type Linked, partyTable, planLinkedParties, planParties } from './parties.ts'
-import { entitiesByID } from './read.ts'
+import { entitiesByID, newEntities } from './read.ts'
 import { checkReferences } from './references.ts'
 import { BizEntity, BizEntityInput, BizEntityRecord, BizEntityUpdate } from './schema.ts'
 
@@ -62,14 +62,20 @@ const tables = [
   paymentDetailKind.table,
 ]
 
+type Added = {
+  ids: readonly number[]
+  /** The product of each entity. */
+  products: ReadonlyMap<number, number>
+}
+
 /** Creates entities with all that is nested in them: a fixed number of statements. */
-export async function addEntities(
+async function addAll(
   tx: Tx,
   actor: Actor,
   vault: Vault,
   inputs: BizEntityInput[],
   pathOf: ItemPath,
-): Promise<Written> {
+): Promise<Added> {
   const planning = { tx, actor, vault, plan: planFor(tables), replaces: false }
   refuseAll(400, repeatedExternals(inputs, pathOf))
   await takeTurns(tx, inputs)
@@ -81,18 +87,43 @@ export async function addEntities(
   await planning.plan.write(tx)
   await refuseCycles(tx, parents)
   await touch(tx, showing)
-  const changes = masked({ items: BizEntityInput } as TSchema, inputs)
-  const shares = sharesOf(ids!.map((id) => ({ productID: products.get(id)!, id })))
-  const doubts = doubtsAbout(BizEntityInput, inputs, pathOf)
-  const told = { ...nothingLeft, recordCount: inputs.length, ...doubts }
-  return { ...told, ids: ids!, productID: sole(products), shares, changes }
+  return { ids: ids!, products }
+}
+
+/** What is told of entities that were added; they are not shown. */
+function toldOf({ ids, products }: Added, inputs: BizEntityInput[], pathOf: ItemPath): Written {
+  const own = ids.map((id) => ({ productID: products.get(id)!, id })) // each has one
+  return {
+    ...nothingLeft,
+    recordCount: inputs.length,
+    ...doubtsAbout(BizEntityInput, inputs, pathOf),
+    ids,
+    productID: sole(own.map(({ productID }) => productID)),
+    shares: sharesOf(own),
+    changes: masked({ items: BizEntityInput } as TSchema, inputs),
+  }
+}
+
+type Adding = Parameters<typeof addAll>
+
+/** Creates the entities of a request. */
+export async function addEntities(...given: Adding): Promise<Written> {
+  const [, , , inputs, pathOf] = given
+  return toldOf(await addAll(...given), inputs, pathOf)
+}
+
+/** Creates the entities of several requests, one of each, and tells of each by itself. */
+export async function addForEach(...given: Adding): Promise<Written[]> {
+  const [, , , inputs, pathOf] = given
+  const { ids, products } = await addAll(...given)
+  return inputs.map((input, i) => toldOf({ ids: [ids[i]!], products }, [input], () => pathOf(i)))
 }
 
 /** The same, and shows them: an import has nobody who would look. */
-export async function createEntities(...given: Parameters<typeof addEntities>): Promise<Written> {
+export async function createEntities(...given: Adding): Promise<Written> {
   const [tx, actor] = given
   const written = await addEntities(...given)
-  return { ...written, ...(await render(tx, await entitiesByID(tx, actor, written.ids))) }
+  return { ...written, ...(await render(tx, newEntities(actor, written.ids))) }
 }
 
 /** Replaces an entity: what is left out of its structure goes, persons and organisations stay. */
@@ -123,7 +154,7 @@ export async function replaceEntity(
     ...sealedIn(linked),
   }
   const doubts = doubtsAbout(BizEntityUpdate, [input])
-  const productID = sole(planned.products)
+  const productID = sole([...planned.products.values()])
   return { ...after, ...doubts, ids: [id], productID, before: before.json, changes }
 }
 
@@ -235,8 +266,8 @@ function planOwnFields(
 }
 
 /** The product of an audit record: none where a list spans several. */
-const sole = (products: ReadonlyMap<number, number>) => {
-  const [first, ...others] = new Set(products.values())
+const sole = (products: readonly number[]) => {
+  const [first, ...others] = new Set(products)
   return others.length === 0 ? first : undefined
 }
 

@@ -89,7 +89,7 @@ type Streams<Query> = {
   page(request: Request<Query, unknown>, handle: Sql): Promise<Shown>
 }
 
-type InTurn = <T>(work: () => Promise<T>, request: Request<unknown, unknown>) => Promise<T>
+export type InTurn = <T>(work: () => Promise<T>, request: Request<unknown, unknown>) => Promise<T>
 
 /** What every write says of itself. */
 type Audited = {
@@ -109,7 +109,8 @@ type Writes<Query, Body> = Audited & {
 
 /** A write whose unit of work is shared with others; see ledger/biz-transaction/door.ts. */
 type Shares<Query, Body> = Audited & {
-  through(request: Request<Query, Body>, write: Write): Promise<Outcome>
+  /** Its door has an order of its own for those who wait; `inTurn` is that of all other writes. */
+  through(request: Request<Query, Body>, write: Write, inTurn: InTurn): Promise<Outcome>
   /** The same by itself, in a transaction that is there already: where it waits for approval. */
   alone(request: Request<Query, Body>, tx: Tx): Promise<Written>
 }

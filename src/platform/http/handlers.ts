@@ -178,7 +178,7 @@ type Perform = (request: FastifyRequest, reply: FastifyReply, taken: Taken) => P
 
 /** Does a write in its turn, through the door of all writes, and answers. */
 function performer(endpoint: WriteEndpoint, options: HandlerOptions): Perform {
-  const perform = workOf(endpoint, options.database)
+  const perform = workOf(endpoint, options)
   const work = async (taken: Taken, write: Write) =>
     (await options.approvals(endpoint, taken, write, doing(endpoint, taken))) ??
     perform(taken, write)
@@ -205,10 +205,10 @@ const atOnce = <T>(work: () => Promise<T>) => work()
 
 function workOf(
   endpoint: OwnWriteEndpoint | SharedWriteEndpoint | UploadEndpoint,
-  database: Database,
+  { database, writes }: HandlerOptions,
 ) {
   if (endpoint.kind === 'shared')
-    return (taken: Taken, write: Write) => endpoint.through(taken, write)
+    return (taken: Taken, write: Write) => endpoint.through(taken, write, writes)
   return (taken: Taken, write: Write) => unitOfWork(database, write, doing(endpoint, taken))
 }
 

@@ -48,6 +48,9 @@ const settings = [
   // that it sees what it has written; and what a transaction sets for itself holds there, too.
   'citus.multi_shard_modify_mode=sequential',
   'citus.propagate_set_commands=local',
+  // The coordinator alone writes tables that all servers have copies of: it need not ask a worker
+  // for a lock, too.
+  'citus.allow_modifications_from_workers_to_replicated_tables=off',
 ]
   .map((setting) => `-c ${setting}`)
   .join(' ')

@@ -1,4 +1,4 @@
-import sql, { empty, raw } from 'sql-template-tag'
+import sql, { empty, join, raw } from 'sql-template-tag'
 import type { TObject } from 'typebox'
 import { documentText } from '../shape/document.ts'
 import { isScalar, type Node, ownNode } from '../shape/keywords.ts'
@@ -232,21 +232,35 @@ export async function insertRows(
   if (rows.length === 0) return []
   const { name, key, columns, inOrderOf, contested } = table
   // Where a row has no key yet, the column is left to its default.
-  const written = columns.filter((column) => column.name !== key || rows[0]![key] !== null)
+  const isKeyed = rows[0]![key] !== null
+  const written = columns.filter((column) => column.name !== key || isKeyed)
   const names = raw(written.map((column) => column.name).join(', '))
-  const values = raw(written.map(valueIn).join(', '))
   const ordered = inOrderOf ? rows.toSorted((a, b) => compare(a[inOrderOf], b[inOrderOf])) : rows
+  const isFew = rows.length <= fewRows && (await tx.isSpread())
   const added = await tx
-    .query<{ key: number }>(sql`
+    .query<Row>(sql`
       insert into ${raw(name)} (${names})
-      select ${values} from ${given(written, ordered)} returning ${raw(key)} as key`)
+      ${isFew ? listed(written, ordered) : selected(written, ordered)}
+      ${isKeyed ? empty : raw(`returning ${key}`)}`)
     .catch((error) => {
       throw contested && error.constraint === contested
         ? lostRace(name)
         : atItem(error, rows, pathOf)
     })
-  return added.map((row) => row.key)
+  return (isKeyed ? rows : added).map((row) => row[key] as number)
 }
+
+/**
+ * A select keeps all other writers out of a table that Citus has copies of, and values do not; but
+ * they are a statement of their own for each number of rows.
+ */
+const fewRows = 20
+
+const listed = (columns: readonly Column[], rows: readonly Row[]): Fragment =>
+  sql`values ${join(rows.map((row) => sql`(${join(columns.map((column) => row[column.name]))})`))}`
+
+const selected = (columns: readonly Column[], rows: readonly Row[]): Fragment =>
+  sql`select ${raw(columns.map(valueIn).join(', '))} from ${given(columns, rows)}`
 
 /** Replaces the columns of rows that are there, in one statement. */
 export async function updateRows(

@@ -1,5 +1,4 @@
-  select r."bizEntityID" as id, to_json(r)::text as json
-  from (
+  select r."bizEntityID" as id, to_json(r)::text as json from (
 with page as materialized (
     select b.* from (
       select value::int as id from json_array_elements_text($1)
@@ -258,8 +257,7 @@ order by y.ordinal, y.biz_entity_party_id) r) as "bizEntityParties",
 from page b left join accounts on accounts.id = b.biz_entity_id
 order by b.biz_entity_id) r;
 
-  select r."bizEntityID" as id, to_json(r)::text as json
-  from (
+  select r."bizEntityID" as id, to_json(r)::text as json from (
 with page as materialized (
     select b.* from (
       select value::int as id from json_array_elements_text($1)

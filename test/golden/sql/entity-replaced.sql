@@ -42,7 +42,8 @@ select t.biz_entity_id, t.external_biz_entity_id, t.biz_entity_type_id, t.biz_en
 where t.biz_entity_id = any($1::int[]);
 
   select coalesce(json_agg(r), '[]')::text as json, count(*)::int as count from (
-with page as materialized (select * from biz_entity b where b.biz_entity_id = any($1::int[])),
+with page as materialized (
+select * from biz_entity b where b.biz_entity_id = any($1::int[])),
 page_account as materialized (
   select a.* from page b join account a on a.biz_entity_id = b.biz_entity_id),
 balance as (
@@ -476,7 +477,8 @@ from (select clock_timestamp() as moment) m
 where biz_entity_id = any($1::int[]);
 
   select coalesce(json_agg(r), '[]')::text as json, count(*)::int as count from (
-with page as materialized (select * from biz_entity b where b.biz_entity_id = any($1::int[])),
+with page as materialized (
+select * from biz_entity b where b.biz_entity_id = any($1::int[])),
 page_account as materialized (
   select a.* from page b join account a on a.biz_entity_id = b.biz_entity_id),
 balance as (

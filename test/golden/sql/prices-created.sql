@@ -12,7 +12,8 @@ where i.investment_id = any($1::int[])
 order by p.product_id for share of p;
 
 insert into investment_price (investment_id, price_date, price, application_price, redemption_price)
-select r.investment_id, r.price_date, r.price, r.application_price, r.redemption_price from unnest($1::integer[],$2::date[],$3::numeric[],$4::numeric[],$5::numeric[]) r ("investment_id", "price_date", "price", "application_price", "redemption_price") returning investment_price_id as key;
+select r.investment_id, r.price_date, r.price, r.application_price, r.redemption_price from unnest($1::integer[],$2::date[],$3::numeric[],$4::numeric[],$5::numeric[]) r ("investment_id", "price_date", "price", "application_price", "redemption_price")
+returning investment_price_id;
 
 select v.investment_price_id as id, c.field, trim_scale(c.price)::text as price,
   trim_scale(c.other)::text as other, c.side,
