@@ -101,6 +101,24 @@ describe('A webhook', () => {
     })
   })
 
+  it('of everything is one of everything when it is read and sent back, for nobody else', async () => {
+    await withReceiver(async ({ url, got }) => {
+      const { productID } = await newProduct(service)
+      const limited = await service.userWith({ role: 'Administrator', productIDs: [productID] })
+      const { webhookID } = await newWebhook(url, { types: [], productIDs: [] })
+      const path = `/Webhook?WebhookID=${webhookID}`
+      const read = only(await service.admin.get(path))
+      assert.deepEqual([read.types, read.productIDs], [[], []])
+      assert.equal((await service.admin.put('/Webhook', read)).status, 200)
+      assert.deepEqual((await limited.get(path)).data, [])
+      refused(await limited.post('/Webhook/RotateSecret', { webhookID }), 404, 'not_found')
+      await service.admin.put('/Product', { productID, name: 'Renamed', isActive: true })
+      await until('the event', () => got.find(({ event }) => event.type === 'product.updated'))
+      const own = only(await limited.post('/Webhook', { url, types: [], productIDs: [] }))
+      assert.deepEqual(own.productIDs, [productID])
+    })
+  })
+
   it('is sent again what it did not take, under the same id', async () => {
     await withReceiver(async ({ url, got, answer }) => {
       answer(302)

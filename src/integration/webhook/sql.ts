@@ -76,20 +76,23 @@ export async function createWebhook(
   const secret = newSecret()
   const [row] = await tx.query<{ id: number }>(sql`
     insert into webhook (url, types, product_ids, is_active, description, user_id, secret)
-    values (${url}, ${types}, ${products}, ${isActive}, ${description}, ${actor.userID},
+    values (${url}, ${listed(types)}, ${products}, ${isActive}, ${description}, ${actor.userID},
       ${seal(secret)})
     returning webhook_id as id`)
   const { id } = row!
   return { ...(await renderWebhook(tx, id, secret)), ids: [id], changes: input }
 }
 
+/** An empty list asks for all, and is kept as none. */
+const listed = <T>(given: readonly T[] | undefined) => (given?.length ? given : null)
+
 /** Nobody has more sent than they see themselves. */
 function productsFor({ productIDs }: Actor, given: number[] | undefined) {
-  if (productIDs === null) return given ?? null
+  if (productIDs === null) return listed(given)
   const beyond = given?.find((id) => !productIDs.includes(id))
   if (beyond !== undefined)
     throw notFound('not_found', `There is no product ${beyond}.`, 'productIDs')
-  return given ?? [...productIDs]
+  return listed(given) ?? [...productIDs]
 }
 
 async function refuseUnknownProducts(tx: Tx, products: readonly number[] | null) {
@@ -103,12 +106,14 @@ async function refuseUnknownProducts(tx: Tx, products: readonly number[] | null)
 export async function updateWebhook(tx: Tx, actor: Actor, input: WebhookUpdate): Promise<Written> {
   const id = await lockWebhook(tx, actor, input.webhookID)
   const { url, types, productIDs, isActive, description } = input
-  const products = productIDs && productsFor(actor, productIDs)
-  await refuseUnknownProducts(tx, products ?? null)
+  const products = productIDs ? productsFor(actor, productIDs) : null
+  await refuseUnknownProducts(tx, products)
   const { json: before } = await renderWebhook(tx, id)
   await tx.query(sql`
-    update webhook set url = coalesce(${url}, url), types = coalesce(${types}::text[], types),
-      product_ids = coalesce(${products}::int[], product_ids),
+    update webhook set url = coalesce(${url}, url),
+      types = case when ${types !== undefined} then ${listed(types)}::text[] else types end,
+      product_ids = case when ${productIDs !== undefined} then ${products}::int[]
+        else product_ids end,
       is_active = coalesce(${isActive}, is_active),
       description = coalesce(${description}, description),
       failure_count = case when ${isActive ?? false} then 0 else failure_count end,
