@@ -3,7 +3,8 @@ import { after, before, describe, it } from 'node:test'
 import type { Client } from '../support/client.ts'
 import { rowsOf } from '../support/database.ts'
 import { getBytes, sha256 } from '../support/files.ts'
-import { type Fund, newFund, newPrice, newProduct, poster } from '../support/ledger.ts'
+import { unique } from '../support/investors.ts'
+import { type Fund, newFund, newPrice, newProduct, only, poster } from '../support/ledger.ts'
 import { temporaryFolder, until } from '../support/process.ts'
 import { fieldsOf, refused } from '../support/refused.ts'
 import { cellsOf, ended, fileOf, order, workFor } from '../support/reports.ts'
@@ -90,6 +91,23 @@ describe('POST /Report', () => {
     assert.deepEqual(fieldsOf(statement), ['bizEntityID'])
     const period = { fromDate: '2026-02-01', toDate: '2026-01-01' }
     refused(await admin.post('/Report', { reportTypeID: 3, ...product, ...period }), 400)
+  })
+
+  it('is of the day that it is where the product is, where no day is given', async () => {
+    const dates = await Promise.all(
+      ['Pacific/Kiritimati', 'Pacific/Pago_Pago'].map(async (timeZone) => {
+        const name = unique(timeZone)
+        const { productID } = only(await service.admin.post('/Product', { name, timeZone }))
+        const ordered = await service.admin.post('/Report', { reportTypeID: 1, productID })
+        const { date, toDate } = only(
+          await service.admin.get(`/Report?ReportID=${ordered.data.reportID}`),
+        )
+        assert.equal(toDate, date)
+        return date as string
+      }),
+    )
+    // They are 25 hours apart: at every moment it is another day there.
+    assert.ok(dates[0]! > dates[1]!, dates.join())
   })
 
   it('takes ids of either form, and finds the product by what else is named', async () => {

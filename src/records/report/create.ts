@@ -3,6 +3,7 @@ import { investmentReference } from '../../catalogue/investment/schema.ts'
 import { identifyInvestment } from '../../catalogue/investment/sql.ts'
 import { productReference } from '../../catalogue/product/schema.ts'
 import { identifyProduct } from '../../catalogue/product/sql.ts'
+import { todayOf } from '../../catalogue/product/today.ts'
 import { distributionReference } from '../../money/distribution/schema.ts'
 import { identifyDistribution } from '../../money/distribution/sql.ts'
 import { accountReference } from '../../parties/account/reference.ts'
@@ -40,14 +41,14 @@ export async function createReport(tx: Tx, actor: Actor, input: ReportInput): Pr
   const [given] = await tx.query<{ isAhead: boolean }>(sql`
     select coalesce(${knownAt}::timestamptz > clock_timestamp(), false) as "isAhead"`)
   if (given!.isAhead) throw invalid('out_of_range', 'knownAt lies in the future.', 'knownAt')
+  const today = await todayOf(tx, productID)
   const [row] = await tx.query<{ id: number }>(sql`
     insert into report (report_type_id, name, format, product_id, investment_id,
       corporate_action_id, biz_entity_id, account_id, date, from_date, to_date, top, user_id,
       username, known_at)
     values (${reportTypeID}, ${name}, ${format}, ${productID}, ${investmentID},
       ${corporateActionID}, ${bizEntityID}, ${accountID},
-      coalesce(${date}::date, ${toDate}::date, current_date), ${fromDate},
-      coalesce(${toDate}::date, ${date}::date, current_date), ${top}, ${actor.userID},
+      ${date ?? toDate ?? today}, ${fromDate}, ${toDate ?? date ?? today}, ${top}, ${actor.userID},
       ${actor.username}, ${knownAt})
     returning report_id as id`)
   const { id } = row!
