@@ -240,6 +240,34 @@ describe('Operators can let these wait', () => {
     })
   })
 
+  it('account and tax numbers inside an investor, whatever else is changed there', async () => {
+    const [{ productID }] = (await service.admin.post('/Product', { name: 'Inside' })).data
+    const paymentDetails = [{ bsb: '062-000', accountNumber: '12345678', accountName: 'A' }]
+    const person = { firstName: 'Ann', lastName: 'Lee', taxationFileNumber: '123456782' }
+    const stored = only(
+      await service.admin.post('/BizEntity', {
+        ...{ ...entityOf(productID), paymentDetails },
+        bizEntityParties: [{ person }],
+      }),
+    )
+    const [detail] = stored.paymentDetails
+    const [party] = stored.bizEntityParties
+    const withDetail = (more: object) =>
+      maker.put('/BizEntity', { ...stored, paymentDetails: [{ ...detail, ...more }] })
+    await withRule({ resource: 'PaymentDetail', fields: ['accountNumber'] }, async () => {
+      assert.equal((await withDetail({ comments: 'Checked' })).status, 200)
+      const both = await withDetail({ accountNumber: '66666666', comments: 'Called' })
+      kept(both)
+      assert.match(both.text, /\*\*\* \(changed\)/)
+      kept(await withDetail({ paymentDetailID: undefined, accountNumber: '66666666' }))
+    })
+    await withRule({ resource: 'Person', fields: ['taxationFileNumber'] }, async () => {
+      const sameMask = { ...party.person, taxationFileNumber: '876543782' }
+      const bizEntityParties = [{ ...party, personID: undefined, person: sameMask }]
+      kept(await maker.put('/BizEntity', { ...stored, bizEntityParties }))
+    })
+  })
+
   it('names and tax numbers, by the fields that change', async () => {
     const person = only(await service.admin.post('/Person', { firstName: 'Ann', lastName: 'Lee' }))
     await withRule({ resource: 'Person', fields: ['lastName', 'taxationFileNumber'] }, async () => {

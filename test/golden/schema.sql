@@ -1465,6 +1465,8 @@ create table webhook (
   created_date timestamp with time zone default now() not null,
   updated_date timestamp with time zone default now() not null,
   constraint webhook_pkey PRIMARY KEY (webhook_id),
+  constraint webhook_products_named CHECK ((product_ids <> '{}'::integer[])),
+  constraint webhook_types_named CHECK ((types <> '{}'::text[])),
   constraint webhook_user FOREIGN KEY (user_id) REFERENCES app_user(user_id)
 );
 CREATE INDEX webhook_of_user ON public.webhook USING btree (user_id);

@@ -101,7 +101,7 @@ describe('A webhook', () => {
     })
   })
 
-  it('of everything is one of everything when it is read and sent back, for nobody else', async () => {
+  it('of everything stays one of everything when it is read and sent back', async () => {
     await withReceiver(async ({ url, got }) => {
       const { productID } = await newProduct(service)
       const limited = await service.userWith({ role: 'Administrator', productIDs: [productID] })

@@ -1,6 +1,7 @@
 import type { Resource } from '../../platform/permission.ts'
 import { compareDecimals, plainDecimal } from '../../platform/shape/decimal.ts'
 import { parseJson, WrittenNumber } from '../../platform/shape/json.ts'
+import { ownID } from '../../platform/shape/mask.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
 
 export type Rule = {
@@ -59,7 +60,17 @@ function within({ resource }: Rule, about: About, changes: unknown): unknown {
 function* partsOf(value: unknown, resource: string): Generator<unknown> {
   for (const [name, inner] of entriesOf(value))
     if (nested[name.toLowerCase()] === resource) yield inner
+    else if (name === 'taxNumbers') yield* taxNumbersOf(inner, resource)
     else yield* partsOf(inner, resource)
+}
+
+/** Tax numbers whose masks may look alike are told beside the record, with the way to it. */
+function* taxNumbersOf(value: unknown, resource: string): Generator<unknown> {
+  for (const [, one] of entriesOf(value)) {
+    const { path, ...fields } = one as { path: string }
+    const holder = /(\w+)(\[\d+\])?$/.exec(path)?.[1] ?? ''
+    if (nested[holder.toLowerCase()] === resource) yield fields
+  }
 }
 
 /** The names of the fields that change, at any depth; of what is asked for, all that are given. */
@@ -82,13 +93,18 @@ const isChange = (value: unknown): value is { from: unknown; to: unknown } =>
     .join() === 'from,to'
 
 function* differences(from: unknown, to: unknown): Generator<string> {
-  const [before, after] = [new Map(entriesOf(from)), new Map(entriesOf(to))]
+  const [before, after] = [partsByName(from), partsByName(to)]
   for (const name of new Set([...before.keys(), ...after.keys()])) {
-    if (JSON.stringify(before.get(name)) === JSON.stringify(after.get(name))) continue
+    const [was, is] = [before.get(name) ?? null, after.get(name) ?? null]
+    if (JSON.stringify(was) === JSON.stringify(is)) continue
     yield name
-    yield* differences(before.get(name), after.get(name))
+    yield* differences(was, is)
   }
 }
+
+/** Fields by their names; records of a list by their ids: one may be put for another. */
+const partsByName = (value: unknown) =>
+  new Map(Array.isArray(value) ? value.map((record) => [ownID(record), record]) : entriesOf(value))
 
 function* allNames(value: unknown): Generator<string> {
   for (const [name, inner] of entriesOf(value)) {

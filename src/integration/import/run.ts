@@ -308,9 +308,8 @@ async function giveUp(importers: Importers, order: Order, error: unknown, how: H
   if (how.isStopping)
     return void (await transaction((tx) => handBack(tx, order, { counts: false })))
   const told = isRefusal && error.status < 500 ? error.message : undefined
-  const isLast = order.attempts >= mostAttempts
-  if (told === undefined && (isLast || !isRefusal)) onFault(order.id, error)
-  if (told === undefined && !isLast)
+  if (told === undefined) onFault(order.id, error)
+  if (told === undefined && order.attempts < mostAttempts)
     return void (await transaction((tx) => handBack(tx, order, { counts: true })))
   const message = told ?? 'The import could not be done; the log says why.'
   const counts = how.run?.counts ?? order.counts

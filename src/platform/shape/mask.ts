@@ -2,17 +2,35 @@ import type { TSchema } from 'typebox'
 import { parseJson } from './json.ts'
 import { ownNode } from './keywords.ts'
 
-/** A value as audit records may hold it: what its schema calls sensitive is blotted out. */
-export function masked(schema: TSchema, value: unknown): unknown {
+/**
+ * A value as audit records may hold it: what its schema calls sensitive is blotted out. Beside what
+ * the value was, a blot that hides a change says so: else both would look alike.
+ */
+export function masked(schema: TSchema, value: unknown, before?: unknown): unknown {
   const { sensitive, items, properties } = ownNode(schema)
   if (value === null || value === undefined) return value
-  if (sensitive) return '***'
-  if (items && Array.isArray(value)) return value.map((item) => masked(items, item))
+  if (sensitive) return isOther(value, before) ? '*** (changed)' : '***'
+  if (items && Array.isArray(value)) {
+    const earlier = byOwnID(before)
+    return value.map((item) => masked(items, item, earlier.get(ownID(item))))
+  }
   if (!properties || typeof value !== 'object') return value
+  const was = before as Record<string, unknown> | null | undefined
   return Object.fromEntries(
-    Object.entries(value).map(([name, field]) => [name, masked(properties[name] ?? {}, field)]),
+    Object.entries(value).map(([name, field]) => [
+      name,
+      masked(properties[name] ?? {}, field, was?.[name]),
+    ]),
   )
 }
+
+const isOther = (value: unknown, before: unknown) =>
+  before !== undefined && before !== null && JSON.stringify(value) !== JSON.stringify(before)
+
+/** What a record of a list is known by: the first of its fields, its own id. */
+export const ownID = (record: unknown): string => JSON.stringify(Object.values(Object(record))[0])
+const byOwnID = (records: unknown): Map<string, unknown> =>
+  new Map(Array.isArray(records) ? records.map((one) => [ownID(one), one]) : [])
 
 /** The fields that differ between two answers about one record: { name: { from, to } }. */
 export function changesBetween(schema: TSchema, before: string, after: string): object {
@@ -21,9 +39,8 @@ export function changesBetween(schema: TSchema, before: string, after: string): 
   const changed = Object.keys(to).filter(
     (name) => JSON.stringify(from[name]) !== JSON.stringify(to[name]),
   )
-  const blotted = (record: Record<string, unknown>) =>
-    masked(schema, record) as Record<string, unknown>
-  const [shownFrom, shownTo] = [blotted(from), blotted(to)]
+  const shownFrom = masked(schema, from) as Record<string, unknown>
+  const shownTo = masked(schema, to, from) as Record<string, unknown>
   return Object.fromEntries(
     changed.map((name) => [name, { from: shownFrom[name] ?? null, to: shownTo[name] ?? null }]),
   )
