@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
+import { configure, fundOf, oneComponent } from '../support/distribution.ts'
 import { only } from '../support/ledger.ts'
 import { refused } from '../support/refused.ts'
 import { type Service, startService } from '../support/service.ts'
 
 let service: Service
 before(async () => {
-  service = await startService()
+  service = await startService({ REGISTRY_STAGE_INLINE: '1' })
 })
 after(() => service.stop())
 
@@ -49,5 +50,27 @@ describe('Rules', () => {
     assert.deepEqual(await put({ requiredApprovals: 2 }), { ...rule, requiredApprovals: 2 })
     assert.deepEqual([(await put({ fields: null })).fields, rule.minimumAmount], [null, 10.5])
     assert.equal((await put({ minimumAmount: null })).minimumAmount, null)
+  })
+
+  it('from an amount on hold back a stage over many accounts, of unknown amount', async () => {
+    const fund = await fundOf(service, [100, 100])
+    const distribution = { distributionAmountPerUnit: 0.1 }
+    const { corporateActionID } = await configure(service, fund, distribution)
+    const operation = 'POST /Distribution/Declare'
+    only(await service.admin.post('/ApprovalRule', { operation, minimumAmount: 1_000_000 }))
+    const reply = await service.admin.post('/Distribution/Declare', { corporateActionID })
+    assert.equal(reply.status, 202, reply.text)
+    assert.ok(reply.data.approvalID, reply.text)
+  })
+
+  it('from an amount on hold back the total of a distribution', async () => {
+    const { productID, investmentID } = await fundOf(service, [100])
+    const operation = 'POST /Distribution'
+    only(await service.admin.post('/ApprovalRule', { operation, minimumAmount: 1000 }))
+    const reply = await service.admin.post('/Distribution', {
+      ...{ productID, investmentID, recordDate: '2025-06-30', paymentDate: '2025-07-15' },
+      ...{ distributionAmountTotal: 1000, taxComponents: oneComponent },
+    })
+    assert.equal(reply.status, 202, reply.text)
   })
 })

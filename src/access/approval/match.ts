@@ -113,8 +113,12 @@ function* allNames(value: unknown): Generator<string> {
   }
 }
 
-/** By the amounts asked for, and by those that would be written where none is asked for. */
-function reaches({ changes, json }: Written, minimum: string): boolean {
+/**
+ * By the amounts asked for, and by those that would be written where none is asked for. What is
+ * only taken on, as a stage over many accounts is, has no amounts yet: it may come to any.
+ */
+function reaches({ changes, json, accepted }: Written, minimum: string): boolean {
+  if (accepted) return true
   const amounts = [...amountsIn(changes), ...amountsIn(parseJson(json))]
   return amounts.some((amount) => compareDecimals(amount.replace(/^-/, ''), minimum) >= 0)
 }
@@ -122,7 +126,7 @@ function reaches({ changes, json }: Written, minimum: string): boolean {
 function* amountsIn(value: unknown): Generator<string> {
   for (const [name, inner] of entriesOf(value)) {
     const text = inner instanceof WrittenNumber ? inner.text : inner
-    const isAmount = /amount$|^price$|^total$/i.test(name)
+    const isAmount = /amount(total)?$|^(application|redemption)?price$|^total$/i.test(name)
     const plain = isAmount && text !== null ? plainDecimal(text) : undefined
     if (typeof plain === 'string') yield plain
     else yield* amountsIn(inner)
