@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
+import { rowsOf } from '../support/database.ts'
 import { all, assertVerified, newFund, only, poster } from '../support/ledger.ts'
 import { refused } from '../support/refused.ts'
 import { type Service, startService } from '../support/service.ts'
@@ -154,6 +155,27 @@ describe('A notice', () => {
     only(await rollBack(half.bizTransactionID))
     const whole = only(await post('Redemption', { bizEventID: money }))
     assert.deepEqual(figuresOf(whole), { amount: -30, quantity: -10 })
+  })
+
+  it('has its entry fee charged once, however many parts it is settled in', async () => {
+    const fund = await fresh({ price: 3 })
+    const body = { ...fund.own, amount: 100, entryFeeAmount: 10 }
+    const { bizEventID } = only(await notice('Deposit', body))
+    const settle = async (more: object) => only(await post('Deposit', { bizEventID, ...more }))
+    const feeLeft = async (): Promise<number> => {
+      const statement = 'select entry_fee_amount as fee from biz_event where biz_event_id = $1'
+      return Number((await rowsOf(service.connection, statement, [bizEventID]))[0].fee)
+    }
+    const part = await settle({ amount: 40, partial: true })
+    assert.deepEqual([part.entryFeeAmount, part.quantity, await feeLeft()], [10, 10, 0])
+    only(await rollBack(part.bizTransactionID))
+    assert.equal(await feeLeft(), 10)
+    const some = await settle({ amount: 40, entryFeeAmount: 4, partial: true })
+    assert.deepEqual([some.entryFeeAmount, await feeLeft()], [4, 6])
+    const rest = await settle({})
+    assert.deepEqual([rest.amount, rest.entryFeeAmount, rest.quantity], [60, 6, 18])
+    only(await rollBack(rest.bizTransactionID))
+    assert.equal(await feeLeft(), 6)
   })
 
   it('has pending what a correction leaves, and is completed by one that uses it up', async () => {

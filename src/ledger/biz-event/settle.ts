@@ -20,6 +20,7 @@ type Settling = {
   isPartial: boolean
   amount: string | null
   quantity: string | null
+  fee: string
 }
 
 const settledColumns = {
@@ -31,6 +32,7 @@ const settledColumns = {
   is_partial: 'boolean',
   amount: 'numeric',
   quantity: 'numeric',
+  fee: 'numeric',
 } as const
 
 /**
@@ -56,6 +58,7 @@ async function completeOf(tx: Tx, rows: readonly Settling[]): Promise<number[]> 
           is_partial: row.isPartial,
           amount: row.amount,
           quantity: row.quantity,
+          fee: row.fee,
         }
       : [],
   )
@@ -65,7 +68,8 @@ async function completeOf(tx: Tx, rows: readonly Settling[]): Promise<number[]> 
     sql`
     with settled as materialized (
       select g.*, e.quantity as units_asked, e.amount as money_asked,
-        e.quantity - abs(g.quantity) as units_left, e.amount - abs(g.amount) as money_left
+        e.quantity - abs(g.quantity) as units_left, e.amount - abs(g.amount) as money_left,
+        e.entry_fee_amount as fee_asked, e.entry_fee_amount - g.fee as fee_left
       from ${recordset('g', links, settledColumns)}
       join biz_event e on e.product_id = g.product_id and e.biz_event_id = g.event_id),
     judged as materialized (
@@ -86,7 +90,8 @@ async function settleBy(tx: Tx, judged: Fragment): Promise<number[]> {
       biz_event_status_id = case when j.stays then ${statuses.Pending}::smallint
         else ${statuses.Completed}::smallint end,
       parent_biz_transaction_id = case when not j.stays then j.transaction_id end,
-      quantity = ${restOf('units')}, amount = ${restOf('money')}
+      quantity = ${restOf('units')}, amount = ${restOf('money')},
+      entry_fee_amount = ${restOfFee}
     from judged j
     where e.product_id = j.product_id and e.biz_event_id = j.event_id
     returning e.biz_event_id as id, not j.stays as "isCompleted"`)
@@ -100,6 +105,10 @@ async function settleBy(tx: Tx, judged: Fragment): Promise<number[]> {
 const restOf = (figure: 'units' | 'money') =>
   raw(`case when not j.stays then j.${figure}_asked
         when j.${figure}_left > 0 then j.${figure}_left end`)
+
+/** A fee that is charged in full is 0, so that the rest is charged no percentage instead. */
+const restOfFee = raw(`case when not j.stays or j.fee_asked is null then j.fee_asked
+        else greatest(j.fee_left, 0) end`)
 
 /**
  * Of a notice that a transaction settled in part, as much less or more is pending as a correction
@@ -121,7 +130,9 @@ export async function resettleEvents(
         e.parent_biz_event_id, e.quantity + abs(v.quantity) as units_asked,
         e.amount + abs(v.amount) as money_asked,
         e.quantity - abs(t.quantity) + abs(v.quantity) as units_left,
-        e.amount - abs(t.amount) + abs(v.amount) as money_left
+        e.amount - abs(t.amount) + abs(v.amount) as money_left,
+        e.entry_fee_amount + v.entry_fee_amount as fee_asked,
+        e.entry_fee_amount + v.entry_fee_amount - t.entry_fee_amount as fee_left
       from biz_transaction t
       join biz_transaction_version v on v.product_id = t.product_id
         and v.biz_transaction_id = t.biz_transaction_id and v.valid_to = ${moment}::timestamptz
@@ -156,7 +167,9 @@ const reopen = (tx: Tx, links: readonly { productID: number; id: number; eventID
     with undone as materialized (
       select t.product_id, t.biz_event_id,
         sum(abs(t.quantity)) filter (where not p.completed) as quantity,
-        sum(abs(t.amount)) filter (where not p.completed) as amount, bool_or(p.completed) as whole
+        sum(abs(t.amount)) filter (where not p.completed) as amount,
+        sum(t.entry_fee_amount) filter (where not p.completed) as fee,
+        bool_or(p.completed) as whole
       from unnest(${links.map(({ productID }) => productID)}::int[],
         ${links.map(({ id }) => id)}::bigint[], ${links.map(({ eventID }) => eventID)}::bigint[])
         g (product_id, id, event_id)
@@ -171,7 +184,10 @@ const reopen = (tx: Tx, links: readonly { productID: number; id: number; eventID
       quantity = case when u.whole or e.biz_event_status_id = ${statuses.Pending}
         then e.quantity + coalesce(u.quantity, 0) when e.quantity is not null then u.quantity end,
       amount = case when u.whole or e.biz_event_status_id = ${statuses.Pending}
-        then e.amount + coalesce(u.amount, 0) when e.amount is not null then u.amount end
+        then e.amount + coalesce(u.amount, 0) when e.amount is not null then u.amount end,
+      entry_fee_amount = case when u.whole or e.biz_event_status_id = ${statuses.Pending}
+        then e.entry_fee_amount + coalesce(u.fee, 0)
+        when e.entry_fee_amount is not null then u.fee end
     from undone u
     where e.product_id = u.product_id and e.biz_event_id = u.biz_event_id
       and e.biz_event_status_id <> ${statuses.Cancelled}`)

@@ -65,6 +65,7 @@ const settling = ({ id, leg, productID, item, figures }: Posted) => ({
   isPartial: item.body.partial === true,
   amount: figures.amount,
   quantity: figures.quantity,
+  fee: figures.fee,
 })
 
 /** Everything wrong with a request that has the gravest kind of flaw: 400 before 404 before 409. */
