@@ -210,25 +210,43 @@ describe('A key', () => {
     refused(await service.admin.delete(path, key), 404)
   })
 
-  it('of a sign-in or a refresh replays the tokens, which are kept sealed', async () => {
-    const login = { username: 'admin', password }
+  it('of a refresh is that of its token, and replays the tokens, kept sealed', async () => {
     const key = newKey()
-    const first = await service.anyone.post('/User/Login', login, key)
-    assert.equal((await other.anyone.post('/User/Login', login, key)).text, first.text)
-    const body = { refreshToken: first.data.refreshToken }
-    const next = newKey()
-    const second = await service.anyone.post('/User/RefreshToken', body, next)
-    const again = await other.anyone.post('/User/RefreshToken', body, next)
+    const signedIn = () => service.anyone.post('/User/Login', { username: 'admin', password })
+    const [body, others] = [await signedIn(), await signedIn()].map(({ data }) => ({
+      refreshToken: data.refreshToken,
+    }))
+    const first = await service.anyone.post('/User/RefreshToken', body, key)
+    const again = await other.anyone.post('/User/RefreshToken', body, key)
     assert.ok(isReplay(again))
-    assert.equal(again.text, second.text, 'a lost answer to a refresh does not end the session')
-    assert.equal(JSON.parse(again.text).refreshToken, second.data.refreshToken)
-    const kept = await rows('select response from idempotency where key = any($1)', [
-      [key['Idempotency-Key'], next['Idempotency-Key']],
-    ])
+    assert.equal(again.text, first.text, 'a lost answer to a refresh does not end the session')
+    assert.equal(JSON.parse(again.text).refreshToken, first.data.refreshToken)
+    const another = await service.anyone.post('/User/RefreshToken', others, key)
+    assert.deepEqual([another.status, isReplay(another)], [200, false])
+    const kept = await rows('select response from idempotency where user_id = 0')
     assert.equal(kept.length, 2)
     for (const { response } of kept) {
       assert.match(response, /^[A-Za-z0-9+/]+=*$/)
       assert.doesNotMatch(Buffer.from(response, 'base64').toString('latin1'), /token/i)
     }
+  })
+
+  it('means nothing at a sign-in: each is judged, and nothing of it is kept', async () => {
+    const key = newKey()
+    const logins = [1, 2].map((i) => ({ username: `keyed ${i}`, password: `of keyed user ${i}` }))
+    for (const login of logins) await service.admin.post('/User', { ...login, role: 'Operator' })
+    const [one, two] = logins
+    const signIn = (login?: object) => service.anyone.post('/User/Login', login, key)
+    const first = await signIn(one)
+    assert.equal((await signIn(two)).status, 200)
+    const second = await signIn(one)
+    assert.deepEqual([second.status, isReplay(second)], [200, false])
+    assert.notEqual(second.data.refreshToken, first.data.refreshToken)
+    const change = { currentPassword: one!.password, newPassword: 'another one of theirs' }
+    const own = { ...key, Authorization: second.data.accessToken }
+    assert.equal((await service.anyone.put('/User/Password', change, own)).status, 200)
+    refused(await signIn(one), 401, 'sign_in_failed')
+    const kept = await rows('select from idempotency where key = $1', [key['Idempotency-Key']])
+    assert.equal(kept.length, 1, 'that of the change of the password alone')
   })
 })

@@ -54,11 +54,14 @@ const signInEndpoints = (door: SignInDoor): Endpoint[] => [
     event: null,
     access: 'public',
     summary: 'Sign in.',
+    description: 'Every sign-in is judged anew: an Idempotency-Key has no effect.',
     resource: 'User',
     body: Login,
     data: Tokens,
     beside,
     secret: true,
+    // Kept, it would let in who changed their password since, or were shut out.
+    neverReplayed: true,
     inTurn: async (work, request) => {
       const { username } = request.body as Login
       await waitToSignIn(door.database, callerOf(door.nameKey, request), username, door.stopping)

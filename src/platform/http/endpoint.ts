@@ -99,6 +99,8 @@ type Audited = {
   event?: EventType | null
   /** The answer holds secrets: it is kept sealed under an Idempotency-Key. */
   secret?: boolean
+  /** Its answer is never kept: an Idempotency-Key has no effect on it. */
+  neverReplayed?: boolean
   /** Where the work waits for its turn before it takes a connection. */
   inTurn?: InTurn
 }
@@ -166,8 +168,12 @@ export const downloading = <Q extends TObject>(
   endpoint: Declaration<Q> & Downloads<Static<Q>>,
 ): Endpoint => ({ ...endpoint, kind: 'download' })
 
-export const isWrite = ({ kind }: Endpoint) =>
-  kind === 'write' || kind === 'shared' || kind === 'upload'
+export const isWrite = (endpoint: Endpoint): endpoint is WriteEndpoint =>
+  ['write', 'shared', 'upload'].includes(endpoint.kind)
+
+/** Whether an Idempotency-Key has an effect on it. */
+export const isReplayed = (endpoint: WriteEndpoint) =>
+  !endpoint.neverReplayed && !endpoint.operation.startsWith('DELETE')
 
 /** An operation is a method and a path; its type says so. */
 const partsOf = ({ operation }: Endpoint) => operation.split(' ') as [Method, string]

@@ -1,7 +1,7 @@
 import { type TObject, type TSchema, Type } from 'typebox'
 import { type Codes, codesOf, problemCodes, sharedCodes } from '../problem-codes.ts'
 import { nodeOf } from '../shape/keywords.ts'
-import { type Endpoint, isWrite, methodOf, pathOf } from './endpoint.ts'
+import { type Endpoint, isReplayed, isWrite, methodOf, pathOf } from './endpoint.ts'
 import { heedsIfMatch, taggingsOf } from './etag.ts'
 import { nameOf, tagOf, tagsOf } from './openapi-names.ts'
 import { answerNames, described, type Show, schemaGallery } from './openapi-shapes.ts'
@@ -88,7 +88,8 @@ const license = { name: 'Apache-2.0', identifier: 'Apache-2.0' }
 const about = `An investor and unit registry. Every answer is the envelope
 \`{ result, message, recordCount, data }\`; a failure has \`result: false\` and \`errors\` beside
 it. Paths, parameter names, filter operators and field names match in any letter case. Every POST
-and PUT takes an optional \`Idempotency-Key\` header, so that it can be sent again safely.`
+and PUT that writes, but for \`POST /User/Login\`, takes an optional \`Idempotency-Key\` header, so
+that it can be sent again safely: what was done is not done twice, what was refused is tried anew.`
 
 type Around = { show: Show; maxPageSize: number; isConditional: boolean }
 
@@ -162,8 +163,7 @@ const formSchema = (body: TSchema, show: Show) => {
   }
 }
 
-const isRetried = (endpoint: Endpoint) =>
-  isWrite(endpoint) && !endpoint.operation.startsWith('DELETE')
+const isRetried = (endpoint: Endpoint) => isWrite(endpoint) && isReplayed(endpoint)
 
 const versionHeader = {
   name: 'Version',
@@ -176,7 +176,9 @@ const versionHeader = {
 const idempotencyHeader = {
   name: 'Idempotency-Key',
   in: 'header',
-  description: 'The same key with the same request within 24 hours replays the first answer.',
+  description:
+    'The same key with the same request within 24 hours replays the answer of the one that was ' +
+    'done (2xx); one that was refused is tried anew. With another request it is 422.',
   schema: { type: 'string', minLength: 1, maxLength: 255 },
 }
 

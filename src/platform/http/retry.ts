@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { invalid } from '../refusal.ts'
 import type { RetryKey } from '../sql/retry-keys.ts'
-import type { Request, WriteEndpoint } from './endpoint.ts'
+import { isReplayed, type Request, type WriteEndpoint } from './endpoint.ts'
 
 export type Seal = { seal: (text: string) => string; unseal: (text: string) => string }
 
@@ -16,14 +16,17 @@ export type RetryOptions = {
 /** The Idempotency-Key of a request with what tells this request from another. */
 export function retryKey(
   { headers, query, body }: Request<unknown, unknown>,
-  { operation, secret }: WriteEndpoint,
+  endpoint: WriteEndpoint,
   { fingerprintKey, sealed }: RetryOptions,
 ): RetryKey | undefined {
-  const key = keyIn(headers)
-  if (key === undefined || operation.startsWith('DELETE')) return undefined
-  const fingerprint = createHmac('sha256', fingerprintKey)
-    .update(JSON.stringify([operation, query, body], inNameOrder))
-    .digest()
+  const { operation, access, secret } = endpoint
+  const given = isReplayed(endpoint) ? keyIn(headers) : undefined
+  if (given === undefined) return undefined
+  const printOf = (...of: unknown[]) =>
+    createHmac('sha256', fingerprintKey).update(JSON.stringify(of, inNameOrder)).digest()
+  const fingerprint = printOf(operation, query, body)
+  // Those who are not signed in have their keys in common: what they ask for tells them apart.
+  const key = access === 'public' ? printOf(given, operation, body).toString('base64url') : given
   return { key, fingerprint, ...(secret ? sealed : open) }
 }
 
