@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { configure, fundOf, oneComponent } from '../support/distribution.ts'
-import { only } from '../support/ledger.ts'
+import { entityOf } from '../support/investors.ts'
+import { newProduct, only } from '../support/ledger.ts'
 import { refused } from '../support/refused.ts'
 import { type Service, startService } from '../support/service.ts'
 
@@ -33,6 +34,47 @@ describe('Rules', () => {
     const { approvalRuleID } = only(await ask(rule))
     const changed = await service.admin.put('/ApprovalRule', { approvalRuleID, fields: ['nope'] })
     refused(changed, 400, 'invalid_value')
+  })
+
+  it('on what answers hide hold it back inside an entity, whatever changes with it', async () => {
+    const { productID } = await newProduct(service)
+    const taxed = { firstName: 'Ann', lastName: 'Example', taxationFileNumber: '123456782' }
+    const given = entityOf(productID, {
+      bizEntityParties: [{ person: taxed }],
+      paymentDetails: [{ bsb: '062-000', accountNumber: '12345678', accountName: 'Ann' }],
+    })
+    const entity = only(await service.admin.post('/BizEntity', given))
+    const office = { name: 'Office', associatedPersons: [{ person: taxed, relationshipTypeID: 1 }] }
+    const { organisationID, associatedPersons } = only(
+      await service.admin.post('/Organisation', office),
+    )
+    for (const rule of [
+      { resource: 'PaymentDetail', fields: ['accountNumber'] },
+      { resource: 'Person', fields: ['taxationFileNumber'] },
+    ])
+      only(await service.admin.post('/ApprovalRule', rule))
+    const [detail] = entity.paymentDetails
+    const pay = (more: object, client = service.admin) =>
+      client.put('/BizEntity', { ...entity, paymentDetails: [{ ...detail, ...more }] })
+    only(await pay({ comments: 'only this' }))
+    const both = await pay({ comments: 'and the account', accountNumber: '66666666' })
+    assert.equal(both.status, 202, both.text)
+    const { from, to } = both.data.changes.paymentDetails
+    assert.deepEqual([from[0].accountNumber, to[0].accountNumber], ['***', '*** (changed)'])
+    // One who sees masks alone, and a number that has the mask of the one before.
+    const permissions = ['BizEntity.Read', 'BizEntity.Write', 'PaymentDetail.Write']
+    const blind = await service.userWith({ permissions })
+    const alike = await pay({ comments: 'x', accountNumber: '99999678' }, blind)
+    assert.equal(alike.status, 202, alike.text)
+    const person = { ...entity.bizEntityParties[0].person, taxationFileNumber: '876543782' }
+    const taxes = { ...entity, bizEntityParties: [{ person }] }
+    assert.equal((await service.admin.put('/BizEntity', taxes)).status, 202)
+    const { personID } = associatedPersons[0].person
+    const other = { ...taxed, personID, taxationFileNumber: '876543782' }
+    const inside = { person: other, relationshipTypeID: 1 }
+    const kept = { organisationID, name: 'Office', associatedPersons: [inside] }
+    const reply = await service.admin.put('/Organisation', kept)
+    assert.equal(reply.status, 202, reply.text)
   })
 
   it('can be changed: what is left out stays, null clears', async () => {

@@ -23,10 +23,10 @@ import { addressKind } from '../address/sql.ts'
 import { communicationKind } from '../communication/sql.ts'
 import { doubtsAbout } from '../investor/doubts.ts'
 import { bizEntityReference, type Owner } from '../investor/identities.ts'
-import { type Planning, sealedChanges } from '../investor/linked.ts'
+import { type Planning, sealedIn } from '../investor/linked.ts'
 import { lockEntitiesShowing, touch } from '../investor/locks.ts'
 import { planNested } from '../investor/nested.ts'
-import type { OwnedKind } from '../investor/owned-kind.ts'
+import { type OwnedKind, seeingBankNumbers } from '../investor/owned-kind.ts'
 import { visibleEntity } from '../investor/scope.ts'
 import { associationTable, organisationTable } from '../organisation/sql.ts'
 import { paymentDetailKind } from '../payment-detail/sql.ts'
@@ -143,15 +143,19 @@ export async function replaceEntity(
   if (!stored) throw lostRace('biz_entity')
   if (stored.biz_entity_type_id !== input.bizEntityTypeID)
     throw invalid('immutable', 'bizEntityTypeID cannot be changed.', 'bizEntityTypeID')
-  const before = await render(tx, await entitiesByID(tx, actor, [id]))
+  const shown = async (who: Actor) => render(tx, await entitiesByID(tx, who, [id]))
+  const seeing = seeingBankNumbers(actor)
+  const before = await shown(actor)
+  const was = seeing === actor ? before : await shown(seeing)
   const planned = await planEntities(planning, drafts, linked, new Map([[id, stored]]))
   await planning.plan.write(tx)
   await refuseCycles(tx, planned.parents)
   if (planned.changed || linked.changed.length > 0) await touch(tx, showing)
-  const after = await render(tx, await entitiesByID(tx, actor, [id]))
+  const after = await shown(actor)
+  const is = seeing === actor ? after : await shown(seeing)
   const changes = {
-    ...changesBetween(BizEntity, before.json, after.json),
-    ...sealedIn(linked),
+    ...changesBetween(BizEntity, was.json, is.json),
+    ...sealedIn(linked.records),
   }
   const doubts = doubtsAbout(BizEntityUpdate, [input])
   const productID = sole([...planned.products.values()])
@@ -269,11 +273,4 @@ function planOwnFields(
 const sole = (products: readonly number[]) => {
   const [first, ...others] = new Set(products)
   return others.length === 0 ? first : undefined
-}
-
-/** Tax numbers that change under masks that may look alike. */
-function sealedIn({ records }: Linked): object {
-  const changed = records.filter(({ sealed }) => Object.keys(sealed).length > 0)
-  if (changed.length === 0) return {}
-  return { taxNumbers: changed.map((one) => ({ path: one.path, ...sealedChanges(one) })) }
 }

@@ -250,3 +250,10 @@ export const sealedChanges = ({ sealed }: LinkedRecord) => {
     ]),
   )
 }
+
+/** The same of records that are written inside another, by the paths where they stand. */
+export function sealedIn(records: Iterable<LinkedRecord>): object {
+  const changed = [...new Set(records)].filter(({ sealed }) => Object.keys(sealed).length > 0)
+  if (changed.length === 0) return {}
+  return { taxNumbers: changed.map((one) => ({ path: one.path, ...sealedChanges(one) })) }
+}

@@ -13,7 +13,14 @@ import type { Written } from '../../platform/sql/unit-of-work.ts'
 import { type Owner, ownerKinds } from './identities.ts'
 import { lockOwners, soleProduct, touch } from './locks.ts'
 import { fixedExternal, keepExternal } from './nested.ts'
-import { type OwnedKind, ownedBy, ownerKey, ownerOf, rowsOfOwners } from './owned-kind.ts'
+import {
+  type OwnedKind,
+  ownedBy,
+  ownerKey,
+  ownerOf,
+  rowsOfOwners,
+  seeingBankNumbers,
+} from './owned-kind.ts'
 import { visibleOwned, visibleOwner } from './scope.ts'
 import { unmask } from './unmask.ts'
 
@@ -60,11 +67,15 @@ export async function updateOwned(
   const row = { ...rowFrom(table, input, ownedBy(kind, owner!)), [table.key]: id }
   if (!keepExternal(kind, row, current)) throw new Refusal(400, [fixedExternal(kind, '')])
   refuseAll(400, unmask(kind, row, current, ''))
-  const before = await render(tx, kind.select(among(kind, [id]), actor))
+  const shown = (who: Actor) => render(tx, kind.select(among(kind, [id]), who))
+  const seeing = seeingBankNumbers(actor)
+  const before = await shown(actor)
+  const was = seeing === actor ? before : await shown(seeing)
   const changed = await writeRows(tx, kind, [row], [current], () => '')
   if (changed) await touch(tx, showing)
-  const after = await render(tx, kind.select(among(kind, [id]), actor))
-  const changes = changesBetween(record, before.json, after.json)
+  const after = await shown(actor)
+  const is = seeing === actor ? after : await shown(seeing)
+  const changes = changesBetween(record, was.json, is.json)
   const productID = soleProduct(showing)
   return { ...after, ids: [id], productID, before: before.json, changes }
 }

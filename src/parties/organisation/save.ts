@@ -13,7 +13,13 @@ import { addressKind } from '../address/sql.ts'
 import { communicationKind } from '../communication/sql.ts'
 import { doubtsAbout } from '../investor/doubts.ts'
 import { type Owner, organisationParameter, organisationReference } from '../investor/identities.ts'
-import { type LinkedRecord, type Planning, sealedChanges, type Use } from '../investor/linked.ts'
+import {
+  type LinkedRecord,
+  type Planning,
+  sealedChanges,
+  sealedIn,
+  type Use,
+} from '../investor/linked.ts'
 import { lockEntitiesShowing, lockOwners, soleProduct, touch } from '../investor/locks.ts'
 import { visibleOrganisation } from '../investor/scope.ts'
 import { planOwned, planPersons } from '../person/plan.ts'
@@ -64,7 +70,7 @@ export async function updateOrganisation(
   const id = await identifyOrganisation(tx, actor, organisationReference, input)
   const planning = { tx, actor, vault, plan: planFor(tables), replaces: true }
   const use: Use = { as: 'whole', given: { ...input, organisationID: id }, path: '' }
-  const { organisations, changed } = await plan(planning, [use])
+  const { organisations, persons, changed } = await plan(planning, [use])
   const showing = await lockEntitiesShowing(tx, changed)
   const before = await render(tx, organisationsByID([id]))
   await planning.plan.write(tx)
@@ -73,17 +79,21 @@ export async function updateOrganisation(
   const changes = {
     ...changesBetween(Organisation, before.json, after.json),
     ...sealedChanges(organisations.get(use)!),
+    ...sealedIn(persons.values()),
   }
   const doubts = doubtsAbout(OrganisationUpdate, [input])
   const productID = soleProduct(showing)
   return { ...after, ...doubts, ids: [id], productID, before: before.json, changes }
 }
 
+type Planned = {
+  organisations: Map<Use, LinkedRecord>
+  persons: Map<Use, LinkedRecord>
+  changed: Owner[]
+}
+
 /** Organisations with the persons they bring, and all that these own. */
-async function plan(
-  planning: Planning,
-  uses: readonly Use[],
-): Promise<{ organisations: Map<Use, LinkedRecord>; changed: Owner[] }> {
+async function plan(planning: Planning, uses: readonly Use[]): Promise<Planned> {
   const groups = await groupOrganisations(planning, uses)
   const associations = associationsOf(groups)
   const personUses = [...associations.values()].flatMap((list) => list.map(({ use }) => use))
@@ -99,7 +109,7 @@ async function plan(
     ...(await planOwned(planning, 'person', persons.values())),
     ...(await planOwned(planning, 'organisation', organisations.values())),
   ]
-  return { organisations, changed: owners }
+  return { organisations, persons, changed: owners }
 }
 
 /** Only what is linked to nothing but addresses, communications and persons can go (4.13). */
