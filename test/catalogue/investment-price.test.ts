@@ -177,6 +177,22 @@ describe('The tolerance of an investment', () => {
   })
 })
 
+describe('A price that was read and sent back with another figure', () => {
+  it('takes along what followed it, and not what was given apart', async () => {
+    const { productID } = await newProduct(service)
+    const { investmentID } = await newInvestment(service, productID)
+    const plain = await newPrice(service, investmentID, '2026-01-01', 1)
+    assert.deepEqual([plain.applicationPrice, plain.redemptionPrice], [1, 1])
+    const moved = only(await admin.put('/Investment/Price', { ...plain, price: 2 }))
+    assert.deepEqual([moved.applicationPrice, moved.redemptionPrice], [2, 2])
+    const apart = await newPrice(service, investmentID, '2026-01-02', 1, { redemptionPrice: 0.9 })
+    const other = only(await admin.put('/Investment/Price', { ...apart, price: '2.0' }))
+    assert.deepEqual([other.applicationPrice, other.redemptionPrice], [2, 0.9])
+    const given = only(await admin.put('/Investment/Price', { ...other, applicationPrice: 1.5 }))
+    assert.deepEqual([given.price, given.applicationPrice], [2, 1.5])
+  })
+})
+
 describe('A price that is dated back', () => {
   it('is compared with the next price, too; of two in a list the later is told of', async () => {
     const { productID } = await newProduct(service)

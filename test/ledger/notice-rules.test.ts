@@ -40,6 +40,15 @@ describe('A notice', () => {
     only(await post('Deposit', { bizEventID, accountID: fund.accountID, amount: 11 }))
   })
 
+  it('of a product that is not there is not found, by the name of the product', async () => {
+    const reply = await post('Redemption', {
+      externalProductId: 'nope',
+      externalTransactionId: 'x',
+    })
+    refused(reply, 404, 'not_found')
+    assert.equal(reply.errors[0]!.field, 'externalProductId')
+  })
+
   it('is pending again when its posting is rolled back, and may take its id again', async () => {
     const fund = await fresh()
     const body = { ...fund.own, amount: 10, externalBizTransactionId: 'N-1' }

@@ -101,6 +101,26 @@ describe('The franking credit', () => {
   })
 })
 
+describe('What a PDF cannot print', () => {
+  it('is told of, in letters and in registers; headings and figures are never cut', async () => {
+    const { productID, ...other } = await taxingFund(service)
+    const { accountID } = await investor(service, { productID, ...other }, [unquoted], {
+      name: '李小龍 Holdings',
+      units: 7,
+    })
+    const large = { amount: '123456789.12', entryFeeAmount: '123456.78' }
+    const posted = { accountID, investmentID: other.investmentID, transactionDate: '2026-03-31' }
+    const send = poster(() => service.admin)
+    only(await send('Deposit', { ...posted, ...large, investmentPrice: '2.123456' }))
+    const letter = await textOf({ productID, reportTypeID: 7, accountID, date: '2026-06-30' })
+    has(letter, 'U+674E, U+5C0F, U+9F8D', 'Closing balance, value', 'fee')
+    has(letter, '123,456,789.12', '123,456.78', '2.123456', '30 Jun 2026')
+    assert.doesNotMatch(letter, /…/)
+    const register = await textOf({ productID, reportTypeID: 1, date: '2026-06-30' })
+    has(register, 'U+674E, U+5C0F, U+9F8D', 'CSV, XLSX or JSON')
+  })
+})
+
 describe('A distribution statement', () => {
   it('has components, credit, reinvestment and a masked payee, on the letterhead', async () => {
     const { accountID } = accounts[0]!

@@ -1,6 +1,7 @@
 import sql, { join } from 'sql-template-tag'
 import { type Actor, inScope } from '../../platform/actor.ts'
 import { invalid, notFound } from '../../platform/refusal.ts'
+import { compareDecimals } from '../../platform/shape/decimal.ts'
 import { changesBetween, recordOf } from '../../platform/shape/mask.ts'
 import type { ItemPath } from '../../platform/shape/path.ts'
 import { conditions } from '../../platform/sql/filters.ts'
@@ -159,7 +160,7 @@ export async function updatePrice(tx: Tx, actor: Actor, input: PriceUpdate): Pro
   )
   const row = rowFrom(
     priceTable,
-    { ...input, priceDate: input.priceDate ?? stored.price_date },
+    { ...givenApart(input, stored), priceDate: input.priceDate ?? stored.price_date },
     { investment_price_id: id, investment_id: stored.investment_id! },
     stored,
   )
@@ -171,6 +172,23 @@ export async function updatePrice(tx: Tx, actor: Actor, input: PriceUpdate): Pro
   const message = await correction(tx, productID, stored, row)
   const told = { ids: [id], productID, before: before.json, changes }
   return { ...after, ...(message && { message }), ...told }
+}
+
+/**
+ * Prices that follow the price are shown as it. One that comes back as it was shown is not given
+ * apart, and goes on to follow.
+ */
+function givenApart(input: PriceUpdate, stored: Row): PriceUpdate {
+  const follows = (given: string | null | undefined, own: unknown) =>
+    own === null && given != null && compareDecimals(given, stored.price as string) === 0
+  const { applicationPrice, redemptionPrice, ...rest } = input
+  return {
+    ...rest,
+    ...(!follows(applicationPrice, stored.application_price) &&
+      applicationPrice !== undefined && { applicationPrice }),
+    ...(!follows(redemptionPrice, stored.redemption_price) &&
+      redemptionPrice !== undefined && { redemptionPrice }),
+  }
 }
 
 const replacedBy = ({ price, application_price, redemption_price }: Row) => ({

@@ -102,13 +102,21 @@ async function familiesOf(tx: Tx, actor: Actor, located: readonly Located[]) {
 
 async function locateEvents(tx: Tx, actor: Actor, naming: readonly Taker[]) {
   const bodies = naming.map(({ body }) => body)
+  const path = (i: number) => naming[i]?.path ?? ''
   const products = await locateAll(tx, productReference, bodies, {
     visible: inScope(actor, 'r.product_id'),
+    path,
   })
-  return locateAll(tx, eventReference, bodies, {
+  const events = await locateAll(tx, eventReference, bodies, {
     visible: inLedgerScope(actor, 'r.product_id'),
     productIDs: products.map((one) => ('id' in one ? one.id : undefined)),
-    path: (i) => naming[i]?.path ?? '',
+    path,
+  })
+  return events.map((event, i) => {
+    const product = products[i]!
+    // One that names none is found by its notice.
+    const isMissing = 'problem' in product && namesAny(productReference, bodies[i]!)
+    return isMissing ? product : event
   })
 }
 

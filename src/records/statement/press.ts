@@ -134,6 +134,17 @@ function frontOf(desk: Desk, { title, addressee, references }: Letter): number {
 }
 
 const rowHeight = 14
+const cellSize = 8.5
+/** Words below this are cut instead; a figure never is, since it would read as a smaller one. */
+const leastSize = 6.5
+
+/** The size at which a text of a cell has room. */
+function shrunk(doc: Sheet, text: string, room: number, least: number): number {
+  const wide = doc.widthOfString(text)
+  return wide <= room
+    ? cellSize
+    : Math.max(least, (Math.floor(1000 * room) / wide / 1000) * cellSize)
+}
 /** Between two lines of a heading. */
 const headLine = 10
 
@@ -152,15 +163,16 @@ function drawSection(desk: Desk, section: Section, top: number, turn: () => numb
       const wide = column.width * share
       const text = texts[i]
       if (text) {
-        set(desk, kind, 8.5, colour)
-        const shown = fitted(doc, text, wide - 6)
+        set(desk, kind, cellSize, colour)
+        const size = shrunk(doc, text, wide - 6, column.isNumber ? 0 : leastSize)
+        const shown = fitted(doc.fontSize(size), text, wide - 6)
         const at = column.isNumber ? x + wide - 3 - doc.widthOfString(shown) : x + 3
-        doc.text(shown, at, y + 3, { lineBreak: false })
+        doc.text(shown, at, y + 3 + (cellSize - size) * 0.8, { lineBreak: false })
       }
       x += wide
     }
   }
-  set(desk, 'bold', 8.5, accent)
+  set(desk, 'bold', cellSize, accent)
   const titles = columns.map(({ title, width: part }) => wrapped(doc, title, part * share - 6, 3))
   const lines = Math.max(...titles.map(({ length }) => length))
   // Headings that differ in their lines stand at the bottom, over what they are of.
