@@ -138,6 +138,7 @@ const byResource = {
       second_distribution: 'There is one for the same record date; confirmSecond lets it pass.',
       too_early: 'The day for it has not come yet.',
       residual_carried: 'What was left over has gone into a later distribution.',
+      later_allotment: 'A later reinvestment of the investment is done already.',
       residual_used: 'What was left over has been used since.',
       units_gone: 'Units that it allotted have left their accounts since.',
       wrong_stage: 'The distribution is at another stage.',

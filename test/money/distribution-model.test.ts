@@ -114,8 +114,10 @@ async function play(plan: Scenario) {
   await hold(fund.investmentID, holders)
   const target = plan.sameTarget ? fund.investmentID : fund.investmentIDs[1]!
   const targetUnits = 10n ** BigInt(plan.sameTarget ? 4 : plan.targetDecimals)
-  // Nobody is paid before the record date.
-  const rounds = plan.rounds.map((one) => ({ ...one, pay: Math.max(one.pay, one.record) }))
+  // Nobody is paid before the record date, and reinvestments go by their days.
+  const rounds = plan.rounds
+    .map((one) => ({ ...one, pay: Math.max(one.pay, one.record) }))
+    .toSorted((a, b) => a.pay + a.allotLater - (b.pay + b.allotLater))
   for (const one of rounds) {
     const terms = termsOf(one, plan.yen, targetUnits, prices)
     const distribution = await configure(service, fund, bodyOf(one, terms, target))

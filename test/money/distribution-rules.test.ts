@@ -177,6 +177,22 @@ describe('A DRP allotment', () => {
     const [row] = await entitled(service.admin, distribution)
     assert.deepEqual([row.drpUnits, row.drpResidual], [12.5, 0])
   })
+
+  it('uses nothing that is left over on a later day', async () => {
+    const own = await fundOf(service, [100], { investments: [{}, { unitDecimals: 0 }] })
+    await choose(service, account(own, 0), 2)
+    const terms = { drpIndicatorID: 2, drpInvestmentID: own.investmentIDs[1], drpPrice: 40 }
+    const [early, late] = [
+      await configure(service, own, { ...perUnit, ...terms, drpAllotmentDate: '2025-08-06' }),
+      await configure(service, own, { ...perUnit, ...terms, drpAllotmentDate: '2025-09-06' }),
+    ]
+    for (const name of ['Declare', 'Payment'])
+      for (const one of [early, late]) only(await call(name, one, { confirmSecond: true }))
+    only(await call('DrpAllotment', late))
+    refused(await call('DrpAllotment', early), 409, 'later_allotment')
+    only(await call('Reverse', late, { fromStatusID: 4, reason: 'Out of turn' }))
+    for (const one of [early, late]) only(await call('DrpAllotment', one))
+  })
 })
 
 describe('A period of days', () => {

@@ -59,6 +59,7 @@ export async function reinvest(
   refuseFarAhead(stored, date, 'drpAllotmentDate')
   refuseLocked(stored, date)
   const { unitDecimals } = await activeTarget(tx, stored)
+  await refuseOutOfTurn(tx, stored, date)
   const accounts = await countAccounts(tx, allot.accounts(stored))
   const terms = { price, date, unitDecimals }
   return begin(tx, actor, stored, reinvestStage, { terms, accounts, inline })
@@ -189,6 +190,34 @@ const wordsOf = ({ accounts, total }: PaidShut) =>
   accounts === 0 ? '' : ` ${total} is paid to ${accountsInWords(accounts)} closed since.`
 
 /** As for any allotment. The money stays held; the stage is called again with an active target. */
+/**
+ * What a later reinvestment left over does not exist yet on an earlier day: those of one investment
+ * are done in the order of their days. The lock keeps two that begin at once from missing each
+ * other.
+ */
+async function refuseOutOfTurn(tx: Tx, { productID, id, investmentID }: Stored, date: string) {
+  await tx.query(sql`
+    select 1 from investment where investment_id = ${investmentID} for no key update`)
+  const [later] = await tx.query<{ id: number; date: string }>(sql`
+    select d.corporate_action_id as id, l.date::text
+    from distribution d
+    left join distribution_stage g on g.product_id = d.product_id
+      and g.corporate_action_id = d.corporate_action_id and g.stage = ${reinvestStage.name}
+    cross join lateral (
+      select coalesce((g.terms ->> 'date')::date, d.drp_allotment_date) as date) l
+    where d.product_id = ${productID} and d.investment_id = ${investmentID}
+      and d.corporate_action_id <> ${id}
+      and (d.distribution_status_id = ${Completed} or g.stage is not null)
+      and l.date > ${date}::date
+    limit 1`)
+  if (later)
+    throw conflict(
+      'later_allotment',
+      `Distribution ${later.id} is reinvested as of ${later.date}: take that back first.`,
+      'drpAllotmentDate',
+    )
+}
+
 async function activeTarget(tx: Tx, { drpInvestmentID }: Stored) {
   const [target] = await tx.query<{ isActive: boolean; unitDecimals: number }>(sql`
     select is_active as "isActive", unit_decimals as "unitDecimals"
