@@ -1464,9 +1464,11 @@ create table webhook (
   place_event_id bigint,
   created_date timestamp with time zone default now() not null,
   updated_date timestamp with time zone default now() not null,
+  api_key_id integer,
   constraint webhook_pkey PRIMARY KEY (webhook_id),
   constraint webhook_products_named CHECK ((product_ids <> '{}'::integer[])),
   constraint webhook_types_named CHECK ((types <> '{}'::text[])),
+  constraint webhook_api_key FOREIGN KEY (api_key_id) REFERENCES api_key(api_key_id),
   constraint webhook_user FOREIGN KEY (user_id) REFERENCES app_user(user_id)
 );
 CREATE INDEX webhook_of_user ON public.webhook USING btree (user_id);

@@ -3,7 +3,6 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, describe, it } from 'node:test'
 import { verifyWebhook } from '../../client/src/index.ts'
-import { readAbsent } from '../../src/access/user/session.ts'
 import { allowedAddress, isPublic, type Resolve } from '../../src/integration/webhook/address.ts'
 import { send } from '../../src/integration/webhook/send.ts'
 import { startDeliveries } from '../../src/integration/webhook/worker.ts'
@@ -12,6 +11,7 @@ import { unseal } from '../../src/platform/secrets.ts'
 import { type Database, openDatabase } from '../../src/platform/sql/handle.ts'
 import { rowsOf } from '../support/database.ts'
 import { newProduct, only } from '../support/ledger.ts'
+import { newKey } from '../support/personas.ts'
 import { until } from '../support/process.ts'
 import { type Receiver, receiver, type Told } from '../support/receiver.ts'
 import { refused } from '../support/refused.ts'
@@ -40,7 +40,6 @@ after(async () => {
 const deliver = () =>
   startDeliveries({
     database,
-    actorOf: (userID) => readAbsent(database, userID),
     unseal: (text) => unseal(Buffer.from(encryptionKey, 'base64'), text),
     allowLocal: true,
     log: createLog('silent'),
@@ -53,8 +52,8 @@ async function withReceiver(use: (receiver: Receiver) => Promise<void>) {
 }
 
 /** A webhook that has found its place in the feed: what comes from now on is sent. */
-async function newWebhook(url: string, more: object = {}) {
-  const hook = only(await service.admin.post('/Webhook', { url, ...more }))
+async function newWebhook(url: string, more: object = {}, client = service.admin) {
+  const hook = only(await client.post('/Webhook', { url, ...more }))
   await until('the webhook to find its place', async () => {
     const [row] = await rowsOf(
       service.connection,
@@ -119,6 +118,48 @@ describe('A webhook', () => {
     })
   })
 
+  it('of an API key sends what the key may see, while there is the key', async () => {
+    await withReceiver(async ({ url, got }) => {
+      const [own, other] = [await newProduct(service), await newProduct(service)]
+      const permissions = ['Webhook.Write', 'Event.Read', 'Product.Read'] as const
+      const key = await newKey(service.admin, { permissions, productIDs: [own.productID] })
+      const types = ['product.updated', 'person.created']
+      const { webhookID, apiKeyID } = await newWebhook(url, { types }, key)
+      const { data: me } = await key.get('/User/Me')
+      assert.equal(apiKeyID, me.apiKeyID)
+      const happens = async () => {
+        await service.admin.post('/Person', { firstName: 'Pat' })
+        for (const { productID } of [other, own])
+          await service.admin.put('/Product', { productID, name: 'Renamed', isActive: true })
+      }
+      const seen = () => got.map(({ event }) => [event.type, event.data.ids?.[0]])
+      await happens()
+      await until('the event', () => got.length === 1)
+      assert.deepEqual(seen(), [['product.updated', own.productID]])
+      const again = { webhookID, from: '2020-01-01T00:00:00Z' }
+      const asked = await service.admin.post('/Webhook/Replay', again)
+      assert.equal(asked.data.deliveries, 1, 'not more than the key may see, whoever asks')
+      await until('the event again', () => got.length === 2)
+
+      await service.admin.delete(`/ApiKey?ApiKeyID=${apiKeyID}`)
+      only(await service.admin.post('/Webhook/Test', { webhookID }))
+      await happens()
+      assert.equal((await service.admin.post('/Webhook/Replay', again)).data.deliveries, 0)
+      await withReceiver(async (others) => {
+        await newWebhook(others.url, { types })
+        await happens()
+        await until('another webhook to have all', () => others.got.length === 3)
+      })
+      assert.equal(got.length, 2, 'nothing is sent any more')
+      // Saved by a person it is theirs, and goes on where it stood.
+      const saved = only(await service.admin.put('/Webhook', { webhookID }))
+      assert.equal(saved.apiKeyID, null)
+      const updates = () => seen().filter(([type]) => type === 'product.updated')
+      await until('what happened since', () => updates().length === 4)
+      await service.admin.delete(`/Webhook?WebhookID=${webhookID}`)
+    })
+  })
+
   it('is sent again what it did not take, under the same id', async () => {
     await withReceiver(async ({ url, got, answer }) => {
       answer(302)
@@ -168,7 +209,11 @@ describe('A webhook', () => {
       for (let i = 0; i < 5; i++) made.push((await newProduct(service)).productID)
       stopDeliveries = deliver()
       await until('all to be sent', () => got.length >= 5)
-      assert.deepEqual(got.map(({ event }) => event.data.ids[0]).sort(), made)
+      const told = got.map(({ event }) => event.data.ids[0]!)
+      assert.deepEqual(
+        told.sort((a, b) => a - b),
+        made,
+      )
       await service.admin.delete(`/Webhook?WebhookID=${hook.webhookID}`)
     })
   })

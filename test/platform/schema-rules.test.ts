@@ -40,8 +40,9 @@ const unbreakable = [
   'file_of_run',
   'payment_reference',
   'residual_payment_transaction',
-  // Users are deactivated, never deleted.
+  // Users are deactivated and keys ended, never deleted.
   'webhook_user',
+  'webhook_api_key',
   // Counted up, and drawn from 256 bits.
   'session_number_unique',
   'api_key_hash_unique',

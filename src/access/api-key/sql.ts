@@ -99,15 +99,28 @@ type KeyRow = UserRow & {
 
 export type KeyHolder = { actor: Actor; networks: string[] | null }
 
+/** Whether a key k has neither been ended nor run out. */
+export const isLive: Fragment = sql`
+  k.revoked_date is null and (k.expires_date is null or k.expires_date > now())`
+
 /** Who a key speaks for: its user as they are now, and of what they may only what it may. */
 export async function readKeyHolder(handle: Sql, key: string): Promise<KeyHolder> {
+  const holder = await holderOf(handle, sql`k.key_hash = ${hashOf(key)}`)
+  if (!holder) throw keyRefused()
+  return holder
+}
+
+/** The same for work that is done for a key while nobody is there. */
+export const readAbsentKey = async (handle: Sql, apiKeyID: number): Promise<Actor | undefined> =>
+  (await holderOf(handle, sql`k.api_key_id = ${apiKeyID}`))?.actor
+
+async function holderOf(handle: Sql, which: Fragment): Promise<KeyHolder | undefined> {
   const [row] = await handle.query<KeyRow>(sql`
     select ${userFields}, k.api_key_id as "apiKeyID", k.permissions as "keyPermissions",
       k.product_ids as "keyProductIDs", k.allowed_networks as networks
     from api_key k join app_user u using (user_id)
-    where k.key_hash = ${hashOf(key)} and k.revoked_date is null and u.is_active
-      and (k.expires_date is null or k.expires_date > now())`)
-  if (!row) throw keyRefused()
+    where ${which} and ${isLive} and u.is_active`)
+  if (!row) return undefined
   const { userID, username, apiKeyID, networks } = row
   const own = new Set<Permission>(permissionsOf(row))
   const permissions = new Set(row.keyPermissions.filter((permission) => own.has(permission)))

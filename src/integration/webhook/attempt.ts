@@ -1,4 +1,5 @@
 import sql from 'sql-template-tag'
+import { isLive } from '../../access/api-key/sql.ts'
 import { raise } from '../../platform/sql/event.ts'
 import type { Fragment, Tx } from '../../platform/sql/handle.ts'
 import { Forbidden } from './address.ts'
@@ -22,19 +23,23 @@ export type Taken = {
   previousSecret: string | null
 }
 
-/** Takes some deliveries of a webhook that are due. */
+/** Takes some deliveries of a webhook that are due; none where its key has ended. */
 export const takeDue = (tx: Tx, webhookID: number, most: number) =>
   tx.query<Taken>(sql`
     update webhook_delivery d
     set attempts = d.attempts + 1, next_date = now() + make_interval(secs => ${lease})
     from webhook w cross join (select now() as moment) m
-    where w.webhook_id = d.webhook_id and w.is_active and d.webhook_delivery_id in (
+    where w.webhook_id = d.webhook_id and w.is_active and ${hasItsKey}
+      and d.webhook_delivery_id in (
       select webhook_delivery_id from webhook_delivery
       where webhook_id = ${webhookID} and status = 'pending' and next_date <= now()
       order by next_date limit ${most} for update skip locked)
     returning d.webhook_delivery_id as id, d.webhook_id as "webhookID", d.event_id as "eventID",
       w.url, d.body, d.attempts, w.secret,
       case when w.previous_until > m.moment then w.previous_secret end as "previousSecret"`)
+
+const hasItsKey = sql`(w.api_key_id is null or exists (
+  select 1 from api_key k where k.api_key_id = w.api_key_id and ${isLive}))`
 
 /** Writes down what became of an attempt. */
 export async function settle(tx: Tx, taken: Taken, outcome: Sent | Error): Promise<void> {

@@ -1,7 +1,9 @@
 import sql, { join } from 'sql-template-tag'
+import { readAbsentKey } from '../../access/api-key/sql.ts'
+import { readAbsent } from '../../access/user/session.ts'
 import type { Actor } from '../../platform/actor.ts'
 import { invalid } from '../../platform/refusal.ts'
-import type { Fragment, Tx } from '../../platform/sql/handle.ts'
+import type { Fragment, Sql, Tx } from '../../platform/sql/handle.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
 import type { Place } from '../event/cursor.ts'
 import { after, isOwn, nextPage, type Own, ownOf, readFeed } from '../event/sql.ts'
@@ -12,11 +14,16 @@ import { lockWebhook, tooMany } from './sql.ts'
 const mostWaiting = 1000
 const mostReplayed = 10_000
 
-type Due = {
-  id: number
+/** Who last saved a webhook, and with which key; and what it asks for. */
+type Hook = {
   userID: number
+  apiKeyID: number | null
   types: string[] | null
   productIDs: number[] | null
+}
+
+type Due = Hook & {
+  id: number
   epoch: string | null
   xid: string | null
   eventID: string | null
@@ -27,24 +34,20 @@ type Due = {
  * Turns the events that came since into deliveries of one webhook, and moves its place, in one
  * transaction: none is lost and none is made twice, whoever is killed. Tells whether there is more.
  */
-export async function makeDeliveries(
-  tx: Tx,
-  webhookID: number,
-  actorOf: (userID: number) => Promise<Actor | undefined>,
-): Promise<boolean> {
+export async function makeDeliveries(tx: Tx, webhookID: number): Promise<boolean> {
   const [due] = await tx.query<Due>(sql`
-    select webhook_id as id, user_id as "userID", types, product_ids as "productIDs",
-      place_epoch as epoch, place_xid::text as xid, place_event_id::text as "eventID",
+    select webhook_id as id, ${hookFields}, place_epoch as epoch,
+      place_xid::text as xid, place_event_id::text as "eventID",
       ${mostWaiting} - (select count(*) from webhook_delivery d
         where d.webhook_id = w.webhook_id and d.status = 'pending')::int as room
     from webhook w where w.webhook_id = ${webhookID} and w.is_active for update skip locked`)
-  const actor = due && (await actorOf(due.userID))
-  if (!due || !actor || due.room <= 0 || !actor.permissions.has('Event.Read')) return false
+  const owner = due && (await ownerOf(tx, due))
+  if (!due || !owner || due.room <= 0 || !owner.permissions.has('Event.Read')) return false
   const feed = await readFeed(tx)
   const isKnown = due.epoch === feed.epoch && due.xid !== null && due.eventID !== null
   // What was swept away, or belongs to another feed, cannot be told any more.
   const from: Place = isKnown ? { xid: due.xid!, id: due.eventID! } : { xid: feed.horizon, id: '0' }
-  const asked = { feed, own: ownFor(actor, due), from, size: due.room }
+  const asked = { feed, own: ownFor(owner, due), from, size: due.room }
   const { place, isEnd } = await nextPage(tx, asked, (page) => insertDeliveries(webhookID, page))
   await tx.query(sql`
     update webhook set place_epoch = ${feed.epoch}, place_xid = ${place.xid}::xid8,
@@ -52,9 +55,16 @@ export async function makeDeliveries(
   return !isEnd
 }
 
-/** What a webhook asks for, as far as its user may know of it. */
-const ownFor = (actor: Actor, { types, productIDs }: Pick<Due, 'types' | 'productIDs'>): Own => {
-  if (!actor.permissions.has('Event.Read')) return { types: [], products: [] }
+const hookFields = sql`
+  user_id as "userID", api_key_id as "apiKeyID", types, product_ids as "productIDs"`
+
+/** Whose rights a webhook has; nobody's once its user or its key has ended. */
+const ownerOf = (handle: Sql, { userID, apiKeyID }: Hook) =>
+  apiKeyID === null ? readAbsent(handle, userID) : readAbsentKey(handle, apiKeyID)
+
+/** What a webhook asks for, as far as somebody may know of it. */
+const ownFor = (actor: Actor | undefined, { types, productIDs }: Hook): Own => {
+  if (!actor?.permissions.has('Event.Read')) return { types: [], products: [] }
   const own = ownOf(actor, types ? { Type: types } : {})
   if (productIDs === null) return own
   const seen = own.products
@@ -70,18 +80,19 @@ const insertDeliveries = (webhookID: number, events: Fragment): Fragment => sql`
       'resource', e.resource, 'ids', e.ids, 'counts', e.counts, 'userID', e.user_id))::text
   from (${events}) e order by e.xid, e.event_id`
 
-/** Sends events again, under the ids that they had. */
+/** Sends events again, under the ids that they had: those that who asks and its owner may see. */
 export async function replayEvents(tx: Tx, actor: Actor, input: Replay): Promise<Written> {
   const { webhookID, from, to, eventIDs } = input
   if (!from && !eventIDs) throw invalid('required', 'Give from or eventIDs.', 'from')
   if (from && to && Date.parse(to) < Date.parse(from))
     throw invalid('invalid_value', 'to is before from.', 'to')
   const id = await lockWebhook(tx, actor, webhookID)
-  const [hook] = await tx.query<Pick<Due, 'types' | 'productIDs'>>(sql`
-    select types, product_ids as "productIDs" from webhook where webhook_id = ${id}`)
+  const [hook] = await tx.query<Hook>(sql`
+    select ${hookFields} from webhook where webhook_id = ${id}`)
   const { swept } = await readFeed(tx)
   const asked = [
     isOwn(ownFor(actor, hook!)),
+    isOwn(ownFor(await ownerOf(tx, hook!), hook!)),
     after(swept),
     ...(eventIDs ? [sql`e.event_id = any(${eventIDs}::bigint[])`] : []),
     ...(from ? [sql`e.occurred_date >= ${from}::timestamptz`] : []),

@@ -56,6 +56,9 @@ const own = {
   description: Type.String(),
   failureCount: Type.Integer({ description: 'How many deliveries have failed in a row.' }),
   userID: Type.Integer({ description: 'Whose rights decide what is sent.' }),
+  apiKeyID: Type.Integer({
+    description: 'The API key that it was last saved with, which narrows them; null: none.',
+  }),
   createdDate: DateTime,
   updatedDate: DateTime,
 }

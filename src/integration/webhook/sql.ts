@@ -75,9 +75,10 @@ export async function createWebhook(
   await refuseUnknownProducts(tx, products)
   const secret = newSecret()
   const [row] = await tx.query<{ id: number }>(sql`
-    insert into webhook (url, types, product_ids, is_active, description, user_id, secret)
+    insert into webhook
+      (url, types, product_ids, is_active, description, user_id, api_key_id, secret)
     values (${url}, ${listed(types)}, ${products}, ${isActive}, ${description}, ${actor.userID},
-      ${seal(secret)})
+      ${actor.apiKeyID ?? null}, ${seal(secret)})
     returning webhook_id as id`)
   const { id } = row!
   return { ...(await renderWebhook(tx, id, secret)), ids: [id], changes: input }
@@ -117,7 +118,7 @@ export async function updateWebhook(tx: Tx, actor: Actor, input: WebhookUpdate):
       is_active = coalesce(${isActive}, is_active),
       description = coalesce(${description}, description),
       failure_count = case when ${isActive ?? false} then 0 else failure_count end,
-      user_id = ${actor.userID}, updated_date = now()
+      user_id = ${actor.userID}, api_key_id = ${actor.apiKeyID ?? null}, updated_date = now()
     where webhook_id = ${id}`)
   return { ...(await renderWebhook(tx, id)), ids: [id], before, changes: input }
 }

@@ -1,7 +1,5 @@
 import sql from 'sql-template-tag'
-import { readAbsent } from '../../access/user/session.ts'
 import type { Config } from '../../config.ts'
-import type { Actor } from '../../platform/actor.ts'
 import { errorForLog, type Log } from '../../platform/log.ts'
 import type { Database } from '../../platform/sql/handle.ts'
 import { type Resolve, resolveHost } from './address.ts'
@@ -15,7 +13,6 @@ const atOnce = 4
 
 export type DeliveryOptions = {
   database: Database
-  actorOf: (userID: number) => Promise<Actor | undefined>
   unseal: (text: string) => string
   allowLocal: boolean
   log: Log
@@ -28,7 +25,6 @@ export type DeliveryOptions = {
 export const startWebhooks = (config: Config, database: Database, log: Log) =>
   startDeliveries({
     database,
-    actorOf: (userID) => readAbsent(database, userID),
     unseal: webhookVault(config).unseal,
     allowLocal: config.webhookAllowLocal,
     log,
@@ -83,9 +79,9 @@ const pause = (milliseconds: number) =>
 
 /** Makes what is due for one webhook and sends it, until there is nothing left to do. */
 async function serve(options: DeliveryOptions, webhookID: number, isStopped: () => boolean) {
-  const { database, actorOf } = options
+  const { database } = options
   for (let more = true; more && !isStopped(); ) {
-    more = await database.transaction((tx) => makeDeliveries(tx, webhookID, actorOf))
+    more = await database.transaction((tx) => makeDeliveries(tx, webhookID))
     const taken = await database.transaction((tx) => takeDue(tx, webhookID, atOnce))
     await Promise.all(taken.map((one) => attempt(options, one)))
     more ||= taken.length > 0
