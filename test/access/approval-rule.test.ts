@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { configure, fundOf, oneComponent } from '../support/distribution.ts'
 import { entityOf } from '../support/investors.ts'
-import { newProduct, only } from '../support/ledger.ts'
+import { newAccounts, newInvestment, newPrice, newProduct, only } from '../support/ledger.ts'
 import { refused } from '../support/refused.ts'
 import { type Service, startService } from '../support/service.ts'
 
@@ -114,5 +114,28 @@ describe('Rules', () => {
       ...{ distributionAmountTotal: 1000, taxComponents: oneComponent },
     })
     assert.equal(reply.status, 202, reply.text)
+  })
+
+  it('from an amount on hold back units that move for no money', async () => {
+    const { productID } = await newProduct(service)
+    const { investmentID } = await newInvestment(service, productID)
+    const accounts = await newAccounts(service, productID, 2)
+    const [fromAccountID, toAccountID] = accounts.map(({ accountID }) => accountID)
+    const on = { productID, investmentID, transactionDate: '2026-01-05' }
+    const post = (kind: string, body: object) =>
+      service.admin.post(`/BizTransaction/${kind}`, { ...on, ...body })
+    only(await post('Adjustment', { accountID: fromAccountID, quantity: 500 }))
+    const minimumAmount = 1000
+    const rule = { resource: 'BizTransaction', minimumAmount, productIDs: [productID] }
+    only(await service.admin.post('/ApprovalRule', rule))
+    const held = [
+      await post('Transfer', { fromAccountID, toAccountID, quantity: 400, costBasis: 'Carry' }),
+      await post('Adjustment', { accountID: fromAccountID, quantity: -400 }),
+    ]
+    for (const reply of held) assert.equal(reply.status, 202, reply.text)
+    await newPrice(service, investmentID, '2026-01-05', 1)
+    const priced = await post('Adjustment', { accountID: fromAccountID, quantity: -400 })
+    assert.equal(priced.status, 200, 'below the amount')
+    refused(await post('Adjustment', { accountID: fromAccountID, quantity: 0 }), 400)
   })
 })

@@ -142,7 +142,7 @@ describe('A second factor', () => {
 })
 
 describe('REGISTRY_REQUIRE_SECOND_FACTOR', () => {
-  it('lets whoever has none do nothing but enrol; then everything', () =>
+  it('lets whoever has none, or none any more, do nothing but enrol; then everything', () =>
     withService({ REGISTRY_REQUIRE_SECOND_FACTOR: 'true' }, async ({ url, anyone }) => {
       const reply = await anyone.post('/User/Login', { username: 'admin', password })
       assert.equal(reply.data.secondFactorRequired, true)
@@ -157,12 +157,23 @@ describe('REGISTRY_REQUIRE_SECOND_FACTOR', () => {
       refused(await still.get('/Product'), 403, 'second_factor_required')
       const { secret } = (await still.post('/User/SecondFactor')).data
       const code = codeNow(secret)
-      assert.equal((await still.post('/User/SecondFactor/Confirm', { code })).status, 200)
+      const confirmed = await still.post('/User/SecondFactor/Confirm', { code })
+      assert.equal(confirmed.status, 200)
+      const { recoveryCodes } = confirmed.data
       await sleep(1000)
       assert.equal((await still.get('/Product')).status, 200)
       const next = { username: 'admin', password, code: codeNow(secret, 1) }
       const full = await anyone.post('/User/Login', next)
       assert.equal(full.status, 200)
       assert.equal(full.data.secondFactorRequired, undefined)
+
+      const gone = await still.delete(`/User/SecondFactor?Code=${recoveryCodes[0]}`)
+      assert.equal(gone.status, 200, gone.text)
+      await sleep(1000)
+      for (const client of [still, clientOf(url, full.data.accessToken)]) {
+        refused(await client.get('/Product'), 403, 'second_factor_required')
+        assert.equal((await client.get('/User/Me')).data.secondFactorRequired, true)
+      }
+      assert.equal((await still.post('/User/SecondFactor')).status, 200, 'they may enrol again')
     }))
 })

@@ -230,6 +230,37 @@ describe('DELETE /Product', () => {
     assert.equal((await read(productID)).length, 1)
   })
 
+  it('is refused while a webhook or an approval rule names the product', async () => {
+    const { productID } = await create()
+    const path = `/Product?ProductID=${productID}`
+    const { admin } = service
+    const productIDs = [productID]
+    const hook = { url: 'https://example.com/', productIDs }
+    const [{ webhookID }] = (await admin.post('/Webhook', hook)).data
+    const rule = { resource: 'Hold', productIDs, isActive: false }
+    const [{ approvalRuleID }] = (await admin.post('/ApprovalRule', rule)).data
+    const isRefusedFor = async (what: RegExp) => {
+      const reply = await admin.delete(path)
+      refused(reply, 409, 'in_use')
+      assert.match(reply.message!, what)
+    }
+    await isRefusedFor(/webhook/)
+    await admin.delete(`/Webhook?WebhookID=${webhookID}`)
+    await isRefusedFor(/approval rule/)
+    await admin.delete(`/ApprovalRule?ApprovalRuleID=${approvalRuleID}`)
+    const [gone, ...named] = await Promise.all([
+      admin.delete(path),
+      ...[1, 2, 3, 4].map(() => admin.post('/Webhook', hook)),
+      ...[1, 2, 3, 4].map(() => admin.post('/ApprovalRule', rule)),
+    ])
+    const expected = gone!.status === 200 ? [404] : [200, 404]
+    for (const { status, text } of named) assert.ok(expected.includes(status), text)
+    assert.equal(
+      gone!.status === 200,
+      named.every(({ status }) => status === 404),
+    )
+  })
+
   it('happens once when it is asked for twice at once', async () => {
     const { productID } = await create()
     const path = `/Product?ProductID=${productID}`

@@ -1471,6 +1471,7 @@ create table webhook (
   constraint webhook_api_key FOREIGN KEY (api_key_id) REFERENCES api_key(api_key_id),
   constraint webhook_user FOREIGN KEY (user_id) REFERENCES app_user(user_id)
 );
+CREATE INDEX webhook_of_api_key ON public.webhook USING btree (api_key_id);
 CREATE INDEX webhook_of_user ON public.webhook USING btree (user_id);
 grant delete, insert, select, update on webhook to registry_service;
 

@@ -205,8 +205,11 @@ describe('An annual tax statement', () => {
     const { accountID } = accounts[1]!
     const text = await textOf({ reportTypeID: 9, accountID, date: '2025-09-30' })
     has(text, '1 January 2025', '31 December 2025')
-    const wrong = await service.admin.put('/Product', { ...product, financialYearEnd: '13-01' })
-    refused(wrong, 400, 'invalid_value')
+    for (const financialYearEnd of ['13-01', '06-31', '02-30', '02-29', '00-10', '01-32', '1-1']) {
+      const wrong = await service.admin.put('/Product', { ...product, financialYearEnd })
+      refused(wrong, 400, 'invalid_value')
+    }
+    only(await service.admin.put('/Product', { ...product, financialYearEnd: '02-28' }))
     only(await service.admin.put('/Product', product))
   })
 })

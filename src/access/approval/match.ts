@@ -119,9 +119,23 @@ function* allNames(value: unknown): Generator<string> {
  */
 function reaches({ changes, json, accepted }: Written, minimum: string): boolean {
   if (accepted) return true
-  const amounts = [...amountsIn(changes), ...amountsIn(parseJson(json))]
+  const shown = parseJson(json)
+  if (movesUnpriced(shown)) return true
+  const amounts = [...amountsIn(changes), ...amountsIn(shown)]
   return amounts.some((amount) => compareDecimals(amount.replace(/^-/, ''), minimum) >= 0)
 }
+
+/** Whether units move for no money: what they are worth is not known, and may be any amount. */
+function movesUnpriced(value: unknown): boolean {
+  const { quantity, amount } = Object.fromEntries(entriesOf(value))
+  const isMoved = quantity !== undefined && amount !== undefined && !isNothing(quantity)
+  return (
+    (isMoved && isNothing(amount)) || entriesOf(value).some(([, inner]) => movesUnpriced(inner))
+  )
+}
+
+const isNothing = (value: unknown) =>
+  value === null || /^-?[0.]+$/.test(value instanceof WrittenNumber ? value.text : String(value))
 
 function* amountsIn(value: unknown): Generator<string> {
   for (const [name, inner] of entriesOf(value)) {

@@ -1,4 +1,5 @@
 import sql, { raw } from 'sql-template-tag'
+import { firstMissing } from '../../catalogue/product/sql.ts'
 import { type Actor, inScope } from '../../platform/actor.ts'
 import type { WriteEndpoint } from '../../platform/http/endpoint.ts'
 import { invalid, notFound } from '../../platform/refusal.ts'
@@ -73,12 +74,9 @@ export async function createRule(
 
 /** Nobody makes rules for products that they do not see. */
 async function productsFor(tx: Tx, actor: Actor, given: number[] | null | undefined) {
-  const [beyond] = await tx.query<{ id: number }>(sql`
-    select id from unnest(${given ?? []}::int[]) id where not exists (
-      select 1 from product p
-      where p.product_id = id and ${inScope(actor, 'p.product_id')}) limit 1`)
-  if (beyond)
-    throw notFound('not_found', `No record was found for productIDs ${beyond.id}.`, 'productIDs')
+  const missing = await firstMissing(tx, actor, given ?? [])
+  if (missing !== undefined)
+    throw notFound('not_found', `No record was found for productIDs ${missing}.`, 'productIDs')
   return given ?? actor.productIDs
 }
 

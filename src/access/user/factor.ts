@@ -7,9 +7,9 @@ import { forgetFailures } from '../password/throttle.ts'
 import type { Confirmation, FactorRemoval } from '../second-factor/schema.ts'
 import { confirm, enrol, removeFactor, type Seal, spendCode } from '../second-factor/sql.ts'
 import { otpauthUrl } from '../second-factor/totp.ts'
-import { completeSession } from './session.ts'
+import { completeSession, halveSessions } from './session.ts'
 import { manageable } from './sessions.ts'
-import { beginAttempt, type Caller, codeWrong, failAttempt } from './sign-in.ts'
+import { beginAttempt, type Caller, codeWrong, type Desk, failAttempt } from './sign-in.ts'
 
 /** Begins with a second factor of one's own; it counts once a first code has confirmed it. */
 export async function enrolFactor(tx: Tx, actor: Actor, factors: Seal): Promise<Written> {
@@ -36,23 +36,27 @@ export async function confirmFactor(
 export async function deleteFactor(
   tx: Tx,
   actor: Actor,
-  factors: Seal,
+  { factors, requireSecondFactor }: Pick<Desk, 'factors' | 'requireSecondFactor'>,
   caller: Caller,
   { Code, UserID }: FactorRemoval,
 ): Promise<Written> {
   const isOwn = !UserID || UserID === actor.userID
-  if (!isOwn) return removed(tx, (await manageable(tx, actor, UserID)).userID)
+  if (!isOwn) {
+    const { userID } = await manageable(tx, actor, UserID)
+    return removed(tx, userID, requireSecondFactor)
+  }
   if (Code === undefined) throw invalid('required', 'Code is required for your own.', 'Code')
   const attempt = await beginAttempt(tx, caller, actor.username)
   if (!(await spendCode(tx, factors, actor.userID, Code)))
     return failAttempt(tx, attempt, codeWrong)
   await forgetFailures(tx, attempt.tried)
-  return removed(tx, actor.userID)
+  return removed(tx, actor.userID, requireSecondFactor)
 }
 
-export async function removed(tx: Tx, userID: number): Promise<Written> {
+export async function removed(tx: Tx, userID: number, isRequired: boolean): Promise<Written> {
   if (!(await removeFactor(tx, userID)))
     throw notFound('not_found', 'This user has no second factor.')
+  if (isRequired) await halveSessions(tx, userID)
   return written(userID, 'removed')
 }
 

@@ -142,14 +142,14 @@ const aboutFactor = {
   event: null,
 } as const
 
-const factorEndpoints = ({ factors, nameKey }: SignInDoor): Endpoint[] => [
+const factorEndpoints = (door: SignInDoor): Endpoint[] => [
   writing({
     ...aboutFactor,
     operation: 'POST /User/SecondFactor',
     summary: 'Begin with a second factor: a secret for an authenticator, shown this once.',
     data: Enrolment,
     secret: true,
-    write: ({ actor }, tx) => enrolFactor(tx, actor, factors),
+    write: ({ actor }, tx) => enrolFactor(tx, actor, door.factors),
   }),
   writing({
     ...aboutFactor,
@@ -159,7 +159,7 @@ const factorEndpoints = ({ factors, nameKey }: SignInDoor): Endpoint[] => [
     data: RecoveryCodes,
     secret: true,
     write: (request, tx) =>
-      confirmFactor(tx, request.actor, factors, callerOf(nameKey, request), request.body),
+      confirmFactor(tx, request.actor, door.factors, callerOf(door.nameKey, request), request.body),
   }),
   writing({
     access: 'signed-in',
@@ -171,7 +171,7 @@ const factorEndpoints = ({ factors, nameKey }: SignInDoor): Endpoint[] => [
     query: FactorRemoval,
     data: nothing,
     write: (request, tx) =>
-      deleteFactor(tx, request.actor, factors, callerOf(nameKey, request), request.query),
+      deleteFactor(tx, request.actor, door, callerOf(door.nameKey, request), request.query),
   }),
 ]
 

@@ -56,3 +56,8 @@ export const revokeAllSessions = (tx: Tx, userID: number) =>
 /** A session that was to enrol a second factor first has done so. */
 export const completeSession = (tx: Tx, sessionID: string) =>
   tx.query(sql`update session set is_half = false where session_id = ${sessionID}`)
+
+/** Who must have a second factor and has none left may only enrol one, wherever they are. */
+export const halveSessions = (tx: Tx, userID: number) =>
+  tx.query(sql`update session set is_half = true
+    where user_id = ${userID} and revoked_date is null`)

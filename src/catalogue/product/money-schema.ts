@@ -37,9 +37,13 @@ export const CoolOff = Type.Integer({
     'to pay them; 0: whenever.',
 })
 
+/** Month and day of a day that every year has: not 29 February. */
+const dayOfEveryYear =
+  '^((0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|(0[469]|11)-(0[1-9]|[12][0-9]|30)' +
+  '|02-(0[1-9]|1[0-9]|2[0-8]))$'
 export const FinancialYearEnd = Type.String({
-  pattern: '^(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$',
-  must: 'must be a month and a day, like 06-30',
+  pattern: dayOfEveryYear,
+  must: 'must be the month and the day of a day that every year has, like 06-30',
   default: '06-30',
   description: 'The last day of the financial year, by which annual tax statements are made.',
 })

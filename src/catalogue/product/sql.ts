@@ -1,5 +1,6 @@
 import sql, { raw } from 'sql-template-tag'
 import { type Actor, inScope } from '../../platform/actor.ts'
+import { conflict } from '../../platform/refusal.ts'
 import { recordOf } from '../../platform/shape/mask.ts'
 import type { Fragment, Sql, Tx } from '../../platform/sql/handle.ts'
 import { identified, identify, namesAny, noSuch } from '../../platform/sql/identify.ts'
@@ -54,9 +55,34 @@ export async function deleteProduct(tx: Tx, actor: Actor, key: ProductKey): Prom
   const id = await identifyProduct(tx, actor, key, productParameter)
   // Before it is read: what another request is changing must be seen in what is deleted.
   await tx.query(sql`select 1 from product where product_id = ${id} for update`)
+  await refuseNamed(tx, id)
   const before = await render(tx, productByID(id))
   const gone = await tx.query(sql`delete from product where product_id = ${id} returning true`)
   if (gone.length === 0) throw noSuch(productParameter, key)
   const changes = { deleted: recordOf(before.json) }
   return { ...nothingLeft, ids: [id], productID: id, before: before.json, changes }
+}
+
+/**
+ * Lists of products that no constraint looks after: who puts a product on one holds it by
+ * firstMissing, so that it is seen here or finds the product gone.
+ */
+async function refuseNamed(tx: Tx, id: number) {
+  const [by] = await tx.query<{ webhook: boolean; rule: boolean }>(sql`
+    select exists (select 1 from webhook where product_ids @> array[${id}::int]) as webhook,
+      exists (select 1 from approval_rule where product_ids @> array[${id}::int]) as rule`)
+  if (by!.webhook)
+    throw conflict('in_use', 'A webhook names the product; change or delete it first.')
+  if (by!.rule)
+    throw conflict('in_use', 'An approval rule names the product; change or delete it first.')
+}
+
+/** The first of these products that is not there, for the caller; the others stay until the end. */
+export async function firstMissing(tx: Tx, actor: Actor, ids: readonly number[]) {
+  if (ids.length === 0) return undefined
+  const found = await tx.query<{ id: number }>(sql`
+    select p.product_id as id from product p
+    where p.product_id = any(${ids}::int[]) and ${inScope(actor, 'p.product_id')}
+    order by p.product_id for key share`)
+  return ids.find((id) => !found.some((one) => one.id === id))
 }

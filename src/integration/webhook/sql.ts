@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import sql, { join } from 'sql-template-tag'
+import { firstMissing } from '../../catalogue/product/sql.ts'
 import type { Actor } from '../../platform/actor.ts'
 import { notFound, Refusal } from '../../platform/refusal.ts'
 import type { Fragment, Sql, Tx } from '../../platform/sql/handle.ts'
@@ -71,8 +72,7 @@ export async function createWebhook(
   seal: Seal,
 ): Promise<Written> {
   const { url, types, isActive = true, description } = input
-  const products = productsFor(actor, input.productIDs)
-  await refuseUnknownProducts(tx, products)
+  const products = await productsFor(tx, actor, input.productIDs)
   const secret = newSecret()
   const [row] = await tx.query<{ id: number }>(sql`
     insert into webhook
@@ -88,27 +88,21 @@ export async function createWebhook(
 const listed = <T>(given: readonly T[] | undefined) => (given?.length ? given : null)
 
 /** Nobody has more sent than they see themselves. */
-function productsFor({ productIDs }: Actor, given: number[] | undefined) {
-  if (productIDs === null) return listed(given)
-  const beyond = given?.find((id) => !productIDs.includes(id))
-  if (beyond !== undefined)
-    throw notFound('not_found', `There is no product ${beyond}.`, 'productIDs')
-  return listed(given) ?? [...productIDs]
-}
-
-async function refuseUnknownProducts(tx: Tx, products: readonly number[] | null) {
-  const [unknown] = await tx.query<{ id: number }>(sql`
-    select id from unnest(${products ?? []}::int[]) id
-    where not exists (select 1 from product where product_id = id) limit 1`)
-  if (unknown) throw notFound('not_found', `There is no product ${unknown.id}.`, 'productIDs')
+async function productsFor(tx: Tx, actor: Actor, given: number[] | undefined) {
+  const products = listed(given) ?? actor.productIDs
+  if (products?.length === 0)
+    throw notFound('not_found', 'There is no product whose events you may see.', 'productIDs')
+  const missing = await firstMissing(tx, actor, products ?? [])
+  if (missing !== undefined)
+    throw notFound('not_found', `There is no product ${missing}.`, 'productIDs')
+  return products
 }
 
 /** What is left out stays; an active one begins to count its failures anew. */
 export async function updateWebhook(tx: Tx, actor: Actor, input: WebhookUpdate): Promise<Written> {
   const id = await lockWebhook(tx, actor, input.webhookID)
   const { url, types, productIDs, isActive, description } = input
-  const products = productIDs ? productsFor(actor, productIDs) : null
-  await refuseUnknownProducts(tx, products)
+  const products = productIDs ? await productsFor(tx, actor, productIDs) : null
   const { json: before } = await renderWebhook(tx, id)
   await tx.query(sql`
     update webhook set url = coalesce(${url}, url),

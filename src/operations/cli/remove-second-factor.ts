@@ -1,6 +1,7 @@
 import { Command } from 'commander'
 import { removed } from '../../access/user/factor.ts'
 import { lockUser } from '../../access/user/sql.ts'
+import { readConfig } from '../../config.ts'
 import { operator, say, write } from './registry.ts'
 
 export const removeSecondFactorCommand = new Command('remove-second-factor')
@@ -9,7 +10,7 @@ export const removeSecondFactorCommand = new Command('remove-second-factor')
   .action(async ({ username }: { username: string }) => {
     await write('remove-second-factor', 'user.updated', async (tx) => {
       const { userID } = await lockUser(tx, operator, { username })
-      return removed(tx, userID)
+      return removed(tx, userID, readConfig().requireSecondFactor)
     })
     say(`${username} signs in without a second factor now.`)
   })
