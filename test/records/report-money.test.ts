@@ -57,6 +57,17 @@ describe('Report 11, Unclaimed money', () => {
   })
 })
 
+describe('Report 3, Transactions', () => {
+  it('adds up what was paid for units, and not what a distribution paid out with it', async () => {
+    const { fund } = await paidFund(service, [10, 20])
+    const { rows, totals } = await made({ reportTypeID: 3, productID: fund.productID })
+    const sum = (some: Row[]) => some.reduce((all, { amount }) => all + Number(amount), 0)
+    const ofUnits = rows.filter(({ units }) => units !== 0)
+    assert.equal(sum(rows) - sum(ofUnits), 30)
+    assert.equal(totals!.amount, sum(ofUnits))
+  })
+})
+
 describe('Report 12, Withholding summary', () => {
   it('adds up income and tax by kind, rule, country and rate', async () => {
     const fund = await taxingFund(service)

@@ -12,6 +12,8 @@ export type Column = {
   decimals?: number
   /** Summed up at the end; with a name, only where all rows have the same value there. */
   total?: true | string
+  /** Of the sum: the name of a value that is true for the rows that are added up. */
+  adds?: string
 }
 
 export type Row = Record<string, string | null>
@@ -45,7 +47,7 @@ export type Sketch = Omit<Table, 'count' | 'classTotals' | 'totals' | 'landscape
 /** Counts the rows of a report and adds them up, in the snapshot they will be read from. */
 export async function tableOf(snapshot: Snapshot, sketch: Sketch): Promise<Table> {
   const { columns, select, byClass, totals: own, ...rest } = sketch
-  const sums = columns.flatMap(({ key, total }) => (total ? [sumOf(key, total)] : []))
+  const sums = columns.flatMap((column) => (column.total ? [sumOf(column, column.total)] : []))
   const [row] = await snapshot.query<Row & { rows: number }>(sql`
     select ${join([sql`count(*)::int as rows`, ...sums])} from (${select}) r`)
   const { rows: count, ...summed } = row!
@@ -79,8 +81,8 @@ export const totalLines = ({ classTotals, totals }: Table): { label: string; row
   ...(totals ? [{ label: 'Total', row: totals }] : []),
 ]
 
-function sumOf(key: string, total: true | string): Fragment {
-  const sum = `sum(r."${key}")`
+function sumOf({ key, adds }: Column, total: true | string): Fragment {
+  const sum = `sum(r."${key}")${adds ? ` filter (where r."${adds}")` : ''}`
   const same = `case when min(r."${total}") is not distinct from max(r."${total}") then ${sum} end`
   return raw(`${total === true ? sum : same} as "${key}"`)
 }

@@ -16,7 +16,10 @@ const columns: Column[] = [
   { key: 'class', title: 'Class', kind: 'text', width: 8 },
   { key: 'units', title: 'Units', kind: 'number', width: 13, decimals: 4, total: 'class' },
   { key: 'price', title: 'Price', kind: 'number', width: 8, decimals: 4 },
-  { key: 'amount', title: 'Amount', kind: 'number', width: 13, decimals: 2, total: 'currency' },
+  {
+    ...{ key: 'amount', title: 'Amount', kind: 'number', width: 13, decimals: 2 },
+    ...{ total: 'currency', adds: 'hasUnits' },
+  },
   { key: 'fee', title: 'Entry fee', kind: 'number', width: 9, decimals: 2, total: 'currency' },
   { key: 'balance', title: 'Units after', kind: 'number', width: 13, decimals: 4 },
 ]
@@ -39,13 +42,16 @@ export const countedIn = (subject: Subject) => {
     ${bizEntityID ? sql`and a.biz_entity_id = ${bizEntityID}` : sql``}`
 }
 
+/** Money in for units and money out of the fund would come to nothing one could use. */
+const added = ['Total of amounts', 'Postings of units; payments and tax are not added'] as const
+
 /** What was posted in a period; what was rolled back counts for nothing. */
 export const transactionsSketch = async (
   snapshot: Snapshot,
   subject: Subject,
 ): Promise<Sketch> => ({
   title: 'Transactions',
-  about: [...(await aboutProduct(snapshot, subject)), inPeriod(subject), signs],
+  about: [...(await aboutProduct(snapshot, subject)), inPeriod(subject), signs, added],
   columns,
   select: sql`
     select b.transaction_date as date, b.biz_transaction_id::text as "transactionID",
@@ -53,7 +59,8 @@ export const transactionsSketch = async (
       a.account_number as "accountNumber", e.name, ${className} as class,
       round(b.quantity, i.unit_decimals) as units, ${shownPrice('b.investment_price')} as price,
       round(b.amount, minor_units(i.currency_id)) as amount, ${entryFee} as fee,
-      round(b.closing_quantity, i.unit_decimals) as balance, ${currency} as currency
+      round(b.closing_quantity, i.unit_decimals) as balance, ${currency} as currency,
+      b.quantity <> 0 as "hasUnits"
     from transaction_line b
     join account a on a.product_id = b.product_id and a.account_id = b.account_id
     join biz_entity e on e.biz_entity_id = a.biz_entity_id

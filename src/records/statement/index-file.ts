@@ -1,4 +1,5 @@
 import { lookups } from '../../platform/lookup/lookups.ts'
+import { harmless } from '../../platform/shape/harmless.ts'
 import type { HolderRow } from './parts.ts'
 
 /** A statement that is in the zip, by its account: where it begins, and how long it is. */
@@ -34,7 +35,7 @@ export function wayOf({ email, preferenceID }: HolderRow): 'Email' | 'Print' | '
 
 export const indexHead = '\ufefffile,accountNumber,name,accountID,delivery\r\n'
 const cell = (text: string) => {
-  const safe = /^[\s\0]*[=+\-@]/.test(text) ? `'${text}` : text
+  const safe = harmless(text)
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }
 export const indexLine = ({ row, fileName }: Printed) =>
