@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import fc from 'fast-check'
-import { choose, configure, entitled, stage, takeBack } from '../support/distribution.ts'
+import { choose, configure, entitled, keyOf, stage, takeBack } from '../support/distribution.ts'
 import { plainOf, shared } from '../support/distribution-model.ts'
 import { assertVerified, only } from '../support/ledger.ts'
+import { refused } from '../support/refused.ts'
 import { type Service, startService } from '../support/service.ts'
 import {
   abroad,
@@ -134,12 +135,17 @@ async function pass(plan: Scenario, { fund, accounts, parts, cents }: Round) {
   const drp = { drpIndicatorID: 2, drpInvestmentID: fund.targetID, drpPrice: two(plan.price) }
   const how = { distributionAmountPerUnit: (cents / 1e6).toFixed(6), taxComponents, ...drp }
   const distribution = await configure(service, fund, how)
-  await stage(service.admin, 'Declare', distribution)
-  const declared = await entitled(service.admin, distribution)
-  await stage(service.admin, 'Payment', distribution)
   const expected = plan.holders
     .map((one, i) => ({ accountID: accounts[i], ...shareOf(plan, one, parts, cents) }))
     .filter(({ gross }) => gross >= 0)
+  if (expected.every(({ gross }) => gross === 0)) {
+    const body = { ...keyOf(distribution), confirmSecond: true }
+    refused(await service.admin.post('/Distribution/Declare', body), 409, 'nobody_entitled')
+    return
+  }
+  await stage(service.admin, 'Declare', distribution)
+  const declared = await entitled(service.admin, distribution)
+  await stage(service.admin, 'Payment', distribution)
   const shown = async () =>
     (await entitled(service.admin, distribution)).map((row: Record<string, number>) => ({
       accountID: row.accountID,
