@@ -134,15 +134,13 @@ function movesUnpriced(value: unknown): boolean {
   )
 }
 
-const isNothing = (value: unknown) =>
-  value === null || /^-?[0.]+$/.test(value instanceof WrittenNumber ? value.text : String(value))
+const isNothing = (value: unknown) => value === null || plainDecimal(value) === '0'
 
 function* amountsIn(value: unknown): Generator<string> {
   for (const [name, inner] of entriesOf(value)) {
-    const text = inner instanceof WrittenNumber ? inner.text : inner
     const isAmount = /amount(total)?$|^(application|redemption)?price$|^total$/i.test(name)
-    const plain = isAmount && text !== null ? plainDecimal(text) : undefined
-    if (typeof plain === 'string') yield plain
+    const plain = isAmount ? plainDecimal(inner) : undefined
+    if (plain !== undefined) yield plain
     else yield* amountsIn(inner)
   }
 }
