@@ -160,7 +160,12 @@ export async function updatePrice(tx: Tx, actor: Actor, input: PriceUpdate): Pro
   )
   const row = rowFrom(
     priceTable,
-    { ...givenApart(input, stored), priceDate: input.priceDate ?? stored.price_date },
+    {
+      ...input,
+      priceDate: input.priceDate ?? stored.price_date,
+      applicationPrice: apart(input.applicationPrice, stored.application_price, stored),
+      redemptionPrice: apart(input.redemptionPrice, stored.redemption_price, stored),
+    },
     { investment_price_id: id, investment_id: stored.investment_id! },
     stored,
   )
@@ -175,21 +180,11 @@ export async function updatePrice(tx: Tx, actor: Actor, input: PriceUpdate): Pro
 }
 
 /**
- * Prices that follow the price are shown as it. One that comes back as it was shown is not given
+ * A price that follows the price is shown as it. One that comes back as it was shown is not given
  * apart, and goes on to follow.
  */
-function givenApart(input: PriceUpdate, stored: Row): PriceUpdate {
-  const follows = (given: string | null | undefined, own: unknown) =>
-    own === null && given != null && compareDecimals(given, stored.price as string) === 0
-  const { applicationPrice, redemptionPrice, ...rest } = input
-  return {
-    ...rest,
-    ...(!follows(applicationPrice, stored.application_price) &&
-      applicationPrice !== undefined && { applicationPrice }),
-    ...(!follows(redemptionPrice, stored.redemption_price) &&
-      redemptionPrice !== undefined && { redemptionPrice }),
-  }
-}
+const apart = (given: string | null | undefined, kept: unknown, { price }: Row) =>
+  given && kept === null && compareDecimals(given, price as string) === 0 ? undefined : given
 
 const replacedBy = ({ price, application_price, redemption_price }: Row) => ({
   price: price as string,
