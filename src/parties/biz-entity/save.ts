@@ -26,7 +26,7 @@ import { bizEntityReference, type Owner } from '../investor/identities.ts'
 import { type Planning, sealedIn } from '../investor/linked.ts'
 import { lockEntitiesShowing, touch } from '../investor/locks.ts'
 import { planNested } from '../investor/nested.ts'
-import { type OwnedKind, seeingBankNumbers } from '../investor/owned-kind.ts'
+import { lookingAt, type OwnedKind } from '../investor/owned-kind.ts'
 import { visibleEntity } from '../investor/scope.ts'
 import { associationTable, organisationTable } from '../organisation/sql.ts'
 import { paymentDetailKind } from '../payment-detail/sql.ts'
@@ -143,23 +143,20 @@ export async function replaceEntity(
   if (!stored) throw lostRace('biz_entity')
   if (stored.biz_entity_type_id !== input.bizEntityTypeID)
     throw invalid('immutable', 'bizEntityTypeID cannot be changed.', 'bizEntityTypeID')
-  const shown = async (who: Actor) => render(tx, await entitiesByID(tx, who, [id]))
-  const seeing = seeingBankNumbers(actor)
-  const before = await shown(actor)
-  const was = seeing === actor ? before : await shown(seeing)
+  const look = lookingAt(actor, async (who) => render(tx, await entitiesByID(tx, who, [id])))
+  const before = await look()
   const planned = await planEntities(planning, drafts, linked, new Map([[id, stored]]))
   await planning.plan.write(tx)
   await refuseCycles(tx, planned.parents)
   if (planned.changed || linked.changed.length > 0) await touch(tx, showing)
-  const after = await shown(actor)
-  const is = seeing === actor ? after : await shown(seeing)
+  const after = await look()
   const changes = {
-    ...changesBetween(BizEntity, was.json, is.json),
+    ...changesBetween(BizEntity, before.stored.json, after.stored.json),
     ...sealedIn(linked.records),
   }
   const doubts = doubtsAbout(BizEntityUpdate, [input])
   const productID = sole([...planned.products.values()])
-  return { ...after, ...doubts, ids: [id], productID, before: before.json, changes }
+  return { ...after.seen, ...doubts, ids: [id], productID, before: before.seen.json, changes }
 }
 
 /** Links may close a circle only if two requests write them at once. */

@@ -34,13 +34,17 @@ export type OwnedKind = NestedKind & {
 }
 
 /**
- * The same user with bank numbers in clear: what a write changes is told by what is stored, and two
- * numbers may have one mask.
+ * Looks at a record as its caller sees it, and as it is stored: what a write changes is told by the
+ * latter, since two bank numbers may have one mask.
  */
-export const seeingBankNumbers = (actor: Actor): Actor =>
-  actor.permissions.has('PaymentDetail.Read')
-    ? actor
-    : { ...actor, permissions: new Set([...actor.permissions, 'PaymentDetail.Read']) }
+export function lookingAt<T>(actor: Actor, look: (who: Actor) => Promise<T>) {
+  const seesNumbers = actor.permissions.has('PaymentDetail.Read')
+  const seeing = { ...actor, permissions: new Set([...actor.permissions, 'PaymentDetail.Read']) }
+  return async (): Promise<{ seen: T; stored: T }> => {
+    const seen = await look(actor)
+    return { seen, stored: seesNumbers ? seen : await look(seeing) }
+  }
+}
 
 /** Parties have no external id. */
 export const externalColumn = ({ reference }: NestedKind): string | undefined =>

@@ -14,12 +14,12 @@ import { type Owner, ownerKinds } from './identities.ts'
 import { lockOwners, soleProduct, touch } from './locks.ts'
 import { fixedExternal, keepExternal } from './nested.ts'
 import {
+  lookingAt,
   type OwnedKind,
   ownedBy,
   ownerKey,
   ownerOf,
   rowsOfOwners,
-  seeingBankNumbers,
 } from './owned-kind.ts'
 import { visibleOwned, visibleOwner } from './scope.ts'
 import { unmask } from './unmask.ts'
@@ -67,17 +67,14 @@ export async function updateOwned(
   const row = { ...rowFrom(table, input, ownedBy(kind, owner!)), [table.key]: id }
   if (!keepExternal(kind, row, current)) throw new Refusal(400, [fixedExternal(kind, '')])
   refuseAll(400, unmask(kind, row, current, ''))
-  const shown = (who: Actor) => render(tx, kind.select(among(kind, [id]), who))
-  const seeing = seeingBankNumbers(actor)
-  const before = await shown(actor)
-  const was = seeing === actor ? before : await shown(seeing)
+  const look = lookingAt(actor, (who) => render(tx, kind.select(among(kind, [id]), who)))
+  const before = await look()
   const changed = await writeRows(tx, kind, [row], [current], () => '')
   if (changed) await touch(tx, showing)
-  const after = await shown(actor)
-  const is = seeing === actor ? after : await shown(seeing)
-  const changes = changesBetween(record, was.json, is.json)
+  const after = await look()
+  const changes = changesBetween(record, before.stored.json, after.stored.json)
   const productID = soleProduct(showing)
-  return { ...after, ids: [id], productID, before: before.json, changes }
+  return { ...after.seen, ids: [id], productID, before: before.seen.json, changes }
 }
 
 export async function deleteOwned(
