@@ -1,5 +1,5 @@
 import { execFileSync, spawn } from 'node:child_process'
-import { mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { availableParallelism, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
@@ -10,8 +10,9 @@ import { measureSlowness } from './support/patience.ts'
 
 /**
  * Starts one PostgreSQL, migrates a template in it, and runs the test files, each of which clones
- * the template. Files run in parallel; name some to run only those. Flags go to node's test runner.
- * REGISTRY_TEST_DATABASE_URL names another server instead, as a superuser, to be thrown away.
+ * the template. Groups of files run in parallel; name some to run only those. Flags go to node's
+ * test runner. REGISTRY_TEST_DATABASE_URL names another server instead, as a superuser, to be
+ * thrown away.
  */
 const compiled = '.tested'
 const { REGISTRY_TEST_DATABASE_URL: given } = process.env
@@ -53,7 +54,7 @@ async function createTemplate() {
 }
 
 /**
- * Everything as JavaScript, made once: each of seventy files would else have all sources
+ * Everything as JavaScript, made once: each process would else have all sources
  * translated for itself, which takes a minute of a run. What they read beside them is linked.
  */
 function compileAll(): string[] {
@@ -69,18 +70,39 @@ function compileAll(): string[] {
   for (const name of ['migrations', 'scale-out', 'scripts', 'dist', 'package.json'])
     symlinkSync(join('..', name), join(compiled, name))
   const names = readdirSync(join(compiled, 'test'), { recursive: true, encoding: 'utf8' })
-  return names
-    .filter((name) => name.endsWith('.test.js'))
-    .map((name) => join(compiled, 'test', name))
+  return grouped(names.filter((name) => name.endsWith('.test.js')).sort())
+}
+
+/**
+ * Some files to a process: to load the service and warm it up takes longer than most files do.
+ * They are dealt like cards, so that the long ones of a folder are not in one process.
+ */
+const inGroup = 4
+
+function grouped(files: string[]): string[] {
+  const groups = Array.from({ length: Math.ceil(files.length / inGroup) }, (): string[] => [])
+  for (const [i, file] of files.entries()) groups[i % groups.length]!.push(file) // one of them
+  mkdirSync(join(compiled, 'groups'))
+  return groups.map((group, i) => {
+    const path = join(compiled, 'groups', `${String(i).padStart(2, '0')}.test.js`)
+    const runs = group.map((file) => {
+      const name = JSON.stringify(file.replace(/\.js$/, '.ts'))
+      return `describe(${name}, async () => { await import(${JSON.stringify(`../test/${file}`)}) })`
+    })
+    // What ends the programs that files start does so for the group, not for its first file alone.
+    const head = ["import { describe } from 'node:test'", "import '../test/support/process.js'"]
+    writeFileSync(path, [...head, ...runs, ''].join('\n'))
+    return path
+  })
 }
 
 function runFiles(words: string[]): Promise<number> {
   const named = words.filter((word) => !word.startsWith('-'))
   const [loader, files] = named.length > 0 ? [['--import', 'tsx'], named] : [[], compileAll()]
-  // A file that hangs is ended and counts as failed; the others go on. How long a file may take
-  // grows with how slow this machine is now; ten minutes at least, for it may get busy later.
+  // A group that hangs is ended and counts as failed; the others go on. How long one may take
+  // grows with how slow this machine is now; half an hour at least, for it may get busy later.
   const slowness = measureSlowness()
-  const limit = Math.ceil(600_000 * Math.max(1, slowness, loadavg()[0]! / availableParallelism()))
+  const limit = Math.ceil(1_800_000 * Math.max(1, slowness, loadavg()[0]! / availableParallelism()))
   const flags = ['--test-concurrency=3', `--test-timeout=${limit}`]
   const own = words.filter((word) => word.startsWith('-'))
   const args = [...loader, '--test', ...flags, ...own, ...files]

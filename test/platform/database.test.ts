@@ -68,7 +68,8 @@ describe('A transaction', () => {
         await set(tx, second, `${first} before ${second}`)
       })
     await Promise.all([crossing(2, 3), crossing(3, 2)])
-    assert.equal(runs, 3)
+    // More often than once again where the second attempt meets the other one's first.
+    assert.ok(runs > 2)
     assert.equal(await valueAt(2), await valueAt(3))
   })
 

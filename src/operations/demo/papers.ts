@@ -1,9 +1,9 @@
-import PDFDocument from 'pdfkit'
 import type { Perform } from './perform.ts'
 import { manager } from './plan.ts'
 
 /** One page that says what it is and that it is made up. */
-function pageOf(title: string, about: string): Promise<Buffer> {
+async function pageOf(title: string, about: string): Promise<Buffer> {
+  const { default: PDFDocument } = await import('pdfkit')
   const pdf = new PDFDocument({ size: 'A4', margin: 72 })
   const parts: Buffer[] = []
   pdf.on('data', (part: Buffer) => parts.push(part))

@@ -3,7 +3,6 @@ import { createWriteStream, type WriteStream } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import PDFDocument from 'pdfkit'
 import { Refusal } from '../../platform/refusal.ts'
 import {
   belowRunningTitle,
@@ -73,7 +72,7 @@ export async function writePdf(
       },
     ])
   const isTagged = table.count <= mostTagged
-  const doc = newDocument(table, isTagged, moment)
+  const doc = await newDocument(table, isTagged, moment)
   const plan = layoutOf(table, moment)
   const layout = { ...plan, headHeight: measureHead(doc, plan) }
   const file = createWriteStream(path)
@@ -92,7 +91,9 @@ export async function writePdf(
   }
 }
 
-function newDocument({ title, about }: Table, tagged: boolean, moment: Date): Sheet {
+async function newDocument({ title, about }: Table, tagged: boolean, moment: Date): Promise<Sheet> {
+  // With the first document, not with the service: it takes longer to load than all the rest.
+  const { default: PDFDocument } = await import('pdfkit')
   const doc = new PDFDocument({
     tagged,
     pdfVersion: '1.7',

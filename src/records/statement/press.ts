@@ -1,6 +1,5 @@
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import PDFDocument from 'pdfkit'
 import { boxesIn, fitted, wordsOfBoxes, wrapped } from './glyphs.ts'
 import type { Issuer, Letter, Section } from './letter.ts'
 
@@ -39,10 +38,12 @@ const textsOf = ({ addressee, references, sections, notes }: Letter) =>
   ].join('')
 
 /** Letters to one investor as one PDF; each begins on a page of its own. */
-export function printLetters(paper: Paper, letters: readonly Letter[]): Promise<Buffer> {
+export async function printLetters(paper: Paper, letters: readonly Letter[]): Promise<Buffer> {
   const { issuer } = paper
   const texts = letters.map(textsOf).join('') + Object.values(issuer).join('')
   const fonts = western.test(texts) ? usualFonts : ownFonts
+  // With the first letter, not with the service: see report/pdf.ts.
+  const { default: PDFDocument } = await import('pdfkit')
   const doc = new PDFDocument({
     size: 'A4',
     margin: 0,
