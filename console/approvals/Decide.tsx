@@ -1,22 +1,20 @@
 import { Button, Group, Stack, Text, TextInput } from '@mantine/core'
-import { useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { useSession } from '../shared/api/session.ts'
 import type { Approval } from '../shared/api/types.ts'
-import { useWrite } from '../shared/api/write.ts'
+import { stays, useWrite } from '../shared/api/write.ts'
 import { moment } from '../shared/format.ts'
 import { useMay } from '../shared/permission.ts'
 import { Changes } from '../shared/view/Changes.tsx'
 import { Facts } from '../shared/view/Facts.tsx'
 import { Failure, tellDone } from '../shared/view/Failure.tsx'
+import { permissionFor } from './words.ts'
 
 type Props = { approval: Approval; onDone: () => void }
 
 /** One change that waits: before and after, and the decision of whoever did not ask for it. */
 export function Decide({ approval, onDone }: Props) {
-  const { user } = useSession()
-  const may = useMay()
   const isPending = approval.state === 'Pending'
-  const own = approval.userID === user?.userID
   return (
     <Stack>
       <Facts
@@ -30,20 +28,55 @@ export function Decide({ approval, onDone }: Props) {
         ]}
       />
       <Changes changes={approval.changes} />
-      {isPending && own && <Cancel approval={approval} onDone={onDone} />}
-      {isPending && !own && may('Approval.Write') && <Judge approval={approval} onDone={onDone} />}
+      {isPending && <Decision approval={approval} onDone={onDone} />}
     </Stack>
   )
 }
 
+/** What whoever looks can do about it, or why nothing. */
+function Decision({ approval, onDone }: Props) {
+  const { user } = useSession()
+  const may = useMay()
+  const { operation, resource, approvals } = approval
+  const needed = permissionFor(operation ?? '', resource ?? '')
+  const lacked = (['Approval.Write', needed] as const).find((one) => !may(one))
+  if (approval.userID === user?.userID)
+    return may('Approval.Write') ? (
+      <Cancel approval={approval} onDone={onDone} />
+    ) : (
+      <Told>You asked for it, so somebody else decides.</Told>
+    )
+  if (lacked) return <Told>To decide on it one needs the permission {lacked}.</Told>
+  if (approvals.some(({ userID }) => userID === user?.userID))
+    return <Told>You have approved it; it waits for somebody else, too.</Told>
+  return <Judge approval={approval} onDone={onDone} />
+}
+
+const Told = ({ children }: { children: ReactNode }) => (
+  <Text size="sm" className="quiet">
+    {children}
+  </Text>
+)
+
+const outcomes: { [state: string]: string } = {
+  Approved: 'It is approved and done.',
+  Rejected: 'It is rejected, and nothing changes.',
+}
+
 function Judge({ approval: { approvalID }, onDone }: Props) {
   const [reason, setReason] = useState('')
-  const finish = (words: string) => () => {
-    tellDone(words)
+  const finish = ([decided]: Approval[]) => {
+    tellDone(outcomes[decided?.state ?? ''] ?? 'You have approved it; it waits for another.')
     onDone()
   }
-  const approve = useWrite('post', '/Approval/Approve', { onDone: finish('It is approved.') })
-  const reject = useWrite('post', '/Approval/Reject', { onDone: finish('It is rejected.') })
+  const approve = useWrite<Approval[]>('post', '/Approval/Approve', {
+    onDone: finish,
+    onKept: stays,
+  })
+  const reject = useWrite<Approval[]>('post', '/Approval/Reject', {
+    onDone: finish,
+    onKept: stays,
+  })
   const error = approve.error ?? reject.error
   return (
     <Stack gap="sm">
@@ -72,6 +105,7 @@ function Judge({ approval: { approvalID }, onDone }: Props) {
 
 function Cancel({ approval: { approvalID }, onDone }: Props) {
   const cancel = useWrite('post', '/Approval/Cancel', {
+    onKept: stays,
     onDone: () => {
       tellDone('It is cancelled, and nothing changes.')
       onDone()
@@ -79,9 +113,7 @@ function Cancel({ approval: { approvalID }, onDone }: Props) {
   })
   return (
     <Group justify="space-between">
-      <Text size="sm" className="quiet">
-        You asked for it, so somebody else decides.
-      </Text>
+      <Told>You asked for it, so somebody else decides.</Told>
       {cancel.error && <Failure error={cancel.error} />}
       <Button
         variant="default"

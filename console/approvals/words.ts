@@ -1,3 +1,5 @@
+import type { Permission } from '../shared/permission.ts'
+
 /** What people call the records of the API. */
 const names: Record<string, string> = {
   BizEntity: 'Investors',
@@ -26,3 +28,9 @@ export const resourceName = (resource: string | null) => names[resource ?? ''] ?
 
 /** The records whose changes can wait. */
 export const resourceOptions = Object.entries(names).map(([value, label]) => ({ value, label }))
+
+/** Who decides needs the permission of the operation itself. */
+export const permissionFor = (operation: string, resource: string): Permission =>
+  operation === 'POST /PaymentRun/Approve'
+    ? 'PaymentRun.Approve'
+    : (`${resource}.Write` as Permission) // every other write needs its resource's; tested

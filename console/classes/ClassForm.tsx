@@ -1,30 +1,36 @@
-import { Button, Group, NumberInput, Stack, Switch, TextInput } from '@mantine/core'
+import { Button, Group, NumberInput, Select, Stack, Switch, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useProduct } from '../shared/api/products.ts'
 import type { Tagged } from '../shared/api/tagged.ts'
 import type { Investment } from '../shared/api/types.ts'
 import { useWrite } from '../shared/api/write.ts'
-import { DecimalField, LookupField } from '../shared/form/fields.tsx'
+import { DecimalField, LookupField, Row } from '../shared/form/fields.tsx'
 import { fieldErrors } from '../shared/form/problems.ts'
 import { Failure, tellDone } from '../shared/view/Failure.tsx'
 
 type Props = { tagged?: Tagged<Investment>; onDone: () => void }
 
+const valuesOf = (investment: Investment | undefined, currencyID: number | null | undefined) => ({
+  ...investment,
+  securityCode: investment?.securityCode ?? '',
+  name: investment?.name ?? '',
+  description: investment?.description ?? '',
+  externalInvestmentId: investment?.externalInvestmentId ?? '',
+  currencyID: investment?.currencyID ?? currencyID ?? null,
+  unitDecimals: investment?.unitDecimals ?? 4,
+  issuePrice: investment?.issuePrice ?? '',
+  isActive: investment?.isActive ?? true,
+  priceTolerancePercent: investment?.priceTolerancePercent ?? '',
+  maximumPriceAgeDays: investment?.maximumPriceAgeDays ?? ('' as number | string),
+  drpResidualOnExit: investment?.drpResidualOnExit ?? 'Pay',
+})
+
+type Form = ReturnType<typeof useForm<ReturnType<typeof valuesOf>>>
+
 export function ClassForm({ tagged, onDone }: Props) {
   const investment = tagged?.record
   const { productID, currencyID } = useProduct()
-  const form = useForm({
-    initialValues: {
-      ...investment,
-      securityCode: investment?.securityCode ?? '',
-      name: investment?.name ?? '',
-      externalInvestmentId: investment?.externalInvestmentId ?? '',
-      currencyID: (investment?.currencyID ?? currencyID) as number | null,
-      unitDecimals: investment?.unitDecimals ?? 4,
-      issuePrice: investment?.issuePrice ?? '',
-      isActive: investment?.isActive ?? true,
-    },
-  })
+  const form = useForm({ initialValues: valuesOf(investment, currencyID) })
   const save = useWrite<Investment[]>(investment ? 'put' : 'post', '/Investment', {
     tagged,
     onKept: onDone,
@@ -40,21 +46,24 @@ export function ClassForm({ tagged, onDone }: Props) {
         {save.error && <Failure error={save.error} />}
         <TextInput label="Security code" required {...form.getInputProps('securityCode')} />
         <TextInput label="Name" {...form.getInputProps('name')} />
+        <TextInput label="Description" {...form.getInputProps('description')} />
         <TextInput label="External id" {...form.getInputProps('externalInvestmentId')} />
-        <LookupField
-          label="Currency"
-          category="Currency"
-          required
-          {...form.getInputProps('currencyID')}
-        />
-        <NumberInput
-          label="Decimals of a unit"
-          min={0}
-          max={8}
-          disabled={investment !== undefined}
-          {...form.getInputProps('unitDecimals')}
-        />
-        <DecimalField label="Issue price" {...form.getInputProps('issuePrice')} />
+        <Row narrow>
+          <LookupField
+            label="Currency"
+            category="Currency"
+            required
+            {...form.getInputProps('currencyID')}
+          />
+          <NumberInput
+            label="Decimals of a unit"
+            min={0}
+            max={8}
+            disabled={investment !== undefined}
+            {...form.getInputProps('unitDecimals')}
+          />
+        </Row>
+        <Rules form={form} />
         <Switch
           label="Active"
           description="An inactive class takes no deposits, allotments or notices."
@@ -69,3 +78,35 @@ export function ClassForm({ tagged, onDone }: Props) {
     </form>
   )
 }
+
+const residuals = [
+  { value: 'Pay', label: 'Is paid out' },
+  { value: 'Carry', label: 'Is kept for the account' },
+]
+
+/** What its prices may do, and what becomes of money that bought no whole unit. */
+const Rules = ({ form }: { form: Form }) => (
+  <>
+    <Row narrow>
+      <DecimalField label="Issue price" {...form.getInputProps('issuePrice')} />
+      <DecimalField
+        label="A price may move, %"
+        placeholder="as it likes"
+        {...form.getInputProps('priceTolerancePercent')}
+      />
+      <NumberInput
+        label="And be old, days"
+        placeholder="as it is"
+        min={0}
+        hideControls
+        {...form.getInputProps('maximumPriceAgeDays')}
+      />
+    </Row>
+    <Select
+      label="Residual of who leaves the reinvestment plan"
+      data={residuals}
+      allowDeselect={false}
+      {...form.getInputProps('drpResidualOnExit')}
+    />
+  </>
+)

@@ -1,11 +1,13 @@
-import { Button, Group, Stack, Switch, Text } from '@mantine/core'
+import { Button, Group, Stack, Text } from '@mantine/core'
 import { useForm } from '@mantine/form'
+import { useState } from 'react'
 import { useLookups } from '../shared/api/lookups.ts'
 import { useRead } from '../shared/api/products.ts'
 import type { Tagged } from '../shared/api/tagged.ts'
 import type { AffectedTransaction, InvestmentPrice } from '../shared/api/types.ts'
 import { useWrite } from '../shared/api/write.ts'
 import { DecimalField, Row } from '../shared/form/fields.tsx'
+import { Insist } from '../shared/form/Insist.tsx'
 import { fieldErrors } from '../shared/form/problems.ts'
 import { Remove } from '../shared/form/Remove.tsx'
 import { day, money, price as priceText, units } from '../shared/format.ts'
@@ -30,12 +32,12 @@ export function OnePrice({ tagged, onDone }: Props) {
 
 function PriceForm({ tagged, onDone }: Props) {
   const { record: price } = tagged
+  const [insists, setInsists] = useState(false)
   const form = useForm({
     initialValues: {
       price: price.price ?? '',
       applicationPrice: price.applicationPrice ?? '',
       redemptionPrice: price.redemptionPrice ?? '',
-      confirm: false,
     },
   })
   const save = useWrite<InvestmentPrice[]>('put', '/Investment/Price', {
@@ -47,26 +49,22 @@ function PriceForm({ tagged, onDone }: Props) {
     },
     onFailed: (error) => form.setErrors(fieldErrors(error)),
   })
-  const submit = form.onSubmit(({ confirm, ...values }) =>
+  const submit = form.onSubmit((values) =>
     save.mutate({
       investmentPriceID: price.investmentPriceID,
       ...values,
-      ...(confirm && { confirm }),
+      ...(insists && { confirm: true }),
     }),
   )
   return (
     <form onSubmit={submit}>
       <Stack gap="sm">
-        {save.error && <Failure error={save.error} />}
+        <Insist error={save.error} insists={insists} onChange={setInsists} />
         <Row narrow>
           <DecimalField label="Unit price" required {...form.getInputProps('price')} />
           <DecimalField label="Application" {...form.getInputProps('applicationPrice')} />
           <DecimalField label="Redemption" {...form.getInputProps('redemptionPrice')} />
         </Row>
-        <Switch
-          label="Also where it differs more than the class allows"
-          {...form.getInputProps('confirm', { type: 'checkbox' })}
-        />
         <Group justify="space-between">
           <Remove
             path="/Investment/Price"

@@ -2,8 +2,9 @@ import { Button, Group, Stack, Text, Textarea } from '@mantine/core'
 import { useState } from 'react'
 import { useWrite } from '../shared/api/write.ts'
 import { typed } from '../shared/decimal.ts'
+import { Insist } from '../shared/form/Insist.tsx'
 import { count, price } from '../shared/format.ts'
-import { Failure, tellDone } from '../shared/view/Failure.tsx'
+import { tellDone } from '../shared/view/Failure.tsx'
 
 type Props = { investmentID: number; onDone: () => void }
 
@@ -23,7 +24,9 @@ function read(line: string, number: number): Line {
 /** Prices pasted from a spreadsheet, all taken or none. */
 export function PastePrices({ investmentID, onDone }: Props) {
   const [text, setText] = useState('')
+  const [insists, setInsists] = useState(false)
   const save = useWrite('post', '/Investment/Price', {
+    onKept: onDone,
     onDone: (_prices, message) => {
       tellDone(message || 'The prices are entered.')
       onDone()
@@ -34,11 +37,13 @@ export function PastePrices({ investmentID, onDone }: Props) {
     .filter((line) => line.trim())
     .map((line, i) => read(line, i + 1))
   const problems = lines.flatMap((line) => ('problem' in line ? [line.problem] : []))
-  const prices = lines.flatMap((line) => ('problem' in line ? [] : [{ investmentID, ...line }]))
+  const prices = lines.flatMap((line) =>
+    'problem' in line ? [] : [{ investmentID, ...line, ...(insists && { confirm: true }) }],
+  )
   const last = prices.at(-1)
   return (
     <Stack gap="sm">
-      {save.error && <Failure error={save.error} />}
+      <Insist error={save.error} insists={insists} onChange={setInsists} />
       <Textarea
         label="Day and price, a line each"
         description="As a spreadsheet copies them: 30/06/2026 or 2026-06-30, then the price."

@@ -1,4 +1,4 @@
-import { Button } from '@mantine/core'
+import { Box, Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api } from '../shared/api/client.ts'
@@ -7,6 +7,7 @@ import type { Distribution } from '../shared/api/types.ts'
 import { useWrite } from '../shared/api/write.ts'
 import { Confirm } from '../shared/form/Confirm.tsx'
 import { Edited } from '../shared/form/Edited.tsx'
+import { Insist } from '../shared/form/Insist.tsx'
 import { count, day, money } from '../shared/format.ts'
 import { Failure, tellDone } from '../shared/view/Failure.tsx'
 import { Card, Loading } from '../shared/view/Page.tsx'
@@ -20,6 +21,8 @@ type Props = { distribution: Distribution; may: boolean }
 export function Declare({ distribution, may }: Props) {
   const { currency } = useProduct()
   const [mode, setMode] = useState<'edit' | 'declare'>()
+  const [insists, setInsists] = useState(false)
+  const close = () => setMode(undefined)
   const preview = useQuery({
     queryKey: ['preview', distribution],
     queryFn: async () => {
@@ -30,8 +33,9 @@ export function Declare({ distribution, may }: Props) {
   const declare = useWrite('post', '/Distribution/Declare', {
     onDone: (_data, message) => {
       tellDone(message || 'The distribution is declared.')
-      setMode(undefined)
+      close()
     },
+    onKept: close,
   })
   if (mode === 'edit')
     return (
@@ -39,7 +43,7 @@ export function Declare({ distribution, may }: Props) {
         path="/Distribution"
         params={{ CorporateActionID: distribution.corporateActionID }}
       >
-        {(tagged) => <DistributionForm tagged={tagged} onDone={() => setMode(undefined)} />}
+        {(tagged) => <DistributionForm tagged={tagged} onDone={close} onKept={close} />}
       </Edited>
     )
   return (
@@ -64,15 +68,19 @@ export function Declare({ distribution, may }: Props) {
       <Confirm
         title="Declare this distribution?"
         opened={mode === 'declare'}
-        onClose={() => setMode(undefined)}
-        onConfirm={() => declare.mutate(keyOf(distribution))}
+        onClose={close}
+        onConfirm={() =>
+          declare.mutate({ ...keyOf(distribution), ...(insists && { confirmSecond: true }) })
+        }
         action="Declare"
         busy={declare.isPending}
-        error={declare.error}
       >
         The entitlements of {count(preview.data?.accountCount ?? 0)} accounts as at{' '}
         {day(distribution.recordDate)} are locked: {money(preview.data?.grossAmount)} {currency}.
         Transactions entered later, even back-dated, do not change them.
+        <Box mt="sm">
+          <Insist error={declare.error} insists={insists} onChange={setInsists} />
+        </Box>
       </Confirm>
     </Card>
   )

@@ -1,9 +1,9 @@
 import { Button, Stack } from '@mantine/core'
-import { Link, useParams } from '@tanstack/react-router'
-import { useEffect } from 'react'
-import { see } from '../frame/recent.ts'
+import { Link, useNavigate, useParams } from '@tanstack/react-router'
+import { useSeen } from '../frame/recent.ts'
 import { useProduct, useReadNow } from '../shared/api/products.ts'
 import type { Distribution as Record } from '../shared/api/types.ts'
+import { Remove } from '../shared/form/Remove.tsx'
 import { day, plain, price } from '../shared/format.ts'
 import { useMay } from '../shared/permission.ts'
 import { type Fact, Facts } from '../shared/view/Facts.tsx'
@@ -36,6 +36,22 @@ const PayOut = ({ id, slug }: { id: string; slug: string }) => (
   </Button>
 )
 
+function RemoveConfigured({ distribution }: { distribution: Record }) {
+  const { slug } = useProduct()
+  const navigate = useNavigate()
+  return (
+    <Remove
+      path="/Distribution"
+      params={{ CorporateActionID: distribution.corporateActionID ?? 0 }}
+      what="the distribution"
+      done="The distribution is deleted."
+      onDone={() => void navigate({ to: `/${slug}/distributions` })}
+    >
+      Nothing of it is declared yet, so nobody loses anything.
+    </Remove>
+  )
+}
+
 /** One distribution: where it stands, what comes next, and every account of it. */
 export function Distribution() {
   const { id } = useParams({ strict: false }) as { id: string }
@@ -46,8 +62,7 @@ export function Distribution() {
     CorporateActionID: id,
   })
   const title = found ? distributionName(found) : `Distribution ${id}`
-  const to = `/${slug}/distributions/${id}`
-  useEffect(() => see({ to, title, subtitle: 'Distribution' }), [to, title])
+  useSeen(`/${slug}/distributions/${id}`, title, 'Distribution', found !== undefined)
   if (!found)
     return (
       <Missing
@@ -60,7 +75,8 @@ export function Distribution() {
   const status = found.distributionStatusID ?? 1
   const actions = (
     <>
-      {may('Distribution.Write') && status > 1 && <Reverse distribution={found} />}
+      {may('Distribution.Write') &&
+        (status > 1 ? <Reverse distribution={found} /> : <RemoveConfigured distribution={found} />)}
       {may('PaymentRun.Write') && status >= paid && <PayOut id={id} slug={slug} />}
     </>
   )

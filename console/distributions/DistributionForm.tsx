@@ -14,6 +14,7 @@ import { plain } from '../shared/format.ts'
 import { Failure, tellDone } from '../shared/view/Failure.tsx'
 import { Icon } from '../shared/view/icons.tsx'
 import { Card, Page } from '../shared/view/Page.tsx'
+import { HowMuchFields, howMuchOf, rateGiven } from './HowMuch.tsx'
 
 /** The names the specification knows; any other is taken too. */
 const usualComponents = [
@@ -31,10 +32,11 @@ const valuesOf = (known?: Distribution) => ({
   name: known?.name ?? '',
   externalCorporateActionId: known?.externalCorporateActionId ?? '',
   investmentID: known?.investmentID ?? null,
+  description: known?.description ?? '',
+  accrualDate: known?.accrualDate ?? '',
   recordDate: known?.recordDate ?? '',
   paymentDate: known?.paymentDate ?? '',
-  distributionAmountPerUnit: known?.distributionAmountPerUnit ?? '',
-  distributionAmountTotal: known?.distributionAmountTotal ?? '',
+  ...howMuchOf(known),
   distributionTermID: known?.distributionTermID ?? (1 as number | null),
   distributionPeriodID: known?.distributionPeriodID ?? (2 as number | null),
   drpIndicatorID: known?.drpIndicatorID ?? (1 as number | null),
@@ -52,32 +54,38 @@ type Form = ReturnType<typeof useForm<Values>>
 export function NewDistribution() {
   const { slug } = useProduct()
   const navigate = useNavigate()
-  const open = ({ corporateActionID }: Distribution) =>
-    setTimeout(
-      () =>
-        void navigate({
-          to: '/$product/distributions/$id',
-          params: { product: slug, id: String(corporateActionID) },
-        }),
-    )
+  const list = `/${slug}/distributions`
+  // After the guard has seen that there is nothing left to lose.
+  const open = (to: string) => setTimeout(() => void navigate({ to }))
   return (
-    <Page title="New distribution" narrow>
-      <DistributionForm onDone={open} />
+    <Page title="New distribution" back={{ to: list, label: 'Distributions' }} narrow>
+      <DistributionForm
+        onDone={({ corporateActionID }) => open(`${list}/${corporateActionID}`)}
+        onKept={() => open(list)}
+      />
     </Page>
   )
 }
 
-type Props = { tagged?: Tagged<Distribution>; onDone: (saved: Distribution) => void }
+type Props = {
+  tagged?: Tagged<Distribution>
+  onDone: (saved: Distribution) => void
+  /** It is left as it is. */
+  onKept: () => void
+}
 
 /** The configuration: changeable until it is declared. */
-export function DistributionForm({ tagged, onDone }: Props) {
+export function DistributionForm({ tagged, onDone, onKept }: Props) {
   const known = tagged?.record
   const { productID } = useProduct()
   const [saved, setSaved] = useState(false)
   const form = useForm<Values>({ initialValues: valuesOf(known) })
   const save = useWrite<Distribution | Distribution[]>(known ? 'put' : 'post', '/Distribution', {
     tagged,
-    onKept: () => known && onDone(known),
+    onKept: () => {
+      setSaved(true)
+      onKept()
+    },
     onDone: (data) => {
       tellDone('The distribution is configured.')
       setSaved(true)
@@ -87,7 +95,7 @@ export function DistributionForm({ tagged, onDone }: Props) {
     onFailed: (error) => form.setErrors(fieldErrors(error)),
   })
   return (
-    <form onSubmit={form.onSubmit((values) => save.mutate({ ...values, productID }))}>
+    <form onSubmit={form.onSubmit((values) => save.mutate({ ...rateGiven(values), productID }))}>
       <LeaveGuard dirty={form.isDirty() && !saved} />
       <Stack>
         {save.error && <Failure error={save.error} />}
@@ -95,6 +103,11 @@ export function DistributionForm({ tagged, onDone }: Props) {
         <Components form={form} />
         <Reinvestment form={form} />
         <Group justify="flex-end">
+          {known && (
+            <Button variant="default" onClick={onKept}>
+              Cancel
+            </Button>
+          )}
           <Button type="submit" loading={save.isPending}>
             {known ? 'Save the configuration' : 'Configure'}
           </Button>
@@ -105,7 +118,6 @@ export function DistributionForm({ tagged, onDone }: Props) {
 }
 
 function What({ form }: { form: Form }) {
-  const { currency } = useProduct()
   return (
     <Card title="What and when">
       <Stack gap="sm">
@@ -117,6 +129,10 @@ function What({ form }: { form: Form }) {
         <Row>
           <DateField label="Record date" required {...form.getInputProps('recordDate')} />
           <DateField label="Payment date" required {...form.getInputProps('paymentDate')} />
+          <DateField label="Accrual date" {...form.getInputProps('accrualDate')} />
+        </Row>
+        <HowMuchFields form={form} />
+        <Row>
           <LookupField
             label="Term"
             category="DistributionTerm"
@@ -127,18 +143,7 @@ function What({ form }: { form: Form }) {
             category="DistributionPeriod"
             {...form.getInputProps('distributionPeriodID')}
           />
-        </Row>
-        <Row>
-          <DecimalField
-            label={`Amount a unit, ${currency}`}
-            placeholder="0.0135"
-            {...form.getInputProps('distributionAmountPerUnit')}
-          />
-          <DecimalField
-            label={`Or amount in all, ${currency}`}
-            placeholder="shared by units"
-            {...form.getInputProps('distributionAmountTotal')}
-          />
+          <TextInput label="Description" {...form.getInputProps('description')} />
         </Row>
       </Stack>
     </Card>

@@ -1,5 +1,4 @@
-import { Anchor, Stack, Tabs, Text } from '@mantine/core'
-import { Link } from '@tanstack/react-router'
+import { Stack, Tabs, Text } from '@mantine/core'
 import type { Static } from 'typebox'
 import type { DistributionPreview } from '../../src/money/distribution/preview.ts'
 import { useProduct } from '../shared/api/products.ts'
@@ -8,6 +7,7 @@ import { subtract } from '../shared/decimal.ts'
 import { count, day, money, units } from '../shared/format.ts'
 import type { Column } from '../shared/list/columns.ts'
 import { Figure, Figures } from '../shared/view/Facts.tsx'
+import { PageLink } from '../shared/view/PageLink.tsx'
 import { Rows } from '../shared/view/Rows.tsx'
 import { componentName } from './words.ts'
 
@@ -195,26 +195,13 @@ function Differences({ value, label, of: last, none }: DifferencesProps) {
 }
 
 const InDistribution = ({ id, children }: { id: number; children: string }) => (
-  <Anchor
-    component={Link}
-    size="sm"
-    underline="always"
-    to="/$product/distributions/$id"
-    params={{ product: useProduct().slug, id: String(id) } as never}
-  >
+  <PageLink underline="always" to={`/${useProduct().slug}/distributions/${id}`}>
     {children}
-  </Anchor>
+  </PageLink>
 )
 
 const Investor = ({ id, name }: { id: number; name: string }) => (
-  <Anchor
-    component={Link}
-    size="sm"
-    to="/$product/investors/$id"
-    params={{ product: useProduct().slug, id: String(id) } as never}
-  >
-    {name || '(no name)'}
-  </Anchor>
+  <PageLink to={`/${useProduct().slug}/investors/${id}`}>{name || '(no name)'}</PageLink>
 )
 
 const investorColumn = {

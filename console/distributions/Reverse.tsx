@@ -20,6 +20,7 @@ export function Reverse({ distribution }: { distribution: Distribution }) {
   const status = distribution.distributionStatusID ?? 0
   const { productID, corporateActionID } = distribution
   const reverse = useWrite('post', '/Distribution/Reverse', {
+    onKept: () => setAsked(false),
     onDone: (_data, message) => {
       tellDone(message || 'The stage is taken back.')
       setAsked(false)

@@ -1,7 +1,7 @@
 import { Button, Group, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
 import type { Distribution } from '../shared/api/types.ts'
-import { useWrite } from '../shared/api/write.ts'
+import { stays, useWrite } from '../shared/api/write.ts'
 import { Confirm } from '../shared/form/Confirm.tsx'
 import { DateField, DecimalField, Row } from '../shared/form/fields.tsx'
 import { day } from '../shared/format.ts'
@@ -28,6 +28,7 @@ export function Stage({ distribution }: Props) {
 function Pay({ distribution }: Props) {
   const [asked, setAsked] = useState(false)
   const pay = useWrite('post', '/Distribution/Payment', {
+    onKept: () => setAsked(false),
     onDone: (_data, message) => tellDone(message || 'The cash is posted.'),
   })
   return (
@@ -58,6 +59,7 @@ function Reinvest({ distribution }: Props) {
   const [drpPrice, setPrice] = useState(distribution.drpPrice ?? '')
   const [date, setDate] = useState(distribution.drpAllotmentDate ?? '')
   const allot = useWrite('post', '/Distribution/DrpAllotment', {
+    onKept: stays,
     onDone: (_data, message) => tellDone(message || 'The units are allotted.'),
   })
   return (

@@ -46,7 +46,11 @@ export function DocumentList({ owner }: { owner: Owner }) {
         ]}
         columns={useColumns(owner)}
         onOpen={setOpened}
-        empty={<Empty title="No document here">Drop the first file above.</Empty>}
+        empty={
+          <Empty title="No document here">
+            {may('Document.Write') && 'Drop the first file above.'}
+          </Empty>
+        }
       />
       {files.length > 0 && <Upload files={files} owner={owner} onClose={() => setFiles([])} />}
       <Drawer opened={opened !== undefined} onClose={close} size="xl" title={opened?.name ?? ''}>

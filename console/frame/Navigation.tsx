@@ -7,7 +7,7 @@ import {
   useComputedColorScheme,
   useMantineColorScheme,
 } from '@mantine/core'
-import { Link, useNavigate } from '@tanstack/react-router'
+import { Link, useNavigate, useRouterState } from '@tanstack/react-router'
 import mark from '../mark.svg'
 import { useProducts } from '../shared/api/products.ts'
 import { signOut, useSession } from '../shared/api/session.ts'
@@ -62,10 +62,18 @@ const Item = ({ area, to, onClick }: ItemProps) => (
   </Link>
 )
 
+/** The area of an address within its product: a list, not one of its records. */
+const areaOf = (path: string) => {
+  const [, area = ''] = /^\/(?:console\/)?\d+(\/[^/]+)/.exec(path) ?? []
+  return areas.some((one) => one.path === area) ? area : ''
+}
+
 /** Which product one looks at; the area stays. */
 function Switcher({ product }: { product: Product | undefined }) {
   const products = useProducts()
   const navigate = useNavigate()
+  const may = useMay()
+  const area = useRouterState({ select: ({ location }) => areaOf(location.pathname) })
   return (
     <Menu position="bottom-start" width={260} shadow="md">
       <Menu.Target>
@@ -87,17 +95,20 @@ function Switcher({ product }: { product: Product | undefined }) {
           <Menu.Item
             key={productID}
             rightSection={productID === product?.productID && <Icon name="check" size={14} />}
-            onClick={() =>
-              void navigate({ to: '/$product', params: { product: String(productID) } })
-            }
+            onClick={() => void navigate({ to: `/${productID}${area}` })}
           >
             {name}
           </Menu.Item>
         ))}
-        <Menu.Divider />
-        <Menu.Item onClick={() => void navigate({ to: '/settings/products' })}>
-          All products
-        </Menu.Item>
+        {products.length === 0 && <Menu.Label>There is no product you may see.</Menu.Label>}
+        {may('Product.Read') && (
+          <>
+            <Menu.Divider />
+            <Menu.Item onClick={() => void navigate({ to: '/settings/products' })}>
+              All products
+            </Menu.Item>
+          </>
+        )}
       </Menu.Dropdown>
     </Menu>
   )

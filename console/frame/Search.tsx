@@ -9,13 +9,14 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { api } from '../shared/api/client.ts'
+import { useProducts } from '../shared/api/products.ts'
 import type { Product } from '../shared/api/types.ts'
 import { useMay } from '../shared/permission.ts'
 import { tellFailure } from '../shared/view/Failure.tsx'
 import { Icon } from '../shared/view/icons.tsx'
 import { actions, areas, type Place, settings } from './areas.ts'
 import { type Found, foundGroups, placeOf, subtitleOf } from './found.ts'
-import { recentlySeen, type Seen } from './recent.ts'
+import { type Seen, useRecentlySeen } from './recent.ts'
 
 const nowhere = new Error('It belongs to no investor, so there is no page to show it on.')
 /** The service finds nothing by fewer letters. */
@@ -109,9 +110,10 @@ function useGroups(product: Product | undefined, wanted: string, found: Found[])
   })
   const matches = ({ label }: { label: string }) => label.toLowerCase().includes(wanted)
   const places = usePlaces(product)
+  const recent = useRecentlySeen(useProducts())
   const groups: SpotlightActionGroupData[] = [
     ...foundGroups.map(({ resource, label }) => ({ group: label, actions: hits(resource) })),
-    { group: 'Recently seen', actions: wanted ? [] : recentlySeen().map(seenBefore(go)) },
+    { group: 'Recently seen', actions: wanted ? [] : recent.map(seenBefore(go)) },
     { group: 'Go to', actions: places.filter(matches).map(place) },
     { group: 'Do', actions: useActions(product).filter(matches).map(place) },
   ]

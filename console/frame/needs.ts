@@ -1,4 +1,5 @@
 import { useQueries } from '@tanstack/react-query'
+import { permissionFor } from '../approvals/words.ts'
 import { api, type Params } from '../shared/api/client.ts'
 import { useSession } from '../shared/api/session.ts'
 import type {
@@ -35,14 +36,16 @@ const many = (number: number, one: string, more: string) =>
   `${number >= most ? `${most} or more` : count(number)} ${number === 1 ? one : more}`
 
 /** What waits in no product alone. */
-const everywhere = (userID: number | undefined): Source[] => [
+const everywhere = (userID: number | undefined, may: ReturnType<typeof useMay>): Source[] => [
   {
     needs: 'Approval.Write',
     path: '/Approval',
     params: { State: 'Pending' },
     to: '/approvals?State=Pending',
-    waits: ({ userID: by, approvals }: Approval) =>
-      by !== userID && approvals.every((one) => one.userID !== userID),
+    waits: ({ userID: by, approvals, operation, resource }: Approval) =>
+      by !== userID &&
+      may(permissionFor(operation ?? '', resource ?? '')) &&
+      approvals.every((one) => one.userID !== userID),
     words: (n) => many(n, 'change waits for your approval', 'changes wait for your approval'),
   },
   {
@@ -121,7 +124,7 @@ export function useNeeds(product: Product | undefined): Need[] {
   const may = useMay()
   const { user } = useSession()
   const own = product?.productID ? ofProduct(product.productID, user?.userID) : []
-  const sources = [...everywhere(user?.userID), ...own].filter(({ needs }) => may(needs))
+  const sources = [...everywhere(user?.userID, may), ...own].filter(({ needs }) => may(needs))
   const results = useQueries({
     queries: sources.map(({ path, params }) => ({
       queryKey: ['needs', path, params],

@@ -40,3 +40,9 @@ export type PagePath = keyof typeof pages
 
 /** What one must be allowed to see the page of a route; an address that is no page asks nothing. */
 export const neededFor = (route: string): Permission | null => pages[route as PagePath] ?? null
+
+/** The same for an address: /1/investors/20 is of /$product/investors/$id. */
+export function neededAt(address: string): Permission | null {
+  const [path = ''] = address.split('?')
+  return neededFor(path.replace(/^\/\d+/, '/$product').replace(/\/\d+/, '/$id'))
+}

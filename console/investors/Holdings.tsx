@@ -1,10 +1,9 @@
 import { Stack } from '@mantine/core'
-import { useState } from 'react'
 import { useMonths, valuesOf } from '../overview/months.ts'
 import { useProduct } from '../shared/api/products.ts'
 import type { BizEntity, Holding } from '../shared/api/types.ts'
 import { isZero, sum } from '../shared/decimal.ts'
-import { type Past, PastControl } from '../shared/form/Past.tsx'
+import { PastControl, usePast } from '../shared/form/Past.tsx'
 import { day, money, percent, price, units } from '../shared/format.ts'
 import type { Column } from '../shared/list/columns.ts'
 import { LineChart } from '../shared/view/Chart.tsx'
@@ -43,7 +42,7 @@ const columns: Column<Holding>[] = [
 /** What the investor holds: now, or as it stood or was known at another time. */
 export function Holdings({ entity }: { entity: BizEntity }) {
   const { currency } = useProduct()
-  const [past, setPast] = useState<Past>({})
+  const [past, setPast] = usePast()
   const { data, error, refetch } = useHoldings(entity, past)
   return (
     <Stack>

@@ -1,8 +1,7 @@
 import { Button, Stack, Tabs } from '@mantine/core'
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
-import { useEffect } from 'react'
 import { DocumentList } from '../documents/DocumentList.tsx'
-import { see } from '../frame/recent.ts'
+import { useSeen } from '../frame/recent.ts'
 import { InvestorHolds } from '../holds/InvestorHolds.tsx'
 import { useLookups } from '../shared/api/lookups.ts'
 import { useProduct, useRead, useReadNow } from '../shared/api/products.ts'
@@ -45,7 +44,7 @@ function Known({ entity }: { entity: BizEntity }) {
   const numbers = accounts.map(({ accountNumber }) => accountNumber).join(', ')
   const title = entity.name ?? ''
   const to = `/${slug}/investors/${bizEntityID}`
-  useEffect(() => see({ to, title, subtitle: numbers }), [to, title, numbers])
+  useSeen(to, title, numbers, true)
   const edit = may('BizEntity.Write') && (
     <Button
       variant="default"

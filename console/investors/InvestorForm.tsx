@@ -23,10 +23,10 @@ import {
 
 /** A new investor: first the kind, then only what that kind needs. */
 export function NewInvestor() {
-  const { productID } = useProduct()
+  const { productID, slug } = useProduct()
   const [guide, setGuide] = useState<Guide>('individual')
   return (
-    <Page title="New investor" narrow>
+    <Page title="New investor" back={{ to: `/${slug}/investors`, label: 'Investors' }} narrow>
       <SegmentedControl
         value={guide}
         onChange={(value) => setGuide(value as Guide)}
@@ -53,9 +53,15 @@ export function EditInvestor() {
 }
 
 function Edit({ id }: { id: string }) {
+  const { slug } = useProduct()
   const tagged = useTagged<BizEntity>('/BizEntity', { BizEntityID: id })
+  const { name } = tagged.record
   return (
-    <Page title={`Edit ${tagged.record.name}`} narrow>
+    <Page
+      title={`Edit ${name}`}
+      back={{ to: `/${slug}/investors/${id}`, label: name ?? 'Investor' }}
+      narrow
+    >
       <Editor initial={formOf(tagged.record)} tagged={tagged} />
     </Page>
   )
@@ -71,9 +77,9 @@ function Editor({ initial, tagged }: { initial: Values; tagged?: Tagged<BizEntit
   const [saved, setSaved] = useState(false)
   const leave = (id: number | null | undefined) => {
     setSaved(true)
-    const params = { product: slug, id: String(id ?? '') }
+    const to = `/${slug}/investors${id ? `/${id}` : ''}`
     // After the guard has seen that there is nothing left to lose.
-    setTimeout(() => void navigate({ to: '/$product/investors/$id', params }))
+    setTimeout(() => void navigate({ to }))
   }
   const save = useWrite<BizEntity[]>(known ? 'put' : 'post', '/BizEntity', {
     tagged,

@@ -3,7 +3,7 @@ import { useState } from 'react'
 import { useLookups } from '../shared/api/lookups.ts'
 import { useProduct } from '../shared/api/products.ts'
 import type { Audit, BizEntity, BizTransaction, EntitledAccount } from '../shared/api/types.ts'
-import { type Past, PastControl, pastParams } from '../shared/form/Past.tsx'
+import { PastControl, pastParams, usePast } from '../shared/form/Past.tsx'
 import { moment, money, units } from '../shared/format.ts'
 import type { Column } from '../shared/list/columns.ts'
 import { List } from '../shared/list/List.tsx'
@@ -23,7 +23,7 @@ const tall = { height: '52vh', display: 'flex', flexDirection: 'column' } as con
 export function InvestorTransactions({ entity }: Props) {
   const { productID } = useProduct()
   const [opened, setOpened] = useState<BizTransaction>()
-  const [past, setPast] = useState<Past>({})
+  const [past, setPast] = usePast()
   const rows = useRows<BizTransaction>('/BizTransaction', {
     ProductID: productID,
     'AccountID.in': accountsOf(entity),

@@ -6,6 +6,7 @@ import type { BizEvent } from '../shared/api/types.ts'
 import { isWaiting, useWrite, waits } from '../shared/api/write.ts'
 import { Confirm } from '../shared/form/Confirm.tsx'
 import { DateField } from '../shared/form/fields.tsx'
+import { Insist } from '../shared/form/Insist.tsx'
 import { today } from '../shared/format.ts'
 import { tellDone } from '../shared/view/Failure.tsx'
 
@@ -18,6 +19,7 @@ const redemption = 2
 export function SettleNotices({ events, onDone, onClose }: Props) {
   const client = useQueryClient()
   const [date, setDate] = useState(today())
+  const [insists, setInsists] = useState(false)
   const [intent] = useState(newIntent)
   const [state, setState] = useState<{ busy: boolean; error: Error | null }>({
     busy: false,
@@ -26,11 +28,14 @@ export function SettleNotices({ events, onDone, onClose }: Props) {
   const bodies = (typeID: number) =>
     events
       .filter(({ bizEventTypeID }) => bizEventTypeID === typeID)
-      .map(({ bizEventID, productID }) => ({ productID, bizEventID, transactionDate: date }))
+      .map(({ bizEventID, productID }) => ({
+        ...{ productID, bizEventID, transactionDate: date },
+        ...(insists && { confirm: true }),
+      }))
   /** Whether it was done at once; by a rule it may wait for somebody's approval. */
   const post = async (path: string, rows: object[]) => {
     if (rows.length === 0) return true
-    return !isWaiting((await api.post(path, rows, `${intent}-${path}-${date}`)).data)
+    return !isWaiting((await api.post(path, rows, `${intent}-${path}-${date}-${insists}`)).data)
   }
   const settle = async () => {
     setState({ busy: true, error: null })
@@ -54,7 +59,6 @@ export function SettleNotices({ events, onDone, onClose }: Props) {
       onConfirm={() => void settle()}
       action="Settle"
       busy={state.busy}
-      error={state.error}
     >
       <Stack gap="sm">
         <Text size="sm">
@@ -67,6 +71,7 @@ export function SettleNotices({ events, onDone, onClose }: Props) {
           value={date}
           onChange={(event) => setDate(event.currentTarget.value)}
         />
+        <Insist error={state.error} insists={insists} onChange={setInsists} />
       </Stack>
     </Confirm>
   )
@@ -75,6 +80,7 @@ export function SettleNotices({ events, onDone, onClose }: Props) {
 export function CancelNotices({ events, onDone, onClose }: Props) {
   const [comment, setComment] = useState('')
   const cancel = useWrite('put', '/BizEvent/Cancel', {
+    onKept: onDone,
     onDone: () => {
       tellDone('The notices are cancelled.')
       onDone()

@@ -1,12 +1,11 @@
-import { Anchor, Button, Group, Stack } from '@mantine/core'
-import { Link } from '@tanstack/react-router'
+import { Button, Group, Stack } from '@mantine/core'
 import { useLookups } from '../shared/api/lookups.ts'
 import { useProduct } from '../shared/api/products.ts'
 import type { BizEvent } from '../shared/api/types.ts'
 import { day, moment, money, units } from '../shared/format.ts'
-import { linkTo } from '../shared/link.ts'
 import { useMay } from '../shared/permission.ts'
 import { Facts } from '../shared/view/Facts.tsx'
+import { PageLink } from '../shared/view/PageLink.tsx'
 import { Status } from '../shared/view/Status.tsx'
 
 export const isPending = ({ bizEventStatusID }: BizEvent) => bizEventStatusID === 1
@@ -24,14 +23,12 @@ export function OneNotice({ notice, onSettle, onCancel }: Props) {
         facts={[
           [
             'Investor',
-            <Anchor
+            <PageLink
               key="investor"
-              component={Link}
-              {...linkTo(`/${slug}/investors?AccountNumber.contains=${notice.accountNumber}`)}
-              inherit
+              to={`/${slug}/investors?AccountNumber.contains=${notice.accountNumber}`}
             >
               {notice.bizEntityName}
-            </Anchor>,
+            </PageLink>,
           ],
           ['Account', notice.accountNumber],
           ['What', name('BizEventType', notice.bizEventTypeID)],

@@ -1,8 +1,11 @@
-import { Anchor, Group, SimpleGrid, Stack } from '@mantine/core'
+import { Anchor, Group, SimpleGrid, Stack, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
 import { pointsOf, usePrices } from '../classes/prices.ts'
 import { distributionName } from '../distributions/words.ts'
 import { useNeeds } from '../frame/needs.ts'
+import { api, type Params } from '../shared/api/client.ts'
 import { useLookups } from '../shared/api/lookups.ts'
 import { useInvestments, useProduct, useRead } from '../shared/api/products.ts'
 import type {
@@ -23,11 +26,13 @@ import { deedOf } from '../shared/view/deeds.ts'
 import { Facts, Figure, Figures } from '../shared/view/Facts.tsx'
 import { Icon } from '../shared/view/icons.tsx'
 import { Card, Empty, Page } from '../shared/view/Page.tsx'
+import { PageLink } from '../shared/view/PageLink.tsx'
 import { Rows } from '../shared/view/Rows.tsx'
 import { Status } from '../shared/view/Status.tsx'
 import { byDay, useMonths, valuesOf } from './months.ts'
 import classes from './overview.module.css'
 
+const pending = 1
 const redemption = 2
 const completed = 4
 
@@ -44,9 +49,9 @@ export function Overview() {
         <div className="card">
           <Empty title="Nothing here yet">
             Begin with a class of units under{' '}
-            <Anchor component={Link} to={`/${product.slug}/classes`} inherit underline="always">
+            <PageLink to={`/${product.slug}/classes`} underline="always">
               Classes and prices
-            </Anchor>
+            </PageLink>
             , then add investors and post what they paid in.
           </Empty>
         </div>
@@ -68,6 +73,13 @@ export function Overview() {
   )
 }
 
+/** The whole of what a card shows the first of. */
+const More = ({ to, children }: { to: string; children: ReactNode }) => (
+  <Text size="sm" component="span">
+    <PageLink to={to}>{children}</PageLink>
+  </Text>
+)
+
 /** What waits for whoever looks; where nothing does, nothing stands here. */
 function NeedsYou({ product }: { product: Product }) {
   const needs = useNeeds(product)
@@ -86,17 +98,21 @@ function NeedsYou({ product }: { product: Product }) {
   )
 }
 
-const isPending = ({ bizEventStatusID }: BizEvent) => bizEventStatusID === 1
 const most = 1000
+const latest = 6
 
-const useNotices = () => {
+/** The notices that wait, of all kinds or of one: the last few, and how many there are. */
+function usePending(more: Params = {}) {
   const { productID } = useProduct()
   const may = useMay()
-  return useRead<BizEvent[]>(
-    '/BizEvent',
-    { ProductID: productID, PageSize: most, Order: 'desc' },
-    may('BizEvent.Read'),
-  )
+  const params = { ProductID: productID, BizEventStatusID: pending, Order: 'desc', ...more }
+  const { data } = useQuery({
+    queryKey: ['pending notices', params],
+    queryFn: () =>
+      api.get<BizEvent[]>('/BizEvent', { ...params, PageSize: latest, IncludeTotal: true }),
+    enabled: may('BizEvent.Read'),
+  })
+  return { notices: data?.data ?? [], number: data?.totalCount ?? 0 }
 }
 
 const useDistributions = () => {
@@ -116,34 +132,37 @@ function Now() {
   const last = days.at(-1)?.[1] ?? []
   const before = days.at(-2)?.[1] ?? []
   const value = (months: HoldingMonth[]) => sum(months.map(({ marketValue }) => marketValue))
-  const pending = (useNotices().data ?? []).filter(isPending)
-  const redemptions = pending.filter(({ bizEventTypeID }) => bizEventTypeID === redemption)
+  const all = usePending()
+  const redemptions = usePending({ BizEventTypeID: redemption })
+  const may = useMay()
   return (
     <Figures>
       <Figure
         label={`Value, ${currency}`}
-        value={
-          <Anchor component={Link} to={`/${slug}/investors`} inherit>
-            {money(value(last))}
-          </Anchor>
-        }
+        value={<PageLink to={`/${slug}/investors`}>{money(value(last))}</PageLink>}
         note={before.length > 0 && `${money(value(before))} on ${day(before[0]?.date)}`}
       />
       <Figure
         label="Holdings"
-        value={count(last.reduce((all, { holders }) => all + (holders ?? 0), 0))}
+        value={
+          <PageLink to={`/${slug}/investors`}>
+            {count(last.reduce((sum, { holders }) => sum + (holders ?? 0), 0))}
+          </PageLink>
+        }
         note={`in ${count(last.length)} ${last.length === 1 ? 'class' : 'classes'}`}
       />
-      <Figure
-        label="Notices pending"
-        value={
-          <Anchor component={Link} {...linkTo(`/${slug}/notices?BizEventStatusID=1`)} inherit>
-            {count(pending.length)}
-          </Anchor>
-        }
-        note={`${count(redemptions.length)} redemptions`}
-      />
-      <NextPayment />
+      {may('BizEvent.Read') && (
+        <Figure
+          label="Notices pending"
+          value={
+            <PageLink to={`/${slug}/notices?BizEventStatusID=${pending}`}>
+              {count(all.number)}
+            </PageLink>
+          }
+          note={`${count(redemptions.number)} redemptions`}
+        />
+      )}
+      {may('Distribution.Read') && <NextPayment />}
     </Figures>
   )
 }
@@ -160,9 +179,9 @@ function NextPayment() {
     <Figure
       label={isLate ? 'Distribution overdue since' : 'Next distribution'}
       value={
-        <Anchor component={Link} to={`/${slug}/distributions/${next.corporateActionID}`} inherit>
+        <PageLink to={`/${slug}/distributions/${next.corporateActionID}`}>
           {day(next.paymentDate)}
-        </Anchor>
+        </PageLink>
       }
       note={next.name}
     />
@@ -186,11 +205,7 @@ function Money() {
       </Card>
       <Card
         title={`Money in and out, ${currency}`}
-        actions={
-          <Anchor component={Link} to={`/${slug}/transactions`} size="sm">
-            Transactions
-          </Anchor>
-        }
+        actions={<More to={`/${slug}/transactions`}>Transactions</More>}
       >
         <Bars
           title="Money by month"
@@ -214,25 +229,14 @@ function ClassCard({ investment }: { investment: Investment }) {
   return (
     <Card
       title={title}
-      actions={
-        <Anchor component={Link} to={`/${slug}/classes/${investment.investmentID}`} size="sm">
-          Prices
-        </Anchor>
-      }
+      actions={<More to={`/${slug}/classes/${investment.investmentID}`}>Prices</More>}
     >
       <Stack gap="sm">
         <Facts
           facts={[
             ['Price', last ? `${price(last.price)} ${currency}` : 'No price'],
             ['Units on issue', now && plain(now.quantity)],
-            [
-              'Holders',
-              now && (
-                <Anchor component={Link} {...linkTo(holders)} inherit>
-                  {count(now.holders ?? 0)}
-                </Anchor>
-              ),
-            ],
+            ['Holders', now && <PageLink to={holders}>{count(now.holders ?? 0)}</PageLink>],
             [`Value, ${currency}`, now && money(now.marketValue)],
           ]}
         />
@@ -250,31 +254,31 @@ function ClassCard({ investment }: { investment: Investment }) {
 function LatestDistributions() {
   const { slug } = useProduct()
   const { data = [] } = useDistributions()
-  const latest = data
+  const rows = data
     .toSorted((a, b) => (b.recordDate ?? '').localeCompare(a.recordDate ?? ''))
-    .slice(0, 6)
+    .slice(0, latest)
   return (
-    <Card title="Distributions" padded={false}>
-      {latest.length === 0 ? (
+    <Card
+      title="Distributions"
+      padded={false}
+      actions={rows.length > 0 && <More to={`/${slug}/distributions`}>All distributions</More>}
+    >
+      {rows.length === 0 ? (
         <Empty title="None yet" />
       ) : (
         <Rows
           label="Latest distributions"
           keyOf={({ corporateActionID }) => corporateActionID ?? 0}
-          rows={latest}
+          rows={rows}
           columns={[
             {
               id: 'name',
               title: 'Name',
               text: (row) => row.name ?? '',
               cell: (row) => (
-                <Anchor
-                  component={Link}
-                  to={`/${slug}/distributions/${row.corporateActionID}`}
-                  size="sm"
-                >
+                <PageLink to={`/${slug}/distributions/${row.corporateActionID}`}>
                   {distributionName(row)}
-                </Anchor>
+                </PageLink>
               ),
             },
             { id: 'class', title: 'Class', text: (row) => row.securityCode ?? '' },
@@ -293,17 +297,23 @@ function LatestDistributions() {
 }
 
 function PendingNotices() {
+  const { slug } = useProduct()
   const { name } = useLookups()
-  const data = (useNotices().data ?? []).filter(isPending)
+  const { notices, number } = usePending()
+  const list = `/${slug}/notices?BizEventStatusID=${pending}`
   return (
-    <Card title="Notices that wait" padded={false}>
-      {data.length === 0 ? (
+    <Card
+      title="Notices that wait"
+      padded={false}
+      actions={number > 0 && <More to={list}>All {count(number)}</More>}
+    >
+      {notices.length === 0 ? (
         <Empty title="Nothing waits" />
       ) : (
         <Rows
           label="Notices that wait"
           keyOf={({ bizEventID }) => bizEventID ?? 0}
-          rows={data.slice(0, 6)}
+          rows={notices}
           columns={[
             { id: 'investor', title: 'Investor', text: (row) => row.bizEntityName ?? '' },
             { id: 'what', title: 'What', text: (row) => name('BizEventType', row.bizEventTypeID) },
@@ -316,16 +326,24 @@ function PendingNotices() {
   )
 }
 
-/** The last day's entries: newest first. */
+/** The last day's entries of the product, or of none: newest first. */
 function LastChanges() {
+  const { productID } = useProduct()
+  const isOurs = (of: number | null) => of === null || of === productID
   const { data = [] } = useRead<Audit[]>('/Audit', {
     'OccurredDate.greaterThanOrEqual': today(-1),
     PageSize: 100,
     Order: 'desc',
   })
-  const last = data.filter(({ operation }) => !operation?.includes('/User/')).slice(0, 6)
+  const last = data
+    .filter(({ operation, productID: of }) => !operation?.includes('/User/') && isOurs(of))
+    .slice(0, latest)
   return (
-    <Card title="Last changes" padded={false}>
+    <Card
+      title="Last changes"
+      padded={false}
+      actions={<More to="/settings/audit">Audit trail</More>}
+    >
       {last.length === 0 ? (
         <Empty title="Nothing since yesterday" />
       ) : (

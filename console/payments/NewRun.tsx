@@ -47,14 +47,17 @@ export function NewRun() {
   const [saved, setSaved] = useState(false)
   const sources = distribution ? ['Distribution'] : blank.sources
   const form = useForm({ initialValues: { ...blank, sources } })
+  const leave = (to: string) => {
+    setSaved(true)
+    // After the guard has seen that there is nothing left to lose.
+    setTimeout(() => void navigate({ to: `/${slug}/payments${to}` }))
+  }
   const make = useWrite<PaymentRun[]>('post', '/PaymentRun', {
     onDone: ([run]) => {
       tellDone('The draft is made. Nobody is paid until somebody else approves it.')
-      setSaved(true)
-      const params = { product: slug, id: String(run?.paymentRunID ?? '') }
-      // After the guard has seen that there is nothing left to lose.
-      setTimeout(() => void navigate({ to: '/$product/payments/$id', params }))
+      leave(`/${run?.paymentRunID ?? ''}`)
     },
+    onKept: () => leave(''),
     onFailed: (error) => form.setErrors(fieldErrors(error)),
   })
   const only = distribution ? { corporateActionIDs: [Number(distribution)] } : {}

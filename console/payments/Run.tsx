@@ -1,7 +1,6 @@
 import { Stack } from '@mantine/core'
 import { useParams } from '@tanstack/react-router'
-import { useEffect } from 'react'
-import { see } from '../frame/recent.ts'
+import { useSeen } from '../frame/recent.ts'
 import { useProduct, useReadNow } from '../shared/api/products.ts'
 import type { PaymentRun } from '../shared/api/types.ts'
 import { bytes, count, day, moment, money } from '../shared/format.ts'
@@ -23,8 +22,7 @@ export function Run() {
   const { id } = useParams({ strict: false }) as { id: string }
   const { productID, slug } = useProduct()
   const [run] = useReadNow<PaymentRun[]>('/PaymentRun', { ProductID: productID, PaymentRunID: id })
-  const to = `/${slug}/payments/${id}`
-  useEffect(() => see({ to, title: `Payment run ${id}`, subtitle: 'Payments' }), [to, id])
+  useSeen(`/${slug}/payments/${id}`, `Payment run ${id}`, 'Payments', run !== undefined)
   if (!run)
     return (
       <Missing title="No such payment run" back={{ to: `/${slug}/payments`, label: 'Payments' }}>

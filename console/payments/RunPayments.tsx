@@ -115,6 +115,7 @@ function Result({ run, payments, outcome, onClose, onDone }: ResultProps) {
   const [reason, setReason] = useState('')
   const [date, setDate] = useState(today())
   const record = useWrite('post', '/PaymentRun/Result', {
+    onKept: onDone,
     onDone: () => {
       tellDone('The bank’s result is recorded.')
       onDone()

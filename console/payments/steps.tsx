@@ -29,6 +29,7 @@ function Approve({ run }: Props) {
   const [asked, setAsked] = useState(false)
   const { paymentRunID, payments } = run
   const approve = useWrite('post', '/PaymentRun/Approve', {
+    onKept: () => setAsked(false),
     onDone: () => {
       tellDone('The run is approved and its bank file is made.')
       setAsked(false)
@@ -39,9 +40,11 @@ function Approve({ run }: Props) {
     <Card title="Next: approve">
       <Group justify="space-between">
         <Text size="sm">
-          {own
-            ? 'You made this draft, so somebody else approves it.'
-            : 'Check the totals and the exceptions. Approving makes the bank file.'}
+          {own && 'You made this draft, so somebody else approves it.'}
+          {!own &&
+            (may('PaymentRun.Approve')
+              ? 'Check the totals and the exceptions. Approving makes the bank file.'
+              : 'It waits for somebody with the permission PaymentRun.Approve.')}
         </Text>
         <Group gap="xs">
           {may('PaymentRun.Write') && <RemoveDraft run={run} />}
@@ -83,10 +86,11 @@ function RemoveDraft({ run }: Props) {
 }
 
 function Send({ run: { paymentRunID } }: Props) {
+  const [asked, setAsked] = useState(false)
   const send = useWrite('post', '/PaymentRun/Sent', {
     onDone: () => tellDone('The run is sent.'),
+    onKept: () => setAsked(false),
   })
-  const [asked, setAsked] = useState(false)
   return (
     <Card title="Next: give the file to the bank">
       <Group justify="space-between">
@@ -119,6 +123,7 @@ function Returned({ run: { paymentRunID } }: Props) {
   const [days, setDays] = useState(usualDays)
   const close = () => setAsked(undefined)
   const reissue = useWrite<PaymentRun[]>('post', '/PaymentRun/Reissue', {
+    onKept: close,
     onDone: ([made]) => {
       tellDone('A new draft pays the returned payments again.')
       close()
@@ -127,6 +132,7 @@ function Returned({ run: { paymentRunID } }: Props) {
     },
   })
   const unclaimed = useWrite('post', '/PaymentRun/Unclaimed', {
+    onKept: close,
     onDone: () => {
       tellDone('The returned payments are unclaimed money.')
       close()

@@ -43,6 +43,7 @@ export function Deliveries({ report }: { report: Report }) {
 function Send({ report: { reportID } }: { report: Report }) {
   const [again, setAgain] = useState<boolean>()
   const send = useWrite<Sent | Sent[]>('post', '/Report/Send', {
+    onKept: () => setAgain(undefined),
     onDone: (data) => {
       const [sent] = [data].flat()
       setAgain(undefined)

@@ -41,6 +41,7 @@ export function OrderReport({ like, onDone }: Props) {
   const { productID } = useProduct()
   const form = useForm<Values>({ initialValues: valuesOf(like) })
   const order = useWrite('post', '/Report', {
+    onKept: onDone,
     onDone: () => {
       tellDone('The report is ordered; it appears in the list when it is made.')
       onDone()

@@ -1,10 +1,11 @@
 import { Stack } from '@mantine/core'
-import { useReadNow } from '../shared/api/products.ts'
+import { useProductNames, useReadNow } from '../shared/api/products.ts'
 import type { Me } from '../shared/api/types.ts'
 import { moment } from '../shared/format.ts'
 import { Facts } from '../shared/view/Facts.tsx'
 import { Card, Page } from '../shared/view/Page.tsx'
 import { ApiKeys } from './ApiKeys.tsx'
+import { Password } from './Password.tsx'
 import { SecondFactor } from './SecondFactor.tsx'
 import { Sessions } from './Sessions.tsx'
 
@@ -17,12 +18,13 @@ export function Account() {
         <Card title={me?.username ?? 'You'}>
           <Facts
             facts={[
-              ['Role', me?.role ?? 'Permissions of its own'],
-              ['Products', me?.productIDs ? me.productIDs.join(', ') : 'All'],
+              ['Role', me?.role ?? 'Permissions of your own'],
+              ['Products', useProductNames()(me?.productIDs ?? null)],
               ['Signed in', moment(me?.lastLoginDate)],
             ]}
           />
         </Card>
+        <Password />
         <SecondFactor has={me?.hasSecondFactor ?? false} />
         <Sessions />
         <ApiKeys />

@@ -4,7 +4,7 @@ import { useState } from 'react'
 import { useRead } from '../shared/api/products.ts'
 import { useSession } from '../shared/api/session.ts'
 import type { ApiKey, NewApiKey } from '../shared/api/types.ts'
-import { useDelete, useWrite } from '../shared/api/write.ts'
+import { stays, useDelete, useWrite } from '../shared/api/write.ts'
 import { DateField } from '../shared/form/fields.tsx'
 import { fieldErrors } from '../shared/form/problems.ts'
 import { count, moment } from '../shared/format.ts'
@@ -82,6 +82,7 @@ function KeyForm({ onDone }: { onDone: () => void }) {
   const [key, setKey] = useState<string>()
   const form = useForm({ initialValues: { name: '', permissions: [] as string[], expires: '' } })
   const make = useWrite<NewApiKey | NewApiKey[]>('post', '/ApiKey', {
+    onKept: stays,
     onDone: (data) => setKey([data].flat()[0]?.key ?? ''),
     onFailed: (error) => form.setErrors(fieldErrors(error)),
   })

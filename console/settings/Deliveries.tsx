@@ -1,7 +1,7 @@
 import { Button, Group, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
 import type { Webhook, WebhookDelivery } from '../shared/api/types.ts'
-import { useWrite } from '../shared/api/write.ts'
+import { stays, useWrite } from '../shared/api/write.ts'
 import { DateField } from '../shared/form/fields.tsx'
 import { count, moment, today } from '../shared/format.ts'
 import type { Column } from '../shared/list/columns.ts'
@@ -20,8 +20,12 @@ export function Deliveries({ webhook: { webhookID } }: { webhook: Webhook }) {
   const [from, setFrom] = useState(today())
   const replay = useWrite('post', '/Webhook/Replay', {
     onDone: () => tellDone('The events are sent again.'),
+    onKept: stays,
   })
-  const test = useWrite('post', '/Webhook/Test', { onDone: () => tellDone('A test is sent.') })
+  const test = useWrite('post', '/Webhook/Test', {
+    onDone: () => tellDone('A test is sent.'),
+    onKept: stays,
+  })
   const error = replay.error ?? test.error
   return (
     <Stack h="calc(100dvh - 150px)">

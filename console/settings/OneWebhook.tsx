@@ -53,6 +53,7 @@ function Secret({ webhook: { webhookID } }: { webhook: Webhook }) {
   const [asked, setAsked] = useState(false)
   const [secret, setSecret] = useState<string>()
   const rotate = useWrite<WebhookWithSecret[]>('post', '/Webhook/RotateSecret', {
+    onKept: () => setAsked(false),
     onDone: (data) => {
       setAsked(false)
       setSecret([data].flat()[0]?.secret ?? '')

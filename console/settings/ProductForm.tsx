@@ -11,15 +11,15 @@ import { IssuerFields } from './IssuerFields.tsx'
 import { MoneyFields } from './MoneyFields.tsx'
 import { type ProductPart, type ProductValues, valuesOf } from './product-values.ts'
 
-type Props = { tagged?: Tagged<Product>; onDone: (saved: Product) => void }
+type Props = { tagged?: Tagged<Product>; onDone: (saved: Product) => void; onKept: () => void }
 
-export function ProductForm({ tagged, onDone }: Props) {
+export function ProductForm({ tagged, onDone, onKept }: Props) {
   const product = tagged?.record
   const readOnly = !useMay()('Product.Write')
   const form = useForm<ProductValues>({ initialValues: valuesOf(product) })
   const save = useWrite<Product[]>(product ? 'put' : 'post', '/Product', {
     tagged,
-    onKept: () => product && onDone(product),
+    onKept,
     onDone: ([saved]) => {
       tellDone(product ? 'The product is saved.' : 'The product is made.')
       if (saved) onDone(saved)

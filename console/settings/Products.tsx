@@ -49,6 +49,7 @@ export function Products() {
       >
         {edited === 'new' && (
           <ProductForm
+            onKept={close}
             onDone={({ productID }) => {
               close()
               void navigate({ to: '/$product', params: { product: String(productID) } })
@@ -57,7 +58,7 @@ export function Products() {
         )}
         {edited && edited !== 'new' && (
           <Edited<Product> path="/Product" params={{ ProductID: edited.productID }}>
-            {(tagged) => <ProductForm tagged={tagged} onDone={close} />}
+            {(tagged) => <ProductForm tagged={tagged} onDone={close} onKept={close} />}
           </Edited>
         )}
       </Drawer>

@@ -21,8 +21,7 @@ function words(role: keyof typeof roles, resource: string): string {
 export const Roles = () => (
   <>
     <Text size="sm" className="quiet" mb="sm">
-      A user may also have permissions of their own instead of a role; such users are made by the
-      API.
+      A user may also have permissions of their own instead of a role.
     </Text>
     <Table fz="sm" verticalSpacing={6} aria-label="Roles">
       <Table.Thead>

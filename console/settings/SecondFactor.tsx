@@ -1,6 +1,6 @@
 import { Alert, Anchor, Button, Code, Group, Stack, Text, TextInput } from '@mantine/core'
 import { useState } from 'react'
-import { useDelete, useWrite } from '../shared/api/write.ts'
+import { stays, useDelete, useWrite } from '../shared/api/write.ts'
 import { Failure, tellDone } from '../shared/view/Failure.tsx'
 import { Card } from '../shared/view/Page.tsx'
 import { Active } from '../shared/view/Status.tsx'
@@ -33,8 +33,12 @@ export const RecoveryCodes = ({ codes }: { codes: string[] }) => (
 export function Enrol({ onCodes }: { onCodes: (codes: string[]) => void }) {
   const [secret, setSecret] = useState<Secret>()
   const [code, setCode] = useState('')
-  const begin = useWrite<Secret>('post', '/User/SecondFactor', { onDone: setSecret })
+  const begin = useWrite<Secret>('post', '/User/SecondFactor', {
+    onDone: setSecret,
+    onKept: stays,
+  })
   const confirm = useWrite<{ recoveryCodes: string[] }>('post', '/User/SecondFactor/Confirm', {
+    onKept: stays,
     onDone: ({ recoveryCodes }) => onCodes(recoveryCodes),
   })
   if (!secret)

@@ -11,6 +11,7 @@ import {
 import { useForm } from '@mantine/form'
 import type { Role } from '../../src/platform/permission.ts'
 import { useProductOptions } from '../shared/api/products.ts'
+import { useSession } from '../shared/api/session.ts'
 import type { Tagged } from '../shared/api/tagged.ts'
 import type { User } from '../shared/api/types.ts'
 import { useWrite } from '../shared/api/write.ts'
@@ -19,10 +20,14 @@ import { Failure, tellDone } from '../shared/view/Failure.tsx'
 
 type Props = { tagged?: Tagged<User>; onDone: () => void }
 
-const roles: { value: Role; label: string }[] = [
+/** No role, but a list of permissions. */
+const own = 'own'
+
+const roles: { value: Role | typeof own; label: string }[] = [
   { value: 'Administrator', label: 'Administrator: everything' },
   { value: 'Operator', label: 'Operator: the register, but no users' },
   { value: 'ReadOnly', label: 'Read only' },
+  { value: own, label: 'Permissions of their own' },
 ]
 
 export function UserForm({ tagged, onDone }: Props) {
@@ -31,7 +36,8 @@ export function UserForm({ tagged, onDone }: Props) {
     initialValues: {
       username: user?.username ?? '',
       password: '',
-      role: user ? user.role : ('Operator' as Role | null),
+      role: user ? (user.role ?? own) : 'Operator',
+      permissions: user?.permissions ?? [],
       allProducts: user ? user.productIDs === null : true,
       productIDs: (user?.productIDs ?? []).map(String),
       isActive: user?.isActive ?? true,
@@ -47,14 +53,16 @@ export function UserForm({ tagged, onDone }: Props) {
     onFailed: (error) => form.setErrors(fieldErrors(error)),
   })
   const products = useProductOptions()
-  const submit = form.onSubmit(({ password, role, allProducts, productIDs, ...rest }) =>
-    save.mutate({
-      ...rest,
-      userID: user?.userID,
-      ...(password && { password }),
-      ...(role ? { role } : { permissions: user?.permissions }),
-      productIDs: allProducts ? null : productIDs.map(Number),
-    }),
+  const mine = useSession().user?.permissions ?? []
+  const submit = form.onSubmit(
+    ({ password, role, permissions, allProducts, productIDs, ...rest }) =>
+      save.mutate({
+        ...rest,
+        userID: user?.userID,
+        ...(password && { password }),
+        ...(role === own ? { permissions } : { role }),
+        productIDs: allProducts ? null : productIDs.map(Number),
+      }),
   )
   return (
     <form onSubmit={submit}>
@@ -77,10 +85,19 @@ export function UserForm({ tagged, onDone }: Props) {
         <Select
           label="Role"
           data={roles}
-          placeholder={user?.permissions ? 'Permissions of its own' : ''}
-          required={!user?.permissions}
+          allowDeselect={false}
+          required
           {...form.getInputProps('role')}
         />
+        {form.values.role === own && (
+          <MultiSelect
+            label="Permissions"
+            description="Never more than your own."
+            data={mine}
+            searchable
+            {...form.getInputProps('permissions')}
+          />
+        )}
         <Switch
           label="All products, later ones too"
           {...form.getInputProps('allProducts', { type: 'checkbox' })}

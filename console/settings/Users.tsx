@@ -1,5 +1,6 @@
 import { Button, Drawer } from '@mantine/core'
 import { useState } from 'react'
+import { useProductNames } from '../shared/api/products.ts'
 import type { User } from '../shared/api/types.ts'
 import { Edited } from '../shared/form/Edited.tsx'
 import { moment } from '../shared/format.ts'
@@ -12,7 +13,7 @@ import { Active } from '../shared/view/Status.tsx'
 import { Roles } from './Roles.tsx'
 import { UserForm } from './UserForm.tsx'
 
-const columns: Column<User>[] = [
+const columnsOf = (names: ReturnType<typeof useProductNames>): Column<User>[] => [
   { id: 'name', title: 'Username', text: ({ username }) => username ?? '' },
   {
     id: 'role',
@@ -22,7 +23,8 @@ const columns: Column<User>[] = [
   {
     id: 'products',
     title: 'Products',
-    text: ({ productIDs }) => (productIDs ? productIDs.join(', ') || 'none' : 'All'),
+    text: ({ productIDs }) => names(productIDs),
+    width: 'minmax(140px, 2fr)',
   },
   {
     id: 'state',
@@ -60,7 +62,7 @@ export function Users() {
         path="/User"
         params={{}}
         filters={[{ key: 'Username', label: 'Username', kind: 'text' }]}
-        columns={columns}
+        columns={columnsOf(useProductNames())}
         {...(may('User.Write') && { onOpen: setEdited })}
         empty={<Empty title="No user like this">Change the filter.</Empty>}
       />

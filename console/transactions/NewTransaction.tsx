@@ -1,4 +1,4 @@
-import { Button, Group, SegmentedControl, Stack, Text, TextInput } from '@mantine/core'
+import { Button, Group, SegmentedControl, Select, Stack, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -7,12 +7,13 @@ import type { BizTransaction } from '../shared/api/types.ts'
 import { useWrite } from '../shared/api/write.ts'
 import { AccountField } from '../shared/form/AccountField.tsx'
 import { ClassField, DateField, DecimalField, Row } from '../shared/form/fields.tsx'
+import { Insist } from '../shared/form/Insist.tsx'
 import { LeaveGuard } from '../shared/form/LeaveGuard.tsx'
 import { fieldErrors } from '../shared/form/problems.ts'
 import { today } from '../shared/format.ts'
-import { Failure, tellDone } from '../shared/view/Failure.tsx'
+import { tellDone } from '../shared/view/Failure.tsx'
 import { Card, Page } from '../shared/view/Page.tsx'
-import { blank, bodyOf, type Kind, kinds, type Values } from './kinds.ts'
+import { blank, bodyOf, isNeeded, type Kind, kinds, rowsOf, type Values, wordsOf } from './kinds.ts'
 import { Preview } from './Preview.tsx'
 
 /** One posting, with what it would do beside it. */
@@ -21,22 +22,40 @@ export function NewTransaction() {
   const navigate = useNavigate()
   const [name, setName] = useState('Deposit')
   const [saved, setSaved] = useState(false)
+  const [insists, setInsists] = useState(false)
   const kind = kinds[name] as Kind
   const form = useForm<Values>({ initialValues: { ...blank, transactionDate: today() } })
+  const leave = () => {
+    setSaved(true)
+    setTimeout(() => void navigate({ to: '/$product/transactions', params: { product: slug } }))
+  }
   const post = useWrite<BizTransaction[]>('post', kind.path, {
     onDone: (_posted, message) => {
       tellDone(message || `${kind.label} posted.`)
-      setSaved(true)
-      setTimeout(() => void navigate({ to: '/$product/transactions', params: { product: slug } }))
+      leave()
     },
+    onKept: leave,
     onFailed: (error) => form.setErrors(named(fieldErrors(error))),
   })
+  const choose = (next: string) => {
+    setName(next)
+    setInsists(false)
+    post.reset()
+    form.clearErrors()
+  }
+  const submit = form.onSubmit((values) =>
+    post.mutate({ ...bodyOf(kind, values, productID), ...(insists && { confirm: true }) }),
+  )
   return (
-    <Page title="New transaction" narrow>
+    <Page
+      title="New transaction"
+      back={{ to: `/${slug}/transactions`, label: 'Transactions' }}
+      narrow
+    >
       <LeaveGuard dirty={form.isDirty() && !saved} />
       <SegmentedControl
         value={name}
-        onChange={setName}
+        onChange={choose}
         data={Object.entries(kinds).map(([value, { label }]) => ({ value, label }))}
         aria-label="Kind of transaction"
         style={{ overflowX: 'auto', flex: 'none' }}
@@ -44,20 +63,14 @@ export function NewTransaction() {
       <Text size="sm" className="quiet" mt={-6}>
         {kind.hint}
       </Text>
-      <form onSubmit={form.onSubmit((values) => post.mutate(bodyOf(kind, values, productID)))}>
+      <form onSubmit={submit}>
         <Stack>
-          {post.error && <Failure error={post.error} />}
+          <Insist error={post.error} insists={insists} onChange={setInsists} />
           <Card>
             <Stack gap="sm">
               <Where form={form} kind={kind} />
               <FiguresOf form={form} kind={kind} />
-              <Row>
-                <TextInput
-                  label="External id"
-                  {...form.getInputProps('externalBizTransactionId')}
-                />
-                <TextInput label="Comment" {...form.getInputProps('comment')} />
-              </Row>
+              <References form={form} kind={kind} />
             </Stack>
           </Card>
           <Preview kind={kind} values={form.values} />
@@ -76,6 +89,7 @@ export function NewTransaction() {
 const renamed: Record<string, string> = {
   fromAccountID: 'accountID',
   fromInvestmentID: 'investmentID',
+  fromExternalBizTransactionId: 'externalBizTransactionId',
 }
 const named = (errors: Record<string, string>) =>
   Object.fromEntries(
@@ -115,33 +129,69 @@ function Where({ form, kind }: Part) {
   )
 }
 
-function FiguresOf({ form, kind: { fields, way } }: Part) {
+const methods = [
+  { value: 'Price', label: 'At the two prices' },
+  { value: 'Factor', label: 'By a factor, the cost goes along' },
+]
+const bases = [
+  { value: 'Market', label: 'At what the units are worth' },
+  { value: 'Carry', label: 'The receiver takes over the cost' },
+]
+
+function FiguresOf({ form, kind }: Part) {
   const { currency } = useProduct()
   return (
-    <Row>
-      {fields.includes('quantity') && (
-        <DecimalField
-          label={way === 'set' ? 'Units the holding is to have' : 'Units'}
-          {...form.getInputProps('quantity')}
+    <>
+      {kind.way === 'conversion' && (
+        <Select
+          label="How"
+          data={methods}
+          allowDeselect={false}
+          {...form.getInputProps('conversionMethod')}
         />
       )}
-      {fields.includes('amount') && (
-        <DecimalField label={`Amount, ${currency}`} {...form.getInputProps('amount')} />
-      )}
-      {fields.includes('price') && (
-        <DecimalField
-          label="Price"
-          placeholder="of the day"
-          {...form.getInputProps('investmentPrice')}
+      {rowsOf(kind, form.values).map((row) => (
+        <Row key={row.join(' ')}>
+          {row.map((figure) => {
+            const { label, placeholder = '' } = wordsOf(kind, figure)
+            const required = isNeeded(kind, figure)
+            return (
+              <DecimalField
+                key={figure}
+                label={figure === 'amount' ? `${label}, ${currency}` : label}
+                placeholder={required ? '' : placeholder}
+                required={required}
+                {...form.getInputProps(figure)}
+              />
+            )
+          })}
+        </Row>
+      ))}
+      {kind.way === 'transfer' && (
+        <Select
+          label="Cost of the units"
+          data={bases}
+          allowDeselect={false}
+          {...form.getInputProps('costBasis')}
         />
       )}
-      {fields.includes('fee') && (
-        <DecimalField
-          label="Entry fee, %"
-          placeholder="none"
-          {...form.getInputProps('entryFeePercentage')}
-        />
-      )}
-    </Row>
+    </>
   )
 }
+
+/** What others know it by, and why it was entered. */
+const References = ({ form, kind: { way } }: Part) => (
+  <Row>
+    <TextInput
+      label={way === 'conversion' ? 'External id of what goes out' : 'External id'}
+      {...form.getInputProps('externalBizTransactionId')}
+    />
+    {way === 'conversion' && (
+      <TextInput
+        label="External id of what comes in"
+        {...form.getInputProps('toExternalBizTransactionId')}
+      />
+    )}
+    <TextInput label="Comment" {...form.getInputProps('comment')} />
+  </Row>
+)

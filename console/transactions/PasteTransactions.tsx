@@ -6,11 +6,12 @@ import { api } from '../shared/api/client.ts'
 import { useProduct } from '../shared/api/products.ts'
 import type { BizEntity, BizTransaction } from '../shared/api/types.ts'
 import { useWrite } from '../shared/api/write.ts'
+import { Insist } from '../shared/form/Insist.tsx'
 import { LeaveGuard } from '../shared/form/LeaveGuard.tsx'
 import { fieldErrors } from '../shared/form/problems.ts'
 import { count, day, plain } from '../shared/format.ts'
 import type { Column } from '../shared/list/columns.ts'
-import { Failure, tellDone } from '../shared/view/Failure.tsx'
+import { tellDone } from '../shared/view/Failure.tsx'
 import { Card, Page } from '../shared/view/Page.tsx'
 import { Rows } from '../shared/view/Rows.tsx'
 import { Tag } from '../shared/view/Status.tsx'
@@ -43,13 +44,18 @@ export function PasteTransactions() {
   const [name, setName] = useState('Deposit')
   const [text, setText] = useState('')
   const [saved, setSaved] = useState(false)
+  const [insists, setInsists] = useState(false)
   const kind = kinds[name] as Kind
+  const leave = () => {
+    setSaved(true)
+    setTimeout(() => void navigate({ to: '/$product/transactions', params: { product: slug } }))
+  }
   const post = useWrite<BizTransaction[]>('post', kind.path, {
     onDone: (posted) => {
       tellDone(`${count(posted.length)} transactions are posted.`)
-      setSaved(true)
-      setTimeout(() => void navigate({ to: '/$product/transactions', params: { product: slug } }))
+      leave()
     },
+    onKept: leave,
   })
   const lines = useChecked(readPasted(text, kind), post.error)
   const good = lines.flatMap((line) => {
@@ -62,10 +68,12 @@ export function PasteTransactions() {
         productID,
         accountID,
         ...cells,
+        ...(insists && { confirm: true }),
       })),
     )
   const edit = (next: string) => {
     post.reset()
+    setInsists(false)
     setText(next)
   }
   return (
@@ -100,7 +108,7 @@ export function PasteTransactions() {
           />
         </Stack>
       </Card>
-      {post.error && <Failure error={post.error} />}
+      <Insist error={post.error} insists={insists} onChange={setInsists} />
       {lines.length > 0 && <Preview lines={lines} />}
       <Group justify="space-between">
         <Text size="sm" className="quiet">

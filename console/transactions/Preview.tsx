@@ -1,41 +1,29 @@
 import { Text } from '@mantine/core'
 import { useInvestments, useProduct, useRead } from '../shared/api/products.ts'
 import type { Holding, InvestmentPrice } from '../shared/api/types.ts'
-import {
-  divide,
-  isNegative,
-  isZero,
-  multiply,
-  negated,
-  subtract,
-  sum,
-  typed,
-} from '../shared/decimal.ts'
+import { isNegative, isZero, negated } from '../shared/decimal.ts'
 import { day, money, price as priceText, units } from '../shared/format.ts'
-import { Facts } from '../shared/view/Facts.tsx'
+import { type Fact, Facts } from '../shared/view/Facts.tsx'
 import { Card } from '../shared/view/Page.tsx'
 import type { Kind, Values } from './kinds.ts'
+import { after, type WorkedOut, workOut } from './worked-out.ts'
 
 type Props = { kind: Kind; values: Values }
+type Where = { accountID: number | null; investmentID: number | null }
 
 /** What the posting would do, worked out as the service does; the service decides. */
 export function Preview({ kind, values }: Props) {
   const { accountID, investmentID, transactionDate } = values
-  const { productID, currency } = useProduct()
-  const known = accountID !== null && investmentID !== null && transactionDate !== ''
-  const holding = useRead<Holding[]>(
-    '/BizEntity/Account/Holdings',
-    {
-      ProductID: productID,
-      AccountID: accountID ?? 0,
-      InvestmentID: investmentID ?? 0,
-      Date: transactionDate,
-    },
-    known,
-  )
+  const { currency } = useProduct()
+  const investments = useInvestments()
+  const second = secondOf(kind, values)
+  const held = useHeld({ accountID, investmentID }, transactionDate)
+  const secondHeld = useHeld(second, transactionDate)
   const found = usePrice(investmentID, transactionDate)
-  const decimals = useInvestments().find((one) => one.investmentID === investmentID)?.unitDecimals
-  if (!known)
+  const intoPrice = usePrice(values.toInvestmentID, transactionDate)
+  const decimalsOf = (id: number | null) =>
+    investments.find((one) => one.investmentID === id)?.unitDecimals ?? 4
+  if (accountID === null || investmentID === null || transactionDate === '')
     return (
       <Card title="What it would do">
         <Text size="sm" className="quiet">
@@ -43,78 +31,113 @@ export function Preview({ kind, values }: Props) {
         </Text>
       </Card>
     )
-  const usual = kind.way === 'in' ? found?.applicationPrice : found?.redemptionPrice
-  const unitPrice = typed(values.investmentPrice) ?? usual ?? found?.price ?? undefined
-  const figures = workOut(kind, values, unitPrice, decimals ?? 4)
-  const before = holding.data?.[0]?.quantity ?? '0'
-  const after = figures && (kind.way === 'set' ? figures.units : sum([before, figures.units]))
+  const worked = workOut(kind, values, {
+    held,
+    of: found,
+    into: intoPrice,
+    unitDecimals: decimalsOf(investmentID),
+    intoDecimals: decimalsOf(values.toInvestmentID),
+    cents: centsOf(currency),
+  })
+  const left = after(held, worked?.units)
+  const isKnown = second.accountID !== null && second.investmentID !== null
   return (
     <Card title="What it would do">
       <Facts
         facts={[
-          [
-            'Price',
-            unitPrice &&
-              `${priceText(unitPrice)}${usual && !values.investmentPrice ? ` of ${day(found?.priceDate)}` : ''}`,
-          ],
-          [
-            'Entry fee',
-            figures?.fee && !isZero(figures.fee) ? `${money(figures.fee)} ${currency}` : '',
-          ],
-          ['Amount', figures?.amount && `${money(figures.amount)} ${currency}`],
-          ['Units', figures && units(figures.units)],
-          ['Held before', units(before)],
-          ['Held after', after && units(after)],
+          ...factsOf(worked, currency),
+          ['Held before', units(held)],
+          ['Held after', left && units(left)],
+          ...(isKnown ? secondFacts(kind, worked, secondHeld) : []),
         ]}
       />
-      {after && isNegative(after) && (
+      {worked?.carries && (
+        <Text size="sm" className="quiet" mt="sm">
+          The units go with their cost: nothing is realised.
+        </Text>
+      )}
+      {left && isNegative(left) && (
         <Text size="sm" className="negative" mt="sm">
-          That is {units(subtract('0', after))} units more than are held.
+          That is {units(negated(left))} units more than are held.
         </Text>
       )}
     </Card>
   )
 }
 
-/** The latest price on or before the day. */
-function usePrice(investmentID: number | null, date: string): InvestmentPrice | undefined {
-  const window = date ? new Date(Date.parse(date) - 92 * 86_400_000).toISOString().slice(0, 10) : ''
-  const { data } = useRead<InvestmentPrice[]>(
-    '/Investment/Price',
-    {
-      InvestmentID: investmentID ?? 0,
-      'PriceDate.lessThanOrEqual': date,
-      'PriceDate.greaterThanOrEqual': window,
-      PageSize: 1000,
-    },
-    investmentID !== null && date !== '',
-  )
-  return data?.toSorted((a, b) => (a.priceDate ?? '').localeCompare(b.priceDate ?? '')).at(-1)
+const factsOf = (worked: WorkedOut | undefined, currency: string): Fact[] => {
+  if (!worked) return []
+  const { price, priceDate, fee, amount } = worked
+  return [
+    ['Price', price && `${priceText(price)}${priceDate ? ` of ${day(priceDate)}` : ''}`],
+    ['Entry fee', isZero(fee) ? '' : `${money(fee)} ${currency}`],
+    ['Amount', amount && `${money(amount)} ${currency}`],
+    ['Units', units(worked.units)],
+  ]
 }
 
-type Figures = { units: string; amount: string | undefined; fee: string | undefined }
+/** Where the units go that leave the first holding. */
+const secondOf = (kind: Kind, values: Values): Where => {
+  const { accountID, investmentID, toAccountID, toInvestmentID } = values
+  if (kind.way === 'transfer') return { accountID: toAccountID, investmentID }
+  if (kind.way === 'conversion') return { accountID, investmentID: toInvestmentID }
+  return { accountID: null, investmentID: null }
+}
 
-function workOut(
-  kind: Kind,
-  values: Values,
-  unitPrice: string | undefined,
-  decimals: number,
-): Figures | undefined {
-  const amount = typed(values.amount)
-  const quantity = typed(values.quantity)
-  const sign = (text: string) =>
-    kind.way === 'out' || kind.way === 'transfer' || kind.way === 'conversion'
-      ? negated(text)
-      : text
-  if (quantity !== undefined)
-    return {
-      units: sign(quantity),
-      amount: amount ?? (unitPrice && multiply(quantity, unitPrice, 2)),
-      fee: undefined,
-    }
-  if (amount === undefined || unitPrice === undefined || isZero(unitPrice)) return undefined
-  const rate = typed(values.entryFeePercentage) ?? '0'
-  const fee = divide(multiply(amount, rate, 6), '100', 2)
-  const invested = subtract(amount, fee)
-  return { units: sign(divide(invested, unitPrice, decimals)), amount, fee }
+function secondFacts(kind: Kind, worked: WorkedOut | undefined, held: string): Fact[] {
+  const [before, then] =
+    kind.way === 'transfer'
+      ? ['Receiver held before', 'Receiver holds after']
+      : ['New class held before', 'New class held after']
+  const received = worked?.received
+  const left = after(held, received?.units)
+  return [
+    ['Price they come in at', received?.price && priceText(received.price)],
+    ['Units that come in', received?.units && units(received.units)],
+    [before, units(held)],
+    [then, left && units(left)],
+  ]
+}
+
+/** The places of a currency: the yen has none. */
+const centsOf = (currency: string) =>
+  new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions()
+    .maximumFractionDigits ?? 2
+
+/** The units of one holding at the end of a day. */
+function useHeld({ accountID, investmentID }: Where, date: string): string {
+  const { productID } = useProduct()
+  const { data } = useRead<Holding[]>(
+    '/BizEntity/Account/Holdings',
+    {
+      ProductID: productID,
+      AccountID: accountID ?? 0,
+      InvestmentID: investmentID ?? 0,
+      Date: date,
+    },
+    accountID !== null && investmentID !== null && date !== '',
+  )
+  return data?.[0]?.quantity ?? '0'
+}
+
+/** There is a price a day at most: what a page of answers holds goes this far back. */
+const [nearDays, farDays] = [31, 1000]
+
+const daysBefore = (date: string, days: number) =>
+  new Date(Date.parse(date) - days * 86_400_000).toISOString().slice(0, 10)
+
+/** The latest price on or before the day; one is mostly near. */
+function usePrice(investmentID: number | null, date: string): InvestmentPrice | undefined {
+  const isKnown = investmentID !== null && date !== ''
+  const within = (days: number) => ({
+    InvestmentID: investmentID ?? 0,
+    'PriceDate.lessThanOrEqual': date,
+    'PriceDate.greaterThanOrEqual': date && daysBefore(date, days),
+    PageSize: farDays,
+  })
+  const near = useRead<InvestmentPrice[]>('/Investment/Price', within(nearDays), isKnown)
+  const isFar = isKnown && near.data?.length === 0
+  const far = useRead<InvestmentPrice[]>('/Investment/Price', within(farDays), isFar)
+  const found = isFar ? far.data : near.data
+  return found?.toSorted((a, b) => (a.priceDate ?? '').localeCompare(b.priceDate ?? '')).at(-1)
 }

@@ -34,6 +34,7 @@ function Known({ transaction, onClose }: { transaction: BizTransaction; onClose:
   const [mode, setMode] = useState<'correct' | 'rollback'>()
   const [reason, setReason] = useState('')
   const rollback = useWrite('put', '/BizTransaction/Rollback', {
+    onKept: onClose,
     onDone: () => {
       tellDone('The transaction is rolled back and counts for nothing.')
       onClose()

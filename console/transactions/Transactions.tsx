@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useClassOptions, useProduct } from '../shared/api/products.ts'
 import type { BizTransaction } from '../shared/api/types.ts'
-import { type Past, PastControl, pastParams } from '../shared/form/Past.tsx'
+import { PastControl, pastParams, usePast } from '../shared/form/Past.tsx'
 import type { Filter } from '../shared/list/filters.ts'
 import { ListView } from '../shared/list/ListView.tsx'
 import { useMay } from '../shared/permission.ts'
@@ -17,7 +17,7 @@ export function Transactions() {
   const { productID, slug } = useProduct()
   const may = useMay()
   const [opened, setOpened] = useState<BizTransaction>()
-  const [past, setPast] = useState<Past>({})
+  const [past, setPast] = usePast()
   const params = { product: slug }
   const add = may('BizTransaction.Write') && (
     <>

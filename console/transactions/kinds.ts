@@ -1,9 +1,35 @@
+import type { Conversion, Deposit, Transfer } from '../../src/ledger/biz-transaction/schema.ts'
+
+type Body = Deposit & Conversion & Transfer
+/** What it is called, and what it is where it is left empty. */
+type Words = { label: string; placeholder?: string }
+
+/** Every figure that a posting may be given, by the service's own name for it. */
+export const figures = {
+  amount: { label: 'Amount', placeholder: 'by the units' },
+  quantity: { label: 'Units', placeholder: 'by the amount' },
+  investmentPrice: { label: 'Price', placeholder: 'of the day' },
+  entryFeePercentage: { label: 'Entry fee, %', placeholder: 'none' },
+  entryFeeDiscountPercentage: { label: 'Discount on the fee, %', placeholder: 'none' },
+  entryFeeAmount: { label: 'Or the fee as an amount', placeholder: 'none' },
+  fromInvestmentPrice: { label: 'Price they go out at', placeholder: 'of the day' },
+  toInvestmentPrice: { label: 'Price they come in at', placeholder: 'of the day' },
+  conversionFactor: { label: 'New units for each old one' },
+} satisfies Partial<Record<keyof Body, Words>>
+
+export type Figure = keyof typeof figures
+
 /** The seven ways to change a holding, as one enters them. */
 export type Kind = {
   path: string
   label: string
   hint: string
-  fields: ('amount' | 'quantity' | 'price' | 'fee')[]
+  /** The figures it takes, as they stand in the form. */
+  rows: Figure[][]
+  /** Without these it says nothing. */
+  needs: Figure[]
+  /** What a figure is called where it is not the usual. */
+  words?: Partial<Record<Figure, Words>>
   /** Units come in, go out, are set, or move between two. */
   way: 'in' | 'out' | 'signed' | 'set' | 'transfer' | 'conversion'
 }
@@ -13,64 +39,104 @@ export const kinds: Record<string, Kind> = {
     path: '/BizTransaction/Deposit',
     label: 'Deposit',
     hint: 'Money in; units at the application price of the day, less the entry fee.',
-    fields: ['amount', 'price', 'fee'],
+    rows: [
+      ['amount', 'quantity', 'investmentPrice'],
+      ['entryFeePercentage', 'entryFeeDiscountPercentage', 'entryFeeAmount'],
+    ],
+    needs: ['amount'],
     way: 'in',
   },
   Allotment: {
     path: '/BizTransaction/Allotment',
     label: 'Allotment',
     hint: 'Units given out: by their number, or for an amount at a price.',
-    fields: ['quantity', 'amount', 'price'],
+    rows: [['quantity', 'amount', 'investmentPrice']],
+    needs: [],
     way: 'in',
   },
   Redemption: {
     path: '/BizTransaction/Redemption',
     label: 'Redemption',
     hint: 'Units taken back: by their number or for an amount.',
-    fields: ['quantity', 'amount', 'price'],
+    rows: [['quantity', 'amount', 'investmentPrice']],
+    needs: [],
     way: 'out',
   },
   Transfer: {
     path: '/BizTransaction/Transfer',
     label: 'Transfer',
     hint: 'Units from one account to another of the same product.',
-    fields: ['quantity', 'price'],
+    rows: [['quantity', 'amount', 'investmentPrice']],
+    needs: ['quantity'],
     way: 'transfer',
   },
   Conversion: {
     path: '/BizTransaction/Conversion',
     label: 'Conversion',
-    hint: 'Units of one class into units of another, at the two prices of the day.',
-    fields: ['quantity'],
+    hint: 'Units of one class into units of another, at two prices or by a factor.',
+    rows: [['quantity', 'amount']],
+    needs: [],
     way: 'conversion',
   },
   Adjustment: {
     path: '/BizTransaction/Adjustment',
     label: 'Adjustment',
-    hint: 'Units added, or taken with a minus before them.',
-    fields: ['quantity', 'amount'],
+    hint:
+      'Units added, or taken with a minus before them. Taken for no amount they go with their ' +
+      'cost, and nothing is realised.',
+    rows: [['quantity', 'amount', 'investmentPrice']],
+    needs: ['quantity'],
     way: 'signed',
   },
   SetQuantity: {
     path: '/BizTransaction/SetQuantity',
     label: 'Set quantity',
-    hint: 'The units the holding is to have on that day; the difference is posted.',
-    fields: ['quantity'],
+    hint:
+      'The units the holding is to have at the end of that day; the difference is posted. Units ' +
+      'that go out for no amount go with their cost, and nothing is realised.',
+    rows: [['quantity', 'amount', 'investmentPrice']],
+    needs: ['quantity'],
+    words: {
+      quantity: { label: 'Units the holding is to have' },
+      amount: { label: 'What the change comes to', placeholder: 'by the units' },
+    },
     way: 'set',
   },
 }
 
+/** How the units that come in follow from those that go out. */
+const converted: Record<Values['conversionMethod'], Figure[]> = {
+  Price: ['fromInvestmentPrice', 'toInvestmentPrice'],
+  Factor: ['conversionFactor', 'fromInvestmentPrice'],
+}
+
+/** The figures of a kind, with those that depend on what was chosen before. */
+export const rowsOf = (kind: Kind, { conversionMethod }: Values): Figure[][] =>
+  kind.way === 'conversion' ? [...kind.rows, converted[conversionMethod]] : kind.rows
+
+export const isNeeded = (kind: Kind, figure: Figure) =>
+  kind.needs.includes(figure) || figure === 'conversionFactor'
+
+export const wordsOf = (kind: Kind, figure: Figure): Words =>
+  kind.words?.[figure] ?? figures[figure]
+
+// A key of the object is a figure: that is all it has.
+const noFigures = Object.fromEntries(Object.keys(figures).map((figure) => [figure, ''])) as Record<
+  Figure,
+  string
+>
+
 export const blank = {
+  ...noFigures,
   transactionDate: '',
   accountID: null as number | null,
   toAccountID: null as number | null,
   investmentID: null as number | null,
   toInvestmentID: null as number | null,
-  amount: '',
-  quantity: '',
-  investmentPrice: '',
-  entryFeePercentage: '',
+  costBasis: 'Market' as 'Market' | 'Carry',
+  conversionMethod: 'Price' as 'Price' | 'Factor',
   externalBizTransactionId: '',
+  toExternalBizTransactionId: '',
   comment: '',
 }
 
@@ -78,17 +144,10 @@ export type Values = typeof blank
 
 /** What is sent: only the fields of the kind. */
 export function bodyOf(kind: Kind, values: Values, productID: number): object {
-  const { accountID, investmentID, toAccountID, toInvestmentID, ...rest } = values
-  const { amount, quantity, investmentPrice, entryFeePercentage, ...common } = rest
-  const { externalBizTransactionId, ...plain } = common
-  const has = (field: Kind['fields'][number]) => kind.fields.includes(field)
-  const figures = {
-    ...(has('amount') && { amount }),
-    ...(has('quantity') && { quantity }),
-    ...(has('price') && { investmentPrice }),
-    ...(has('fee') && { entryFeePercentage }),
-  }
-  const body = { productID, ...plain, ...figures }
+  const { accountID, investmentID, toAccountID, toInvestmentID } = values
+  const { transactionDate, comment, externalBizTransactionId } = values
+  const given = rowsOf(kind, values).flatMap((row) => row.map((figure) => [figure, values[figure]]))
+  const body = { productID, transactionDate, comment, ...Object.fromEntries(given) }
   if (kind.way === 'transfer')
     return {
       ...body,
@@ -96,6 +155,7 @@ export function bodyOf(kind: Kind, values: Values, productID: number): object {
       investmentID,
       fromAccountID: accountID,
       toAccountID,
+      costBasis: values.costBasis,
     }
   if (kind.way === 'conversion')
     return {
@@ -103,8 +163,9 @@ export function bodyOf(kind: Kind, values: Values, productID: number): object {
       accountID,
       fromInvestmentID: investmentID,
       toInvestmentID,
-      conversionMethod: 'Price',
+      conversionMethod: values.conversionMethod,
       fromExternalBizTransactionId: externalBizTransactionId,
+      toExternalBizTransactionId: values.toExternalBizTransactionId,
     }
   return { ...body, externalBizTransactionId, accountID, investmentID }
 }

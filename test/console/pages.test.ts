@@ -6,6 +6,7 @@ import { roles } from '../../src/platform/permission.ts'
 import { type Browser, findings, skip, startConsole } from '../support/browser.ts'
 import { everyKind } from '../support/console-world.ts'
 import { importFor } from '../support/imports.ts'
+import { only } from '../support/ledger.ts'
 import { temporaryFolder } from '../support/process.ts'
 import { adminPassword, type Service } from '../support/service.ts'
 
@@ -51,21 +52,51 @@ describe('Every page of the console', { skip }, () => {
     assert.deepEqual(found, [])
   })
 
-  it('asks for nothing that one may not see, and says so where that is the page', async () => {
-    const looker = { username: 'looker', password: adminPassword, role: 'ReadOnly' }
-    assert.equal((await service.admin.post('/User', looker)).status, 200)
-    const page = await browser.open('/', 'looker')
-    const refusals: string[] = []
-    page.on('response', (answer) => {
-      if (answer.status() >= 400) refusals.push(`${answer.status()} ${answer.url()}`)
+  /** Who sees the one product only, and what they may do with it. */
+  const scoped = [
+    { username: 'looker', role: 'ReadOnly' },
+    { username: 'keeper', role: 'Administrator' },
+  ] as const
+
+  for (const { username, role } of scoped)
+    it(`asks for nothing that a scoped ${role} may not see, and shows none of it`, async () => {
+      const hidden = await otherProduct()
+      const user = { username, role, password: adminPassword, productIDs: [ids.product] }
+      assert.equal((await service.admin.post('/User', user)).status, 200)
+      const page = await browser.open('/', username)
+      const refusals: string[] = []
+      page.on('response', (answer) => {
+        if (answer.status() >= 400) refusals.push(`${answer.status()} ${answer.url()}`)
+      })
+      const may = new Set<string | null>([null, ...roles[role]])
+      for (const path of paths) {
+        await go(page, path)
+        const told = await page.getByText('This page is not yours to see').count()
+        assert.equal(told, may.has(pages[path]) ? 0 : 1, path)
+        assert.deepEqual(refusals, [], path)
+        assert.doesNotMatch(await page.locator('body').innerText(), /Hidden/, path)
+      }
+      await page.goto(`${service.url}/console/${hidden.product}/investors`)
+      await page.getByRole('heading', { name: 'There is no such product' }).waitFor()
+      await page.goto(`${service.url}/console/${ids.product}/investors/${hidden.investor}`)
+      await page.getByRole('heading', { name: 'No such investor' }).waitFor()
+      await page.keyboard.press('Control+k')
+      await page.getByRole('textbox', { name: 'Search' }).fill('Hidden Holder')
+      await page.getByText('Nothing found.').waitFor()
+      assert.deepEqual(refusals, [])
+      assert.deepEqual(browser.faults(), [])
     })
-    const may = new Set<string | null>([null, ...roles.ReadOnly])
-    for (const path of paths) {
-      await go(page, path)
-      const told = await page.getByText('This page is not yours to see').count()
-      assert.equal(told, may.has(pages[path]) ? 0 : 1, path)
-      assert.deepEqual(refusals, [], path)
-    }
-    assert.deepEqual(browser.faults(), [])
-  })
+
+  /** A product and an investor that the scoped do not see. */
+  async function otherProduct() {
+    const { productID } = only(await service.admin.post('/Product', { name: 'Hidden Fund' }))
+    const { bizEntityID } = only(
+      await service.admin.post('/BizEntity', {
+        ...{ name: 'Hidden Holder', bizEntityTypeID: 1, bizEntityStatusID: 1 },
+        accounts: [{ productID }],
+        bizEntityParties: [{ person: { firstName: 'Hidden', lastName: 'Holder' } }],
+      }),
+    )
+    return { product: productID, investor: bizEntityID }
+  }
 })

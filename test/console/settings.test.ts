@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
 import { codeAt, stepAt } from '../../src/access/second-factor/totp.ts'
-import { type Browser, findings, skip, startConsole } from '../support/browser.ts'
+import { type Browser, findings, signIn, skip, startConsole } from '../support/browser.ts'
 import { fundOf } from '../support/distribution.ts'
 import { adminPassword, type Service } from '../support/service.ts'
 
@@ -54,7 +54,7 @@ describe('The console’s settings', { skip }, () => {
     await other.getByRole('cell', { name: 'Waits for somebody' }).waitFor()
     assert.deepEqual(await findings(other), [])
     await other.getByRole('button', { name: 'Approve', exact: true }).click()
-    await other.getByText('It is approved.').waitFor()
+    await other.getByText('It is approved and done.').waitFor()
     assert.equal(await name(), 'Waits for somebody')
     await at('/settings/approval-rules', 'Approval rules')
     await page.getByRole('button', { name: 'Products', exact: true }).click()
@@ -68,6 +68,79 @@ describe('The console’s settings', { skip }, () => {
     await press('Delete the rule')
     await page.getByText('Every change is made at once').waitFor()
     assert.deepEqual((await service.admin.get('/ApprovalRule')).data, [])
+  })
+
+  it('leads who asks away from the form, and offers deciding only to who may', async () => {
+    const user = { password: adminPassword, productIDs: [fund.productID] }
+    const checking = ['Product.Read', 'Approval.Read', 'Approval.Write']
+    for (const rights of [
+      { username: 'operator', role: 'Operator' },
+      { username: 'checker', permissions: checking },
+    ])
+      assert.equal((await service.admin.post('/User', { ...user, ...rights })).status, 200)
+    const rule = { operation: 'POST /BizTransaction/SetQuantity' }
+    const [{ approvalRuleID }] = (await service.admin.post('/ApprovalRule', rule)).data
+    const operator = await browser.open(`/${fund.productID}/transactions/new`, 'operator')
+    await operator.getByText('Set quantity').click()
+    await operator.getByRole('combobox', { name: 'Account' }).click()
+    await operator.getByRole('option').first().click()
+    await operator.getByRole('combobox', { name: 'Class' }).click()
+    await operator.getByRole('option').first().click()
+    await operator.getByLabel('Day').fill('2026-03-01')
+    await operator.getByLabel('Units the holding is to have').fill('80')
+    await operator.getByLabel('What the change comes to, AUD').fill('33.30')
+    await operator.getByText('−33.30 AUD').waitFor()
+    assert.deepEqual(await findings(operator), [])
+    await operator.getByRole('button', { name: 'Post the set quantity' }).click()
+    await operator.getByText('It waits until somebody else approves it.').waitFor()
+    await operator.getByRole('heading', { name: 'Transactions', exact: true }).waitFor()
+    const opened = async (who: Page) => {
+      await who.goto(`${service.url}/console/approvals?State=Pending`)
+      await who.getByRole('button', { name: 'Quantity set' }).first().click()
+      await who.getByRole('dialog').getByText('Asked by').waitFor()
+    }
+    await opened(operator)
+    await operator.getByRole('button', { name: 'Cancel the request' }).waitFor()
+    assert.equal(await operator.getByRole('button', { name: 'Approve' }).count(), 0)
+    const checker = await browser.open('/', 'checker')
+    assert.equal(await checker.getByText('waits for your approval').count(), 0)
+    await opened(checker)
+    await checker.getByText('one needs the permission BizTransaction.Write').waitFor()
+    assert.equal(await checker.getByRole('button', { name: 'Approve' }).count(), 0)
+    await opened(page)
+    await page.getByLabel('Reason, if you reject it').fill('Not by phone')
+    await press('Reject')
+    await page.getByText('It is rejected, and nothing changes.').waitFor()
+    await operator.goto(`${service.url}/console/approvals?State=Rejected`)
+    await operator.getByRole('button', { name: 'Quantity set' }).click()
+    await operator.getByRole('dialog').getByText('Not by phone').waitFor()
+    const set = `/BizTransaction?ProductID=${fund.productID}&BizTransactionTypeID=7`
+    assert.deepEqual((await service.admin.get(set)).data, [])
+    await service.admin.delete(`/ApprovalRule?ApprovalRuleID=${approvalRuleID}`)
+  })
+
+  it('gives a user permissions of their own, who then changes their password', async () => {
+    await at('/settings/users', 'Users')
+    await press('New user')
+    await page.getByLabel('Username').fill('approver')
+    await page.locator('input[type=password]').fill('a first password')
+    await choose('Role', 'Permissions of their own')
+    for (const permission of ['Product.Read', 'PaymentRun.Approve'])
+      await choose('Permissions', permission)
+    await page.keyboard.press('Escape')
+    assert.deepEqual(await findings(page), [])
+    await press('Make the user')
+    await page.getByText('The user is made.').waitFor()
+    const { data } = await service.admin.get('/User?Username=approver')
+    assert.deepEqual(data[0].permissions, ['Product.Read', 'PaymentRun.Approve'])
+    const own = await browser.visit('/settings/account')
+    await signIn(own, 'approver', 'a first password')
+    await own.getByLabel('Present password').fill('a first password')
+    await own.getByLabel('New password').fill('a second password')
+    await own.getByRole('button', { name: 'Change the password' }).click()
+    await own.getByText('The password is changed.').waitFor()
+    const credentials = { username: 'approver', password: 'a second password' }
+    assert.equal((await service.admin.post('/User/Login', credentials)).status, 200)
   })
 
   it('holds units back, changes for how long, and lets them go', async () => {

@@ -64,11 +64,15 @@ async function screenAt(list: Element, to: number): Promise<Screen> {
   }
 }
 
-/** A jump to anywhere shows the rows of that place, whole. */
-export async function assertWholeAt(list: Locator, top: number): Promise<void> {
+/** A jump to anywhere shows the rows of that place, whole; in the order of the register or not. */
+export async function assertWholeAt(
+  list: Locator,
+  top: number,
+  placeOf = (index: number) => index,
+): Promise<void> {
   const { rows } = await list.evaluate(screenAt, top)
   assert.ok(rows.length > 5, `no whole screen at ${top}`)
-  for (const [index, name] of rows) assert.equal(name, nameOf(index))
+  for (const [index, name] of rows) assert.equal(name, nameOf(placeOf(index)))
 }
 
 /**

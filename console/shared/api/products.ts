@@ -21,6 +21,14 @@ export function useProducts(): Product[] {
 export const useProductOptions = () =>
   useProducts().map(({ productID, name }) => ({ value: String(productID), label: name ?? '' }))
 
+/** Products by their names, of those that one sees; null stands for all. */
+export function useProductNames() {
+  const products = useProducts()
+  const nameOf = (id: number) =>
+    products.find(({ productID }) => productID === id)?.name ?? `product ${id}`
+  return (ids: readonly number[] | null) => (ids ? ids.map(nameOf).join(', ') || 'None' : 'All')
+}
+
 /** The product of the address. */
 export function useProduct() {
   const { product = '' } = useParams({ strict: false }) as { product?: string }

@@ -10,8 +10,11 @@ type Options<T> = {
   /** The record as the form read it: saved only if it is still so, or if somebody says so. */
   tagged?: Tagged<unknown> | undefined
   onDone?: (data: T, message: string | null) => void
-  /** Nothing is saved: somebody else's version stays, or the change waits for approval. */
-  onKept?: () => void
+  /**
+   * Nothing is saved: somebody else's version stays, or the change waits for approval. The form is
+   * to be left all the same, so that nobody asks for it twice.
+   */
+  onKept: () => void
   onFailed?: (error: Error) => void
 }
 
@@ -28,7 +31,7 @@ type Answer<T> = Envelope<T> | 'kept'
 export function useWrite<T = unknown>(
   method: 'post' | 'put',
   path: string,
-  { tagged, onDone, onKept, onFailed }: Options<T> = {},
+  { tagged, onDone, onKept, onFailed }: Options<T>,
 ) {
   const client = useQueryClient()
   const last = useRef({ body: '', intent: '' })
@@ -49,11 +52,14 @@ export function useWrite<T = unknown>(
       await client.invalidateQueries()
       if (answer !== 'kept' && !isWaiting(answer.data)) return onDone?.(answer.data, answer.message)
       tellDone(answer === 'kept' ? 'Nothing is saved: the register’s version stays.' : waits)
-      onKept?.()
+      onKept()
     },
     onError: (error) => onFailed?.(error),
   })
 }
+
+/** Where there is no form to leave: what is kept changes nothing on the page. */
+export const stays = () => {}
 
 export const waits = 'It waits until somebody else approves it.'
 

@@ -1,18 +1,30 @@
 import { Button, Group, Popover, Stack, Text, TextInput } from '@mantine/core'
+import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { day, moment } from '../format.ts'
+import { readSearch } from '../list/filters.ts'
 import { Icon } from '../view/icons.tsx'
 import { DateField } from './fields.tsx'
 
 /** A look back: the day that is asked about, and the moment whose knowledge is asked for. */
 export type Past = { date?: string; knownAt?: string }
 
+/** The look back of the page in view: it stands in the address, as filters do. */
+export function usePast(): [past: Past, look: (past: Past) => void] {
+  const { Date: date, KnownAt: knownAt, ...rest } = readSearch(useSearch({ strict: false }))
+  const navigate = useNavigate()
+  const look = (past: Past) =>
+    void navigate({ to: '.', search: { ...rest, ...pastParams(past) } as never })
+  const isMoment = knownAt && !Number.isNaN(Date.parse(knownAt))
+  return [{ ...(date && { date }), ...(isMoment && { knownAt }) }, look]
+}
+
 type Props = { past: Past; onChange: (past: Past) => void; withDate?: boolean }
 
 /** What a list read takes of it. */
 export const pastParams = ({ date, knownAt }: Past) => ({
   ...(date && { Date: date }),
-  ...(knownAt && { KnownAt: new Date(knownAt).toISOString() }),
+  ...(knownAt && { KnownAt: knownAt }),
 })
 
 /** Shows the register as it stood on a day, or as it was known then: before what came later. */
@@ -56,16 +68,25 @@ export function PastControl({ past, onChange, withDate = false }: Props) {
   )
 }
 
+/** A moment as the browser's field has it: by the clock of whoever looks. */
+const momentField = (knownAt: string) => {
+  const at = new Date(knownAt)
+  return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
+}
+
 type FieldsProps = { past: Past; withDate: boolean; onDone: (past: Past) => void }
 
 function Fields({ past, withDate, onDone }: FieldsProps) {
   const [date, setDate] = useState(past.date ?? '')
-  const [knownAt, setKnownAt] = useState(past.knownAt ?? '')
+  const [knownAt, setKnownAt] = useState(past.knownAt ? momentField(past.knownAt) : '')
   return (
     <form
       onSubmit={(event) => {
         event.preventDefault()
-        onDone({ ...(date && { date }), ...(knownAt && { knownAt }) })
+        onDone({
+          ...(date && { date }),
+          ...(knownAt && { knownAt: new Date(knownAt).toISOString() }),
+        })
       }}
     >
       <Stack gap="xs" w={250}>

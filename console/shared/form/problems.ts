@@ -1,10 +1,18 @@
 import { RegistryError } from '../api/error.ts'
 
+/** What a program is to send where it insists, a person says in the form. */
+export const forPeople = (message: string) =>
+  message
+    .replace(/: give investmentPrice, or say .*$/, '.')
+    .replace(/ Send confirm: true .*$| If both are meant, send .*$/, '')
+
 /** Problems of an answer by the path of their field, as the form knows it: `a[0].b` is `a.0.b`. */
 export function fieldErrors(error: unknown): Record<string, string> {
   if (!(error instanceof RegistryError)) return {}
   const named = error.problems.filter(({ field }) => field !== undefined)
-  return Object.fromEntries(named.map(({ field = '', message }) => [pathOf(field), message]))
+  return Object.fromEntries(
+    named.map(({ field = '', message }) => [pathOf(field), forPeople(message)]),
+  )
 }
 
 const pathOf = (field: string) => field.replaceAll(/\[(\d+)\]/g, '.$1').replace(/^\./, '')

@@ -1,10 +1,21 @@
 import { Box, Skeleton, VisuallyHidden } from '@mantine/core'
 import { Link, type LinkProps } from '@tanstack/react-router'
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { type CSSProperties, type KeyboardEvent, type ReactNode, useEffect, useRef } from 'react'
+import {
+  type CSSProperties,
+  type KeyboardEvent,
+  type ReactNode,
+  useEffect,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from 'react'
+import { neededFor } from '../../frame/pages.ts'
+import { useMay } from '../permission.ts'
 import { Failure } from '../view/Failure.tsx'
 import { type Column, gridOf } from './columns.ts'
 import classes from './list.module.css'
+import { here, leaveAt, topOf } from './places.ts'
 import type { Rows } from './use-rows.ts'
 
 type Props<Row> = {
@@ -28,16 +39,24 @@ const edges = 14
 /** A table of any length: only the rows in view are in the page, and only their data is fetched. */
 export function List<Row>({ label, columns, rows, to, onOpen, empty, chosen }: Props<Row>) {
   const scroller = useRef<HTMLDivElement>(null)
+  const [place] = useState(() => `${here()} ${label}`)
+  const [top] = useState(() => topOf(place))
   const virtual = useVirtualizer({
     count: rows.count,
     getScrollElement: () => scroller.current,
     estimateSize: () => rowHeight,
     overscan: 12,
+    initialOffset: top,
   })
   const items = virtual.getVirtualItems()
   const first = items[0]?.index ?? 0
   const last = items.at(-1)?.index ?? 0
   useEffect(() => rows.look(first, last), [rows.look, first, last])
+  // As far down as it was left, once it is as long as it was.
+  const isKnown = rows.total !== undefined
+  useLayoutEffect(() => {
+    if (isKnown && top > 0) scroller.current?.scrollTo({ top })
+  }, [isKnown, top])
   if (rows.error) return <Failure error={rows.error} retry={rows.retry} />
   if (rows.total === 0) return <div className="card">{empty}</div>
   const grid = gridOf(columns, chosen ? 24 : 0)
@@ -51,6 +70,9 @@ export function List<Row>({ label, columns, rows, to, onOpen, empty, chosen }: P
       style={tall}
       aria-rowcount={rows.total === undefined ? -1 : rows.total + 1}
       onKeyDown={moveByArrows}
+      onScroll={({ currentTarget }) => isKnown && leaveAt(place, currentTarget.scrollTop)}
+      // One list's place is no other's.
+      data-scroll-restoration-id={place}
       // Rows that lead nowhere take no focus, so whoever has no mouse scrolls from here.
       {...(!to && !onOpen && { tabIndex: 0 })}
     >
@@ -111,10 +133,14 @@ type LeadProps<Row> = Pick<Props<Row>, 'to' | 'onOpen'> & { row: Row; column: Co
 
 /** The first cell: the link of the whole row. */
 function Lead<Row>({ row, column, to, onOpen }: LeadProps<Row>) {
+  const may = useMay()
   const content = shown(column, row) || '(no name)'
-  if (to)
-    return (
-      <Link {...to(row)} className={classes.lead} data-row>
+  const target = to?.(row)
+  if (target)
+    return !may(neededFor(target.to ?? '')) ? (
+      content
+    ) : (
+      <Link {...target} className={classes.lead} data-row>
         {content}
       </Link>
     )

@@ -1,13 +1,14 @@
 import { Group, Text } from '@mantine/core'
 import type { LinkProps } from '@tanstack/react-router'
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { type ReactNode, useState } from 'react'
+import { type ReactNode, useEffect, useState } from 'react'
 import type { Params } from '../api/client.ts'
 import { count } from '../format.ts'
 import { Chips } from './Chips.tsx'
 import { type Column, remember, remembered } from './columns.ts'
 import { type Filter, paramsOf, readSearch, type Search } from './filters.ts'
 import { List } from './List.tsx'
+import { visited } from './places.ts'
 import { Toolbar } from './Toolbar.tsx'
 import { useRows } from './use-rows.ts'
 
@@ -29,6 +30,9 @@ export type ListViewProps<Row> = {
 export function ListView<Row>(props: ListViewProps<Row>) {
   const { id, label, path, filters, columns, to, onOpen, empty, chosen } = props
   const search = readSearch(useSearch({ strict: false }))
+  const view = JSON.stringify(search)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another view is another address.
+  useEffect(visited, [view])
   const navigate = useNavigate()
   const onSearch = (next: Search) => void navigate({ to: '.', search: next as never })
   const ordinary = columns.filter(({ spare }) => !spare).map((column) => column.id)
@@ -45,6 +49,7 @@ export function ListView<Row>(props: ListViewProps<Row>) {
   const isBare = rows.total === 0 && Object.keys(paramsOf(filters, search)).length === 0
   const list = (
     <List
+      key={view}
       {...{ label, rows, empty, columns: visible }}
       {...(to && { to })}
       {...(onOpen && { onOpen })}

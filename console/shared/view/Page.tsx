@@ -1,12 +1,14 @@
 import { Anchor, Box, Group, Skeleton, Stack, Text, Title } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { type ReactNode, useEffect } from 'react'
+import { linkTo } from '../link.ts'
+import { lastOf } from '../list/places.ts'
 
 type Props = {
   title: string
   /** What stands beside the title: a state, a count. */
   aside?: ReactNode
-  /** Where one came from. */
+  /** The list it is of; the link leads to it as it was left. */
   back?: { to: string; label: string }
   /** What one does here; the main action last. */
   actions?: ReactNode
@@ -30,7 +32,7 @@ export function Page({ title, aside, back, actions, children, narrow }: Props) {
       h="100%"
     >
       {back && (
-        <Anchor component={Link} to={back.to} size="xs" mb={-12}>
+        <Anchor component={Link} {...linkTo(lastOf(back.to))} size="xs" mb={-12}>
           {back.label}
         </Anchor>
       )}

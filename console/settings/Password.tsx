@@ -1,0 +1,53 @@
+import { Button, Group, PasswordInput, Stack } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { stays, useWrite } from '../shared/api/write.ts'
+import { Row } from '../shared/form/fields.tsx'
+import { fieldErrors } from '../shared/form/problems.ts'
+import { Failure, tellDone } from '../shared/view/Failure.tsx'
+import { Card } from '../shared/view/Page.tsx'
+
+const eye = { 'aria-label': 'Show the password' }
+
+/** One's own password, changed by whoever knows the present one. */
+export function Password() {
+  const form = useForm({ initialValues: { currentPassword: '', newPassword: '' } })
+  const change = useWrite('put', '/User/Password', {
+    onDone: () => {
+      tellDone('The password is changed.')
+      form.reset()
+    },
+    onKept: stays,
+    onFailed: (error) => form.setErrors(fieldErrors(error)),
+  })
+  return (
+    <Card title="Password">
+      <form onSubmit={form.onSubmit((values) => change.mutate(values))}>
+        <Stack gap="sm">
+          {change.error && <Failure error={change.error} />}
+          <Row>
+            <PasswordInput
+              label="Present password"
+              required
+              autoComplete="current-password"
+              visibilityToggleButtonProps={eye}
+              {...form.getInputProps('currentPassword')}
+            />
+            <PasswordInput
+              label="New password"
+              description="At least 12 characters."
+              required
+              autoComplete="new-password"
+              visibilityToggleButtonProps={eye}
+              {...form.getInputProps('newPassword')}
+            />
+          </Row>
+          <Group justify="flex-end">
+            <Button type="submit" variant="default" loading={change.isPending}>
+              Change the password
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Card>
+  )
+}

@@ -1,0 +1,39 @@
+import { Alert, Checkbox, Text } from '@mantine/core'
+import { RegistryError } from '../api/error.ts'
+import { Failure } from '../view/Failure.tsx'
+import { Icon } from '../view/icons.tsx'
+import { forPeople } from './problems.ts'
+
+/** What the service doubts, and takes all the same where somebody says that it is right. */
+const doubts = {
+  price_too_old: 'Post at that price all the same',
+  price_tolerance: 'It is right: take it all the same',
+  second_distribution: 'Both are meant: declare this one, too',
+}
+
+type Props = { error: Error | null; insists: boolean; onChange: (insists: boolean) => void }
+
+/** Tells what was refused; where it is a doubt, it asks whether it is right. */
+export function Insist({ error, insists, onChange }: Props) {
+  if (!error) return null
+  const known = error instanceof RegistryError && error.problems.length > 0 ? error.problems : []
+  const codes = Object.keys(doubts) as (keyof typeof doubts)[] // the keys of the object above
+  const code = codes.find((one) => known.some((problem) => problem.code === one))
+  if (!code) return <Failure error={error} />
+  const messages = [...new Set(known.map(({ message }) => forPeople(message)))]
+  return (
+    <Alert color="yellow" variant="light" icon={<Icon name="alert" />} role="alert">
+      {messages.map((message) => (
+        <Text key={message} size="sm">
+          {message}
+        </Text>
+      ))}
+      <Checkbox
+        mt="sm"
+        label={doubts[code]}
+        checked={insists}
+        onChange={(event) => onChange(event.currentTarget.checked)}
+      />
+    </Alert>
+  )
+}
