@@ -15,6 +15,8 @@ import { measureSlowness } from './support/patience.ts'
  * thrown away.
  */
 const compiled = '.tested'
+/** Files to a process: to load the service and warm it up takes longer than most of them do. */
+const inGroup = 4
 const { REGISTRY_TEST_DATABASE_URL: given } = process.env
 const server = given ? givenServer(new URL(given)) : await startServer()
 let status = 1
@@ -73,12 +75,7 @@ function compileAll(): string[] {
   return grouped(names.filter((name) => name.endsWith('.test.js')).sort())
 }
 
-/**
- * Some files to a process: to load the service and warm it up takes longer than most files do.
- * They are dealt like cards, so that the long ones of a folder are not in one process.
- */
-const inGroup = 4
-
+/** The files dealt like cards, so that the long ones of a folder are not in one process. */
 function grouped(files: string[]): string[] {
   const groups = Array.from({ length: Math.ceil(files.length / inGroup) }, (): string[] => [])
   for (const [i, file] of files.entries()) groups[i % groups.length]!.push(file) // one of them
