@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type pg from 'pg'
 import { freshDatabase, rowsOf } from '../support/database.ts'
-import { endOf, lines, sendFile } from '../support/imports.ts'
+import { endOf, investorFile, lines, sendFile } from '../support/imports.ts'
 import { assertVerified, type Fund, newFund } from '../support/ledger.ts'
 import { type Node, startNode } from '../support/node.ts'
 import { temporaryFolder, until } from '../support/process.ts'
@@ -60,12 +60,12 @@ const connections = async (): Promise<number> =>
   )[0].count
 
 /** Kills the service (-9) when it has read more than so many rows, and starts it again. */
-async function killAfter(importID: number, rows: number) {
+async function killAfter(importID: number, rows: number, done = posted) {
   await until(`row ${rows}`, async () => (await rowsDone(importID)).read > rows)
   await node.kill()
   // What it had sent is still done: a commit on its way, too.
   await until('its connections to end', async () => (await connections()) === 0)
-  const seen = { ...(await rowsDone(importID)), posted: await posted() }
+  const seen = { ...(await rowsDone(importID)), done: await done() }
   await assertVerified({ connection })
   node = await startNode(connection, env)
   return seen
@@ -76,7 +76,7 @@ describe(`A service killed (-9) in the middle of ${count} rows`, () => {
     const terms = { type: 'Transactions', mode: 'continue' }
     const { data } = await sendFile(node.admin, terms, fileOf('continue'))
     const seen = await killAfter(data.importID, 0)
-    assert.equal(seen.posted, seen.read - Math.ceil((seen.read - 500) / 1000))
+    assert.equal(seen.done, seen.read - Math.ceil((seen.read - 500) / 1000))
     await killAfter(data.importID, seen.read)
     const end = await endOf(node.admin, data.importID)
     assert.equal(end.status, 'Completed', end.message)
@@ -85,13 +85,42 @@ describe(`A service killed (-9) in the middle of ${count} rows`, () => {
     await assertVerified({ connection })
   })
 
+  it('makes no investor twice, and finds the parents of before it was killed', async () => {
+    const made = async () =>
+      (await rowsOf(connection, `select count(*)::int as count from biz_entity where ${ours}`))[0]
+    const ours = `external_biz_entity_id ~ '^K[0-9]+$'`
+    // Those of every other step name one of the step before, or of the one before that.
+    const parentOf = (i: number) => (i % 1000 < 500 ? '' : `K${Math.max(0, i - 500 - (i % 9))}`)
+    const rows = Array.from({ length: 3000 }, (_, i) => ({ id: `K${i}`, parent: parentOf(i) }))
+    const terms = { type: 'Investors', mode: 'continue' }
+    const file = investorFile(fund.productID, rows)
+    const { data } = await sendFile(node.admin, terms, file)
+    const seen = await killAfter(data.importID, 0, async () => (await made()).count)
+    assert.equal(seen.done, seen.read)
+    const end = await endOf(node.admin, data.importID)
+    assert.deepEqual([end.rowsAccepted, end.rowsRefused], [3000, 0], end.message)
+    assert.deepEqual(await made(), { count: 3000 })
+    const links = await rowsOf(
+      connection,
+      `select c.external_biz_entity_id as id, p.external_biz_entity_id as parent
+       from biz_entity_parent l
+       join biz_entity c on c.biz_entity_id = l.biz_entity_id
+       join biz_entity p on p.biz_entity_id = l.parent_biz_entity_id
+       order by c.biz_entity_id`,
+    )
+    assert.deepEqual(
+      links,
+      rows.filter(({ parent }) => parent),
+    )
+  })
+
   it('leaves an atomic import undone, and then does all of it', async () => {
     const before = await posted()
     const terms = { type: 'Transactions', mode: 'atomic' }
     const file = fileOf('atomic').replaceAll('bad', '1')
     const { data } = await sendFile(node.admin, terms, file)
     const seen = await killAfter(data.importID, 0)
-    assert.ok([before, before + count].includes(seen.posted))
+    assert.ok([before, before + count].includes(seen.done))
     const end = await endOf(node.admin, data.importID)
     assert.equal(end.status, 'Completed', end.message)
     assert.equal(await posted(), before + count)

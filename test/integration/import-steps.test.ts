@@ -2,10 +2,19 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import pg from 'pg'
 import { sideBySide, type Turn } from '../../src/integration/import/steps.ts'
-import { rowsOf } from '../support/database.ts'
-import { depositRow, endOf, importFor, sendFile, transactionFile } from '../support/imports.ts'
+import { isSpread, rowsOf } from '../support/database.ts'
+import {
+  depositRow,
+  endOf,
+  errorsOf,
+  importFor,
+  investorFile,
+  sendFile,
+  transactionFile,
+} from '../support/imports.ts'
 import { assertVerified, type Fund, newFund } from '../support/ledger.ts'
 import { temporaryFolder, until } from '../support/process.ts'
+import { cellsOf } from '../support/reports.ts'
 import { type Service, startService } from '../support/service.ts'
 
 /** Rows of a step. */
@@ -87,6 +96,80 @@ describe('Steps of an import that are under way at once', () => {
     const end = await endOf(service.admin, await send(rows))
     assert.deepEqual([end.rowsAccepted, end.rowsRefused], [3 * size + 1, 1])
     await assertVerified(service)
+  })
+})
+
+describe('Steps of investors', () => {
+  const env = { REGISTRY_DATA_DIR: temporaryFolder() }
+  const size = 500
+  let service: Service
+  let productID: number
+  let stop: () => Promise<void>
+  before(async () => {
+    service = await startService(env)
+    ;({ productID } = await newFund(service))
+    stop = await importFor(service, env)
+  })
+  after(async () => {
+    await stop()
+    await service.stop()
+  })
+
+  const investors = (name: string, count: number) =>
+    Array.from({ length: count }, (_, i) => ({ id: `${name}${i}` }))
+  const count = async (query: string): Promise<number> =>
+    (await rowsOf(service.connection, `select count(*)::int as count from ${query}`))[0].count
+  const done = () =>
+    count(`pg_stat_activity where datname = current_database()
+      and state = 'idle in transaction' and query ~ 'insert into audit'`)
+  const waiting = () =>
+    count(`pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`)
+
+  /** What becomes of a file whose row of this address waits for somebody else for a while. */
+  async function heldUp(id: string, rows: { id: string; parent?: string }[], until: () => unknown) {
+    const other = new pg.Client(service.connection)
+    await other.connect()
+    try {
+      await other.query('begin')
+      await other.query(
+        `insert into communication (communication_type_id, name, biz_entity_id)
+         select 1, $1, min(biz_entity_id) from biz_entity`,
+        [`${id}@import.example`],
+      )
+      const terms = { type: 'Investors', mode: 'continue' }
+      const { data } = await sendFile(service.admin, terms, investorFile(productID, rows))
+      await until()
+      await other.query('rollback')
+      return await endOf(service.admin, data.importID)
+    } finally {
+      await other.end()
+    }
+  }
+
+  it('that have nothing in common are under way at once, and end in their order', async () => {
+    const end = await heldUp('A7', investors('A', 4 * size), async () => {
+      // Where they are written to every server of a cluster they take turns.
+      if (isSpread) return until('the first step', async () => (await waiting()) === 1)
+      await until('the others', async () => (await done()) === 2)
+      assert.equal(await count(`biz_entity where external_biz_entity_id ~ '^A'`), 0)
+    })
+    assert.equal(end.rowsAccepted, 4 * size, end.message)
+  })
+
+  it('that name a parent, or bring an address, of the step before wait for it', async () => {
+    const first = () => until('the first step', async () => (await waiting()) === 1)
+    const rows = investors('B', 3 * size).map((row, i) => ({
+      ...row,
+      ...(i >= size && i % 50 === 0 && { parent: `B${i - size}` }),
+    }))
+    const end = await heldUp('B7', rows, first)
+    assert.equal(end.rowsAccepted, 3 * size, end.message)
+    const repeated = [...investors('C', size), ...investors('D', size - 1), { id: 'c7' }]
+    const second = await heldUp('C7', repeated, first)
+    assert.deepEqual([second.rowsAccepted, second.rowsRefused], [2 * size - 1, 1])
+    const [, refused] = cellsOf(await errorsOf(service.admin, second))
+    const [line, field, code] = refused!
+    assert.deepEqual([line, field, code], ['1001', 'communications.name', 'duplicate_email'])
   })
 })
 

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
+import pg from 'pg'
+import { rowsOf } from '../support/database.ts'
 import {
   depositRow,
   endOf,
@@ -21,7 +23,7 @@ const env = { REGISTRY_DATA_DIR: temporaryFolder() }
 
 before(async () => {
   service = await startService(env)
-  fund = await newFund(service, { accounts: 3 })
+  fund = await newFund(service, { accounts: 4 })
 })
 after(async () => {
   await stop()
@@ -73,4 +75,46 @@ describe('An import among others', () => {
     assert.equal(data[0].status, 'Queued')
     for (const importID of many) await endOf(one, importID)
   })
+
+  it('does not begin again where what it keeps beside its work fails for a moment', async () => {
+    const account = newAccount()
+    const rows = Array.from({ length: 3000 }, (_, i) => deposit(account, i % 1000 || 'bad'))
+    await stop()
+    stop = await importFor(service, env)
+    const other = new pg.Client(service.connection)
+    await other.connect()
+    try {
+      // Who keeps a refused row waits for us.
+      await other.query(`
+        create function wait_for_test() returns trigger language plpgsql as $$
+        begin perform pg_advisory_xact_lock(7); return new; end $$;
+        create trigger waits before insert on import_refusal
+          for each row execute function wait_for_test();
+        select pg_advisory_lock(7)`)
+      const terms = { type: 'Transactions', mode: 'validate' }
+      const { data } = await sendFile(service.admin, terms, transactions(...rows))
+      const killed = new Set<number>()
+      await until('two tries that fail', async () => {
+        for (const { pid } of await rowsOf(service.connection, ended)) killed.add(pid)
+        return killed.size >= 2
+      })
+      await other.query('select pg_advisory_unlock(7)')
+      const end = await endOf(service.admin, data.importID)
+      assert.deepEqual([end.status, end.rowsRead, end.rowsRefused], ['Completed', 3000, 3])
+      const [{ attempts }] = await rowsOf(
+        service.connection,
+        'select attempts from import where import_id = $1',
+        [data.importID],
+      )
+      assert.equal(attempts, 1)
+    } finally {
+      await other.end()
+    }
+  })
 })
+
+/** Ends the connection that waits to keep refused rows. */
+const ended = `
+  select pid, pg_terminate_backend(pid) from pg_stat_activity
+  where datname = current_database() and wait_event_type = 'Lock'
+    and query ~ 'into import_refusal'`

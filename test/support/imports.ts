@@ -70,6 +70,20 @@ export const depositRow = (
   amount: string | number,
 ) => ['Deposit', accountID, investmentID, '2026-01-10', '', amount]
 
+/** A file of investors by their external ids, some with a parent. */
+export const investorFile = (productID: number, rows: { id: string; parent?: string }[]) =>
+  lines(
+    [
+      'externalBizEntityId,bizEntityTypeID,bizEntityStatusID,name,accounts.productID',
+      'bizEntityParties.person.firstName,communications.communicationTypeID,communications.name',
+      'bizEntityParents.parentExternalBizEntityId,bizEntityParents.activeFrom',
+    ],
+    ...rows.map(({ id, parent }) => [
+      ...[id, 1, 1, `Investor ${id}`, productID, 'Ann', 'Email', `${id}@import.example`],
+      ...[parent ?? '', parent ? '2026-01-01' : ''],
+    ]),
+  )
+
 export const unitsIn = async (client: Client, accountID: number): Promise<number> => {
   const reply = await client.get(`/BizEntity/Account/Holdings?AccountID=${accountID}`)
   assert.equal(reply.status, 200, reply.text)

@@ -14,7 +14,7 @@ import { itemOf } from '../../platform/shape/path.ts'
 import type { Item, Perform } from './item.ts'
 import { openBalances, postingShapes, postRows } from './postings.ts'
 import type { ImportType } from './schema.ts'
-import { type Touches, touchesOf } from './touches.ts'
+import { type Touches, touchesOf, touchesOfEntities } from './touches.ts'
 
 /**
  * What rows of a type are: the bodies of operations of the API, done by the very functions that
@@ -35,6 +35,8 @@ export type Kind = {
   atOnce: number
   /** What items are about; steps that are about other things may be under way at once. */
   touches?: (items: readonly Item[]) => Touches | undefined
+  /** Its rows go into tables that Citus has copies of: a list there keeps all other writers out. */
+  writesCopies?: true
   perform: (vault: Vault) => Perform
 }
 
@@ -67,6 +69,8 @@ export const kinds: Record<ImportType, Kind> = {
     fields: BizEntityInput,
     read: readerOf(BizEntityInput),
     atOnce: 500,
+    touches: (items) => touchesOfEntities(items.map(({ body }) => body as BizEntityInput)),
+    writesCopies: true,
     perform: (vault) => (actor, items) => async (tx) => {
       const bodies = items.map(({ body }) => body as BizEntityInput)
       const result = await addEntities(tx, actor, vault, bodies, at)

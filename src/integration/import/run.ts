@@ -27,6 +27,7 @@ import {
   recordParts,
   tell,
 } from './order.ts'
+import { untilItPasses } from './patience.ts'
 import { inColumns, type RowReader, readerOf } from './reader.ts'
 import { NeedsSavepoints, type Settled, settle } from './settle.ts'
 import { openSource } from './source.ts'
@@ -35,6 +36,7 @@ import { sideBySide, type Turn } from './steps.ts'
 export type Importers = {
   transaction: Transaction
   stream: <Row extends object>(statement: Fragment, batch: number) => AsyncGenerator<Row[]>
+  isSpread: () => Promise<boolean>
   files: Files
   /** Where the file lies while it is read. */
   draftFolder: string
@@ -190,7 +192,8 @@ const added = (counts: Counts, { count }: Chunk, { refused }: Settled): Counts =
 async function goOn(run: Run) {
   const { importers, order } = run
   const { transaction } = importers
-  const { touches } = kinds[order.type]
+  const { touches, writesCopies } = kinds[order.type]
+  const takeTurns = writesCopies && (await importers.isSpread())
   const began = Date.now()
   const steps = sideBySide(run.counts)
   let from = order.lastLine
@@ -198,7 +201,8 @@ async function goOn(run: Run) {
     for await (const chunk of stepsOf(run, from)) {
       run.checkOurs()
       const span = { from, to: chunk.lastLine }
-      await steps.add(touches?.(chunk.items), (turn) => takeStep(run, chunk, span, turn))
+      const about = takeTurns ? undefined : touches?.(chunk.items)
+      await steps.add(about, (turn) => takeStep(run, chunk, span, turn))
       from = chunk.lastLine
       if (Date.now() - began < slice || !(await transaction((tx) => othersWait(tx, order))))
         continue
@@ -242,7 +246,7 @@ async function doWhole(run: Run, hasSavepoints = false): Promise<void> {
   try {
     await importers.transaction(async (tx) => {
       run.counts = nothingYet()
-      await forget(importers, order)
+      await forget(beside(run, tx), order)
       for await (const chunk of stepsOf(run, 0)) {
         run.checkOurs()
         // A transaction that nothing is asked of for a minute is ended by the database.
@@ -252,7 +256,7 @@ async function doWhole(run: Run, hasSavepoints = false): Promise<void> {
         run.percent = chunk.percent
         // Beside the transaction: what is wrong is to be known although it is undone.
         if (settled.refused.length > 0)
-          await importers.transaction((other) => keepRefusals(other, order, settled.refused))
+          await beside(run, tx)((other) => keepRefusals(other, order, settled.refused))
         if (!isTrial && run.counts.refused === 0) await recordParts(tx, order, settled.parts)
       }
       run.checkOurs()
@@ -279,22 +283,33 @@ const undone = ({ counts: { refused } }: Run) =>
   `${rows(refused)} cannot be taken, and so none was. See GET /Import/File?Result=errors.`
 const rows = (count: number) => (count === 1 ? '1 row' : `${count} rows`)
 
+/** Does what the work so far must not be lost to, again while what is in its way may pass. */
+const patiently = <T>(run: Run, what: () => Promise<T>, inside?: Tx): Promise<T> =>
+  untilItPasses(what, async () => {
+    run.checkOurs()
+    // The database ends a transaction that nothing is asked of for long.
+    await inside?.query(sql`select 1`)
+  })
+
+/** Transactions beside the one that the work is in, where it is in one. */
+const beside =
+  (run: Run, inside?: Tx): Transaction =>
+  (work) =>
+    patiently(run, () => run.importers.transaction(work), inside)
+
 /** The file of refused rows comes first: whoever hears of the end finds it. */
 async function finish(run: Run, status: 'Completed' | 'Failed', message: string | null) {
   const { importers, order, path, counts } = run
+  const write = (to: string) =>
+    writeErrors(to, { ...order, path }, (batch) => importers.stream(batch, 1000))
   const errors =
-    counts.refused > 0
-      ? await importers.files.make((to) =>
-          writeErrors(to, { ...order, path }, (batch) => importers.stream(batch, 1000)),
-        )
-      : undefined
-  await importers.transaction((tx) =>
-    end(tx, order, { status, message, ...outcomeOf(run), errors }),
-  )
-  await forget(importers, order)
+    counts.refused > 0 ? await patiently(run, () => importers.files.make(write)) : undefined
+  const transaction = beside(run)
+  await transaction((tx) => end(tx, order, { status, message, ...outcomeOf(run), errors }))
+  await forget(transaction, order)
 }
 
-async function forget({ transaction }: Importers, order: Order) {
+async function forget(transaction: Transaction, order: Order) {
   while (await transaction((tx) => forgetRefusals(tx, order)));
 }
 
@@ -322,5 +337,5 @@ async function giveUp(importers: Importers, order: Order, error: unknown, how: H
       unknown: how.run?.reader.unknown() ?? [],
     }),
   )
-  await forget(importers, order)
+  await forget(transaction, order)
 }

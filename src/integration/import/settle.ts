@@ -2,9 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Actor } from '../../platform/actor.ts'
 import { ofConstraint, refusalOf } from '../../platform/http/failure.ts'
 import type { Problem, Refusal } from '../../platform/refusal.ts'
-import { codeOf, isAway } from '../../platform/sql/away.ts'
+import { isAway } from '../../platform/sql/away.ts'
 import type { Tx } from '../../platform/sql/handle.ts'
 import type { Item, Part, Perform, RefusedRow, Work } from './item.ts'
+import { isInTheWay } from './patience.ts'
 import { attempt } from './savepoint.ts'
 
 /** What a step came to: what it did, and the rows it could not do. */
@@ -43,7 +44,7 @@ export async function settle(
     return { parts, refused: [...refused].map(([i, problems]) => refuse(items, i, problems)) }
   } catch (error) {
     // What is no row's fault is thrown as it is.
-    if (!how.hasSavepoints && (passing.has(codeOf(error)) || refusalIn(error, items)))
+    if (!how.hasSavepoints && (isInTheWay(error) || refusalIn(error, items)))
       throw new NeedsSavepoints()
     const refusal = refusalIn(error, items)
     const named = atFault(refusal, items.length)
@@ -102,8 +103,6 @@ export function plain({ field, message, ...problem }: Problem): Problem {
   return { ...problem, ...(own && { field: own }), message: words }
 }
 
-/** Locks that did not come free in time, and the loser of two who waited for each other. */
-const passing = new Set(['55P03', '40P01'])
 const mostTries = 20
 
 async function patiently<T>({ clearWay }: How, work: () => Promise<T>): Promise<T> {
@@ -111,7 +110,7 @@ async function patiently<T>({ clearWay }: How, work: () => Promise<T>): Promise<
     try {
       return await work()
     } catch (error) {
-      if (tries === mostTries || !passing.has(codeOf(error))) throw error
+      if (tries === mostTries || !isInTheWay(error)) throw error
     }
     clearWay()
     await sleep(100 + Math.random() * 200)

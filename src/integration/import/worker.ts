@@ -30,6 +30,7 @@ export async function importersOf(
   return {
     transaction: database.transaction,
     stream: database.stream,
+    isSpread: database.isSpread,
     files: importFiles(config, options),
     draftFolder: options.draftFolder,
     vault: vaultOf(readEncryptionKeys(config)),

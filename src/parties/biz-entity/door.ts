@@ -12,6 +12,7 @@ import {
   type Written,
 } from '../../platform/sql/unit-of-work.ts'
 import type { Vault } from '../sealed/vault.ts'
+import { ownNames } from './names.ts'
 import { showEach } from './read.ts'
 import { addForEach, createEntities } from './save.ts'
 import type { BizEntityInput } from './schema.ts'
@@ -83,24 +84,11 @@ const sightOf = ({ productIDs, permissions }: Actor) =>
 const canShare = ({ body: [entity, ...others] }: EntityRequest) =>
   others.length === 0 && (entity?.bizEntityParents ?? []).length === 0
 
-/**
- * What an entity may have in common with another, so that they cannot share a list: whatever it
- * brings or changes under a name of its own, and its key. A party only refers to what is there.
- */
-function namesOf({ userID, retry }: Write, { body }: EntityRequest): string[] {
-  const names = retry ? [`key ${userID} ${retry.key}`] : []
-  const collect = (value: unknown, within = '') => {
-    if (typeof value !== 'object' || value === null) return
-    for (const [field, inner] of Object.entries(value)) {
-      if (within !== 'bizEntityParties' && own.test(field))
-        names.push(`${field} ${String(inner).toLowerCase()}`)
-      collect(inner, Array.isArray(value) ? within : field)
-    }
-  }
-  collect(body)
-  return names
-}
-const own = /^(external(?!Product)|(person|organisation)ID$|accountNumber$)/
+/** No two of a list have one of these in common; the key of a request is one of them. */
+const namesOf = ({ userID, retry }: Write, { body }: EntityRequest): string[] => [
+  ...(retry ? [`key ${userID} ${retry.key}`] : []),
+  ...ownNames(body),
+]
 
 /** Writes entities in one transaction; gives back those that are to be tried alone. */
 async function createTogether(database: Database, vault: Vault, jobs: Job[]): Promise<Job[]> {
