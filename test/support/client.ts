@@ -20,10 +20,14 @@ const renewAfter = 15 * 60_000
 
 export function clientOf(url: string, token?: string, renew?: () => Promise<string>) {
   let [valid, since] = [token, Date.now()]
-  const call = async (method: string, path: string, body?: unknown, extra: Extra = {}) => {
+  const authorization = async () => {
     if (renew && Date.now() - since > renewAfter) [valid, since] = [await renew(), Date.now()]
+    return valid
+  }
+  const call = async (method: string, path: string, body?: unknown, extra: Extra = {}) => {
     const headers = new Headers({ Version: '2.0' })
-    if (valid) headers.set('Authorization', valid)
+    const own = await authorization()
+    if (own) headers.set('Authorization', own)
     if (body !== undefined) headers.set('Content-Type', 'application/json')
     for (const [name, value] of Object.entries(extra))
       if (value === undefined) headers.delete(name)
@@ -39,6 +43,7 @@ export function clientOf(url: string, token?: string, renew?: () => Promise<stri
   return {
     url,
     token,
+    authorization,
     call,
     get: (path: string, extra?: Extra) => call('GET', path, undefined, extra),
     /** A body given as a string goes out as it is. */

@@ -1,7 +1,7 @@
-import assert from 'node:assert/strict'
 import type { Client } from './client.ts'
 import { rowsOf } from './database.ts'
 import { all, type Fund, newFund, only, poster } from './ledger.ts'
+import { registryOf } from './registry.ts'
 import type { Service } from './service.ts'
 
 /** The whole of it in one tax component. */
@@ -66,22 +66,19 @@ export async function newPaymentDetail(
 export type Distribution = { productID: number; corporateActionID: number }
 
 /** A distribution that is complete, on record 2025-06-30 and paid on 2025-07-15. */
-export async function configure(
-  service: Pick<Service, 'admin'>,
-  fund: Pick<Fund, 'productID' | 'investmentID'>,
+export const configure = (
+  { admin }: Pick<Service, 'admin'>,
+  { productID, investmentID }: Pick<Fund, 'productID' | 'investmentID'>,
   more: object,
-) {
-  const reply = await service.admin.post('/Distribution', {
-    productID: fund.productID,
-    investmentID: fund.investmentID,
+) =>
+  registryOf(admin).post('/Distribution', {
+    productID,
+    investmentID,
     recordDate: '2025-06-30',
     paymentDate: '2025-07-15',
     taxComponents: oneComponent,
     ...more,
   })
-  assert.equal(reply.status, 200, reply.text)
-  return reply.data
-}
 
 export const keyOf = ({ productID, corporateActionID }: Distribution) => ({
   productID,

@@ -2,13 +2,14 @@ import assert from 'node:assert/strict'
 import { verify } from '../../src/operations/verify/verify.ts'
 import type { Client, Reply } from './client.ts'
 import { rowsOf } from './database.ts'
+import { made } from './registry.ts'
 import type { Service } from './service.ts'
 
 /** A service in this process or in another. */
 export type Reached = Pick<Service, 'admin' | 'connection'>
 
-let made = 0
-const unique = (what: string) => `${what}-${process.pid}-${++made}`
+let names = 0
+const unique = (what: string) => `${what}-${process.pid}-${++names}`
 
 /** The one record of an answer that must be a success. */
 export function only(reply: Reply) {
@@ -23,27 +24,25 @@ export function all(reply: Reply) {
   return reply.data
 }
 
-export const newProduct = async ({ admin }: Reached, more: object = {}) =>
-  only(await admin.post('/Product', { name: 'Fund', externalProductId: unique('P'), ...more }))
+export const newProduct = ({ admin }: Reached, more: object = {}) =>
+  made(admin, '/Product', { name: 'Fund', externalProductId: unique('P'), ...more })
 
-export const newInvestment = async ({ admin }: Reached, productID: number, more: object = {}) =>
-  only(
-    await admin.post('/Investment', {
-      productID,
-      externalInvestmentId: unique('I'),
-      securityCode: unique('S'),
-      name: 'Class',
-      ...more,
-    }),
-  )
+export const newInvestment = ({ admin }: Reached, productID: number, more: object = {}) =>
+  made(admin, '/Investment', {
+    productID,
+    externalInvestmentId: unique('I'),
+    securityCode: unique('S'),
+    name: 'Class',
+    ...more,
+  })
 
-export const newPrice = async (
+export const newPrice = (
   { admin }: Reached,
   investmentID: number,
   priceDate: string,
   price: number | string,
   more: object = {},
-) => only(await admin.post('/Investment/Price', { investmentID, priceDate, price, ...more }))
+) => made(admin, '/Investment/Price', { investmentID, priceDate, price, ...more })
 
 export type Account = {
   accountID: number

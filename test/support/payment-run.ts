@@ -3,6 +3,7 @@ import type { Client } from './client.ts'
 import { rowsOf } from './database.ts'
 import { configure, fundOf, newPaymentDetail, stage } from './distribution.ts'
 import { type Fund, only } from './ledger.ts'
+import { made } from './registry.ts'
 import type { Service } from './service.ts'
 
 export const fundingAccount = {
@@ -38,8 +39,8 @@ export const runBody = ({ productID }: { productID: number }, more: object = {})
   ...more,
 })
 
-export const newRun = async (client: Client, fund: { productID: number }, more: object = {}) =>
-  only(await client.post('/PaymentRun', runBody(fund, more)))
+export const newRun = (client: Client, fund: { productID: number }, more: object = {}) =>
+  made(client, '/PaymentRun', runBody(fund, more))
 
 export const step = async (
   client: Client,

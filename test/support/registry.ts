@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import { createClient } from '../../client/src/index.ts'
 import type { Client } from './client.ts'
 
@@ -13,8 +14,15 @@ type Paths = Record<
 >
 
 /** The client that users of the registry have (client/), for whom a test's own client stands. */
-export const registryOf = ({ url, token }: Client) =>
-  createClient<Paths>({ baseUrl: url, credentials: { apiKey: token ?? '' } })
+export const registryOf = ({ url, authorization }: Client) =>
+  createClient<Paths>({ baseUrl: url, credentials: { authorization, renew: async () => false } })
+
+/** A record that is made by the same client. */
+export async function made(client: Client, path: string, body: object) {
+  const [one, ...others] = await registryOf(client).post(path, body)
+  assert.deepEqual(others, [])
+  return one
+}
 
 /** The bytes of a file, by the same client. */
 export async function bytesOf(client: Client, path: string, query: Record<string, unknown>) {
