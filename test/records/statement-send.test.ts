@@ -13,17 +13,22 @@ import { investor, quoted, type TaxingFund, taxingFund } from '../support/withho
 /** What a mail server was handed. */
 type Mail = { to: string; text: string }
 const inbox: Mail[] = []
-/** Addresses that it refuses for good, and how often it says "later" first. */
+/** Addresses that it refuses for good, and those it says "later" to. */
 const bounces = new Set(['bounce@example.com'])
-let later = 0
+const later = new Set<string>()
+/** How often it has no time for anybody. */
+let busy = 0
 
 const server = new SMTPServer({
   authOptional: true,
   disabledCommands: ['STARTTLS'],
+  onMailFrom: (_address, _session, callback) =>
+    callback(busy-- > 0 ? Object.assign(new Error('Busy'), { responseCode: 451 }) : null),
   onRcptTo: ({ address }, _session, callback) => {
     if (bounces.has(address))
       return callback(Object.assign(new Error('No such mailbox'), { responseCode: 550 }))
-    if (later-- > 0) return callback(Object.assign(new Error('Greylisted'), { responseCode: 450 }))
+    if (later.has(address))
+      return callback(Object.assign(new Error('Greylisted'), { responseCode: 450 }))
     return callback()
   },
   onData: (stream, session, callback) => {
@@ -131,11 +136,25 @@ describe('POST /Report/Send', () => {
     assert.ok(others.data.some((one: { reportID: number }) => one.reportID === reportID))
   })
 
-  it('asks a server that says "later" again, and sends nothing twice', async () => {
+  it('asks a busy server again; puts off only whom it says "later" to; none twice', async () => {
     inbox.length = 0
-    later = 1
+    busy = 1
+    later.add('ann@example.com')
     const reportID = await statements()
     await send(reportID)
+    const waiting = await until('the others to be sent', async () => {
+      const rows = await deliveries(reportID)
+      return rows.filter(({ state }) => state === 'Sent').length === 2 ? rows : undefined
+    })
+    assert.equal(waiting[0]!.state, 'Queued')
+    assert.match(waiting[0]!.reason!, /Greylisted/)
+    later.clear()
+    // Its minute is over, and the last look at it is a while ago.
+    await rowsOf(
+      service.connection,
+      `update report_statement set put_off_until = now(), state_date = now() - interval '1 minute'
+      where put_off_until > now()`,
+    )
     const rows = await settled(reportID)
     assert.deepEqual(
       rows.map(({ state }) => state),

@@ -1,5 +1,5 @@
 import { createTransport } from 'nodemailer'
-import sql from 'sql-template-tag'
+import sql, { raw } from 'sql-template-tag'
 import type { Files, Transaction } from '../../platform/files/files.ts'
 import type { Tx } from '../../platform/sql/handle.ts'
 import { forwardReader } from './forward-reader.ts'
@@ -35,6 +35,8 @@ type Letter = {
 const batch = 10
 /** How often a server that says "later" is asked. */
 const mostAttempts = 5
+/** Minutes that an addressee whom it puts off (greylisting) waits, after each attempt. */
+const putOffFor = [1, 5, 15, 60]
 
 /**
  * Sends what is queued of a report. A letter is marked before it is handed to the server, and
@@ -80,12 +82,16 @@ const claim = async (tx: Tx, reportID: number): Promise<Letter[]> => {
     update report_statement s set state = 'Sending', state_date = now(), attempts = attempts + 1
     where s.report_id = ${reportID} and s.account_id in (
       select q.account_id from report_statement q
-      where q.report_id = ${reportID} and q.state = 'Queued'
+      where q.report_id = ${reportID} and q.state = 'Queued' and ${isDue('q')}
       order by q.file_offset limit ${batch} for update skip locked)
     returning s.account_id as "accountID", s.name, s.email, s.file_name as "fileName",
       s.file_offset as "offset", s.file_size as size, s.attempts`)
   return letters.sort((a, b) => a.offset - b.offset)
 }
+
+/** Whether a letter is not put off, or not any longer. */
+const isDue = (alias: string) =>
+  raw(`(${alias}.put_off_until is null or ${alias}.put_off_until <= now())`)
 
 /** What of our claim was not tried goes back. */
 const unclaim = (tx: Tx, reportID: number, untried: Letter[]) =>
@@ -94,8 +100,16 @@ const unclaim = (tx: Tx, reportID: number, untried: Letter[]) =>
     where s.report_id = ${reportID} and s.state = 'Sending'
       and s.account_id = any(${untried.map(({ accountID }) => accountID)}::int[])`)
 
-/** How a letter fared; with an error where all of the rest would fare the same. */
-type Outcome = { state: 'Sent' | 'Failed' | 'Queued'; reason: string | null; error?: Error }
+/**
+ * How a letter fared; with an error where all of the rest would fare the same, with minutes where
+ * it alone has to wait.
+ */
+type Outcome = {
+  state: 'Sent' | 'Failed' | 'Queued'
+  reason: string | null
+  error?: Error
+  minutes?: number | undefined
+}
 
 type MailError = Error & { responseCode?: number; command?: string }
 
@@ -127,16 +141,19 @@ function outcomeOf(error: MailError, attempts: number): Outcome {
   if (responseCode === undefined && command === 'DATA')
     return { state: 'Failed', reason: `It is not known whether it was sent: ${reason}` }
   if (attempts >= mostAttempts) return { state: 'Failed', reason }
+  if (command === 'RCPT TO') return { state: 'Queued', reason, minutes: putOffFor[attempts - 1] }
   return { state: 'Queued', reason, error }
 }
 
-const record = (tx: Tx, reportID: number, { accountID }: Letter, { state, reason }: Outcome) =>
+const record = (tx: Tx, reportID: number, { accountID }: Letter, outcome: Outcome) =>
   tx.query(sql`
-    update report_statement s set state = ${state}, reason = ${reason}, state_date = now()
+    update report_statement s set state = ${outcome.state}, reason = ${outcome.reason},
+      state_date = now(), put_off_until = now() + make_interval(mins => ${outcome.minutes ?? null})
     where s.report_id = ${reportID} and s.account_id = ${accountID} and s.state = 'Sending'`)
 
 /**
- * What a process that died was sending is told as not known, and what waits is sent by another.
+ * What a process that died was sending is told as not known, and what waits is sent by another;
+ * so is what was put off, when its time has come.
  * Any node may do this at any time.
  */
 export const reviveSending = (transaction: Transaction) =>
@@ -147,6 +164,7 @@ export const reviveSending = (transaction: Transaction) =>
       where s.state = 'Sending' and s.state_date < now() - interval '5 minutes'`)
     const asleep = await tx.query<{ id: number }>(sql`
       select s.report_id as id from report_statement s where s.state in ('Queued', 'Sending')
+        and ${isDue('s')}
       group by s.report_id having max(s.state_date) < now() - interval '30 seconds' limit 20`)
     for (const { id } of asleep) await queueSending(tx, id)
   })

@@ -49,6 +49,7 @@ export async function sendReport(
   const states = await tx.query<{ state: string; count: number }>(sql`
     with moved as (
       update report_statement s set attempts = 0, reason = null, state_date = now(),
+        put_off_until = null,
         state = case when s.way = 'Email' then 'Queued' else s.way end
       where s.report_id = ${reportID} and (s.state = 'Made'
         or (${again} and s.state <> 'Sending'))
