@@ -35,8 +35,9 @@ const happenings = {
   Report: { report: ['created', 'completed', 'failed', 'deleted'] },
   Import: { import: ['created', 'completed', 'failed', 'cancelled'] },
   Webhook: { webhook: ['created', 'updated', 'deleted', 'deactivated'] },
-  User: { user: ['created', 'updated'] },
+  User: { user: ['created', 'updated'], apikey: ['created', 'deleted'] },
   Approval: { approval: ['requested', 'approved', 'rejected', 'cancelled'] },
+  ApprovalRule: { approvalrule: ['created', 'updated', 'deleted'] },
 } as const satisfies Partial<Record<Resource, Record<string, readonly string[]>>>
 
 type Things<T> = T extends unknown

@@ -6,7 +6,7 @@ import { sweep } from '../../src/operations/maintenance.ts'
 import { openDatabase } from '../../src/platform/sql/handle.ts'
 import { isSpread, rowsOf } from '../support/database.ts'
 import { eventsAfter, feedEnd, readEvents, type Told } from '../support/events.ts'
-import { type Fund, newFund, newProduct, only } from '../support/ledger.ts'
+import { all, type Fund, newFund, newProduct, only } from '../support/ledger.ts'
 import { refused } from '../support/refused.ts'
 import { type Service, startService, withService } from '../support/service.ts'
 
@@ -50,6 +50,26 @@ describe('GET /Event', () => {
       [productID, productID, fund.productID, fund.productID, productID],
     )
     assert.ok(events.every(({ userID }) => userID === events[0]!.userID && userID !== null))
+  })
+
+  it('tells of keys and of rules of approval, to those who may look at them', async () => {
+    const { admin } = service
+    const start = await feedEnd(admin)
+    const [{ apiKeyID }] = all(await admin.post('/ApiKey', { name: 'told', permissions: [] }))
+    await admin.delete(`/ApiKey?ApiKeyID=${apiKeyID}`)
+    const rule = { operation: 'DELETE /Hold' }
+    const { approvalRuleID } = only(await admin.post('/ApprovalRule', rule))
+    await admin.put('/ApprovalRule', { approvalRuleID, ...rule, requiredApprovals: 2 })
+    await admin.delete(`/ApprovalRule?ApprovalRuleID=${approvalRuleID}`)
+    const ruled = ['created', 'updated', 'deleted'].map((how) => `approvalrule.${how}`)
+    const told = [
+      ...['apikey.created', 'apikey.deleted'].map((type) => `${type} ${apiKeyID}`),
+      ...ruled.map((type) => `${type} ${approvalRuleID}`),
+    ]
+    assert.deepEqual(story(await eventsAfter(admin, start, 5)), told)
+    const permissions = ['Event.Read', 'ApprovalRule.Write']
+    const reader = await service.userWith({ permissions })
+    assert.deepEqual(story(await eventsAfter(reader, start, 3)), told.slice(2))
   })
 
   it('tells of an array in one event, and of a notice that a posting settles', async () => {

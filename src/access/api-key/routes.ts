@@ -2,7 +2,7 @@ import { arrayOf, type Endpoint, nothing, reading, writing } from '../../platfor
 import { ApiKey, ApiKeyEnd, ApiKeyInput, ApiKeyQuery, NewApiKey } from './schema.ts'
 import { createKey, deleteKey, readKeys } from './sql.ts'
 
-const shared = { access: 'signed-in', resource: 'ApiKey', peopleOnly: true, event: null } as const
+const shared = { access: 'signed-in', resource: 'ApiKey', peopleOnly: true } as const
 
 export const apiKeyEndpoints: Endpoint[] = [
   reading({

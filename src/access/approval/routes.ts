@@ -20,7 +20,7 @@ import {
 } from './schema.ts'
 import { createRule, deleteRule, readApprovals, readRules, updateRule } from './sql.ts'
 
-const ruling = { access: 'ApprovalRule.Write', resource: 'ApprovalRule', event: null } as const
+const ruling = { access: 'ApprovalRule.Write', resource: 'ApprovalRule' } as const
 const deciding = {
   access: 'Approval.Write',
   resource: 'Approval',

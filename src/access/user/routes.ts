@@ -139,12 +139,12 @@ const aboutFactor = {
   peopleOnly: true,
   whileEnrolling: true,
   resource: 'User',
-  event: null,
 } as const
 
 const factorEndpoints = (door: SignInDoor): Endpoint[] => [
   writing({
     ...aboutFactor,
+    event: null, // a secret alone changes nothing yet
     operation: 'POST /User/SecondFactor',
     summary: 'Begin with a second factor: a secret for an authenticator, shown this once.',
     data: Enrolment,
@@ -153,6 +153,7 @@ const factorEndpoints = (door: SignInDoor): Endpoint[] => [
   }),
   writing({
     ...aboutFactor,
+    event: 'user.updated',
     operation: 'POST /User/SecondFactor/Confirm',
     summary: 'Confirm a second factor with its first code; gives ten recovery codes, this once.',
     body: Confirmation,
