@@ -1,9 +1,11 @@
-import { Drawer } from '@mantine/core'
+import { Drawer, SegmentedControl } from '@mantine/core'
+import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
+import { useSession } from '../shared/api/session.ts'
 import type { Approval } from '../shared/api/types.ts'
 import { moment } from '../shared/format.ts'
 import type { Column } from '../shared/list/columns.ts'
-import type { Filter } from '../shared/list/filters.ts'
+import { type Filter, readSearch, type Search } from '../shared/list/filters.ts'
 import { ListView } from '../shared/list/ListView.tsx'
 import { deedOf } from '../shared/view/deeds.ts'
 import { Empty, Page } from '../shared/view/Page.tsx'
@@ -14,16 +16,17 @@ const tones: { [state: string]: Tone } = { Pending: 'waits', Approved: 'good', R
 
 /** Changes that wait for a second person, and what became of earlier ones. */
 export function Approvals() {
+  const userID = String(useSession().user?.userID ?? '')
   const [opened, setOpened] = useState<Approval>()
   const close = () => setOpened(undefined)
   return (
-    <Page title="Approvals">
+    <Page title="Approvals" aside={<Which userID={userID} />}>
       <ListView<Approval>
         id="approvals"
         label="Approvals"
         path="/Approval"
         params={{ Order: 'desc' }}
-        filters={filters}
+        filters={filtersOf(userID)}
         columns={columns}
         onOpen={setOpened}
         empty={
@@ -46,12 +49,42 @@ export function Approvals() {
 
 const states = ['Pending', 'Approved', 'Rejected', 'Cancelled', 'Expired']
 
-const filters: Filter[] = [
+/** What most come for: everything, what waits, or what became of their own requests. */
+function Which({ userID }: { userID: string }) {
+  const search = readSearch(useSearch({ strict: false }))
+  const navigate = useNavigate()
+  const views: Record<string, Search> = {
+    All: {},
+    Waiting: { State: 'Pending' },
+    'Asked by me': { UserID: userID },
+  }
+  const { State, UserID } = search
+  const shown = Object.keys(views).find(
+    (name) => views[name]?.State === State && views[name]?.UserID === UserID,
+  )
+  return (
+    <SegmentedControl
+      size="xs"
+      aria-label="Which approvals"
+      data={Object.keys(views)}
+      value={shown ?? ''}
+      onChange={(name) => void navigate({ to: '.', search: views[name] as never })}
+    />
+  )
+}
+
+const filtersOf = (userID: string): Filter[] => [
   {
     key: 'State',
     label: 'State',
     kind: 'choice',
     options: states.map((value) => ({ value, label: value })),
+  },
+  {
+    key: 'UserID',
+    label: 'Asked by',
+    kind: 'choice',
+    options: [{ value: userID, label: 'me' }],
   },
 ]
 

@@ -87,16 +87,16 @@ const residuals = [
 /** What its prices may do, and what becomes of money that bought no whole unit. */
 const Rules = ({ form }: { form: Form }) => (
   <>
+    <DecimalField label="Issue price" {...form.getInputProps('issuePrice')} />
     <Row narrow>
-      <DecimalField label="Issue price" {...form.getInputProps('issuePrice')} />
       <DecimalField
-        label="A price may move, %"
-        placeholder="as it likes"
+        label="Price tolerance, %"
+        description="A price further from the one before is asked about."
         {...form.getInputProps('priceTolerancePercent')}
       />
       <NumberInput
-        label="And be old, days"
-        placeholder="as it is"
+        label="Oldest price, days"
+        description="A posting at an older one is asked about."
         min={0}
         hideControls
         {...form.getInputProps('maximumPriceAgeDays')}

@@ -27,7 +27,8 @@ export function Classes() {
       {investments.length === 0 && (
         <div className="card">
           <Empty title="No class yet">
-            A class is what investors hold units of. Make the first one, then enter its price.
+            A class is what investors hold units of.{' '}
+            {may('Investment.Write') && 'Make the first one, then enter its price.'}
           </Empty>
         </div>
       )}

@@ -33,7 +33,7 @@ export function Accounts({ distribution }: Props) {
             to: '/$product/investors/$id',
             params: { product: slug, id: String(bizEntityID) },
           })}
-          empty={<Empty title="No account like this" />}
+          empty={<Empty title="No account">Nobody held units on the record date.</Empty>}
         />
       </div>
     </>

@@ -9,6 +9,7 @@ import type { Column } from '../shared/list/columns.ts'
 import type { Filter } from '../shared/list/filters.ts'
 import { ListView } from '../shared/list/ListView.tsx'
 import { useMay } from '../shared/permission.ts'
+import { ClassFirst } from '../shared/view/ClassFirst.tsx'
 import { Icon } from '../shared/view/icons.tsx'
 import { Empty, Page } from '../shared/view/Page.tsx'
 import { Status } from '../shared/view/Status.tsx'
@@ -42,8 +43,12 @@ export function Distributions() {
           params: { product: slug, id: String(corporateActionID) },
         })}
         empty={
-          <Empty title="No distribution here">
-            Configure the first one: the class, the record date, the rate and its tax components.
+          <Empty title="No distribution yet">
+            What the product pays out stands here.{' '}
+            <ClassFirst>
+              {may('Distribution.Write') &&
+                'Configure the first one: the class, the record date, the rate and its tax components.'}
+            </ClassFirst>
           </Empty>
         }
       />

@@ -6,9 +6,11 @@ import type { EntitledAccount } from '../shared/api/types.ts'
 import { subtract } from '../shared/decimal.ts'
 import { count, day, money, units } from '../shared/format.ts'
 import type { Column } from '../shared/list/columns.ts'
+import { AccountLink } from '../shared/view/AccountLink.tsx'
 import { Figure, Figures } from '../shared/view/Facts.tsx'
 import { PageLink } from '../shared/view/PageLink.tsx'
 import { Rows } from '../shared/view/Rows.tsx'
+import { Tag } from '../shared/view/Status.tsx'
 import { componentName } from './words.ts'
 
 /** What Preview answers; its accounts are as GET /Distribution/Account shows them. */
@@ -60,44 +62,68 @@ export function Previewed({ preview }: { preview: Preview }) {
           note={last && was(money(last.cashAmount))}
         />
       </Figures>
-      <Exceptions preview={preview} />
       <Parts preview={preview} />
     </Stack>
   )
 }
 
 const reasons: { [code: string]: string } = {
-  no_payment_detail: 'has no payment details',
-  closed_account: 'is closed',
+  no_payment_detail: 'No payment details for distributions',
+  closed_account: 'The account is closed',
 }
 
+type Exception = Preview['exceptions'][number]
+
+const exceptionColumns: Column<Exception>[] = [
+  {
+    id: 'account',
+    title: 'Account',
+    text: ({ accountNumber }) => accountNumber,
+    cell: ({ accountNumber }) => <AccountLink number={accountNumber} />,
+  },
+  { id: 'why', title: 'Why', text: ({ code }) => reasons[code] ?? code },
+]
+
+/** Accounts that are paid all the same, and should be looked at before. */
 function Exceptions({ preview: { exceptionCount, exceptions } }: { preview: Preview }) {
-  if (exceptionCount === 0) return null
-  const told = exceptions.slice(0, 6).map(({ accountNumber, code }) => {
-    return `${accountNumber} ${reasons[code] ?? code}`
-  })
   return (
-    <Text size="sm">
-      {count(exceptionCount)} {exceptionCount === 1 ? 'account' : 'accounts'} to look at:{' '}
-      {told.join('; ')}
-      {exceptionCount > told.length && '; …'}
-    </Text>
+    <>
+      <Rows
+        label="Accounts to look at"
+        columns={exceptionColumns}
+        rows={exceptions}
+        keyOf={({ accountID, code }) => `${accountID} ${code}`}
+      />
+      {exceptionCount > exceptions.length && (
+        <Text size="sm" className="quiet" mt="xs">
+          The first {count(exceptions.length)} of {count(exceptionCount)}.
+        </Text>
+      )}
+    </>
   )
 }
 
 function Parts({ preview }: { preview: Preview }) {
-  const { sinceLast: last, accounts, accountCount } = preview
+  const { sinceLast: last, accounts, accountCount, exceptionCount } = preview
   return (
     <Tabs defaultValue="components" keepMounted={false}>
       <Tabs.List mb="xs" style={{ overflowX: 'auto', flexWrap: 'nowrap' }}>
         <Tabs.Tab value="components">Components</Tabs.Tab>
         <Tabs.Tab value="accounts">Accounts</Tabs.Tab>
+        {exceptionCount > 0 && (
+          <Tabs.Tab value="exceptions">
+            <Tag tone="waits">{count(exceptionCount)} to look at</Tag>
+          </Tabs.Tab>
+        )}
         {last && <Tabs.Tab value="changed">Changed {count(last.changedCount)}</Tabs.Tab>}
         {last && <Tabs.Tab value="joined">Joined {count(last.joinedCount)}</Tabs.Tab>}
         {last && <Tabs.Tab value="left">Left {count(last.leftCount)}</Tabs.Tab>}
       </Tabs.List>
       <Tabs.Panel value="components">
         <Components preview={preview} />
+      </Tabs.Panel>
+      <Tabs.Panel value="exceptions">
+        <Exceptions preview={preview} />
       </Tabs.Panel>
       <Tabs.Panel value="accounts">
         <Rows

@@ -71,16 +71,16 @@ function useColumns(owner: Owner): Column<Document>[] {
       id: 'name',
       title: 'Name',
       text: ({ name, fileName, documentID }) => name ?? fileName ?? `Document ${documentID}`,
-      width: 'minmax(200px, 2fr)',
+      width: 'minmax(180px, 1.5fr)',
     },
     ...('productID' in owner
-      ? [{ id: 'of', title: 'Of', text: ownerOf, width: 'minmax(150px, 1fr)' }]
+      ? [{ id: 'of', title: 'Of', text: ownerOf, width: 'minmax(190px, 2fr)' }]
       : []),
     {
       id: 'type',
       title: 'Type',
       text: (row) => nameOf('DocumentType', row.documentTypeID),
-      width: 'minmax(140px, 1fr)',
+      width: 'minmax(120px, 1fr)',
     },
     { id: 'file', title: 'File', text: ({ fileName }) => fileName ?? 'none yet', spare: true },
     {
@@ -88,7 +88,7 @@ function useColumns(owner: Owner): Column<Document>[] {
       title: 'Size',
       right: true,
       text: ({ fileSize }) => (fileSize ? bytes(fileSize) : ''),
-      width: '80px',
+      width: '64px',
     },
     {
       id: 'seen',

@@ -80,7 +80,7 @@ function Switcher({ product }: { product: Product | undefined }) {
         <UnstyledButton className={classes.switcher} title="Switch product">
           <img src={mark} width={26} height={26} alt="" />
           <div style={{ minWidth: 0, flex: 1 }}>
-            <Text size="sm" fw={600} truncate>
+            <Text size="sm" fw={600} lh={1.25} lineClamp={2}>
               {product?.name ?? 'Registry'}
             </Text>
             <Text size="xs" className="quiet" truncate>

@@ -1,4 +1,4 @@
-import { Button, Group, SegmentedControl, Stack, Text, TextInput } from '@mantine/core'
+import { Button, Group, Stack, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useNavigate, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -7,6 +7,7 @@ import { type Tagged, useTagged } from '../shared/api/tagged.ts'
 import type { BizEntity } from '../shared/api/types.ts'
 import { useWrite } from '../shared/api/write.ts'
 import { CodeField, DateField, DecimalField, LookupField, Row } from '../shared/form/fields.tsx'
+import { Kinds } from '../shared/form/Kinds.tsx'
 import { LeaveGuard } from '../shared/form/LeaveGuard.tsx'
 import { fieldErrors } from '../shared/form/problems.ts'
 import { Failure, tellDone } from '../shared/view/Failure.tsx'
@@ -27,12 +28,11 @@ export function NewInvestor() {
   const [guide, setGuide] = useState<Guide>('individual')
   return (
     <Page title="New investor" back={{ to: `/${slug}/investors`, label: 'Investors' }} narrow>
-      <SegmentedControl
+      <Kinds
+        label="Kind of investor"
         value={guide}
         onChange={(value) => setGuide(value as Guide)}
         data={guides.map(({ value, label }) => ({ value, label }))}
-        aria-label="Kind of investor"
-        style={{ overflowX: 'auto', flex: 'none' }}
       />
       <Editor key={guide} initial={blankInvestor(guide, productID)} />
     </Page>

@@ -41,9 +41,10 @@ export function Investors() {
           params: { product: slug, id: String(bizEntityID) },
         })}
         empty={
-          <Empty title="No investor here">
-            Add the first one, or change the filter. An investor is a person, two who hold jointly,
-            a company, a trust, a fund or a partnership, with at least one account.
+          <Empty title="No investor yet">
+            {may('BizEntity.Write') && 'Add the first one. '}
+            An investor is a person, two who hold jointly, a company, a trust, a fund or a
+            partnership, with at least one account.
           </Empty>
         }
       />

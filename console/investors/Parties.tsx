@@ -126,9 +126,9 @@ function Payments({ details }: { details: PaymentDetail[] }) {
     { id: 'for', title: 'For', text: purposes },
     {
       id: 'default',
-      title: '',
-      text: (row) => (row.isDefault ? 'Default' : ''),
-      cell: (row) => row.isDefault && <Tag tone="good">Default</Tag>,
+      title: 'Usual',
+      text: (row) => (row.isDefault ? 'Yes' : ''),
+      cell: (row) => row.isDefault && <Tag tone="good">Yes</Tag>,
     },
   ]
   return (

@@ -57,7 +57,7 @@ export function Notices() {
         onOpen={setOpened}
         {...(canChoose && { chosen: { has, toggle, can: isPending } })}
         empty={
-          <Empty title="No notice here">
+          <Empty title="No notice yet">
             Deposits, redemptions and allotments that are announced, and not yet posted, stand here.
           </Empty>
         }

@@ -1,11 +1,10 @@
 import { Button, Group, Stack } from '@mantine/core'
 import { useLookups } from '../shared/api/lookups.ts'
-import { useProduct } from '../shared/api/products.ts'
 import type { BizEvent } from '../shared/api/types.ts'
 import { day, moment, money, units } from '../shared/format.ts'
 import { useMay } from '../shared/permission.ts'
+import { AccountLink } from '../shared/view/AccountLink.tsx'
 import { Facts } from '../shared/view/Facts.tsx'
-import { PageLink } from '../shared/view/PageLink.tsx'
 import { Status } from '../shared/view/Status.tsx'
 
 export const isPending = ({ bizEventStatusID }: BizEvent) => bizEventStatusID === 1
@@ -14,7 +13,6 @@ type Props = { notice: BizEvent; onSettle: () => void; onCancel: () => void }
 
 /** One notice, and what becomes of it. */
 export function OneNotice({ notice, onSettle, onCancel }: Props) {
-  const { slug } = useProduct()
   const { name } = useLookups()
   const may = useMay()
   return (
@@ -23,12 +21,9 @@ export function OneNotice({ notice, onSettle, onCancel }: Props) {
         facts={[
           [
             'Investor',
-            <PageLink
-              key="investor"
-              to={`/${slug}/investors?AccountNumber.contains=${notice.accountNumber}`}
-            >
+            <AccountLink key="investor" number={notice.accountNumber}>
               {notice.bizEntityName}
-            </PageLink>,
+            </AccountLink>,
           ],
           ['Account', notice.accountNumber],
           ['What', name('BizEventType', notice.bizEventTypeID)],

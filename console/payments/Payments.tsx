@@ -39,7 +39,7 @@ export function Payments() {
           params: { product: slug, id: String(paymentRunID) },
         })}
         empty={
-          <Empty title="No payment run here">
+          <Empty title="No payment run yet">
             A run gathers what is owed of distributions, redemptions and residuals, one payment for
             each payee. Somebody else approves it, and its bank file is made.
           </Empty>
@@ -64,16 +64,16 @@ const columnsIn = (currency: string): Column<PaymentRun>[] => [
     title: 'Run',
     text: ({ paymentRunID, reissueOf }) =>
       `Run ${paymentRunID}${reissueOf ? `, reissue of ${reissueOf}` : ''}`,
-    width: 'minmax(150px, 1fr)',
+    width: 'minmax(110px, 1fr)',
   },
   {
     id: 'what',
     title: 'What',
     text: ({ sources }) => sources.join(', '),
-    width: 'minmax(180px, 2fr)',
+    width: 'minmax(140px, 2fr)',
   },
   { id: 'date', title: 'Processing', text: (row) => day(row.processingDate) },
-  { id: 'format', title: 'Format', text: ({ format }) => format ?? '', width: '100px' },
+  { id: 'format', title: 'Format', text: ({ format }) => format ?? '', width: '80px' },
   {
     id: 'count',
     title: 'Payments',

@@ -6,6 +6,7 @@ import type { PaymentRun } from '../shared/api/types.ts'
 import { bytes, count, day, moment, money } from '../shared/format.ts'
 import type { Column } from '../shared/list/columns.ts'
 import { useMay } from '../shared/permission.ts'
+import { AccountLink } from '../shared/view/AccountLink.tsx'
 import { Facts, Figure, Figures } from '../shared/view/Facts.tsx'
 import { Card, Missing, Page } from '../shared/view/Page.tsx'
 import { Rows } from '../shared/view/Rows.tsx'
@@ -138,7 +139,12 @@ function Exceptions({ run }: { run: PaymentRun }) {
   const { currency } = useProduct()
   if (run.exceptionList.length === 0) return null
   const columns: Column<Exception>[] = [
-    { id: 'account', title: 'Account', text: ({ accountNumber }) => accountNumber },
+    {
+      id: 'account',
+      title: 'Account',
+      text: ({ accountNumber }) => accountNumber,
+      cell: ({ accountNumber }) => <AccountLink number={accountNumber} />,
+    },
     { id: 'amount', title: currency, right: true, text: ({ amount }) => money(amount) },
     { id: 'why', title: 'Why', text: ({ code }) => exceptionReasons[code] ?? code },
   ]

@@ -67,7 +67,7 @@ export function RunPayments({ run }: Props) {
           to: '/$product/investors/$id',
           params: { product: slug, id: String(bizEntityID) },
         })}
-        empty={<Empty title="No payment like this" />}
+        empty={<Empty title="No payment">All that is owed is among the exceptions.</Empty>}
         {...(can && { chosen: { has, toggle, can: ({ state }: Payment) => state === 'Sent' } })}
       />
       {outcome && (

@@ -88,13 +88,18 @@ function useProgress(productID: number) {
 function useColumns(): Column<Report>[] {
   const { name } = useLookups()
   return [
-    { id: 'name', title: 'Name', text: (row) => row.name ?? '', width: 'minmax(220px, 2fr)' },
-    { id: 'what', title: 'What', text: (row) => name('ReportType', row.reportTypeID) },
+    { id: 'name', title: 'Name', text: (row) => row.name ?? '', width: 'minmax(190px, 2fr)' },
+    {
+      id: 'what',
+      title: 'What',
+      text: (row) => name('ReportType', row.reportTypeID),
+      width: 'minmax(130px, 1fr)',
+    },
     {
       id: 'format',
       title: 'Format',
       text: (row) => (row.format ?? '').toUpperCase(),
-      width: '80px',
+      width: '60px',
     },
     {
       id: 'state',
@@ -106,26 +111,28 @@ function useColumns(): Column<Report>[] {
         ) : (
           <Status category="ReportStatus" id={row.reportStatusID} />
         ),
-      width: '120px',
+      width: '110px',
     },
     {
       id: 'rows',
       title: 'Rows',
       right: true,
       text: (row) => (row.rowCount === null ? '' : count(row.rowCount)),
+      width: '72px',
     },
     {
       id: 'size',
       title: 'Size',
       right: true,
       text: (row) => (row.fileSize ? bytes(row.fileSize) : ''),
+      width: '72px',
     },
     { id: 'who', title: 'Ordered by', text: (row) => row.username ?? '' },
     {
       id: 'when',
       title: 'Ordered',
       text: (row) => moment(row.createdDate),
-      width: 'minmax(150px, 1fr)',
+      width: 'minmax(136px, 1fr)',
     },
   ]
 }

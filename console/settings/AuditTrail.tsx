@@ -57,7 +57,7 @@ export function AuditTrail() {
         filters={filters}
         columns={columns}
         onOpen={setOpened}
-        empty={<Empty title="Nothing recorded">Nobody has done anything like this.</Empty>}
+        empty={<Empty title="Nothing recorded yet" />}
       />
       <Drawer
         opened={opened !== undefined}

@@ -1,6 +1,8 @@
 import { Button, Group, PasswordInput, Stack } from '@mantine/core'
 import { useForm } from '@mantine/form'
-import { stays, useWrite } from '../shared/api/write.ts'
+import { useMutation } from '@tanstack/react-query'
+import { api, newIntent } from '../shared/api/client.ts'
+import { renew } from '../shared/api/session.ts'
 import { Row } from '../shared/form/fields.tsx'
 import { fieldErrors } from '../shared/form/problems.ts'
 import { Failure, tellDone } from '../shared/view/Failure.tsx'
@@ -8,16 +10,19 @@ import { Card } from '../shared/view/Page.tsx'
 
 const eye = { 'aria-label': 'Show the password' }
 
-/** One's own password, changed by whoever knows the present one. */
+const blank = { currentPassword: '', newPassword: '' }
+
+/** One's own password, changed by whoever knows the present one: it ends all of one's sessions. */
 export function Password() {
-  const form = useForm({ initialValues: { currentPassword: '', newPassword: '' } })
-  const change = useWrite('put', '/User/Password', {
-    onDone: () => {
-      tellDone('The password is changed.')
+  const form = useForm({ initialValues: blank })
+  const change = useMutation({
+    mutationFn: (values: typeof blank) => api.put('/User/Password', values, newIntent()),
+    onSuccess: () => {
+      tellDone('The password is changed; sign in with the new one.')
       form.reset()
+      void renew()
     },
-    onKept: stays,
-    onFailed: (error) => form.setErrors(fieldErrors(error)),
+    onError: (error) => form.setErrors(fieldErrors(error)),
   })
   return (
     <Card title="Password">

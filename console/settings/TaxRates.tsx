@@ -35,7 +35,7 @@ export function TaxRates() {
         ]}
         columns={columns}
         {...(canWrite && { onOpen: setOpened })}
-        empty={<Empty title="No rate like this">Change the filter, or enter the rate.</Empty>}
+        empty={<Empty title="No rate yet">Nothing is withheld without a rate.</Empty>}
       />
       <Drawer
         opened={opened !== undefined}

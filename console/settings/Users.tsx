@@ -64,7 +64,7 @@ export function Users() {
         filters={[{ key: 'Username', label: 'Username', kind: 'text' }]}
         columns={columnsOf(useProductNames())}
         {...(may('User.Write') && { onOpen: setEdited })}
-        empty={<Empty title="No user like this">Change the filter.</Empty>}
+        empty={<Empty title="No user yet" />}
       />
       <Drawer opened={roles} onClose={() => setRoles(false)} size="lg" title="Roles">
         <Roles />

@@ -1,4 +1,4 @@
-import { Button, Group, SegmentedControl, Select, Stack, Text, TextInput } from '@mantine/core'
+import { Button, Group, Select, Stack, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -8,6 +8,7 @@ import { useWrite } from '../shared/api/write.ts'
 import { AccountField } from '../shared/form/AccountField.tsx'
 import { ClassField, DateField, DecimalField, Row } from '../shared/form/fields.tsx'
 import { Insist } from '../shared/form/Insist.tsx'
+import { Kinds } from '../shared/form/Kinds.tsx'
 import { LeaveGuard } from '../shared/form/LeaveGuard.tsx'
 import { fieldErrors } from '../shared/form/problems.ts'
 import { today } from '../shared/format.ts'
@@ -53,12 +54,11 @@ export function NewTransaction() {
       narrow
     >
       <LeaveGuard dirty={form.isDirty() && !saved} />
-      <SegmentedControl
+      <Kinds
+        label="Kind of transaction"
         value={name}
         onChange={choose}
         data={Object.entries(kinds).map(([value, { label }]) => ({ value, label }))}
-        aria-label="Kind of transaction"
-        style={{ overflowX: 'auto', flex: 'none' }}
       />
       <Text size="sm" className="quiet" mt={-6}>
         {kind.hint}

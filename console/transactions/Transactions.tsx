@@ -7,6 +7,7 @@ import { PastControl, pastParams, usePast } from '../shared/form/Past.tsx'
 import type { Filter } from '../shared/list/filters.ts'
 import { ListView } from '../shared/list/ListView.tsx'
 import { useMay } from '../shared/permission.ts'
+import { ClassFirst } from '../shared/view/ClassFirst.tsx'
 import { Icon } from '../shared/view/icons.tsx'
 import { Empty, Page } from '../shared/view/Page.tsx'
 import { transactionColumns } from './columns.tsx'
@@ -48,9 +49,9 @@ export function Transactions() {
         columns={transactionColumns}
         onOpen={setOpened}
         empty={
-          <Empty title="No transaction here">
-            Deposits, redemptions and everything else that changes a holding stand here. Enter the
-            first one, or change the filter.
+          <Empty title="No transaction yet">
+            Deposits, redemptions and everything else that changes a holding stand here.{' '}
+            <ClassFirst>{may('BizTransaction.Write') && 'Enter the first one.'}</ClassFirst>
           </Empty>
         }
       />

@@ -5,23 +5,29 @@ import { Status } from '../shared/view/Status.tsx'
 
 /** A transaction wherever one is listed. */
 export const transactionColumns: Column<BizTransaction>[] = [
-  { id: 'day', title: 'Day', text: (row) => day(row.transactionDate), width: '92px' },
-  { id: 'type', title: 'What', text: (row) => row.typeName ?? '', width: 'minmax(120px, 1fr)' },
+  { id: 'day', title: 'Day', text: (row) => day(row.transactionDate), width: '88px' },
+  { id: 'type', title: 'What', text: (row) => row.typeName ?? '', width: 'minmax(126px, 1fr)' },
   {
     id: 'investor',
     title: 'Investor',
     text: (row) => row.bizEntityName ?? '',
-    width: 'minmax(170px, 2fr)',
+    width: 'minmax(150px, 2fr)',
   },
   { id: 'account', title: 'Account', text: (row) => row.accountNumber ?? '', width: '80px' },
-  { id: 'class', title: 'Class', text: (row) => row.securityCode ?? '', width: '64px' },
-  { id: 'units', title: 'Units', right: true, text: (row) => units(row.quantity) },
+  { id: 'class', title: 'Class', text: (row) => row.securityCode ?? '', width: '58px' },
+  {
+    id: 'units',
+    title: 'Units',
+    right: true,
+    text: (row) => units(row.quantity),
+    width: 'minmax(108px, 1fr)',
+  },
   {
     id: 'price',
     title: 'Price',
     right: true,
     text: (row) => price(row.investmentPrice),
-    width: '76px',
+    width: '62px',
   },
   { id: 'amount', title: 'Amount', right: true, text: (row) => money(row.amount) },
   {
@@ -29,7 +35,7 @@ export const transactionColumns: Column<BizTransaction>[] = [
     title: 'State',
     text: (row) => row.statusName ?? '',
     cell: (row) => <Status category="BizTransactionStatus" id={row.bizTransactionStatusID} />,
-    width: '104px',
+    width: '92px',
   },
   {
     id: 'external',

@@ -139,3 +139,23 @@ describe('Rules', () => {
     refused(await post('Adjustment', { accountID: fromAccountID, quantity: 0 }), 400)
   })
 })
+
+describe('What waits', () => {
+  it('is listed by who asked for it', async () => {
+    const { productID } = await newProduct(service)
+    const rule = only(await service.admin.post('/ApprovalRule', { operation: 'PUT /Product' }))
+    const asked: Record<string, number> = {}
+    for (const name of ['One', 'Other']) {
+      const user = await service.userWith({ role: 'Administrator' })
+      const { userID } = [(await user.get('/User/Me')).data].flat()[0]
+      const kept = await user.put('/Product', { productID, name })
+      assert.equal(kept.status, 202, kept.text)
+      asked[userID] = kept.data.approvalID
+    }
+    for (const [userID, approvalID] of Object.entries(asked)) {
+      const found = only(await service.admin.get(`/Approval?UserID=${userID}&State=Pending`))
+      assert.equal(found.approvalID, approvalID)
+    }
+    await service.admin.delete(`/ApprovalRule?ApprovalRuleID=${rule.approvalRuleID}`)
+  })
+})

@@ -10,6 +10,12 @@ import { only } from '../support/ledger.ts'
 import { temporaryFolder } from '../support/process.ts'
 import { adminPassword, type Service } from '../support/service.ts'
 
+/** In the page: the lists whose last columns one must scroll for, at the width that most have. */
+const tooWide = () =>
+  [...document.querySelectorAll('[role=table]')]
+    .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)
+    .map(({ ariaLabel, scrollWidth }) => `the list ${ariaLabel} is ${scrollWidth} wide`)
+
 describe('Every page of the console', { skip }, () => {
   let service: Service
   let browser: Browser
@@ -43,6 +49,7 @@ describe('Every page of the console', { skip }, () => {
     for (const path of paths) {
       await go(page, path)
       say(path, await findings(page))
+      say(path, await page.evaluate(tooWide))
       await page.evaluate(() =>
         document.documentElement.setAttribute('data-mantine-color-scheme', 'dark'),
       )

@@ -35,7 +35,7 @@ describe('The console’s payments', { skip }, () => {
   after(() => stop())
 
   it('makes a draft, with what cannot be paid and why', async () => {
-    await page.getByText('No payment run here').waitFor()
+    await page.getByText('No payment run yet').waitFor()
     assert.deepEqual(await findings(page), [])
     await page.getByRole('link', { name: 'New payment run' }).click()
     await fill('Processing date', '2025-07-15')

@@ -205,6 +205,7 @@ create table approval (
 );
 CREATE INDEX approval_product ON public.approval USING btree (product_id, approval_id);
 CREATE INDEX approval_state ON public.approval USING btree (state, approval_id);
+CREATE INDEX approval_user ON public.approval USING btree (user_id, approval_id);
 grant insert, select, update on approval to registry_service;
 
 create table approval_decision (

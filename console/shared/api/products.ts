@@ -45,13 +45,15 @@ export function useProduct() {
   }
 }
 
-/** The classes of the product of the address. */
+/** The classes of the product of the address; none for who may not read them. */
 export function useInvestments(): Investment[] {
   const { productID } = useProduct()
+  const isAllowed = useMay()('Investment.Read')
+  const params = { ProductID: productID, PageSize: most }
   return useSuspenseQuery({
-    queryKey: ['investments', productID],
+    queryKey: ['investments', productID, isAllowed],
     queryFn: async () =>
-      (await api.get<Investment[]>('/Investment', { ProductID: productID, PageSize: most })).data,
+      isAllowed ? (await api.get<Investment[]>('/Investment', params)).data : [],
   }).data
 }
 

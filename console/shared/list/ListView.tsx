@@ -1,9 +1,10 @@
-import { Group, Text } from '@mantine/core'
+import { Button, Group, Text } from '@mantine/core'
 import type { LinkProps } from '@tanstack/react-router'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useState } from 'react'
 import type { Params } from '../api/client.ts'
 import { count } from '../format.ts'
+import { Empty } from '../view/Page.tsx'
 import { Chips } from './Chips.tsx'
 import { type Column, remember, remembered } from './columns.ts'
 import { type Filter, paramsOf, readSearch, type Search } from './filters.ts'
@@ -50,7 +51,8 @@ export function ListView<Row>(props: ListViewProps<Row>) {
   const list = (
     <List
       key={view}
-      {...{ label, rows, empty, columns: visible }}
+      {...{ label, rows, columns: visible }}
+      empty={isBare ? empty : <Hidden onClear={() => onSearch({})} />}
       {...(to && { to })}
       {...(onOpen && { onOpen })}
       {...(chosen && { chosen })}
@@ -74,3 +76,15 @@ export function ListView<Row>(props: ListViewProps<Row>) {
     </>
   )
 }
+
+/** There may be rows, but none that the filters let through. */
+const Hidden = ({ onClear }: { onClear: () => void }) => (
+  <Empty title="Nothing like this">
+    The filters leave nothing.
+    <Group justify="center" mt="sm">
+      <Button size="xs" variant="default" onClick={onClear}>
+        Clear the filters
+      </Button>
+    </Group>
+  </Empty>
+)

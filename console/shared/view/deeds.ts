@@ -1,5 +1,6 @@
 /** What people call the operations of the API; the others are told by their names. */
 const special: Record<string, string> = {
+  'first start': 'First start',
   'POST /User/Login': 'Signed in',
   'POST /User/RefreshToken': 'Session went on',
   'POST /User/Logout': 'Signed out',

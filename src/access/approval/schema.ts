@@ -125,6 +125,7 @@ export const Approval = shown(
 export const ApprovalQuery = Type.Object({
   ApprovalID: optional(LongId),
   State: optional(State),
+  UserID: optional({ ...Id, description: 'Who asked for it.' }),
   ...paging,
 })
 export const ApprovalKey = Type.Object(

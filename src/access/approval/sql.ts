@@ -145,6 +145,7 @@ export const readApprovals = (handle: Sql, actor: Actor, query: ApprovalQuery) =
       selectApproval(sql`
         ${query.ApprovalID ? sql`p.approval_id = ${query.ApprovalID}` : sql`true`}
         and ${query.State ? sql`${raw(stateNow)} = ${query.State}` : sql`true`}
+        and ${query.UserID ? sql`p.user_id = ${query.UserID}` : sql`true`}
         and ${visibleTo(actor)} ${page(wanted, 'approval p', 'p.approval_id')}`),
   })
 
