@@ -27,8 +27,17 @@ afterEach(async () => {
 })
 
 const rows = (text: string, values: unknown[] = []) => rowsOf(first.connection, text, values)
-const onFirst = poster(() => first.admin)
-const onSecond = poster(() => second.admin)
+/** Comes again when told that an account is busy, which on a slow machine many are. */
+const patiently =
+  (post: ReturnType<typeof poster>): typeof post =>
+  async (...given) => {
+    for (;;) {
+      const reply = await post(...given)
+      if (reply.status !== 503 || reply.errors?.[0]?.code !== 'busy') return reply
+    }
+  }
+const onFirst = patiently(poster(() => first.admin))
+const onSecond = patiently(poster(() => second.admin))
 const onBoth = (n: number) => (n % 2 === 0 ? onFirst : onSecond)
 const holding = async (accountID: number, investmentID: number, client: Client = first.admin) => {
   const query = `AccountID=${accountID}&InvestmentID=${investmentID}`
