@@ -9,7 +9,7 @@ import { parseJson } from '../../src/platform/shape/json.ts'
 import type { Database } from '../../src/platform/sql/handle.ts'
 import type { Reply } from '../support/client.ts'
 import { freshDatabase } from '../support/database.ts'
-import { dec, shown } from '../support/decimals.ts'
+import { dec, shown, times } from '../support/decimals.ts'
 import {
   type Account,
   assertVerified,
@@ -138,10 +138,14 @@ async function begin() {
     }
     switch (step.kind) {
       case 'RedeemAll': {
-        const { account: n, investment: i, date } = step
-        const quantity = shown(model.held(n, i))
-        if (quantity === '0') return undefined
-        const item = { account: n, investment: i, body: { date, quantity } }
+        const { account: n, investment: i, date, worthAt } = step
+        const all = model.held(n, i)
+        if (all === 0n) return undefined
+        const worth = worthAt && times(all, dec(worthAt), investments[i]!.cents)
+        const body = worth
+          ? { date, amount: shown(worth), investmentPrice: worthAt }
+          : { date, quantity: shown(all) }
+        const item = { account: n, investment: i, body }
         return run({ kind: 'Redemption', typeID: 3, items: [item] }, terms)
       }
       case 'Transfer': {

@@ -88,6 +88,16 @@ describe('A notice', () => {
     assert.deepEqual(both.map(({ status }) => status).sort(), [200, 409])
   })
 
+  it('of redemption for all that a holding is worth takes all its units', async () => {
+    const fund = await fresh({ price: 1.9 })
+    only(await post('Allotment', { ...fund.own, quantity: 47.619 }))
+    refused(await post('Redemption', { ...fund.own, amount: 90.49 }), 409, 'insufficient_holding')
+    const { bizEventID } = only(await notice('Redemption', { ...fund.own, amount: 90.48 }))
+    const settled = only(await post('Redemption', { bizEventID }))
+    assert.deepEqual([settled.quantity, settled.amount], [-47.619, -90.48])
+    assert.equal((await eventOf(bizEventID)).bizEventStatusID, 2)
+  })
+
   it('of a conversion by factor has the units that the target gets', async () => {
     const fund = await fresh({ investments: [{}, { unitDecimals: 0 }] })
     only(await post('Deposit', { ...fund.own, amount: 80 }))

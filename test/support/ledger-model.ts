@@ -119,6 +119,8 @@ export function modelOf(investments: Investment[]) {
     return last && dec(last[side] ?? last.price)
   }
 
+  type Figures = ReturnType<typeof figures>
+
   /** Price, units and money of a leg, unsigned; undefined where they cannot be worked out. */
   function figures(body: Body, typeID: number, investment: number, priceField: string) {
     const { units, cents } = investments[investment]!
@@ -158,6 +160,13 @@ export function modelOf(investments: Investment[]) {
     }
   }
 
+  /** Whoever redeems what all the units are worth, to the cent, gives no more than these up. */
+  function wholeOr({ quantity, amount, price }: Figures, account: number, of: number, body: Body) {
+    const all = held(account, of, body.date)
+    const isWhole = price !== undefined && times(all, price, investments[of]!.cents) === amount
+    return all > 0n && isWhole && (quantity ?? 0n) > all ? all : quantity
+  }
+
   /** Deposit, Allotment, Redemption or Adjustment, one or several. */
   function single(
     typeID: number,
@@ -166,7 +175,9 @@ export function modelOf(investments: Investment[]) {
     const legs: Leg[] = []
     for (const { account, investment, body } of bodies) {
       const worked = figures(body, typeID, investment, 'investmentPrice')
-      const { quantity, amount, price, fee, carries, feeRate, byQuantity } = worked
+      const { amount, price, fee, carries, feeRate, byQuantity } = worked
+      const isByMoney = typeID === redemption && body.quantity === undefined
+      const quantity = isByMoney ? wholeOr(worked, account, investment, body) : worked.quantity
       if (quantity === undefined || amount === undefined || quantity === 0n) return { status: 400 }
       if (typeID === deposit && (fee > amount || body.amount === undefined)) return { status: 400 }
       if (typeID === adjustment && amount !== 0n && amount < 0n !== quantity < 0n)

@@ -111,7 +111,15 @@ export const operation = fc.oneof(
   { weight: 4, arbitrary: single('Redemption', 3, movingBody) },
   { weight: 2, arbitrary: single('Adjustment', 6, adjusting) },
   { weight: 2, arbitrary: single('SetQuantity', 7, setting) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('RedeemAll'), ...place, ...common }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: fc.constant('RedeemAll'),
+      ...place,
+      ...common,
+      worthAt: sometimes(price),
+    }),
+  },
   {
     weight: 3,
     arbitrary: fc.record({
@@ -162,7 +170,14 @@ export type Operation =
       typeID: number
       items: Item[]
     }
-  | { kind: 'RedeemAll'; account: number; investment: number; date: string }
+  | {
+      kind: 'RedeemAll'
+      account: number
+      investment: number
+      date: string
+      /** All that it is worth at this price, as money; else all its units. */
+      worthAt?: string
+    }
   | { kind: 'Transfer'; ends: [number, number]; investment: number; body: Body }
   | {
       kind: 'Conversion'

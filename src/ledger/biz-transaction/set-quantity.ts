@@ -1,9 +1,9 @@
-import sql, { raw } from 'sql-template-tag'
+import sql from 'sql-template-tag'
 import { lookups } from '../../platform/lookup/lookups.ts'
 import type { Tx } from '../../platform/sql/handle.ts'
 import { type RowOf, recordset } from '../../platform/sql/recordset.ts'
+import { heldAtDayEnd } from './day-end.ts'
 import type { Priced } from './item.ts'
-import { counts } from './kinds.ts'
 
 const type = lookups.BizTransactionType['Set quantity']
 
@@ -76,9 +76,4 @@ const targetColumns = {
 const changes = (productID: number, targets: RowOf<typeof targetColumns>[]) => sql`
   select t.*, t.quantity - coalesce(s.closing_quantity, 0) as change
   from ${recordset('t', targets, targetColumns)}
-  left join lateral (
-    select b.closing_quantity from transaction_line b
-    where b.product_id = ${productID} and b.account_id = t.account_id
-      and b.investment_id = t.investment_id and b.transaction_date <= t.transaction_date
-      and ${raw(counts('b'))}
-    order by b.transaction_date desc, b.biz_transaction_id desc limit 1) s on true`
+  left join lateral (${heldAtDayEnd(productID, 't')}) s on true`

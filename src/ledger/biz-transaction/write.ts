@@ -23,6 +23,7 @@ import {
   postingColumns,
 } from './units.ts'
 import { releaseExternalIDs } from './versions.ts'
+import { redeemWholeHoldings } from './whole-holding.ts'
 
 /** A refusal because of what another request in the list does; alone this one may pass. */
 export class Contested extends Refusal {}
@@ -100,7 +101,8 @@ async function writeLocked(
 ): Promise<Attempt> {
   const busy = rows.filter(({ accountID }) => !locked.has(accountID))
   if (busy.length > 0) return leaveOut(busy, () => new Contested(409, []))
-  const counted = await setQuantities(tx, productID, rows)
+  const whole = await redeemWholeHoldings(tx, productID, rows)
+  const counted = await setQuantities(tx, productID, whole)
   const refused = new Map(counted.flatMap(refusalsOf))
   if (refused.size > 0) return { refused, idle: [] }
   const moving = counted.filter(({ figures }) => !isNone(figures.quantity))
