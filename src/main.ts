@@ -61,6 +61,7 @@ async function start() {
     const { adminUsername: username, adminPassword: password } = config
     await createFirstUser(database, { username, password }, tellFirstUser)
     if (config.demo) await fillEmpty(config, database, log)
+    stopOnSignal(told, stopping) // whoever has read where we listen may stop us at once
     tell(
       `  Console    ${address}/console/`,
       `  API        ${address}`,
@@ -72,7 +73,6 @@ async function start() {
     for (const stop of stopping) await stop()
     throw error
   }
-  stopOnSignal(told, stopping)
 }
 
 /** Connections that are refused under load are found out when it hurts most. */

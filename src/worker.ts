@@ -25,11 +25,11 @@ async function start() {
   const stopWorker = await startWorker({ config, connection, database, actorOf, log })
   const stopImports = await startImports({ config, connection, bell: database.bell, log })
   const stopWebhooks = startWebhooks(config, database, log)
-  process.stdout.write('Registry Platform: making reports\n')
   stopOnSignal(async () => {
     await Promise.all([stopWorker(), stopImports(), stopWebhooks()])
     await database.close()
   })
+  process.stdout.write('Registry Platform: making reports\n')
 }
 
 /** Long enough to finish a report or to hand it back. */
