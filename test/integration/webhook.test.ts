@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { after, before, describe, it } from 'node:test'
 import { verifyWebhook } from '../../client/src/index.ts'
 import { allowedAddress, isPublic, type Resolve } from '../../src/integration/webhook/address.ts'
+import { sweepDeliveries } from '../../src/integration/webhook/attempt.ts'
 import { send } from '../../src/integration/webhook/send.ts'
 import { startDeliveries } from '../../src/integration/webhook/worker.ts'
 import { createLog } from '../../src/platform/log.ts'
@@ -232,6 +233,22 @@ describe('A webhook', () => {
       const { data } = await service.admin.get('/Event?Type=webhook.deactivated&Wait=30')
       assert.ok(data.some(({ ids }: Told) => ids[0] === webhookID))
     })
+  })
+
+  it('that is sent nothing any more does not keep what is old from going', async () => {
+    const url = 'https://example.com/hook'
+    const { webhookID } = only(await service.admin.post('/Webhook', { url, isActive: false }))
+    await rowsOf(
+      service.connection,
+      `insert into webhook_delivery (webhook_id, type, body, status, created_date)
+       select $1, 'product.created', '{}', case when n < 6000 then 'pending' else 'delivered' end,
+         now() - make_interval(days => case when n = 6000 then 89 else 91 end)
+       from generate_series(1, 6001) n`,
+      [webhookID],
+    )
+    // Younger ones of other tests stand before these, and end a round.
+    for (const _round of [1, 2]) await database.transaction((tx) => sweepDeliveries(tx, 90))
+    assert.equal((await deliveriesOf(webhookID)).length, 1)
   })
 
   it('is signed with both secrets while one is replaced', async () => {

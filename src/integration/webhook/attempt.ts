@@ -93,13 +93,16 @@ function wordsOf(error: Error): string {
   return `The receiver could not be reached${code ? ` (${code})` : ''}.`
 }
 
-/** Takes away old deliveries that are over, as many as one small transaction bears. */
+/**
+ * Takes away old deliveries, as many as one small transaction bears; also those that still wait.
+ * Nobody who is served waits for as long as events are kept: their webhooks have been deactivated.
+ */
 export async function sweepDeliveries(tx: Tx, days: number): Promise<boolean> {
   const gone = await tx.query(sql`
     delete from webhook_delivery d using (
       select webhook_delivery_id, created_date from webhook_delivery
       order by webhook_delivery_id limit 5000) oldest
-    where d.webhook_delivery_id = oldest.webhook_delivery_id and d.status <> 'pending'
+    where d.webhook_delivery_id = oldest.webhook_delivery_id
       and oldest.created_date < now() - make_interval(days => ${days})
     returning true`)
   return gone.length === 5000
