@@ -125,7 +125,7 @@ describe('The console’s frame', { skip }, () => {
 
   it('keeps filters in the address', async () => {
     await page.goto(`${service.url}/console/settings/audit?Username=nobody`)
-    await page.getByText('Nothing recorded').waitFor()
+    await page.getByText('Nothing like this').waitFor()
     await page.getByRole('button', { name: 'Remove the filter Username' }).click()
     await page.getByRole('button', { name: 'Product added' }).first().waitFor({ state: 'hidden' })
     await page.getByText('Product added').first().waitFor()
