@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { buildConsole } from '../../scripts/run.mjs'
+import { patient } from './patience.ts'
 import { adminPassword, type Service, startService } from './service.ts'
 
 /** A real browser of this machine; the tests bring none. */
@@ -69,7 +70,7 @@ async function startBrowser({ url }: Service): Promise<Browser> {
       reducedMotion: 'reduce',
     })
     const page = await context.newPage()
-    page.setDefaultTimeout(30_000)
+    page.setDefaultTimeout(patient(30_000))
     page.on('pageerror', (error) => faults.push(error.message))
     page.on('console', (message) => {
       if (message.type() === 'error' && !isRefusal(message.text())) faults.push(message.text())

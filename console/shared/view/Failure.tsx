@@ -47,5 +47,6 @@ export const tellDone = (message: string) =>
     color: 'registry',
     message,
     icon: <Icon name="check" size={16} />,
+    autoClose: 8_000, // to be read by who looks elsewhere when it comes
     closeButtonProps,
   })
