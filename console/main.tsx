@@ -11,6 +11,10 @@ import { createRoot } from 'react-dom/client'
 import { Gate } from './frame/Gate.tsx'
 import { router } from './router.tsx'
 import { RegistryError } from './shared/api/error.ts'
+import { lookupQuery } from './shared/api/lookups.ts'
+import { productQuery } from './shared/api/products.ts'
+import type { User } from './shared/api/session.ts'
+import { mayOf } from './shared/permission.ts'
 import { theme } from './theme.ts'
 
 /** What the service refuses it refuses again; only what may have been the connection is retried. */
@@ -24,6 +28,14 @@ const queries = new QueryClient({
   },
 })
 
+/** What fails here fails again where it is shown, and says so there. */
+const prepare = (user: User) =>
+  Promise.allSettled([
+    queries.ensureQueryData(lookupQuery),
+    queries.ensureQueryData(productQuery(mayOf(user)('Product.Read'))),
+    router.load(),
+  ])
+
 const root = document.getElementById('root')
 if (root)
   createRoot(root).render(
@@ -31,7 +43,7 @@ if (root)
       <MantineProvider theme={theme} defaultColorScheme="auto">
         <Notifications position="bottom-right" />
         <QueryClientProvider client={queries}>
-          <Gate>
+          <Gate prepare={prepare}>
             <RouterProvider router={router} />
           </Gate>
         </QueryClientProvider>

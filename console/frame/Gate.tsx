@@ -1,8 +1,8 @@
 import { Modal, Text } from '@mantine/core'
-import { lazy, type ReactNode, Suspense, useEffect } from 'react'
+import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react'
 import { connected } from '../shared/api/connection.ts'
 import { RegistryError } from '../shared/api/error.ts'
-import { resume, useSession } from '../shared/api/session.ts'
+import { resume, type User, useSession } from '../shared/api/session.ts'
 import { tellFailure } from '../shared/view/Failure.tsx'
 import { Loading } from '../shared/view/Page.tsx'
 import { Connection } from './Connection.tsx'
@@ -27,11 +27,22 @@ async function begin(): Promise<void> {
   }
 }
 
+type Props = {
+  /** Fetches what the first page needs: one that is drawn piece by piece is there a third later. */
+  prepare: (user: User) => Promise<unknown>
+  children: ReactNode
+}
+
 /** Lets in who is signed in. A session that ends asks for the password over the page. */
-export function Gate({ children }: { children: ReactNode }) {
+export function Gate({ prepare, children }: Props) {
   const { state, user } = useSession()
+  const [isPrepared, setPrepared] = useState(false)
+  const isIn = state === 'in' && !user?.mustEnrol
   useEffect(() => void begin(), [])
-  if (state === 'starting')
+  useEffect(() => {
+    if (isIn && user && !isPrepared) void prepare(user).then(() => setPrepared(true))
+  }, [isIn, user, isPrepared, prepare])
+  if (state === 'starting' || (isIn && !isPrepared))
     return (
       <>
         <Loading />

@@ -1,11 +1,10 @@
 import type { Permission } from '../../src/platform/permission.ts'
-import { useSession } from './api/session.ts'
+import { type User, useSession } from './api/session.ts'
 
 export type { Permission }
 
+export const mayOf = (user: User | undefined) => (permission: Permission | null) =>
+  permission === null || (user?.permissions.includes(permission) ?? false)
+
 /** What the page hides; the service decides all the same. */
-export function useMay() {
-  const { user } = useSession()
-  return (permission: Permission | null) =>
-    permission === null || (user?.permissions.includes(permission) ?? false)
-}
+export const useMay = () => mayOf(useSession().user)

@@ -4,7 +4,7 @@ import { api } from './client.ts'
 
 export type { Category }
 
-const lookupQuery = {
+export const lookupQuery = {
   queryKey: ['lookups'],
   queryFn: async () => (await api.get<LookupValue[]>('/Common/Lookup')).data,
   staleTime: Number.POSITIVE_INFINITY,

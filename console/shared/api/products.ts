@@ -8,14 +8,14 @@ import type { Investment, Product } from './types.ts'
 const most = 1000
 
 /** None for who may not read products: the frame around every page asks for them. */
-export function useProducts(): Product[] {
-  const isAllowed = useMay()('Product.Read')
-  return useSuspenseQuery({
-    queryKey: ['products', isAllowed],
-    queryFn: async () =>
-      isAllowed ? (await api.get<Product[]>('/Product', { PageSize: most })).data : [],
-  }).data
-}
+export const productQuery = (isAllowed: boolean) => ({
+  queryKey: ['products', isAllowed],
+  queryFn: async () =>
+    isAllowed ? (await api.get<Product[]>('/Product', { PageSize: most })).data : [],
+})
+
+export const useProducts = (): Product[] =>
+  useSuspenseQuery(productQuery(useMay()('Product.Read'))).data
 
 /** The products to choose from. */
 export const useProductOptions = () =>
