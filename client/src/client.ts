@@ -72,12 +72,17 @@ function transportOf(options: ClientOptions) {
       const response = await once(method, path, sent, token)
       if (response.status !== 401 || !token) return response
       // Read to its end first: another token may take as long as somebody takes to type a password.
-      const refused = new Response(await response.text(), response)
-      if (!(await session?.renew(token))) return refused
+      const text = await response.text()
+      const refused = new Response(text, response)
+      if (isOfPassword(text) || !(await session?.renew(token))) return refused
       return once(method, path, sent, await session?.authorization())
     }
     return tried(attempt, attempts, sent.signal)
   }
+
+  /** A password or code is refused, not the token: to send it again would count as another try. */
+  const isOfPassword = (text: string) =>
+    (refusalIn(text, decimals).errors ?? []).some(({ code }) => ofPassword.has(code))
 
   async function answerOf(response: Response) {
     const text = await response.text()
@@ -187,6 +192,8 @@ export function createClient<Paths = Record<string, never>>(options: ClientOptio
 }
 
 /** What a refusal says; nothing where it is not the registry's but that of a proxy before it. */
+const ofPassword = new Set(['sign_in_failed', 'code_required', 'code_wrong'])
+
 function refusalIn(text: string, decimals: ReadonlySet<string>): Partial<Envelope> {
   try {
     return parseExactly(text, decimals) as Envelope

@@ -123,6 +123,24 @@ describe('The client', () => {
     }
   })
 
+  it('sends a password that is refused once, since each time counts', async () => {
+    let sent = 0
+    const way = await inBetween((_, path) => {
+      if (path.startsWith('/User/Password')) sent++
+      return undefined
+    })
+    try {
+      const change = { currentPassword: 'not the password', newPassword: 'a long new pass phrase' }
+      await assert.rejects(
+        clientAt(way.url).send('PUT', '/User/Password', { body: change }),
+        (error) => (error as RegistryError).has('sign_in_failed'),
+      )
+      assert.equal(sent, 1)
+    } finally {
+      way.close()
+    }
+  })
+
   it('tells what was refused by its codes', async () => {
     const registry = clientAt(service.url)
     const { accountID, investmentID } = fund
