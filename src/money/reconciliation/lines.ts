@@ -1,5 +1,7 @@
+import sql, { raw } from 'sql-template-tag'
 import { counts, idsOf } from '../../ledger/biz-transaction/kinds.ts'
 import { lookups } from '../../platform/lookup/lookups.ts'
+import type { Fragment } from '../../platform/sql/handle.ts'
 
 /**
  * The reconciliation of distributions and payment runs, in SQL: a line for each figure, with what
@@ -74,10 +76,17 @@ const shown = (lines: Line[]) =>
 
 const columns = 'l.place, l.item, coalesce(l.count, 0) as count, l.amount, l.should_be'
 
+/** Whether a row under an alias is one of those that are wanted. */
+type Own = (alias: string) => Fragment
+
+const taxIDs = raw(idsOf('Withholding tax'))
+const paymentIDs = raw(idsOf('Distribution payment'))
+const movedIDs = raw(idsOf('Distribution payment', 'Withholding tax'))
+
 /** What became of the transactions of distributions: tax, and cash by where it is. */
-const transactions = `
+const transactions = (own: Own) => sql`
   select t.product_id, t.corporate_action_id,
-    -sum(t.amount) filter (where t.biz_transaction_type_id in ${idsOf('Withholding tax')}) as tax,
+    -sum(t.amount) filter (where t.biz_transaction_type_id in ${taxIDs}) as tax,
     sum(m.amount) as in_runs, count(m.amount) as run_count,
     sum(t.amount) filter (where m.amount is null and w.excepted) as exceptions,
     count(*) filter (where m.amount is null and w.excepted) as exception_count,
@@ -89,15 +98,15 @@ const transactions = `
   left join lateral (
     select exists (select 1 from payment_exception z where z.product_id = t.product_id
       and z.biz_transaction_id = t.biz_transaction_id) as excepted
-    where t.biz_transaction_type_id in ${idsOf('Distribution payment')}) w on true
-  where t.corporate_action_id is not null and ${counts('t')}
-    and t.biz_transaction_type_id in ${idsOf('Distribution payment', 'Withholding tax')}
+    where t.biz_transaction_type_id in ${paymentIDs}) w on true
+  where ${own('t')} and t.corporate_action_id is not null and ${raw(counts('t'))}
+    and t.biz_transaction_type_id in ${movedIDs}
   group by t.product_id, t.corporate_action_id`
 
 /** Distributions that no stage is at work on, each with its lines. */
-const distributions = `
+const distributions = (own: Own) => sql`
   select d.product_id, 'Distribution' as of, d.corporate_action_id as id, d.name,
-    d.payment_date as date, ${columns}
+    d.payment_date as date, ${raw(columns)}
   from distribution d
   join (
     select product_id, corporate_action_id, count(*) as count, sum(gross_amount) as gross,
@@ -105,13 +114,13 @@ const distributions = `
       count(*) filter (where tax_amount > 0) as taxed,
       count(*) filter (where drp_amount > 0) as reinvesting,
       count(*) filter (where cash_amount > 0) as paid
-    from entitlement group by product_id, corporate_action_id) e
+    from entitlement e where ${own('e')} group by product_id, corporate_action_id) e
     on e.product_id = d.product_id and e.corporate_action_id = d.corporate_action_id
-  left join (${transactions}) t on t.product_id = d.product_id
+  left join (${transactions(own)}) t on t.product_id = d.product_id
     and t.corporate_action_id = d.corporate_action_id
-  cross join lateral (values ${shown(distributionLines)})
+  cross join lateral (values ${raw(shown(distributionLines))})
     l (place, item, count, amount, should_be)
-  where d.distribution_status_id >= ${Declared} and not exists (
+  where ${own('d')} and d.distribution_status_id >= ${raw(String(Declared))} and not exists (
     select 1 from distribution_stage g where g.product_id = d.product_id
       and g.corporate_action_id = d.corporate_action_id)`
 
@@ -119,31 +128,46 @@ const byState = (state: string, name: string) =>
   `sum(amount) filter (where state ${state}) as ${name},
     count(*) filter (where state ${state}) as ${name}_count`
 
-const runs = `
+const states = [
+  byState("= 'Paid'", 'paid'),
+  byState("= 'Returned'", 'returned'),
+  byState("= 'Reissued'", 'reissued'),
+  byState("= 'Unclaimed'", 'unclaimed'),
+  byState("in ('Pending', 'Sent')", 'awaited'),
+].join(', ')
+
+const runs = (own: Own) => sql`
   select r.product_id, 'Payment run' as of, r.payment_run_id as id, r.state::text as name,
-    r.processing_date as date, ${columns}
+    r.processing_date as date, ${raw(columns)}
   from payment_run r
   left join (
     select product_id, payment_run_id, count(*) as count, sum(amount) as amount,
-      ${byState("= 'Paid'", 'paid')}, ${byState("= 'Returned'", 'returned')},
-      ${byState("= 'Reissued'", 'reissued')}, ${byState("= 'Unclaimed'", 'unclaimed')},
-      ${byState("in ('Pending', 'Sent')", 'awaited')}
-    from payment group by product_id, payment_run_id) p
+      ${raw(states)}
+    from payment p where ${own('p')} group by product_id, payment_run_id) p
     on p.product_id = r.product_id and p.payment_run_id = r.payment_run_id
   left join (
     select product_id, payment_run_id, sum(amount) as amount
-    from payment_item group by product_id, payment_run_id) m
+    from payment_item m where ${own('m')} group by product_id, payment_run_id) m
     on m.product_id = r.product_id and m.payment_run_id = r.payment_run_id
   left join (
     select product_id, payment_run_id, sum(payment_count) as count, sum(amount) as amount
-    from payment_run_file group by product_id, payment_run_id) f
+    from payment_run_file f where ${own('f')} group by product_id, payment_run_id) f
     on f.product_id = r.product_id and f.payment_run_id = r.payment_run_id
   left join (
     select product_id, payment_run_id, count(*) as count, sum(amount) as amount
-    from payment_exception group by product_id, payment_run_id) x
+    from payment_exception x where ${own('x')} group by product_id, payment_run_id) x
     on x.product_id = r.product_id and x.payment_run_id = r.payment_run_id
-  cross join lateral (values ${shown(runLines)})
-    l (place, item, count, amount, should_be)`
+  cross join lateral (values ${raw(shown(runLines))})
+    l (place, item, count, amount, should_be)
+  where ${own('r')}`
 
-/** Every line of every distribution and run: product_id, of, id, name, date, place, item, … */
-export const reconciliationLines = `${distributions} union all ${runs}`
+/**
+ * Every line of the distributions and runs of a product, or of all: product_id, of, id, name, date,
+ * place, item, … Which product is said of each table: where the ledger is spread, that of what was
+ * known is found in no other way.
+ */
+export function reconciliationLines(productID?: number): Fragment {
+  const own: Own = (alias) =>
+    productID === undefined ? sql`true` : sql`${raw(alias)}.product_id = ${productID}`
+  return sql`${distributions(own)} union all ${runs(own)}`
+}

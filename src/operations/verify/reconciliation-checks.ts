@@ -4,7 +4,7 @@ import type { Check } from './checks.ts'
 /** The lines of one figure, of a distribution or a run, that are not what they should be. */
 const lines = (of: 'Distribution' | 'Payment run', item: string) => `
   select l.product_id, l.of, l.id, l.item, l.amount, l.should_be
-  from (${reconciliationLines}) l
+  from (${reconciliationLines().text}) l
   where l.of = '${of}' and l.item = '${item}' and l.amount <> l.should_be`
 
 /** What report 10 shows, for every distribution and every run there is. */

@@ -1,4 +1,4 @@
-import sql, { raw } from 'sql-template-tag'
+import sql from 'sql-template-tag'
 import { reconciliationLines } from '../../money/reconciliation/lines.ts'
 import type { Snapshot } from '../../platform/sql/handle.ts'
 import { aboutProduct, inPeriod } from './about.ts'
@@ -46,8 +46,7 @@ export const reconciliationSketch = async (
       select l.of, l.id::text as number, l.name, l.date, l.item, l.count, l.place,
         round(l.amount, 2) as amount, round(l.should_be, 2) as "shouldBe",
         round(l.amount - l.should_be, 2) as difference, l.id
-      from (${raw(reconciliationLines)}) l
-      where l.product_id = ${productID} and ${wanted}`,
+      from (${reconciliationLines(productID)}) l where ${wanted}`,
     order: sql`of, id, place`,
   }
 }
