@@ -2,7 +2,6 @@ import { ActionIcon, AppShell, Burger, Group, Kbd, Text, UnstyledButton } from '
 import { useDisclosure } from '@mantine/hooks'
 import { Outlet, useParams, useRouterState } from '@tanstack/react-router'
 import { lazy, type ReactNode, Suspense } from 'react'
-import { useEarlyLookups } from '../shared/api/lookups.ts'
 import { useProducts } from '../shared/api/products.ts'
 import { ClashDialog } from '../shared/form/ClashDialog.tsx'
 import { useMay } from '../shared/permission.ts'
@@ -26,7 +25,6 @@ export function Frame() {
   const [keys, keysHandle] = useDisclosure()
   const [help, helpHandle] = useDisclosure()
   const path = useRouterState({ select: ({ location }) => location.pathname })
-  useEarlyLookups()
   const products = useProducts()
   const product = productOf(path, products)
   useKeys(product, keysHandle.open)

@@ -1,4 +1,4 @@
-import { usePrefetchQuery, useSuspenseQuery } from '@tanstack/react-query'
+import { useSuspenseQuery } from '@tanstack/react-query'
 import type { Category, LookupValue } from '../../../src/platform/lookup/lookups.ts'
 import { api } from './client.ts'
 
@@ -9,9 +9,6 @@ export const lookupQuery = {
   queryFn: async () => (await api.get<LookupValue[]>('/Common/Lookup')).data,
   staleTime: Number.POSITIVE_INFINITY,
 }
-
-/** Asks for them early: what needs them later does not make the page wait, and blank, in between. */
-export const useEarlyLookups = () => usePrefetchQuery(lookupQuery)
 
 export type Option = { value: string; label: string }
 

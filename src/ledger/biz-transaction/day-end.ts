@@ -2,6 +2,17 @@ import sql, { raw } from 'sql-template-tag'
 import type { Fragment } from '../../platform/sql/handle.ts'
 import { counts } from './kinds.ts'
 
+/** A posting that depends on what its holding has at the end of its day. */
+export const dayColumns = {
+  place: 'int',
+  account_id: 'int',
+  investment_id: 'int',
+  transaction_date: 'date',
+  quantity: 'numeric',
+  amount: 'numeric',
+  price: 'numeric',
+} as const
+
 /** What a holding, named by a row under an alias, has at the end of that row's transaction_date. */
 export const heldAtDayEnd = (productID: number, alias: string): Fragment => sql`
     select b.closing_quantity from transaction_line b

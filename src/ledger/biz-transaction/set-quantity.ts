@@ -2,7 +2,7 @@ import sql from 'sql-template-tag'
 import { lookups } from '../../platform/lookup/lookups.ts'
 import type { Tx } from '../../platform/sql/handle.ts'
 import { type RowOf, recordset } from '../../platform/sql/recordset.ts'
-import { heldAtDayEnd } from './day-end.ts'
+import { dayColumns, heldAtDayEnd } from './day-end.ts'
 import type { Priced } from './item.ts'
 
 const type = lookups.BizTransactionType['Set quantity']
@@ -62,18 +62,8 @@ export async function setQuantities(
   })
 }
 
-const targetColumns = {
-  place: 'int',
-  account_id: 'int',
-  investment_id: 'int',
-  transaction_date: 'date',
-  quantity: 'numeric',
-  amount: 'numeric',
-  price: 'numeric',
-} as const
-
 /** By how much each target differs from what the ledger holds at the end of its day. */
-const changes = (productID: number, targets: RowOf<typeof targetColumns>[]) => sql`
+const changes = (productID: number, targets: RowOf<typeof dayColumns>[]) => sql`
   select t.*, t.quantity - coalesce(s.closing_quantity, 0) as change
-  from ${recordset('t', targets, targetColumns)}
+  from ${recordset('t', targets, dayColumns)}
   left join lateral (${heldAtDayEnd(productID, 't')}) s on true`

@@ -2,7 +2,7 @@ import sql from 'sql-template-tag'
 import { lookups } from '../../platform/lookup/lookups.ts'
 import type { Tx } from '../../platform/sql/handle.ts'
 import { recordset } from '../../platform/sql/recordset.ts'
-import { heldAtDayEnd } from './day-end.ts'
+import { dayColumns, heldAtDayEnd } from './day-end.ts'
 import type { Priced } from './item.ts'
 
 const type = lookups.BizTransactionType.Redemption
@@ -31,7 +31,7 @@ export async function redeemWholeHoldings(
   }))
   const whole = await tx.query<{ place: number; quantity: string }>(sql`
     select g.place, trim_scale(-s.closing_quantity) as quantity
-    from ${recordset('g', redeemed, redeemedColumns)}
+    from ${recordset('g', redeemed, dayColumns)}
     join investment i on i.investment_id = g.investment_id
     cross join lateral (${heldAtDayEnd(productID, 'g')}) s
     where -g.quantity > s.closing_quantity and s.closing_quantity > 0
@@ -42,13 +42,3 @@ export async function redeemWholeHoldings(
     return quantity === undefined ? row : { ...row, figures: { ...row.figures, quantity } }
   })
 }
-
-const redeemedColumns = {
-  place: 'int',
-  account_id: 'int',
-  investment_id: 'int',
-  transaction_date: 'date',
-  quantity: 'numeric',
-  amount: 'numeric',
-  price: 'numeric',
-} as const
