@@ -80,7 +80,7 @@ describe('The console’s files', { skip }, () => {
     await page.getByRole('button', { name: 'Passport of Ann' }).click()
     await page.getByRole('img', { name: 'Passport of Ann' }).waitFor()
     await press('Delete')
-    await page.getByRole('dialog').last().getByRole('button', { name: 'Delete' }).click()
+    await press('Delete the document')
     await page.getByText('No document here').waitFor()
   })
 
