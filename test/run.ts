@@ -17,6 +17,13 @@ import { measureSlowness } from './support/patience.ts'
 const compiled = '.tested'
 /** Files to a process: to load the service and warm it up takes longer than most of them do. */
 const inGroup = 4
+/** What takes longest comes first, each in another process: none is left alone at the end. */
+const longest = `console/pages operations/start access/authorization crash console/settings
+  records/report-worker console/areas money/distribution-job-crash console/day
+  integration/import-crash operations/backup operations/cli console/files fuzz operations/demo
+  faults-clients parties/investor-plans faults access/database-login access/secrets`
+  .split(/\s+/)
+  .map((name) => `${name}.test.js`)
 const { REGISTRY_TEST_DATABASE_URL: given } = process.env
 const server = given ? givenServer(new URL(given)) : await startServer()
 let status = 1
@@ -72,7 +79,9 @@ function compileAll(): string[] {
   for (const name of ['migrations', 'scale-out', 'scripts', 'dist', 'package.json'])
     symlinkSync(join('..', name), join(compiled, name))
   const names = readdirSync(join(compiled, 'test'), { recursive: true, encoding: 'utf8' })
-  return grouped(names.filter((name) => name.endsWith('.test.js')).sort())
+  const files = names.filter((name) => name.endsWith('.test.js')).sort()
+  const others = files.filter((file) => !longest.includes(file))
+  return grouped([...longest, ...others])
 }
 
 /** The files dealt like cards, so that the long ones of a folder are not in one process. */

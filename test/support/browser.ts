@@ -121,7 +121,7 @@ export async function findings(page: Page, rules?: string[]): Promise<string[]> 
         (one) => one.playState !== 'running' || one.effect?.getTiming().iterations === Infinity,
       ),
   )
-  await page.evaluate(axeSource)
+  if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(axeSource)
   return page.evaluate(async (runOnly) => {
     const { axe } = globalThis as unknown as { axe: Axe }
     const { violations } = await axe.run({ resultTypes: ['violations'], ...runOnly })
