@@ -22,6 +22,8 @@ const { values } = parseArgs({
     rounds: { type: 'string', default: '3' },
     seconds: { type: 'string', default: '4' },
     entities: { type: 'string', default: '2000' },
+    /** Records to a page: 1000 is the most that a page has, 100 what one gets who names no size. */
+    page: { type: 'string', default: '1000' },
     only: { type: 'string', default: '' },
   },
 })
@@ -36,7 +38,7 @@ const person = '{"externalPersonId":"B{u}","firstName":"Ann","lastName":"Smith"}
 const entity =
   '{"name":"Bench {u}","externalBizEntityId":"B{u}","bizEntityTypeID":1,"bizEntityStatusID":1,' +
   `"accounts":[{"productID":1}],"bizEntityParties":[{"person":${person}}]}`
-const page = 'ProductID=1&PageSize=100'
+const page = `ProductID=1&PageSize=${values.page}`
 
 type Work = { name: string; call: Call; least?: number }
 const work: Work[] = [

@@ -3,7 +3,7 @@ import { type Actor, inScope } from '../../platform/actor.ts'
 import { conflict } from '../../platform/refusal.ts'
 import { recordOf } from '../../platform/shape/mask.ts'
 import type { Fragment, Sql, Tx } from '../../platform/sql/handle.ts'
-import { identified, identify, namesAny, noSuch } from '../../platform/sql/identify.ts'
+import { identified, identify, nameOf, namesAny, noSuch } from '../../platform/sql/identify.ts'
 import { type LedgerScope, page, renderPage } from '../../platform/sql/paging.ts'
 import { columns, nothingLeft, render } from '../../platform/sql/render.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
@@ -43,7 +43,16 @@ export function ledgerScope(actor: Actor, query: object, column: string): Ledger
   const within = namesAny(productParameter, query)
     ? sql`${raw(column)} = (${products})`
     : sql`${raw(column)} = any(array(${products}))`
-  return { within, products, isOf: (productID) => sql`${raw(column)} = ${productID}` }
+  const isOf = (productID: number) => sql`${raw(column)} = ${productID}`
+  return { within, products, isOf, only: namedByID(actor, query) }
+}
+
+/** The product that is named by its own id, which need not be looked up; 0 for none to be seen. */
+function namedByID({ productIDs }: Actor, query: object): number | undefined {
+  const name = nameOf(productParameter, query)
+  if (name?.column !== productParameter.identity.columns[0]) return undefined
+  const id = Number(name!.value)
+  return productIDs === null || productIDs.includes(id) ? id : 0
 }
 
 /** The id of a product that a request names and the caller may see. */

@@ -181,7 +181,8 @@ export async function readTransactions(
 }
 
 /** The product of a scope that has no more than one. */
-async function onlyProduct(handle: Sql, { products }: LedgerScope): Promise<number | undefined> {
+async function onlyProduct(handle: Sql, { products, only }: LedgerScope) {
+  if (only !== undefined) return only
   const found = await handle.query<{ product_id: number }>(sql`${products} limit 2`)
   return found.length === 1 ? found[0]!.product_id : undefined
 }

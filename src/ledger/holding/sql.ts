@@ -135,25 +135,32 @@ const itsInvestment = raw(`cross join lateral (
 
 const { Declared } = lookups.DistributionStatus
 
+/** What an allotment left of the money of an entitlement e. */
+const leftOver = raw('e.drp_residual - e.residual_before')
+const isAllotted = (day: Fragment) => sql`coalesce(c.drp_allotment_date, c.payment_date) <= ${day}`
+
+/** What of such money was paid out to holding h by a day. */
+const paidOut = (day: Fragment) => sql`(
+  select coalesce(sum(r.amount), 0) from residual_payment r
+  where r.product_id = h.product_id and r.account_id = h.account_id
+    and r.investment_id = h.investment_id and r.reversed_date is null
+    and r.payment_date <= ${day})`
+
+/** The entitlements e of holding h, with their distributions c. */
+const itsEntitlements = raw(`entitlement e
+  join distribution c on c.product_id = e.product_id
+    and c.corporate_action_id = e.corporate_action_id
+  where e.product_id = h.product_id and e.account_id = h.account_id
+    and e.investment_id = h.investment_id`)
+
 /** What allotments up to a day left of the money of holding h, less what was paid out by then. */
 const residualBy = (day: Fragment) => sql`
-  select coalesce(sum(m.amount), 0) from (
-    select e.drp_residual - e.residual_before as amount
-    from entitlement e
-    join distribution c on c.product_id = e.product_id
-      and c.corporate_action_id = e.corporate_action_id
-    where e.product_id = h.product_id and e.account_id = h.account_id
-      and e.investment_id = h.investment_id and e.drp_residual is not null
-      and coalesce(c.drp_allotment_date, c.payment_date) <= ${day}
-    union all
-    select -r.amount from residual_payment r
-    where r.product_id = h.product_id and r.account_id = h.account_id
-      and r.investment_id = h.investment_id and r.reversed_date is null
-      and r.payment_date <= ${day}) m`
+  select coalesce(sum(${leftOver}), 0) - ${paidOut(day)}
+  from ${itsEntitlements} and e.drp_residual is not null and ${isAllotted(day)}`
 
 /**
  * Of a position at the end of the day: what is declared and not yet paid, what was paid, DRP
- * included, and what DRP allotments left of it.
+ * included, and what DRP allotments left of it. In one look at its entitlements.
  */
 const distributionsOf = sql`
   select
@@ -161,12 +168,9 @@ const distributionsOf = sql`
       and (c.distribution_status_id = ${Declared} or c.payment_date > d.date)), 0) as declared,
     coalesce(sum(e.gross_amount) filter (
       where c.distribution_status_id > ${Declared} and c.payment_date <= d.date), 0) as paid,
-    (${residualBy(sql`d.date`)}) as residual
-  from entitlement e
-  join distribution c on c.product_id = e.product_id
-    and c.corporate_action_id = e.corporate_action_id
-  where e.product_id = h.product_id and e.account_id = h.account_id
-    and e.investment_id = h.investment_id`
+    coalesce(sum(${leftOver}) filter (where ${isAllotted(sql`d.date`)}), 0)
+      - ${paidOut(sql`d.date`)} as residual
+  from ${itsEntitlements}`
 
 const order = 'h.product_id, h.account_id, h.investment_id'
 const mostHoldings = `(select max(account_id)::bigint from account)

@@ -3,8 +3,8 @@ import pg from 'pg'
 
 /**
  * The column of a select whose values are given as the bytes that came: a Buffer of UTF-8. It must
- * be of type json. A page of 1000 entities has four megabytes; to make a text of them, and of the
- * text bytes again for the caller, would keep everybody else waiting.
+ * be of type json or text. A page of 1000 entities has four megabytes; to make a text of them, and
+ * of the text bytes again for the caller, would keep everybody else waiting.
  */
 export const bytesColumn = 'json_bytes'
 

@@ -43,12 +43,15 @@ export type LedgerScope = {
   isOf: (productID: number) => Fragment
   /** A select of their ids. */
   products: Fragment
+  /** The one product of them, where that is known. */
+  only?: number | undefined
 }
 
 /** The rows of one product that is known. */
 export const ofProduct = (column: string, productID: number): LedgerScope => {
   const isOf = (id: number) => sql`${raw(column)} = ${id}`
-  return { within: isOf(productID), isOf, products: sql`select ${productID}::int as product_id` }
+  const products = sql`select ${productID}::int as product_id`
+  return { within: isOf(productID), isOf, products, only: productID }
 }
 
 type List = {
@@ -97,6 +100,7 @@ export async function renderPage(
 
 const shownBy = ({ show = (rows: Fragment) => rows }: List) => show
 
+/** As text: a coordinator of Citus would parse as JSON what it only passes on. */
 async function inOne(
   handle: Sql,
   rows: Fragment,
@@ -107,7 +111,7 @@ async function inOne(
   const shown = await shownBy(list)(rows)
   const [found] = await handle.query<Page>(
     placed(sql`
-    select coalesce(json_agg(r${raw(newestFirst(wanted, list.key))}), '[]') as ${bytes},
+    select coalesce(json_agg(r${raw(newestFirst(wanted, list.key))}), '[]')::text as ${bytes},
       count(*)::int as count, ${raw(lastKey(wanted, list.key))} as last
     from (${shown}) r`),
   )
@@ -115,8 +119,12 @@ async function inOne(
 }
 
 /** The products that a list is read of one by one: those of its scope, where they live apart. */
-async function partsOf(handle: Sql, { products }: LedgerScope): Promise<number[] | undefined> {
+async function partsOf(
+  handle: Sql,
+  { products, only }: LedgerScope,
+): Promise<number[] | undefined> {
   if (!(await handle.isSpread())) return undefined
+  if (only !== undefined) return [only]
   const rows = await handle.query<{ product_id: number }>(products)
   // Of none there are no rows, of whichever we ask.
   return rows.length > 0 ? rows.map(({ product_id }) => product_id) : [0]

@@ -23,8 +23,8 @@ export const types = {
         ? Number
         : pg.types.getTypeParser(oid, format),
 }
-const { DATE, TIMESTAMP, TIMESTAMPTZ, JSON: JSON_TYPE, JSONB, NUMERIC } = pg.types.builtins
-const asText = new Set<number>([DATE, TIMESTAMP, TIMESTAMPTZ, JSON_TYPE, JSONB, NUMERIC])
+const { DATE, TIMESTAMP, TIMESTAMPTZ, JSON: JSON_TYPE, JSONB, NUMERIC, TEXT } = pg.types.builtins
+const asText = new Set<number>([DATE, TIMESTAMP, TIMESTAMPTZ, JSON_TYPE, JSONB, NUMERIC, TEXT])
 
 // Everything we ask has an index behind it. Without sequential scans a plan made while a table was
 // small stays right while it grows, before anybody has counted its rows; the few statements that

@@ -1,4 +1,4 @@
-  select coalesce(json_agg(r), '[]') as json_bytes,
+  select coalesce(json_agg(r), '[]')::text as json_bytes,
     count(*)::int as count, json_build_array((array_agg(r."productID"))[count(*)], (array_agg(r."accountID"))[count(*)], (array_agg(r."investmentID"))[count(*)]) as last
   from (
     select a.biz_entity_id as "bizEntityID",
@@ -41,19 +41,16 @@ where b.product_id = h.product_id and b.account_id = h.account_id
   and b.investment_id = h.investment_id and b.transaction_date <= $1
   and b.biz_transaction_status_id <> 3
 order by b.transaction_date desc, b.biz_transaction_id desc limit 1) s where (s.quantity > 0 or (
-select coalesce(sum(m.amount), 0) from (
-  select e.drp_residual - e.residual_before as amount
-  from entitlement e
-  join distribution c on c.product_id = e.product_id
-    and c.corporate_action_id = e.corporate_action_id
-  where e.product_id = h.product_id and e.account_id = h.account_id
-    and e.investment_id = h.investment_id and e.drp_residual is not null
-    and coalesce(c.drp_allotment_date, c.payment_date) <= $2::date
-  union all
-  select -r.amount from residual_payment r
-  where r.product_id = h.product_id and r.account_id = h.account_id
-    and r.investment_id = h.investment_id and r.reversed_date is null
-    and r.payment_date <= $3::date) m) > 0) and h.product_id = (
+select coalesce(sum(e.drp_residual - e.residual_before), 0) - (
+select coalesce(sum(r.amount), 0) from residual_payment r
+where r.product_id = h.product_id and r.account_id = h.account_id
+  and r.investment_id = h.investment_id and r.reversed_date is null
+  and r.payment_date <= $2::date)
+from entitlement e
+join distribution c on c.product_id = e.product_id
+  and c.corporate_action_id = e.corporate_action_id
+where e.product_id = h.product_id and e.account_id = h.account_id
+  and e.investment_id = h.investment_id and e.drp_residual is not null and coalesce(c.drp_allotment_date, c.payment_date) <= $3::date) > 0) and h.product_id = (
   select p.product_id from product p
   where true and p.product_id = $4) and h.account_id = $5::bigint
   and ($6::bigint = 0 or $7::bigint < (select max(account_id)::bigint from account)
@@ -84,20 +81,12 @@ select
     and (c.distribution_status_id = $11 or c.payment_date > d.date)), 0) as declared,
   coalesce(sum(e.gross_amount) filter (
     where c.distribution_status_id > $12 and c.payment_date <= d.date), 0) as paid,
-  (
-select coalesce(sum(m.amount), 0) from (
-  select e.drp_residual - e.residual_before as amount
-  from entitlement e
-  join distribution c on c.product_id = e.product_id
-    and c.corporate_action_id = e.corporate_action_id
-  where e.product_id = h.product_id and e.account_id = h.account_id
-    and e.investment_id = h.investment_id and e.drp_residual is not null
-    and coalesce(c.drp_allotment_date, c.payment_date) <= d.date
-  union all
-  select -r.amount from residual_payment r
-  where r.product_id = h.product_id and r.account_id = h.account_id
-    and r.investment_id = h.investment_id and r.reversed_date is null
-    and r.payment_date <= d.date) m) as residual
+  coalesce(sum(e.drp_residual - e.residual_before) filter (where coalesce(c.drp_allotment_date, c.payment_date) <= d.date), 0)
+    - (
+select coalesce(sum(r.amount), 0) from residual_payment r
+where r.product_id = h.product_id and r.account_id = h.account_id
+  and r.investment_id = h.investment_id and r.reversed_date is null
+  and r.payment_date <= d.date) as residual
 from entitlement e
 join distribution c on c.product_id = e.product_id
   and c.corporate_action_id = e.corporate_action_id
