@@ -84,13 +84,14 @@ describe('An import among others', () => {
     const other = new pg.Client(service.connection)
     await other.connect()
     try {
-      // Who keeps a refused row waits for us.
+      // Who keeps a refused row waits for us. One by one: Citus tells its workers of each.
       await other.query(`
         create function wait_for_test() returns trigger language plpgsql as $$
-        begin perform pg_advisory_xact_lock(7); return new; end $$;
+        begin perform pg_advisory_xact_lock(7); return new; end $$`)
+      await other.query(`
         create trigger waits before insert on import_refusal
-          for each row execute function wait_for_test();
-        select pg_advisory_lock(7)`)
+          for each row execute function wait_for_test()`)
+      await other.query('select pg_advisory_lock(7)')
       const terms = { type: 'Transactions', mode: 'validate' }
       const { data } = await sendFile(service.admin, terms, transactions(...rows))
       const killed = new Set<number>()
