@@ -52,18 +52,24 @@ describe('The file that distributes the tables', () => {
       assert.ok(text.includes(`'product_id', colocate_with => '${first!.table}');`), text)
   })
 
+  /** The statements of the migrations that a spread register may still be brought by. */
+  const later = readdirSync(migrationsFolder)
+    .filter((name) => /^\d{4}-/.test(name) && name > '0038')
+    .flatMap((name) => statementsOf(readFileSync(new URL(name, migrationsFolder), 'utf8')))
+
   it('can be followed by migrations: what a new table refers to is told after it', () => {
     const others = steps.filter(({ kind }) => kind !== 'citus_add_local_table_to_metadata')
     const isPlaced = new Set(others.map(({ table }) => table))
-    const later = readdirSync(migrationsFolder).filter(
-      (name) => /^\d{4}-/.test(name) && name > '0038',
-    )
-    const early = later.flatMap((name) =>
-      statementsOf(readFileSync(new URL(name, migrationsFolder), 'utf8')).filter(
-        (text) => isPlaced.has(tableMadeBy(text)) && /\breferences\b/.test(text),
-      ),
+    const early = later.filter(
+      (text) => isPlaced.has(tableMadeBy(text)) && /\breferences\b/.test(text),
     )
     assert.deepEqual(early, [])
+  })
+
+  it('can be followed by migrations: a constraint of a table comes alone', () => {
+    const others = /^alter table \w+\s[\s\S]*,\s*(add|drop|alter) /
+    const mixed = later.filter((text) => /\badd constraint\b/.test(text) && others.test(text))
+    assert.deepEqual(mixed, [])
   })
 
   it('brings every function that statements compute with to the workers', async () => {

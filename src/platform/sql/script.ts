@@ -14,5 +14,13 @@ export function statementsOf(script: string): string[] {
     statements.push(text)
     text = ''
   }
-  return text === '' ? statements : [...statements, text]
+  return (text === '' ? statements : [...statements, text]).flatMap(constraintsOneByOne)
+}
+
+/** Of several constraints that a statement adds to a table Citus takes one at a time, too. */
+function constraintsOneByOne(statement: string): string[] {
+  const [, table = '', list = ''] =
+    /^alter table (\w+)\s+(add constraint [\s\S]+);\s*$/.exec(statement) ?? []
+  const added = list.split(/,\n\s*(?=add constraint )/)
+  return added.length > 1 ? added.map((one) => `alter table ${table} ${one};`) : [statement]
 }
