@@ -36,7 +36,6 @@ const reasons: Record<string, readonly string[]> = {
   ],
   'bends tables under a check of verify, which on Citus looks at copies of them': [
     'operations/verify.test.ts', // that verify finds something there: test/citus/backup.ts
-    'operations/verify-distribution.test.ts',
     'operations/verify-payment.test.ts',
   ],
   'is about the plans or the marks of one server': [

@@ -4,7 +4,7 @@ import pg from 'pg'
 import { distributionChecks } from '../../src/operations/verify/distribution-checks.ts'
 import { verify } from '../../src/operations/verify/verify.ts'
 import { foundAfter } from '../support/corruption.ts'
-import { rowsOf } from '../support/database.ts'
+import { isSpread, rowsOf } from '../support/database.ts'
 import {
   account,
   allot,
@@ -240,9 +240,12 @@ describe('Distributions that are right', () => {
   it('pass every check', () => assertVerified(service))
 })
 
+/** A check that Citus takes only where verify makes it, on copies: the note below is counted so. */
+const onCopies = (name: string) => isSpread && /overtaken/.test(name) && 'verified on copies there'
+
 describe('verify finds it when it does not hold that', () => {
   for (const { name, violations } of distributionChecks)
-    it(name, async () => {
+    it(name, { skip: onCopies(name) }, async () => {
       assert.ok(corruptions[name]?.length, 'the test knows a way to break it')
       for (const corruption of corruptions[name]!)
         assert.ok((await foundAfter(client, corruption, violations)) > 0, corruption)
