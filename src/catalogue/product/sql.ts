@@ -50,8 +50,8 @@ export function ledgerScope(actor: Actor, query: object, column: string): Ledger
 /** The product that is named by its own id, which need not be looked up; 0 for none to be seen. */
 function namedByID({ productIDs }: Actor, query: object): number | undefined {
   const name = nameOf(productParameter, query)
-  if (name?.column !== productParameter.identity.columns[0]) return undefined
-  const id = Number(name!.value)
+  if (!name || name.column !== productParameter.identity.columns[0]) return undefined
+  const id = Number(name.value)
   return productIDs === null || productIDs.includes(id) ? id : 0
 }
 
