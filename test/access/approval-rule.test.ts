@@ -36,6 +36,48 @@ describe('Rules', () => {
     refused(changed, 400, 'invalid_value')
   })
 
+  it('hold back what goes with its owner, left out or deleted, and nothing else', async () => {
+    const { productID } = await newProduct(service)
+    const nested = {
+      paymentDetails: [{ bsb: '062-000', accountNumber: '12345678' }],
+      addresses: [{ addressLine: '1 High St' }],
+    }
+    const given = entityOf(productID, nested)
+    const entity = only(await service.admin.post('/BizEntity', given))
+    const bare = only(await service.admin.post('/BizEntity', entityOf(productID)))
+    const address = { addressLine: '2 Low St' }
+    const owner = { firstName: 'Ann', addresses: [address] }
+    const { personID } = only(await service.admin.post('/Person', owner))
+    const rules = await Promise.all(
+      ['PaymentDetail', 'Address'].map((resource) =>
+        service.admin.post('/ApprovalRule', { resource }),
+      ),
+    )
+    const { paymentDetails: _gone, ...without } = entity
+    const held = [
+      await service.admin.put('/BizEntity', without),
+      await service.admin.delete(`/BizEntity?BizEntityID=${entity.bizEntityID}`),
+      await service.admin.put('/Person', { personID, firstName: 'Ann' }),
+      await service.admin.delete(`/Person?PersonID=${personID}`),
+    ]
+    for (const reply of held) assert.equal(reply.status, 202, reply.text)
+    only(await service.admin.put('/BizEntity', { ...entity, name: 'Another name' }))
+    only(await service.admin.post('/BizEntity', entityOf(productID, { paymentDetails: [] })))
+    const deleted = await service.admin.delete(`/BizEntity?BizEntityID=${bare.bizEntityID}`)
+    assert.equal(deleted.status, 200, deleted.text)
+    for (const { approvalRuleID } of rules.map(only))
+      await service.admin.delete(`/ApprovalRule?ApprovalRuleID=${approvalRuleID}`)
+  })
+
+  it('in any letter case keep imports from passing around them', async () => {
+    const operation = 'post /investment/price'
+    const { approvalRuleID } = only(await service.admin.post('/ApprovalRule', { operation }))
+    const content = Buffer.from('securityCode,priceDate,price\nX,2026-01-01,1\n').toString('base64')
+    const order = { type: 'Prices', mode: 'atomic', fileName: 'p.csv', content }
+    refused(await service.admin.post('/Import', order), 409, 'approval_needed')
+    await service.admin.delete(`/ApprovalRule?ApprovalRuleID=${approvalRuleID}`)
+  })
+
   it('on what answers hide hold it back inside an entity, whatever changes with it', async () => {
     const { productID } = await newProduct(service)
     const taxed = { firstName: 'Ann', lastName: 'Example', taxationFileNumber: '123456782' }

@@ -23,7 +23,9 @@ export async function refuseAround(handle: Sql, written: WrittenElsewhere) {
 
 function concerns(rule: Rule, { resources, productIDs }: WrittenElsewhere): boolean {
   const [, path = ''] = rule.operation?.split(' ') ?? []
-  const about = rule.resource ?? path.split('/')[1] ?? ''
+  const about = (rule.resource ?? path.split('/')[1] ?? '').toLowerCase()
   const isOther = productIDs !== null && !rule.productIDs?.some((id) => productIDs.includes(id))
-  return resources.includes(about) && (rule.productIDs === null || !isOther)
+  return (
+    resources.some((one) => one.toLowerCase() === about) && (rule.productIDs === null || !isOther)
+  )
 }

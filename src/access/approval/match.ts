@@ -26,10 +26,19 @@ const nested: Record<string, Resource> = {
   organisation: 'Organisation',
 }
 
+const nestedResources = new Set<string>(Object.values(nested))
+/** What has nested records, which it takes along: replaced without them, or deleted. */
+const owners = new Set<string>(['BizEntity', 'Person', 'Organisation'])
+
 /** Whether a rule can be about a write at all: known before it is tried. */
 export function mayMatch(rule: Rule, { operation, resource }: About, body: unknown): boolean {
   if (rule.operation) return rule.operation.toLowerCase() === operation.toLowerCase()
-  return rule.resource === resource || holds(body, rule.resource!)
+  const takesAlong = owners.has(resource) && !operation.startsWith('POST ')
+  return (
+    rule.resource === resource ||
+    (takesAlong && nestedResources.has(rule.resource!)) ||
+    holds(body, rule.resource!)
+  )
 }
 
 const holds = (value: unknown, resource: string): boolean =>
@@ -59,10 +68,17 @@ function within({ resource }: Rule, about: About, changes: unknown): unknown {
 
 function* partsOf(value: unknown, resource: string): Generator<unknown> {
   for (const [name, inner] of entriesOf(value))
-    if (nested[name.toLowerCase()] === resource) yield inner
+    if (nested[name.toLowerCase()] === resource) yield* isEmpty(inner) ? [] : [inner]
     else if (name === 'taxNumbers') yield* taxNumbersOf(inner, resource)
-    else yield* partsOf(inner, resource)
+    else yield* partsOf(name === 'deleted' ? ownIn(inner) : inner, resource)
 }
+
+const isEmpty = (value: unknown) => entriesOf(value).length === 0
+
+/** What goes with a record that is deleted: persons and organisations that it names stay. */
+const ownIn = (record: unknown) =>
+  Object.fromEntries(entriesOf(record).filter(([name]) => !links.has(name)))
+const links = new Set(['bizEntityParties', 'associatedPersons'])
 
 /** Tax numbers whose masks may look alike are told beside the record, with the way to it. */
 function* taxNumbersOf(value: unknown, resource: string): Generator<unknown> {
