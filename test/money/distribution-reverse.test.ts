@@ -3,7 +3,6 @@ import { after, before, describe, it } from 'node:test'
 import { rowsOf } from '../support/database.ts'
 import {
   account,
-  allot,
   choose,
   configure,
   type Distribution,
@@ -272,40 +271,6 @@ describe('What is left of reinvested money', () => {
     const { drpResidualOnExit: _left, ...rest } = investment
     const kept = only(await service.admin.put('/Investment', rest))
     assert.equal(kept.drpResidualOnExit, 'Carry')
-  })
-})
-
-describe('GET /Distribution/Exceptions', () => {
-  it('shows what a back-dated change has overtaken, with both figures', async () => {
-    const fund = await fundOf(service, [100, 200])
-    const distribution = await configure(service, fund, { distributionAmountPerUnit: 1 })
-    await stage(service.admin, 'Declare', distribution)
-    const path =
-      `/Distribution/Exceptions?ProductID=${fund.productID}` +
-      `&CorporateActionID=${distribution.corporateActionID}`
-    assert.deepEqual(all(await service.admin.get(path)), [])
-    await allot(service, fund, [{ accountID: account(fund, 1), quantity: 5 }], '2025-06-30')
-    await allot(service, fund, [{ accountID: account(fund, 0), quantity: 5 }], '2025-07-01')
-    const found = only(await service.admin.get(path))
-    assert.deepEqual(
-      [found.accountID, found.entitledUnits, found.heldUnits, found.grossAmount],
-      [account(fund, 1), 200, 205, 200],
-    )
-  })
-
-  it('shows who would have been entitled by what was posted later', async () => {
-    const fund = await fundOf(service, [100, 0])
-    const distribution = await configure(service, fund, { distributionAmountPerUnit: 1 })
-    await stage(service.admin, 'Declare', distribution)
-    await allot(service, fund, [{ accountID: account(fund, 1), quantity: 5 }], '2025-06-30')
-    const path =
-      `/Distribution/Exceptions?ProductID=${fund.productID}` +
-      `&CorporateActionID=${distribution.corporateActionID}`
-    const found = only(await service.admin.get(path))
-    assert.deepEqual(
-      [found.accountID, found.entitledUnits, found.heldUnits, found.grossAmount],
-      [account(fund, 1), 0, 5, 0],
-    )
   })
 })
 

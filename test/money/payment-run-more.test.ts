@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { Client } from '../support/client.ts'
 import { rowsOf } from '../support/database.ts'
-import { account } from '../support/distribution.ts'
+import { account, fundOf } from '../support/distribution.ts'
 import { eventsAfter, readEvents } from '../support/events.ts'
 import { assertVerified, only, poster } from '../support/ledger.ts'
-import { mend, newRun, paidFund, paymentsOf, step } from '../support/payment-run.ts'
+import { mend, newRun, paidFund, paymentsOf, payOut, step } from '../support/payment-run.ts'
 import { temporaryFolder } from '../support/process.ts'
 import { fileOf, workFor } from '../support/reports.ts'
 import { type Service, startService } from '../support/service.ts'
@@ -140,6 +140,17 @@ describe('The report Payment reconciliation', () => {
     const { corporateActionID } = distribution
     const one = { ...body, corporateActionID, format: 'csv' }
     assert.equal((await fileOf(service.admin, one)).toString().split('\r\n').length, 17 + 2)
+  })
+
+  it('shows each line in the decimals of its currency, and names that', async () => {
+    const fund = await fundOf(service, [70], { investments: [{ currencyID: 8 }] })
+    const { corporateActionID } = await payOut(service, fund)
+    await newRun(service.admin, fund, { currencyID: 8, format: 'cheque list' })
+    const { productID } = fund
+    const body = { reportTypeID: 10, productID, corporateActionID, format: 'csv' }
+    const lines = (await fileOf(service.admin, body)).toString().split('\r\n')
+    assert.equal(lines[1], `Distribution,${corporateActionID},,2025-07-15,Declared,1,70,70,0,JPY`)
+    assert.match(lines[9]!, /^Payment run,.*,Payments,1,70,70,0,JPY$/)
   })
 })
 

@@ -201,7 +201,7 @@ export function refuseNothing(
   if (accounts > 0 && total !== '0') return
   const why =
     accounts === 0
-      ? `no account that counts held units ${recordDate}`
+      ? `no account that counts held units on ${recordDate}`
       : 'what each account would get is 0 after rounding'
   throw conflict('nobody_entitled', `Nobody is entitled: ${why}.`)
 }

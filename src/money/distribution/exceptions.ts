@@ -41,8 +41,9 @@ export const heldAtRecordDate = `coalesce((
   order by b.transaction_date desc, b.biz_transaction_id desc limit 1), 0)`
 
 /**
- * Accounts without an entitlement that hold units at the record date by what was posted or changed
- * after the distribution was declared. Whom it was not declared for has none of that.
+ * Accounts without an entitlement that hold units at the record date by what was posted, changed or
+ * taken back after the distribution was declared: of what is now dated up to that day, or was.
+ * Whom it was not declared for has none of that.
  */
 export const latecomers = `
   select e.product_id, d.corporate_action_id, e.account_id, 0::numeric as units,
@@ -58,8 +59,13 @@ export const latecomers = `
     and exists (
       select 1 from biz_transaction b
       where b.product_id = d.product_id and b.account_id = e.account_id
-        and b.investment_id = e.investment_id and b.transaction_date <= d.record_date
-        and ${counts('b')} and coalesce(b.updated_date, b.created_date) > d.declared_date)`
+        and b.investment_id = e.investment_id
+        and coalesce(b.updated_date, b.created_date) > d.declared_date
+        and (${counts('b')} or b.created_date <= d.declared_date)
+        and (b.transaction_date <= d.record_date or exists (
+          select 1 from biz_transaction_version v
+          where v.product_id = b.product_id and v.biz_transaction_id = b.biz_transaction_id
+            and v.valid_to > d.declared_date and v.transaction_date <= d.record_date)))`
 
 /**
  * Entitlements whose units no longer are the holding at the record date, with both figures; and

@@ -106,8 +106,9 @@ const transactions = (own: Own) => sql`
 /** Distributions that no stage is at work on, each with its lines. */
 const distributions = (own: Own) => sql`
   select d.product_id, 'Distribution' as of, d.corporate_action_id as id, d.name,
-    d.payment_date as date, ${raw(columns)}
+    d.payment_date as date, i.currency_id, ${raw(columns)}
   from distribution d
+  join investment i on i.investment_id = d.investment_id
   join (
     select product_id, corporate_action_id, count(*) as count, sum(gross_amount) as gross,
       sum(tax_amount) as tax, sum(drp_amount) as drp, sum(cash_amount) as cash,
@@ -138,7 +139,7 @@ const states = [
 
 const runs = (own: Own) => sql`
   select r.product_id, 'Payment run' as of, r.payment_run_id as id, r.state::text as name,
-    r.processing_date as date, ${raw(columns)}
+    r.processing_date as date, r.currency_id, ${raw(columns)}
   from payment_run r
   left join (
     select product_id, payment_run_id, count(*) as count, sum(amount) as amount,
@@ -163,8 +164,8 @@ const runs = (own: Own) => sql`
 
 /**
  * Every line of the distributions and runs of a product, or of all: product_id, of, id, name, date,
- * place, item, … Which product is said of each table: where the ledger is spread, that of what was
- * known is found in no other way.
+ * currency_id, place, item, … Which product is said of each table: where the ledger is spread, that
+ * of what was known is found in no other way.
  */
 export function reconciliationLines(productID?: number): Fragment {
   const own: Own = (alias) =>

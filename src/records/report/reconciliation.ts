@@ -2,19 +2,21 @@ import sql from 'sql-template-tag'
 import { reconciliationLines } from '../../money/reconciliation/lines.ts'
 import type { Snapshot } from '../../platform/sql/handle.ts'
 import { aboutProduct, inPeriod } from './about.ts'
+import { currency } from './positions.ts'
 import type { Subject } from './subject.ts'
 import type { Column, Sketch } from './table.ts'
 
 const columns: Column[] = [
   { key: 'of', title: 'Of', kind: 'text', width: 10 },
   { key: 'number', title: 'Number', kind: 'text', width: 6 },
-  { key: 'name', title: 'Name or state', kind: 'text', width: 18 },
+  { key: 'name', title: 'Name or state', kind: 'text', width: 14 },
   { key: 'date', title: 'Date', kind: 'date', width: 9 },
   { key: 'item', title: 'Item', kind: 'text', width: 14 },
   { key: 'count', title: 'Count', kind: 'number', width: 7, decimals: 0 },
-  { key: 'amount', title: 'Amount', kind: 'number', width: 13, decimals: 2 },
-  { key: 'shouldBe', title: 'Compared with', kind: 'number', width: 13, decimals: 2 },
+  { key: 'amount', title: 'Amount', kind: 'number', width: 12, decimals: 2 },
+  { key: 'shouldBe', title: 'Compared with', kind: 'number', width: 12, decimals: 2 },
   { key: 'difference', title: 'Difference', kind: 'number', width: 9, decimals: 2 },
+  { key: 'currency', title: 'Currency', kind: 'text', width: 7 },
 ]
 
 /** The runs that pay something of a distribution. */
@@ -44,9 +46,12 @@ export const reconciliationSketch = async (
     columns,
     select: sql`
       select l.of, l.id::text as number, l.name, l.date, l.item, l.count, l.place,
-        round(l.amount, 2) as amount, round(l.should_be, 2) as "shouldBe",
-        round(l.amount - l.should_be, 2) as difference, l.id
-      from (${reconciliationLines(productID)}) l where ${wanted}`,
+        round(l.amount, i.decimals) as amount, round(l.should_be, i.decimals) as "shouldBe",
+        round(l.amount - l.should_be, i.decimals) as difference, ${currency} as currency, l.id
+      from (${reconciliationLines(productID)}) l
+      cross join lateral (
+        select l.currency_id, minor_units(l.currency_id) as decimals) i
+      where ${wanted}`,
     order: sql`of, id, place`,
   }
 }

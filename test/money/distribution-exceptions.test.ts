@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import {
+  account,
+  allot,
+  configure,
+  type Distribution,
+  fundOf,
+  stage,
+} from '../support/distribution.ts'
+import { all, assertVerified, only, poster } from '../support/ledger.ts'
+import { type Service, startService } from '../support/service.ts'
+
+let service: Service
+before(async () => {
+  service = await startService()
+})
+after(async () => {
+  await assertVerified(service)
+  await service.stop()
+})
+
+const exceptionsOf = ({ productID, corporateActionID }: Distribution) =>
+  service.admin.get(
+    `/Distribution/Exceptions?ProductID=${productID}&CorporateActionID=${corporateActionID}`,
+  )
+
+describe('GET /Distribution/Exceptions', () => {
+  it('shows what a back-dated change has overtaken, with both figures', async () => {
+    const fund = await fundOf(service, [100, 200])
+    const distribution = await configure(service, fund, { distributionAmountPerUnit: 1 })
+    await stage(service.admin, 'Declare', distribution)
+    assert.deepEqual(all(await exceptionsOf(distribution)), [])
+    await allot(service, fund, [{ accountID: account(fund, 1), quantity: 5 }], '2025-06-30')
+    await allot(service, fund, [{ accountID: account(fund, 0), quantity: 5 }], '2025-07-01')
+    const found = only(await exceptionsOf(distribution))
+    assert.deepEqual(
+      [found.accountID, found.entitledUnits, found.heldUnits, found.grossAmount],
+      [account(fund, 1), 200, 205, 200],
+    )
+  })
+
+  it('shows who would have been entitled by what was posted later', async () => {
+    const fund = await fundOf(service, [100, 0])
+    const distribution = await configure(service, fund, { distributionAmountPerUnit: 1 })
+    await stage(service.admin, 'Declare', distribution)
+    await allot(service, fund, [{ accountID: account(fund, 1), quantity: 5 }], '2025-06-30')
+    const found = only(await exceptionsOf(distribution))
+    assert.deepEqual(
+      [found.accountID, found.entitledUnits, found.heldUnits, found.grossAmount],
+      [account(fund, 1), 0, 5, 0],
+    )
+  })
+
+  it('shows who would have been by a redemption taken back or moved since', async () => {
+    const fund = await fundOf(service, [100, 200, 300, 400])
+    const out = [100, 200].map((quantity, i) => ({ accountID: account(fund, i), quantity }))
+    const day = {
+      investmentID: fund.investmentID,
+      investmentPrice: 1,
+      transactionDate: '2025-06-01',
+    }
+    const post = poster(
+      () => service.admin,
+      () => day,
+    )
+    const [taken, moved] = all(await post('Redemption', out))
+    const distribution = await configure(service, fund, { distributionAmountPerUnit: 1 })
+    const lists = { excludeAccounts: [{ accountID: account(fund, 3) }] }
+    await stage(service.admin, 'Declare', distribution, lists)
+    const rollBack = (one: Record<string, unknown>) =>
+      service.admin.put('/BizTransaction/Rollback', { bizTransactionID: one.bizTransactionID })
+    only(await rollBack(taken!))
+    const later = { bizTransactionID: moved!.bizTransactionID, transactionDate: '2025-07-15' }
+    only(await service.admin.put('/BizTransaction', later))
+    const left = [{ accountID: account(fund, 3), quantity: 5 }]
+    await allot(service, fund, left, '2025-07-20')
+    const [mistake] = await allot(service, fund, left, '2025-06-20')
+    only(await rollBack(mistake!))
+    assert.deepEqual(
+      all(await exceptionsOf(distribution)).map((row: Record<string, unknown>) => [
+        row.accountID,
+        row.heldUnits,
+      ]),
+      [
+        [account(fund, 0), 100],
+        [account(fund, 1), 200],
+      ],
+    )
+  })
+})
