@@ -137,7 +137,7 @@ select citus_add_local_table_to_metadata('webhook_delivery');
 select citus_add_local_table_to_metadata('audit');
 -- Its table is made anew, and with it the view on it, which forgets who may read it.
 grant select on happening to registry_service;
--- stays: migration, login_failure, idempotency, audit_link, audit_seal, approval_rule, encryption_key, event, event_feed
+-- stays: migration, login_failure, idempotency, audit_seal, approval_rule, encryption_key, event, event_feed
 
 -- A table that becomes known to Citus forgets up to where its numbers were drawn.
 select setval(name::regclass, last_value) from drawn;

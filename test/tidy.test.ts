@@ -43,8 +43,7 @@ const writers: Record<string, string> = {
   ledger_version: 'sql',
   lookup: 'sql',
   audit: 'sql backup', // a restore gives records the numbers of this database
-  audit_link: 'audit backup',
-  audit_seal: 'audit',
+  audit_seal: 'audit backup',
   approval_rule: 'approval',
   approval: 'approval',
   approval_decision: 'approval',
@@ -111,9 +110,12 @@ const writers: Record<string, string> = {
   import_refusal: 'import',
 }
 
-const tables = readdirSync('migrations')
+const migrations = readdirSync('migrations')
   .map((name) => readFileSync(join('migrations', name), 'utf8'))
-  .flatMap((text) => [...text.matchAll(/^create table (\w+)/gm)].map(([, table]) => table!))
+  .join('\n')
+const tables = [...migrations.matchAll(/^create table (\w+)/gm)]
+  .map(([, table]) => table!)
+  .filter((table) => !migrations.includes(`\ndrop table ${table};`))
 
 /** Who may hold the database rather than a handle to read or a transaction to write with. */
 const holders = [

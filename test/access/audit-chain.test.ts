@@ -2,13 +2,17 @@ import assert from 'node:assert/strict'
 import { verify as verifySignature } from 'node:crypto'
 import { after, before, describe, it } from 'node:test'
 import pg from 'pg'
+import sql from 'sql-template-tag'
+import { beginning, digestOf, linkHash } from '../../src/access/audit/chain.ts'
 import { signerOf } from '../../src/access/audit/signer.ts'
+import { verifyChain } from '../../src/access/audit/verify.ts'
 import { readConfig } from '../../src/config.ts'
 import { sealTrail } from '../../src/operations/maintenance.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { connect } from '../../src/platform/registry.ts'
 import type { Database } from '../../src/platform/sql/handle.ts'
-import { rowsOf, urlOf } from '../support/database.ts'
+import { migrate } from '../../src/platform/sql/migrate.ts'
+import { emptyDatabase, isSpread, rowsOf, urlOf } from '../support/database.ts'
 import { startNode } from '../support/node.ts'
 import { runCli, temporaryFolder, until } from '../support/process.ts'
 import { refused } from '../support/refused.ts'
@@ -40,7 +44,7 @@ async function foundAfter(statements: string, query = '') {
   await write('After')
   await seal()
   assert.deepEqual((await verified()).faults, [])
-  const copies = ['audit', 'audit_link', 'audit_seal']
+  const copies = ['audit', 'audit_seal']
   const keep = copies.map((table) => `create table kept_${table} as select * from ${table};`)
   await rowsOf(service.connection, keep.join(''))
   try {
@@ -57,7 +61,10 @@ async function foundAfter(statements: string, query = '') {
   }
 }
 
-const middle = `(select audit_id from audit_link order by position desc offset 1 limit 1)`
+/** The sealed records, the last first. */
+const sealedIDs = `select n.audit_id from audit_seal s,
+  unnest(s.audit_ids) with ordinality n (audit_id, place) order by s.position desc, n.place desc`
+const middle = `(${sealedIDs} offset 1 limit 1)`
 
 describe('The audit chain', () => {
   it('seals what was written, and gives a signed head that anybody can check', async () => {
@@ -86,8 +93,7 @@ describe('The audit chain', () => {
       await seal()
       const [{ count }] = await rowsOf(
         service.connection,
-        `select count(*)::int from audit a where not exists (
-           select from audit_link l where l.audit_id = a.audit_id)`,
+        `select count(*)::int from audit where audit_id not in (${sealedIDs})`,
       )
       assert.ok(count > 0, 'waits for the transaction that still runs')
       await late.query('commit')
@@ -96,7 +102,9 @@ describe('The audit chain', () => {
       assert.deepEqual([sealed, isWhole], [records, true])
       const [{ position }] = await rowsOf(
         service.connection,
-        'select position::int from audit_link where audit_id = $1',
+        `select (s.position - cardinality(s.audit_ids) + array_position(s.audit_ids, $1))::int
+           as position
+         from audit_seal s where $1 = any(s.audit_ids)`,
         [rows[0].id],
       )
       assert.ok(position < records, 'by its transaction, which began before')
@@ -135,7 +143,7 @@ describe('The audit chain', () => {
       update audit a set request_id = other.request_id, changes = other.changes
       from audit other
       where a.audit_id <> other.audit_id and array[a.audit_id, other.audit_id] <@ array(
-        select audit_id from audit_link order by audit_id desc limit 2)`)
+        ${sealedIDs} limit 2)`)
     assert.equal(faults[0].kind, 'changed')
   })
 
@@ -149,8 +157,8 @@ describe('The audit chain', () => {
 
   it('shows a chain that was recomputed without the key', async () => {
     const { faults } = await foundAfter(`
-      update audit_link set hash = sha256(hash) where position = (
-        select max(position) from audit_link)`)
+      update audit_seal set hash = sha256(hash) where position = (
+        select max(position) from audit_seal)`)
     assert.deepEqual(
       faults.map(({ kind }: { kind: string }) => kind),
       ['changed', 'seal'],
@@ -159,14 +167,23 @@ describe('The audit chain', () => {
     assert.equal(forged.faults[0].kind, 'seal')
   })
 
+  it('shows a seal whose records were taken out of it', async () => {
+    const emptied = `update audit_seal set audit_ids = '{}', marks = '' where position = (
+      select max(position) from audit_seal)`
+    assert.equal((await foundAfter(emptied)).faults[0].kind, 'chain')
+    const shortened = await foundAfter(`update audit_seal set
+      audit_ids = audit_ids[2:], marks = substring(marks from 9) where position = (
+        select max(position) from audit_seal where cardinality(audit_ids) > 2)`)
+    assert.equal(shortened.faults[0].kind, 'changed')
+  })
+
   it('shows an end that was cut off, against a head that was kept', async () => {
     await write('Last')
     await seal()
     const { position, hash } = await head()
     const cut = `
       delete from audit where audit_id in (
-        select audit_id from audit_link where position >= ${position});
-      delete from audit_link where position >= ${position};
+        select unnest(audit_ids) from audit_seal where position >= ${position});
       delete from audit_seal where position >= ${position}`
     const kept = `?Position=${position}&Hash=${hash}`
     assert.deepEqual((await foundAfter(cut)).faults, [], 'a shorter chain is whole in itself')
@@ -185,6 +202,54 @@ describe('The audit chain', () => {
     const [product] = (await write('Mine')).data
     const scoped = await service.userWith({ role: 'Operator', productIDs: [product.productID] })
     refused(await scoped.get('/Audit/Verify'), 403, 'all_products_needed')
+  })
+})
+
+/** A trail of five records as it was sealed before seals held theirs: a link each, two seals. */
+async function linkedTrail(): Promise<pg.ClientConfig> {
+  const connection = await emptyDatabase()
+  await migrate(connection, undefined, '0045-approvals-by-who-asked.sql')
+  const records = await rowsOf(
+    connection,
+    `with a as (
+       insert into audit (operation, resource, request_id)
+       select 'old', 'Product', 'old ' || n from generate_series(1, 5) n returning *)
+     select audit_id, xid, ${digestOf(sql`a`).text} as digest from a order by audit_id`,
+  )
+  let hash: Buffer = beginning
+  for (const [i, { audit_id, xid, digest }] of records.entries()) {
+    const position = i + 1
+    hash = linkHash(hash, digest)
+    const link = [position, audit_id, xid, hash]
+    await rowsOf(connection, 'insert into audit_link values ($1, $2, $3, $4)', link)
+    if (position !== 2 && position !== 5) continue
+    const head = { position, hash, sealedDate: '2026-01-01T00:00:00Z' }
+    const seal = [position, hash, head.sealedDate, signer.publicKey, signer.sign(head)]
+    await rowsOf(connection, 'insert into audit_seal values ($1, $2, $3, $4, $5)', seal)
+  }
+  return connection
+}
+
+describe('A trail of before seals held their records', { skip: isSpread }, () => {
+  it('is whole after the upgrade, goes on, and names a record that was changed', async () => {
+    const connection = await linkedTrail()
+    await migrate(connection)
+    const registry = connect(config, connection, createLog('silent'))
+    try {
+      const found = () => registry.snapshot((one) => verifyChain(one))
+      assert.deepEqual(await found(), { records: 5, sealed: 5, seals: 2, faults: [] })
+      await rowsOf(
+        connection,
+        `insert into audit (operation, resource, request_id) values ('new', 'Product', 'new')`,
+      )
+      await sealTrail(registry, { signer })
+      assert.deepEqual(await found(), { records: 6, sealed: 6, seals: 3, faults: [] })
+      await rowsOf(connection, `update audit set username = 'x' where request_id = 'old 4'`)
+      const { faults } = await found()
+      assert.deepEqual([faults[0]!.kind, faults[0]!.position], ['changed', 4])
+    } finally {
+      await registry.close()
+    }
   })
 })
 

@@ -260,22 +260,15 @@ CREATE INDEX audit_upkeep ON public.audit USING btree (operation, occurred_date)
 CREATE INDEX audit_username ON public.audit USING btree (lower(username), audit_id);
 grant insert, select on audit to registry_service;
 
-create table audit_link (
-  "position" bigint not null,
-  audit_id bigint not null,
-  xid xid8 not null,
-  hash bytea not null,
-  constraint audit_link_pkey PRIMARY KEY ("position"),
-  constraint audit_link_record UNIQUE (audit_id)
-);
-grant insert, select on audit_link to registry_service;
-
 create table audit_seal (
   "position" bigint not null,
   hash bytea not null,
   sealed_date timestamp with time zone not null,
   public_key text not null,
   signature bytea not null,
+  xid xid8 not null,
+  audit_ids bigint[] not null,
+  marks bytea not null,
   constraint audit_seal_pkey PRIMARY KEY ("position")
 );
 grant insert, select on audit_seal to registry_service;

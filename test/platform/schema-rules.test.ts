@@ -46,8 +46,6 @@ const unbreakable = [
   // Counted up, and drawn from 256 bits.
   'session_number_unique',
   'api_key_hash_unique',
-  // One sealer at a time makes the links of the audit trail.
-  'audit_link_record',
 ]
 
 type Key = { table: string; name: string; primary: boolean; columns: string[] }

@@ -16,3 +16,7 @@ export const digestOf = (alias: Fragment): Fragment => sql`
 /** The hash of a record's place: over the one before, and so over all before it. */
 export const linkHash = (before: Buffer, digest: Buffer): Buffer =>
   createHash('sha256').update(before).update(digest).digest()
+
+/** As much of the hash of a place as is kept of each: to name a record, where a seal is broken. */
+export const markBytes = 8
+export const markOf = (hash: Buffer): Buffer => hash.subarray(0, markBytes)

@@ -1,6 +1,6 @@
 import sql from 'sql-template-tag'
 import type { Sql } from '../../platform/sql/handle.ts'
-import { beginning, digestOf, linkHash } from './chain.ts'
+import { beginning, digestOf, linkHash, markBytes, markOf } from './chain.ts'
 import { isSigned } from './signer.ts'
 
 /** What is wrong with the chain, and the first record that shows it. */
@@ -23,10 +23,13 @@ export type ChainReport = {
 
 const atOnce = 5000
 
+/** A record of a seal, in the order of the chain; handles differ in what large numbers come as. */
 type Row = {
-  position: number
-  auditID: number
-  hash: Buffer
+  /** Of the seal that it is in, and that one's hash: if it is its last. */
+  sealPosition: number | string
+  sealHash: Buffer | null
+  auditID: number | string
+  mark: Buffer
   /** Null: the record is gone. */
   digest: Buffer | null
 }
@@ -50,47 +53,76 @@ export async function verifyChain(handle: Sql, kept?: KeptHead): Promise<ChainRe
   return { records: Number(records), sealed: walked.sealed, seals: Number(seals), faults }
 }
 
-/** Walks the links in order up to the first that is not what it must be. */
+/** Walks what is sealed in order, up to the first record that is not what it must be. */
 async function walk(handle: Sql): Promise<{ sealed: number; faults: Fault[] }> {
   let before: Buffer = beginning
   let position = 0
   for (;;) {
-    const rows = await handle.query<Row>(sql`
-      select l.position, l.audit_id as "auditID", l.hash,
-        case when a.audit_id is not null then ${digestOf(sql`a`)} end as digest
-      from audit_link l left join audit a using (audit_id)
-      where l.position > ${position} order by l.position limit ${atOnce}`)
+    const rows = await sealedAfter(handle, position)
+    if (rows.length === 0) return { sealed: position, faults: await emptyFault(handle, position) }
     for (const row of rows) {
-      const fault = faultOf(row, position + 1, before)
+      const hash = row.digest && linkHash(before, row.digest)
+      const fault = faultOf(row, position + 1, hash)
       if (fault) return { sealed: position, faults: [fault] }
       position += 1
-      before = row.hash
+      before = hash!
     }
-    if (rows.length < atOnce) return { sealed: position, faults: [] }
   }
 }
 
-function faultOf(row: Row, expected: number, before: Buffer): Fault | undefined {
-  const place = { auditID: Number(row.auditID), position: Number(row.position) }
-  if (place.position !== expected)
-    return { kind: 'chain', ...place, message: `The link at position ${expected} is missing.` }
-  if (row.digest === null)
-    return { kind: 'removed', ...place, message: `Audit record ${row.auditID} was removed.` }
-  if (linkHash(before, row.digest).equals(row.hash)) return undefined
-  return {
-    kind: 'changed',
-    ...place,
-    message: `Audit record ${row.auditID} was changed, or is not in its place.`,
-  }
+/** The records of the next seals: of some thousand places, or of one seal that lies beyond. */
+const sealedAfter = (handle: Sql, position: number): Promise<Row[]> =>
+  handle.query<Row>(sql`
+    select s.position as "sealPosition",
+      case when n.place = cardinality(s.audit_ids) then s.hash end as "sealHash",
+      n.audit_id as "auditID",
+      substring(s.marks from ((n.place - 1) * ${markBytes})::int + 1 for ${markBytes}) as mark,
+      case when a.audit_id is not null then ${digestOf(sql`a`)} end as digest
+    from audit_seal s
+    cross join lateral unnest(s.audit_ids) with ordinality n (audit_id, place)
+    left join audit a on a.audit_id = n.audit_id
+    where s.position > ${position} and s.position <= greatest(${position} + ${atOnce}::bigint,
+      (select min(o.position) from audit_seal o where o.position > ${position}))
+    order by s.position, n.place`)
+
+/** What is sealed ends where the last seal says. */
+async function emptyFault(handle: Sql, position: number): Promise<Fault[]> {
+  const [seal] = await handle.query<{ position: string }>(sql`
+    select position::text as position from audit_seal where position > ${position}
+    order by position limit 1`)
+  if (!seal) return []
+  const message = `The seal at position ${seal.position} is of no records.`
+  return [{ kind: 'chain', auditID: null, position: Number(seal.position), message }]
+}
+
+function faultOf(row: Row, position: number, hash: Buffer | null): Fault | undefined {
+  const { mark, sealHash } = row
+  const [auditID, sealPosition] = [Number(row.auditID), Number(row.sealPosition)]
+  const fault = (kind: Fault['kind'], message: string): Fault => ({
+    kind,
+    auditID,
+    position,
+    message,
+  })
+  if (hash === null) return fault('removed', `Audit record ${auditID} was removed.`)
+  if (!mark.equals(markOf(hash)) || (sealHash && !sealHash.equals(hash)))
+    return fault('changed', `Audit record ${auditID} was changed, or is not in its place.`)
+  if (position > sealPosition || (sealHash && position !== sealPosition))
+    return fault('chain', `The seal at position ${sealPosition} is not of as many records.`)
+  return undefined
 }
 
 /** A record that should have been sealed and was not came in later, at a place that was past. */
 async function insertedFault(handle: Sql): Promise<Fault[]> {
   const [row] = await handle.query<{ auditID: string }>(sql`
-    with last as (select xid, audit_id from audit_link order by position desc limit 1)
+    with last as (
+      select xid, audit_ids[cardinality(audit_ids)] as audit_id
+      from audit_seal order by position desc limit 1)
     select a.audit_id::text as "auditID" from audit a, last
     where (a.xid is null or (a.xid, a.audit_id) <= (last.xid, last.audit_id))
-      and not exists (select 1 from audit_link l where l.audit_id = a.audit_id)
+      and not exists (
+        select 1 from (select unnest(audit_ids) as audit_id from audit_seal) s
+        where s.audit_id = a.audit_id)
     order by a.audit_id limit 1`)
   if (!row) return []
   const auditID = Number(row.auditID)
@@ -105,21 +137,20 @@ type SealRow = {
   publicKey: string
   signature: Buffer
   auditID: number | null
-  isHead: boolean
 }
 
-/** Every seal is signed, and is of the hash that its link has. */
+/** Every seal is signed; that its hash is the chain's is seen on the walk. */
 async function sealFaults(handle: Sql): Promise<Fault[]> {
   for (let position = 0; ; ) {
     const rows = await handle.query<SealRow>(sql`
       select s.position, s.hash, to_char(s.sealed_date at time zone 'UTC',
           'YYYY-MM-DD"T"HH24:MI:SS"Z"') as "sealedDate", s.public_key as "publicKey", s.signature,
-        l.audit_id as "auditID", coalesce(l.hash = s.hash, false) as "isHead"
-      from audit_seal s left join audit_link l using (position)
+        s.audit_ids[cardinality(s.audit_ids)] as "auditID"
+      from audit_seal s
       where s.position > ${position} order by s.position limit ${atOnce}`)
     for (const row of rows) {
       const head = { ...row, position: Number(row.position) }
-      if (row.isHead && isSigned(head, row.publicKey, row.signature)) continue
+      if (isSigned(head, row.publicKey, row.signature)) continue
       const auditID = row.auditID === null ? null : Number(row.auditID)
       const message = `The seal at position ${head.position} is not of this chain.`
       return [{ kind: 'seal', auditID, position: head.position, message }]
@@ -130,12 +161,13 @@ async function sealFaults(handle: Sql): Promise<Fault[]> {
 }
 
 async function keptFault(handle: Sql, { position, hash }: KeptHead): Promise<Fault[]> {
-  const [link] = await handle.query<{ hash: Buffer; auditID: number }>(sql`
-    select hash, audit_id as "auditID" from audit_link where position = ${position}`)
-  if (link?.hash.toString('hex') === hash.toLowerCase()) return []
-  const auditID = link ? Number(link.auditID) : null
-  const message = link
+  const [seal] = await handle.query<{ hash: Buffer; auditID: number | string | null }>(sql`
+    select hash, audit_ids[cardinality(audit_ids)] as "auditID"
+    from audit_seal where position = ${position}`)
+  if (seal?.hash.toString('hex') === hash.toLowerCase()) return []
+  const auditID = seal?.auditID ? Number(seal.auditID) : null
+  const message = seal
     ? `The chain at position ${position} is not the one of the kept head.`
-    : `The chain ends before position ${position} of the kept head: its end was cut off.`
+    : `The chain has no seal at position ${position} of the kept head: its end was cut off.`
   return [{ kind: 'cut off', auditID, position, message }]
 }

@@ -118,11 +118,17 @@ async function loadTables(client: pg.Client, folder: string, manifest: Manifest)
  * comes first here.
  */
 async function goOnSealing(client: pg.Client, { tables }: Manifest) {
-  if (!tables.some(({ name }) => name === 'audit_link')) return // of before there was a chain
-  await client.query(`update audit_link set xid = '0'`)
+  const of = (name: string) => tables.some((table) => table.name === name)
+  if (!of('audit_seal')) return // of before there was a chain
+  // In backups of before seals held their records, each record has a row of its own.
+  const [table, ids] = of('audit_link')
+    ? ['audit_link', 'audit_id']
+    : ['audit_seal', 'unnest(audit_ids)']
+  await client.query(`update ${table} set xid = '0'`)
   await client.query(`
     update audit a set xid = case when not exists (
-      select 1 from audit_link l where l.audit_id = a.audit_id) then '1'::xid8 end`)
+      select 1 from (select ${ids} as audit_id from ${table}) s
+      where s.audit_id = a.audit_id) then '1'::xid8 end`)
 }
 
 const shapeOf = ({ name, columns }: { name: string; columns: string[] }) =>
