@@ -134,9 +134,9 @@ create table address (
   constraint address_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisation(organisation_id) ON DELETE CASCADE,
   constraint address_person_id_fkey FOREIGN KEY (person_id) REFERENCES person(person_id) ON DELETE CASCADE
 );
-CREATE INDEX address_biz_entity ON public.address USING btree (biz_entity_id);
-CREATE INDEX address_organisation ON public.address USING btree (organisation_id);
-CREATE INDEX address_person ON public.address USING btree (person_id);
+CREATE INDEX address_of_biz_entity ON public.address USING btree (biz_entity_id, address_id) WHERE (biz_entity_id IS NOT NULL);
+CREATE INDEX address_of_organisation ON public.address USING btree (organisation_id, address_id) WHERE (organisation_id IS NOT NULL);
+CREATE INDEX address_of_person ON public.address USING btree (person_id, address_id) WHERE (person_id IS NOT NULL);
 grant delete, insert, select, update on address to registry_service;
 
 create table api_key (
@@ -352,6 +352,7 @@ create table biz_entity_parent (
   constraint biz_entity_parent_parent_biz_entity_id_fkey FOREIGN KEY (parent_biz_entity_id) REFERENCES biz_entity(biz_entity_id) ON DELETE CASCADE
 );
 CREATE INDEX biz_entity_parent_dealer ON public.biz_entity_parent USING btree (dealer_group_biz_entity_id) WHERE (dealer_group_biz_entity_id IS NOT NULL);
+CREATE INDEX biz_entity_parent_of_entity ON public.biz_entity_parent USING btree (biz_entity_id, active_from, parent_biz_entity_id);
 CREATE INDEX biz_entity_parent_parent ON public.biz_entity_parent USING btree (parent_biz_entity_id);
 grant delete, insert, select, update on biz_entity_parent to registry_service;
 
@@ -373,7 +374,7 @@ create table biz_entity_party (
   constraint organisation_is_party FOREIGN KEY (organisation_id) REFERENCES organisation(organisation_id),
   constraint person_is_party FOREIGN KEY (person_id) REFERENCES person(person_id)
 );
-CREATE INDEX biz_entity_party_entity ON public.biz_entity_party USING btree (biz_entity_id);
+CREATE INDEX biz_entity_party_of_entity ON public.biz_entity_party USING btree (biz_entity_id, ordinal, biz_entity_party_id);
 CREATE INDEX biz_entity_party_organisation ON public.biz_entity_party USING btree (organisation_id);
 CREATE INDEX biz_entity_party_person ON public.biz_entity_party USING btree (person_id);
 grant delete, insert, select, update on biz_entity_party to registry_service;
@@ -521,12 +522,12 @@ create table communication (
   constraint communication_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisation(organisation_id) ON DELETE CASCADE,
   constraint communication_person_id_fkey FOREIGN KEY (person_id) REFERENCES person(person_id) ON DELETE CASCADE
 );
-CREATE INDEX communication_biz_entity ON public.communication USING btree (biz_entity_id);
 CREATE INDEX communication_digits ON public.communication USING btree (regexp_replace((name)::text, '[^0-9]'::text, ''::text, 'g'::text));
 CREATE INDEX communication_name_begin ON public.communication USING btree (lower((name)::text) text_pattern_ops);
 CREATE INDEX communication_name_part ON public.communication USING gin (lower((name)::text) gin_trgm_ops);
-CREATE INDEX communication_organisation ON public.communication USING btree (organisation_id);
-CREATE INDEX communication_person ON public.communication USING btree (person_id);
+CREATE INDEX communication_of_biz_entity ON public.communication USING btree (biz_entity_id, communication_id) WHERE (biz_entity_id IS NOT NULL);
+CREATE INDEX communication_of_organisation ON public.communication USING btree (organisation_id, communication_id) WHERE (organisation_id IS NOT NULL);
+CREATE INDEX communication_of_person ON public.communication USING btree (person_id, communication_id) WHERE (person_id IS NOT NULL);
 grant delete, insert, select, update on communication to registry_service;
 
 create table distribution (
@@ -1109,7 +1110,7 @@ create table payment_detail (
   constraint payment_detail_default_redemption EXCLUDE USING btree (biz_entity_id WITH =) WHERE ((is_default AND is_for_redemption)) DEFERRABLE INITIALLY DEFERRED,
   constraint payment_detail_biz_entity_id_fkey FOREIGN KEY (biz_entity_id) REFERENCES biz_entity(biz_entity_id) ON DELETE CASCADE
 );
-CREATE INDEX payment_detail_biz_entity ON public.payment_detail USING btree (biz_entity_id);
+CREATE INDEX payment_detail_of_biz_entity ON public.payment_detail USING btree (biz_entity_id, payment_detail_id);
 grant delete, insert, select, update on payment_detail to registry_service;
 
 create table payment_exception (
