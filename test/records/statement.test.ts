@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { frankingCredit } from '../../src/records/statement/franking.ts'
-import { configure, stage } from '../support/distribution.ts'
+import { configure, fundOf, keyOf, stage } from '../support/distribution.ts'
 import { all, newPrice, only, poster } from '../support/ledger.ts'
 import { temporaryFolder } from '../support/process.ts'
 import { pagesOf } from '../support/readers.ts'
@@ -95,9 +95,14 @@ const has = (text: string, ...parts: string[]) => {
 
 describe('The franking credit', () => {
   it('is that of the domain: 257.14 of 600.00 at 30 percent, 200.00 at 25', () => {
-    assert.equal(frankingCredit('600.00', '30'), '257.14')
-    assert.equal(frankingCredit('600.00', '25'), '200.00')
-    assert.equal(frankingCredit('0.01', '30'), '0.00')
+    assert.equal(frankingCredit(['600.00'], '30'), '257.14')
+    assert.equal(frankingCredit(['600.00'], '25'), '200.00')
+    assert.equal(frankingCredit(['0.01'], '30'), '0.00')
+  })
+
+  it('of a year is the sum of its statements, in the decimals of the currency', () => {
+    assert.equal(frankingCredit(['10.02', '10.02', '10.02'], '30'), '12.87')
+    assert.equal(frankingCredit(['76', '31'], '30'), '46')
   })
 })
 
@@ -122,6 +127,30 @@ describe('What a PDF cannot print', () => {
 })
 
 describe('A distribution statement', () => {
+  it('shows the figures that the gross amount is the product of, and no others', async () => {
+    const own = await fundOf(service, [1000, 3000], { investments: [{ issuePrice: 2 }] })
+    const period = { proRataStartDate: '2025-06-01', proRataEndDate: '2025-06-30' }
+    const [first] = own.accounts
+    const statement = async (how: object, lists: object = {}) => {
+      const distribution = await configure(service, own, how)
+      await stage(service.admin, 'Declare', distribution, { confirmSecond: true, ...lists })
+      const key = { ...keyOf(distribution), accountID: first!.accountID }
+      return textOf({ reportTypeID: 8, ...key })
+    }
+    has(await statement({ distributionAmountTotal: 100 }), 'Amount per unit 0.025')
+    const shared = await statement({ distributionAmountTotal: 120, ...period })
+    has(shared, 'added up 30,000', 'Amount per unit and day 0.001', '30.00')
+    const cents = await statement({ centsPerUnitPerDay: '0.5', ...period })
+    has(cents, 'added up 30,000', 'Amount per unit and day 0.005', '150.00')
+    const method = { unitValuationMethod: 'Fixed' }
+    const yearly = await statement({ proRataPercentPerAnnum: 7.3, ...method, ...period })
+    has(yearly, 'added up 30,000', 'Value of a unit 2', 'Rate per annum 7.3%', '12.00')
+    const given = { preCalculatedAccounts: [{ accountID: first!.accountID, amount: 7.77 }] }
+    const elsewhere = await statement({ distributionAmountPerUnit: 1 }, given)
+    has(elsewhere, '7.77')
+    assert.doesNotMatch(elsewhere, /per unit/)
+  })
+
   it('has components, credit, reinvestment and a masked payee, on the letterhead', async () => {
     const { accountID } = accounts[0]!
     const text = await textOf({ reportTypeID: 8, corporateActionID, accountID })

@@ -12,7 +12,10 @@ type Shared = {
   currency: string
   recordDate: string
   paymentDate: string
-  perUnit: string | null
+  /** For each unit, or for each unit and day. */
+  rate: string | null
+  percentPerAnnum: string | null
+  unitValue: string | null
   drpPrice: string | null
   drpClass: string | null
   drpDate: string | null
@@ -21,6 +24,9 @@ type Shared = {
 
 type Data = {
   units: string
+  /** Of a period: the units of its days, added up. */
+  unitDays: string | null
+  isPreCalculated: boolean
   gross: string
   tax: string
   drp: string
@@ -41,7 +47,10 @@ async function shared(snapshot: Snapshot, subject: StatementSubject) {
   const [row] = await snapshot.query<Shared>(sql`
     select d.name, ${className} as class, ${currency} as currency, d.record_date as "recordDate",
       d.payment_date as "paymentDate", trim_scale(coalesce(d.distribution_amount_per_unit,
-        d.declared_rate))::text as "perUnit", trim_scale(d.drp_price)::text as "drpPrice",
+        d.declared_rate, d.cents_per_unit_per_day * 0.01))::text as rate,
+      trim_scale(d.pro_rata_percent_per_annum)::text as "percentPerAnnum",
+      trim_scale(round(d.declared_unit_value, 8))::text as "unitValue",
+      trim_scale(d.drp_price)::text as "drpPrice",
       coalesce(r.security_code, r.name) as "drpClass", d.drp_allotment_date as "drpDate",
       p.company_tax_percentage::text as "companyTax"
     from distribution d join investment i on i.investment_id = d.investment_id
@@ -57,7 +66,8 @@ const payee = raw(`nullif(concat_ws(' ', t.payee_name, t.payee_bsb,
 
 const accounts = (subject: StatementSubject) => sql`
   select t.account_id, json_build_object(
-    'units', round(t.units, i.unit_decimals)::text, 'gross', ${raw(money('t.gross_amount'))},
+    'units', round(t.units, i.unit_decimals)::text, 'unitDays', trim_scale(t.unit_days)::text,
+    'isPreCalculated', t.pre_calculated, 'gross', ${raw(money('t.gross_amount'))},
     'tax', ${raw(money('t.tax_amount'))}, 'drp', ${raw(money('t.drp_amount'))},
     'cash', ${raw(money('t.cash_amount'))},
     'components', (
@@ -94,7 +104,9 @@ const rules: Record<string, string> = {
   Override: 'as directed',
 }
 
-const pairs = (heading: string, rows: (readonly [string, string | null] | false)[], sums = 0) => ({
+type Pair = readonly [string, string | null]
+
+const pairs = (heading: string, rows: (Pair | false)[], sums = 0) => ({
   heading,
   columns: [
     { title: '', width: 70 },
@@ -104,9 +116,23 @@ const pairs = (heading: string, rows: (readonly [string, string | null] | false)
   sums,
 })
 
+/** What the gross amount is the product of; one that was worked out elsewhere stands as it is. */
+function ratesOf(
+  { rate, percentPerAnnum, unitValue }: Shared,
+  { unitDays, isPreCalculated }: Data,
+): Pair[] {
+  if (isPreCalculated) return []
+  const days: Pair[] = unitDays
+    ? [['Units held on each day of the period, added up', grouped(unitDays)]]
+    : []
+  return rate
+    ? [...days, [unitDays ? 'Amount per unit and day' : 'Amount per unit', grouped(rate)]]
+    : [...days, ['Value of a unit', grouped(unitValue)], ['Rate per annum', `${percentPerAnnum}%`]]
+}
+
 function componentsOf({ components }: Data, { currency: code, companyTax }: Shared): Section {
   const credits = components.map(([, kind, amount]) =>
-    kind === 'FrankedDividend' ? frankingCredit(amount, companyTax) : null,
+    kind === 'FrankedDividend' ? frankingCredit([amount], companyTax) : null,
   )
   return {
     heading: 'Components',
@@ -172,7 +198,7 @@ function letter(of: Shared, { accountNumber, addressee, data }: Holding<Data>): 
         `Your distribution (${of.currency})`,
         [
           ['Units held at the record date', grouped(data.units)],
-          of.perUnit !== null && ['Amount per unit', grouped(of.perUnit)],
+          ...ratesOf(of, data),
           ['Gross distribution', grouped(data.gross)],
           ['Less tax withheld', grouped(data.tax)],
           ['Less reinvested', grouped(data.drp)],

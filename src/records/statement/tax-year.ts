@@ -14,8 +14,8 @@ type Data = {
   lines: [string, string, string, string, string, string, string, string][]
   /** Currency, gross, tax, reinvested, cash, and cash that was posted as paid in the year. */
   sums: [string, string, string, string, string, string][]
-  /** Name, kind, currency, amount, tax withheld of it. */
-  components: [string, string | null, string, string, string][]
+  /** Name, kind, currency, amount, tax withheld of it, amounts by distribution. */
+  components: [string, string | null, string, string, string, string[]][]
 }
 
 /** The financial year that the date is in, by the last day that the product's year has. */
@@ -76,12 +76,13 @@ const accounts = (subject: StatementSubject, year: Shared) => {
           where t.product_id = ${productID} and t.account_id = x.account_id
           group by i.currency_id) s),
       'components', (
-        select json_agg(json_build_array(s.name, s.kind, s.currency, s.amount, s.tax)
-          order by s.currency, s.name)
+        select json_agg(json_build_array(s.name, s.kind, s.currency, s.amount, s.tax,
+          s.amounts) order by s.currency, s.name)
         from (
           select c.tax_component_name as name, min(${kindOfComponent}) as kind,
             ${currency} as currency, ${raw(money('sum(t.component_amounts[c.ordinal])'))} as amount,
-            ${raw(money('coalesce(sum(w.amount), 0)'))} as tax
+            ${raw(money('coalesce(sum(w.amount), 0)'))} as tax,
+            json_agg(${raw(money('t.component_amounts[c.ordinal]'))}) as amounts
           from entitlement t
           join distribution d on d.product_id = t.product_id
             and d.corporate_action_id = t.corporate_action_id
@@ -111,11 +112,11 @@ const componentsOf = ({ components }: Data, companyTax: string): Section => ({
     { title: 'Franking credit', width: 17, isNumber: true },
     { title: 'Tax withheld', width: 17, isNumber: true },
   ],
-  rows: components.map(([name, kind, code, amount, tax]) => [
+  rows: components.map(([name, kind, code, amount, tax, amounts]) => [
     spaced(name),
     code,
     grouped(amount),
-    kind === 'FrankedDividend' ? grouped(frankingCredit(amount, companyTax)) : null,
+    kind === 'FrankedDividend' ? grouped(frankingCredit(amounts, companyTax)) : null,
     grouped(tax),
   ]),
 })
