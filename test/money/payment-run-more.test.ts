@@ -7,6 +7,7 @@ import { eventsAfter, readEvents } from '../support/events.ts'
 import { assertVerified, only, poster } from '../support/ledger.ts'
 import { mend, newRun, paidFund, paymentsOf, payOut, step } from '../support/payment-run.ts'
 import { temporaryFolder } from '../support/process.ts'
+import { fieldsOf, refused } from '../support/refused.ts'
 import { fileOf, workFor } from '../support/reports.ts'
 import { type Service, startService } from '../support/service.ts'
 
@@ -154,7 +155,30 @@ describe('The report Payment reconciliation', () => {
   })
 })
 
-describe('POST /PaymentRun/Reissue', () => {
+describe('POST /PaymentRun/Reissue and Unclaimed', () => {
+  it('refuse payments that are not of the run or did not come back, by place', async () => {
+    const { fund } = await paidFund(service, [10, 20])
+    const run = await newRun(service.admin, fund)
+    await step(approver, 'Approve', run)
+    await step(service.admin, 'Sent', run)
+    const [a, b] = await paymentsOf(service.admin, run)
+    const payments = [{ paymentID: a.paymentID, state: 'Returned' }]
+    await step(service.admin, 'Result', run, { payments })
+    const { paymentRunID } = run
+    for (const more of [{ path: 'Reissue' }, { path: 'Unclaimed', days: 0 }]) {
+      const ask = (paymentIDs: number[]) =>
+        service.admin.post(`/PaymentRun/${more.path}`, { ...more, paymentRunID, paymentIDs })
+      const lost = await ask([a.paymentID, 2 ** 40])
+      refused(lost, 404, 'not_found')
+      assert.deepEqual(fieldsOf(lost), ['paymentIDs[1]'])
+      const sent = await ask([b.paymentID, a.paymentID])
+      refused(sent, 409, 'wrong_state')
+      assert.equal(sent.message, 'paymentIDs[0] is Sent, not Returned.')
+    }
+    const states = (await paymentsOf(service.admin, run)).map((one: { state: string }) => one.state)
+    assert.deepEqual(states, ['Returned', 'Sent'])
+  })
+
   it('sends each of several payments to one account again by itself', async () => {
     const { fund } = await paidFund(service, [50])
     await mend(service, account(fund, 0), 'is_for_redemption = true')

@@ -10,7 +10,7 @@ import { answer, fill } from './create.ts'
 import { coolOffDaysOf, type Terms } from './payable.ts'
 import type { Reissue } from './schema.ts'
 import { lockRun, ofRun, type Run } from './sql.ts'
-import { closeIfDone } from './steps.ts'
+import { closeIfDone, refuseUnreturned } from './steps.ts'
 
 /**
  * Returned payments to whoever is the payee now, in a new run. One whose payee still cannot be paid
@@ -19,6 +19,7 @@ import { closeIfDone } from './steps.ts'
 export async function reissue(all: Tx, actor: Actor, asked: Reissue): Promise<Written> {
   const run = await lockRun(all, actor, asked.paymentRunID, ['Sent', 'Closed'])
   const tx = inProduct(all, run.productID)
+  await refuseUnreturned(tx, run, asked.paymentIDs)
   const terms = await copyRun(tx, actor, run)
   const wanted = asked.paymentIDs ?? null
   const returned = sql`${ofRun(run, 'p')} and p.state = 'Returned'

@@ -1,7 +1,7 @@
 import sql, { raw } from 'sql-template-tag'
 import { todayOf } from '../../catalogue/product/today.ts'
 import type { Actor } from '../../platform/actor.ts'
-import { conflict, invalid, type Problem, Refusal, refuseAll } from '../../platform/refusal.ts'
+import { conflict, invalid, type Problem, refuseAll } from '../../platform/refusal.ts'
 import { raise } from '../../platform/sql/event.ts'
 import type { Fragment, Tx } from '../../platform/sql/handle.ts'
 import { keepLedgerRows } from '../../platform/sql/ledger-version.ts'
@@ -54,7 +54,7 @@ export async function recordResults(all: Tx, actor: Actor, result: RunResult): P
     'payment',
     sql`${ofRun(run, 't')} and t.payment_id = any(array(select n.id from (${named}) n))`,
   )
-  const found = await tx.query<{ place: number; state: string; id: number }>(sql`
+  const found = await tx.query<{ place: number; state: string | null; id: number }>(sql`
     with found as materialized (
       select n.place, n.state, n.reason, n.date, n.id as payment_id, n.before
       from (${named}) n),
@@ -67,7 +67,9 @@ export async function recordResults(all: Tx, actor: Actor, result: RunResult): P
     select f.place, f.payment_id as id, case when u.place is null then f.before end as state
     from found f left join updated u on u.place = f.place order by f.place`)
   refuseTwice(found)
-  refuseOthers(result, found)
+  const states = new Map(found.map(({ place, state }) => [place, state ?? 'Sent']))
+  const seen = given.map(({ place }) => states.get(place))
+  refuseOthers('payments', seen, 'Sent')
   const { productID } = run
   const ids = found.flatMap(({ place, id }) =>
     result.payments[place]!.state === 'Returned' ? [id] : [],
@@ -128,29 +130,37 @@ function refuseTwice(found: readonly { place: number; id: number }[]) {
   )
 }
 
-function refuseOthers({ payments }: RunResult, found: { place: number; state: string | null }[]) {
-  const states = new Map(found.map(({ place, state }) => [place, state]))
-  const at = (place: number) => `payments[${place}]`
-  const missing = payments.flatMap((_, place) => (states.has(place) ? [] : [place]))
-  if (missing.length > 0)
-    throw new Refusal(
-      404,
-      missing.map((place) => ({
-        code: 'not_found',
-        field: at(place),
-        message: `${at(place)} names no payment of this run.`,
-      })),
-    )
-  const wrong = payments.flatMap((_, place) => (states.get(place) === null ? [] : [place]))
-  if (wrong.length > 0)
-    throw new Refusal(
-      409,
-      wrong.map((place) => ({
-        code: 'wrong_state',
-        field: at(place),
-        message: `${at(place)} is ${states.get(place)}, not Sent.`,
-      })),
-    )
+/** Each payment of a list must be of the run, where its state is known, and in the one wanted. */
+function refuseOthers(list: string, states: readonly (string | undefined)[], wanted: string) {
+  const named = states.map((state, place) => ({ field: `${list}[${place}]`, state }))
+  const missing = named.filter(({ state }) => state === undefined)
+  refuseAll(
+    404,
+    missing.map(({ field }) => ({
+      code: 'not_found',
+      field,
+      message: `${field} names no payment of this run.`,
+    })),
+  )
+  const others = named.filter(({ state }) => state !== wanted)
+  refuseAll(
+    409,
+    others.map(({ field, state }) => ({
+      code: 'wrong_state',
+      field,
+      message: `${field} is ${state}, not ${wanted}.`,
+    })),
+  )
+}
+
+/** Payments that a request names must all have come back: none is passed over in silence. */
+export async function refuseUnreturned(tx: Tx, run: RunID, paymentIDs: readonly number[] = []) {
+  const rows = await tx.query<{ id: number; state: string }>(sql`
+    select p.payment_id as id, p.state from payment p
+    where ${ofRun(run, 'p')} and p.payment_id = any(${paymentIDs}::bigint[])`)
+  const states = new Map(rows.map(({ id, state }) => [id, state]))
+  const seen = paymentIDs.map((id) => states.get(id))
+  refuseOthers('paymentIDs', seen, 'Returned')
 }
 
 /** A run is closed when nothing of it is open any more. */
@@ -171,6 +181,7 @@ export async function closeIfDone(tx: Tx, { userID }: Actor, run: RunID) {
 export async function markUnclaimed(all: Tx, actor: Actor, asked: Unclaimed): Promise<Written> {
   const run = await lockRun(all, actor, asked.paymentRunID, ['Sent', 'Closed'])
   const tx = inProduct(all, run.productID)
+  await refuseUnreturned(tx, run, asked.paymentIDs)
   const today = await todayOf(tx, run.productID)
   const wanted = sql`${ofRun(run, 't')} and t.state = 'Returned'
     and t.state_date <= ${today}::date - ${asked.days}::int
