@@ -36,6 +36,19 @@ describe('Prices', () => {
     assert.equal((await prices(`InvestmentPriceID=${investmentPriceID}`)).length, 1)
   })
 
+  it('are refused by every day of a list that is taken, or is in the list before', async () => {
+    const { productID } = await newProduct(service)
+    const { investmentID } = await newInvestment(service, productID)
+    await newPrice(service, investmentID, '2026-01-02', 1)
+    await newPrice(service, investmentID, '2026-01-04', 1)
+    const days = ['2026-01-01', '2026-01-02', '2026-01-03', '2026-01-03T10:00:00Z', '2026-01-04']
+    const list = days.map((priceDate) => ({ investmentID, priceDate, price: 1 }))
+    const reply = await admin.post('/Investment/Price', list)
+    refused(reply, 409, 'duplicate')
+    assert.deepEqual(fieldsOf(reply), ['[1].priceDate', '[3].priceDate', '[4].priceDate'])
+    assert.equal((await prices(`InvestmentID=${investmentID}`)).length, 2)
+  })
+
   it('are posted in arrays, all or nothing', async () => {
     const { productID } = await newProduct(service)
     const { investmentID, securityCode } = await newInvestment(service, productID)

@@ -1,10 +1,14 @@
 import sql, { raw } from 'sql-template-tag'
+import { constraints } from '../../platform/constraints.ts'
 import { type Problem, refuseAll } from '../../platform/refusal.ts'
 import { inside } from '../../platform/shape/path.ts'
 import type { Tx } from '../../platform/sql/handle.ts'
 import type { Row } from '../../platform/sql/rows.ts'
 
-/** What a price may not do: change a closed period, or move further than its investment allows. */
+/**
+ * What a price may not do: change a closed period, stand where one is already, or move further than
+ * its investment allows.
+ */
 
 export type PricedProduct = { productID: number; lockedDate: string | null }
 
@@ -38,6 +42,31 @@ export function refuseLocked(
     return [{ code: 'period_locked', field, message }]
   })
   refuseAll(409, problems)
+}
+
+/**
+ * Refuses days that have a price already, or are in the list before: all that there are, where the
+ * constraint, which has the last word, would tell of one.
+ */
+export async function refuseTaken(tx: Tx, prices: readonly { row: Row; path: string }[]) {
+  const taken = await tx.query<{ place: number }>(sql`
+    select (g.place - 1)::int as place
+    from (
+      select g.*, row_number() over (
+        partition by g.investment_id, g.price_date order by g.place) > 1 as is_again
+      from unnest(${prices.map(({ row }) => row.investment_id)}::int[],
+        ${prices.map(({ row }) => row.price_date)}::date[])
+        with ordinality g (investment_id, price_date, place)) g
+    where g.is_again or exists (
+      select 1 from investment_price v
+      where v.investment_id = g.investment_id and v.price_date = g.price_date)
+    order by g.place`)
+  const { code, message } = constraints.investment_price_date_unique!
+  const fieldAt = (place: number) => inside(prices[place]!.path, 'priceDate')
+  refuseAll(
+    409,
+    taken.map(({ place }) => ({ code, field: fieldAt(place), message })),
+  )
 }
 
 type Moved = {

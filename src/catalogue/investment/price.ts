@@ -26,7 +26,7 @@ import {
 import type { Written } from '../../platform/sql/unit-of-work.ts'
 import { productParameter, productReference } from '../product/schema.ts'
 import { correction } from './affected.ts'
-import { productsOf, refuseBeyondTolerance, refuseLocked } from './price-rules.ts'
+import { productsOf, refuseBeyondTolerance, refuseLocked, refuseTaken } from './price-rules.ts'
 import {
   InvestmentPrice,
   investmentParameter,
@@ -96,10 +96,9 @@ export async function createPrices(
   const places = new Map(rows.map((row, i) => [row, path(i)]))
   const pathOf = (row: Row) => places.get(row)!
   const products = await productsOf(tx, investmentIDs)
-  refuseLocked(
-    rows.map((row) => ({ row, path: pathOf(row) })),
-    products,
-  )
+  const placed = rows.map((row) => ({ row, path: pathOf(row) }))
+  refuseLocked(placed, products)
+  await refuseTaken(tx, placed)
   const ids = await insertRows(tx, priceTable, rows, pathOf)
   const doubted = ids.filter((_, i) => !inputs[i]!.confirm)
   const written = { ids: doubted, written: ids }

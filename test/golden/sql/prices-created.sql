@@ -11,6 +11,18 @@ from investment i join product p on p.product_id = i.product_id
 where i.investment_id = any($1::int[])
 order by p.product_id for share of p;
 
+select (g.place - 1)::int as place
+from (
+  select g.*, row_number() over (
+    partition by g.investment_id, g.price_date order by g.place) > 1 as is_again
+  from unnest($1::int[],
+    $2::date[])
+    with ordinality g (investment_id, price_date, place)) g
+where g.is_again or exists (
+  select 1 from investment_price v
+  where v.investment_id = g.investment_id and v.price_date = g.price_date)
+order by g.place;
+
 insert into investment_price (investment_id, price_date, price, application_price, redemption_price)
 select r.investment_id, r.price_date, r.price, r.application_price, r.redemption_price from unnest($1::integer[],$2::date[],$3::numeric[],$4::numeric[],$5::numeric[]) r ("investment_id", "price_date", "price", "application_price", "redemption_price")
 returning investment_price_id;
