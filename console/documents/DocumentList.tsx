@@ -41,7 +41,7 @@ export function DocumentList({ owner }: { owner: Owner }) {
         params={asParameter(owner)}
         filters={[
           { key: 'DocumentTypeID', label: 'Type', kind: 'lookup', category: 'DocumentType' },
-          { key: 'CreatedDate.greaterThanOrEqual', label: 'Since', kind: 'date' },
+          { key: 'CreatedDate.greaterThanOrEqual', label: 'Since', kind: 'moment' },
           { key: 'DocumentID', label: 'Number', kind: 'text' },
         ]}
         columns={useColumns(owner)}

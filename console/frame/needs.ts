@@ -58,7 +58,7 @@ const everywhere = (userID: number | undefined, may: ReturnType<typeof useMay>):
   },
 ]
 
-const ofProduct = (productID: number, userID: number | undefined): Source[] => {
+const ofProduct = ({ productID, timeZone }: Product, userID: number | undefined): Source[] => {
   const at = (path: string) => `/${productID}${path}`
   const isDraft = ({ createdByUserID }: PaymentRun) => createdByUserID !== userID
   const ours = { ProductID: productID, Order: 'desc' }
@@ -84,7 +84,7 @@ const ofProduct = (productID: number, userID: number | undefined): Source[] => {
       path: '/BizEvent',
       params: { ...ours, BizEventStatusID: 1 },
       to: at('/notices?BizEventStatusID=1'),
-      waits: ({ bizEventDate }: BizEvent) => (bizEventDate ?? '') <= today(),
+      waits: ({ bizEventDate }: BizEvent) => (bizEventDate ?? '') <= today(timeZone),
       words: (n) => many(n, 'notice is due', 'notices are due'),
     },
     {
@@ -113,7 +113,7 @@ const ofProduct = (productID: number, userID: number | undefined): Source[] => {
       path: '/Import',
       params: { Status: 'Failed', Order: 'desc' },
       to: at('/import?Status=Failed'),
-      waits: ({ createdDate }: Import) => (createdDate ?? '') >= today(-recentDays),
+      waits: ({ createdDate }: Import) => (createdDate ?? '') >= today(null, -recentDays),
       words: (n) => many(n, 'import failed', 'imports failed'),
     },
   ]
@@ -123,7 +123,7 @@ const ofProduct = (productID: number, userID: number | undefined): Source[] => {
 export function useNeeds(product: Product | undefined): Need[] {
   const may = useMay()
   const { user } = useSession()
-  const own = product?.productID ? ofProduct(product.productID, user?.userID) : []
+  const own = product ? ofProduct(product, user?.userID) : []
   const sources = [...everywhere(user?.userID, may), ...own].filter(({ needs }) => may(needs))
   const results = useQueries({
     queries: sources.map(({ path, params }) => ({

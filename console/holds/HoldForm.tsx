@@ -7,7 +7,6 @@ import { useWrite } from '../shared/api/write.ts'
 import { AccountField } from '../shared/form/AccountField.tsx'
 import { ClassField, DateField, DecimalField, Row } from '../shared/form/fields.tsx'
 import { fieldErrors } from '../shared/form/problems.ts'
-import { today } from '../shared/format.ts'
 import { Facts } from '../shared/view/Facts.tsx'
 import { Failure, tellDone } from '../shared/view/Failure.tsx'
 import { Release } from './Release.tsx'
@@ -17,7 +16,7 @@ type Props = { tagged?: Tagged<Hold>; accountID?: number; onDone: () => void }
 /** Units that may not leave an account: of one class or of all, some of them or all. */
 export function HoldForm({ tagged, accountID, onDone }: Props) {
   const hold = tagged?.record
-  const { productID } = useProduct()
+  const { productID, today } = useProduct()
   const form = useForm({
     initialValues: {
       accountID: (hold?.accountID ?? accountID ?? null) as number | null,

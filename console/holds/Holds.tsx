@@ -11,7 +11,7 @@ import { holdColumns } from './words.tsx'
 
 /** The units of the product that may not leave their accounts. */
 export function Holds() {
-  const { productID } = useProduct()
+  const { productID, today } = useProduct()
   const may = useMay()
   const [opened, setOpened] = useState<Opened>()
   const options = useClassOptions()
@@ -29,7 +29,7 @@ export function Holds() {
         path="/Hold"
         params={{ ProductID: productID, Order: 'desc' }}
         filters={[{ key: 'InvestmentID', label: 'Class', kind: 'choice', options }]}
-        columns={holdColumns}
+        columns={holdColumns(today())}
         {...(canWrite && { onOpen: setOpened })}
         empty={
           <Empty title="Nothing is held back">

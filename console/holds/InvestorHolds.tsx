@@ -1,6 +1,6 @@
 import { Button, Stack } from '@mantine/core'
 import { useState } from 'react'
-import { useRead } from '../shared/api/products.ts'
+import { useProduct, useRead } from '../shared/api/products.ts'
 import type { Account, BizEntity, Hold } from '../shared/api/types.ts'
 import type { Column } from '../shared/list/columns.ts'
 import { useMay } from '../shared/permission.ts'
@@ -21,6 +21,7 @@ export const InvestorHolds = ({ entity }: { entity: BizEntity }) => (
 
 function OfAccount({ account: { accountID, accountNumber } }: { account: Account }) {
   const may = useMay()
+  const { today } = useProduct()
   const [opened, setOpened] = useState<Opened>()
   const id = accountID ?? 0
   const { data, error } = useRead<Hold[]>('/Hold', { AccountID: id, PageSize: 1000 })
@@ -28,7 +29,7 @@ function OfAccount({ account: { accountID, accountNumber } }: { account: Account
   if (!data) return <Loading />
   const canWrite = may('Hold.Write')
   const columns: Column<Hold>[] = [
-    ...holdColumns.filter((column) => column.id !== 'account'),
+    ...holdColumns(today()).filter((column) => column.id !== 'account'),
     ...(canWrite ? [changeColumn(setOpened)] : []),
   ]
   return (

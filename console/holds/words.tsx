@@ -1,19 +1,19 @@
 import type { Hold } from '../shared/api/types.ts'
-import { day, today, units } from '../shared/format.ts'
+import { day, units } from '../shared/format.ts'
 import type { Column } from '../shared/list/columns.ts'
 import { Tag } from '../shared/view/Status.tsx'
 
 /** Whether a hold keeps units back today, did so, or will. */
-export function stateOf({ validFrom, validTo }: Hold) {
-  if (validTo && validTo < today()) return { text: 'Over', tone: 'over' as const }
-  if ((validFrom ?? '') > today()) return { text: 'To come', tone: 'moves' as const }
+function stateOf({ validFrom, validTo }: Hold, today: string) {
+  if (validTo && validTo < today) return { text: 'Over', tone: 'over' as const }
+  if ((validFrom ?? '') > today) return { text: 'To come', tone: 'moves' as const }
   return { text: 'In force', tone: 'waits' as const }
 }
 
 const heldOf = ({ all, quantity }: Hold) => (all ? 'All units' : units(quantity))
 
-/** A hold wherever one is listed. */
-export const holdColumns: Column<Hold>[] = [
+/** A hold wherever one is listed, with how it stands on a day. */
+export const holdColumns = (today: string): Column<Hold>[] => [
   { id: 'account', title: 'Account', text: ({ accountNumber }) => accountNumber ?? '' },
   { id: 'class', title: 'Class', text: ({ securityCode }) => securityCode ?? 'Every class' },
   { id: 'held', title: 'Held back', right: true, text: heldOf },
@@ -23,8 +23,11 @@ export const holdColumns: Column<Hold>[] = [
   {
     id: 'state',
     title: 'State',
-    text: (row) => stateOf(row).text,
-    cell: (row) => <Tag tone={stateOf(row).tone}>{stateOf(row).text}</Tag>,
+    text: (row) => stateOf(row, today).text,
+    cell: (row) => {
+      const { tone, text } = stateOf(row, today)
+      return <Tag tone={tone}>{text}</Tag>
+    },
     width: '100px',
   },
 ]

@@ -4,7 +4,7 @@ import { useLookups } from '../shared/api/lookups.ts'
 import { useClassOptions, useProduct } from '../shared/api/products.ts'
 import type { BizEntity } from '../shared/api/types.ts'
 import { sum } from '../shared/decimal.ts'
-import { day, money } from '../shared/format.ts'
+import { moment, money } from '../shared/format.ts'
 import type { Column } from '../shared/list/columns.ts'
 import type { Filter } from '../shared/list/filters.ts'
 import { ListView } from '../shared/list/ListView.tsx'
@@ -60,9 +60,9 @@ function useFilters(): Filter[] {
     { key: 'AccountNumber.contains', label: 'Account number contains', kind: 'text' },
     { key: 'ExternalBizEntityId', label: 'External id', kind: 'text' },
     { key: 'ExternalAccountId', label: 'External account id', kind: 'text' },
-    { key: 'CreatedDate.greaterThanOrEqual', label: 'Created from', kind: 'date' },
-    { key: 'CreatedDate.lessThan', label: 'Created before', kind: 'date' },
-    { key: 'UpdatedDateFull.greaterThanOrEqual', label: 'Changed since', kind: 'date' },
+    { key: 'CreatedDate.greaterThanOrEqual', label: 'Created from', kind: 'moment' },
+    { key: 'CreatedDate.lessThan', label: 'Created before', kind: 'moment' },
+    { key: 'UpdatedDateFull.greaterThanOrEqual', label: 'Changed since', kind: 'moment' },
   ]
 }
 
@@ -102,7 +102,13 @@ function useColumns(currency: string): Column<BizEntity>[] {
       text: (row) => row.externalBizEntityId ?? '',
       spare: true,
     },
-    { id: 'created', title: 'Created', text: (row) => day(row.createdDate), spare: true },
+    {
+      id: 'created',
+      title: 'Created',
+      text: (row) => moment(row.createdDate),
+      width: 'minmax(140px, 1fr)',
+      spare: true,
+    },
     { id: 'id', title: 'Investor id', text: (row) => String(row.bizEntityID), spare: true },
   ]
 }

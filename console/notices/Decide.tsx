@@ -2,12 +2,12 @@ import { Stack, Text, TextInput } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, newIntent } from '../shared/api/client.ts'
+import { useProduct } from '../shared/api/products.ts'
 import type { BizEvent } from '../shared/api/types.ts'
 import { isWaiting, useWrite, waits } from '../shared/api/write.ts'
 import { Confirm } from '../shared/form/Confirm.tsx'
 import { DateField } from '../shared/form/fields.tsx'
 import { Insist } from '../shared/form/Insist.tsx'
-import { today } from '../shared/format.ts'
 import { tellDone } from '../shared/view/Failure.tsx'
 
 type Props = { events: BizEvent[]; onDone: () => void; onClose: () => void }
@@ -18,6 +18,7 @@ const redemption = 2
 /** Posts what was announced at the price of a day: one request for all of a kind, all or none. */
 export function SettleNotices({ events, onDone, onClose }: Props) {
   const client = useQueryClient()
+  const { today } = useProduct()
   const [date, setDate] = useState(today())
   const [insists, setInsists] = useState(false)
   const [intent] = useState(newIntent)

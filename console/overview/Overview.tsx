@@ -17,7 +17,17 @@ import type {
   Product,
 } from '../shared/api/types.ts'
 import { sum } from '../shared/decimal.ts'
-import { count, day, moment, money, monthOf, plain, price, today } from '../shared/format.ts'
+import {
+  beginOf,
+  count,
+  day,
+  moment,
+  money,
+  monthOf,
+  plain,
+  price,
+  today,
+} from '../shared/format.ts'
 import { linkTo } from '../shared/link.ts'
 import { useMay } from '../shared/permission.ts'
 import { Bars } from '../shared/view/Bars.tsx'
@@ -168,7 +178,7 @@ function Now() {
 }
 
 function NextPayment() {
-  const { slug } = useProduct()
+  const { slug, today } = useProduct()
   const open = (useDistributions().data ?? []).filter(
     ({ distributionStatusID }) => distributionStatusID !== completed,
   )
@@ -331,7 +341,7 @@ function LastChanges() {
   const { productID } = useProduct()
   const isOurs = (of: number | null) => of === null || of === productID
   const { data = [] } = useRead<Audit[]>('/Audit', {
-    'OccurredDate.greaterThanOrEqual': today(-1),
+    'OccurredDate.greaterThanOrEqual': beginOf(today(null, -1)),
     PageSize: 100,
     Order: 'desc',
   })

@@ -9,14 +9,13 @@ import { useWrite } from '../shared/api/write.ts'
 import { DateField, DecimalField, Row } from '../shared/form/fields.tsx'
 import { LeaveGuard } from '../shared/form/LeaveGuard.tsx'
 import { fieldErrors } from '../shared/form/problems.ts'
-import { today } from '../shared/format.ts'
 import { readSearch } from '../shared/list/filters.ts'
 import { Failure, tellDone } from '../shared/view/Failure.tsx'
 import { Card, Page } from '../shared/view/Page.tsx'
 
 const blank = {
   sources: ['Distribution', 'Redemption', 'Residual'],
-  processingDate: today(),
+  processingDate: '',
   upToDate: '',
   minimumAmount: '',
   format: 'ABA' as PaymentRunInput['format'],
@@ -41,12 +40,12 @@ const formats: { value: PaymentRunInput['format']; label: string }[] = [
 
 /** A draft of everything that is payable. */
 export function NewRun() {
-  const { productID, slug } = useProduct()
+  const { productID, slug, today } = useProduct()
   const navigate = useNavigate()
   const { distribution } = readSearch(useSearch({ strict: false }))
   const [saved, setSaved] = useState(false)
   const sources = distribution ? ['Distribution'] : blank.sources
-  const form = useForm({ initialValues: { ...blank, sources } })
+  const form = useForm({ initialValues: { ...blank, sources, processingDate: today() } })
   const leave = (to: string) => {
     setSaved(true)
     // After the guard has seen that there is nothing left to lose.

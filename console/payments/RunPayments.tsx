@@ -6,7 +6,7 @@ import type { Payment, PaymentRun } from '../shared/api/types.ts'
 import { useWrite } from '../shared/api/write.ts'
 import { Confirm } from '../shared/form/Confirm.tsx'
 import { DateField } from '../shared/form/fields.tsx'
-import { count, day, money, today } from '../shared/format.ts'
+import { count, day, money } from '../shared/format.ts'
 import type { Column } from '../shared/list/columns.ts'
 import type { Filter } from '../shared/list/filters.ts'
 import { ListView } from '../shared/list/ListView.tsx'
@@ -112,6 +112,7 @@ type ResultProps = Props & {
 }
 
 function Result({ run, payments, outcome, onClose, onDone }: ResultProps) {
+  const { today } = useProduct()
   const [reason, setReason] = useState('')
   const [date, setDate] = useState(today())
   const record = useWrite('post', '/PaymentRun/Result', {

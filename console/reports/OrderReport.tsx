@@ -8,7 +8,6 @@ import { useWrite } from '../shared/api/write.ts'
 import { AccountField } from '../shared/form/AccountField.tsx'
 import { ClassField, DateField, LookupField, Row } from '../shared/form/fields.tsx'
 import { fieldErrors } from '../shared/form/problems.ts'
-import { today } from '../shared/format.ts'
 import { Failure, tellDone } from '../shared/view/Failure.tsx'
 import { askedOf, formatsOf } from './types.ts'
 
@@ -21,14 +20,14 @@ const asField = (moment: string) => {
   return date.toISOString().slice(0, 19)
 }
 
-const valuesOf = (like: Report | undefined) => ({
+const valuesOf = (like: Report | undefined, today: string) => ({
   reportTypeID: (like?.reportTypeID ?? 1) as number | null,
   format: like?.format ?? 'pdf',
   name: like?.name ?? '',
   investmentID: like?.investmentID ?? null,
   corporateActionID: like?.corporateActionID ?? null,
   accountID: like?.accountID ?? null,
-  date: like?.date ?? today(),
+  date: like?.date ?? today,
   fromDate: like?.fromDate ?? '',
   toDate: like?.toDate ?? '',
   knownAt: like?.knownAt ? asField(like.knownAt) : '',
@@ -38,8 +37,8 @@ type Part = { form: ReturnType<typeof useForm<Values>> }
 
 /** A new report; or one again, as it was known when the first was made. */
 export function OrderReport({ like, onDone }: Props) {
-  const { productID } = useProduct()
-  const form = useForm<Values>({ initialValues: valuesOf(like) })
+  const { productID, today } = useProduct()
+  const form = useForm<Values>({ initialValues: valuesOf(like, today()) })
   const order = useWrite('post', '/Report', {
     onKept: onDone,
     onDone: () => {

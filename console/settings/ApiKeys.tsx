@@ -7,7 +7,7 @@ import type { ApiKey, NewApiKey } from '../shared/api/types.ts'
 import { stays, useDelete, useWrite } from '../shared/api/write.ts'
 import { DateField } from '../shared/form/fields.tsx'
 import { fieldErrors } from '../shared/form/problems.ts'
-import { count, moment } from '../shared/format.ts'
+import { count, endOf, moment } from '../shared/format.ts'
 import type { Column } from '../shared/list/columns.ts'
 import { Failure, tellDone } from '../shared/view/Failure.tsx'
 import { Card, Empty } from '../shared/view/Page.tsx'
@@ -97,7 +97,7 @@ function KeyForm({ onDone }: { onDone: () => void }) {
       </Stack>
     )
   const submit = form.onSubmit(({ expires, ...rest }) =>
-    make.mutate({ ...rest, ...(expires && { expires: new Date(expires).toISOString() }) }),
+    make.mutate({ ...rest, ...(expires && { expires: endOf(expires) }) }),
   )
   return (
     <form onSubmit={submit}>

@@ -40,8 +40,8 @@ const filters: Filter[] = [
   { key: 'Username', label: 'Username', kind: 'text' },
   { key: 'Resource', label: 'Record', kind: 'text' },
   { key: 'ResourceID', label: 'Record id', kind: 'text' },
-  { key: 'OccurredDate.greaterThanOrEqual', label: 'From', kind: 'date' },
-  { key: 'OccurredDate.lessThan', label: 'Before', kind: 'date' },
+  { key: 'OccurredDate.greaterThanOrEqual', label: 'From', kind: 'moment' },
+  { key: 'OccurredDate.lessThan', label: 'Before', kind: 'moment' },
 ]
 
 /** Who did what, and when. */

@@ -3,7 +3,7 @@ import { useState } from 'react'
 import type { Webhook, WebhookDelivery } from '../shared/api/types.ts'
 import { stays, useWrite } from '../shared/api/write.ts'
 import { DateField } from '../shared/form/fields.tsx'
-import { count, moment, today } from '../shared/format.ts'
+import { beginOf, count, moment, today } from '../shared/format.ts'
 import type { Column } from '../shared/list/columns.ts'
 import { ListView } from '../shared/list/ListView.tsx'
 import { useMay } from '../shared/permission.ts'
@@ -47,7 +47,8 @@ export function Deliveries({ webhook: { webhookID } }: { webhook: Webhook }) {
             />
             <Button
               loading={replay.isPending}
-              onClick={() => replay.mutate({ webhookID, from: new Date(from).toISOString() })}
+              disabled={!from}
+              onClick={() => replay.mutate({ webhookID, from: beginOf(from) })}
             >
               Send again
             </Button>

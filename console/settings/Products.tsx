@@ -4,7 +4,7 @@ import { useState } from 'react'
 import { useLookups } from '../shared/api/lookups.ts'
 import type { Product } from '../shared/api/types.ts'
 import { Edited } from '../shared/form/Edited.tsx'
-import { day } from '../shared/format.ts'
+import { moment } from '../shared/format.ts'
 import type { Column } from '../shared/list/columns.ts'
 import { ListView } from '../shared/list/ListView.tsx'
 import { useMay } from '../shared/permission.ts'
@@ -78,7 +78,12 @@ function useColumns(): Column<Product>[] {
       text: ({ isActive }) => (isActive ? 'Active' : 'Inactive'),
       cell: ({ isActive }) => <Active on={isActive} />,
     },
-    { id: 'created', title: 'Created', text: ({ createdDate }) => day(createdDate) },
+    {
+      id: 'created',
+      title: 'Created',
+      text: ({ createdDate }) => moment(createdDate),
+      width: 'minmax(140px, 1fr)',
+    },
     { id: 'id', title: 'Product id', text: ({ productID }) => String(productID), spare: true },
   ]
 }

@@ -43,13 +43,23 @@ const moments = new Intl.DateTimeFormat('en-AU', {
 export const moment = (value: string | null | undefined) =>
   value ? moments.format(new Date(value)) : ''
 
-/** Today where the browser is, as a text. */
-export function today(shiftDays = 0): string {
-  const now = new Date()
-  now.setDate(now.getDate() + shiftDays)
-  const two = (part: number) => String(part).padStart(2, '0')
-  return `${now.getFullYear()}-${two(now.getMonth() + 1)}-${two(now.getDate())}`
+const aDay = 86_400_000
+
+/** The day it is in a product’s time zone, as a text; without one, where the browser is. */
+export const today = (timeZone?: string | null, shiftDays = 0): string =>
+  // Sweden writes a day as the service does: 2026-06-30.
+  new Intl.DateTimeFormat('sv-SE', timeZone ? { timeZone } : {}).format(
+    Date.now() + shiftDays * aDay,
+  )
+
+/** The moment at which a day of whoever looks begins; what is no day stays as it is. */
+export function beginOf(date: string, time = '00:00:00'): string {
+  const begin = new Date(`${date}T${time}`)
+  return Number.isNaN(begin.getTime()) ? date : begin.toISOString()
 }
+
+/** The last second of a day of whoever looks. */
+export const endOf = (date: string) => beginOf(date, '23:59:59')
 
 export const count = (value: number) => grouped(String(value))
 

@@ -11,7 +11,6 @@ import { Insist } from '../shared/form/Insist.tsx'
 import { Kinds } from '../shared/form/Kinds.tsx'
 import { LeaveGuard } from '../shared/form/LeaveGuard.tsx'
 import { fieldErrors } from '../shared/form/problems.ts'
-import { today } from '../shared/format.ts'
 import { tellDone } from '../shared/view/Failure.tsx'
 import { Card, Page } from '../shared/view/Page.tsx'
 import { blank, bodyOf, isNeeded, type Kind, kinds, rowsOf, type Values, wordsOf } from './kinds.ts'
@@ -19,7 +18,7 @@ import { Preview } from './Preview.tsx'
 
 /** One posting, with what it would do beside it. */
 export function NewTransaction() {
-  const { productID, slug } = useProduct()
+  const { productID, slug, today } = useProduct()
   const navigate = useNavigate()
   const [name, setName] = useState('Deposit')
   const [saved, setSaved] = useState(false)

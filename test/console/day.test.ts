@@ -160,6 +160,20 @@ describe('The console’s day', { skip }, () => {
     assert.equal(await topOf(), 0)
   })
 
+  it('goes by the product’s day, wherever the browser is', async () => {
+    const own = `/Product?ProductID=${fund.productID}`
+    // At any moment it is not the same day in both.
+    for (const timeZone of ['Pacific/Kiritimati', 'Pacific/Pago_Pago']) {
+      const [product] = (await service.admin.get(own)).data
+      assert.equal((await service.admin.put('/Product', { ...product, timeZone })).status, 200)
+      const today = new Date().toLocaleDateString('sv-SE', { timeZone })
+      await at('/transactions/new', 'New transaction')
+      assert.equal(await page.getByLabel('Day').inputValue(), today)
+      await at('/payments/new', 'New payment run')
+      assert.equal(await page.getByLabel('Processing date').inputValue(), today)
+    }
+  })
+
   it('has had no error in the browser', async () => {
     await at('', 'Fund')
     assert.deepEqual(browser.faults(), [])

@@ -268,14 +268,28 @@ describe('The console’s settings', { skip }, () => {
     await context.getByRole('button', { name: 'second', exact: true }).waitFor()
   })
 
-  it('makes a key for a program, and ends it', async () => {
+  it('takes a day of moments as whoever looks has it', async () => {
+    const session = await page.context().newCDPSession(page)
+    await session.send('Emulation.setTimezoneOverride', { timezoneId: 'Pacific/Kiritimati' })
+    const asked = page.waitForRequest((request) => request.url().includes('/Audit?'))
+    await at('/settings/audit?OccurredDate.greaterThanOrEqual=2026-03-02', 'Audit trail')
+    const { searchParams } = new URL((await asked).url())
+    const from = searchParams.get('OccurredDate.greaterThanOrEqual')
+    assert.equal(from, '2026-03-01T10:00:00.000Z')
+    await page.getByText('From 2 Mar 2026').waitFor()
+  })
+
+  it('makes a key for a program, until a day has ended, and ends it', async () => {
     await at('/settings/account', 'Your account')
     await press('New key')
     await page.getByLabel('Name').fill('Nightly prices')
+    await page.getByLabel('Until').fill('2099-06-30')
     await press('Make the key')
     const key = (await page.locator('pre').last().textContent()) ?? ''
     assert.match(key, /^rk_/)
     await press('I have kept it')
+    const [{ expires }] = (await service.admin.get('/ApiKey')).data
+    assert.equal(expires, '2099-06-30T09:59:59Z')
     await press('End the key Nightly prices')
     await page.getByText('No key yet').waitFor()
     assert.deepEqual(browser.faults(), [])

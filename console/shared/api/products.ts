@@ -1,5 +1,6 @@
 import { useQuery, useSuspenseQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
+import { today } from '../format.ts'
 import { useMay } from '../permission.ts'
 import { api } from './client.ts'
 import { useLookups } from './lookups.ts'
@@ -41,6 +42,8 @@ export function useProduct() {
     ...found,
     productID,
     slug: product,
+    /** The day it is for the product, wherever the browser is. */
+    today: () => today(found.timeZone),
     currency: code('Currency', found.currencyID) || 'AUD',
   }
 }

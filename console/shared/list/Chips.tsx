@@ -103,10 +103,12 @@ function Chip({ filter, value, opened, onChange, onClose }: ChipProps) {
   )
 }
 
+const isDay = ({ kind }: Filter) => kind === 'date' || kind === 'moment'
+
 function useShownValue(filter: Filter, value: string): string {
   const { name } = useLookups()
   if (filter.kind === 'lookup') return name(filter.category, Number(value))
-  if (filter.kind === 'date') return day(value)
+  if (isDay(filter)) return day(value)
   if (filter.kind === 'choice')
     return filter.options.find((option) => option.value === value)?.label ?? value
   return value
@@ -139,7 +141,7 @@ function Editor({ filter, value, onDone }: EditorProps) {
       <Stack gap="xs">
         <TextInput
           label={filter.label}
-          type={filter.kind === 'date' ? 'date' : 'text'}
+          type={isDay(filter) ? 'date' : 'text'}
           value={text}
           onChange={(event) => setText(event.currentTarget.value)}
           data-autofocus
