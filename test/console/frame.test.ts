@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
 import { type Browser, findings, signIn, skip, startConsole } from '../support/browser.ts'
-import type { Service } from '../support/service.ts'
+import { adminPassword, type Service } from '../support/service.ts'
 
 describe('The console’s frame', { skip }, () => {
   let service: Service
@@ -59,6 +59,26 @@ describe('The console’s frame', { skip }, () => {
     await other.getByRole('heading', { name: 'Typed before the end' }).waitFor()
     const { data } = await service.admin.get('/Product')
     assert.ok(data.some(({ name }: { name: string }) => name === 'Typed before the end'))
+  })
+
+  it('never does in one user’s name what another has begun', async () => {
+    const begun = await browser.open('/settings/products', 'ann')
+    await begun.getByRole('button', { name: 'New product' }).click()
+    await begun.getByLabel('Name').fill('Begun by Ann')
+    const tab = await begun.context().newPage()
+    await tab.goto(`${service.url}/console/settings/account`)
+    await tab.getByRole('button', { name: 'ann', exact: true }).click()
+    await tab.getByRole('menuitem', { name: 'Sign out' }).click()
+    await signIn(tab, 'admin')
+    await begun.getByRole('button', { name: 'Make the product' }).click()
+    const asked = begun.getByRole('dialog', { name: 'Your session has ended' })
+    await asked.locator('input[type=password]').fill(adminPassword)
+    await asked.getByLabel('Username').fill('admin')
+    await asked.getByRole('button', { name: 'Sign in' }).click()
+    await begun.getByRole('button', { name: 'admin', exact: true }).waitFor()
+    await begun.waitForLoadState('networkidle')
+    const { data } = await service.admin.get('/Product')
+    assert.ok(!data.some(({ name }: { name: string }) => name === 'Begun by Ann'))
   })
 
   it('finds its way by keyboard alone', async () => {

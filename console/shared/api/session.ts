@@ -65,21 +65,24 @@ function accept({ accessToken: token, user, secondFactorRequired: mustEnrol = fa
 const inTurn = <T>(work: () => Promise<T>): Promise<T> =>
   navigator.locks ? navigator.locks.request('registry-session', work) : work()
 
-/** Whether there is a session to go on with. */
+/** What one has begun is not another's to finish, in a form or in a request that waits. */
+const isAnother = ({ user }: Grant) =>
+  session.user !== undefined && session.user.userID !== user.userID
+
+/** Whether there is a session to go on with: in another tab somebody else may have signed in. */
 export async function resume(): Promise<boolean> {
   const grant = await inTurn(() => ask('PUT'))
-  if (grant) accept(grant)
+  const goesOn = grant !== null && !isAnother(grant)
+  if (goesOn) accept(grant)
   else if (session.state === 'starting') change({ state: 'out', user: undefined })
-  return grant !== null
+  return goesOn
 }
 
 export async function signIn(username: string, password: string, code: string) {
   const grant = await ask('POST', { username, password, ...(code && { code }) })
   if (!grant) return
-  const before = session.user
-  accept(grant)
-  // Whoever comes back as somebody else must not go on in the other's half-filled form.
-  if (before && before.userID !== grant.user.userID) window.location.reload()
+  if (isAnother(grant)) window.location.reload()
+  else accept(grant)
 }
 
 export async function signOut() {
