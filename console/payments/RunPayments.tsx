@@ -17,13 +17,14 @@ import { State } from './states.tsx'
 
 type Props = { run: PaymentRun }
 type Outcome = 'Paid' | 'Returned'
+type Told = { outcome: Outcome; payments: Payment[] }
 
 /** Every payment of a run, and what the bank did with those that are chosen. */
 export function RunPayments({ run }: Props) {
   const { slug, currency } = useProduct()
   const may = useMay()
   const [chosen, setChosen] = useState<Payment[]>([])
-  const [outcome, setOutcome] = useState<Outcome>()
+  const [told, setTold] = useState<Told>()
   const { productID, paymentRunID } = run
   const can = may('PaymentRun.Write') && (run.state === 'Sent' || run.state === 'Closed')
   const has = ({ paymentID }: Payment) => chosen.some((one) => one.paymentID === paymentID)
@@ -31,10 +32,12 @@ export function RunPayments({ run }: Props) {
     setChosen(
       has(row) ? chosen.filter(({ paymentID }) => paymentID !== row.paymentID) : [...chosen, row],
     )
-  const allSent = async () => {
+  const tell = (outcome: Outcome) => () => setTold({ outcome, payments: chosen })
+  const allOthers = async () => {
     try {
-      setChosen(await sentOf(run))
-      setOutcome('Paid')
+      const payments = (await sentOf(run)).filter((one) => !has(one))
+      if (payments.length > 0) setTold({ outcome: 'Paid', payments })
+      else tellDone('No other payment waits for its result.')
     } catch (error) {
       tellFailure(error)
     }
@@ -43,17 +46,13 @@ export function RunPayments({ run }: Props) {
     <Stack gap="xs" h={480}>
       {can && (
         <Group gap="xs" justify="flex-end">
-          <Button
-            variant="default"
-            disabled={!chosen.length}
-            onClick={() => setOutcome('Returned')}
-          >
+          <Button variant="default" disabled={!chosen.length} onClick={tell('Returned')}>
             Returned{chosen.length > 0 && ` (${count(chosen.length)})`}
           </Button>
-          <Button variant="default" disabled={!chosen.length} onClick={() => setOutcome('Paid')}>
+          <Button variant="default" disabled={!chosen.length} onClick={tell('Paid')}>
             Paid{chosen.length > 0 && ` (${count(chosen.length)})`}
           </Button>
-          <Button onClick={() => void allSent()}>All others paid</Button>
+          <Button onClick={() => void allOthers()}>All others paid</Button>
         </Group>
       )}
       <ListView<Payment>
@@ -70,15 +69,14 @@ export function RunPayments({ run }: Props) {
         empty={<Empty title="No payment">All that is owed is among the exceptions.</Empty>}
         {...(can && { chosen: { has, toggle, can: ({ state }: Payment) => state === 'Sent' } })}
       />
-      {outcome && (
+      {told && (
         <Result
           run={run}
-          payments={chosen}
-          outcome={outcome}
-          onClose={() => setOutcome(undefined)}
+          {...told}
+          onClose={() => setTold(undefined)}
           onDone={() => {
-            setOutcome(undefined)
-            setChosen([])
+            setTold(undefined)
+            setChosen(chosen.filter((one) => !told.payments.includes(one)))
           }}
         />
       )}
@@ -104,12 +102,7 @@ async function sentOf({ productID, paymentRunID }: PaymentRun): Promise<Payment[
   }
 }
 
-type ResultProps = Props & {
-  payments: Payment[]
-  outcome: Outcome
-  onClose: () => void
-  onDone: () => void
-}
+type ResultProps = Props & Told & { onClose: () => void; onDone: () => void }
 
 function Result({ run, payments, outcome, onClose, onDone }: ResultProps) {
   const { today } = useProduct()
