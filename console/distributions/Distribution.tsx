@@ -15,7 +15,7 @@ import { Accounts } from './Accounts.tsx'
 import { rateOf } from './Distributions.tsx'
 import { Reverse } from './Reverse.tsx'
 import { Stage } from './Stage.tsx'
-import { componentName, distributionName } from './words.ts'
+import { componentName, distributionName, isReinvested } from './words.ts'
 
 const paid = 3
 
@@ -76,7 +76,11 @@ export function Distribution() {
   const actions = (
     <>
       {may('Distribution.Write') &&
-        (status > 1 ? <Reverse distribution={found} /> : <RemoveConfigured distribution={found} />)}
+        (status > 1 || found.stageProgress ? (
+          <Reverse distribution={found} />
+        ) : (
+          <RemoveConfigured distribution={found} />
+        ))}
       {may('PaymentRun.Write') && status >= paid && <PayOut id={id} slug={slug} />}
     </>
   )
@@ -88,7 +92,7 @@ export function Distribution() {
       actions={actions}
     >
       <Card>
-        <Steps active={status} steps={steps} />
+        <Steps active={status} steps={isReinvested(found) ? steps : steps.slice(0, paid)} />
       </Card>
       <Stack>
         <Stage distribution={found} />
@@ -115,7 +119,7 @@ const configuration = (found: Record): Fact[] => [
   ['Rate', rateOf(found)],
   [
     'Reinvestment',
-    found.drpIndicatorID === 2 ? `into ${found.drpSecurityCode ?? 'a class'}` : 'Not offered',
+    isReinvested(found) ? `into ${found.drpSecurityCode ?? 'a class'}` : 'Not offered',
   ],
   ['Reinvestment price', found.drpPrice ? price(found.drpPrice) : ''],
   ['Allotment date', day(found.drpAllotmentDate)],

@@ -18,7 +18,8 @@ export function Reverse({ distribution }: { distribution: Distribution }) {
   const [asked, setAsked] = useState(false)
   const [reason, setReason] = useState('')
   const status = distribution.distributionStatusID ?? 0
-  const { productID, corporateActionID } = distribution
+  const { productID, corporateActionID, stageProgress: underWay } = distribution
+  const what = underWay ? 'what is under way' : `“${name('DistributionStatus', status)}”`
   const reverse = useWrite('post', '/Distribution/Reverse', {
     onKept: () => setAsked(false),
     onDone: (_data, message) => {
@@ -27,13 +28,15 @@ export function Reverse({ distribution }: { distribution: Distribution }) {
       setReason('')
     },
   })
+  // What takes a stage back is itself not taken back; where it has stopped, it is begun again.
+  if (underWay?.stage.startsWith('Reverse') && !underWay.errorMessage) return null
   return (
     <>
       <Button variant="default" onClick={() => setAsked(true)}>
-        Take back “{name('DistributionStatus', status)}”
+        Take back {what}
       </Button>
       <Confirm
-        title={`Take back “${name('DistributionStatus', status)}”?`}
+        title={`Take back ${what}?`}
         opened={asked}
         onClose={() => setAsked(false)}
         onConfirm={() =>
@@ -44,7 +47,7 @@ export function Reverse({ distribution }: { distribution: Distribution }) {
         error={reverse.error}
         danger
       >
-        {effects[status]}
+        {underWay ? 'What is done of it so far is undone.' : effects[status]}
         <TextInput
           label="Reason"
           required

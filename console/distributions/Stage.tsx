@@ -1,28 +1,57 @@
-import { Button, Group, Stack, Text } from '@mantine/core'
+import { Button, Group, Progress, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
+import { useRefresh } from '../shared/api/refresh.ts'
 import type { Distribution } from '../shared/api/types.ts'
 import { stays, useWrite } from '../shared/api/write.ts'
 import { Confirm } from '../shared/form/Confirm.tsx'
 import { DateField, DecimalField, Row } from '../shared/form/fields.tsx'
-import { day } from '../shared/format.ts'
+import { count, day, moment } from '../shared/format.ts'
 import { useMay } from '../shared/permission.ts'
 import { Failure, tellDone } from '../shared/view/Failure.tsx'
 import { Card } from '../shared/view/Page.tsx'
 import { Declare } from './Declare.tsx'
 import { keyOf } from './key.ts'
+import { isReinvested } from './words.ts'
 
 type Props = { distribution: Distribution }
 
-/** What is done next, and what it would do. */
+/** What is under way, or is done next, and what it would do. */
 export function Stage({ distribution }: Props) {
   const may = useMay()('Distribution.Write')
-  const status = distribution.distributionStatusID
+  const { distributionStatusID: status, stageProgress } = distribution
+  if (stageProgress) return <UnderWay progress={stageProgress} />
   if (status === 1) return <Declare distribution={distribution} may={may} />
   if (!may) return null
   if (status === 2) return <Pay distribution={distribution} />
-  if (status === 3 && distribution.drpIndicatorID === 2)
-    return <Reinvest distribution={distribution} />
+  if (status === 3 && isReinvested(distribution)) return <Reinvest distribution={distribution} />
   return null
+}
+
+const deeds: { [stage: string]: string } = {
+  Declare: 'Declaring',
+  Payment: 'Paying',
+  DrpAllotment: 'Allotting units',
+  ReverseDeclare: 'Taking back the declaration',
+  ReversePayment: 'Taking back the payment',
+  ReverseDrpAllotment: 'Taking back the units',
+}
+
+/** A stage over many accounts goes on by itself, whoever looks. */
+function UnderWay({ progress }: { progress: NonNullable<Distribution['stageProgress']> }) {
+  const { stage, progressPercent, accountCount, startedDate, errorMessage } = progress
+  useRefresh(errorMessage === null)
+  return (
+    <Card title={deeds[stage] ?? stage}>
+      <Stack gap="sm">
+        {errorMessage && <Failure error={new Error(errorMessage)} />}
+        <Text size="sm">
+          {count(accountCount)} accounts, since {moment(startedDate)}. You can leave this page; it
+          goes on.
+        </Text>
+        <Progress value={progressPercent} aria-label="Progress" animated={!errorMessage} />
+      </Stack>
+    </Card>
+  )
 }
 
 function Pay({ distribution }: Props) {

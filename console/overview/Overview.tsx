@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { pointsOf, usePrices } from '../classes/prices.ts'
-import { distributionName } from '../distributions/words.ts'
+import { distributionName, isDone } from '../distributions/words.ts'
 import { useNeeds } from '../frame/needs.ts'
 import { api, type Params } from '../shared/api/client.ts'
 import { useLookups } from '../shared/api/lookups.ts'
@@ -44,7 +44,6 @@ import classes from './overview.module.css'
 
 const pending = 1
 const redemption = 2
-const completed = 4
 
 /** What a registry team wants to know in the morning. */
 export function Overview() {
@@ -169,7 +168,7 @@ function Now() {
               {count(all.number)}
             </PageLink>
           }
-          note={`${count(redemptions.number)} redemptions`}
+          note={`${count(redemptions.number)} ${redemptions.number === 1 ? 'redemption' : 'redemptions'}`}
         />
       )}
       {may('Distribution.Read') && <NextPayment />}
@@ -179,9 +178,7 @@ function Now() {
 
 function NextPayment() {
   const { slug, today } = useProduct()
-  const open = (useDistributions().data ?? []).filter(
-    ({ distributionStatusID }) => distributionStatusID !== completed,
-  )
+  const open = (useDistributions().data ?? []).filter((one) => !isDone(one))
   const next = open.toSorted((a, b) => (a.paymentDate ?? '').localeCompare(b.paymentDate ?? ''))[0]
   if (!next) return <Figure label="Next distribution" value="None" />
   const isLate = (next.paymentDate ?? '') < today()

@@ -2,9 +2,11 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
 import { type Browser, findings, skip, startConsole } from '../support/browser.ts'
-import { fundOf } from '../support/distribution.ts'
+import { configure, fundOf, keyOf } from '../support/distribution.ts'
+import { temporaryFolder } from '../support/process.ts'
+import { workFor } from '../support/reports.ts'
 import { assertScrollsThrough, assertWholeAt, productOfMany } from '../support/scrolling.ts'
-import type { Service } from '../support/service.ts'
+import { type Service, startService } from '../support/service.ts'
 
 describe('The console’s day', { skip }, () => {
   let service: Service
@@ -105,6 +107,33 @@ describe('The console’s day', { skip }, () => {
     await holdings.getByText('100.0000').first().waitFor()
     await press('Back to now')
     await holdings.getByText('89.5000').first().waitFor()
+  })
+
+  it('shows how far a stage of many accounts is, and goes on when it is done', async () => {
+    const node = await startService({ REGISTRY_STAGE_INLINE: '1' }, service.connection)
+    try {
+      const amount = { distributionAmountPerUnit: '0.05' }
+      const distribution = await configure(service, fund, amount)
+      const declared = await node.admin.post('/Distribution/Declare', keyOf(distribution))
+      assert.equal(declared.status, 202, declared.text)
+      await page.goto(`${address}/distributions/${distribution.corporateActionID}`)
+      await page.getByRole('heading', { name: 'Declaring' }).waitFor()
+      await page.getByText('2 accounts, since').waitFor()
+      await page.getByRole('button', { name: 'Take back what is under way' }).waitFor()
+      assert.equal(await page.getByRole('button', { name: 'Declare', exact: true }).count(), 0)
+      assert.deepEqual(await findings(page), [])
+      const stopWorker = await workFor(service, { REGISTRY_DATA_DIR: temporaryFolder() })
+      await page.getByRole('heading', { name: 'Next: pay' }).waitFor().finally(stopWorker)
+      await press('Pay')
+      await page.getByRole('dialog').getByRole('button', { name: 'Pay' }).click()
+      await page.getByRole('button', { name: 'Take back “Paid”' }).waitFor()
+      assert.equal(await page.getByText('Units allotted').count(), 0)
+      await at('', 'Fund')
+      await page.getByText('Next distribution').waitFor()
+      await page.getByText('None', { exact: true }).waitFor()
+    } finally {
+      await node.stop()
+    }
   })
 
   const nameOf = async (bizEntityID: number) =>
