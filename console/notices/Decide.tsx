@@ -22,6 +22,8 @@ export function SettleNotices({ events, onDone, onClose }: Props) {
   const [date, setDate] = useState(today())
   const [insists, setInsists] = useState(false)
   const [intent] = useState(newIntent)
+  /** What became of each request that went through: tried again, the other alone is sent. */
+  const [answered] = useState(() => new Map<string, boolean>())
   const [state, setState] = useState<{ busy: boolean; error: Error | null }>({
     busy: false,
     error: null,
@@ -36,7 +38,11 @@ export function SettleNotices({ events, onDone, onClose }: Props) {
   /** Whether it was done at once; by a rule it may wait for somebody's approval. */
   const post = async (path: string, rows: object[]) => {
     if (rows.length === 0) return true
-    return !isWaiting((await api.post(path, rows, `${intent}-${path}-${date}-${insists}`)).data)
+    const before = answered.get(path)
+    if (before !== undefined) return before
+    const { data } = await api.post(path, rows, `${intent}-${path}-${date}-${insists}`)
+    answered.set(path, !isWaiting(data))
+    return !isWaiting(data)
   }
   const settle = async () => {
     setState({ busy: true, error: null })
@@ -56,7 +62,7 @@ export function SettleNotices({ events, onDone, onClose }: Props) {
     <Confirm
       title={`Settle ${events.length} ${events.length === 1 ? 'notice' : 'notices'}?`}
       opened
-      onClose={onClose}
+      onClose={() => (answered.size > 0 ? onDone() : onClose())}
       onConfirm={() => void settle()}
       action="Settle"
       busy={state.busy}

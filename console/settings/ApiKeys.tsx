@@ -4,12 +4,13 @@ import { useState } from 'react'
 import { useRead } from '../shared/api/products.ts'
 import { useSession } from '../shared/api/session.ts'
 import type { ApiKey, NewApiKey } from '../shared/api/types.ts'
-import { stays, useDelete, useWrite } from '../shared/api/write.ts'
+import { stays, useWrite } from '../shared/api/write.ts'
 import { DateField } from '../shared/form/fields.tsx'
 import { fieldErrors } from '../shared/form/problems.ts'
+import { Remove } from '../shared/form/Remove.tsx'
 import { count, endOf, moment } from '../shared/format.ts'
 import type { Column } from '../shared/list/columns.ts'
-import { Failure, tellDone } from '../shared/view/Failure.tsx'
+import { Failure } from '../shared/view/Failure.tsx'
 import { Card, Empty } from '../shared/view/Page.tsx'
 import { Rows } from '../shared/view/Rows.tsx'
 
@@ -21,7 +22,6 @@ export function ApiKeys() {
     UserID: user?.userID,
     PageSize: 100,
   })
-  const end = useDelete('/ApiKey', { onDone: () => tellDone('The key works no more.') })
   const columns: Column<ApiKey>[] = [
     { id: 'name', title: 'Name', text: ({ name }) => name ?? '' },
     {
@@ -37,18 +37,21 @@ export function ApiKeys() {
       title: 'End',
       text: () => '',
       cell: ({ apiKeyID, name }) => (
-        <Button
-          size="compact-xs"
-          variant="default"
-          aria-label={`End the key ${name}`}
-          onClick={() => end.mutate({ ApiKeyID: apiKeyID ?? 0 })}
+        <Remove
+          path="/ApiKey"
+          params={{ ApiKeyID: apiKeyID ?? 0 }}
+          verb="End"
+          what="the key"
+          done="The key works no more."
+          onDone={stays}
+          button={{ size: 'compact-xs', 'aria-label': `End the key ${name}` }}
         >
-          End
-        </Button>
+          Whatever signs in with {name} is refused from then on. A key that has ended does not come
+          back.
+        </Remove>
       ),
     },
   ]
-  const problem = error ?? end.error
   return (
     <Card
       title="API keys"
@@ -59,7 +62,7 @@ export function ApiKeys() {
         </Button>
       }
     >
-      {problem && <Failure error={problem} />}
+      {error && <Failure error={error} />}
       {data.length === 0 ? (
         <Empty title="No key yet">A program signs in with a key instead of your password.</Empty>
       ) : (

@@ -291,6 +291,8 @@ describe('The console’s settings', { skip }, () => {
     const [{ expires }] = (await service.admin.get('/ApiKey')).data
     assert.equal(expires, '2099-06-30T09:59:59Z')
     await press('End the key Nightly prices')
+    assert.equal((await service.admin.get('/ApiKey')).data.length, 1)
+    await press('End the key')
     await page.getByText('No key yet').waitFor()
     assert.deepEqual(browser.faults(), [])
   })

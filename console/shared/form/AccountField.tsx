@@ -20,7 +20,7 @@ const most = 12
 export function AccountField({ label, value, onChange, error, required = true }: Props) {
   const { productID } = useProduct()
   const [text, setText] = useState('')
-  const [asked] = useDebouncedValue(text.split(' ')[0] ?? '', 150)
+  const [asked] = useDebouncedValue(text.split(' · ')[0] ?? '', 150)
   const { data = [] } = useQuery({
     queryKey: ['accounts', productID, asked],
     placeholderData: keepPreviousData,

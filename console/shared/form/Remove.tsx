@@ -15,7 +15,7 @@ type Props = {
   onDone: () => void
   /** Where it is not simply deleted: "Release". */
   verb?: string
-  button?: ButtonProps
+  button?: ButtonProps & { 'aria-label'?: string }
   /** What follows from it. */
   children: ReactNode
 }
