@@ -1,4 +1,4 @@
-import { Button, Group, Stack, Text, TextInput } from '@mantine/core'
+import { Button, Group, Stack, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useNavigate, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -13,28 +13,25 @@ import { fieldErrors } from '../shared/form/problems.ts'
 import { Failure, tellDone } from '../shared/view/Failure.tsx'
 import { Card, Missing, Page } from '../shared/view/Page.tsx'
 import {
+  asKind,
+  blankAccount,
   blankInvestor,
   filled,
   formOf,
   type Guide,
   guides,
+  type PartyForm,
   suggestedName,
   type InvestorForm as Values,
 } from './blank.ts'
 
-/** A new investor: first the kind, then only what that kind needs. */
+const firstKind = 'individual'
+
 export function NewInvestor() {
   const { productID, slug } = useProduct()
-  const [guide, setGuide] = useState<Guide>('individual')
   return (
     <Page title="New investor" back={{ to: `/${slug}/investors`, label: 'Investors' }} narrow>
-      <Kinds
-        label="Kind of investor"
-        value={guide}
-        onChange={(value) => setGuide(value as Guide)}
-        data={guides.map(({ value, label }) => ({ value, label }))}
-      />
-      <Editor key={guide} initial={blankInvestor(guide, productID)} />
+      <Editor initial={blankInvestor(firstKind, productID)} />
     </Page>
   )
 }
@@ -98,6 +95,7 @@ function Editor({ initial, tagged }: { initial: Values; tagged?: Tagged<BizEntit
     <form onSubmit={submit}>
       <LeaveGuard dirty={form.isDirty() && !saved} />
       <Stack>
+        {!known && <KindOf form={form} onChange={save.reset} />}
         {save.error && <Failure error={save.error} />}
         {form.values.bizEntityParties.map((party, i) => (
           <PartyCard key={form.key(`bizEntityParties.${i}`)} form={form} party={party} place={i} />
@@ -111,6 +109,30 @@ function Editor({ initial, tagged }: { initial: Values; tagged?: Tagged<BizEntit
         </Group>
       </Stack>
     </form>
+  )
+}
+
+/** First the kind, then only what that kind needs. */
+function KindOf({ form, onChange }: { form: Form; onChange: () => void }) {
+  const { productID } = useProduct()
+  const [guide, setGuide] = useState<Guide>(firstKind)
+  const [left, setLeft] = useState<PartyForm[]>([])
+  const choose = (next: Guide) => {
+    const changed = asKind(form.values, next, left)
+    setGuide(next)
+    setLeft(changed.left)
+    form.setValues(changed.values)
+    form.resetDirty(blankInvestor(next, productID))
+    form.clearErrors()
+    onChange()
+  }
+  return (
+    <Kinds
+      label="Kind of investor"
+      value={guide}
+      onChange={(value) => choose(value as Guide)}
+      data={guides.map(({ value, label }) => ({ value, label }))}
+    />
   )
 }
 
@@ -242,11 +264,18 @@ function Registered({ form }: { form: Form }) {
 }
 
 function Money({ form }: { form: Form }) {
+  const { productID } = useProduct()
   return (
     <Card title="Accounts and payments">
       <Stack gap="sm">
-        {form.values.accounts.map(({ drpTypeID }, i) => (
+        {form.values.accounts.map(({ drpTypeID, ...account }, i) => (
           <Row key={form.key(`accounts.${i}`)}>
+            <TextInput
+              label="Account number"
+              placeholder="The next free one"
+              readOnly={'accountID' in account}
+              {...form.getInputProps(`accounts.${i}.accountNumber`)}
+            />
             <LookupField
               label="Account state"
               category="AccountStatus"
@@ -265,8 +294,26 @@ function Money({ form }: { form: Form }) {
                 {...form.getInputProps(`accounts.${i}.drpValue`)}
               />
             )}
+            {i > 0 && !('accountID' in account) && (
+              <Button
+                variant="default"
+                mt="auto"
+                onClick={() => form.removeListItem('accounts', i)}
+              >
+                Take it away
+              </Button>
+            )}
           </Row>
         ))}
+        <Group>
+          <Button
+            size="compact-sm"
+            variant="default"
+            onClick={() => form.insertListItem('accounts', blankAccount(productID))}
+          >
+            Add an account
+          </Button>
+        </Group>
         {form.values.paymentDetails.map((_detail, i) => (
           <Row key={form.key(`paymentDetails.${i}`)}>
             <TextInput
@@ -284,11 +331,6 @@ function Money({ form }: { form: Form }) {
             />
           </Row>
         ))}
-        {form.values.paymentDetails.length === 0 && (
-          <Text size="sm" className="quiet">
-            No payment details are on the register for this investor.
-          </Text>
-        )}
       </Stack>
     </Card>
   )

@@ -15,6 +15,13 @@ export const guides: { value: Guide; label: string; typeID: number; persons: num
 export const guideOf = (value: string) =>
   guides.find((guide) => guide.value === value) ?? guides[0]!
 
+export type PartyForm = {
+  isPrimaryContact: boolean
+  isSignatory: boolean
+  person: ReturnType<typeof blankPerson> | null
+  organisation: ReturnType<typeof blankOrganisation> | null
+}
+
 const contacts = () => [
   { communicationTypeID: 1, name: '' },
   { communicationTypeID: 3, name: '' },
@@ -39,13 +46,6 @@ const blankOrganisation = () => ({
   communications: contacts(),
 })
 
-export type PartyForm = {
-  isPrimaryContact: boolean
-  isSignatory: boolean
-  person: ReturnType<typeof blankPerson> | null
-  organisation: ReturnType<typeof blankOrganisation> | null
-}
-
 const partiesOf = ({ persons }: { persons: number }): PartyForm[] =>
   persons === 0
     ? [
@@ -63,6 +63,34 @@ const partiesOf = ({ persons }: { persons: number }): PartyForm[] =>
         organisation: null,
       }))
 
+export const blankAccount = (productID: number) => ({
+  productID,
+  accountNumber: '',
+  drpTypeID: 1 as number | null,
+  drpValue: '',
+  accountStatusID: 1 as number | null,
+})
+
+const blankAddress = () => ({
+  addressTypeID: 8,
+  addressLine: '',
+  suburb: '',
+  stateCode: '',
+  postcode: '',
+  countryCode: 'AU',
+})
+
+const blankPaymentDetail = () => ({
+  paymentTypeID: 1,
+  bsb: '',
+  accountNumber: '',
+  accountName: '',
+  isForDistribution: true,
+  isForRedemption: true,
+  isForDeposit: true,
+  isDefault: true,
+})
+
 export const blankInvestor = (guide: Guide, productID: number) => ({
   bizEntityTypeID: guideOf(guide).typeID,
   bizEntityStatusID: 1 as number | null,
@@ -72,31 +100,9 @@ export const blankInvestor = (guide: Guide, productID: number) => ({
   investorTypeID: 1 as number | null,
   sourceOfFundsID: null as number | null,
   communicationPreferenceID: 1 as number | null,
-  accounts: [
-    { productID, drpTypeID: 1 as number | null, drpValue: '', accountStatusID: 1 as number | null },
-  ],
-  addresses: [
-    {
-      addressTypeID: 8,
-      addressLine: '',
-      suburb: '',
-      stateCode: '',
-      postcode: '',
-      countryCode: 'AU',
-    },
-  ],
-  paymentDetails: [
-    {
-      paymentTypeID: 1,
-      bsb: '',
-      accountNumber: '',
-      accountName: '',
-      isForDistribution: true,
-      isForRedemption: true,
-      isForDeposit: true,
-      isDefault: true,
-    },
-  ],
+  accounts: [blankAccount(productID)],
+  addresses: [blankAddress()],
+  paymentDetails: [blankPaymentDetail()],
   communications: [] as { communicationTypeID: number; name: string }[],
   bizEntityParties: partiesOf(guideOf(guide)),
   bizEntityParents: [] as object[],
@@ -106,6 +112,12 @@ export type InvestorForm = ReturnType<typeof blankInvestor>
 
 const isFilled = (value: object, ...fields: string[]) =>
   fields.some((field) => Boolean((value as Record<string, unknown>)[field]))
+
+const references = ['personID', 'externalPersonId', 'organisationID', 'externalOrganisationId']
+
+/** The party by its own record: where a reference stands beside it, the service looks at that alone. */
+const byRecord = (party: PartyForm) =>
+  Object.fromEntries(Object.entries(party).filter(([name]) => !references.includes(name)))
 
 /** What was left empty is not sent: an address without a line, a contact without a value. */
 export function filled(form: InvestorForm): object {
@@ -119,7 +131,7 @@ export function filled(form: InvestorForm): object {
     ),
     communications: form.communications.filter(({ name }) => name),
     bizEntityParties: form.bizEntityParties.map((party) => ({
-      ...party,
+      ...byRecord(party),
       person: contacted(party.person),
       organisation: contacted(party.organisation),
     })),
@@ -136,11 +148,39 @@ export function suggestedName({ bizEntityParties }: InvestorForm): string {
     .join(' & ')
 }
 
-/** A stored investor as the form has it: texts instead of nulls, everything else as it came. */
-export const formOf = (entity: BizEntity): InvestorForm =>
-  JSON.parse(JSON.stringify(entity), (name, value) =>
+/**
+ * A stored investor as the form has it: texts instead of nulls, everything else as it came, and a
+ * place for what is not on the register yet.
+ */
+export function formOf(entity: BizEntity): InvestorForm {
+  const form: InvestorForm = JSON.parse(JSON.stringify(entity), (name, value) =>
     value === null && textFields.has(name) ? '' : value,
   )
+  if (form.addresses.length === 0) form.addresses = [blankAddress()]
+  if (form.paymentDetails.length === 0) form.paymentDetails = [blankPaymentDetail()]
+  for (const { person, organisation } of form.bizEntityParties)
+    for (const { communications } of [person ?? [], organisation ?? []].flat())
+      communications.push(...contacts().filter((one) => !communications.some(isLike(one))))
+  return form
+}
+
+type Contact = ReturnType<typeof contacts>[number]
+const isLike = (one: Contact) => (other: Contact) =>
+  one.communicationTypeID === other.communicationTypeID
+
+/**
+ * An investor of another kind: what both kinds have stays as it was typed. Parties that it has not
+ * are left, for when the kind changes again.
+ */
+export function asKind(values: InvestorForm, guide: Guide, leftBefore: PartyForm[]) {
+  const known = [...values.bizEntityParties, ...leftBefore]
+  const like = (party: PartyForm) => known.filter(({ person }) => !person === !party.person)
+  const bizEntityParties = partiesOf(guideOf(guide)).map((party, i) => like(party)[i] ?? party)
+  return {
+    values: { ...values, bizEntityTypeID: guideOf(guide).typeID, bizEntityParties },
+    left: known.filter((party) => !bizEntityParties.includes(party)),
+  }
+}
 
 const textFields = new Set(
   `name externalBizEntityId firstName middleName lastName dateOfBirth taxationFileNumber abn acn
