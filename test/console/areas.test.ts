@@ -167,7 +167,7 @@ describe('The console’s areas', { skip }, () => {
     assert.equal(data[0].bizEventStatusID, 2)
   })
 
-  it('tells which notices of several could not be settled, and has settled the others', async () => {
+  it('settles what it can of several notices, and tells what is wrong with the rest', async () => {
     const { data: investors } = await service.admin.get(`/BizEntity?ProductID=${productID}`)
     const [{ accountID }] = investors[0].accounts
     const notice = { productID, accountID, securityCode: 'HBR', transactionDate: '2026-05-01' }

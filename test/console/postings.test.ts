@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, before, describe, it } from 'node:test'
 import { permissionFor } from '../../console/approvals/words.ts'
+import { changedFields, fieldName } from '../../console/shared/view/changed.ts'
 import { blank, bodyOf, type Kind, kinds, type Values } from '../../console/transactions/kinds.ts'
 import { workOut } from '../../console/transactions/worked-out.ts'
 import * as schemas from '../../src/ledger/biz-transaction/schema.ts'
@@ -133,6 +134,25 @@ describe('Postings as the console enters them', () => {
 })
 
 describe('Approvals as the console offers them', () => {
+  it('show of a change only the fields that differ, record by record', () => {
+    const bank = { paymentDetailID: 7, bsb: '062-000', accountNumber: '***' }
+    const paymentDetails = {
+      from: [{ paymentDetailID: 6, bsb: '033-001' }, bank],
+      to: [{ ...bank, accountNumber: '*** (changed)' }, { bsb: '033-002' }],
+    }
+    const shown = changedFields({ approvedBy: ['ann'], changes: { paymentDetails } })
+    assert.deepEqual(
+      shown.map(({ field, before, after }) => [fieldName(field), before, after]),
+      [
+        ['Approved by 1', undefined, 'ann'],
+        ['Payment details 1 account number', '***', '*** (changed)'],
+        ['Payment details 2 bsb', undefined, '033-002'],
+        ['Payment details 1 (removed) payment detail', 6, undefined],
+        ['Payment details 1 (removed) bsb', '033-001', undefined],
+      ],
+    )
+  })
+
   it('are offered to whoever has the permission that deciding asks for', () => {
     const lines = readFileSync('test/operations.txt', 'utf8').trim().split('\n')
     const writes = lines

@@ -1,19 +1,12 @@
 import { Button, Group, Modal, ScrollArea, Stack, Table, Text } from '@mantine/core'
 import { differences, useClash, type Whose } from '../api/clash.ts'
+import { fieldName } from '../view/changed.ts'
 import { Tag, type Tone } from '../view/Status.tsx'
 
 const words: Record<Whose, { text: string; tone: Tone }> = {
   you: { text: 'You changed it', tone: 'good' },
   somebody: { text: 'Changed meanwhile', tone: 'waits' },
   both: { text: 'Both changed it', tone: 'wrong' },
-}
-
-/** accounts 1 drpTypeID is "Accounts 1 drp type". */
-const named = (field: string) => {
-  const text = field
-    .replaceAll(/ID\b/g, '')
-    .replaceAll(/([a-z])([A-Z])/g, (_, a: string, b: string) => `${a} ${b.toLowerCase()}`)
-  return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
 /** Somebody else saved the record while it was being edited: both versions, and a choice. */
@@ -49,7 +42,7 @@ export function ClashDialog() {
               <Table.Tbody style={{ overflowWrap: 'anywhere' }}>
                 {rows.map(({ field, now, mine, whose }) => (
                   <Table.Tr key={field}>
-                    <Table.Td className="quiet">{named(field)}</Table.Td>
+                    <Table.Td className="quiet">{fieldName(field)}</Table.Td>
                     <Table.Td>{now || '—'}</Table.Td>
                     <Table.Td>{mine || '—'}</Table.Td>
                     <Table.Td>

@@ -1,37 +1,41 @@
-import { Table } from '@mantine/core'
+import { Table, Text } from '@mantine/core'
+import { count } from '../format.ts'
+import { changedFields, fieldName } from './changed.ts'
 
-type Pair = { from: unknown; to: unknown }
+const most = 200
 
-const isPair = (value: unknown): value is Pair =>
-  typeof value === 'object' && value !== null && 'from' in value && 'to' in value
-
-const words = (value: unknown): string => {
-  if (value === null || value === undefined) return '—'
-  return typeof value === 'object' ? JSON.stringify(value) : String(value)
-}
+const words = (value: unknown) =>
+  value === null || value === undefined || value === '' ? '—' : String(value)
 
 /** What an audit record says was changed: before and after where it knows both. */
 export function Changes({ changes }: { changes: unknown }) {
-  const entries = Object.entries((changes ?? {}) as Record<string, unknown>)
-  if (entries.length === 0) return <span className="quiet">Nothing more is recorded.</span>
+  const rows = changedFields(changes)
+  if (rows.length === 0) return <span className="quiet">Nothing more is recorded.</span>
   return (
-    <Table verticalSpacing={4} layout="fixed" fz="sm">
-      <Table.Thead>
-        <Table.Tr>
-          <Table.Th w="30%">Field</Table.Th>
-          <Table.Th>Before</Table.Th>
-          <Table.Th>After</Table.Th>
-        </Table.Tr>
-      </Table.Thead>
-      <Table.Tbody>
-        {entries.map(([field, value]) => (
-          <Table.Tr key={field} style={{ overflowWrap: 'anywhere', verticalAlign: 'top' }}>
-            <Table.Td className="quiet">{field}</Table.Td>
-            <Table.Td>{isPair(value) ? words(value.from) : '—'}</Table.Td>
-            <Table.Td>{words(isPair(value) ? value.to : value)}</Table.Td>
+    <>
+      <Table verticalSpacing={4} layout="fixed" fz="sm">
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th w="30%">Field</Table.Th>
+            <Table.Th>Before</Table.Th>
+            <Table.Th>After</Table.Th>
           </Table.Tr>
-        ))}
-      </Table.Tbody>
-    </Table>
+        </Table.Thead>
+        <Table.Tbody>
+          {rows.slice(0, most).map(({ field, before, after }) => (
+            <Table.Tr key={field} style={{ overflowWrap: 'anywhere', verticalAlign: 'top' }}>
+              <Table.Td className="quiet">{fieldName(field)}</Table.Td>
+              <Table.Td>{words(before)}</Table.Td>
+              <Table.Td>{words(after)}</Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+      {rows.length > most && (
+        <Text size="sm" className="quiet">
+          And {count(rows.length - most)} more.
+        </Text>
+      )}
+    </>
   )
 }
