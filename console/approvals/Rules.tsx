@@ -1,7 +1,8 @@
-import { Button, Drawer } from '@mantine/core'
+import { Button } from '@mantine/core'
 import { useState } from 'react'
 import type { ApprovalRule } from '../shared/api/types.ts'
 import { Edited } from '../shared/form/Edited.tsx'
+import { FormDrawer } from '../shared/form/FormDrawer.tsx'
 import { count, money } from '../shared/format.ts'
 import type { Column } from '../shared/list/columns.ts'
 import { ListView } from '../shared/list/ListView.tsx'
@@ -38,7 +39,7 @@ export function Rules() {
           </Empty>
         }
       />
-      <Drawer
+      <FormDrawer
         opened={opened !== undefined}
         onClose={close}
         title={opened === 'new' ? 'New rule' : 'Rule'}
@@ -52,7 +53,7 @@ export function Rules() {
             {(tagged) => <RuleForm tagged={tagged} onDone={close} />}
           </Edited>
         )}
-      </Drawer>
+      </FormDrawer>
     </Page>
   )
 }

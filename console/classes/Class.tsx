@@ -1,9 +1,10 @@
-import { Button, Drawer } from '@mantine/core'
+import { Button } from '@mantine/core'
 import { useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useInvestments, useProduct } from '../shared/api/products.ts'
 import type { Investment, InvestmentPrice } from '../shared/api/types.ts'
 import { Edited } from '../shared/form/Edited.tsx'
+import { FormDrawer } from '../shared/form/FormDrawer.tsx'
 import { day, price } from '../shared/format.ts'
 import type { Column } from '../shared/list/columns.ts'
 import { ListView } from '../shared/list/ListView.tsx'
@@ -73,7 +74,7 @@ export function Class() {
         onOpen={setOpened}
         empty={<Empty title="No price">Enter the first one.</Empty>}
       />
-      <Drawer
+      <FormDrawer
         opened={opened !== undefined}
         onClose={() => setOpened(undefined)}
         size="xl"
@@ -87,15 +88,15 @@ export function Class() {
             {(tagged) => <OnePrice tagged={tagged} onDone={() => setOpened(undefined)} />}
           </Edited>
         )}
-      </Drawer>
-      <Drawer opened={mode === 'edit'} onClose={close} title="Edit the class">
+      </FormDrawer>
+      <FormDrawer opened={mode === 'edit'} onClose={close} title="Edit the class">
         <Edited<Investment> path="/Investment" params={{ InvestmentID: investment.investmentID }}>
           {(tagged) => <ClassForm tagged={tagged} onDone={close} />}
         </Edited>
-      </Drawer>
-      <Drawer opened={mode === 'paste'} onClose={close} title="Enter prices">
+      </FormDrawer>
+      <FormDrawer opened={mode === 'paste'} onClose={close} title="Enter prices">
         <PastePrices investmentID={investment.investmentID ?? 0} onDone={close} />
-      </Drawer>
+      </FormDrawer>
     </Page>
   )
 }

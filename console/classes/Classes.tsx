@@ -1,8 +1,9 @@
-import { Button, Drawer, SimpleGrid, Text } from '@mantine/core'
+import { Button, SimpleGrid, Text } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useInvestments, useProduct } from '../shared/api/products.ts'
 import type { Investment } from '../shared/api/types.ts'
+import { FormDrawer } from '../shared/form/FormDrawer.tsx'
 import { day, price } from '../shared/format.ts'
 import { useMay } from '../shared/permission.ts'
 import { LineChart } from '../shared/view/Chart.tsx'
@@ -37,9 +38,9 @@ export function Classes() {
           <ClassCard key={investment.investmentID} investment={investment} />
         ))}
       </SimpleGrid>
-      <Drawer opened={adding} onClose={() => setAdding(false)} title="New class">
+      <FormDrawer opened={adding} onClose={() => setAdding(false)} title="New class">
         <ClassForm onDone={() => setAdding(false)} />
-      </Drawer>
+      </FormDrawer>
     </Page>
   )
 }

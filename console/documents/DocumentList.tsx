@@ -1,8 +1,8 @@
-import { Drawer } from '@mantine/core'
 import { useState } from 'react'
 import { useLookups } from '../shared/api/lookups.ts'
 import type { ListedDocument as Document } from '../shared/api/types.ts'
 import { DropZone } from '../shared/form/DropZone.tsx'
+import { FormDrawer } from '../shared/form/FormDrawer.tsx'
 import { bytes, moment } from '../shared/format.ts'
 import type { Column } from '../shared/list/columns.ts'
 import { ListView } from '../shared/list/ListView.tsx'
@@ -53,9 +53,14 @@ export function DocumentList({ owner }: { owner: Owner }) {
         }
       />
       {files.length > 0 && <Upload files={files} owner={owner} onClose={() => setFiles([])} />}
-      <Drawer opened={opened !== undefined} onClose={close} size="xl" title={opened?.name ?? ''}>
+      <FormDrawer
+        opened={opened !== undefined}
+        onClose={close}
+        size="xl"
+        title={opened?.name ?? ''}
+      >
         {opened && <OpenedDocument document={opened} onClose={close} />}
-      </Drawer>
+      </FormDrawer>
     </>
   )
 }

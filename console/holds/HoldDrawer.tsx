@@ -1,6 +1,6 @@
-import { Drawer } from '@mantine/core'
 import type { Hold } from '../shared/api/types.ts'
 import { Edited } from '../shared/form/Edited.tsx'
+import { FormDrawer } from '../shared/form/FormDrawer.tsx'
 import { HoldForm } from './HoldForm.tsx'
 
 /** A hold that is looked at, or one that is to be made: of any account, or of a given one. */
@@ -9,7 +9,7 @@ export type Opened = Hold | 'new' | { newFor: number } | undefined
 export function HoldDrawer({ opened, onClose }: { opened: Opened; onClose: () => void }) {
   const isNew = opened === 'new' || (opened !== undefined && 'newFor' in opened)
   return (
-    <Drawer
+    <FormDrawer
       opened={opened !== undefined}
       onClose={onClose}
       title={isNew ? 'Hold units back' : 'Hold'}
@@ -23,6 +23,6 @@ export function HoldDrawer({ opened, onClose }: { opened: Opened; onClose: () =>
           {(tagged) => <HoldForm tagged={tagged} onDone={onClose} />}
         </Edited>
       )}
-    </Drawer>
+    </FormDrawer>
   )
 }

@@ -1,9 +1,10 @@
-import { Button, Drawer, Progress } from '@mantine/core'
+import { Button, Progress } from '@mantine/core'
 import { Suspense, useState } from 'react'
 import { useLookups } from '../shared/api/lookups.ts'
 import { useProduct, useRead } from '../shared/api/products.ts'
 import { useRefresh } from '../shared/api/refresh.ts'
 import type { Report } from '../shared/api/types.ts'
+import { FormDrawer } from '../shared/form/FormDrawer.tsx'
 import { bytes, count, moment } from '../shared/format.ts'
 import type { Column } from '../shared/list/columns.ts'
 import { ListView } from '../shared/list/ListView.tsx'
@@ -59,7 +60,7 @@ export function Reports() {
           </Empty>
         }
       />
-      <Drawer
+      <FormDrawer
         opened={order !== undefined}
         onClose={() => setOrder(undefined)}
         title={order?.like ? 'Order again, as known then' : 'Order a report'}
@@ -67,10 +68,15 @@ export function Reports() {
         <Suspense fallback={<Loading />}>
           <OrderReport like={order?.like} onDone={() => setOrder(undefined)} />
         </Suspense>
-      </Drawer>
-      <Drawer opened={opened !== undefined} onClose={close} size="xl" title={opened?.name ?? ''}>
+      </FormDrawer>
+      <FormDrawer
+        opened={opened !== undefined}
+        onClose={close}
+        size="xl"
+        title={opened?.name ?? ''}
+      >
         {opened && <Ordered report={opened} onClose={close} onAgain={again} />}
-      </Drawer>
+      </FormDrawer>
     </Page>
   )
 }

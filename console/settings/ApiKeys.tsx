@@ -1,10 +1,11 @@
-import { Alert, Button, Code, Drawer, Group, MultiSelect, Stack, TextInput } from '@mantine/core'
+import { Alert, Button, Code, Group, MultiSelect, Stack, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useState } from 'react'
 import { useRead } from '../shared/api/products.ts'
 import { useSession } from '../shared/api/session.ts'
 import type { ApiKey, NewApiKey } from '../shared/api/types.ts'
 import { stays, useWrite } from '../shared/api/write.ts'
+import { FormDrawer } from '../shared/form/FormDrawer.tsx'
 import { DateField } from '../shared/form/fields.tsx'
 import { fieldErrors } from '../shared/form/problems.ts'
 import { Remove } from '../shared/form/Remove.tsx'
@@ -73,9 +74,9 @@ export function ApiKeys() {
           keyOf={({ apiKeyID }) => apiKeyID ?? 0}
         />
       )}
-      <Drawer opened={adding} onClose={() => setAdding(false)} title="New key">
+      <FormDrawer opened={adding} onClose={() => setAdding(false)} title="New key">
         <KeyForm onDone={() => setAdding(false)} />
-      </Drawer>
+      </FormDrawer>
     </Card>
   )
 }

@@ -1,9 +1,10 @@
-import { Button, Drawer } from '@mantine/core'
+import { Button } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useLookups } from '../shared/api/lookups.ts'
 import type { Product } from '../shared/api/types.ts'
 import { Edited } from '../shared/form/Edited.tsx'
+import { FormDrawer } from '../shared/form/FormDrawer.tsx'
 import { moment } from '../shared/format.ts'
 import type { Column } from '../shared/list/columns.ts'
 import { ListView } from '../shared/list/ListView.tsx'
@@ -41,7 +42,7 @@ export function Products() {
           </Empty>
         }
       />
-      <Drawer
+      <FormDrawer
         opened={edited !== undefined}
         onClose={close}
         size="lg"
@@ -61,7 +62,7 @@ export function Products() {
             {(tagged) => <ProductForm tagged={tagged} onDone={close} onKept={close} />}
           </Edited>
         )}
-      </Drawer>
+      </FormDrawer>
     </Page>
   )
 }

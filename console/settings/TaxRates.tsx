@@ -1,7 +1,8 @@
-import { Button, Drawer } from '@mantine/core'
+import { Button } from '@mantine/core'
 import { useState } from 'react'
 import type { WithholdingRate } from '../shared/api/types.ts'
 import { Edited } from '../shared/form/Edited.tsx'
+import { FormDrawer } from '../shared/form/FormDrawer.tsx'
 import { day, percent } from '../shared/format.ts'
 import type { Column } from '../shared/list/columns.ts'
 import { ListView } from '../shared/list/ListView.tsx'
@@ -37,7 +38,7 @@ export function TaxRates() {
         {...(canWrite && { onOpen: setOpened })}
         empty={<Empty title="No rate yet">Nothing is withheld without a rate.</Empty>}
       />
-      <Drawer
+      <FormDrawer
         opened={opened !== undefined}
         onClose={close}
         title={opened === 'new' ? 'New rate' : 'Rate'}
@@ -48,7 +49,7 @@ export function TaxRates() {
             {(tagged) => <RateForm tagged={tagged} onDone={close} />}
           </Edited>
         )}
-      </Drawer>
+      </FormDrawer>
     </Page>
   )
 }

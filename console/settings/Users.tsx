@@ -1,8 +1,9 @@
-import { Button, Drawer } from '@mantine/core'
+import { Button } from '@mantine/core'
 import { useState } from 'react'
 import { useProductNames } from '../shared/api/products.ts'
 import type { User } from '../shared/api/types.ts'
 import { Edited } from '../shared/form/Edited.tsx'
+import { FormDrawer } from '../shared/form/FormDrawer.tsx'
 import { moment } from '../shared/format.ts'
 import type { Column } from '../shared/list/columns.ts'
 import { ListView } from '../shared/list/ListView.tsx'
@@ -66,10 +67,10 @@ export function Users() {
         {...(may('User.Write') && { onOpen: setEdited })}
         empty={<Empty title="No user yet" />}
       />
-      <Drawer opened={roles} onClose={() => setRoles(false)} size="lg" title="Roles">
+      <FormDrawer opened={roles} onClose={() => setRoles(false)} size="lg" title="Roles">
         <Roles />
-      </Drawer>
-      <Drawer
+      </FormDrawer>
+      <FormDrawer
         opened={edited !== undefined}
         onClose={close}
         title={edited === 'new' ? 'New user' : 'User'}
@@ -80,7 +81,7 @@ export function Users() {
             {(tagged) => <UserForm tagged={tagged} onDone={close} />}
           </Edited>
         )}
-      </Drawer>
+      </FormDrawer>
     </Page>
   )
 }

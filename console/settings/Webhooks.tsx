@@ -1,6 +1,7 @@
-import { Button, Drawer } from '@mantine/core'
+import { Button } from '@mantine/core'
 import { useState } from 'react'
 import type { Webhook } from '../shared/api/types.ts'
+import { FormDrawer } from '../shared/form/FormDrawer.tsx'
 import { count } from '../shared/format.ts'
 import type { Column } from '../shared/list/columns.ts'
 import { ListView } from '../shared/list/ListView.tsx'
@@ -37,17 +38,17 @@ export function Webhooks() {
           </Empty>
         }
       />
-      <Drawer opened={opened === 'new'} onClose={close} title="New webhook">
+      <FormDrawer opened={opened === 'new'} onClose={close} title="New webhook">
         <WebhookForm onDone={close} />
-      </Drawer>
-      <Drawer
+      </FormDrawer>
+      <FormDrawer
         opened={opened !== undefined && opened !== 'new'}
         onClose={close}
         size="xl"
         title={opened && opened !== 'new' ? opened.url : ''}
       >
         {opened && opened !== 'new' && <OneWebhook webhook={opened} onClose={close} />}
-      </Drawer>
+      </FormDrawer>
     </Page>
   )
 }

@@ -1,9 +1,10 @@
-import { Button, Drawer, Group, Stack, TextInput } from '@mantine/core'
+import { Button, Group, Stack, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import type { BizTransaction } from '../shared/api/types.ts'
 import { useWrite } from '../shared/api/write.ts'
 import { Confirm } from '../shared/form/Confirm.tsx'
 import { Edited } from '../shared/form/Edited.tsx'
+import { FormDrawer } from '../shared/form/FormDrawer.tsx'
 import { day, moment, money, price, units } from '../shared/format.ts'
 import { useMay } from '../shared/permission.ts'
 import { Facts } from '../shared/view/Facts.tsx'
@@ -19,13 +20,13 @@ const rolledBack = 3
 /** One transaction, and what can be done about it. */
 export function TransactionDrawer({ transaction, onClose }: Props) {
   return (
-    <Drawer
+    <FormDrawer
       opened={transaction !== undefined}
       onClose={onClose}
       title={transaction ? `${transaction.typeName} ${transaction.bizTransactionID}` : ''}
     >
       {transaction && <Known transaction={transaction} onClose={onClose} />}
-    </Drawer>
+    </FormDrawer>
   )
 }
 

@@ -74,6 +74,8 @@ describe('The console’s areas', { skip }, () => {
     assert.deepEqual(await findings(page), [])
     await page.getByRole('button', { name: 'Add to the register' }).click()
     await page.waitForFunction(() => document.querySelector('[aria-invalid="true"]') !== null)
+    const told = await page.getByRole('alert').first().boundingBox()
+    assert.ok(told && told.y >= 48 && told.y + told.height <= 800, JSON.stringify(told))
     await page.getByLabel('Tax file number').first().fill('123456782')
     await page.getByRole('button', { name: 'Add to the register' }).click()
     await page.getByRole('heading', { name: 'Ann Example & Bob Example' }).waitFor()

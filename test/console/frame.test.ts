@@ -39,6 +39,15 @@ describe('The console’s frame', { skip }, () => {
     await page.waitForFunction(() => document.querySelector('[aria-invalid="true"]') !== null)
     assert.equal(await field.getAttribute('aria-invalid'), 'true')
     assert.equal(await page.getByLabel('Name').inputValue(), 'Second Fund')
+    await page.getByLabel('Name').fill('Third Fund')
+    await page.keyboard.press('Escape')
+    await page.getByRole('button', { name: 'Stay' }).click()
+    assert.equal(await page.getByLabel('Name').inputValue(), 'Third Fund')
+    await page.keyboard.press('Escape')
+    await page.getByRole('button', { name: 'Leave', exact: true }).click()
+    await page.getByRole('dialog').waitFor({ state: 'hidden' })
+    await page.getByRole('button', { name: 'New product' }).click()
+    assert.equal(await page.getByLabel('Name').inputValue(), '')
   })
 
   it('goes on in the middle of a form when the session has ended', async () => {

@@ -1,6 +1,6 @@
 import { Alert, Checkbox, Text } from '@mantine/core'
 import { RegistryError } from '../api/error.ts'
-import { Failure } from '../view/Failure.tsx'
+import { Failure, inView } from '../view/Failure.tsx'
 import { Icon } from '../view/icons.tsx'
 import { forPeople } from './problems.ts'
 
@@ -22,7 +22,7 @@ export function Insist({ error, insists, onChange }: Props) {
   if (!code) return <Failure error={error} />
   const messages = [...new Set(known.map(({ message }) => forPeople(message)))]
   return (
-    <Alert color="yellow" variant="light" icon={<Icon name="alert" />} role="alert">
+    <Alert color="yellow" variant="light" icon={<Icon name="alert" />} role="alert" {...inView}>
       {messages.map((message) => (
         <Text key={message} size="sm">
           {message}

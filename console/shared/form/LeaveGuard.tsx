@@ -1,6 +1,23 @@
 import { Button, Group, Modal, Text } from '@mantine/core'
 import { useBlocker } from '@tanstack/react-router'
 
+type DialogProps = { opened: boolean; onLeave: () => void; onStay: () => void }
+
+/** Asks whoever is about to lose what they have entered. */
+export const LeaveDialog = ({ opened, onLeave, onStay }: DialogProps) => (
+  <Modal opened={opened} onClose={onStay} title="Leave without saving?">
+    <Text size="sm">What you have entered is not saved.</Text>
+    <Group justify="flex-end" mt="md">
+      <Button variant="default" onClick={onLeave}>
+        Leave
+      </Button>
+      <Button onClick={onStay} data-autofocus>
+        Stay
+      </Button>
+    </Group>
+  </Modal>
+)
+
 /** Leaving with unsaved work asks. */
 export function LeaveGuard({ dirty }: { dirty: boolean }) {
   const { status, proceed, reset } = useBlocker({
@@ -9,16 +26,10 @@ export function LeaveGuard({ dirty }: { dirty: boolean }) {
     withResolver: true,
   })
   return (
-    <Modal opened={status === 'blocked'} onClose={() => reset?.()} title="Leave without saving?">
-      <Text size="sm">What you have entered on this page is not saved.</Text>
-      <Group justify="flex-end" mt="md">
-        <Button variant="default" onClick={() => proceed?.()}>
-          Leave
-        </Button>
-        <Button onClick={() => reset?.()} data-autofocus>
-          Stay
-        </Button>
-      </Group>
-    </Modal>
+    <LeaveDialog
+      opened={status === 'blocked'}
+      onLeave={() => proceed?.()}
+      onStay={() => reset?.()}
+    />
   )
 }

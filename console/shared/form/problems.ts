@@ -4,6 +4,7 @@ import { RegistryError } from '../api/error.ts'
 export const forPeople = (message: string) =>
   message
     .replace(/: give investmentPrice, or say .*$/, '.')
+    .replace('the sign that GET shows for it', 'the sign that it had')
     .replace(/ Send confirm: true .*$| If both are meant, send .*$/, '')
 
 /** Problems of an answer by the path of their field, as the form knows it: `a[0].b` is `a.0.b`. */

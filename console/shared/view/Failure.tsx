@@ -9,11 +9,22 @@ const wordsOf = (error: unknown) =>
 
 type Props = { error: unknown; retry?: () => void }
 
+/** Under the head of the page, where it is seen. */
+const scrollMarginTop = 64
+
+/** What was pressed stands at the end of a form, and what is wrong with it above: it is shown. */
+export const inView = {
+  ref: (alert: HTMLElement | null) => alert?.scrollIntoView({ block: 'nearest' }),
+  style: { scrollMarginTop },
+}
+
 /** What happened and what to do, with the number our people find it by. */
 export function Failure({ error, retry }: Props) {
   const requestID = requestOf(error)
+  // What was only to be read does not move the page.
+  const shown = retry ? {} : inView
   return (
-    <Alert color="red" variant="light" icon={<Icon name="alert" />} role="alert">
+    <Alert color="red" variant="light" icon={<Icon name="alert" />} role="alert" {...shown}>
       <Text size="sm">{wordsOf(error)}</Text>
       <Group justify="space-between" mt={4} gap="xs">
         {requestID && (
