@@ -1,11 +1,7 @@
 import assert from 'node:assert/strict'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { after, before, describe, it } from 'node:test'
 import { verifyWebhook } from '../../client/src/index.ts'
-import { allowedAddress, isPublic, type Resolve } from '../../src/integration/webhook/address.ts'
 import { sweepDeliveries } from '../../src/integration/webhook/attempt.ts'
-import { send } from '../../src/integration/webhook/send.ts'
 import { startDeliveries } from '../../src/integration/webhook/worker.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { unseal } from '../../src/platform/secrets.ts'
@@ -14,7 +10,7 @@ import { rowsOf } from '../support/database.ts'
 import { newProduct, only } from '../support/ledger.ts'
 import { newKey } from '../support/personas.ts'
 import { until } from '../support/process.ts'
-import { type Receiver, receiver, type Told } from '../support/receiver.ts'
+import { type Told, withReceiver } from '../support/receiver.ts'
 import { refused } from '../support/refused.ts'
 import { encryptionKey, type Service, startService, withService } from '../support/service.ts'
 
@@ -46,11 +42,6 @@ const deliver = () =>
     log: createLog('silent'),
     patience: 2_000,
   })
-
-async function withReceiver(use: (receiver: Receiver) => Promise<void>) {
-  const one = await receiver()
-  await use(one).finally(one.close)
-}
 
 /** A webhook that has found its place in the feed: what comes from now on is sent. */
 async function newWebhook(url: string, more: object = {}, client = service.admin) {
@@ -157,6 +148,27 @@ describe('A webhook', () => {
       assert.equal(saved.apiKeyID, null)
       const updates = () => seen().filter(([type]) => type === 'product.updated')
       await until('what happened since', () => updates().length === 4)
+      await service.admin.delete(`/Webhook?WebhookID=${webhookID}`)
+    })
+  })
+
+  it('sends nothing any more for a user who is made inactive, not even what waits', async () => {
+    await withReceiver(async ({ url, got, answer }) => {
+      const permissions = ['Webhook.Write', 'Event.Read', 'Product.Read'] as const
+      const user = await service.userWith({ permissions })
+      const { userID } = (await user.get('/User/Me')).data
+      answer(500)
+      const { webhookID } = await newWebhook(url, { types: ['product.created'] }, user)
+      await newProduct(service)
+      await until('the first try', async () => (await deliveriesOf(webhookID))[0]?.responseStatus)
+      only(await service.admin.put('/User', { userID, isActive: false }))
+      await makeDue(webhookID)
+      await withReceiver(async (others) => {
+        await newWebhook(others.url, { types: ['product.created'] })
+        await newProduct(service)
+        await until('another webhook to be served', () => others.got.length === 1)
+      })
+      assert.equal(got.length, 1)
       await service.admin.delete(`/Webhook?WebhookID=${webhookID}`)
     })
   })
@@ -309,88 +321,5 @@ describe('A webhook', () => {
       service.connection,
     )
     assert.equal((await service.admin.get('/Webhook?WebhookID=999999')).recordCount, 0)
-  })
-})
-
-describe('What is sent', () => {
-  const message = { id: 'evt_1', body: '{}', secrets: ['whsec_AAAA'] }
-
-  it('goes to no address that a name turns out to stand for, if it is not public', async () => {
-    const tricks: [string, number][] = [
-      ['127.0.0.1', 4],
-      ['10.0.0.1', 4],
-      ['192.168.1.1', 4],
-      ['169.254.169.254', 4],
-      ['100.64.0.1', 4],
-      ['0.0.0.0', 4],
-      ['::1', 6],
-      ['::ffff:127.0.0.1', 6],
-      ['64:ff9b::7f00:1', 6],
-      ['fe80::1', 6],
-      ['fc00::1', 6],
-      ['2002:7f00:1::', 6],
-    ]
-    const url = 'https://trick.example/'
-    for (const [address, family] of tricks) {
-      assert.equal(isPublic(address), false, address)
-      const lies: Resolve = async () => [
-        { address: '93.184.215.14', family: 4 },
-        { address, family },
-      ]
-      const call = send({ ...message, url }, { allowLocal: false, resolve: lies })
-      await assert.rejects(call, /not public/, address)
-    }
-    for (const address of ['93.184.215.14', '2606:2800:21f:cb07:6820:80da:af6b:8b2c'])
-      assert.equal(isPublic(address), true, address)
-  })
-
-  it('goes where the name stood for when it was looked at, and nowhere later', async () => {
-    let asked = 0
-    const rebinding: Resolve = async () => {
-      asked++
-      return [{ address: asked === 1 ? '93.184.215.14' : '127.0.0.1', family: 4 }]
-    }
-    const url = new URL('https://rebinding.example/')
-    const { address } = await allowedAddress(url, false, rebinding)
-    assert.deepEqual([address, asked], ['93.184.215.14', 1])
-    await withReceiver(async ({ url: local, got }) => {
-      const { port } = new URL(local)
-      const once: Resolve = async () => {
-        asked++
-        return [{ address: '127.0.0.1', family: 4 }]
-      }
-      asked = 0
-      const named = `http://localhost:${port}/`
-      await send({ ...message, url: named }, { allowLocal: true, resolve: once })
-      assert.deepEqual([got.length, asked], [1, 1])
-    })
-  })
-
-  it('follows no redirect, waits no longer than it may, and reads no endless answer', async () => {
-    await withReceiver(async ({ url, got, answer }) => {
-      const options = { allowLocal: true, resolve: async () => [] }
-      answer(307)
-      assert.deepEqual(await send({ ...message, url }, options), { status: 307 })
-      assert.equal(got.length, 1)
-      answer('never')
-      await assert.rejects(
-        send({ ...message, url }, { ...options, patience: 100 }),
-        /Timeout|abort/i,
-      )
-    })
-    const endless = createServer((_request, response) => {
-      response.writeHead(200)
-      const timer = setInterval(() => response.write('x'.repeat(65_536)), 1)
-      response.on('close', () => clearInterval(timer))
-    })
-    await new Promise<void>((resolve) => endless.listen(0, '127.0.0.1', resolve))
-    const { port } = endless.address() as AddressInfo
-    const call = send(
-      { ...message, url: `http://127.0.0.1:${port}/` },
-      { allowLocal: true, resolve: async () => [] },
-    )
-    assert.deepEqual(await call, { status: 200 })
-    endless.closeAllConnections()
-    endless.close()
   })
 })

@@ -39,3 +39,8 @@ export async function receiver(): Promise<Receiver> {
     },
   }
 }
+
+export async function withReceiver(use: (receiver: Receiver) => Promise<void>) {
+  const one = await receiver()
+  await use(one).finally(one.close)
+}

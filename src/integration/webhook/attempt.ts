@@ -23,13 +23,13 @@ export type Taken = {
   previousSecret: string | null
 }
 
-/** Takes some deliveries of a webhook that are due; none where its key has ended. */
+/** Takes some deliveries of a webhook that are due; none where its user or key has ended. */
 export const takeDue = (tx: Tx, webhookID: number, most: number) =>
   tx.query<Taken>(sql`
     update webhook_delivery d
     set attempts = d.attempts + 1, next_date = now() + make_interval(secs => ${lease})
     from webhook w cross join (select now() as moment) m
-    where w.webhook_id = d.webhook_id and w.is_active and ${hasItsKey}
+    where w.webhook_id = d.webhook_id and w.is_active and ${hasItsOwner}
       and d.webhook_delivery_id in (
       select webhook_delivery_id from webhook_delivery
       where webhook_id = ${webhookID} and status = 'pending' and next_date <= now()
@@ -38,8 +38,10 @@ export const takeDue = (tx: Tx, webhookID: number, most: number) =>
       w.url, d.body, d.attempts, w.secret,
       case when w.previous_until > m.moment then w.previous_secret end as "previousSecret"`)
 
-const hasItsKey = sql`(w.api_key_id is null or exists (
-  select 1 from api_key k where k.api_key_id = w.api_key_id and ${isLive}))`
+const hasItsOwner = sql`
+  exists (select 1 from app_user u where u.user_id = w.user_id and u.is_active)
+  and (w.api_key_id is null or exists (
+    select 1 from api_key k where k.api_key_id = w.api_key_id and ${isLive}))`
 
 /** Writes down what became of an attempt. */
 export async function settle(tx: Tx, taken: Taken, outcome: Sent | Error): Promise<void> {

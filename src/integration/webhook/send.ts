@@ -30,6 +30,11 @@ export async function send(message: Message, options: SendOptions): Promise<Sent
         all ? found(null, [{ address, family }]) : found(null, address, family),
     })
     call.on('error', fail)
+    // Without an ear for it, Node ends such a call and tells nobody.
+    call.on('upgrade', ({ statusCode = 0 }, socket) => {
+      socket.destroy()
+      done({ status: statusCode })
+    })
     call.on('response', (response) => {
       let bytes = 0
       const end = () => {
