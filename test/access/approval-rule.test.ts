@@ -3,6 +3,7 @@ import { after, before, describe, it } from 'node:test'
 import { configure, fundOf, oneComponent } from '../support/distribution.ts'
 import { entityOf } from '../support/investors.ts'
 import { newAccounts, newInvestment, newPrice, newProduct, only } from '../support/ledger.ts'
+import { newKey } from '../support/personas.ts'
 import { refused } from '../support/refused.ts'
 import { type Service, startService } from '../support/service.ts'
 
@@ -183,6 +184,41 @@ describe('Rules', () => {
 })
 
 describe('What waits', () => {
+  it('is done by the rights of the key that asked, and not once that has ended', async () => {
+    const { productID } = await newProduct(service)
+    const rule = only(await service.admin.post('/ApprovalRule', { operation: 'POST /Webhook' }))
+    const permissions = ['Webhook.Write', 'Event.Read', 'Product.Read'] as const
+    const key = await newKey(service.admin, { permissions, productIDs: [productID] })
+    const { apiKeyID } = (await key.get('/User/Me')).data
+    const ask = async () => {
+      const reply = await key.post('/Webhook', { url: 'https://hooks.example.com/' })
+      assert.equal(reply.status, 202, reply.text)
+      return reply.data.approvalID
+    }
+    const other = await service.userWith({ role: 'Administrator' })
+    const approve = async (approvalID: number) => other.post('/Approval/Approve', { approvalID })
+    const { resourceIDs } = only(await approve(await ask()))
+    const hook = only(await other.get(`/Webhook?WebhookID=${resourceIDs[0]}`))
+    assert.deepEqual([hook.apiKeyID, hook.productIDs], [apiKeyID, [productID]])
+    const late = await ask()
+    await service.admin.delete(`/ApiKey?ApiKeyID=${apiKeyID}`)
+    refused(await approve(late), 409, 'maker_may_not')
+    await service.admin.delete(`/ApprovalRule?ApprovalRuleID=${rule.approvalRuleID}`)
+  })
+
+  it('about users is seen by those alone who have a permission for them', async () => {
+    const rule = only(await service.admin.post('/ApprovalRule', { operation: 'POST /User' }))
+    const given = { username: 'who-waits', password: 'a password for it', role: 'Operator' }
+    const { approvalID } = (await service.admin.post('/User', given)).data
+    await service.admin.delete(`/ApprovalRule?ApprovalRuleID=${rule.approvalRuleID}`)
+    const seenBy = async (rights: object) =>
+      (await (await service.userWith(rights)).get(`/Approval?ApprovalID=${approvalID}`)).recordCount
+    assert.equal(await seenBy({ role: 'ReadOnly' }), 0)
+    assert.equal(await seenBy({ permissions: ['Approval.Read', 'User.Read'] }), 1)
+    const operator = await service.userWith({ role: 'Operator' })
+    refused(await operator.post('/Approval/Approve', { approvalID }), 403)
+  })
+
   it('is listed by who asked for it', async () => {
     const { productID } = await newProduct(service)
     const rule = only(await service.admin.post('/ApprovalRule', { operation: 'PUT /Product' }))

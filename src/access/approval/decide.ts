@@ -15,6 +15,7 @@ import {
   type Write,
   type Written,
 } from '../../platform/sql/unit-of-work.ts'
+import { readAbsentKey } from '../api-key/sql.ts'
 import { readAbsent } from '../user/session.ts'
 import type { KeptRequest, Seal } from './gate.ts'
 import type { ApprovalKey, Rejection } from './schema.ts'
@@ -128,18 +129,20 @@ async function addDecision(tx: Tx, { userID, username }: Actor, id: number): Pro
   return rows.map((row) => row.username)
 }
 
-/** As the maker, if the maker still may. */
+/** As the maker, if the maker still may: by the key that they asked with, if it was one. */
 async function carryOut(
   tx: Tx,
   { sealed, conditionOf }: ApprovalDesk,
   endpoint: WriteEndpoint,
   waiting: Waiting,
 ): Promise<Written> {
-  const maker = await readAbsent(tx, waiting.userID)
+  const kept = JSON.parse(sealed.unseal(waiting.request)) as KeptRequest
+  const { query, body, isList, ifMatch, apiKeyID } = kept
+  const maker = await (apiKeyID === undefined
+    ? readAbsent(tx, waiting.userID)
+    : readAbsentKey(tx, apiKeyID))
   if (!maker?.permissions.has(endpoint.access))
     throw conflict('maker_may_not', `${waiting.username} may not do this any more.`)
-  const kept = JSON.parse(sealed.unseal(waiting.request)) as KeptRequest
-  const { query, body, isList, ifMatch } = kept
   const headers = ifMatch === undefined ? {} : { 'if-match': ifMatch }
   const pathOf = itemPath(isList ? [] : {})
   const taken = {

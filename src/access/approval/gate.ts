@@ -23,6 +23,8 @@ export type KeptRequest = {
   isList: boolean
   /** The record as the maker had read it: still to be so when it is done. */
   ifMatch?: string | undefined
+  /** The key that asked for its user: it is done with the rights that are left to the key. */
+  apiKeyID?: number | undefined
 }
 
 /**
@@ -73,9 +75,10 @@ function rulesKept(handle: Sql) {
   return { now, change }
 }
 
-const textOf = ({ query, body, pathOf, headers }: Taken) => {
+const textOf = ({ query, body, pathOf, headers, actor: { apiKeyID } }: Taken) => {
   const ifMatch = headers['if-match']
-  return JSON.stringify({ query, body, isList: pathOf(0) !== '', ifMatch } satisfies KeptRequest)
+  const kept: KeptRequest = { query, body, isList: pathOf(0) !== '', ifMatch, apiKeyID }
+  return JSON.stringify(kept)
 }
 
 type Kept = { rule: Rule; written: Written; request: string }

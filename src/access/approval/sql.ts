@@ -138,6 +138,15 @@ const selectApproval = (where: Fragment) => sql`
 export const visibleTo = (actor: Actor): Fragment =>
   sql`(${inScope(actor, 'p.product_id')} or p.user_id = ${actor.userID})`
 
+/** Who may do what, and where events go: told to those alone who have a permission for it. */
+const confidential = ['User', 'Webhook', 'ApprovalRule']
+
+const isShown = ({ permissions, userID }: Actor): Fragment => {
+  const known = new Set([...permissions].map((permission) => permission.replace(/\..*/, '')))
+  const hidden = confidential.filter((resource) => !known.has(resource))
+  return sql`(p.resource <> all(${hidden}::text[]) or p.user_id = ${userID})`
+}
+
 export const readApprovals = (handle: Sql, actor: Actor, query: ApprovalQuery) =>
   renderPage(handle, query, {
     key: ['approvalID'],
@@ -146,7 +155,8 @@ export const readApprovals = (handle: Sql, actor: Actor, query: ApprovalQuery) =
         ${query.ApprovalID ? sql`p.approval_id = ${query.ApprovalID}` : sql`true`}
         and ${query.State ? sql`${raw(stateNow)} = ${query.State}` : sql`true`}
         and ${query.UserID ? sql`p.user_id = ${query.UserID}` : sql`true`}
-        and ${visibleTo(actor)} ${page(wanted, 'approval p', 'p.approval_id')}`),
+        and ${visibleTo(actor)} and ${isShown(actor)}
+        ${page(wanted, 'approval p', 'p.approval_id')}`),
   })
 
 export const shownApproval = (tx: Tx, id: number) =>
