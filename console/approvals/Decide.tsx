@@ -8,7 +8,7 @@ import { useMay } from '../shared/permission.ts'
 import { Changes } from '../shared/view/Changes.tsx'
 import { Facts } from '../shared/view/Facts.tsx'
 import { Failure, tellDone } from '../shared/view/Failure.tsx'
-import { permissionFor } from './words.ts'
+import { permissionFor, resourceName } from './words.ts'
 
 type Props = { approval: Approval; onDone: () => void }
 
@@ -20,6 +20,7 @@ export function Decide({ approval, onDone }: Props) {
       <Facts
         facts={[
           ['Operation', approval.operation],
+          [resourceName(approval.resource), approval.resourceIDs.slice(0, 50).join(', ')],
           ['Asked by', approval.username],
           ['Asked', moment(approval.createdDate)],
           ['Until', isPending ? moment(approval.expiresDate) : ''],

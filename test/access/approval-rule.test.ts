@@ -206,6 +206,24 @@ describe('What waits', () => {
     await service.admin.delete(`/ApprovalRule?ApprovalRuleID=${rule.approvalRuleID}`)
   })
 
+  it('tells the records it is about while it waits, and what it made when it is done', async () => {
+    const owner = { firstName: 'Ann', addresses: [{ addressLine: '1 High St' }] }
+    const { personID, addresses } = only(await service.admin.post('/Person', owner))
+    const { addressID } = addresses[0]
+    const rule = only(await service.admin.post('/ApprovalRule', { resource: 'Address' }))
+    const address = { personID, addressLine: '2 Low St' }
+    const kept = await service.admin.put('/Address', { ...address, addressID })
+    const made = await service.admin.post('/Address', address)
+    const idsOf = async ({ data }: typeof kept) =>
+      only(await service.admin.get(`/Approval?ApprovalID=${data.approvalID}`)).resourceIDs
+    assert.deepEqual([await idsOf(kept), await idsOf(made)], [[addressID], []])
+    const other = await service.userWith({ role: 'Administrator' })
+    const { approvalID } = made.data
+    const { resourceIDs } = only(await other.post('/Approval/Approve', { approvalID }))
+    assert.equal(resourceIDs.length, 1)
+    await service.admin.delete(`/ApprovalRule?ApprovalRuleID=${rule.approvalRuleID}`)
+  })
+
   it('about users is seen by those alone who have a permission for them', async () => {
     const rule = only(await service.admin.post('/ApprovalRule', { operation: 'POST /User' }))
     const given = { username: 'who-waits', password: 'a password for it', role: 'Operator' }

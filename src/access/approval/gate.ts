@@ -81,16 +81,20 @@ const textOf = ({ query, body, pathOf, headers, actor: { apiKeyID } }: Taken) =>
   return JSON.stringify(kept)
 }
 
+/** Whether the records are made by the write: undone, their ids name nothing. */
+const isOfNew = ({ event }: Write) => event === null || /\.(created|posted|configured)$/.test(event)
+
 type Kept = { rule: Rule; written: Written; request: string }
 
 async function keep(tx: Tx, write: Write, { rule, written, request }: Kept): Promise<Written> {
   const { productID, changes = null } = written
+  const ids = isOfNew(write) ? null : [...written.ids]
   const [row] = await tx.query<{ approvalID: number }>(sql`
     insert into approval (operation, resource, product_id, user_id, username, approval_rule_id,
-      required_approvals, request, changes)
+      required_approvals, request, changes, resource_ids)
     values (${write.operation}, ${write.resource}, ${productID ?? null}, ${write.userID},
       ${write.username}, ${rule.approvalRuleID}, ${rule.requiredApprovals}, ${request},
-      ${JSON.stringify(changes)}::json)
+      ${JSON.stringify(changes)}::json, ${ids}::bigint[])
     returning approval_id as "approvalID"`)
   const { approvalID } = row!
   const data: KeptForApproval = { approvalID, changes, rule }

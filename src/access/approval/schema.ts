@@ -101,7 +101,9 @@ export const Approval = shown(
     expiresDate: DateTime,
     decidedDate: DateTime,
     reason: Type.String(),
-    resourceIDs: Type.Array(LongId),
+    resourceIDs: Type.Array(LongId, {
+      description: 'The records it is about, or has made; empty while what it makes waits.',
+    }),
   },
   {
     approvalID: 12,
@@ -119,7 +121,7 @@ export const Approval = shown(
     expiresDate: '2026-01-15T00:00:00Z',
     decidedDate: null,
     reason: null,
-    resourceIDs: [],
+    resourceIDs: [34],
   },
 )
 export const ApprovalQuery = Type.Object({
