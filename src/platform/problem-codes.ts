@@ -178,7 +178,7 @@ const byResource = {
   },
   Import: {
     409: {
-      approval_needed: 'A rule lets this wait for approval, and an import cannot wait.',
+      approval_needed: 'A rule lets this wait for approval, and an import or file cannot wait.',
       same_file: 'The file was imported before; again takes it once more.',
       not_complete: 'The import is not done yet.',
       no_errors: 'No row was refused.',

@@ -79,6 +79,22 @@ describe('Rules', () => {
     await service.admin.delete(`/ApprovalRule?ApprovalRuleID=${approvalRuleID}`)
   })
 
+  it('about documents let no file pass, which cannot wait', async () => {
+    const { productID } = await newProduct(service)
+    const about = { documentTypeID: 1, name: 'Deed', productID }
+    const { documentID } = (await service.admin.post('/Document', about)).data
+    const send = (method: 'post' | 'put', content: string) =>
+      service.admin[method]('/Document/File', { documentID, fileName: 'deed', content })
+    const rule = { resource: 'Document', productIDs: [productID] }
+    const { approvalRuleID } = only(await service.admin.post('/ApprovalRule', rule))
+    refused(await send('post', 'AAAA'), 409, 'approval_needed')
+    await service.admin.delete(`/ApprovalRule?ApprovalRuleID=${approvalRuleID}`)
+    assert.equal((await send('post', 'AAAA')).status, 200)
+    const ofOthers = { ...rule, fields: ['ordinal'] }
+    only(await service.admin.post('/ApprovalRule', ofOthers))
+    assert.equal((await send('put', 'AAAB')).status, 200, 'of a field that a file does not change')
+  })
+
   it('on what answers hide hold it back inside an entity, whatever changes with it', async () => {
     const { productID } = await newProduct(service)
     const taxed = { firstName: 'Ann', lastName: 'Example', taxationFileNumber: '123456782' }

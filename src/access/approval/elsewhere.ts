@@ -14,12 +14,16 @@ export type WrittenElsewhere = {
 export async function refuseAround(handle: Sql, written: WrittenElsewhere) {
   const rules = await activeRules(handle)
   if (rules.some((rule) => concerns(rule, written)))
-    throw conflict(
-      'approval_needed',
-      'There is a rule that lets this wait for approval, and an import cannot wait: write the ' +
-        'records one by one, or let an administrator switch the rule off for it.',
-    )
+    throw cannotWait('an import', 'write the records one by one, or ')
 }
+
+/** Who cannot wait may have another way, beside that of an administrator. */
+export const cannotWait = (what: string, otherWay = '') =>
+  conflict(
+    'approval_needed',
+    `There is a rule that lets this wait for approval, and ${what} cannot wait: ${otherWay}` +
+      'let an administrator switch the rule off for it.',
+  )
 
 function concerns(rule: Rule, { resources, productIDs }: WrittenElsewhere): boolean {
   const [, path = ''] = rule.operation?.split(' ') ?? []

@@ -3,6 +3,7 @@ import type { ApprovalGate, Request, WriteEndpoint } from '../../platform/http/e
 import { canWait, type KeptForApproval } from '../../platform/http/waiting.ts'
 import type { Database, Sql, Tx } from '../../platform/sql/handle.ts'
 import { unitOfWork, type Write, type Written } from '../../platform/sql/unit-of-work.ts'
+import { cannotWait } from './elsewhere.ts'
 import { matches, mayMatch, type Rule } from './match.ts'
 import { activeRules } from './sql.ts'
 
@@ -30,14 +31,14 @@ export type KeptRequest = {
 /**
  * Holds back what a rule is about. The write is done in full, so that it has passed all checks and
  * what it changes is known; where a rule is about that it is undone and kept, in one transaction,
- * and done otherwise. Without rules it costs nothing.
+ * and done otherwise. A file cannot be kept, and is refused. Without rules it costs nothing.
  */
 export function approvalGate(database: Database, { seal }: Seal): ApprovalGate {
   const rules = rulesKept(database)
   return async (endpoint, taken, write, perform) => {
     if (endpoint.resource === 'ApprovalRule') rules.change()
     const active = await rules.now()
-    if (active.length === 0 || !canWait(endpoint)) return undefined
+    if (active.length === 0 || !(canWait(endpoint) || isFile(endpoint))) return undefined
     const candidates = active.filter((rule) => mayMatch(rule, endpoint, taken.body))
     if (candidates.length === 0) return undefined
     return unitOfWork(database, write, async (tx) => {
@@ -45,12 +46,15 @@ export function approvalGate(database: Database, { seal }: Seal): ApprovalGate {
       const written = await perform(tx)
       const rule = written.refusal ? undefined : ruleFor(candidates, endpoint, written)
       if (!rule) return written
+      if (isFile(endpoint)) throw cannotWait('a file')
       await tx.query(sql`set constraints all immediate`)
       await tx.query(sql`rollback to savepoint nothing_done`)
       return keep(tx, write, { rule, written, request: seal(textOf(taken)) })
     })
   }
 }
+
+const isFile = ({ kind }: WriteEndpoint) => kind === 'upload'
 
 const ruleFor = (candidates: Rule[], endpoint: WriteEndpoint, written: Written) =>
   candidates.find((one) => matches(one, endpoint, written))
