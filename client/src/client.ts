@@ -41,9 +41,10 @@ export type RegistryEvent = {
 function transportOf(options: ClientOptions) {
   const { baseUrl, credentials, attempts = 4, fetch: reach = fetch } = options
   const decimals = new Set(options.decimals ?? [])
-  const session =
-    credentials &&
-    sessionOf(credentials, async (path, body) => (await open('POST', path, { body })).data)
+  // Under a key, too: a refresh token whose answer was lost would end its session the second time.
+  const enter = async (path: string, body: object) =>
+    (await open('POST', path, { body, idempotencyKey: newKey() })).data
+  const session = credentials && sessionOf(credentials, enter)
 
   /** A call without a token: signing in itself. */
   const open = async (method: string, path: string, sent: Sent) =>
@@ -219,6 +220,9 @@ function searchOf(query: Query = {}): string {
   return pairs.length > 0 ? `?${search}` : ''
 }
 
+/** Whoever is told to come back later than this is told, and does not wait. */
+const longestWait = 60_000
+
 /** Again where the network failed, or the registry says that it will pass by itself. */
 async function tried(
   attempt: () => Promise<Response>,
@@ -230,12 +234,27 @@ async function tried(
       if (left <= 0 || signal?.aborted || error instanceof RegistryError) throw error
       return undefined
     })
-    if (response && (left <= 0 || (response.status !== 503 && response.status !== 429)))
-      return response
-    const asked = Number(response?.headers.get('Retry-After') ?? 0) * 1000
+    const asked = (Number(response?.headers.get('Retry-After')) || 0) * 1000
+    const passes = response?.status === 503 || response?.status === 429
+    if (response && (left <= 0 || !passes || asked > longestWait)) return response
     await response?.body?.cancel()
-    await new Promise((resolve) => setTimeout(resolve, Math.max(asked, backoff(attempts - left))))
+    await pause(Math.max(asked, backoff(attempts - left)), signal)
   }
 }
+
+/** Ends at once, and with the reason, where the caller does not want to wait any more. */
+const pause = (milliseconds: number, signal: AbortSignal | undefined) =>
+  new Promise<void>((resolve, reject) => {
+    const stop = () => {
+      clearTimeout(timer)
+      reject(signal?.reason)
+    }
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', stop)
+      resolve()
+    }, milliseconds)
+    signal?.addEventListener('abort', stop, { once: true })
+    if (signal?.aborted) stop()
+  })
 
 const backoff = (attempt: number) => 100 * 2 ** attempt * (0.5 + Math.random() / 2)

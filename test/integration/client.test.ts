@@ -43,14 +43,18 @@ const deposit = (amount: string) => ({
 })
 
 /** Hands requests on to the service, but for those that the test has something else to do with. */
-async function inBetween(spoil: (count: number, path: string) => number | 'lose' | undefined) {
+async function inBetween(
+  spoil: (count: number, path: string) => number | 'lose' | undefined,
+  retryAfter = '0',
+) {
   let count = 0
   const server: Server = createServer(async (request, response) => {
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk as Buffer)
     const what = spoil(++count, request.url ?? '')
+    const type = { 'Content-Type': 'application/json' }
     if (typeof what === 'number')
-      return response.writeHead(what, { 'Content-Type': 'application/json' }).end('{}')
+      return response.writeHead(what, { ...type, 'Retry-After': retryAfter }).end('{}')
     const headers = Object.entries(request.headers).filter(
       ([name]) => !['host', 'connection', 'content-length', 'transfer-encoding'].includes(name),
     ) as [string, string][]
@@ -61,7 +65,7 @@ async function inBetween(spoil: (count: number, path: string) => number | 'lose'
     })
     const text = await answer.text()
     if (what === 'lose') return request.socket.destroy()
-    response.writeHead(answer.status, { 'Content-Type': 'application/json' }).end(text)
+    response.writeHead(answer.status, type).end(text)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
@@ -121,6 +125,33 @@ describe('The client', () => {
     } finally {
       way.close()
     }
+  })
+
+  it('keeps its session where the answer with its new token was lost', async () => {
+    const entered: string[] = []
+    let refused = 0
+    const way = await inBetween((_, path) => {
+      if (path.startsWith('/Product')) return refused++ === 0 ? 401 : undefined
+      entered.push(path)
+      return entered.length === 2 ? 'lose' : undefined
+    })
+    try {
+      await clientAt(way.url).get('/Product', { PageSize: 1 })
+      const renewed = '/User/RefreshToken'
+      assert.deepEqual(entered, ['/User/Login', renewed, renewed], 'it need not sign in anew')
+    } finally {
+      way.close()
+    }
+  })
+
+  it('waits no longer than a minute for its turn, nor than its caller wants', async () => {
+    const waiting = async (retryAfter: string, more: { signal?: AbortSignal }) => {
+      const way = await inBetween((_, path) => (path === '/Product' ? 429 : undefined), retryAfter)
+      await clientAt(way.url).get('/Product', {}, more).finally(way.close)
+    }
+    await assert.rejects(waiting('900', {}), { status: 429 })
+    const impatient = { signal: AbortSignal.timeout(500) }
+    await assert.rejects(waiting('50', impatient), { name: 'TimeoutError' })
   })
 
   it('sends a password that is refused once, since each time counts', async () => {
@@ -232,6 +263,8 @@ describe('JSON that keeps decimals', () => {
       items: [{ amount: '1.50' }],
       id: 7,
     })
+    const long = '\\"'.repeat(10_000_000)
+    assert.equal(parseExactly(JSON.stringify([long]), new Set())?.toString(), long)
     for (const broken of ['', '{', '[1,]', '{"a":1,}', '1 2', 'nul', '"', '{"a"}'])
       assert.throws(() => parseExactly(broken, new Set()))
   })
