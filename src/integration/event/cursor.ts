@@ -23,7 +23,7 @@ export const cursorOf = (epoch: string, { xid, id }: Place) => `${epoch}.${xid}.
 export const head = ({ horizon }: Feed): Place => ({ xid: horizon, id: '0' })
 
 export function placeOf(cursor: string, feed: Feed): Place {
-  const [, epoch, xid, id] = /^([0-9a-f]{12})\.(\d{1,19})\.(\d{1,19})$/.exec(cursor) ?? []
+  const [, epoch, xid, id] = /^([0-9a-f]{12})\.(\d{1,19})\.(\d{1,18})$/.exec(cursor) ?? []
   if (!epoch || !xid || !id)
     throw invalid('invalid_value', 'After must be the cursor of an event, or now.', 'After')
   const place = { xid, id }
