@@ -330,7 +330,4 @@ const toldTogether = sql`
       from shown having count(*) > 0)`
 
 const kept = sql`,
-    kept as (${insertKeyRows(sql`
-      select user_id, key, decode(fingerprint, 'hex'),
-        json_build_object('json', json, 'recordCount', count)::text
-      from told where key is not null`)})`
+    kept as (${insertKeyRows(raw('told'))})`
