@@ -247,4 +247,13 @@ describe('The files of an import', () => {
     refused(await changedAt(16), 409, 'key_missing')
     assert.equal((await changedAt(sealed.length - 1)).status, 500)
   })
+
+  it('tell of values under no heading: none is dropped in silence', async () => {
+    const terms = { type: 'Prices', mode: 'validate' }
+    const file = 'investmentID,,priceDate,price,\n1,x,2026-01-01,1.5,\n1,,2026-01-02,1.5,lost\n'
+    const end = await imported(service.admin, terms, file, 'prices.csv')
+    assert.deepEqual(end.unknownColumns, ['column 2'])
+    const errors = (await errorsOf(service.admin, end)).toString()
+    assert.match(errors, /The row has more cells than the head/)
+  })
 })

@@ -30,7 +30,8 @@ export const verdictsIn = (headings: readonly string[]): number =>
 export function headOf(schema: TSchema, headings: readonly Cell[], mapping: Mapping): Head {
   const given = headings.map((heading) => textOf(heading).trim())
   const verdicts = verdictsIn(given)
-  const names = given.slice(verdicts)
+  // Beyond the last heading the head has ended: what stands there is a cell too many.
+  const names = given.slice(verdicts, given.findLastIndex((name) => name !== '') + 1)
   refuseTwice(names)
   const mapped = new Map(mapping.map(({ column, field }) => [column.trim().toLowerCase(), field]))
   const missing = [...mapped.keys()].filter(
@@ -38,8 +39,9 @@ export function headOf(schema: TSchema, headings: readonly Cell[], mapping: Mapp
   )
   if (missing.length > 0) throw badFile(`The file has no column ${missing.join(', ')}.`)
   const unknown: string[] = []
-  const columns = names.map((heading) => {
+  const columns = names.map((heading, i) => {
     const key = heading.toLowerCase()
+    if (key === '') unknown.push(`column ${verdicts + i + 1}`)
     if (key === '') return undefined
     const field = mapped.has(key) ? mapped.get(key) : heading
     if (!field) return undefined
