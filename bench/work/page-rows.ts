@@ -38,10 +38,15 @@ const pageAgainst = ({ path, minimal, ...what }: Page): Workload => {
   }
 }
 
+/** The cursor that a list in ascending order gives with the record of this id. */
+const cursorBehind = (key: string, id: number) =>
+  Buffer.from(JSON.stringify({ key: [key], after: [id], order: 'asc' })).toString('base64url')
+
+/** By a cursor, as the minimal SQL has it: by its number a page passes over those before it. */
 export const minimalEntityPage = pageAgainst({
   number: 'S6a',
   work: 'a page of 1000 entities',
-  path: '/BizEntity?PageSize=1000&PageNumber=3',
+  path: `/BizEntity?PageSize=1000&Cursor=${cursorBehind('bizEntityID', 2000)}`,
   minimal: minimalEntities,
 })
 export const minimalHoldingPage = pageAgainst({
@@ -91,8 +96,7 @@ export const filteredPages: Workload = async ({ service }) => {
 export const deepPage: Workload = async ({ service, size, rounds }) => {
   const last = size.entities * size.transactionsPerEntity
   const pageSize = last / 10_000
-  const after = { key: ['bizTransactionID'], after: [last - pageSize], order: 'asc' }
-  const cursor = Buffer.from(JSON.stringify(after)).toString('base64url')
+  const cursor = cursorBehind('bizTransactionID', last - pageSize)
   const list = `/BizTransaction?ProductID=1&PageSize=${pageSize}`
   const figures = await inTurns(
     rounds,

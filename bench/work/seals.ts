@@ -69,8 +69,9 @@ async function allSealed(client: pg.Client) {
   for (;;) {
     const { rows } = await client.query<{ left: boolean }>(`
       select exists (select from audit a
-        where (a.xid, a.audit_id) > (select l.xid, l.audit_id from audit_link l
-          order by position desc limit 1)) as left`)
+        where (a.xid, a.audit_id) > (
+          select s.xid, s.audit_ids[cardinality(s.audit_ids)] from audit_seal s
+          order by s.position desc limit 1)) as left`)
     if (!rows[0]!.left) return
     await sleep(200)
   }

@@ -33,6 +33,8 @@ export type Wanted = {
   readonly after: Key | undefined
   /** The rows of one product, which are put together with those of others. */
   readonly isPart?: boolean
+  /** Nothing narrows the list but its products. */
+  readonly isPlain: boolean
 }
 
 /** Which products the rows of a list of the ledger may be of. */
@@ -257,12 +259,18 @@ function wantedOf(query: PageQuery, key: readonly string[]): Wanted {
     throw invalid('invalid_value', `The Cursor is of a list with Order=${cursor.order}.`, 'Order')
   return {
     isWhole: false,
+    isPlain: Object.keys(query).every((name) => plainParameters.has(name)),
     isDescending: (cursor?.order ?? Order) === 'desc',
     size: PageSize,
     skip: (BigInt(PageNumber) - 1n) * BigInt(PageSize),
     after: cursor?.after,
   } as Wanted // the one place where the mark is given
 }
+
+const plainParameters = new Set<string>([
+  ...(['PageNumber', 'PageSize', 'Cursor', 'Order', 'IncludeTotal'] satisfies (keyof PageQuery)[]),
+  'ProductID',
+])
 
 type Cursor = { key: string[]; after: Key; order: 'asc' | 'desc' }
 
@@ -302,15 +310,26 @@ export const page = (wanted: Wanted, from: string, id: string): Fragment =>
  */
 export function pageBy(wanted: Wanted, order: string, bound: string): Fragment {
   if (wanted.isWhole) return empty
-  const { size, after } = wanted
+  const { size, after, isPlain } = wanted
   const sorted = sortedBy(wanted, order)
-  if (after) return sql`${behind(wanted, order)} order by ${sorted} limit ${size}`
+  const limit = limitOf(wanted)
+  if (after) return sql`${behind(wanted, order)} order by ${sorted} limit ${limit}`
+  if (isPlain && !wanted.isPart && wanted.skip === 0n) return sql`order by ${sorted} limit ${limit}`
   const skip = String(wanted.skip < mostRows ? wanted.skip : mostRows)
   if (wanted.isPart) return sql`order by ${sorted} limit ${size} offset ${skip}::bigint`
   return sql`
     and (${skip}::bigint = 0 or ${skip}::bigint < ${raw(bound)})
     order by ${sorted} limit ${size} offset ${skip}::bigint`
 }
+
+/**
+ * How many rows a page has. Of a plain list it stands in the text, where it is one of the usual:
+ * the plan is then the same whatever the values are, and PostgreSQL keeps it. To plan a page of
+ * holdings takes as long as to read 100 of them. What filters narrow is planned by their values.
+ */
+const limitOf = ({ size, isPlain }: Wanted): Fragment =>
+  isPlain && usualSizes.includes(size) ? raw(String(size)) : sql`${size}`
+const usualSizes = [defaultPageSize, 1000]
 
 /** The columns of a list's key in the order that is wanted. */
 export const sortedBy = ({ isDescending }: Wanted, order: string): Fragment =>

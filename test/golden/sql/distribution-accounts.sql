@@ -58,10 +58,7 @@ where w.product_id = t.product_id and w.corporate_action_id = t.corporate_action
     select t.*, null::numeric as total_rate, null::numeric as unit_value from entitlement t
     where t.product_id = (
   select p.product_id from product p
-  where true and p.product_id = $1) and true
-  and ($2::bigint = 0 or $3::bigint < (select max(account_id)::bigint from account)
-* (select max(corporate_action_id) from distribution))
-  order by t.product_id, t.corporate_action_id, t.account_id limit $4 offset $5::bigint) t
+  where true and p.product_id = $1) and true order by t.product_id, t.corporate_action_id, t.account_id limit 100) t
 join distribution d on d.product_id = t.product_id
   and d.corporate_action_id = t.corporate_action_id
 join product p on p.product_id = t.product_id

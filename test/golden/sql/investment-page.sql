@@ -16,6 +16,4 @@ select i.investment_id as "investmentID",
   trim_scale(i.price_tolerance_percent) as "priceTolerancePercent",
   i.maximum_price_age_days as "maximumPriceAgeDays",
   to_char(i.created_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as "createdDate",
-  to_char(i.updated_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as "updatedDate" from investment i join product p using (product_id) where true and p.product_id = $1 and true
-  and ($2::bigint = 0 or $3::bigint < (select max(i.investment_id) from investment i))
-  order by i.investment_id limit $4 offset $5::bigint) r;
+  to_char(i.updated_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as "updatedDate" from investment i join product p using (product_id) where true and p.product_id = $1 and true order by i.investment_id limit 100) r;

@@ -25,9 +25,7 @@ select t.biz_event_id as "bizEventID",
   to_char(t.updated_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as "updatedDate",
   t.external_transaction_id as "externalTransactionId" from (select t.* from biz_event t where t.product_id = (
   select p.product_id from product p
-  where true and p.product_id = $1) and true
-  and ($2::bigint = 0 or $3::bigint < (select max(t.biz_event_id) from biz_event t))
-  order by t.biz_event_id limit $4 offset $5::bigint) t
+  where true and p.product_id = $1) and true order by t.biz_event_id limit 100) t
 join product p on p.product_id = t.product_id
 cross join lateral (
   select a.external_account_id, a.account_number, e.biz_entity_id, e.external_biz_entity_id,

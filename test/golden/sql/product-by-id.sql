@@ -17,5 +17,4 @@ from (select p.product_id as "productID",
   to_char(p.created_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as "createdDate",
   to_char(p.updated_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as "updatedDate" from product p where
     p.product_id = $1 and true
-and ($2::bigint = 0 or $3::bigint < (select max(p.product_id) from product p))
-order by p.product_id limit $4 offset $5::bigint) r;
+    order by p.product_id limit 100) r;

@@ -38,8 +38,7 @@
     where t.product_id = (
   select p.product_id from product p
   where true and p.product_id = $1) and true
-  and ($2::bigint = 0 or $3::bigint < (select max(t.biz_transaction_id) from biz_transaction t))
-  order by t.biz_transaction_id limit $4 offset $5::bigint) t
+    order by t.biz_transaction_id limit 100) t
 cross join lateral (
   select a.external_account_id, a.account_number, e.biz_entity_id, e.external_biz_entity_id,
     e.name as biz_entity_name
