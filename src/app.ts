@@ -33,6 +33,7 @@ import { sessionPath } from './operations/console/session.ts'
 import { gaugesOf } from './operations/gauges.ts'
 import { addressEndpoints } from './parties/address/routes.ts'
 import { entityDoor } from './parties/biz-entity/door.ts'
+import { withoutHiddenParents } from './parties/biz-entity/hidden-parents.ts'
 import { bizEntityEndpoints } from './parties/biz-entity/routes.ts'
 import { communicationEndpoints } from './parties/communication/routes.ts'
 import { organisationEndpoints } from './parties/organisation/routes.ts'
@@ -119,7 +120,7 @@ export async function buildApp(
     ...documentEndpoints(database, files, nameKey),
     ...reportEndpoints(database, files, config),
     ...searchEndpoints(vault),
-    ...auditEndpoints(database),
+    ...auditEndpoints(database, withoutHiddenParents),
     ...approvalEndpoints({
       database,
       sealed: sealedWith(requestKey),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { entityOf } from '../support/investors.ts'
+import { entityOf, unique } from '../support/investors.ts'
 import { all, newFund, only } from '../support/ledger.ts'
 import { refused } from '../support/refused.ts'
 import { type Service, startService } from '../support/service.ts'
@@ -12,6 +12,13 @@ before(async () => {
 after(() => service.stop())
 const history = async (bizEntityID: number, more = '') =>
   all(await service.admin.get(`/BizEntity/History?BizEntityID=${bizEntityID}${more}`))
+
+/** How a parent or dealer group is named in a link, by its own id or the caller's. */
+const namesOf = ({ bizEntityID, externalBizEntityId }: { [name: string]: string | number }) =>
+  new RegExp(
+    `"${externalBizEntityId}"|(arent|Group)BizEntityID":\\s*({[^}]*)?\\b${bizEntityID}\\b`,
+    'g',
+  )
 
 describe('The history of an entity', () => {
   it('has every change of it and of what is or was its own, with who and when', async () => {
@@ -65,5 +72,55 @@ describe('The history of an entity', () => {
     const scoped = await service.userWith({ role: 'ReadOnly', productIDs: [mine.productID] })
     refused(await scoped.get(`/BizEntity/History?BizEntityID=${bizEntityID}`), 404, 'not_found')
     refused(await service.admin.get('/BizEntity/History'), 400, 'required')
+  })
+
+  it('names, as the audit trail does, no parent that the caller cannot see', async () => {
+    const [mine, theirs] = [await newFund(service), await newFund(service)]
+    const parent = async (productID: number) =>
+      only(
+        await service.admin.post(
+          '/BizEntity',
+          entityOf(productID, { externalBizEntityId: unique('parent') }),
+        ),
+      )
+    const [seen, hidden] = [await parent(mine.productID), await parent(theirs.productID)]
+    const activeFrom = '2026-01-01'
+    const links = [hidden, seen].map(({ bizEntityID, externalBizEntityId }) => [
+      { parentBizEntityID: bizEntityID, activeFrom },
+      { parentExternalBizEntityId: externalBizEntityId, activeFrom },
+    ])
+    const [first, second] = links.map(([byID]) => byID)
+    const bizEntityParents = links.map(([, byExternal]) => byExternal)
+    const made = only(
+      await service.admin.post('/BizEntity', entityOf(mine.productID, { bizEntityParents })),
+    )
+    const { bizEntityID } = made
+    const other = { bizEntityID, dealerGroupBizEntityID: hidden.bizEntityID }
+    only(await service.admin.put('/BizEntity', { ...made, bizEntityParents: [] }))
+    only(await service.admin.put('/BizEntity', { ...made, bizEntityParents: [second] }))
+    only(await service.admin.put('/BizEntity/Parent', { ...second, ...other }))
+    only(await service.admin.put('/BizEntity/Parent', { bizEntityID, ...second }))
+    only(await service.admin.post('/BizEntity/Parent', { bizEntityID, ...first }))
+    const link = `BizEntityID=${bizEntityID}&ParentBizEntityID=${hidden.bizEntityID}`
+    await service.admin.delete(`/BizEntity/Parent?${link}&ActiveFrom=${activeFrom}`)
+    const permissions = ['BizEntity.Read', 'Audit.Read'] as const
+    const scoped = await service.userWith({ permissions, productIDs: [mine.productID] })
+    const trail = `/Audit?Resource=BizEntity&ResourceID=${bizEntityID}`
+    for (const place of [`/BizEntity/History?BizEntityID=${bizEntityID}`, trail]) {
+      const [whole, told] = [await service.admin.get(place), await scoped.get(place)]
+      assert.equal(told.recordCount, 7)
+      assert.doesNotMatch(told.text, namesOf(hidden))
+      assert.match(whole.text, namesOf(hidden))
+      assert.equal(told.text.match(namesOf(seen))?.length, whole.text.match(namesOf(seen))?.length)
+      assert.deepEqual(
+        told.data.map(({ auditID }: { auditID: number }) => auditID),
+        whole.data.map(({ auditID }: { auditID: number }) => auditID),
+      )
+    }
+    only(await service.admin.put('/BizEntity', { ...made, name: 'Ann Other' }))
+    await service.admin.delete(`/BizEntity?BizEntityID=${bizEntityID}`)
+    const gone = await scoped.get(`${trail}&Order=desc&PageSize=2`)
+    assert.match(gone.text, namesOf(seen))
+    assert.doesNotMatch(gone.text, namesOf(hidden))
   })
 })

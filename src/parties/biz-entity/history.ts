@@ -9,6 +9,7 @@ import { page, renderPage } from '../../platform/sql/paging.ts'
 import { columns } from '../../platform/sql/render.ts'
 import { bizEntityParameter } from '../investor/identities.ts'
 import { visibleEntity } from '../investor/scope.ts'
+import { withoutHiddenParents } from './hidden-parents.ts'
 
 /** A change of an entity, or of something that belongs to it. */
 export const EntityChange = shown(
@@ -82,7 +83,7 @@ const belonging = (id: number) => sql`
 export async function readHistory(handle: Sql, actor: Actor, query: HistoryQuery) {
   const visible = visibleEntity(actor, 'r')
   const id = await identify(handle, bizEntityParameter, query, { visible })
-  return renderPage(handle, query, {
+  const changes = await renderPage(handle, query, {
     key: ['auditID'],
     rows: (wanted) => sql`
       select ${changeColumns}
@@ -98,4 +99,5 @@ export async function readHistory(handle: Sql, actor: Actor, query: HistoryQuery
             then a.changes -> (array_position(a.resource_ids, o.id) - 1) end as changes) n
       where true ${page(wanted, 'audit a', 'a.audit_id')}`,
   })
+  return withoutHiddenParents(handle, actor, changes)
 }
