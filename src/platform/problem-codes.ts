@@ -260,7 +260,10 @@ const everywhere = {
     encoded: 'The body has a Content-Encoding.',
     file_type: 'The file is not of a type that is taken.',
   },
-  422: { idempotency_key_reused: 'The Idempotency-Key was used for another request.' },
+  422: {
+    idempotency_key_reused:
+      'The Idempotency-Key was used for another request, or through another API key.',
+  },
   429: {
     rate_limit: 'Too many requests in this minute.',
     too_many_failures: 'Too many failed attempts to sign in.',

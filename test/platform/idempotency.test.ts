@@ -6,6 +6,7 @@ import { openDatabase } from '../../src/platform/sql/handle.ts'
 import type { Reply } from '../support/client.ts'
 import { rowsOf } from '../support/database.ts'
 import { type Node, startNode } from '../support/node.ts'
+import { newKey as newApiKey } from '../support/personas.ts'
 import { refused } from '../support/refused.ts'
 import { adminPassword as password, type Service, startService } from '../support/service.ts'
 
@@ -20,6 +21,7 @@ after(async () => {
   await other.stop()
 })
 
+const rights = { permissions: ['Product.Read', 'Product.Write'] }
 let keys = 0
 const newKey = () => ({ 'Idempotency-Key': `key number ${++keys}` })
 const isReplay = ({ headers }: Reply) => headers.get('idempotency-replayed') === 'true'
@@ -83,6 +85,22 @@ describe('A request sent again under its Idempotency-Key', () => {
     for (const client of [service.admin, user])
       assert.ok(!isReplay(await client.post('/Product', { name: 'Two users' }, key)))
     assert.equal(await productsNamed('Two users'), 2)
+  })
+
+  it('is replayed to no API key of its user but the one that sent it', async () => {
+    const key = newKey()
+    const [{ productID }] = (await service.admin.post('/Product', { name: 'Elsewhere' })).data
+    const user = await service.userWith({ role: 'Operator' })
+    const [one, another] = [await newApiKey(user, rights), await newApiKey(user, rights)]
+    const narrow = await newApiKey(user, { ...rights, productIDs: [productID] })
+    const body = { name: 'Not for all keys' }
+    const first = await one.post('/Product', body, key)
+    for (const client of [narrow, another, user])
+      refused(await client.post('/Product', body, key), 422, 'idempotency_key_reused')
+    const again = await one.post('/Product', body, key)
+    assert.ok(isReplay(again))
+    assert.equal(again.text, first.text)
+    assert.equal(await productsNamed(body.name), 1)
   })
 
   it('is judged before it is replayed: no token, no permission, no replay', async () => {

@@ -15,7 +15,7 @@ export type RetryOptions = {
 
 /** The Idempotency-Key of a request with what tells this request from another. */
 export function retryKey(
-  { headers, query, body }: Request<unknown, unknown>,
+  { headers, query, body, actor }: Request<unknown, unknown>,
   endpoint: WriteEndpoint,
   { fingerprintKey, sealed }: RetryOptions,
 ): RetryKey | undefined {
@@ -24,7 +24,9 @@ export function retryKey(
   if (given === undefined) return undefined
   const printOf = (...of: unknown[]) =>
     createHmac('sha256', fingerprintKey).update(JSON.stringify(of, inNameOrder)).digest()
-  const fingerprint = printOf(operation, query, body)
+  // An API key may see less than its user, or than another of theirs: no answer is for both.
+  const program = actor?.apiKeyID === undefined ? [] : [actor.apiKeyID]
+  const fingerprint = printOf(operation, query, body, ...program)
   // Those who are not signed in have their keys in common: what they ask for tells them apart.
   const key = access === 'public' ? printOf(given, operation, body).toString('base64url') : given
   return { key, fingerprint, ...(secret ? sealed : open) }

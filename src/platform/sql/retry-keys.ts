@@ -93,7 +93,8 @@ const keyReused = () =>
     {
       code: 'idempotency_key_reused',
       message:
-        'This Idempotency-Key was used for another request. Use a new one for a new request.',
+        'This Idempotency-Key was used for another request, or through another API key. ' +
+        'Use a new one for a new request.',
     },
   ])
 
