@@ -13,7 +13,7 @@ import {
 import { neededFor } from '../../frame/pages.ts'
 import { useMay } from '../permission.ts'
 import { Failure } from '../view/Failure.tsx'
-import { type Column, gridOf } from './columns.ts'
+import { type Column, gridOf, type Longest } from './columns.ts'
 import classes from './list.module.css'
 import { here, leaveAt, topOf } from './places.ts'
 import type { Rows } from './use-rows.ts'
@@ -49,6 +49,7 @@ export function List<Row>({ label, columns, rows, to, onOpen, empty, chosen }: P
     initialOffset: top,
   })
   const items = virtual.getVirtualItems()
+  const longest = useLongest(columns, items, rows)
   const first = items[0]?.index ?? 0
   const last = items.at(-1)?.index ?? 0
   useEffect(() => rows.look(first, last), [rows.look, first, last])
@@ -59,7 +60,7 @@ export function List<Row>({ label, columns, rows, to, onOpen, empty, chosen }: P
   }, [isKnown, top])
   if (rows.error) return <Failure error={rows.error} retry={rows.retry} />
   if (rows.total === 0) return <div className="card">{empty}</div>
-  const grid = gridOf(columns, chosen ? 24 : 0)
+  const grid = gridOf(columns, longest, chosen ? 24 : 0)
   const tall = { '--rows': `${virtual.getTotalSize() + headHeight + edges}px` } as CSSProperties
   return (
     <div
@@ -125,6 +126,15 @@ export function List<Row>({ label, columns, rows, to, onOpen, empty, chosen }: P
       </div>
     </div>
   )
+}
+
+/** Columns grow with the figures that come into view, and stay so: scrolling does not move them. */
+function useLongest<Row>(columns: Column<Row>[], items: { index: number }[], rows: Rows<Row>) {
+  const longest = useRef(new Map<string, number>()).current
+  const inView = items.map(({ index }) => rows.at(index)).filter((row) => row !== undefined)
+  for (const { id, text } of columns.filter(({ right }) => right))
+    longest.set(id, Math.max(longest.get(id) ?? 0, ...inView.map((row) => text(row).length)))
+  return longest as Longest
 }
 
 const shown = <Row,>(column: Column<Row>, row: Row) => column.cell?.(row) ?? column.text(row)

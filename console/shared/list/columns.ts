@@ -18,13 +18,25 @@ const usual = 'minmax(96px, 1fr)'
 const gap = 12
 const edges = 32
 
-/** The columns as a grid, and the least width at which no row is narrower than another. */
-export function gridOf<Row>(columns: Column<Row>[], before = 0) {
-  const widths = columns.map(({ width = usual }) => width)
-  const least = widths.map((width) => Number(/\d+/.exec(width)?.[0] ?? 96))
-  const sum = least.reduce((total, width) => total + width + gap, edges + before)
+/** The most that one character of a figure takes, in the letters of a row. */
+const ofFigure = 8.5
+
+/** How many characters the longest figure has that was seen in a column, by its id. */
+export type Longest = ReadonlyMap<string, number>
+
+/**
+ * The columns as a grid, and the least width at which no row is narrower than another. Names may
+ * be cut, figures never: their columns are as wide as the longest.
+ */
+export function gridOf<Row>(columns: Column<Row>[], longest: Longest, before = 0) {
+  const widths = columns.map(({ id, width = usual }) => {
+    const least = Number(/\d+/.exec(width)?.[0] ?? 96)
+    return { width, least: Math.max(least, Math.ceil((longest.get(id) ?? 0) * ofFigure)) }
+  })
+  const sum = widths.reduce((total, { least }) => total + least + gap, edges + before)
+  const template = widths.map(({ width, least }) => width.replace(/\d+/, String(least)))
   return {
-    gridTemplateColumns: `${before ? `${before}px ` : ''}${widths.join(' ')}`,
+    gridTemplateColumns: `${before ? `${before}px ` : ''}${template.join(' ')}`,
     minWidth: sum,
   }
 }

@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import type { Locator, Page } from 'playwright-core'
+import { type Browser, findings, skip, startConsole } from '../support/browser.ts'
+import { all, newAccounts, newInvestment, newPrice, newProduct } from '../support/ledger.ts'
+import type { Service } from '../support/service.ts'
+
+const transactionDate = '2024-01-01'
+
+describe('The console’s figures', { skip }, () => {
+  let service: Service
+  let browser: Browser
+  let stop: () => Promise<void>
+  let page: Page
+
+  const at = async (path: string, heading: string) => {
+    await page.goto(`${service.url}/console/${path}`)
+    await page.getByRole('heading', { name: heading, exact: true }).waitFor()
+    assert.deepEqual(await findings(page), [], path)
+  }
+
+  /** A product with one investor, who buys of each class for an amount, at a price or without. */
+  async function fundWith(
+    classes: { amount: string; price?: string; currencyID?: number }[],
+    more = {},
+  ) {
+    const { productID } = await newProduct(service, more)
+    const [account] = await newAccounts(service, productID, 1)
+    const { accountID, bizEntityID } = account!
+    const codes: string[] = []
+    for (const { amount, price, currencyID } of classes) {
+      const made = await newInvestment(service, productID, { currencyID })
+      const { investmentID } = made
+      codes.push(made.securityCode)
+      if (price) await newPrice(service, investmentID, '2000-01-01', price)
+      const deposit = { accountID, investmentID, transactionDate, amount, quantity: amount }
+      all(await service.admin.post('/BizTransaction/Deposit', deposit))
+    }
+    return { productID, bizEntityID, codes }
+  }
+
+  before(async () => {
+    ;({ service, browser, stop } = await startConsole())
+    await newProduct(service)
+    page = await browser.open('/')
+  })
+  after(() => stop())
+
+  /** Figures that are cut, and headings that do not stand over them. */
+  const wrongIn = (table: Locator) =>
+    table.evaluate((list) => {
+      const [head, ...rows] = [...list.querySelectorAll('[role=row]')]
+      const headings = [...head!.children].map((one) => one.getBoundingClientRect().right)
+      return rows.flatMap((row) =>
+        [...row.children].flatMap((cell, i) => {
+          const isFigure = cell.classList.contains('num')
+          const isCut = isFigure && cell.scrollWidth > cell.clientWidth
+          const isAside = Math.abs(cell.getBoundingClientRect().right - headings[i]!) > 1
+          return isCut || isAside ? [cell.textContent] : []
+        }),
+      )
+    })
+
+  it('stand whole in every list, however long they are and narrow the page is', async () => {
+    const long = '987654321012345.67'
+    const { productID, bizEntityID } = await fundWith([{ amount: long, price: '1' }])
+    for (const width of [1280, 1024, 390]) {
+      await page.setViewportSize({ width, height: 800 })
+      for (const [path, heading, label] of [
+        ['transactions', 'Transactions', 'Transactions'],
+        ['investors', 'Investors', 'Investors'],
+        [`investors/${bizEntityID}?section=transactions`, 'Investor 1', 'Transactions'],
+      ] as const) {
+        await at(`${productID}/${path}`, heading)
+        const table = page.getByRole('table', { name: label })
+        await table.getByText('987,654,321,012,345.67').first().waitFor()
+        assert.deepEqual(await wrongIn(table), [], `${path} at ${width}`)
+      }
+    }
+    await page.setViewportSize({ width: 1280, height: 800 })
+  })
+})
