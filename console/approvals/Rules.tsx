@@ -58,6 +58,9 @@ export function Rules() {
   )
 }
 
+/** A rule's amount is of no currency. */
+const usualPlaces = 2
+
 const columns: Column<ApprovalRule>[] = [
   {
     id: 'what',
@@ -75,7 +78,7 @@ const columns: Column<ApprovalRule>[] = [
     id: 'amount',
     title: 'From an amount of',
     right: true,
-    text: (row) => money(row.minimumAmount) || 'any',
+    text: (row) => money(row.minimumAmount, usualPlaces) || 'any',
     width: 'minmax(130px, 1fr)',
   },
   {

@@ -2,10 +2,11 @@ import { Alert } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { api } from '../shared/api/client.ts'
 import { useLookups } from '../shared/api/lookups.ts'
+import { useMoney } from '../shared/api/money.ts'
 import { useProduct } from '../shared/api/products.ts'
 import type { Distribution, EntitledAccount } from '../shared/api/types.ts'
 import { isZero, subtract, sum } from '../shared/decimal.ts'
-import { count, money, units } from '../shared/format.ts'
+import { count, units } from '../shared/format.ts'
 import type { Column } from '../shared/list/columns.ts'
 import { ListView } from '../shared/list/ListView.tsx'
 import { Figure, Figures } from '../shared/view/Facts.tsx'
@@ -28,7 +29,7 @@ export function Accounts({ distribution }: Props) {
           path="/Distribution/Account"
           params={{ ProductID: productID, CorporateActionID: corporateActionID }}
           filters={[{ key: 'AccountNumber', label: 'Account number', kind: 'text' }]}
-          columns={useColumns()}
+          columns={useColumns(distribution)}
           to={({ bizEntityID }) => ({
             to: '/$product/investors/$id',
             params: { product: slug, id: String(bizEntityID) },
@@ -40,8 +41,9 @@ export function Accounts({ distribution }: Props) {
   )
 }
 
-function useColumns(): Column<EntitledAccount>[] {
+function useColumns(distribution: Distribution): Column<EntitledAccount>[] {
   const { name } = useLookups()
+  const money = useMoney(distribution)
   return [
     {
       id: 'investor',
@@ -136,6 +138,7 @@ function useTotals({ productID, corporateActionID, distributionStatusID }: Distr
 
 function Reconciliation({ distribution }: Props) {
   const { currency } = useProduct()
+  const money = useMoney(distribution)
   const { data } = useTotals(distribution)
   if (!data) return null
   const left = subtract(data.gross, sum([data.tax, data.drp, data.cash]))

@@ -2,13 +2,14 @@ import { Box, Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api } from '../shared/api/client.ts'
+import { useMoney } from '../shared/api/money.ts'
 import { useProduct } from '../shared/api/products.ts'
 import type { Distribution } from '../shared/api/types.ts'
 import { useWrite } from '../shared/api/write.ts'
 import { Confirm } from '../shared/form/Confirm.tsx'
 import { Edited } from '../shared/form/Edited.tsx'
 import { Insist } from '../shared/form/Insist.tsx'
-import { count, day, money } from '../shared/format.ts'
+import { count, day } from '../shared/format.ts'
 import { Failure, tellDone } from '../shared/view/Failure.tsx'
 import { Card, Loading } from '../shared/view/Page.tsx'
 import { DistributionForm } from './DistributionForm.tsx'
@@ -20,6 +21,7 @@ type Props = { distribution: Distribution; may: boolean }
 /** What declaring would do, and whoever may declares. */
 export function Declare({ distribution, may }: Props) {
   const { currency } = useProduct()
+  const money = useMoney(distribution)
   const [mode, setMode] = useState<'edit' | 'declare'>()
   const [insists, setInsists] = useState(false)
   const close = () => setMode(undefined)
@@ -64,7 +66,7 @@ export function Declare({ distribution, may }: Props) {
     >
       {preview.error && <Failure error={preview.error} retry={() => void preview.refetch()} />}
       {preview.isPending && <Loading />}
-      {preview.data && <Previewed preview={preview.data} />}
+      {preview.data && <Previewed preview={preview.data} money={money} />}
       <Confirm
         title="Declare this distribution?"
         opened={mode === 'declare'}

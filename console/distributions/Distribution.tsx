@@ -1,6 +1,7 @@
 import { Button, Stack } from '@mantine/core'
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { useSeen } from '../frame/recent.ts'
+import { type Money, useMoney } from '../shared/api/money.ts'
 import { useProduct, useReadNow } from '../shared/api/products.ts'
 import type { Distribution as Record } from '../shared/api/types.ts'
 import { Remove } from '../shared/form/Remove.tsx'
@@ -61,6 +62,7 @@ export function Distribution() {
     ProductID: productID,
     CorporateActionID: id,
   })
+  const money = useMoney(found)
   const title = found ? distributionName(found) : `Distribution ${id}`
   useSeen(`/${slug}/distributions/${id}`, title, 'Distribution', found !== undefined)
   if (!found)
@@ -97,7 +99,7 @@ export function Distribution() {
       <Stack>
         <Stage distribution={found} />
         <Card title="Configuration">
-          <Facts facts={configuration(found)} />
+          <Facts facts={configuration(found, money)} />
         </Card>
         {status > 1 && <Accounts distribution={found} />}
       </Stack>
@@ -112,11 +114,11 @@ const steps = [
   { label: 'Completed', description: 'Units allotted' },
 ]
 
-const configuration = (found: Record): Fact[] => [
+const configuration = (found: Record, money: Money): Fact[] => [
   ['Class', found.securityCode],
   ['Record date', day(found.recordDate)],
   ['Payment date', day(found.paymentDate)],
-  ['Rate', rateOf(found)],
+  ['Rate', rateOf(found, money)],
   [
     'Reinvestment',
     isReinvested(found) ? `into ${found.drpSecurityCode ?? 'a class'}` : 'Not offered',

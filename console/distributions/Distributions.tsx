@@ -1,10 +1,11 @@
 import { Button } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { useLookups } from '../shared/api/lookups.ts'
+import { type Money, useMoney } from '../shared/api/money.ts'
 import { useClassOptions, useProduct } from '../shared/api/products.ts'
 import type { Distribution } from '../shared/api/types.ts'
 import { isZero } from '../shared/decimal.ts'
-import { day, money, plain } from '../shared/format.ts'
+import { day, plain } from '../shared/format.ts'
 import type { Column } from '../shared/list/columns.ts'
 import type { Filter } from '../shared/list/filters.ts'
 import { ListView } from '../shared/list/ListView.tsx'
@@ -67,10 +68,11 @@ function useFilters(): Filter[] {
 }
 
 /** The rate as it was configured, by whichever method. */
-export function rateOf(row: Distribution): string {
+export function rateOf(row: Distribution, money: Money): string {
   if (!isZero(row.distributionAmountPerUnit))
     return `${plain(row.distributionAmountPerUnit)} a unit`
-  if (!isZero(row.distributionAmountTotal)) return `${money(row.distributionAmountTotal)} in all`
+  if (!isZero(row.distributionAmountTotal))
+    return `${money(row.distributionAmountTotal, row)} in all`
   if (!isZero(row.centsPerUnitPerDay))
     return `${plain(row.centsPerUnitPerDay)} cents a unit and day`
   return row.proRataPercentPerAnnum ? `${plain(row.proRataPercentPerAnnum)} % a year` : ''
@@ -78,6 +80,7 @@ export function rateOf(row: Distribution): string {
 
 function useColumns(): Column<Distribution>[] {
   const { name: nameOf } = useLookups()
+  const money = useMoney()
   return [
     {
       id: 'name',
@@ -88,7 +91,7 @@ function useColumns(): Column<Distribution>[] {
     { id: 'class', title: 'Class', text: (row) => row.securityCode ?? '', width: '90px' },
     { id: 'record', title: 'Record date', text: (row) => day(row.recordDate) },
     { id: 'payment', title: 'Payment', text: (row) => day(row.paymentDate) },
-    { id: 'rate', title: 'Rate', right: true, text: rateOf },
+    { id: 'rate', title: 'Rate', right: true, text: (row) => rateOf(row, money) },
     { id: 'drp', title: 'Reinvestment', text: (row) => nameOf('DRPIndicator', row.drpIndicatorID) },
     {
       id: 'state',

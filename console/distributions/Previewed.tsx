@@ -1,10 +1,11 @@
 import { Stack, Tabs, Text } from '@mantine/core'
 import type { Static } from 'typebox'
 import type { DistributionPreview } from '../../src/money/distribution/preview.ts'
+import type { Money } from '../shared/api/money.ts'
 import { useProduct } from '../shared/api/products.ts'
 import type { EntitledAccount } from '../shared/api/types.ts'
 import { subtract } from '../shared/decimal.ts'
-import { count, day, money, units } from '../shared/format.ts'
+import { count, day, units } from '../shared/format.ts'
 import type { Column } from '../shared/list/columns.ts'
 import { AccountLink } from '../shared/view/AccountLink.tsx'
 import { Figure, Figures } from '../shared/view/Facts.tsx'
@@ -20,8 +21,10 @@ export type Preview = Omit<Static<typeof DistributionPreview>, 'accounts'> & {
 type SinceLast = NonNullable<Preview['sinceLast']>
 type Compared = SinceLast['joined'][number]
 
+type Props = { preview: Preview; money: Money }
+
 /** Totals, components, tax, exceptions and accounts, each beside the distribution before. */
-export function Previewed({ preview }: { preview: Preview }) {
+export function Previewed({ preview, money }: Props) {
   const { currency } = useProduct()
   const { sinceLast: last } = preview
   const was = (value: string | undefined) => value !== undefined && `was ${value}`
@@ -62,7 +65,7 @@ export function Previewed({ preview }: { preview: Preview }) {
           note={last && was(money(last.cashAmount))}
         />
       </Figures>
-      <Parts preview={preview} />
+      <Parts preview={preview} money={money} />
     </Stack>
   )
 }
@@ -103,7 +106,7 @@ function Exceptions({ preview: { exceptionCount, exceptions } }: { preview: Prev
   )
 }
 
-function Parts({ preview }: { preview: Preview }) {
+function Parts({ preview, money }: Props) {
   const { sinceLast: last, accounts, accountCount, exceptionCount } = preview
   return (
     <Tabs defaultValue="components" keepMounted={false}>
@@ -120,7 +123,7 @@ function Parts({ preview }: { preview: Preview }) {
         {last && <Tabs.Tab value="left">Left {count(last.leftCount)}</Tabs.Tab>}
       </Tabs.List>
       <Tabs.Panel value="components">
-        <Components preview={preview} />
+        <Components preview={preview} money={money} />
       </Tabs.Panel>
       <Tabs.Panel value="exceptions">
         <Exceptions preview={preview} />
@@ -128,7 +131,7 @@ function Parts({ preview }: { preview: Preview }) {
       <Tabs.Panel value="accounts">
         <Rows
           label="Accounts entitled"
-          columns={entitledColumns}
+          columns={entitledColumns(money)}
           rows={accounts}
           keyOf={({ accountID }) => accountID ?? 0}
         />
@@ -142,18 +145,23 @@ function Parts({ preview }: { preview: Preview }) {
       {last && (
         <>
           <Differences
+            {...{ money, of: last }}
             value="changed"
             label="Accounts that changed"
-            of={last}
             none="None differs."
           />
           <Differences
+            {...{ money, of: last }}
             value="joined"
             label="Accounts that joined"
-            of={last}
             none="Nobody joined."
           />
-          <Differences value="left" label="Accounts that left" of={last} none="Nobody left." />
+          <Differences
+            {...{ money, of: last }}
+            value="left"
+            label="Accounts that left"
+            none="Nobody left."
+          />
         </>
       )}
     </Tabs>
@@ -161,7 +169,7 @@ function Parts({ preview }: { preview: Preview }) {
 }
 
 /** What each tax component comes to, and where there was a distribution before, came to. */
-function Components({ preview }: { preview: Preview }) {
+function Components({ preview, money }: Props) {
   const { sinceLast: last, taxComponents } = preview
   const name = { id: 'name', title: 'Component', text: componentOf }
   const now = { id: 'now', title: 'Now', right: true, text: (row: Part) => money(row.amount) }
@@ -192,9 +200,10 @@ type DifferencesProps = {
   label: string
   of: SinceLast
   none: string
+  money: Money
 }
 
-function Differences({ value, label, of: last, none }: DifferencesProps) {
+function Differences({ value, label, of: last, none, money }: DifferencesProps) {
   const rows = last[value]
   const number = last[`${value}Count`]
   return (
@@ -206,7 +215,7 @@ function Differences({ value, label, of: last, none }: DifferencesProps) {
       ) : (
         <Rows
           label={label}
-          columns={comparedColumns}
+          columns={comparedColumns(money)}
           rows={rows}
           keyOf={({ accountID }) => accountID}
         />
@@ -239,7 +248,7 @@ const investorColumn = {
   ),
 }
 
-const comparedColumns: Column<Compared>[] = [
+const comparedColumns = (money: Money): Column<Compared>[] => [
   investorColumn,
   { id: 'account', title: 'Account', text: (row) => row.accountNumber },
   { id: 'then', title: 'Then', right: true, text: (row) => money(row.lastGrossAmount) },
@@ -247,7 +256,7 @@ const comparedColumns: Column<Compared>[] = [
   { id: 'difference', title: 'Difference', right: true, text: (row) => money(row.difference) },
 ]
 
-const entitledColumns: Column<EntitledAccount>[] = [
+const entitledColumns = (money: Money): Column<EntitledAccount>[] => [
   investorColumn,
   { id: 'account', title: 'Account', text: (row) => row.accountNumber ?? '' },
   { id: 'units', title: 'Units', right: true, text: (row) => units(row.units) },

@@ -1,10 +1,11 @@
 import { Stack } from '@mantine/core'
 import { useMonths, valuesOf } from '../overview/months.ts'
+import { type Money, useMoney } from '../shared/api/money.ts'
 import { useProduct } from '../shared/api/products.ts'
 import type { BizEntity, Holding } from '../shared/api/types.ts'
 import { isZero, sum } from '../shared/decimal.ts'
 import { PastControl, usePast } from '../shared/form/Past.tsx'
-import { day, money, percent, price, units } from '../shared/format.ts'
+import { day, percent, price, units } from '../shared/format.ts'
 import type { Column } from '../shared/list/columns.ts'
 import { LineChart } from '../shared/view/Chart.tsx'
 import { Failure } from '../shared/view/Failure.tsx'
@@ -12,7 +13,7 @@ import { Card, Empty, Loading } from '../shared/view/Page.tsx'
 import { Rows } from '../shared/view/Rows.tsx'
 import { useHoldings } from './Investor.tsx'
 
-const columns: Column<Holding>[] = [
+const columnsIn = (money: Money): Column<Holding>[] => [
   {
     id: 'class',
     title: 'Class',
@@ -22,9 +23,9 @@ const columns: Column<Holding>[] = [
   { id: 'units', title: 'Units', right: true, text: ({ quantity }) => units(quantity) },
   { id: 'price', title: 'Price', right: true, text: (row) => price(row.price) },
   { id: 'day', title: 'Price of', text: ({ priceDate }) => day(priceDate) },
-  { id: 'value', title: 'Value', right: true, text: ({ marketValue }) => money(marketValue) },
-  { id: 'cost', title: 'Cost', right: true, text: ({ costAmount }) => money(costAmount) },
-  { id: 'gain', title: 'Gain', right: true, text: (row) => money(row.unrealisedGain) },
+  { id: 'value', title: 'Value', right: true, text: (row) => money(row.marketValue, row) },
+  { id: 'cost', title: 'Cost', right: true, text: (row) => money(row.costAmount, row) },
+  { id: 'gain', title: 'Gain', right: true, text: (row) => money(row.unrealisedGain, row) },
   {
     id: 'percent',
     title: 'Gain %',
@@ -35,7 +36,7 @@ const columns: Column<Holding>[] = [
     id: 'residual',
     title: 'DRP residual',
     right: true,
-    text: ({ drpResidual }) => money(drpResidual),
+    text: (row) => money(row.drpResidual, row),
   },
 ]
 
@@ -63,6 +64,7 @@ export function Holdings({ entity }: { entity: BizEntity }) {
 type PositionsProps = { positions: Holding[]; isPast: boolean }
 
 function Positions({ positions, isPast }: PositionsProps) {
+  const money = useMoney()
   if (positions.length === 0)
     return (
       <Empty title="No units">
@@ -74,7 +76,7 @@ function Positions({ positions, isPast }: PositionsProps) {
   return (
     <Rows
       label="Holdings"
-      columns={columns}
+      columns={columnsIn(money)}
       rows={positions}
       keyOf={({ accountID, investmentID }) => `${accountID}-${investmentID}`}
       foot={[...foot, money(total('costAmount')), money(total('unrealisedGain')), '', '']}
@@ -84,6 +86,7 @@ function Positions({ positions, isPast }: PositionsProps) {
 
 function ValueOverTime({ entity }: { entity: BizEntity }) {
   const { currency } = useProduct()
+  const money = useMoney()
   const { data = [] } = useMonths(entity.bizEntityID ?? 0)
   // Before the first unit there is nothing to draw.
   const points = valuesOf(data)

@@ -4,11 +4,12 @@ import { DocumentList } from '../documents/DocumentList.tsx'
 import { useSeen } from '../frame/recent.ts'
 import { InvestorHolds } from '../holds/InvestorHolds.tsx'
 import { useLookups } from '../shared/api/lookups.ts'
+import { useMoney } from '../shared/api/money.ts'
 import { useProduct, useRead, useReadNow } from '../shared/api/products.ts'
 import type { BizEntity, Holding } from '../shared/api/types.ts'
 import { sum } from '../shared/decimal.ts'
 import { type Past, pastParams } from '../shared/form/Past.tsx'
-import { money, plain } from '../shared/format.ts'
+import { plain } from '../shared/format.ts'
 import { readSearch } from '../shared/list/filters.ts'
 import { useMay } from '../shared/permission.ts'
 import { Figure, Figures } from '../shared/view/Facts.tsx'
@@ -81,6 +82,7 @@ function Known({ entity }: { entity: BizEntity }) {
 type HeadProps = { entity: BizEntity; numbers: string; currency: string }
 
 function Head({ entity, numbers, currency }: HeadProps) {
+  const money = useMoney()
   const { data: holdings = [] } = useHoldings(entity)
   const total = (field: keyof Holding) => sum(holdings.map((one) => one[field] as string | null))
   return (

@@ -1,10 +1,11 @@
 import { Button } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { useLookups } from '../shared/api/lookups.ts'
+import { useMoney } from '../shared/api/money.ts'
 import { useClassOptions, useProduct } from '../shared/api/products.ts'
 import type { BizEntity } from '../shared/api/types.ts'
 import { sum } from '../shared/decimal.ts'
-import { moment, money } from '../shared/format.ts'
+import { moment } from '../shared/format.ts'
 import type { Column } from '../shared/list/columns.ts'
 import type { Filter } from '../shared/list/filters.ts'
 import { ListView } from '../shared/list/ListView.tsx'
@@ -68,6 +69,7 @@ function useFilters(): Filter[] {
 
 function useColumns(currency: string): Column<BizEntity>[] {
   const { name: nameOf } = useLookups()
+  const money = useMoney()
   return [
     { id: 'name', title: 'Name', text: ({ name }) => name ?? '', width: 'minmax(240px, 2fr)' },
     { id: 'kind', title: 'Kind', text: (row) => nameOf('BizEntityType', row.bizEntityTypeID) },

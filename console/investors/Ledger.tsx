@@ -1,10 +1,11 @@
 import { Group } from '@mantine/core'
 import { useState } from 'react'
 import { useLookups } from '../shared/api/lookups.ts'
+import { useMoney } from '../shared/api/money.ts'
 import { useProduct } from '../shared/api/products.ts'
 import type { Audit, BizEntity, BizTransaction, EntitledAccount } from '../shared/api/types.ts'
 import { PastControl, pastParams, usePast } from '../shared/form/Past.tsx'
-import { moment, money, units } from '../shared/format.ts'
+import { moment, units } from '../shared/format.ts'
 import type { Column } from '../shared/list/columns.ts'
 import { List } from '../shared/list/List.tsx'
 import { useRows } from '../shared/list/use-rows.ts'
@@ -24,6 +25,7 @@ export function InvestorTransactions({ entity }: Props) {
   const { productID } = useProduct()
   const [opened, setOpened] = useState<BizTransaction>()
   const [past, setPast] = usePast()
+  const money = useMoney()
   const rows = useRows<BizTransaction>('/BizTransaction', {
     ProductID: productID,
     'AccountID.in': accountsOf(entity),
@@ -32,7 +34,7 @@ export function InvestorTransactions({ entity }: Props) {
     ...pastParams(past),
   })
   const columns: Column<BizTransaction>[] = [
-    ...transactionColumns.filter(({ id, spare }) => id !== 'investor' && !spare),
+    ...transactionColumns(money).filter(({ id, spare }) => id !== 'investor' && !spare),
     {
       id: 'after',
       title: 'Units after',
@@ -60,6 +62,7 @@ export function InvestorTransactions({ entity }: Props) {
 export function InvestorDistributions({ entity }: Props) {
   const { productID, slug } = useProduct()
   const { name } = useLookups()
+  const money = useMoney()
   const rows = useRows<EntitledAccount>('/Distribution/Account', {
     ProductID: productID,
     'AccountID.in': accountsOf(entity),

@@ -1,7 +1,8 @@
 import { Text } from '@mantine/core'
 import { useLookups } from '../shared/api/lookups.ts'
+import { useMoney } from '../shared/api/money.ts'
 import type { Account, BizEntity, BizEntityParty, PaymentDetail } from '../shared/api/types.ts'
-import { day, money, plain } from '../shared/format.ts'
+import { day, plain } from '../shared/format.ts'
 import type { Column } from '../shared/list/columns.ts'
 import { Facts } from '../shared/view/Facts.tsx'
 import { Card, Empty } from '../shared/view/Page.tsx'
@@ -77,6 +78,7 @@ function Party({ party }: { party: BizEntityParty }) {
 
 function Accounts({ accounts }: { accounts: Account[] }) {
   const { name, code } = useLookups()
+  const money = useMoney()
   const columns: Column<Account>[] = [
     { id: 'number', title: 'Account', text: (row) => row.accountNumber ?? '' },
     {
@@ -93,7 +95,7 @@ function Accounts({ accounts }: { accounts: Account[] }) {
     },
     { id: 'currency', title: 'Currency', text: (row) => code('Currency', row.currencyID) },
     { id: 'external', title: 'External id', text: (row) => row.externalAccountId ?? '' },
-    { id: 'value', title: 'Value', right: true, text: (row) => money(row.balance) },
+    { id: 'value', title: 'Value', right: true, text: (row) => money(row.balance, row) },
   ]
   return (
     <Card title="Accounts" padded={false}>

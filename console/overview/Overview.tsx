@@ -7,6 +7,7 @@ import { distributionName, isDone } from '../distributions/words.ts'
 import { useNeeds } from '../frame/needs.ts'
 import { api, type Params } from '../shared/api/client.ts'
 import { useLookups } from '../shared/api/lookups.ts'
+import { useMoney } from '../shared/api/money.ts'
 import { useInvestments, useProduct, useRead } from '../shared/api/products.ts'
 import type {
   Audit,
@@ -17,17 +18,7 @@ import type {
   Product,
 } from '../shared/api/types.ts'
 import { sum } from '../shared/decimal.ts'
-import {
-  beginOf,
-  count,
-  day,
-  moment,
-  money,
-  monthOf,
-  plain,
-  price,
-  today,
-} from '../shared/format.ts'
+import { beginOf, count, day, moment, monthOf, plain, price, today } from '../shared/format.ts'
 import { linkTo } from '../shared/link.ts'
 import { useMay } from '../shared/permission.ts'
 import { Bars } from '../shared/view/Bars.tsx'
@@ -137,6 +128,7 @@ const useDistributions = () => {
 /** What the product comes to, and what is next; each figure leads to its list. */
 function Now() {
   const { slug, currency } = useProduct()
+  const money = useMoney()
   const days = byDay(useMonths().data ?? [])
   const last = days.at(-1)?.[1] ?? []
   const before = days.at(-2)?.[1] ?? []
@@ -198,6 +190,7 @@ function NextPayment() {
 /** The value of all classes over the last year, and the money that came and went. */
 function Money() {
   const { slug, currency } = useProduct()
+  const money = useMoney()
   const { data = [] } = useMonths()
   const pairs = byDay(data).map(([date, rows]) => ({
     label: monthOf(date),
@@ -227,6 +220,7 @@ function Money() {
 
 function ClassCard({ investment }: { investment: Investment }) {
   const { slug, currency } = useProduct()
+  const money = useMoney(investment)
   const { prices = [] } = usePrices(investment.investmentID)
   const { data = [] } = useMonths()
   const last = prices.at(-1)
@@ -306,6 +300,7 @@ function LatestDistributions() {
 function PendingNotices() {
   const { slug } = useProduct()
   const { name } = useLookups()
+  const money = useMoney()
   const { notices, number } = usePending()
   const list = `/${slug}/notices?BizEventStatusID=${pending}`
   return (
@@ -325,7 +320,7 @@ function PendingNotices() {
             { id: 'investor', title: 'Investor', text: (row) => row.bizEntityName ?? '' },
             { id: 'what', title: 'What', text: (row) => name('BizEventType', row.bizEventTypeID) },
             { id: 'day', title: 'For', text: (row) => day(row.bizEventDate) },
-            { id: 'amount', title: 'Amount', right: true, text: (row) => money(row.amount) },
+            { id: 'amount', title: 'Amount', right: true, text: (row) => money(row.amount, row) },
           ]}
         />
       )}

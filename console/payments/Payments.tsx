@@ -1,8 +1,9 @@
 import { Button } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
+import { type Money, useMoney } from '../shared/api/money.ts'
 import { useProduct } from '../shared/api/products.ts'
 import type { PaymentRun } from '../shared/api/types.ts'
-import { count, day, moment, money } from '../shared/format.ts'
+import { count, day, moment } from '../shared/format.ts'
 import type { Column } from '../shared/list/columns.ts'
 import type { Filter } from '../shared/list/filters.ts'
 import { ListView } from '../shared/list/ListView.tsx'
@@ -33,7 +34,7 @@ export function Payments() {
         path="/PaymentRun"
         params={{ ProductID: productID, Order: 'desc' }}
         filters={filters}
-        columns={columnsIn(currency)}
+        columns={columnsIn(currency, useMoney())}
         to={({ paymentRunID }) => ({
           to: '/$product/payments/$id',
           params: { product: slug, id: String(paymentRunID) },
@@ -58,7 +59,7 @@ const filters: Filter[] = [
   },
 ]
 
-const columnsIn = (currency: string): Column<PaymentRun>[] => [
+const columnsIn = (currency: string, money: Money): Column<PaymentRun>[] => [
   {
     id: 'run',
     title: 'Run',
@@ -84,7 +85,7 @@ const columnsIn = (currency: string): Column<PaymentRun>[] => [
     id: 'amount',
     title: `Amount, ${currency}`,
     right: true,
-    text: ({ payments }) => money(payments?.amount),
+    text: (row) => money(row.payments?.amount, row),
     width: 'minmax(130px, 1fr)',
   },
   {

@@ -1,9 +1,10 @@
 import { Stack } from '@mantine/core'
 import { useParams } from '@tanstack/react-router'
 import { useSeen } from '../frame/recent.ts'
+import { useMoney } from '../shared/api/money.ts'
 import { useProduct, useReadNow } from '../shared/api/products.ts'
 import type { PaymentRun } from '../shared/api/types.ts'
-import { bytes, count, day, moment, money } from '../shared/format.ts'
+import { bytes, count, day, moment } from '../shared/format.ts'
 import type { Column } from '../shared/list/columns.ts'
 import { useMay } from '../shared/permission.ts'
 import { AccountLink } from '../shared/view/AccountLink.tsx'
@@ -60,6 +61,7 @@ export function Run() {
 
 function Totals({ run }: { run: PaymentRun }) {
   const { currency } = useProduct()
+  const money = useMoney(run)
   const { payable, payments, exceptions } = run
   return (
     <>
@@ -96,6 +98,7 @@ type File = PaymentRun['files'][number]
 function Files({ run }: { run: PaymentRun }) {
   const may = useMay()
   const { currency } = useProduct()
+  const money = useMoney(run)
   if (run.files.length === 0) return null
   const columns: Column<File>[] = [
     { id: 'name', title: 'File', text: ({ fileName }) => fileName },
@@ -137,6 +140,7 @@ type Exception = PaymentRun['exceptionList'][number]
 
 function Exceptions({ run }: { run: PaymentRun }) {
   const { currency } = useProduct()
+  const money = useMoney(run)
   if (run.exceptionList.length === 0) return null
   const columns: Column<Exception>[] = [
     {

@@ -1,12 +1,13 @@
 import { Button, Group, Stack, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { api } from '../shared/api/client.ts'
+import { type Money, useMoney } from '../shared/api/money.ts'
 import { useProduct } from '../shared/api/products.ts'
 import type { Payment, PaymentRun } from '../shared/api/types.ts'
 import { useWrite } from '../shared/api/write.ts'
 import { Confirm } from '../shared/form/Confirm.tsx'
 import { DateField } from '../shared/form/fields.tsx'
-import { count, day, money } from '../shared/format.ts'
+import { count, day } from '../shared/format.ts'
 import type { Column } from '../shared/list/columns.ts'
 import type { Filter } from '../shared/list/filters.ts'
 import { ListView } from '../shared/list/ListView.tsx'
@@ -61,7 +62,7 @@ export function RunPayments({ run }: Props) {
         path="/PaymentRun/Payment"
         params={{ ProductID: productID, PaymentRunID: paymentRunID }}
         filters={filters}
-        columns={columnsIn(currency)}
+        columns={columnsIn(currency, useMoney(run))}
         to={({ bizEntityID }) => ({
           to: '/$product/investors/$id',
           params: { product: slug, id: String(bizEntityID) },
@@ -158,7 +159,7 @@ const filters: Filter[] = [
   { key: 'Reference', label: 'Reference', kind: 'text' },
 ]
 
-const columnsIn = (currency: string): Column<Payment>[] => [
+const columnsIn = (currency: string, money: Money): Column<Payment>[] => [
   {
     id: 'payee',
     title: 'Payee',

@@ -1,13 +1,14 @@
 import { Button, Group, NumberInput, Text } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
+import { useMoney } from '../shared/api/money.ts'
 import { useProduct } from '../shared/api/products.ts'
 import { useSession } from '../shared/api/session.ts'
 import type { PaymentRun } from '../shared/api/types.ts'
 import { useWrite } from '../shared/api/write.ts'
 import { Confirm } from '../shared/form/Confirm.tsx'
 import { Remove } from '../shared/form/Remove.tsx'
-import { count, day, money } from '../shared/format.ts'
+import { count, day } from '../shared/format.ts'
 import { useMay } from '../shared/permission.ts'
 import { tellDone } from '../shared/view/Failure.tsx'
 import { Card } from '../shared/view/Page.tsx'
@@ -26,6 +27,7 @@ function Approve({ run }: Props) {
   const may = useMay()
   const { user } = useSession()
   const { currency } = useProduct()
+  const money = useMoney(run)
   const [asked, setAsked] = useState(false)
   const { paymentRunID, payments } = run
   const approve = useWrite('post', '/PaymentRun/Approve', {

@@ -1,8 +1,9 @@
 import { Text } from '@mantine/core'
+import { type Money, useMoney, usePlaces } from '../shared/api/money.ts'
 import { useInvestments, useProduct, useRead } from '../shared/api/products.ts'
 import type { Holding, InvestmentPrice } from '../shared/api/types.ts'
 import { isNegative, isZero, negated } from '../shared/decimal.ts'
-import { day, money, price as priceText, units } from '../shared/format.ts'
+import { day, price as priceText, units } from '../shared/format.ts'
 import { type Fact, Facts } from '../shared/view/Facts.tsx'
 import { Card } from '../shared/view/Page.tsx'
 import type { Kind, Values } from './kinds.ts'
@@ -16,6 +17,8 @@ export function Preview({ kind, values }: Props) {
   const { accountID, investmentID, transactionDate } = values
   const { currency } = useProduct()
   const investments = useInvestments()
+  const places = usePlaces()
+  const money = useMoney({ investmentID })
   const second = secondOf(kind, values)
   const held = useHeld({ accountID, investmentID }, transactionDate)
   const secondHeld = useHeld(second, transactionDate)
@@ -37,7 +40,7 @@ export function Preview({ kind, values }: Props) {
     into: intoPrice,
     unitDecimals: decimalsOf(investmentID),
     intoDecimals: decimalsOf(values.toInvestmentID),
-    cents: centsOf(currency),
+    cents: places({ investmentID }),
   })
   const left = after(held, worked?.units)
   const isKnown = second.accountID !== null && second.investmentID !== null
@@ -45,7 +48,7 @@ export function Preview({ kind, values }: Props) {
     <Card title="What it would do">
       <Facts
         facts={[
-          ...factsOf(worked, currency),
+          ...factsOf(worked, money, currency),
           ['Held before', units(held)],
           ['Held after', left && units(left)],
           ...(isKnown ? secondFacts(kind, worked, secondHeld) : []),
@@ -65,7 +68,7 @@ export function Preview({ kind, values }: Props) {
   )
 }
 
-const factsOf = (worked: WorkedOut | undefined, currency: string): Fact[] => {
+const factsOf = (worked: WorkedOut | undefined, money: Money, currency: string): Fact[] => {
   if (!worked) return []
   const { price, priceDate, fee, amount } = worked
   return [
@@ -98,11 +101,6 @@ function secondFacts(kind: Kind, worked: WorkedOut | undefined, held: string): F
     [then, left && units(left)],
   ]
 }
-
-/** The places of a currency: the yen has none. */
-const centsOf = (currency: string) =>
-  new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions()
-    .maximumFractionDigits ?? 2
 
 /** The units of one holding at the end of a day. */
 function useHeld({ accountID, investmentID }: Where, date: string): string {

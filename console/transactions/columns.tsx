@@ -1,10 +1,11 @@
+import type { Money } from '../shared/api/money.ts'
 import type { BizTransaction } from '../shared/api/types.ts'
-import { day, money, price, units } from '../shared/format.ts'
+import { day, price, units } from '../shared/format.ts'
 import type { Column } from '../shared/list/columns.ts'
 import { Status } from '../shared/view/Status.tsx'
 
 /** A transaction wherever one is listed. */
-export const transactionColumns: Column<BizTransaction>[] = [
+export const transactionColumns = (money: Money): Column<BizTransaction>[] => [
   { id: 'day', title: 'Day', text: (row) => day(row.transactionDate), width: '88px' },
   { id: 'type', title: 'What', text: (row) => row.typeName ?? '', width: 'minmax(126px, 1fr)' },
   {
@@ -29,7 +30,7 @@ export const transactionColumns: Column<BizTransaction>[] = [
     text: (row) => price(row.investmentPrice),
     width: '62px',
   },
-  { id: 'amount', title: 'Amount', right: true, text: (row) => money(row.amount) },
+  { id: 'amount', title: 'Amount', right: true, text: (row) => money(row.amount, row) },
   {
     id: 'state',
     title: 'State',

@@ -5,6 +5,7 @@ import { type Browser, findings, skip, startConsole } from '../support/browser.t
 import { all, newAccounts, newInvestment, newPrice, newProduct } from '../support/ledger.ts'
 import type { Service } from '../support/service.ts'
 
+const yen = 8
 const transactionDate = '2024-01-01'
 
 describe('The console’s figures', { skip }, () => {
@@ -18,6 +19,7 @@ describe('The console’s figures', { skip }, () => {
     await page.getByRole('heading', { name: heading, exact: true }).waitFor()
     assert.deepEqual(await findings(page), [], path)
   }
+  const figure = (label: string) => page.locator('main').getByText(label).locator('xpath=..')
 
   /** A product with one investor, who buys of each class for an amount, at a price or without. */
   async function fundWith(
@@ -45,6 +47,33 @@ describe('The console’s figures', { skip }, () => {
     page = await browser.open('/')
   })
   after(() => stop())
+
+  it('have the decimals of their currency, of the product or of a class of its own', async () => {
+    const { productID, bizEntityID } = await fundWith([{ amount: '1234567', price: '1' }], {
+      currencyID: yen,
+    })
+    await at(`${productID}`, 'Fund')
+    await figure('Value, JPY').first().getByText('1,234,567', { exact: true }).waitFor()
+    await at(`${productID}/investors/${bizEntityID}`, 'Investor 1')
+    const holdings = page.getByRole('table', { name: 'Holdings' })
+    await holdings.getByRole('cell', { name: '1,234,567', exact: true }).first().waitFor()
+    await at(`${productID}/transactions/new`, 'New transaction')
+    for (const label of ['Account', 'Class']) {
+      await page.getByRole('combobox', { name: label }).click()
+      await page.getByRole('option').first().click()
+    }
+    await page.getByLabel('Day').fill('2000-02-01')
+    await page.getByLabel('Amount, JPY').fill('1000')
+    await page.getByText('1,000 JPY', { exact: true }).waitFor()
+    const mixed = await fundWith([
+      { amount: '5000', price: '1' },
+      { amount: '6000', price: '1', currencyID: yen },
+    ])
+    await at(`${mixed.productID}/transactions`, 'Transactions')
+    const cell = (name: string) => page.getByRole('cell', { name, exact: true })
+    await cell('5,000.00').waitFor()
+    await cell('6,000').waitFor()
+  })
 
   /** Figures that are cut, and headings that do not stand over them. */
   const wrongIn = (table: Locator) =>

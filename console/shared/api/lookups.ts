@@ -10,6 +10,8 @@ export const lookupQuery = {
   staleTime: Number.POSITIVE_INFINITY,
 }
 
+const usualPlaces = 2
+
 export type Option = { value: string; label: string }
 
 /** The values people choose from, by category. */
@@ -21,6 +23,11 @@ export function useLookups() {
       of(category).find((value) => value.id === id)?.name ?? '',
     code: (category: Category, id: number | null | undefined): string =>
       of(category).find((value) => value.id === id)?.code ?? '',
+    /** The places of a currency, which the service tells in words: "minor units 0". */
+    places: (currencyID: number | null | undefined): number => {
+      const words = of('Currency').find(({ id }) => id === currencyID)?.description ?? ''
+      return Number(/minor units (\d)/.exec(words)?.[1] ?? usualPlaces)
+    },
     options: (category: Category): Option[] =>
       of(category).map(({ id, name }) => ({ value: String(id), label: name })),
     /** Countries and states go by their codes. */
