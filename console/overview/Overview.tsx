@@ -30,7 +30,7 @@ import { Card, Empty, Page } from '../shared/view/Page.tsx'
 import { PageLink } from '../shared/view/PageLink.tsx'
 import { Rows } from '../shared/view/Rows.tsx'
 import { Status } from '../shared/view/Status.tsx'
-import { byDay, useMonths, valuesOf } from './months.ts'
+import { byDay, isUnpriced, useMonths, valuesOf, worth } from './months.ts'
 import classes from './overview.module.css'
 
 const pending = 1
@@ -132,7 +132,7 @@ function Now() {
   const days = byDay(useMonths().data ?? [])
   const last = days.at(-1)?.[1] ?? []
   const before = days.at(-2)?.[1] ?? []
-  const value = (months: HoldingMonth[]) => sum(months.map(({ marketValue }) => marketValue))
+  const value = (months: HoldingMonth[]) => money(worth(months)) || '—'
   const all = usePending()
   const redemptions = usePending({ BizEventTypeID: redemption })
   const may = useMay()
@@ -140,8 +140,13 @@ function Now() {
     <Figures>
       <Figure
         label={`Value, ${currency}`}
-        value={<PageLink to={`/${slug}/investors`}>{money(value(last))}</PageLink>}
-        note={before.length > 0 && `${money(value(before))} on ${day(before[0]?.date)}`}
+        value={<PageLink to={`/${slug}/investors`}>{value(last)}</PageLink>}
+        note={
+          <>
+            {before.length > 0 && `${value(before)} on ${day(before[0]?.date)}`}
+            <Unpriced months={last} />
+          </>
+        }
       />
       <Figure
         label="Holdings"
@@ -165,6 +170,19 @@ function Now() {
       )}
       {may('Distribution.Read') && <NextPayment />}
     </Figures>
+  )
+}
+
+/** Says which classes the value leaves out. */
+function Unpriced({ months }: { months: HoldingMonth[] }) {
+  const codes = months
+    .filter(isUnpriced)
+    .map(({ securityCode, investmentID }) => securityCode ?? `class ${investmentID}`)
+  if (codes.length === 0) return null
+  return (
+    <div>
+      Without {codes.join(', ')}: {codes.length === 1 ? 'it has' : 'they have'} no price.
+    </div>
   )
 }
 
@@ -238,7 +256,10 @@ function ClassCard({ investment }: { investment: Investment }) {
             ['Price', last ? `${price(last.price)} ${currency}` : 'No price'],
             ['Units on issue', now && plain(now.quantity)],
             ['Holders', now && <PageLink to={holders}>{count(now.holders ?? 0)}</PageLink>],
-            [`Value, ${currency}`, now && money(now.marketValue)],
+            [
+              `Value, ${currency}`,
+              now && (isUnpriced(now) ? '— without a price' : money(now.marketValue)),
+            ],
           ]}
         />
         <LineChart

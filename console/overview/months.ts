@@ -1,6 +1,6 @@
 import { useProduct, useRead } from '../shared/api/products.ts'
 import type { HoldingMonth } from '../shared/api/types.ts'
-import { sum } from '../shared/decimal.ts'
+import { isZero, sum } from '../shared/decimal.ts'
 import { day } from '../shared/format.ts'
 import { useMay } from '../shared/permission.ts'
 import type { Point } from '../shared/view/Chart.tsx'
@@ -30,9 +30,18 @@ export function byDay(months: HoldingMonth[]): [string, HoldingMonth[]][] {
   return [...days].toSorted(([a], [b]) => a.localeCompare(b))
 }
 
-/** What it all came to on each day. */
+/** Units are held of the class, and nobody has said what one of them is worth. */
+export const isUnpriced = ({ quantity, price }: HoldingMonth) => price === null && !isZero(quantity)
+
+/** What classes come to, of those that have a price; undefined where none of them has. */
+export const worth = (rows: HoldingMonth[]): string | undefined =>
+  rows.length > 0 && rows.every(isUnpriced)
+    ? undefined
+    : sum(rows.map(({ marketValue }) => marketValue))
+
+/** What it all came to on each day of which that is known. */
 export const valuesOf = (months: HoldingMonth[]): Point[] =>
-  byDay(months).map(([date, rows]) => ({
-    label: day(date),
-    value: sum(rows.map(({ marketValue }) => marketValue)),
-  }))
+  byDay(months).flatMap(([date, rows]) => {
+    const value = worth(rows)
+    return value === undefined ? [] : [{ label: day(date), value }]
+  })

@@ -108,4 +108,17 @@ describe('The console’s figures', { skip }, () => {
     }
     await page.setViewportSize({ width: 1280, height: 800 })
   })
+
+  it('say of a class without a price that it has none, and of a total what it omits', async () => {
+    const { productID, codes } = await fundWith([{ amount: '700', price: '2' }, { amount: '900' }])
+    await at(`${productID}`, 'Fund')
+    await figure('Value, AUD').first().getByText('1,400.00', { exact: true }).waitFor()
+    await page.getByText(`Without ${codes[1]}: it has no price.`).waitFor()
+    await page.getByText('— without a price').waitFor()
+    const bare = await fundWith([{ amount: '900' }])
+    await at(`${bare.productID}`, 'Fund')
+    await figure('Value, AUD').first().getByRole('link', { name: '—' }).waitFor()
+    assert.equal(await page.getByText('0.00', { exact: true }).count(), 0)
+    assert.deepEqual(browser.faults(), [])
+  })
 })
