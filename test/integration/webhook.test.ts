@@ -67,6 +67,15 @@ const makeDue = (webhookID: number) =>
     [webhookID],
   )
 
+type Delivery = { status: string; attempts: number; responseStatus: number | null }
+
+/** So many deliveries of a webhook have been tried, and wait or are over. */
+const tried = (webhookID: number, count: number) =>
+  until('all to be tried', async () => {
+    const all: Delivery[] = await deliveriesOf(webhookID)
+    return all.filter(({ responseStatus }) => responseStatus !== null).length === count
+  })
+
 describe('A webhook', () => {
   it('is sent what happens, signed, of the types and products asked for', async () => {
     await withReceiver(async ({ url, got }) => {
@@ -170,6 +179,57 @@ describe('A webhook', () => {
       })
       assert.equal(got.length, 1)
       await service.admin.delete(`/Webhook?WebhookID=${webhookID}`)
+    })
+  })
+
+  it('sends what waited only as far as its user or key may still see it', async () => {
+    await withReceiver(async ({ url, got, answer }) => {
+      const [kept, lost] = [await newProduct(service), await newProduct(service)]
+      const productIDs = [kept.productID, lost.productID]
+      const permissions = ['Webhook.Write', 'Event.Read', 'Product.Read', 'Person.Read'] as const
+      const user = await service.userWith({ permissions, productIDs })
+      const key = await newKey(user, { permissions })
+      const { userID } = (await user.get('/User/Me')).data
+      answer(500)
+      const types = ['product.updated']
+      const hooks = [await newWebhook(url, { types }, user), await newWebhook(url, { types }, key)]
+      for (const productID of productIDs)
+        only(await service.admin.put('/Product', { productID, name: 'Renamed', isActive: true }))
+      for (const { webhookID } of hooks) await tried(webhookID, 2)
+      only(await service.admin.put('/User', { userID, productIDs: [kept.productID] }))
+      answer(200)
+      for (const { webhookID } of hooks) {
+        await makeDue(webhookID)
+        const settled = await until('what waits to be settled', async () => {
+          const all = await deliveriesOf(webhookID)
+          return all.every(({ status }: { status: string }) => status !== 'pending') && all
+        })
+        assert.deepEqual(
+          settled.map(({ status, attempts }: Delivery) => [status, attempts]),
+          [
+            ['delivered', 2],
+            ['failed', 1],
+          ],
+        )
+        assert.match(settled[1].errorMessage, /may not see it/)
+        assert.equal((await service.admin.get(`/Webhook?WebhookID=${webhookID}`)).recordCount, 1)
+      }
+      const again = got.slice(4).map(({ event }) => event.data.productID)
+      assert.deepEqual(again, [kept.productID, kept.productID])
+
+      answer(500)
+      const [{ webhookID }] = hooks as [{ webhookID: number }]
+      const { productID } = kept
+      only(await service.admin.put('/Product', { productID, name: 'Again', isActive: true }))
+      await tried(webhookID, 3)
+      only(await service.admin.put('/User', { userID, permissions: ['Webhook.Write'] }))
+      only(await service.admin.post('/Webhook/Test', { webhookID }))
+      await makeDue(webhookID)
+      await until('the test alone to be sent', async () => {
+        const [test, event] = (await deliveriesOf(webhookID)).reverse()
+        return test.attempts > 0 && event.status === 'failed'
+      })
+      for (const hook of hooks) await service.admin.delete(`/Webhook?WebhookID=${hook.webhookID}`)
     })
   })
 

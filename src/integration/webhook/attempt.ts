@@ -1,8 +1,9 @@
 import sql from 'sql-template-tag'
-import { isLive } from '../../access/api-key/sql.ts'
 import { raise } from '../../platform/sql/event.ts'
 import type { Fragment, Tx } from '../../platform/sql/handle.ts'
+import { isOwn } from '../event/sql.ts'
 import { Forbidden } from './address.ts'
+import { ownNow } from './deliver.ts'
 import type { Sent } from './send.ts'
 
 /** Seconds to the next attempt, after each that failed; then it is over. */
@@ -16,6 +17,8 @@ export type Taken = {
   id: number
   webhookID: number
   eventID: number | null
+  /** A test, or an event that its webhook may be sent. */
+  isOwn: boolean
   url: string
   body: string
   attempts: number
@@ -23,25 +26,37 @@ export type Taken = {
   previousSecret: string | null
 }
 
-/** Takes some deliveries of a webhook that are due; none where its user or key has ended. */
-export const takeDue = (tx: Tx, webhookID: number, most: number) =>
-  tx.query<Taken>(sql`
+/**
+ * Takes some deliveries of a webhook that are due; none where its user or key has ended. Each may
+ * have waited for long: whether it is still theirs to see is asked now.
+ */
+export async function takeDue(tx: Tx, webhookID: number, most: number): Promise<Taken[]> {
+  const own = await ownNow(tx, webhookID)
+  if (!own) return []
+  return tx.query<Taken>(sql`
     update webhook_delivery d
     set attempts = d.attempts + 1, next_date = now() + make_interval(secs => ${lease})
-    from webhook w cross join (select now() as moment) m
-    where w.webhook_id = d.webhook_id and w.is_active and ${hasItsOwner}
-      and d.webhook_delivery_id in (
-      select webhook_delivery_id from webhook_delivery
-      where webhook_id = ${webhookID} and status = 'pending' and next_date <= now()
-      order by next_date limit ${most} for update skip locked)
+    from webhook w cross join (select now() as moment) m,
+      (select webhook_delivery_id, event_id, type,
+          (body::json #>> '{data,productID}')::int as product_id
+        from webhook_delivery
+        where webhook_id = ${webhookID} and status = 'pending' and next_date <= now()
+        order by next_date limit ${most} for update skip locked) e
+    where w.webhook_id = d.webhook_id and w.is_active
+      and d.webhook_delivery_id = e.webhook_delivery_id
     returning d.webhook_delivery_id as id, d.webhook_id as "webhookID", d.event_id as "eventID",
+      coalesce(d.event_id is null or ${isOwn(own)}, false) as "isOwn",
       w.url, d.body, d.attempts, w.secret,
       case when w.previous_until > m.moment then w.previous_secret end as "previousSecret"`)
+}
 
-const hasItsOwner = sql`
-  exists (select 1 from app_user u where u.user_id = w.user_id and u.is_active)
-  and (w.api_key_id is null or exists (
-    select 1 from api_key k where k.api_key_id = w.api_key_id and ${isLive}))`
+/** Ends a delivery, untried, that is not for its webhook any more. */
+export const drop = (tx: Tx, { id }: Taken) =>
+  tx.query(sql`
+    update webhook_delivery set status = 'failed', attempts = attempts - 1, next_date = null,
+      completed_date = now(), error_message = ${notOwn}
+    where webhook_delivery_id = ${id}`)
+const notOwn = 'The webhook does not ask for this any more, or who saved it may not see it.'
 
 /** Writes down what became of an attempt. */
 export async function settle(tx: Tx, taken: Taken, outcome: Sent | Error): Promise<void> {

@@ -71,6 +71,14 @@ const ownFor = (actor: Actor | undefined, { types, productIDs }: Hook): Own => {
   return { ...own, products: seen ? productIDs.filter((id) => seen.includes(id)) : productIDs }
 }
 
+/** What a webhook may be sent now; undefined once its user or its key has ended. */
+export async function ownNow(handle: Sql, webhookID: number): Promise<Own | undefined> {
+  const [hook] = await handle.query<Hook>(sql`
+    select ${hookFields} from webhook where webhook_id = ${webhookID} and is_active`)
+  const owner = hook && (await ownerOf(handle, hook))
+  return owner && ownFor(owner, hook)
+}
+
 /** What is sent: the event, by the Standard Webhooks contract. */
 const insertDeliveries = (webhookID: number, events: Fragment): Fragment => sql`
   insert into webhook_delivery (webhook_id, event_id, type, body)

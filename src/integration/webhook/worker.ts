@@ -3,7 +3,7 @@ import type { Config } from '../../config.ts'
 import { errorForLog, type Log } from '../../platform/log.ts'
 import type { Database } from '../../platform/sql/handle.ts'
 import { type Resolve, resolveHost } from './address.ts'
-import { settle, type Taken, takeDue } from './attempt.ts'
+import { drop, settle, type Taken, takeDue } from './attempt.ts'
 import { makeDeliveries } from './deliver.ts'
 import { send } from './send.ts'
 import { webhookVault } from './vault.ts'
@@ -90,6 +90,7 @@ async function serve(options: DeliveryOptions, webhookID: number, isStopped: () 
 
 async function attempt(options: DeliveryOptions, taken: Taken) {
   const { database, unseal, allowLocal, resolve = resolveHost, patience } = options
+  if (!taken.isOwn) return database.transaction((tx) => drop(tx, taken))
   const { secret, previousSecret, url, body, id, eventID } = taken
   const secrets = [secret, ...(previousSecret ? [previousSecret] : [])].map(unseal)
   // The same event has the same id, however often it is sent.
