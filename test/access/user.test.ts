@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { permissions, roles } from '../../src/platform/permission.ts'
 import { rowsOf } from '../support/database.ts'
+import { only } from '../support/ledger.ts'
 import { fieldsOf, refused } from '../support/refused.ts'
 import {
   adminPassword as password,
@@ -32,6 +33,24 @@ const created = async (body: object = {}) => {
   return reply.data[0]
 }
 const read = async (userID: number) => (await service.admin.get(`/User?UserID=${userID}`)).data[0]
+const rows = (text: string, values: unknown[]) => rowsOf(service.connection, text, values)
+
+/** Names that a person would take for those of others. */
+const deceptive: [string, RegExp][] = [
+  [' ann', /username begins or ends with a blank/],
+  ['ann ', /username begins or ends with a blank/],
+  ['ann\t', /cannot be seen/],
+  ['an\u0007n', /cannot be seen/],
+  ['an\u200bn', /cannot be seen/],
+  ['an\u00adn', /cannot be seen/],
+  ['\u202eann', /cannot be seen/],
+  ['\ufeffann', /cannot be seen/],
+  ['ann\u00a0lee', /cannot be seen/],
+  ['ann\u3164', /cannot be seen/],
+  ['cli', /username is what the audit trail calls the command line; choose another/],
+  ['CLI', /command line/],
+  ['ｃｌｉ', /command line/],
+]
 
 describe('POST /User', () => {
   it('creates a user, and never tells the password or its hash', async () => {
@@ -88,6 +107,35 @@ describe('POST /User', () => {
     const names = ['Race', 'RACE', 'race', 'rACE', 'RacE']
     const race = await Promise.all(names.map((username) => create({ username })))
     assert.deepEqual(race.map(({ status }) => status).sort(), [200, 409, 409, 409, 409])
+  })
+
+  it('refuses a name that looks like another, in words that help', async () => {
+    const { userID } = await created()
+    for (const [username, words] of deceptive)
+      for (const reply of [
+        await create({ username }),
+        await service.admin.put('/User', { userID, username }),
+      ]) {
+        refused(reply, 400, 'invalid_value')
+        assert.deepEqual(fieldsOf(reply), ['username'])
+        assert.match(reply.message ?? '', words)
+      }
+    for (const username of ['Ann Lee', 'ann.lee@example.com', 'Þóra Ó Sé', '李小龍', 'clio'])
+      await created({ username })
+  })
+
+  it('lets a user with such a name from before sign in, and be changed otherwise', async () => {
+    const { userID } = await created()
+    const username = ' cli\u200b'
+    await rows('update app_user set username = $1 where user_id = $2', [username, userID])
+    const user = await read(userID)
+    assert.equal(user.username, username)
+    only(await service.admin.put('/User', { ...user, role: 'Operator' }))
+    only(await service.admin.put('/User', { username, isActive: true }))
+    const me = await (await service.anyone.signIn(username, password)).get('/User/Me')
+    assert.deepEqual([me.data.username, me.data.role], [username, 'Operator'])
+    refused(await service.admin.put('/User', { userID, username: ' cli' }), 400, 'invalid_value')
+    only(await service.admin.put('/User', { userID, username: newName() }))
   })
 
   it('refuses products that do not exist, each by its id', async () => {

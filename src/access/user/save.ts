@@ -20,7 +20,14 @@ import type { Written } from '../../platform/sql/unit-of-work.ts'
 import { hashPassword } from '../password/hash.ts'
 import { forgetName, nameHash } from '../password/throttle.ts'
 import { beyondOwn, refuseBeyond, requireUserWrite } from './rights.ts'
-import { type PasswordChange, User, UserInput, UserRecord, type UserUpdate } from './schema.ts'
+import {
+  type PasswordChange,
+  User,
+  UserInput,
+  UserRecord,
+  type UserUpdate,
+  wrongName,
+} from './schema.ts'
 import { revokeAllSessions } from './session.ts'
 import { type Caller, checkPassword } from './sign-in.ts'
 import { type LockedUser, lockUser, selectUser, setProducts } from './sql.ts'
@@ -70,6 +77,7 @@ export async function updateUser(
   const user = await lockUser(tx, actor, input)
   const { userID } = user
   refuseBeyond(actor, user)
+  refuseNewName(user, input)
   const rights = rightsAfter(user, input)
   await checkRights(tx, actor, rights)
   const before = await shownUser(tx, userID)
@@ -92,6 +100,13 @@ export async function updateUser(
     ...(password !== undefined && { password: '***' }),
   }
   return { ...after, ids: [userID], before: before.json, changes }
+}
+
+/** A name from before stays as it is, and comes back with each PUT; no other may be like it. */
+function refuseNewName({ username: known }: LockedUser, { username = known }: UserUpdate) {
+  const isKnown = username.toLowerCase() === known.toLowerCase()
+  const words = isKnown ? undefined : wrongName(username)
+  if (words) throw invalid('invalid_value', `username ${words}.`, 'username')
 }
 
 /** What is left out stays: a client that does not know the products of a user gives none. */

@@ -11,12 +11,33 @@ import {
   sensitive,
   shown,
 } from '../../platform/shape/fields.ts'
+import type { Check } from '../../platform/shape/keywords.ts'
 import { Code } from '../second-factor/schema.ts'
 
 export const Password = sensitive(
   Type.String({ minLength: 12, maxLength: 256, must: 'must have at least 12 characters' }),
 )
 const Username = requiredText(100)
+
+/** Characters that nobody sees, and blanks that look like the usual one. */
+const unseen = /[\p{Cc}\p{Cf}\p{Co}\p{Default_Ignorable_Code_Point}\u2800]|(?! )\p{Z}/u
+/** Who the audit trail names for what is done at the command line. */
+const commandLine = 'cli'
+
+/** What is wrong with a name for a user, where it could be taken for somebody else's. */
+export function wrongName(name: string): string | undefined {
+  if (unseen.test(name)) return 'has a character that cannot be seen; write it without'
+  if (name !== name.trim()) return 'begins or ends with a blank; write it without'
+  if (name.normalize('NFKC').toLowerCase() === commandLine)
+    return 'is what the audit trail calls the command line; choose another'
+  return undefined
+}
+const NewUsername = requiredText(100, {
+  check: ((value) => {
+    const words = typeof value === 'string' && /\S/.test(value) ? wrongName(value) : undefined
+    return words ? [{ words }] : []
+  }) satisfies Check,
+})
 const RoleName = Type.Unsafe<Role>({ type: 'string', enum: Object.keys(roles) })
 const PermissionName = Type.Unsafe<Permission>({ type: 'string', enum: permissions })
 
@@ -35,7 +56,7 @@ const own = {
 export const UserRecord = Type.Object({ userID: Id, ...own, role: rights.role })
 
 export const UserInput = Type.Object(
-  { ...own, password: Password, ...rights },
+  { ...own, username: NewUsername, password: Password, ...rights },
   {
     $id: 'UserInput',
     example: { username: 'ann', password: 'a long pass phrase', role: 'Operator', productIDs: [1] },
