@@ -4,6 +4,7 @@ import { productReference } from '../../catalogue/product/schema.ts'
 import { accountReference } from '../../parties/account/reference.ts'
 import { standing } from '../../parties/account/standing.ts'
 import { type Actor, withinScope } from '../../platform/actor.ts'
+import { lookups } from '../../platform/lookup/lookups.ts'
 import { insertEventRows } from '../../platform/sql/event.ts'
 import { type Form, filled, filledOnce, keptForms } from '../../platform/sql/form.ts'
 import type { Fragment, Once, Tx } from '../../platform/sql/handle.ts'
@@ -15,7 +16,7 @@ import { singleLegs, unimpeded } from './figures.ts'
 import type { Naming } from './naming.ts'
 import { type Asked, type AtOnce, columns, type Row, rowOf, rowsOf, types } from './posting-rows.ts'
 import { shownRows } from './sql.ts'
-import { appending, appendingOnePerAccount, heldBy } from './units.ts'
+import { appending, appendingOnePerAccount, closingsAfter, heldBy } from './units.ts'
 
 /**
  * Postings in one statement and one round trip: nearly all there are bring units into accounts that
@@ -234,12 +235,12 @@ const carried = raw(
  */
 const fit = (keyed: boolean) => sql`
     fit as (
-      select ${carried}, l.version, h.*
+      select ${carried}, l.version, l.account_at, h.*
       from single s
       cross join lateral (
-        select xmin as version, last_date from ledger_account
+        select ctid as account_at, xmin as version, last_date from ledger_account
         where product_id = s.product_id and account_id = s.account_id limit 1) l
-      left join lateral (${heldBy('s', sql`s.product_id`)}) h on true
+      left join lateral (${heldBy('s', sql`s.product_id`, heldAt)}) h on true
       where ${isUnimpeded} and s.own_quantity > 0 and s.own_quantity < ${limit}
         and s.own_amount < ${limit} and s.charge <= s.own_amount
         and (l.last_date is null or l.last_date <= s.transaction_date)
@@ -248,6 +249,8 @@ const fit = (keyed: boolean) => sql`
         and (s.external_id is null or not exists (select 1 from biz_transaction b
           where b.product_id = s.product_id and b.external_biz_transaction_id = s.external_id))
         ${keyed ? keyIsFree : empty})`
+
+const heldAt = raw(', h.ctid as held_at')
 
 const keyIsFree = sql`
         and (s.key is null or (${tryKey('s')} and not exists (
@@ -273,9 +276,10 @@ const locked = sql`
  */
 const numbered = (briefly: Fragment, rows: Fragment) => sql`
     ready as materialized (
-      select l.*, nextval('biz_transaction_biz_transaction_id_seq') as id
+      select g.*, nextval('biz_transaction_biz_transaction_id_seq') as id,
+        ${closingsAfter('g.own_quantity', 'g.own_amount')}
       from ${briefly}
-        (select * from locked ${rows} order by place) l)`
+        (select * from locked ${rows} order by place) g)`
 const briefly = raw(`(select set_config('lock_timeout', '100ms', true)) briefly,`)
 const eachByItself = numbered(briefly, empty)
 const wholeArray = numbered(briefly, sql`where (select count(*) from locked) = ${later.size}::int`)
@@ -287,7 +291,7 @@ const postings = sql`
         null::int as corporate_action_id, null::bigint as biz_event_id,
         null::numeric as carried_cost, null::smallint as conversion_method_id,
         null::numeric as conversion_factor, rate as entry_fee_percentage, made_by_quantity,
-        held_quantity, held_amount, held_cost, held_gain
+        held_at, account_at, closing_quantity, closing_amount, closing_cost, closing_gain
       from ready`
 
 const onePerAccount = appendingOnePerAccount(postings)
@@ -301,13 +305,17 @@ const namesFound = raw(`
       t.investment_title as name) i
   cross join lateral (select null::text as external_corporate_action_id, null::text as name) d`)
 
-/** A full join cannot become a loop within a loop, whatever the planner takes the lists for. */
+const complete = raw(String(lookups.BizTransactionStatus.Complete))
+
+/** From what is written, not from what was: the rows need not be read back. */
 const shown = shownRows(
   sql`
-      select w.*, r.request, r.place, r.user_id, r.username, r.operation, r.request_id, r.changes,
-        r.key, r.fingerprint, r.external_account_id, r.account_number, r.biz_entity_name,
-        r.external_product_id, r.external_investment_id, r.security_code, r.investment_title
-      from written w full join ready r on r.id = w.biz_transaction_id offset 0`,
+      select r.*, r.id as biz_transaction_id, r.type_id as biz_transaction_type_id,
+        r.external_id as external_biz_transaction_id, null::bigint as parent_biz_transaction_id,
+        r.unit_price as investment_price, r.own_amount as amount, r.own_quantity as quantity,
+        r.charge as entry_fee_amount, null::int as corporate_action_id, now() as created_date,
+        null::timestamptz as updated_date, ${complete} as biz_transaction_status_id
+      from ready r`,
   namesFound,
 )
 

@@ -144,6 +144,8 @@ const setValues = (productID: number) => sql`
   ${productID}, g.id, g.type_id, g.account_id, g.investment_id, g.transaction_date,
   g.investment_price, g.amount, g.quantity, g.corporate_action_id`
 const closings = raw('closing_quantity, closing_amount, closing_cost, closing_gain')
+const holdingColumns = raw(`product_id, account_id, investment_id, quantity, invested_amount,
+        cost_amount, realised_gain`)
 
 /** Two writers of the same external ids meet at the first of them, and not crosswise. */
 const inOneOrder = raw('order by g.external_id')
@@ -156,8 +158,8 @@ export const append = (tx: Tx, productID: number, postings: Fragment): Promise<S
   tx.query<Shortfall>(sql`with ${appending(sql`${productID}`, postings)} select * from short`)
 
 /**
- * The same as a list of CTEs; `written` has the new rows. The product is one value, which sends the
- * statement to where the product lives; or where all live on one machine, a column of the postings.
+ * The same as a list of CTEs. The product is one value, which sends the statement to where the
+ * product lives; or where all live on one machine, a column of the postings.
  */
 export const appending = (product: Fragment, postings: Fragment): Fragment => sql`
     stated as materialized (
@@ -185,10 +187,9 @@ export const appending = (product: Fragment, postings: Fragment): Fragment => sq
       insert into biz_transaction (${rowColumns}, ${closings})
       select ${rowValues(product)}, (g.state).quantity, (g.state).invested, (g.state).cost,
         (g.state).gain
-      from stated g where not exists (select 1 from short) ${inOneOrder} returning *),
+      from stated g where not exists (select 1 from short) ${inOneOrder}),
     held as (
-      insert into holding (product_id, account_id, investment_id, quantity, invested_amount,
-        cost_amount, realised_gain)
+      insert into holding (${holdingColumns})
       select ${product}, account_id, investment_id, (state).quantity, (state).invested,
         (state).cost, (state).gain
       from stated g
@@ -219,17 +220,26 @@ export const shortOf = (states: Fragment) => sql`
  */
 export const appendSet = (tx: Tx, productID: number, postings: Fragment) => {
   const product = sql`${productID}`
-  const rows = { columns: setColumns, values: setValues(productID), returning: setReturned }
-  const given = sql`
-        select p.*, h.* from (${postings}) p
-        left join lateral (${heldBy('p', product)}) h on true`
   // A payment moves no units: its holding is left alone, if there is one.
-  const moving = sql`
+  return tx.query(sql`
+    with written as (
+      insert into biz_transaction (${setColumns}, ${closings})
+      select ${setValues(productID)}, ${closingsAfter('g.quantity', 'g.amount')}
+      from (
+        select p.*, h.* from (${postings}) p
+        left join lateral (${heldBy('p', product)}) h on true) g
+      returning ${setReturned}),
+    held as (
+      insert into holding (${holdingColumns})
+      select ${product}, account_id, investment_id, closing_quantity, closing_amount,
+        closing_cost, closing_gain
+      from written g
       where g.quantity > 0 or not exists (
         select 1 from holding h where h.product_id = ${product} and h.account_id = g.account_id
-          and h.investment_id = g.investment_id)`
-  return tx.query(sql`
-    with ${appendingEach(product, rows, given, moving)}
+          and h.investment_id = g.investment_id)
+      on conflict (product_id, account_id, investment_id) do update
+        set quantity = excluded.quantity, invested_amount = excluded.invested_amount,
+          cost_amount = excluded.cost_amount)
     update ledger_account l set last_date = w.transaction_date
     from written w where l.product_id = ${productID} and l.account_id = w.account_id
       and (w.quantity > 0 or l.last_date is distinct from w.transaction_date)`)
@@ -238,52 +248,46 @@ export const appendSet = (tx: Tx, productID: number, postings: Fragment) => {
 const setReturned = raw(`account_id, investment_id, transaction_date, quantity, closing_quantity,
   closing_amount, closing_cost, closing_gain`)
 
-/** The totals on hand of the holding that a posting under an alias is for. */
-export const heldBy = (alias: string, product: Fragment) => sql`
+/** The totals on hand of the holding that a posting under an alias is for; and what else of it. */
+export const heldBy = (alias: string, product: Fragment, also = empty) => sql`
   select h.quantity as held_quantity, h.invested_amount as held_amount,
-    h.cost_amount as held_cost, h.realised_gain as held_gain
+    h.cost_amount as held_cost, h.realised_gain as held_gain ${also}
   from holding h
   where h.product_id = ${product} and h.account_id = ${raw(`${alias}.account_id`)}
     and h.investment_id = ${raw(`${alias}.investment_id`)} limit 1`
 
+/** The totals after a posting g that takes no units out, from those on hand. */
+export const closingsAfter = (quantity: string, amount: string) => {
+  const invested = `case when ${quantity} > 0 then ${amount} else 0 end`
+  return raw(`coalesce(g.held_quantity, 0) + ${quantity} as closing_quantity,
+        coalesce(g.held_amount, 0) + ${invested} as closing_amount,
+        coalesce(g.held_cost, 0) + ${invested} as closing_cost,
+        coalesce(g.held_gain, 0) as closing_gain`)
+}
+
 /**
- * Such a set as a list of CTEs, without the dates of the accounts; `written` has the new rows. The
- * postings bring the totals on hand of their holdings.
+ * Postings g of any products on one machine, each of another account, of units in; as a list of
+ * CTEs. They bring their closings, and the places in their tables of the rows of their accounts and
+ * holdings, which nobody moves while the accounts are locked: nothing is looked up again.
  */
-const appendingEach = (
-  product: Fragment,
-  { columns, values, returning }: { columns: Fragment; values: Fragment; returning: Fragment },
-  postings: Fragment,
-  moving: Fragment,
-) => sql`
-    written as (
-      insert into biz_transaction (${columns}, ${closings})
-      select ${values}, coalesce(g.held_quantity, 0) + g.quantity,
-        coalesce(g.held_amount, 0) + case when g.quantity > 0 then g.amount else 0 end,
-        coalesce(g.held_cost, 0) + case when g.quantity > 0 then g.amount else 0 end,
-        coalesce(g.held_gain, 0)
-      from (${postings}) g
-      returning ${returning}),
-    held as (
-      insert into holding (product_id, account_id, investment_id, quantity, invested_amount,
-        cost_amount, realised_gain)
-      select ${product}, account_id, investment_id, closing_quantity, closing_amount,
-        closing_cost, closing_gain
-      from written g ${moving}
-      on conflict (product_id, account_id, investment_id) do update
-        set quantity = excluded.quantity, invested_amount = excluded.invested_amount,
-          cost_amount = excluded.cost_amount)`
-
-const ofPosting = raw('g.product_id')
-/** The same for postings g of any products on one machine, each of another account, of units in. */
 export const appendingOnePerAccount = (postings: Fragment) => sql`
-    ${appendingEach(ofPosting, rowsOfAny, postings, empty)},
+    written as (
+      insert into biz_transaction (${rowColumns}, ${closings})
+      select ${rowValues(sql`g.product_id`)}, g.closing_quantity, g.closing_amount, g.closing_cost,
+        g.closing_gain
+      from (${postings}) g),
+    begun as (
+      insert into holding (${holdingColumns})
+      select g.product_id, g.account_id, g.investment_id, g.closing_quantity, g.closing_amount,
+        g.closing_cost, g.closing_gain
+      from (${postings}) g where g.held_at is null),
+    held as (
+      update holding h set quantity = g.closing_quantity, invested_amount = g.closing_amount,
+        cost_amount = g.closing_cost
+      from (${postings}) g where h.ctid = g.held_at),
     dated as (
-      insert into ledger_account (product_id, account_id, last_date)
-      select product_id, account_id, transaction_date from written
-      on conflict (product_id, account_id) do update set last_date = excluded.last_date)`
-
-const rowsOfAny = { columns: rowColumns, values: rowValues(ofPosting), returning: raw('*') }
+      update ledger_account l set last_date = g.transaction_date
+      from (${postings}) g where l.ctid = g.account_at)`
 
 /** Writes transactions into the midst of their accounts' history; `recount` must follow. */
 export const insertUncounted = (tx: Tx, productID: number, postings: Fragment) =>
@@ -312,8 +316,7 @@ const insertInto = (
   tx.query(sql`
     with given as materialized (${postings}),
     held as (
-      insert into holding (product_id, account_id, investment_id, quantity, invested_amount,
-        cost_amount, realised_gain)
+      insert into holding (${holdingColumns})
       select distinct ${productID}::int, account_id, investment_id, 0, 0, 0, 0 from given
       on conflict do nothing)
     insert into biz_transaction (${columns}) select ${values} from given g ${order}`)

@@ -78,14 +78,14 @@ where r.investment_id = g.investment_name and (a."productID" is null or r.produc
     s.transaction_date, s.unit_price, s.own_amount, s.own_quantity, s.charge, s.rate, s.comment,
     s.made_by_quantity, s.user_id, s.username, s.operation, s.request_id, s.changes, s.key,
     s.fingerprint, s.external_account_id, s.account_number, s.biz_entity_name,
-    s.external_product_id, s.external_investment_id, s.security_code, s.investment_title, l.version, h.*
+    s.external_product_id, s.external_investment_id, s.security_code, s.investment_title, l.version, l.account_at, h.*
     from single s
     cross join lateral (
-      select xmin as version, last_date from ledger_account
+      select ctid as account_at, xmin as version, last_date from ledger_account
       where product_id = s.product_id and account_id = s.account_id limit 1) l
     left join lateral (
 select h.quantity as held_quantity, h.invested_amount as held_amount,
-  h.cost_amount as held_cost, h.realised_gain as held_gain
+  h.cost_amount as held_cost, h.realised_gain as held_gain , h.ctid as held_at
 from holding h
 where h.product_id = s.product_id and h.account_id = s.account_id
   and h.investment_id = s.investment_id limit 1) h on true
@@ -104,9 +104,13 @@ where h.product_id = s.product_id and h.account_id = s.account_id
       where n.product_id = f.product_id and n.account_id = f.account_id and n.xmin = f.version
       limit 1 for update skip locked) l),
   ready as materialized (
-    select l.*, nextval('biz_transaction_biz_transaction_id_seq') as id
+    select g.*, nextval('biz_transaction_biz_transaction_id_seq') as id,
+      coalesce(g.held_quantity, 0) + g.own_quantity as closing_quantity,
+      coalesce(g.held_amount, 0) + case when g.own_quantity > 0 then g.own_amount else 0 end as closing_amount,
+      coalesce(g.held_cost, 0) + case when g.own_quantity > 0 then g.own_amount else 0 end as closing_cost,
+      coalesce(g.held_gain, 0) as closing_gain
     from (select set_config('lock_timeout', '100ms', true)) briefly,
-      (select * from locked where (select count(*) from locked) = $16::int order by place) l),
+      (select * from locked where (select count(*) from locked) = $16::int order by place) g),
   stated as materialized (
     select g.*,
       holding_state(
@@ -127,7 +131,7 @@ where h.product_id = s.product_id and h.account_id = s.account_id
       null::int as corporate_action_id, null::bigint as biz_event_id,
       null::numeric as carried_cost, null::smallint as conversion_method_id,
       null::numeric as conversion_factor, rate as entry_fee_percentage, made_by_quantity,
-      held_quantity, held_amount, held_cost, held_gain
+      held_at, account_at, closing_quantity, closing_amount, closing_cost, closing_gain
     from ready) g
     join investment i on i.investment_id = g.investment_id
     left join lateral (
@@ -153,7 +157,7 @@ g.transaction_date, g.investment_price, g.amount, g.quantity, g.entry_fee_amount
 g.corporate_action_id, g.biz_event_id, g.carried_cost, g.conversion_method_id,
 g.conversion_factor, g.entry_fee_percentage, g.made_by_quantity, (g.state).quantity, (g.state).invested, (g.state).cost,
       (g.state).gain
-    from stated g where not exists (select 1 from short) order by g.external_id returning *),
+    from stated g where not exists (select 1 from short) order by g.external_id),
   held as (
     insert into holding (product_id, account_id, investment_id, quantity, invested_amount,
       cost_amount, realised_gain)
@@ -202,10 +206,12 @@ select t.*, (select s from (select t.biz_transaction_id as "bizTransactionID",
   to_char(t.updated_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as "updatedDate",
   t.biz_transaction_status_id as "bizTransactionStatusID",
   (array['Complete', 'Updated', 'RolledBack'])[t.biz_transaction_status_id] as "statusName") s) as shown from (
-    select w.*, r.request, r.place, r.user_id, r.username, r.operation, r.request_id, r.changes,
-      r.key, r.fingerprint, r.external_account_id, r.account_number, r.biz_entity_name,
-      r.external_product_id, r.external_investment_id, r.security_code, r.investment_title
-    from written w full join ready r on r.id = w.biz_transaction_id offset 0) t
+    select r.*, r.id as biz_transaction_id, r.type_id as biz_transaction_type_id,
+      r.external_id as external_biz_transaction_id, null::bigint as parent_biz_transaction_id,
+      r.unit_price as investment_price, r.own_amount as amount, r.own_quantity as quantity,
+      r.charge as entry_fee_amount, null::int as corporate_action_id, now() as created_date,
+      null::timestamptz as updated_date, 1 as biz_transaction_status_id
+    from ready r) t
 cross join lateral (
   select t.external_account_id, t.account_number, t.biz_entity_name) a
 cross join lateral (

@@ -161,7 +161,7 @@ g.transaction_date, g.investment_price, g.amount, g.quantity, g.entry_fee_amount
 g.corporate_action_id, g.biz_event_id, g.carried_cost, g.conversion_method_id,
 g.conversion_factor, g.entry_fee_percentage, g.made_by_quantity, (g.state).quantity, (g.state).invested, (g.state).cost,
       (g.state).gain
-    from stated g where not exists (select 1 from short) order by g.external_id returning *),
+    from stated g where not exists (select 1 from short) order by g.external_id),
   held as (
     insert into holding (product_id, account_id, investment_id, quantity, invested_amount,
       cost_amount, realised_gain)
