@@ -6,13 +6,14 @@ import {
   choose,
   configure,
   entitled,
+  fingerprint,
   fundOf,
   grossOf,
   keyOf,
   stage,
 } from '../support/distribution.ts'
 import { assertVerified, newFund, newPrice, only, poster } from '../support/ledger.ts'
-import { refused } from '../support/refused.ts'
+import { fieldsOf, refused } from '../support/refused.ts'
 import { type Service, startService } from '../support/service.ts'
 
 let service: Service
@@ -89,6 +90,29 @@ describe('Per unit, at the record date', () => {
     )
     // 123456789012.3456 × 0.123456789012345678 = 15241578753.238762…
     assert.match(text, /"grossAmount":15241578753\.24,/)
+  })
+
+  it('that comes to more than 18 digits is neither declared nor shown', async () => {
+    const fund = await fundOf(service, ['900000000000000', 1])
+    const rates: [string, string][] = [
+      ['distributionAmountPerUnit', '2000'],
+      ['centsPerUnitPerDay', '200000'],
+    ]
+    const period = { proRataStartDate: '2025-06-01', proRataEndDate: '2025-06-30' }
+    for (const [field, rate] of rates) {
+      const large = await configure(service, fund, { [field]: rate, ...period })
+      const before = await fingerprint(service)
+      for (const name of ['Preview', 'Declare']) {
+        const body = { ...keyOf(large), confirmSecond: true }
+        const reply = await service.admin.post(`/Distribution/${name}`, body)
+        refused(reply, 400, 'out_of_range')
+        assert.deepEqual(fieldsOf(reply), [field])
+        assert.match(reply.message!, /more than 18 digits/)
+      }
+      assert.equal(await fingerprint(service), before)
+    }
+    const [most] = await grossOf(service, fund, { distributionAmountPerUnit: '1000' })
+    assert.equal(most, 900_000_000_000_000_000)
   })
 
   it('knows a currency without cents', async () => {
@@ -290,6 +314,22 @@ describe('Reinvestment', () => {
       [50, 0.61],
       [51, 0.84],
     ])
+  })
+
+  it('that would buy units of more than 18 digits is refused, and leaves nothing', async () => {
+    const fund = await fundOf(service, [1], { investments: [{}, {}] })
+    await choose(service, account(fund, 0), 2)
+    const drp = { drpIndicatorID: 2, drpInvestmentID: fund.investmentIDs[1] }
+    const distribution = await configure(service, fund, { distributionAmountTotal: 100, ...drp })
+    for (const name of ['Declare', 'Payment'] as const)
+      await stage(service.admin, name, distribution)
+    const before = await fingerprint(service)
+    const cheap = { ...keyOf(distribution), drpPrice: '0.0000000000000001' }
+    const reply = await service.admin.post('/Distribution/DrpAllotment', cheap)
+    refused(reply, 400, 'out_of_range')
+    assert.deepEqual(fieldsOf(reply), ['drpPrice'])
+    assert.equal(await fingerprint(service), before)
+    await stage(service.admin, 'DrpAllotment', distribution, { drpPrice: '0.000000000000001' })
   })
 
   it('posts cost and residual in cents, units rounded down: vector c', async () => {

@@ -13,6 +13,7 @@ import {
   entitlementColumns,
   goesByDays,
   measuredUnits,
+  methodOf,
   missingOf,
   poolOf,
   selectEntitlements,
@@ -31,7 +32,7 @@ import {
 } from './sql.ts'
 import { begin, countAccounts, moveOn, type Phase, refuseUnderWay, type Stage } from './stage.ts'
 import { kindsOf } from './withhold.ts'
-import { accountsInWords } from './words.ts'
+import { accountsInWords, refuseTooLarge } from './words.ts'
 
 const { Configured, Declared } = lookups.DistributionStatus
 
@@ -171,6 +172,7 @@ export const declareStage: Stage<Terms> = {
       from entitlement e where ${ofDistribution(stored, 'e')}`)
     const { accounts, total, rate } = done!
     refuseNothing(stored, { accounts, total })
+    refuseTooLarge('amounts', total, methodOf(stored))
     refuseUnshared(stored, total)
     await moveOn(
       tx,

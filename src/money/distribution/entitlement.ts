@@ -19,6 +19,12 @@ export type Selection = {
 export const goesByDays = ({ perUnit, total, centsPerDay, percentPerAnnum }: Stored) =>
   !perUnit && !total && Boolean(centsPerDay ?? percentPerAnnum)
 
+/** The field that what accounts get is worked out by. */
+export const methodOf = ({ perUnit, total, centsPerDay }: Stored) =>
+  (perUnit && 'distributionAmountPerUnit') ||
+  (total && 'distributionAmountTotal') ||
+  (centsPerDay ? 'centsPerUnitPerDay' : 'proRataPercentPerAnnum')
+
 /** What a declaration still lacks, in words. */
 export function missingOf(stored: Stored): string[] {
   const { perUnit, total, centsPerDay, percentPerAnnum, startDate, endDate } = stored

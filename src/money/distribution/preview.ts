@@ -14,11 +14,12 @@ import {
   refuseUnshared,
   totalRate,
 } from './declare.ts'
-import { selectEntitlements } from './entitlement.ts'
+import { methodOf, selectEntitlements } from './entitlement.ts'
 import { EntitledAccount, type PreviewRequest } from './schema.ts'
 import { amountsOf, comparing, comparison, lastBefore, SinceLast } from './since-last.ts'
 import { identifyDistribution, readDistribution, selectEntitled } from './sql.ts'
 import { drpOfNet, taxTermsOf, withheldOf } from './withhold.ts'
+import { refuseTooLarge } from './words.ts'
 
 const Exception = Type.Object({
   accountID: Type.Integer(),
@@ -128,6 +129,7 @@ export async function previewDistribution(
   // One row, whatever there is to sum up.
   const { json, gross, accounts } = preview!
   refuseNothing(stored, { accounts, total: gross })
+  refuseTooLarge('amounts', gross, methodOf(stored))
   refuseUnshared(stored, gross)
   return { json, recordCount: 1 }
 }

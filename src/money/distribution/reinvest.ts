@@ -22,7 +22,7 @@ import {
   refuseOtherStage,
   type Stage,
 } from './stage.ts'
-import { accountsInWords } from './words.ts'
+import { accountsInWords, refuseTooLarge } from './words.ts'
 
 const { Paid, Completed } = lookups.DistributionStatus
 const type = lookups.BizTransactionType['DRP allotment']
@@ -60,9 +60,21 @@ export async function reinvest(
   refuseLocked(stored, date)
   const { unitDecimals } = await activeTarget(tx, stored)
   await refuseOutOfTurn(tx, stored, date)
+  refuseTooLarge('units', await unitsFor(tx, stored, price), 'drpPrice')
   const accounts = await countAccounts(tx, allot.accounts(stored))
   const terms = { price, date, unitDecimals }
   return begin(tx, actor, stored, reinvestStage, { terms, accounts, inline })
+}
+
+/** What all that is held would buy, before any of it is posted. */
+async function unitsFor(tx: Tx, stored: Stored, price: string): Promise<string> {
+  const [all] = await tx.query<{ units: string | null }>(sql`
+    select trunc(sum(e.drp_amount + coalesce(r.amount, 0)) / ${price}::numeric)::text as units
+    from entitlement e
+    left join drp_residual r on r.product_id = e.product_id and r.account_id = e.account_id
+      and r.investment_id = e.investment_id
+    where ${ofDistribution(stored, 'e')} and e.drp_amount > 0`)
+  return all!.units ?? '0'
 }
 
 const allot: Phase<Terms> = {
