@@ -65,7 +65,7 @@ describe('What a run takes', () => {
 })
 
 describe('POST /PaymentRun/Result', () => {
-  it('takes no day that has not come, and no payment twice', async () => {
+  it('takes no day that has not come or was before the run, and no payment twice', async () => {
     const { fund } = await paidFund(service, [100, 200])
     const run = await sentRun(fund)
     const [first, other] = await paymentsOf(service.admin, run)
@@ -79,6 +79,14 @@ describe('POST /PaymentRun/Result', () => {
     )
     refused(ahead, 400, 'out_of_range')
     assert.deepEqual(fieldsOf(ahead), ['payments[1].date'])
+    assert.equal(run.processingDate, '2025-07-15')
+    const before = await tell(
+      { paymentID, state, date: '2025-07-14' },
+      { paymentID: other.paymentID, state, date: '2025-07-15' },
+    )
+    refused(before, 400, 'out_of_range')
+    assert.deepEqual(fieldsOf(before), ['payments[0].date'])
+    assert.match(before.message!, /before the run, which is of 2025-07-15/)
     const twice = await tell(
       { paymentID, state },
       { paymentID: other.paymentID, state },

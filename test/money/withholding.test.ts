@@ -309,6 +309,10 @@ describe('Withholding', () => {
     const { productID } = on
     const product = only(await service.admin.get(`/Product?ProductID=${productID}`))
     const taxComponentKinds = [{ taxComponentName: 'sundry', incomeKind: 'Interest' }]
+    const twice = [...taxComponentKinds, { taxComponentName: ' SUNDRY', incomeKind: 'Royalty' }]
+    const two = await service.admin.put('/Product', { ...product, taxComponentKinds: twice })
+    refused(two, 400, 'given_twice')
+    assert.match(two.message!, /taxComponentKinds has " SUNDRY" already/)
     only(await service.admin.put('/Product', { ...product, taxComponentKinds }))
     only(await declare())
     const { name } = product

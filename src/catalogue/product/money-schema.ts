@@ -8,6 +8,7 @@ import {
   requiredText,
   text,
 } from '../../platform/shape/fields.ts'
+import type { Check } from '../../platform/shape/keywords.ts'
 import { incomeKinds } from './income-kinds.ts'
 
 export const Withholding = {
@@ -19,9 +20,22 @@ export const IncomeKindName = Type.Unsafe<(typeof incomeKinds)[number]>({
   enum: incomeKinds,
   description: 'What the income is for tax, which tells the rate.',
 })
+/** Names count regardless of their letter case and of blanks around them: each has one kind. */
+const oneKindEach: Check = (value) => {
+  const names = (Array.isArray(value) ? value : [])
+    .map((item) => item?.taxComponentName)
+    .filter((name) => typeof name === 'string')
+  const bare = names.map((name) => name.trim().toLowerCase())
+  const repeated = names.filter((_, i) => bare.indexOf(bare[i]!) < i)
+  return repeated.map((name) => ({
+    code: 'given_twice',
+    words: `has ${JSON.stringify(name)} already, in whatever letter case or with blanks`,
+  }))
+}
 export const TaxComponentKinds = document(
   Type.Array(Type.Object({ taxComponentName: requiredText(100), incomeKind: IncomeKindName }), {
     maxItems: 100,
+    check: oneKindEach,
     description:
       'What the tax components of distributions are for tax, by their names. The names of ' +
       'the specification are known without.',

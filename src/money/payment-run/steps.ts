@@ -37,7 +37,7 @@ export async function recordResults(all: Tx, actor: Actor, result: RunResult): P
   const tx = inProduct(all, run.productID)
   const today = await todayOf(tx, run.productID)
   refuseUnnamed(result)
-  refuseAhead(result, today)
+  refuseMisdated(result, { first: await firstDayOf(tx, run), today })
   const given = result.payments.map(({ paymentID, reference, state, reason, date }, place) => ({
     place,
     payment_id: paymentID,
@@ -104,14 +104,38 @@ function refuseUnnamed({ payments }: RunResult) {
     throw invalid('required', 'Give paymentID or reference.', `payments[${place}].paymentID`)
 }
 
-/** What the bank has not done yet it cannot tell of. */
-const refuseAhead = ({ payments }: RunResult, today: string) =>
+/**
+ * Whichever was first, the day of the run or that on which its file was to be processed; of money
+ * that is sent again, those of the run that sent it first.
+ */
+async function firstDayOf(tx: Tx, run: RunID): Promise<string> {
+  const [row] = await tx.query<{ first: string }>(sql`
+    with recursive sending as (
+      select * from payment_run r where ${ofRun(run, 'r')}
+      union all
+      select r.* from sending s join payment_run r
+        on r.product_id = ${run.productID} and r.payment_run_id = s.reissue_of)
+    select min(least(s.processing_date, (s.created_date at time zone p.time_zone)::date))::text
+      as first
+    from sending s join product p on p.product_id = s.product_id`)
+  return row!.first
+}
+
+/** What the bank has not done yet it cannot tell of, nor what it did before there was a run. */
+const refuseMisdated = (
+  { payments }: RunResult,
+  { first, today }: { first: string; today: string },
+) =>
   refuseAll(
     400,
     payments.flatMap(({ date }, place): Problem[] => {
       const field = `payments[${place}].date`
-      if (date === undefined || date <= today) return []
-      return [{ code: 'out_of_range', field, message: `${field} is after today, ${today}.` }]
+      const flaw = (words: string): Problem[] => [
+        { code: 'out_of_range', field, message: `${field} is ${words}.` },
+      ]
+      if (date === undefined) return []
+      if (date > today) return flaw(`after today, ${today}`)
+      return date < first ? flaw(`before the run, which is of ${first}`) : []
     }),
   )
 
