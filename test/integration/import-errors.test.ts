@@ -256,4 +256,23 @@ describe('The files of an import', () => {
     const errors = (await errorsOf(service.admin, end)).toString()
     assert.match(errors, /The row has more cells than the head/)
   })
+
+  it('name a hundred columns that are no field, and say how many more there are', async () => {
+    const terms = { type: 'Prices', mode: 'validate' }
+    const others = Array.from({ length: 5000 }, (_, i) => `other${i}`)
+    const long = 'x'.repeat(100_000)
+    const table = `investmentID,priceDate,price,${long},${others.join()}\n1,2026-01-01,1.5\n`
+    const { unknownColumns } = await imported(service.admin, terms, table, 'wide.csv')
+    assert.deepEqual(unknownColumns.slice(0, 2), [`${'x'.repeat(200)}…`, 'other0'])
+    assert.deepEqual(unknownColumns.slice(99), ['other98', 'and 4901 more'])
+    const row = (from: number) => ({
+      ...{ investmentID: 1, priceDate: '2026-01-01', price: 1.5 },
+      ...Object.fromEntries(others.slice(from, from + 10).map((name) => [name, 1])),
+    })
+    const lines = others.slice(0, 11).map((_, i) => JSON.stringify(row(10 * i)))
+    const told = await imported(service.admin, terms, lines.join('\n'), 'wide.jsonl')
+    assert.deepEqual(told.unknownColumns.slice(99), ['other99', 'and more'])
+    const few = await imported(service.admin, terms, JSON.stringify(row(0)), 'few.jsonl')
+    assert.deepEqual(few.unknownColumns, others.slice(0, 10))
+  })
 })

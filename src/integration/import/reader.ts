@@ -33,7 +33,7 @@ function tableReader(kind: Kind, { mapping, dateFormat }: Terms): RowReader {
       const item = itemOf(kind, row.line, body, problems)
       return 'problems' in item ? { ...item, problems: item.problems.map(inColumns) } : item
     },
-    unknown: () => head?.unknown ?? [],
+    unknown: () => told(head?.unknown ?? [], (others) => `and ${others} more`),
     finish: () => {
       if (!head) throw badFile('The file is empty.')
     },
@@ -48,8 +48,17 @@ export function inColumns(problem: Problem): Problem {
   return { ...problem, ...(field && { field: column(field) }), message: column(message) }
 }
 
-/** How many unknown members are told. */
+/** How many unknown names are told, and how much of each. */
 const mostUnknown = 100
+const longestName = 200
+
+function told(names: readonly string[], rest: (others: number) => string): string[] {
+  const first = names.slice(0, mostUnknown).map((name) => {
+    const letters = [...name]
+    return letters.length > longestName ? `${letters.slice(0, longestName).join('')}…` : name
+  })
+  return names.length > mostUnknown ? [...first, rest(names.length - mostUnknown)] : first
+}
 
 function jsonReader(kind: Kind): RowReader {
   const unknown = new Set<string>()
@@ -63,11 +72,12 @@ function jsonReader(kind: Kind): RowReader {
       const verdicts = members.slice(0, verdictsIn(members))
       return itemOf(kind, line, body, [], (names) => {
         for (const name of names)
-          if (name !== 'operation' && !verdicts.includes(name) && unknown.size < mostUnknown)
+          if (name !== 'operation' && !verdicts.includes(name) && unknown.size <= mostUnknown)
             unknown.add(name)
       })
     },
-    unknown: () => [...unknown],
+    // Each line may bring others: nobody counts them.
+    unknown: () => told([...unknown], () => 'and more'),
     finish: () => {
       if (isEmpty) throw badFile('The file is empty.')
     },

@@ -110,7 +110,9 @@ export const Import = shown('Import', {
   documentID: Id,
   productIDs: Type.Array(Id, { description: 'Whose rows are taken; none here: all.' }),
   unknownColumns: Type.Array(Type.String(), {
-    description: 'Headings that are no field: what stands under them is not looked at.',
+    description:
+      'Headings that are no field: what stands under them is not looked at. The first 100, and ' +
+      'how many more there are.',
   }),
   rowsRead: Type.Integer(),
   rowsAccepted: Type.Integer(),
