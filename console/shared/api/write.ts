@@ -1,9 +1,10 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { useRef } from 'react'
+import { use, useRef } from 'react'
 import { tellDone } from '../view/Failure.tsx'
 import { askWhich } from './clash.ts'
 import { api, newIntent } from './client.ts'
 import { type Envelope, RegistryError } from './error.ts'
+import { Saved } from './saved.ts'
 import { readTagged, type Tagged } from './tagged.ts'
 
 type Options<T> = {
@@ -34,6 +35,7 @@ export function useWrite<T = unknown>(
   { tagged, onDone, onKept, onFailed }: Options<T>,
 ) {
   const client = useQueryClient()
+  const saved = use(Saved)
   const last = useRef({ body: '', intent: '' })
   const intentFor = (body: string) => {
     if (last.current.body !== body) last.current = { body, intent: newIntent() }
@@ -48,6 +50,7 @@ export function useWrite<T = unknown>(
     },
     onSuccess: async (answer) => {
       last.current = { body: '', intent: '' }
+      saved()
       // What is on the page is read again first: what comes next may need what was just written.
       await client.invalidateQueries()
       if (answer !== 'kept' && !isWaiting(answer.data)) return onDone?.(answer.data, answer.message)

@@ -1,30 +1,44 @@
-import { Drawer, type DrawerProps } from '@mantine/core'
-import { type FormEvent, useState } from 'react'
-import { LeaveDialog } from './LeaveGuard.tsx'
+import { Box, Drawer, type DrawerProps } from '@mantine/core'
+import { type SyntheticEvent, useRef, useState } from 'react'
+import { Saved } from '../api/saved.ts'
+import { LeaveDialog, LeaveGuard } from './LeaveGuard.tsx'
 
-/** A drawer with a form in it: by Escape, or beside it, what was typed is not lost unasked. */
+/** What opens over a drawer is in it for React alone, and has its own forms. */
+const isWithin = ({ currentTarget, target }: SyntheticEvent) =>
+  currentTarget.contains(target as Node)
+
+/** A drawer with a form in it: what was entered is not lost unasked, by whichever way one leaves. */
 export function FormDrawer({ opened, onClose, children, ...props }: DrawerProps) {
-  const [typed, setTyped] = useState(false)
+  const [entered, setEntered] = useState(false)
   const [asked, setAsked] = useState(false)
+  const focused = useRef<HTMLElement>(null)
   // Who has saved and comes again begins anew.
-  if (!opened && (typed || asked)) {
-    setTyped(false)
+  if (!opened && (entered || asked)) {
+    setEntered(false)
     setAsked(false)
   }
-  const note = ({ currentTarget, target }: FormEvent<HTMLDivElement>) => {
-    // What opens over the drawer has its own forms.
-    if (currentTarget.contains(target as Node)) setTyped(true)
-  }
   // Asked at once, the dialog would hear the very Escape that has asked for it.
-  const close = () => (typed ? setTimeout(() => setAsked(true)) : onClose())
+  const close = () => (entered ? setTimeout(() => setAsked(true)) : onClose())
+  const stay = () => {
+    setAsked(false)
+    focused.current?.focus()
+  }
   return (
     <>
       <Drawer {...props} opened={opened} onClose={close} closeOnEscape={!asked}>
-        <div onInput={note} onSubmit={() => setTyped(false)}>
-          {children}
-        </div>
+        <Box
+          onInput={(event) => isWithin(event) && setEntered(true)}
+          // What is chosen from a list is no input, and stands over the drawer.
+          onClick={({ target }) => (target as Element).closest('[role=option]') && setEntered(true)}
+          onFocus={(event) => {
+            if (isWithin(event)) focused.current = event.target
+          }}
+        >
+          <Saved value={() => setEntered(false)}>{children}</Saved>
+        </Box>
       </Drawer>
-      <LeaveDialog opened={asked} onLeave={onClose} onStay={() => setAsked(false)} />
+      <LeaveDialog opened={asked} onLeave={onClose} onStay={stay} returnFocus={false} />
+      {entered && <LeaveGuard dirty />}
     </>
   )
 }

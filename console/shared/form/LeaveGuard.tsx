@@ -1,11 +1,14 @@
-import { Button, Group, Modal, Text } from '@mantine/core'
+import { Button, Group, Modal, type ModalProps, Text } from '@mantine/core'
 import { useBlocker } from '@tanstack/react-router'
 
-type DialogProps = { opened: boolean; onLeave: () => void; onStay: () => void }
+type DialogProps = Pick<ModalProps, 'opened' | 'returnFocus'> & {
+  onLeave: () => void
+  onStay: () => void
+}
 
 /** Asks whoever is about to lose what they have entered. */
-export const LeaveDialog = ({ opened, onLeave, onStay }: DialogProps) => (
-  <Modal opened={opened} onClose={onStay} title="Leave without saving?">
+export const LeaveDialog = ({ onLeave, onStay, ...modal }: DialogProps) => (
+  <Modal {...modal} onClose={onStay} title="Leave without saving?">
     <Text size="sm">What you have entered is not saved.</Text>
     <Group justify="flex-end" mt="md">
       <Button variant="default" onClick={onLeave}>

@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import type { Dialog, Page } from 'playwright-core'
+import { type Browser, findings, skip, startConsole } from '../support/browser.ts'
+import type { Service } from '../support/service.ts'
+
+describe('The console’s drawers', { skip }, () => {
+  let service: Service
+  let browser: Browser
+  let stop: () => Promise<void>
+  let page: Page
+
+  const press = (name: string) => page.getByRole('button', { name, exact: true }).click()
+  const drawer = (name: string) => page.getByRole('dialog', { name, exact: true })
+  const asked = () => drawer('Leave without saving?')
+  const at = async (path: string, heading: string) => {
+    await page.goto(`${service.url}/console${path}`)
+    await page.getByRole('heading', { name: heading, exact: true }).waitFor()
+  }
+  const back = () => page.evaluate(() => history.back())
+  /** A drawer with something entered, and the focus in another of its fields. */
+  const begin = async () => {
+    await at('/settings/account', 'Your account')
+    await page.getByRole('link', { name: 'Products' }).click()
+    await press('New product')
+    await page.getByLabel('Name').fill('Half a fund')
+    await page.getByLabel('External id').focus()
+  }
+  /** Closes what is open where nothing would be lost, and is asked nothing. */
+  const closesAtOnce = async (name: string) => {
+    await page.keyboard.press('Escape')
+    await drawer(name).waitFor({ state: 'hidden' })
+    assert.equal(await asked().count(), 0)
+  }
+
+  before(async () => {
+    ;({ service, browser, stop } = await startConsole())
+    page = await browser.open('/settings/products')
+  })
+  after(() => stop())
+
+  it('give the focus back to who stays, however they were about to leave', async () => {
+    const ways = [
+      () => page.keyboard.press('Escape'),
+      () => drawer('New product').getByRole('button', { name: 'Close' }).click(),
+      () => page.mouse.click(20, 700),
+      back,
+    ]
+    for (const leave of ways) {
+      await begin()
+      await leave()
+      await asked().getByRole('button', { name: 'Stay' }).waitFor()
+      assert.deepEqual(await findings(page), [])
+      await asked().getByRole('button', { name: 'Stay' }).click()
+      await asked().waitFor({ state: 'hidden' })
+      await page.locator(':focus').and(page.getByLabel('External id')).waitFor()
+      assert.equal(await page.getByLabel('Name').inputValue(), 'Half a fund')
+    }
+  })
+
+  it('ask before the browser goes back or loads the page anew, and obey', async () => {
+    await begin()
+    const answers: string[] = []
+    const answer = (dialog: Dialog) => {
+      answers.push(dialog.type())
+      return answers.length === 1 ? dialog.dismiss() : dialog.accept()
+    }
+    page.on('dialog', (dialog) => void answer(dialog))
+    await page.evaluate(() => location.reload())
+    assert.equal(await page.getByLabel('Name').inputValue(), 'Half a fund')
+    await back()
+    await asked().getByRole('button', { name: 'Leave', exact: true }).click()
+    await page.getByRole('heading', { name: 'Your account' }).waitFor()
+    await begin()
+    await page.reload()
+    await page.getByRole('heading', { name: 'Products' }).waitFor()
+    assert.equal(await drawer('New product').count(), 0)
+    assert.deepEqual(answers, ['beforeunload', 'beforeunload'])
+    await page.reload()
+    assert.equal(answers.length, 2, 'nothing was entered since')
+  })
+
+  it('ask about what is only chosen, and about what was refused', async () => {
+    await at('/settings/products', 'Products')
+    await press('New product')
+    await closesAtOnce('New product')
+    await press('New product')
+    await page.getByRole('combobox', { name: 'Currency' }).click()
+    await page.getByRole('option', { name: 'Japanese yen' }).click()
+    await page.keyboard.press('Escape')
+    await asked().getByRole('button', { name: 'Leave', exact: true }).click()
+    await press('New product')
+    await page.getByLabel('Name').fill('Fund')
+    await page.getByLabel('External id').fill('x'.repeat(51))
+    await press('Make the product')
+    await page.getByRole('alert').waitFor()
+    await page.keyboard.press('Escape')
+    await asked().getByRole('button', { name: 'Leave', exact: true }).click()
+    await drawer('New product').waitFor({ state: 'hidden' })
+  })
+})
