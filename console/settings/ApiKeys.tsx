@@ -1,7 +1,7 @@
-import { Alert, Button, Code, Group, MultiSelect, Stack, TextInput } from '@mantine/core'
+import { Alert, Button, Code, Group, MultiSelect, Stack, TagsInput, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useState } from 'react'
-import { useRead } from '../shared/api/products.ts'
+import { useProductNames, useProductOptions, useRead } from '../shared/api/products.ts'
 import { useSession } from '../shared/api/session.ts'
 import type { ApiKey, NewApiKey } from '../shared/api/types.ts'
 import { stays, useWrite } from '../shared/api/write.ts'
@@ -19,6 +19,7 @@ import { Rows } from '../shared/view/Rows.tsx'
 export function ApiKeys() {
   const { user } = useSession()
   const [adding, setAdding] = useState(false)
+  const names = useProductNames()
   const { data = [], error } = useRead<ApiKey[]>('/ApiKey', {
     UserID: user?.userID,
     PageSize: 100,
@@ -31,6 +32,8 @@ export function ApiKeys() {
       right: true,
       text: (row) => count(row.permissions.length),
     },
+    { id: 'products', title: 'Products', text: ({ productIDs }) => names(productIDs) },
+    { id: 'from', title: 'From', text: (row) => row.allowedNetworks?.join(', ') ?? 'anywhere' },
     { id: 'until', title: 'Until', text: (row) => moment(row.expires) || 'further notice' },
     { id: 'used', title: 'Last used', text: (row) => moment(row.lastUsedDate) || 'never' },
     {
@@ -84,7 +87,16 @@ export function ApiKeys() {
 function KeyForm({ onDone }: { onDone: () => void }) {
   const { user } = useSession()
   const [key, setKey] = useState<string>()
-  const form = useForm({ initialValues: { name: '', permissions: [] as string[], expires: '' } })
+  const form = useForm({
+    initialValues: {
+      name: '',
+      permissions: [] as string[],
+      productIDs: [] as string[],
+      allowedNetworks: [] as string[],
+      expires: '',
+    },
+  })
+  const products = useProductOptions()
   const make = useWrite<NewApiKey | NewApiKey[]>('post', '/ApiKey', {
     onKept: stays,
     onDone: (data) => setKey([data].flat()[0]?.key ?? ''),
@@ -100,9 +112,15 @@ function KeyForm({ onDone }: { onDone: () => void }) {
         </Group>
       </Stack>
     )
-  const submit = form.onSubmit(({ expires, ...rest }) =>
-    make.mutate({ ...rest, ...(expires && { expires: endOf(expires) }) }),
+  const submit = form.onSubmit(({ productIDs, allowedNetworks, expires, ...rest }) =>
+    make.mutate({
+      ...rest,
+      ...(productIDs.length > 0 && { productIDs: productIDs.map(Number) }),
+      ...(allowedNetworks.length > 0 && { allowedNetworks }),
+      ...(expires && { expires: endOf(expires) }),
+    }),
   )
+  const { productIDs, allowedNetworks } = form.values
   return (
     <form onSubmit={submit}>
       <Stack gap="sm">
@@ -119,6 +137,19 @@ function KeyForm({ onDone }: { onDone: () => void }) {
           data={user?.permissions ?? []}
           searchable
           {...form.getInputProps('permissions')}
+        />
+        <MultiSelect
+          label="Products"
+          placeholder={productIDs.length > 0 ? '' : 'All that you see'}
+          data={products}
+          searchable
+          {...form.getInputProps('productIDs')}
+        />
+        <TagsInput
+          label="Allowed networks"
+          description="Where the program runs; empty: from anywhere."
+          placeholder={allowedNetworks.length > 0 ? '' : '203.0.113.0/24'}
+          {...form.getInputProps('allowedNetworks')}
         />
         <DateField
           label="Until"

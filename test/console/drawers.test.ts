@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { Dialog, Page } from 'playwright-core'
 import { type Browser, findings, skip, startConsole } from '../support/browser.ts'
+import { fundOf } from '../support/distribution.ts'
 import type { Service } from '../support/service.ts'
 
 describe('The console’s drawers', { skip }, () => {
@@ -9,6 +10,7 @@ describe('The console’s drawers', { skip }, () => {
   let browser: Browser
   let stop: () => Promise<void>
   let page: Page
+  let fund: Awaited<ReturnType<typeof fundOf>>
 
   const press = (name: string) => page.getByRole('button', { name, exact: true }).click()
   const drawer = (name: string) => page.getByRole('dialog', { name, exact: true })
@@ -35,6 +37,7 @@ describe('The console’s drawers', { skip }, () => {
 
   before(async () => {
     ;({ service, browser, stop } = await startConsole())
+    fund = await fundOf(service, [100, 50])
     page = await browser.open('/settings/products')
   })
   after(() => stop())
@@ -97,5 +100,32 @@ describe('The console’s drawers', { skip }, () => {
     await page.keyboard.press('Escape')
     await asked().getByRole('button', { name: 'Leave', exact: true }).click()
     await drawer('New product').waitFor({ state: 'hidden' })
+  })
+
+  it('make a key for some products and networks, and then ask about nothing', async () => {
+    await at('/settings/account', 'Your account')
+    await press('New key')
+    await page.getByLabel('Name').fill('Nightly prices')
+    const networks = page.getByRole('combobox', { name: 'Allowed networks' })
+    await page.getByRole('combobox', { name: 'Products' }).click()
+    await page.getByRole('option', { name: 'Fund' }).click()
+    await networks.fill('203.0.113.0/33')
+    await press('Make the key')
+    await page
+      .getByRole('alert')
+      .getByText(/must be an address or a network/)
+      .waitFor()
+    await networks.press('Backspace')
+    await networks.fill('203.0.113.0/24')
+    await networks.press('Enter')
+    await networks.fill('2001:db8::1')
+    assert.deepEqual(await findings(page), [])
+    await press('Make the key')
+    await page.getByText('Keep the key now').waitFor()
+    await closesAtOnce('New key')
+    await page.getByRole('cell', { name: '203.0.113.0/24, 2001:db8::1' }).waitFor()
+    const [{ productIDs, allowedNetworks }] = (await service.admin.get('/ApiKey')).data
+    assert.deepEqual(productIDs, [fund.productID])
+    assert.deepEqual(allowedNetworks, ['203.0.113.0/24', '2001:db8::1'])
   })
 })
