@@ -1,10 +1,12 @@
-import type { Shown } from '../../src/platform/shape/fields.ts'
-import type { SearchResult } from '../../src/records/search/schema.ts'
 import { api } from '../shared/api/client.ts'
-import type { BizEntity, BizTransaction, Distribution, Document } from '../shared/api/types.ts'
+import type {
+  BizEntity,
+  BizTransaction,
+  Distribution,
+  Document,
+  SearchResult as Found,
+} from '../shared/api/types.ts'
 import { day } from '../shared/format.ts'
-
-export type Found = Shown<typeof SearchResult>
 
 /** What can be found, in the order of the groups. */
 export const foundGroups = [

@@ -128,4 +128,34 @@ describe('The console’s drawers', { skip }, () => {
     assert.deepEqual(productIDs, [fund.productID])
     assert.deepEqual(allowedNetworks, ['203.0.113.0/24', '2001:db8::1'])
   })
+
+  it('find an account by its number or by whose it is, in their product alone', async () => {
+    const named = async (productID: number, name: string) => {
+      const made = await service.admin.post('/BizEntity', {
+        ...{ name, bizEntityTypeID: 1, bizEntityStatusID: 1, accounts: [{ productID }] },
+        bizEntityParties: [{ person: { firstName: 'Wilhelmina', lastName: 'Quince' } }],
+      })
+      assert.equal(made.status, 200, made.text)
+      return made.data[0].accounts[0]
+    }
+    const other = await fundOf(service, [1])
+    await named(other.productID, 'Wilhelmina Quince')
+    const account = await named(fund.productID, 'The Quince Family Trust')
+    await at(`/${fund.productID}/holds`, 'Holds')
+    await press('New hold')
+    const field = page.getByRole('combobox', { name: 'Account' })
+    const option = page.getByRole('option')
+    for (const text of ['quince fam', 'Quince', account.accountNumber]) {
+      await field.fill('')
+      await option.nth(1).waitFor()
+      await field.fill(text)
+      await option.nth(1).waitFor({ state: 'detached' })
+      assert.match((await option.textContent()) ?? '', /The Quince Family Trust$/, text)
+    }
+    await option.click()
+    assert.equal(await field.inputValue(), `${account.accountNumber} · The Quince Family Trust`)
+    await field.fill('nobody of this name')
+    await page.getByText('No such number or name').waitFor()
+    assert.deepEqual(browser.faults(), [])
+  })
 })

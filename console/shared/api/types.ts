@@ -54,6 +54,7 @@ import type {
   Report as ReportSchema,
   Delivery as StatementDeliverySchema,
 } from '../../../src/records/report/schema.ts'
+import type { SearchResult as SearchResultSchema } from '../../../src/records/search/schema.ts'
 
 /** The records as the service's own schemas have them: a field renamed there does not compile here. */
 export type Account = Shown<typeof AccountSchema>
@@ -85,6 +86,7 @@ export type PaymentDetail = Shown<typeof PaymentDetailSchema>
 export type PaymentRun = Shown<typeof PaymentRunSchema>
 export type Product = Shown<typeof ProductSchema>
 export type Report = Shown<typeof ReportSchema>
+export type SearchResult = Shown<typeof SearchResultSchema>
 export type Session = Shown<typeof SessionSchema>
 export type StatementDelivery = Shown<typeof StatementDeliverySchema>
 export type TaxStanding = Shown<typeof TaxStandingSchema>

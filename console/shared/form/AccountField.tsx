@@ -2,9 +2,9 @@ import { Select } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { api } from '../api/client.ts'
+import { api, type Params } from '../api/client.ts'
 import { useProduct } from '../api/products.ts'
-import type { BizEntity } from '../api/types.ts'
+import type { BizEntity, SearchResult } from '../api/types.ts'
 
 type Props = {
   label: string
@@ -14,24 +14,42 @@ type Props = {
   required?: boolean
 }
 
-const most = 12
+/** Of those whose number begins so; a search gives no more than these. */
+const [most, mostFound] = [12, 50]
+/** The service searches for nothing shorter. */
+const fewest = 2
 
-/** An account of the product, by its number. */
+/** The investors of a product whose account number begins with a text, then whom a search finds. */
+async function investorsBy(text: string, productID: number): Promise<BizEntity[]> {
+  const read = async (wanted: Params) =>
+    (await api.get<BizEntity[]>('/BizEntity', { ProductID: productID, ...wanted })).data
+  const named = async () => {
+    const { data } = await api.get<SearchResult[]>('/Search', { Text: text })
+    // Of an investor it tells the account numbers, by which those of the product are asked for.
+    const numbers = data.flatMap(({ resource, subtitle }) =>
+      resource === 'BizEntity' && subtitle ? subtitle.split(', ') : [],
+    )
+    if (numbers.length === 0) return []
+    return read({ 'AccountNumber.in': numbers.join(), PageSize: mostFound })
+  }
+  const [begun, found] = await Promise.all([
+    read({ 'AccountNumber.beginsWith': text, PageSize: most }),
+    text.length < fewest ? [] : named(),
+  ])
+  const known = new Set(begun.map(({ bizEntityID }) => bizEntityID))
+  return [...begun, ...found.filter(({ bizEntityID }) => !known.has(bizEntityID))]
+}
+
+/** An account of the product, by its number or by whose it is. */
 export function AccountField({ label, value, onChange, error, required = true }: Props) {
   const { productID } = useProduct()
   const [text, setText] = useState('')
-  const [asked] = useDebouncedValue(text.split(' · ')[0] ?? '', 150)
+  // What is chosen stands there as its number and name.
+  const [asked] = useDebouncedValue((text.split(' · ')[0] ?? '').trim(), 150)
   const { data = [] } = useQuery({
     queryKey: ['accounts', productID, asked],
     placeholderData: keepPreviousData,
-    queryFn: async () =>
-      (
-        await api.get<BizEntity[]>('/BizEntity', {
-          ProductID: productID,
-          'AccountNumber.beginsWith': asked,
-          PageSize: most,
-        })
-      ).data,
+    queryFn: () => investorsBy(asked, productID),
   })
   const options = data.flatMap(({ name, accounts }) =>
     accounts.map(({ accountID, accountNumber }) => ({
@@ -42,7 +60,7 @@ export function AccountField({ label, value, onChange, error, required = true }:
   return (
     <Select
       label={label}
-      placeholder={required ? 'Type an account number' : 'All'}
+      placeholder={required ? 'Type an account number or a name' : 'All'}
       required={required}
       clearable={!required}
       searchable
@@ -51,7 +69,7 @@ export function AccountField({ label, value, onChange, error, required = true }:
       value={value ? String(value) : null}
       onChange={(next) => onChange?.(next ? Number(next) : null)}
       onSearchChange={setText}
-      nothingFoundMessage="No account begins so"
+      nothingFoundMessage="No such number or name"
       error={error}
     />
   )
