@@ -1,17 +1,21 @@
 import { Anchor, Button, Group, Stack } from '@mantine/core'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { Suspense, useState } from 'react'
 import { useLookups } from '../shared/api/lookups.ts'
 import { useProduct } from '../shared/api/products.ts'
 import type { ListedDocument as Document } from '../shared/api/types.ts'
+import { DropZone } from '../shared/form/DropZone.tsx'
 import { Remove } from '../shared/form/Remove.tsx'
 import { bytes, moment } from '../shared/format.ts'
 import { linkTo } from '../shared/link.ts'
 import { useMay } from '../shared/permission.ts'
 import { Facts } from '../shared/view/Facts.tsx'
+import { Failure, tellDone } from '../shared/view/Failure.tsx'
 import { Loading } from '../shared/view/Page.tsx'
 import { DocumentForm } from './DocumentForm.tsx'
 import { Preview } from './Preview.tsx'
+import { send } from './send.ts'
 
 /** The investor a document is of, by whose page it is seen with the others. */
 function Whose({ of: { bizEntityID, bizEntityName } }: { of: Document }) {
@@ -24,6 +28,31 @@ function Whose({ of: { bizEntityID, bizEntityName } }: { of: Document }) {
     >
       {bizEntityName}
     </Anchor>
+  )
+}
+
+type FileProps = { documentID: number; onDone: () => void }
+
+/** Takes the file of a document that was made without: while it waited for approval, for instance. */
+function FirstFile({ documentID, onDone }: FileProps) {
+  const client = useQueryClient()
+  const add = useMutation({
+    mutationFn: (file: File) => send(documentID, file),
+    onSuccess: async () => {
+      await client.invalidateQueries()
+      tellDone('The file is there.')
+      onDone()
+    },
+  })
+  return (
+    <Stack gap="sm">
+      {add.error && <Failure error={add.error} />}
+      <DropZone
+        label="Drop its file here, or choose it"
+        hint="The document has none yet."
+        onFiles={([file]) => file && add.mutate(file)}
+      />
+    </Stack>
   )
 }
 
@@ -72,6 +101,9 @@ export function OpenedDocument({ document, onClose }: Props) {
         </Group>
       )}
       {document.fileName && <Preview document={document} />}
+      {!document.fileName && may('Document.Write') && (
+        <FirstFile documentID={documentID} onDone={onClose} />
+      )}
     </Stack>
   )
 }

@@ -2,12 +2,12 @@ import { Button, Group, Modal, PasswordInput, Stack, Switch, Text, TextInput } f
 import { useForm } from '@mantine/form'
 import { useQueryClient } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
-import { api } from '../shared/api/client.ts'
-import type { Document } from '../shared/api/types.ts'
+import { waits } from '../shared/api/write.ts'
 import { LookupField } from '../shared/form/fields.tsx'
 import { bytes, count } from '../shared/format.ts'
 import { Failure, tellDone } from '../shared/view/Failure.tsx'
 import type { Owner } from './DocumentList.tsx'
+import { create, send, waiting } from './send.ts'
 
 type Props = { files: File[]; owner: Owner; onClose: () => void }
 
@@ -84,6 +84,13 @@ export function Upload({ files, owner, onClose }: Props) {
 
 type Values = { names: string[]; password: string; [field: string]: unknown }
 
+const fileLater = 'A file cannot wait: upload it once the document is there.'
+
+const outcomeOf = (made: unknown[]) => {
+  if (made.includes(waiting)) return `${waits} ${fileLater}`
+  return made.length === 1 ? 'The document is there.' : 'The documents are there.'
+}
+
 /** What came through stays through: trying again goes on where it stopped. */
 function useUpload(files: File[], owner: Owner, onClose: () => void) {
   const client = useQueryClient()
@@ -91,7 +98,7 @@ function useUpload(files: File[], owner: Owner, onClose: () => void) {
     busy: false,
     done: 0,
   })
-  const made = useRef<number[]>([])
+  const made = useRef<Awaited<ReturnType<typeof create>>[]>([])
   const run = async ({ names, password, ...rest }: Values) => {
     let { done } = state
     setState({ busy: true, done })
@@ -99,13 +106,14 @@ function useUpload(files: File[], owner: Owner, onClose: () => void) {
       for (const [i, file] of files.slice(done).entries()) {
         const at = done + i
         const body = { ...rest, ...owner, name: names[at], ...(password && { password }) }
-        made.current[at] ??= await create(body)
-        await send(made.current[at], file)
+        const documentID = made.current[at] ?? (await create(body))
+        made.current[at] = documentID
+        if (documentID !== waiting) await send(documentID, file)
         setState({ busy: true, done: at + 1 })
       }
       done = files.length
       await client.invalidateQueries()
-      tellDone(files.length === 1 ? 'The document is there.' : 'The documents are there.')
+      tellDone(outcomeOf(made.current))
       onClose()
     } catch (error) {
       await client.invalidateQueries()
@@ -113,17 +121,4 @@ function useUpload(files: File[], owner: Owner, onClose: () => void) {
     }
   }
   return { ...state, run }
-}
-
-async function create(body: object): Promise<number> {
-  const { data } = await api.post<Document>('/Document', body)
-  // The first field of a record is its own id, which every stored one has.
-  return data.documentID as number
-}
-
-async function send(documentID: number | undefined, file: File) {
-  const form = new FormData()
-  form.append('documentID', String(documentID))
-  form.append('file', file, file.name)
-  await api.post('/Document/File', form)
 }

@@ -15,6 +15,17 @@ type Props = { events: BizEvent[]; onDone: () => void; onClose: () => void }
 const deposit = 1
 const redemption = 2
 
+/** Whether it was done at once; by a rule it may wait for somebody's approval. */
+type Done = boolean | undefined
+
+/** A rule may let the ones wait and not the others; of what was not chosen nothing is known. */
+const outcomeOf = (paidIn: Done, paidOut: Done) => {
+  if (paidIn !== false && paidOut !== false) return 'The notices are settled.'
+  const settled = (paidIn && 'deposits') || (paidOut && 'redemptions')
+  if (!settled) return waits
+  return `The ${settled} are settled; the others wait until somebody else approves them.`
+}
+
 /** Posts what was announced at the price of a day: one request for all of a kind, all or none. */
 export function SettleNotices({ events, onDone, onClose }: Props) {
   const client = useQueryClient()
@@ -35,9 +46,8 @@ export function SettleNotices({ events, onDone, onClose }: Props) {
         ...{ productID, bizEventID, transactionDate: date },
         ...(insists && { confirm: true }),
       }))
-  /** Whether it was done at once; by a rule it may wait for somebody's approval. */
-  const post = async (path: string, rows: object[]) => {
-    if (rows.length === 0) return true
+  const post = async (path: string, rows: object[]): Promise<Done> => {
+    if (rows.length === 0) return undefined
     const before = answered.get(path)
     if (before !== undefined) return before
     const { data } = await api.post(path, rows, `${intent}-${path}-${date}-${insists}`)
@@ -50,7 +60,7 @@ export function SettleNotices({ events, onDone, onClose }: Props) {
       const paidIn = await post('/BizTransaction/Deposit', bodies(deposit))
       const paidOut = await post('/BizTransaction/Redemption', bodies(redemption))
       await client.invalidateQueries()
-      tellDone(paidIn && paidOut ? 'The notices are settled.' : waits)
+      tellDone(outcomeOf(paidIn, paidOut))
       onDone()
     } catch (error) {
       await client.invalidateQueries()
