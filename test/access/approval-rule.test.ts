@@ -79,6 +79,23 @@ describe('Rules', () => {
     await service.admin.delete(`/ApprovalRule?ApprovalRuleID=${approvalRuleID}`)
   })
 
+  it('on a field hold back a change of it in either entry of one who is listed twice', async () => {
+    const { personID } = only(await service.admin.post('/Person', { firstName: 'Ann' }))
+    const as = (relationshipTypeID: number, isSignatory = false) => ({
+      personID,
+      relationshipTypeID,
+      isSignatory,
+    })
+    const own = { name: 'Company', associatedPersons: [as(1), as(2)] }
+    const { organisationID } = only(await service.admin.post('/Organisation', own))
+    const rule = { resource: 'Organisation', fields: ['relationshipTypeID'] }
+    const { approvalRuleID } = only(await service.admin.post('/ApprovalRule', rule))
+    const changed = { ...own, organisationID, associatedPersons: [as(3), as(2, true)] }
+    const put = await service.admin.put('/Organisation', changed)
+    assert.equal(put.status, 202, put.text)
+    await service.admin.delete(`/ApprovalRule?ApprovalRuleID=${approvalRuleID}`)
+  })
+
   it('about documents let no file pass, which cannot wait', async () => {
     const { productID } = await newProduct(service)
     const about = { documentTypeID: 1, name: 'Deed', productID }

@@ -153,6 +153,15 @@ describe('Approvals as the console offers them', () => {
     )
   })
 
+  it('show every change of a person who is listed twice', () => {
+    const as = (...types: number[]) => types.map((type) => ({ personID: 5, type }))
+    const shown = changedFields({ associatedPersons: { from: as(1, 2), to: as(3, 2) } })
+    assert.deepEqual(
+      shown.map(({ field, before, after }) => [field, before, after]),
+      [['associatedPersons 1 type', 1, 3]],
+    )
+  })
+
   it('are offered to whoever has the permission that deciding asks for', () => {
     const lines = readFileSync('test/operations.txt', 'utf8').trim().split('\n')
     const writes = lines

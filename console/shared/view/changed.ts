@@ -30,7 +30,13 @@ function keyOf(item: unknown, place: string): string {
   return typeof id === 'number' ? `#${id}` : place
 }
 
-const byKey = (value: unknown) => new Map(inside(value).map((one) => [one.key, one]))
+/** A person may be listed twice, as director and as shareholder: the second goes by its place. */
+function byKey(value: unknown): Map<string, Inner> {
+  const found = new Map<string, Inner>()
+  for (const one of inside(value))
+    found.set(found.has(one.key) ? `${one.key} ${one.label}` : one.key, one)
+  return found
+}
 
 const below = (path: string, label: string) => (path ? `${path} ${label}` : label)
 

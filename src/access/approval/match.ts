@@ -118,9 +118,15 @@ function* differences(from: unknown, to: unknown): Generator<string> {
   }
 }
 
-/** Fields by their names; records of a list by their ids: one may be put for another. */
-const partsByName = (value: unknown) =>
-  new Map(Array.isArray(value) ? value.map((record) => [ownID(record), record]) : entriesOf(value))
+/** Fields by their names; records of a list by their ids: one may be put for another, or twice. */
+function partsByName(value: unknown): Map<string, unknown> {
+  const parts = new Map<string, unknown>()
+  for (const [place, part] of entriesOf(value)) {
+    const name = Array.isArray(value) ? ownID(part) : place
+    parts.set(parts.has(name) ? `${name} ${place}` : name, part)
+  }
+  return parts
+}
 
 function* allNames(value: unknown): Generator<string> {
   for (const [name, inner] of entriesOf(value)) {
