@@ -257,6 +257,17 @@ describe('What waits', () => {
     await service.admin.delete(`/ApprovalRule?ApprovalRuleID=${rule.approvalRuleID}`)
   })
 
+  it('tells the record that it is about where it raises no event', async () => {
+    const { webhookID } = only(
+      await service.admin.post('/Webhook', { url: 'https://hooks.example.com/' }),
+    )
+    const rule = only(await service.admin.post('/ApprovalRule', { resource: 'Webhook' }))
+    const { approvalID } = (await service.admin.post('/Webhook/Test', { webhookID })).data
+    const waiting = only(await service.admin.get(`/Approval?ApprovalID=${approvalID}`))
+    assert.deepEqual(waiting.resourceIDs, [webhookID])
+    await service.admin.delete(`/ApprovalRule?ApprovalRuleID=${rule.approvalRuleID}`)
+  })
+
   it('about users is seen by those alone who have a permission for them', async () => {
     const rule = only(await service.admin.post('/ApprovalRule', { operation: 'POST /User' }))
     const given = { username: 'who-waits', password: 'a password for it', role: 'Operator' }

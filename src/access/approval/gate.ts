@@ -85,8 +85,10 @@ const textOf = ({ query, body, pathOf, headers, actor: { apiKeyID } }: Taken) =>
   return JSON.stringify(kept)
 }
 
-/** Whether the records are made by the write: undone, their ids name nothing. */
-const isOfNew = ({ event }: Write) => event === null || /\.(created|posted|configured)$/.test(event)
+/** Whether the write makes its records: undone, their ids name nothing. One raises no event. */
+const isOfNew = ({ event, operation }: Write) =>
+  /\.(created|posted|configured)$/.test(event ?? '') ||
+  operation === 'POST /Distribution/PayResiduals'
 
 type Kept = { rule: Rule; written: Written; request: string }
 
