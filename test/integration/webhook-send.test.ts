@@ -83,9 +83,12 @@ describe('What is sent', () => {
       { ...message, url: `http://127.0.0.1:${port}/` },
       { allowLocal: true, resolve: async () => [] },
     )
-    assert.deepEqual(await call, { status: 200 })
-    endless.closeAllConnections()
-    endless.close()
+    try {
+      assert.deepEqual(await call, { status: 200 })
+    } finally {
+      endless.closeAllConnections()
+      endless.close()
+    }
   })
 
   it('is a failure where another protocol is answered', { timeout: 30_000 }, async () => {
@@ -97,8 +100,11 @@ describe('What is sent', () => {
     const { port } = switching.address() as AddressInfo
     const options = { allowLocal: true, resolve: async () => [] }
     const call = send({ ...message, url: `http://127.0.0.1:${port}/` }, options)
-    assert.deepEqual(await call, { status: 101 })
-    switching.closeAllConnections()
-    switching.close()
+    try {
+      assert.deepEqual(await call, { status: 101 })
+    } finally {
+      switching.closeAllConnections()
+      switching.close()
+    }
   })
 })
