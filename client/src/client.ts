@@ -2,6 +2,7 @@ import { type Problem, RegistryError } from './errors.ts'
 import { parseExactly } from './json.ts'
 import { type Credentials, sessionOf } from './session.ts'
 import type { AnswerOf, BodyOf, DataOf, ItemOf, Method, PathOf, QueryOf } from './types.ts'
+import { isWaiting, type Waiting } from './waiting.ts'
 
 export type ClientOptions = {
   /** http://127.0.0.1:3000 */
@@ -20,6 +21,8 @@ export type CallOptions = {
   idempotencyKey?: string
   /** Headers that go with it: If-Match, say. */
   headers?: Record<string, string>
+  /** Told where the write is not done but waits for approval, whatever the call gives back. */
+  onWaiting?: (waiting: Waiting) => void
 }
 
 type Query = Record<string, unknown>
@@ -97,13 +100,17 @@ function transportOf(options: ClientOptions) {
     )
   }
 
-  const call = async (method: Method, path: string, sent: Sent) =>
-    answerOf(await request(method.toUpperCase(), path, sent))
-
+  /** Any call, with its whole answer. A status of 202 is of what is taken on and not done yet. */
   async function send(method: Uppercase<Method>, path: string, sent: Sent = {}) {
     const response = await request(method, path, sent)
-    return { headers: response.headers, envelope: await answerOf(response) }
+    const { headers, status } = response
+    const envelope = await answerOf(response)
+    if (isWaiting(envelope.data)) sent.onWaiting?.(envelope.data)
+    return { headers, status, envelope }
   }
+
+  const call = async (method: Method, path: string, sent: Sent) =>
+    (await send(method.toUpperCase() as Uppercase<Method>, path, sent)).envelope
 
   return { request, answerOf, call, send }
 }
@@ -172,7 +179,7 @@ export function createClient<Paths = Record<string, never>>(options: ClientOptio
       }
     },
 
-    /** Any call, with its whole answer: the envelope, and the headers for an ETag. */
+    /** Any call, with its whole answer: the envelope, its status, and the headers for an ETag. */
     send,
 
     /** The bytes of a file, as they come. */
@@ -187,7 +194,7 @@ export function createClient<Paths = Record<string, never>>(options: ClientOptio
       const form = new FormData()
       for (const [field, value] of Object.entries(fields)) form.set(field, String(value))
       form.set('file', file, name)
-      return (await answerOf(await request('POST', path, { ...more, form }))).data
+      return (await call('post', path, { ...more, form })).data
     },
   }
 }

@@ -1,6 +1,6 @@
+import { isWaiting } from '../../client/src/waiting.ts'
 import { api } from '../shared/api/client.ts'
 import type { Document } from '../shared/api/types.ts'
-import { isWaiting } from '../shared/api/write.ts'
 
 /** A document that is there by name alone, until somebody approves it. */
 export const waiting = 'waiting'

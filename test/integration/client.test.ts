@@ -4,7 +4,14 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, describe, it } from 'node:test'
 import fc from 'fast-check'
-import { createClient, parseExactly, RegistryError, verifyWebhook } from '../../client/src/index.ts'
+import {
+  createClient,
+  isWaiting,
+  parseExactly,
+  RegistryError,
+  verifyWebhook,
+  type Waiting,
+} from '../../client/src/index.ts'
 import { type Fund, newFund } from '../support/ledger.ts'
 import { adminPassword, type Service, startService } from '../support/service.ts'
 
@@ -16,7 +23,11 @@ type Product = { productID: number; name: string }
 type Transaction = { bizTransactionID: number; amount: string; quantity: string }
 type Page = { PageSize?: number; AccountID?: number; 'Name.beginsWith'?: string }
 type Paths = {
-  '/Product': { get: Reads<Page, Product[]>; post: Writes<object, Product[]> }
+  '/Product': {
+    get: Reads<Page, Product[]>
+    post: Writes<object, Product[]>
+    delete: Reads<{ ProductID: number }, null>
+  }
   '/BizTransaction': { get: Reads<Page, Transaction[]> }
   '/BizTransaction/Deposit': { post: Writes<object, Transaction[]> }
   '/BizTransaction/Redemption': { post: Writes<object, Transaction[]> }
@@ -186,6 +197,30 @@ describe('The client', () => {
       credentials: { username: 'admin', password: 'not the password' },
     })
     await assert.rejects(wrong.get('/Product'), (error) => (error as RegistryError).status === 401)
+  })
+
+  it('tells what waits for approval from what is done, of every kind of write', async () => {
+    const registry = clientAt(service.url)
+    const waiting: number[] = []
+    const onWaiting = ({ approvalID }: Waiting) => waiting.push(approvalID)
+    const done = await registry.post('/Product', { name: 'At once' }, { onWaiting })
+    assert.equal(isWaiting(done), false)
+    const [{ productID }] = done as [Product]
+    const rules = ['POST /Product', 'DELETE /Product'].map((operation) =>
+      service.admin.post('/ApprovalRule', { operation }),
+    )
+    await Promise.all(rules)
+    const kept = await registry.post('/Product', { name: 'Later' }, { onWaiting })
+    assert.ok(isWaiting(kept))
+    await registry.delete('/Product', { ProductID: productID }, { onWaiting })
+    const body = { name: 'Later still' }
+    const { status, envelope } = await registry.send('POST', '/Product', { body, onWaiting })
+    assert.equal(status, 202)
+    const { approvalID } = envelope.data as Waiting
+    assert.deepEqual([waiting.length, waiting[0], waiting[2]], [3, kept.approvalID, approvalID])
+    assert.equal((await registry.send('GET', '/Product')).status, 200)
+    for (const rule of await Promise.all(rules))
+      await service.admin.delete(`/ApprovalRule?ApprovalRuleID=${rule.data[0].approvalRuleID}`)
   })
 
   it('goes by a session kept elsewhere, and gives tags that a write heeds', async () => {

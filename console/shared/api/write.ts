@@ -1,5 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { use, useRef } from 'react'
+import { isWaiting } from '../../../client/src/waiting.ts'
 import { tellDone } from '../view/Failure.tsx'
 import { askWhich } from './clash.ts'
 import { api, newIntent } from './client.ts'
@@ -65,10 +66,6 @@ export function useWrite<T = unknown>(
 export const stays = () => {}
 
 export const waits = 'It waits until somebody else approves it.'
-
-/** A rule of approval has kept the write instead of having it done. */
-export const isWaiting = (data: unknown) =>
-  typeof data === 'object' && data !== null && 'approvalID' in data && 'rule' in data
 
 const hasChanged = (error: unknown): error is RegistryError =>
   error instanceof RegistryError && error.status === 412
