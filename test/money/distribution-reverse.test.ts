@@ -79,6 +79,30 @@ describe('POST /Distribution/Reverse', () => {
     assert.deepEqual(await entitled(service.admin, distribution), done)
   })
 
+  it('of an allotment leaves the price and the day that were configured', async () => {
+    const fund = await fundOf(service, [100], { investments: [{}, {}] })
+    await choose(service, account(fund, 0), 2)
+    const drp = { drpIndicatorID: 2, drpInvestmentID: fund.investmentIDs[1] }
+    const none = { drpPrice: null, drpAllotmentDate: null }
+    const configured = { drpPrice: 7, drpAllotmentDate: '2025-07-16' }
+    const wrong = { drpPrice: 70, drpAllotmentDate: '2025-07-20' }
+    const shown = ({ drpPrice, drpAllotmentDate }: typeof none) => ({ drpPrice, drpAllotmentDate })
+    for (const terms of [none, configured]) {
+      const given = { distributionAmountTotal: 100, ...drp, ...terms }
+      const distribution = await configure(service, fund, given)
+      for (const name of ['Declare', 'Payment'] as const)
+        await stage(service.admin, name, distribution)
+      for (const _ of ['once', 'again']) {
+        const done = await stage(service.admin, 'DrpAllotment', distribution, wrong)
+        assert.deepEqual(shown(done), wrong)
+        assert.deepEqual(shown(await takeBack(service.admin, distribution, 4)), terms)
+      }
+      const next = await service.admin.post('/Distribution/DrpAllotment', keyOf(distribution))
+      if (terms === none) refused(next, 409, 'no_drp_price')
+      else assert.deepEqual(shown(only(next)), configured)
+    }
+  })
+
   it('called again does not step back twice, and needs a status to come from', async () => {
     const { distribution } = await planned()
     refused(await reverse(distribution, 1), 409, 'wrong_stage')

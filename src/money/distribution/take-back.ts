@@ -20,7 +20,7 @@ import { giveBack } from './withhold.ts'
 
 export type Reason = { reason: string }
 
-const { Configured, Declared, Paid } = lookups.DistributionStatus
+const { Configured, Declared, Paid, Completed } = lookups.DistributionStatus
 
 const entitlements = (stored: Stored) => sql`entitlement x where ${ofDistribution(stored, 'x')}`
 
@@ -114,31 +114,50 @@ const undeclare: Phase<Reason> = {
 const back = (
   name: `Reverse${'Declare' | 'Payment' | 'DrpAllotment'}`,
   phase: Phase<Reason>,
-  to: { statusID: number; forget: Fragment; words: string },
+  to: { statusID: number; forget: (tx: Tx, stored: Stored) => Promise<Fragment>; words: string },
 ): Stage<Reason> => ({
   name,
   operation: 'POST /Distribution/Reverse',
   event: 'distribution.reversed',
   phases: () => [phase],
   finish: async (tx, stored, { reason }) => {
-    await moveOn(tx, stored, to.statusID, to.forget)
+    await moveOn(tx, stored, to.statusID, await to.forget(tx, stored))
     return { message: to.words, changes: { reason, toStatusID: to.statusID } }
   },
 })
 
+type Terms = { price: string | null; date: string | null }
+
+/** What price and day were configured: the allotment has put its own in their place. */
+async function termsBefore(tx: Tx, stored: Stored): Promise<Terms> {
+  const { statusID, drpPrice, drpAllotmentDate } = stored
+  if (statusID !== Completed) return { price: drpPrice, date: drpAllotmentDate }
+  const [paid] = await tx.query<Terms>(sql`
+    select v.image ->> 'drp_price' as price, v.image ->> 'drp_allotment_date' as date
+    from distribution_version v
+    where ${ofDistribution(stored, 'v')}
+      and (v.image ->> 'distribution_status_id')::int = ${Paid}
+    order by v.valid_to desc limit 1`)
+  return paid ?? { price: null, date: null }
+}
+
 export const reverseDrpAllotment = back('ReverseDrpAllotment', unallot, {
   statusID: Paid,
-  forget: sql`reinvested_amount = null, completed_date = null`,
+  forget: async (tx, stored) => {
+    const { price, date } = await termsBefore(tx, stored)
+    return sql`reinvested_amount = null, completed_date = null, drp_price = ${price},
+      drp_allotment_date = ${date}`
+  },
   words: 'The DRP allotment is taken back; the distribution is Paid.',
 })
 export const reversePayment = back('ReversePayment', unpay, {
   statusID: Declared,
-  forget: sql`paid_amount = null, withheld_amount = null, paid_date = null`,
+  forget: async () => sql`paid_amount = null, withheld_amount = null, paid_date = null`,
   words: 'The payment is taken back; the distribution is Declared.',
 })
 export const reverseDeclare = back('ReverseDeclare', undeclare, {
   statusID: Configured,
-  forget: sql`declared_amount = null, declared_date = null, declared_rate = null,
+  forget: async () => sql`declared_amount = null, declared_date = null, declared_rate = null,
     declared_unit_value = null`,
   words: 'The declaration is taken back; the distribution is Configured.',
 })
