@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { ask, call, type Result, type Workload } from '../measure.ts'
+import { ask, atMost, call, type Result, result, type Workload } from '../measure.ts'
 import type { Service } from '../service.ts'
 
 type Parameter = { name: string; in: string; schema: Schema }
@@ -42,7 +42,8 @@ const values = (entities: number): [RegExp, string][] => {
 }
 
 /** Parameters that are not filters, and paths that hand out no records of the register. */
-const isPage = (name: string) => /^(Page|Cursor$|Order$|IncludeTotal$|Raw$|ShowClosing$)/.test(name)
+const isPage = (name: string) =>
+  /^(Page|Cursor$|Order$|IncludeTotal$|Raw$|ShowClosing$|After$|Wait$)/.test(name)
 const isList = (path: string) =>
   !/^\/(Common|User|Document$|metrics|docs|openapi|.*\/(File|Status))/i.test(path)
 
@@ -99,20 +100,59 @@ function rowOf(times: Time[], wasteful: string[]): Result {
   }
 }
 
-/** The questions of each list, by its path. */
+/**
+ * S7: every filter of every list that has pages against the same list without it, each the best of
+ * three; the one that is furthest above its list counts. Values are in the middle of the register.
+ */
+export const filteredPages: Workload = async ({ service, size }) => {
+  const best = async (path: string) => {
+    const times: number[] = []
+    for (let n = 0; n < 3; n++) times.push((await call(service, 'GET', path)).milliseconds)
+    return Math.min(...times)
+  }
+  const asked: { question: string; ms: number; plain: number }[] = []
+  for (const [path, questions] of await questionsOf(service, size.entities)) {
+    const paged = questions.filter((one) => one.includes('&PageSize='))
+    const product = paged.some((one) => one.includes('&ProductID=1')) ? 'ProductID=1&' : ''
+    const plain = `${path}?${product}PageSize=${pageSize}`
+    if (paged.length === 0) continue
+    const usual = await best(plain)
+    for (const question of paged) asked.push({ question, ms: await best(question), plain: usual })
+  }
+  const by = (one: { ms: number; plain: number }) => one.ms / one.plain
+  const slowest = asked.reduce((a, b) => (by(b) > by(a) ? b : a))
+  const beyond = asked.filter((one) => by(one) > 3)
+  const what = {
+    number: 'S7',
+    work: `a page of ${pageSize} by any filter of any list (${slowest.question})`,
+    baseline: 'without one',
+    unit: 'ms',
+    note: `${beyond.length} of ${asked.length} above three times${beyond
+      .map(({ question, ...one }) => `; ${question} ${by(one).toFixed(1)}`)
+      .join('')}`,
+  }
+  return [result(what, { subject: slowest.ms, against: slowest.plain }, atMost(3))]
+}
+
+/** The questions of each list, by its path; not of one that must be asked for something. */
 async function questionsOf(service: Service, entities: number): Promise<[string, string[]][]> {
   const answer = await ask(`${service.url}/openapi.json`)
   const { paths } = (await answer.json()) as Document
   const known = values(entities)
-  return Object.entries(paths).flatMap(([path, { get }]): [string, string[]][] => {
-    if (!get || !isList(path)) return []
+  const found: [string, string[]][] = []
+  for (const [path, { get }] of Object.entries(paths)) {
+    if (!get || !isList(path) || !(await answersAlone(service, path))) continue
     const parameters = get.parameters ?? []
     const asked = parameters
       .filter((parameter) => parameter.in === 'query' && !isPage(parameter.name))
       .map((parameter) => question(path, parameter, parameters, known))
-    return [[path, asked]]
-  })
+    found.push([path, asked])
+  }
+  return found
 }
+
+const answersAlone = async ({ url, token }: Service, path: string) =>
+  (await ask(url + path, { headers: { Version: '2.0', Authorization: token } })).ok
 
 /** External ids and codes are looked up in a product, where the operation takes one. */
 function question(

@@ -56,42 +56,6 @@ export const minimalHoldingPage = pageAgainst({
   minimal: minimalHoldings,
 })
 
-/** Filters of the list of transactions, each by how it narrows; the data set has these values. */
-const filters = [
-  'AccountID=77',
-  'AccountNumber.contains=77',
-  'BizEntityID.greaterThan=100',
-  'BizEntityID.notEqual=100',
-  'BizTransactionTypeID=3',
-  'CreatedDate=2999-01-01T00:00:00Z',
-  'ExternalAccountId.endsWith=7',
-  'ExternalBizEntityId.beginsWith=E',
-  'ExternalBizEntityId.contains=zzz',
-  'ExternalBizTransactionId.contains=77',
-  'ExternalInvestmentId=none',
-  'InvestmentID=2',
-  'Status=RolledBack',
-  'TransactionDate.greaterThan=2026-01-01',
-  'TransactionDate.lessThan=2022-01-01',
-]
-
-/** S7: every kind of filter against the same page without it; the slowest counts. */
-export const filteredPages: Workload = async ({ service }) => {
-  const list = '/BizTransaction?ProductID=1&PageSize=1000'
-  const against = oneByOne(service, list)
-  const times = filters.map((filter) => ({ filter, ms: oneByOne(service, `${list}&${filter}`) }))
-  const slowest = times.reduce((a, b) => (b.ms > a.ms ? b : a))
-  const beyond = times.filter(({ ms }) => ms > 3 * against).map(({ filter }) => filter)
-  const what = {
-    number: 'S7',
-    work: `a page of 1000 transactions by any filter (${slowest.filter})`,
-    baseline: 'without one',
-    unit: 'ms',
-    note: `of ${times.length} filters above three times: ${beyond.join(', ') || 'none'}`,
-  }
-  return [result(what, { subject: slowest.ms, against }, atMost(3))]
-}
-
 /** S8: as a walk to the end has it; the cursor is that of the page before. */
 export const deepPage: Workload = async ({ service, size, rounds }) => {
   const last = size.entities * size.transactionsPerEntity

@@ -416,6 +416,7 @@ CREATE UNIQUE INDEX biz_event_external_id_unique ON public.biz_event USING btree
 CREATE INDEX biz_event_investment ON public.biz_event USING btree (product_id, investment_id);
 CREATE INDEX biz_event_page ON public.biz_event USING btree (biz_event_id);
 CREATE INDEX biz_event_parent ON public.biz_event USING btree (product_id, parent_biz_event_id) WHERE (parent_biz_event_id IS NOT NULL);
+CREATE INDEX biz_event_status ON public.biz_event USING btree (product_id, biz_event_status_id, biz_event_id);
 CREATE INDEX biz_event_type ON public.biz_event USING btree (product_id, biz_event_type_id, biz_event_id);
 grant delete, insert, select, update on biz_event to registry_service;
 
@@ -453,6 +454,7 @@ CREATE INDEX biz_transaction_carried ON public.biz_transaction USING btree (prod
 CREATE INDEX biz_transaction_corporate_action ON public.biz_transaction USING btree (product_id, corporate_action_id) WHERE (corporate_action_id IS NOT NULL);
 CREATE INDEX biz_transaction_day ON public.biz_transaction USING btree (product_id, transaction_date, biz_transaction_id);
 CREATE UNIQUE INDEX biz_transaction_external_id_unique ON public.biz_transaction USING btree (product_id, external_biz_transaction_id) WHERE (external_biz_transaction_id IS NOT NULL);
+CREATE INDEX biz_transaction_external_part ON public.biz_transaction USING gin (lower((external_biz_transaction_id)::text) gin_trgm_ops) WHERE (external_biz_transaction_id IS NOT NULL);
 CREATE INDEX biz_transaction_holding ON public.biz_transaction USING btree (product_id, account_id, investment_id, transaction_date, biz_transaction_id);
 CREATE INDEX biz_transaction_investment ON public.biz_transaction USING btree (product_id, investment_id, biz_transaction_id);
 CREATE INDEX biz_transaction_lately ON public.biz_transaction USING brin (product_id, created_date, ((biz_transaction_id + 0))) WITH (autosummarize='on');
@@ -648,6 +650,7 @@ create table document (
   constraint product_has_documents FOREIGN KEY (product_id) REFERENCES product(product_id)
 );
 CREATE INDEX document_biz_entity ON public.document USING btree (biz_entity_id) WHERE (biz_entity_id IS NOT NULL);
+CREATE INDEX document_created ON public.document USING btree (created_date);
 CREATE INDEX document_external ON public.document USING btree (external_document_id);
 CREATE UNIQUE INDEX document_external_id_unique ON public.document USING btree (product_id, external_document_id) NULLS NOT DISTINCT WHERE (external_document_id IS NOT NULL);
 CREATE INDEX document_file ON public.document USING btree (file_sha256) WHERE (file_sha256 IS NOT NULL);
@@ -655,6 +658,7 @@ CREATE INDEX document_name_begin ON public.document USING btree (lower((name)::t
 CREATE INDEX document_name_part ON public.document USING gin (lower((name)::text) gin_trgm_ops);
 CREATE INDEX document_organisation ON public.document USING btree (organisation_id) WHERE (organisation_id IS NOT NULL);
 CREATE INDEX document_product ON public.document USING btree (product_id);
+CREATE INDEX document_updated ON public.document USING btree (updated_date);
 grant delete, insert, select, update on document to registry_service;
 
 create table drp_residual (

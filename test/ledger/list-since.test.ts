@@ -125,6 +125,69 @@ describe('A list by what the accounts of its rows are like', () => {
       })
 })
 
+describe('A list by a part of the external ids of its rows', () => {
+  const named = (n: number) => (n % 3 === 0 ? `Odd ${n}` : `INV/${n % 2 ? 'a' : 'b'}-${n}`)
+  let rows: { id: number; name: string }[]
+  /** Behind the others; of those in INV/ more than are looked up by it. */
+  before(async () => {
+    const { productID } = await newProduct(service)
+    const { investmentID } = await newInvestment(service, productID)
+    await newPrice(service, investmentID, '2020-01-01', 1)
+    const bodies = (await newAccounts(service, productID, 8000)).map(({ accountID }, n) => ({
+      ...{ accountID, investmentID, transactionDate: '2024-01-01', amount: 1 },
+      externalBizTransactionId: named(n),
+    }))
+    rows = []
+    for (let from = 0; from < bodies.length; from += 1000) {
+      const posted = await service.admin.post(
+        '/BizTransaction/Deposit',
+        bodies.slice(from, from + 1000),
+      )
+      const own = all(posted) as { bizTransactionID: number; externalBizTransactionId: string }[]
+      for (const { bizTransactionID: id, externalBizTransactionId: name } of own)
+        rows.push({ id, name })
+    }
+  })
+
+  const parts: [string, RegExp][] = [
+    ['contains=inv/', /^INV/],
+    ['contains=b-77', /b-77/],
+    ['beginsWith=odd%20', /^Odd/],
+    ['beginsWith=INV/A-12', /^INV\/a-12/],
+    ['endsWith=777', /777$/],
+    ['endsWith=77', /77$/],
+    ['contains=nowhere', /nowhere/],
+  ]
+  for (const [query, pattern] of parts)
+    it(`has just what there is, page by page: ExternalBizTransactionId.${query}`, async () => {
+      const wanted = rows.filter(({ name }) => pattern.test(name)).map(({ id }) => id)
+      for (const [order, expected] of [
+        ['asc', wanted],
+        ['desc', wanted.toReversed()],
+      ] as const)
+        for (const size of [7, 400, 1000]) {
+          const found: number[] = []
+          let cursor: unknown = ''
+          for (let page = 1; page <= 4 && cursor !== undefined; page++) {
+            const further = cursor ? `Cursor=${cursor}` : `Order=${order}`
+            const next = await get(`ExternalBizTransactionId.${query}&PageSize=${size}&${further}`)
+            found.push(...ids(next))
+            cursor = next.body.nextCursor
+          }
+          assert.deepEqual(found, expected.slice(0, 4 * size), `${order}, pages of ${size}`)
+        }
+      const third = await get(`ExternalBizTransactionId.${query}&PageSize=9&PageNumber=3`)
+      assert.deepEqual(ids(third), wanted.slice(18, 27))
+    })
+
+  it('has none of a product that the caller does not see', async () => {
+    const other = await newProduct(service)
+    const user = await service.userWith({ role: 'Operator', productIDs: [other.productID] })
+    const { data } = await user.get('/BizTransaction?ExternalBizTransactionId.contains=b-77')
+    assert.deepEqual(data, [])
+  })
+})
+
 /** The accounts of a list, each of which has one row, as far as the cursors of four pages lead. */
 async function walked(list: string, size: number): Promise<number[]> {
   const found: number[] = []

@@ -10,6 +10,7 @@ import {
   dateTimeFilter,
   filterParameters,
   intFilter,
+  lookupFilter,
   textFilter,
 } from '../../src/platform/sql/filters.ts'
 import { type Database, openDatabase } from '../../src/platform/sql/handle.ts'
@@ -25,11 +26,12 @@ const filters = {
   Day: dateFilter('d'),
   Moment: dateTimeFilter('t'),
   Text: textFilter('s'),
+  Kind: lookupFilter('k', { One: 1, Two: 2, Four: 4 }),
 }
 type Name = keyof typeof filters
 
 const order = (name: Name, value: string) => {
-  if (name === 'Number') return Number(value)
+  if (name === 'Number' || name === 'Kind') return Number(value)
   return name === 'Moment' ? Math.floor(Date.parse(value) / 1000) : value
 }
 /** Compares as the type of the filter does; a record without a value equals nothing. */
@@ -64,6 +66,7 @@ const operators: Record<Name, string[]> = {
   Day: [...sets, ...ordered],
   Moment: [...sets, ...ordered],
   Text: [...sets, 'contains', 'beginsWith', 'endsWith'],
+  Kind: [...sets, ...ordered],
 }
 
 // Few values, so that they meet; whole seconds and parts of them; what LIKE and SQL make much of.
@@ -89,12 +92,15 @@ const values: Record<Name, fc.Arbitrary<string>> = {
     minLength: 1,
     maxLength: 3,
   }),
+  Kind: fc.constantFrom('-1', '0', '1', '2', '3', '4', '5', '9007199254740991'),
 }
+/** A column of a lookup has one of its ids, always. */
+const stored: Partial<Record<Name, fc.Arbitrary<string>>> = { Kind: fc.constantFrom('1', '2', '4') }
 const plainOf = (value: string) =>
   value.includes('T') && !/[Z+]/.test(value) ? `${value}Z` : value
 
 const names = Object.keys(filters) as Name[]
-const row = fc.tuple(...names.map((name) => fc.option(values[name], { freq: 4 })))
+const row = fc.tuple(...names.map((name) => stored[name] ?? fc.option(values[name], { freq: 4 })))
 /** Items of a list are trimmed; one of blanks alone is refused as one that is missing. */
 const listed = (name: Name) => values[name].filter((item) => item.trim() !== '')
 const asked = fc.constantFrom(...names).chain((name) =>
@@ -113,7 +119,7 @@ describe('Filters', () => {
     const connection = await freshDatabase()
     await rowsOf(
       connection,
-      'create table scratch (id int, n bigint, d date, t timestamptz, s text)',
+      'create table scratch (id int, n bigint, d date, t timestamptz, s text, k int)',
     )
     database = openDatabase({
       connection,
@@ -148,9 +154,10 @@ describe('Filters', () => {
           await tx.query(sql`truncate scratch`)
           const columns = names.map((_, i) => rows.map((values) => values[i] ?? null))
           await tx.query(sql`
-            insert into scratch select ordinality - 1, n, d, t, s from unnest(
+            insert into scratch select ordinality - 1, n, d, t, s, k from unnest(
               ${columns[0]}::bigint[], ${columns[1]}::date[], ${columns[2]}::timestamptz[],
-              ${columns[3]}::text[]) with ordinality u (n, d, t, s, ordinality)`)
+              ${columns[3]}::text[], ${columns[4]}::int[])
+              with ordinality u (n, d, t, s, k, ordinality)`)
         })
         for (const query of many) {
           const expected = rows.flatMap((values, i) =>

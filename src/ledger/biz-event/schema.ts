@@ -14,7 +14,12 @@ import {
   shown,
   text,
 } from '../../platform/shape/fields.ts'
-import { filterParameters, intFilter, textFilter } from '../../platform/sql/filters.ts'
+import {
+  filterParameters,
+  intFilter,
+  lookupFilter,
+  textFilter,
+} from '../../platform/sql/filters.ts'
 
 const Positive = decimal({ above: '0' })
 const Percentage = decimal({ minimum: '0', maximum: '100' })
@@ -142,8 +147,8 @@ export const BizEvent = shown('BizEvent', {
 
 export const eventFilters = {
   BizEventID: intFilter('t.biz_event_id'),
-  BizEventTypeID: intFilter('t.biz_event_type_id'),
-  BizEventStatusID: intFilter('t.biz_event_status_id'),
+  BizEventTypeID: lookupFilter('t.biz_event_type_id', lookups.BizEventType),
+  BizEventStatusID: lookupFilter('t.biz_event_status_id', lookups.BizEventStatus),
   AccountID: intFilter('t.account_id'),
 }
 export const eventAccountFilters = {

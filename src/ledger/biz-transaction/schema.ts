@@ -22,6 +22,7 @@ import {
   dateTimeFilter,
   filterParameters,
   intFilter,
+  lookupFilter,
   textFilter,
 } from '../../platform/sql/filters.ts'
 
@@ -271,7 +272,7 @@ export const BizTransaction = shown('BizTransaction', {
 
 export const transactionFilters = {
   BizTransactionID: intFilter('t.biz_transaction_id'),
-  BizTransactionTypeID: intFilter('t.biz_transaction_type_id'),
+  BizTransactionTypeID: lookupFilter('t.biz_transaction_type_id', lookups.BizTransactionType),
   AccountID: intFilter('t.account_id'),
   InvestmentID: intFilter('t.investment_id'),
   ExternalBizTransactionId: textFilter('t.external_biz_transaction_id'),
@@ -280,12 +281,12 @@ export const transactionFilters = {
 }
 /** Of whoever the account is. */
 export const ownerFilters = {
-  BizEntityID: intFilter('e.biz_entity_id'),
   ExternalBizEntityId: textFilter('e.external_biz_entity_id'),
 }
-export const transactionAccountFilters = {
+export const accountFilters = {
   ExternalAccountId: textFilter('a.external_account_id'),
   AccountNumber: textFilter('a.account_number'),
+  BizEntityID: intFilter('a.biz_entity_id'),
 }
 export const transactionInvestmentFilters = {
   ExternalInvestmentId: textFilter('i.external_investment_id'),
@@ -303,7 +304,7 @@ export const TransactionQuery = Type.Object({
   ...knownAt,
   ...filterParameters({
     ...transactionFilters,
-    ...transactionAccountFilters,
+    ...accountFilters,
     ...ownerFilters,
     ...transactionInvestmentFilters,
   }),

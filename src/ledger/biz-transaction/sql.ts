@@ -13,10 +13,10 @@ import { asksSince, pageSince } from './by-date.ts'
 import { createdBetween, pageCreatedBetween } from './by-moment.ts'
 import { counts, ofKind } from './kinds.ts'
 import {
+  accountFilters,
   BizTransaction,
   ownerFilters,
   type TransactionQuery,
-  transactionAccountFilters,
   transactionFilters,
   transactionInvestmentFilters,
 } from './schema.ts'
@@ -119,7 +119,7 @@ const withClosingsOf = (page: Fragment) => sql`
 
 const ofAccount = { key: 't.product_id, t.account_id', named: 'a.product_id, a.account_id' }
 const relations: Relation[] = [
-  { filters: transactionAccountFilters, ...ofAccount, from: 'account a' },
+  { filters: accountFilters, ...ofAccount, from: 'account a' },
   {
     filters: ownerFilters,
     ...ofAccount,
@@ -133,6 +133,11 @@ const relations: Relation[] = [
     isBroad: true,
   },
 ]
+
+const parts = {
+  filters: { ExternalBizTransactionId: transactionFilters.ExternalBizTransactionId },
+  from: 'biz_transaction t',
+}
 
 export async function readTransactions(
   handle: Sql,
@@ -167,6 +172,7 @@ export async function readTransactions(
         order: 't.biz_transaction_id',
         rows: sql`select t.* from biz_transaction t where ${within}`,
         own,
+        parts: { ...parts, within },
         relations,
         query,
         whole: sql`

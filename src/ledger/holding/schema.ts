@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import { knownAt, paging } from '../../platform/http/paging.ts'
 import { DateOnly, decimal, ExternalId, Id, optional, shown } from '../../platform/shape/fields.ts'
 import { filterParameters, intFilter, textFilter } from '../../platform/sql/filters.ts'
-import { ownerFilters } from '../biz-transaction/schema.ts'
+import { accountFilters, ownerFilters } from '../biz-transaction/schema.ts'
 
 const Decimal = decimal()
 
@@ -40,10 +40,6 @@ export const holdingFilters = {
   AccountID: intFilter('h.account_id'),
   InvestmentID: intFilter('h.investment_id'),
 }
-export const holdingAccountFilters = {
-  ExternalAccountId: textFilter('a.external_account_id'),
-  AccountNumber: textFilter('a.account_number'),
-}
 export const holdingInvestmentFilters = {
   ExternalInvestmentId: textFilter('i.external_investment_id'),
   SecurityCode: textFilter('i.security_code'),
@@ -53,7 +49,7 @@ export const HoldingQuery = Type.Object({
   ExternalProductId: optional(ExternalId),
   ...filterParameters({
     ...holdingFilters,
-    ...holdingAccountFilters,
+    ...accountFilters,
     ...ownerFilters,
     ...holdingInvestmentFilters,
   }),

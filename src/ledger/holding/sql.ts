@@ -10,15 +10,9 @@ import type { Fragment, Sql } from '../../platform/sql/handle.ts'
 import { pageBy, renderPage } from '../../platform/sql/paging.ts'
 import { columns } from '../../platform/sql/render.ts'
 import { counts } from '../biz-transaction/kinds.ts'
-import { ownerFilters } from '../biz-transaction/schema.ts'
+import { accountFilters, ownerFilters } from '../biz-transaction/schema.ts'
 import { heldBack } from '../on-hold/held.ts'
-import {
-  Holding,
-  type HoldingQuery,
-  holdingAccountFilters,
-  holdingFilters,
-  holdingInvestmentFilters,
-} from './schema.ts'
+import { Holding, type HoldingQuery, holdingFilters, holdingInvestmentFilters } from './schema.ts'
 
 // A position without a price is worth what was put into it, net; it shows no gain.
 const value = `case when v.price is null then h.invested
@@ -178,7 +172,7 @@ const mostHoldings = `(select max(account_id)::bigint from account)
 
 const ofAccount = { key: 'h.product_id, h.account_id', named: 'a.product_id, a.account_id' }
 const relations: Relation[] = [
-  { filters: holdingAccountFilters, ...ofAccount, from: 'account a' },
+  { filters: accountFilters, ...ofAccount, from: 'account a' },
   {
     filters: ownerFilters,
     ...ofAccount,

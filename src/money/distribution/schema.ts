@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import { investmentIdentity } from '../../catalogue/investment/schema.ts'
 import { IncomeKindName } from '../../catalogue/product/money-schema.ts'
 import { paging } from '../../platform/http/paging.ts'
-import { lookupID } from '../../platform/lookup/lookups.ts'
+import { lookupID, lookups } from '../../platform/lookup/lookups.ts'
 import {
   DateOnly,
   DateTime,
@@ -18,7 +18,13 @@ import {
   shown,
   text,
 } from '../../platform/shape/fields.ts'
-import { dateFilter, filterParameters, intFilter, textFilter } from '../../platform/sql/filters.ts'
+import {
+  dateFilter,
+  filterParameters,
+  intFilter,
+  lookupFilter,
+  textFilter,
+} from '../../platform/sql/filters.ts'
 import { reference } from '../../platform/sql/identify.ts'
 
 /** 0 and null both mean "not given". */
@@ -209,7 +215,7 @@ export const distributionFilters = {
   InvestmentID: intFilter('t.investment_id'),
   ExternalCorporateActionId: textFilter('t.external_corporate_action_id'),
   RecordDate: dateFilter('t.record_date'),
-  DistributionStatusID: intFilter('t.distribution_status_id'),
+  DistributionStatusID: lookupFilter('t.distribution_status_id', lookups.DistributionStatus),
 }
 export const distributionInvestmentFilters = {
   ExternalInvestmentId: textFilter('i.external_investment_id'),

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { paging } from '../../platform/http/paging.ts'
-import { lookupID } from '../../platform/lookup/lookups.ts'
+import { lookupID, lookups } from '../../platform/lookup/lookups.ts'
 import {
   DateOnly,
   DateTime,
@@ -18,6 +18,7 @@ import {
   dateTimeFilter,
   filterParameters,
   intFilter,
+  lookupFilter,
   textFilter,
 } from '../../platform/sql/filters.ts'
 import { Account, AccountInput } from '../account/schema.ts'
@@ -107,7 +108,7 @@ export const BizEntity = shown('BizEntity', {
 export const BizEntityRecord = Type.Object({ ...bizEntityFields, ...fields })
 
 export const entityFilters = {
-  BizEntityTypeID: intFilter('b.biz_entity_type_id'),
+  BizEntityTypeID: lookupFilter('b.biz_entity_type_id', lookups.BizEntityType),
   CreatedDate: dateTimeFilter('b.created_date'),
   UpdatedDate: dateTimeFilter('b.updated_date'),
   UpdatedDateFull: dateTimeFilter('b.updated_date_full', 'greaterThanOrEqual'),

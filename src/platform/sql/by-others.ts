@@ -1,5 +1,5 @@
 import sql, { join, raw } from 'sql-template-tag'
-import { asksFor, asksWidely, conditions, type Filters, related } from './filters.ts'
+import { asksFor, asksForPart, asksWidely, conditions, type Filters, related } from './filters.ts'
 import type { Fragment } from './handle.ts'
 import { behind, sortedBy, type Wanted } from './paging.ts'
 
@@ -33,11 +33,16 @@ type List = {
   rows: Fragment
   /** Conditions on the rows themselves. */
   own: Fragment
+  /** Of these the filters by texts of which an index has every part. */
+  parts?: Parts
   relations: readonly Relation[]
   query: object
   /** The page as PostgreSQL would find it by itself. */
   whole: Fragment
 }
+
+/** Texts of the rows of a table, and which of the rows the list is of. */
+type Parts = { filters: Filters; from: string; within: Fragment }
 
 /** Rows are looked at first, for each that is wanted; and others are begun with, at most. */
 const lookedAt = 10
@@ -46,42 +51,79 @@ const few = 5_000
 const mostRows = 20_000n
 
 /**
- * A page by what others are like. How many rows that fits, nobody knows before; PostgreSQL guesses,
- * and where it is wrong looks through the whole ledger. So the first rows are looked at one by one:
- * where they fill the page, it is that. Else the others are looked up, and where they are few, the
- * page is among their rows. It is left to PostgreSQL only where both are not so.
+ * A page by what others are like, or by a part of a text. How many rows that fits, nobody knows
+ * before; PostgreSQL guesses, and where it is wrong looks through the whole ledger. So the first
+ * rows are looked at one by one: where they fill the page, it is that. Else the others are looked
+ * up, and where they are few, the page is among their rows. It is left to PostgreSQL only where
+ * both are not so.
  */
 export function pageByOthers(wanted: Wanted, list: List): Fragment {
   const { size, skip, isWhole, isPart } = wanted
   const asked = list.relations.filter(({ filters }) => asksFor(filters, list.query))
-  const wide = asked.find(({ filters, isBroad }) => !isBroad && asksWidely(filters, list.query))
-  if (!wide || isWhole || isPart || skip + BigInt(size) > mostRows) return list.whole
+  const others = othersOf(wanted, list, asked)
+  if (!others || isWhole || isPart || skip + BigInt(size) > mostRows) return list.whole
   const count = Number(skip) + size
   const { rows, alias, own, query } = list
   const name = raw(alias)
-  const fits = [own, ...asked.map((one) => isOfOne(one, query))]
+  const fits = join([own, ...asked.map((one) => isOfOne(one, query))], ' and ')
   const [order, from] = [sortedBy(wanted, list.order), behind(wanted, list.order)]
   const cut = sql`order by ${order} limit ${size} offset ${Number(skip)}`
+  // The first of those looked at come in their order. To say so would have them all looked at and
+  // sorted: where they are of one product, PostgreSQL takes the order with the product for another.
   return sql`
     with looked_at as materialized (
       select * from (${rows} ${from} order by ${order} limit ${lookedAt * count}) ${name}
-      where ${join(fits, ' and ')} order by ${order} limit ${count}),
-    others as materialized (
-      select ${named(wide)} from ${raw(wide.from)}
-      where ${conditions(wide.filters, query)} limit ${few + 1}),
+      where ${fits} limit ${count}),
+    ${others.found},
     found as (select (select count(*) from looked_at) as rows)
     select * from (select * from looked_at ${name} ${cut}) page
     where (select rows from found) = ${count}
     union all
-    select * from (
-      select ${name}.* from others o cross join lateral (
-        ${rows} and (${raw(wide.key)}) = (${raw(columnsOf(wide, 'o'))}) ${from} offset 0) ${name}
-      where ${join(fits, ' and ')} ${cut}) page
+    select * from (${others.rows} where ${fits} ${cut}) page
     where (select rows from found) < ${count} and (select count(*) from others) <= ${few}
     union all
     select * from (${list.whole}) page
     where (select rows from found) < ${count} and (select count(*) from others) > ${few}`
 }
+
+/** Where to begin: the CTE `others`, up to one more than few, and a select of their rows. */
+type Others = { found: Fragment; rows: Fragment }
+
+function othersOf(wanted: Wanted, list: List, asked: readonly Relation[]): Others | undefined {
+  const { parts, query, order } = list
+  const wide = asked.find(({ filters, isBroad }) => !isBroad && asksWidely(filters, query))
+  if (wide) return byRelation(wide, list, behind(wanted, order))
+  if (parts && asksForPart(parts.filters, query)) return byPart(parts, list, behind(wanted, order))
+  return undefined
+}
+
+const byRelation = (wide: Relation, { rows, alias, query }: List, from: Fragment): Others => ({
+  found: sql`
+    others as materialized (
+      select ${named(wide)} from ${raw(wide.from)}
+      where ${conditions(wide.filters, query)} limit ${few + 1})`,
+  rows: sql`
+      select ${raw(alias)}.* from others o cross join lateral (
+        ${rows} and (${raw(wide.key)}) = (${raw(columnsOf(wide, 'o'))}) ${from} offset 0)
+        ${raw(alias)}`,
+})
+
+/**
+ * Planned as if all that have the part were wanted, which is by the index of parts; read as far as
+ * is asked for.
+ */
+const byPart = (
+  { filters, from, within }: Parts,
+  { alias, query }: List,
+  further: Fragment,
+): Others => ({
+  found: sql`
+    having_part as materialized (
+      select ${raw(alias)}.* from ${raw(from)} where ${conditions(filters, query)}),
+    others as materialized (
+      select * from having_part ${raw(alias)} where ${within} ${further} limit ${few + 1})`,
+  rows: sql`select * from others ${raw(alias)}`,
+})
 
 /** As a value for a row: PostgreSQL would make a join of a condition, and guess again. */
 const isOfOne = ({ filters, key, named, from }: Relation, query: object) => sql`

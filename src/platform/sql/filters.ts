@@ -12,6 +12,8 @@ export type Filter = {
   value: TSchema
   /** What a parameter without an operator means. */
   bare: string
+  /** All values that the column can have, where it is the id of a lookup. */
+  ids?: readonly number[]
 }
 export type Filters = Record<string, Filter>
 
@@ -67,6 +69,10 @@ const filter =
 
 const wholeNumber = Type.Unsafe<number | string>({ int64: true })
 export const intFilter = filter('bigint', wholeNumber)
+export const lookupFilter = (column: string, lookup: Readonly<Record<string, number>>): Filter => ({
+  ...intFilter(column),
+  ids: Object.values(lookup),
+})
 export const dateFilter = filter('date', Type.String({ format: 'date' }))
 export const dateTimeFilter = filter('timestamptz', Type.String({ format: 'date-time' }))
 export const textFilter = filter('text', Type.String({ minLength: 1, maxLength: 255 }))
@@ -104,6 +110,16 @@ export const asksFor = (filters: Filters, query: object) => given(filters, query
 export const asksWidely = (filters: Filters, query: object) =>
   given(filters, query).some(({ operator }) => operator !== 'equal' && operator !== 'in')
 
+/** What an index of parts finds rows by: three letters or digits in a row. */
+const part = /[\p{L}\p{N}]{3}/u
+const partOperators = ['contains', 'beginsWith', 'endsWith']
+
+/** Whether it asks for a part of a text that is long enough for that. */
+export const asksForPart = (filters: Filters, query: object) =>
+  given(filters, query).some(
+    ({ operator, value }) => partOperators.includes(operator) && part.test(String(value)),
+  )
+
 /**
  * What a query asks of a related record, as conditions on this one: its key is among those that the
  * other table has for it. None where the query asks nothing of the kind.
@@ -113,16 +129,40 @@ export const related = (filters: Filters, query: object, key: string, from: stri
     ? [sql`(${raw(key)}) in (select ${raw(from)} where ${conditions(filters, query)})`]
     : []
 
+type Operation = { operator: string; value: unknown }
+
 function given(filters: Filters, query: object) {
   return Object.entries(query).flatMap(([parameter, value]) => {
     const [name, operator] = parameter.split('.') as [string, string | undefined]
     const filter = filters[name]
-    return filter ? [{ filter, ...plainly(operator ?? filter.bare, value) }] : []
+    if (!filter) return []
+    const asked = { operator: operator ?? filter.bare, value }
+    return [{ filter, ...plainly(filter.ids ? amongIDs(filter.ids, asked) : asked) }]
   })
 }
 
+const leaves: Record<string, (id: bigint, value: bigint) => boolean> = {
+  notEqual: (id, value) => id !== value,
+  notIn: (id, value) => id !== value,
+  greaterThan: (id, value) => id > value,
+  greaterThanOrEqual: (id, value) => id >= value,
+  lessThan: (id, value) => id < value,
+  lessThanOrEqual: (id, value) => id <= value,
+}
+
+/** What is not a value is the others: an index finds rows by what they have, not by what not. */
+function amongIDs(ids: readonly number[], { operator, value }: Operation): Operation {
+  const isLeft = leaves[operator]
+  if (!isLeft) return { operator, value }
+  const values = [value].flat().map((one) => BigInt(one as number | string))
+  return {
+    operator: 'in',
+    value: ids.filter((id) => values.every((one) => isLeft(BigInt(id), one))),
+  }
+}
+
 /** A list of one is that one: of one value, not of a list, an index has the rows in order. */
-function plainly(operator: string, value: unknown): { operator: string; value: unknown } {
+function plainly({ operator, value }: Operation): Operation {
   if (!takesList(operator) || !Array.isArray(value) || value.length !== 1)
     return { operator, value }
   return { operator: operator === 'in' ? 'equal' : 'notEqual', value: value[0] }

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { rawParameter } from '../../platform/http/download.ts'
 import { paging } from '../../platform/http/paging.ts'
-import { lookupID } from '../../platform/lookup/lookups.ts'
+import { lookupID, lookups } from '../../platform/lookup/lookups.ts'
 import {
   DateTime,
   ExternalId,
@@ -13,7 +13,7 @@ import {
   text,
 } from '../../platform/shape/fields.ts'
 import type { Check } from '../../platform/shape/keywords.ts'
-import { dateTimeFilter, filterParameters, intFilter } from '../../platform/sql/filters.ts'
+import { dateTimeFilter, filterParameters, lookupFilter } from '../../platform/sql/filters.ts'
 import { reference } from '../../platform/sql/identify.ts'
 
 const owners = {
@@ -113,7 +113,7 @@ export const DocumentKey = Type.Object({
   ExternalOrganisationId: optional(ExternalId),
 })
 export const documentFilters = {
-  DocumentTypeID: intFilter('d.document_type_id'),
+  DocumentTypeID: lookupFilter('d.document_type_id', lookups.DocumentType),
   CreatedDate: dateTimeFilter('d.created_date'),
   UpdatedDate: dateTimeFilter('d.updated_date'),
 }
