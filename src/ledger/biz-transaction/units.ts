@@ -284,10 +284,10 @@ export const appendingOnePerAccount = (postings: Fragment) => sql`
     held as (
       update holding h set quantity = g.closing_quantity, invested_amount = g.closing_amount,
         cost_amount = g.closing_cost
-      from (${postings}) g where h.ctid = g.held_at),
+      from (${postings}) g where h.ctid = g.held_at and h.product_id = g.product_id),
     dated as (
       update ledger_account l set last_date = g.transaction_date
-      from (${postings}) g where l.ctid = g.account_at)`
+      from (${postings}) g where l.ctid = g.account_at and l.product_id = g.product_id)`
 
 /** Writes transactions into the midst of their accounts' history; `recount` must follow. */
 export const insertUncounted = (tx: Tx, productID: number, postings: Fragment) =>

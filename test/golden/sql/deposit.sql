@@ -156,7 +156,7 @@ g.conversion_factor, g.entry_fee_percentage, g.made_by_quantity, g.closing_quant
       null::numeric as carried_cost, null::smallint as conversion_method_id,
       null::numeric as conversion_factor, rate as entry_fee_percentage, made_by_quantity,
       held_at, account_at, closing_quantity, closing_amount, closing_cost, closing_gain
-    from ready) g where h.ctid = g.held_at),
+    from ready) g where h.ctid = g.held_at and h.product_id = g.product_id),
   dated as (
     update ledger_account l set last_date = g.transaction_date
     from (
@@ -167,7 +167,7 @@ g.conversion_factor, g.entry_fee_percentage, g.made_by_quantity, g.closing_quant
       null::numeric as carried_cost, null::smallint as conversion_method_id,
       null::numeric as conversion_factor, rate as entry_fee_percentage, made_by_quantity,
       held_at, account_at, closing_quantity, closing_amount, closing_cost, closing_gain
-    from ready) g where l.ctid = g.account_at), shown as  (
+    from ready) g where l.ctid = g.account_at and l.product_id = g.product_id), shown as  (
 select t.*, (select s from (select t.biz_transaction_id as "bizTransactionID",
   t.external_biz_transaction_id as "externalBizTransactionId",
   t.biz_transaction_type_id as "bizTransactionTypeID",
