@@ -37,9 +37,16 @@ const microsecondsOfTick = 10_000
 const ticks = (pids: readonly number[]) =>
   microsecondsOfTick *
   pids
-    .map((pid) =>
-      readFileSync(`/proc/${pid}/stat`, 'utf8')
-        .replace(/^.*\) /, '')
-        .split(' '),
-    )
-    .reduce((sum, figures) => sum + Number(figures[11]) + Number(figures[12]), 0)
+    .map(figuresOf)
+    .reduce((sum, figures) => sum + Number(figures[11] ?? 0) + Number(figures[12] ?? 0), 0)
+
+/** None of one that has just ended: PostgreSQL's own workers come and go. */
+function figuresOf(pid: number): string[] {
+  try {
+    return readFileSync(`/proc/${pid}/stat`, 'utf8')
+      .replace(/^.*\) /, '')
+      .split(' ')
+  } catch {
+    return []
+  }
+}
