@@ -117,6 +117,12 @@ describe('The history of an entity', () => {
         whole.data.map(({ auditID }: { auditID: number }) => auditID),
       )
     }
+    const exact = '1.123456789012345678'
+    const price = { investmentID: mine.investmentID, priceDate: '2026-01-02' }
+    only(await service.admin.post('/Investment/Price', { ...price, price: exact }))
+    const beside = await scoped.get('/Audit?PageSize=1000')
+    assert.ok(beside.text.includes(`"${exact}"`), 'figures beside a link keep their digits')
+    assert.doesNotMatch(beside.text, namesOf(hidden))
     only(await service.admin.put('/BizEntity', { ...made, name: 'Ann Other' }))
     await service.admin.delete(`/BizEntity?BizEntityID=${bizEntityID}`)
     const gone = await scoped.get(`${trail}&Order=desc&PageSize=2`)

@@ -11,6 +11,7 @@ const fields = [parentReference, dealerGroupReference].flatMap((how) => how.fiel
 /**
  * A page of changes without the parent links that GET /BizEntity would not show to the caller. The
  * trail itself keeps them, being sealed; what a link led to and is gone since, nobody can place.
+ * Figures of the trail are texts: none loses a digit by being read here.
  */
 export async function withoutHiddenParents(
   handle: Sql,
