@@ -2,7 +2,7 @@ import { Button, Group, Modal, PasswordInput, Stack, Switch, Text, TextInput } f
 import { useForm } from '@mantine/form'
 import { useQueryClient } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
-import { waits } from '../shared/api/write.ts'
+import { useIntent, waits } from '../shared/api/write.ts'
 import { LookupField } from '../shared/form/fields.tsx'
 import { bytes, count } from '../shared/format.ts'
 import { Failure, tellDone } from '../shared/view/Failure.tsx'
@@ -91,13 +91,14 @@ const outcomeOf = (made: unknown[]) => {
   return made.length === 1 ? 'The document is there.' : 'The documents are there.'
 }
 
-/** What came through stays through: trying again goes on where it stopped. */
+/** What came through stays through, also unheard: trying again goes on where it stopped. */
 function useUpload(files: File[], owner: Owner, onClose: () => void) {
   const client = useQueryClient()
   const [state, setState] = useState<{ busy: boolean; done: number; error?: unknown }>({
     busy: false,
     done: 0,
   })
+  const { intentFor, fulfilled } = useIntent()
   const made = useRef<Awaited<ReturnType<typeof create>>[]>([])
   const run = async ({ names, password, ...rest }: Values) => {
     let { done } = state
@@ -106,9 +107,10 @@ function useUpload(files: File[], owner: Owner, onClose: () => void) {
       for (const [i, file] of files.slice(done).entries()) {
         const at = done + i
         const body = { ...rest, ...owner, name: names[at], ...(password && { password }) }
-        const documentID = made.current[at] ?? (await create(body))
+        const documentID = made.current[at] ?? (await create(body, intentFor(JSON.stringify(body))))
         made.current[at] = documentID
-        if (documentID !== waiting) await send(documentID, file)
+        if (documentID !== waiting) await send(documentID, file, intentFor(String(documentID)))
+        fulfilled()
         setState({ busy: true, done: at + 1 })
       }
       done = files.length

@@ -84,6 +84,34 @@ describe('The console’s files', { skip }, () => {
     await page.getByText('No document here').waitFor()
   })
 
+  it('uploads once what is sent again because its answers were lost', async () => {
+    const lost = new Set(['/Document', '/Document/File'])
+    await page.route(/\/Document(\/File)?$/, async (route) => {
+      const { pathname } = new URL(route.request().url())
+      if (!lost.delete(pathname)) return route.continue()
+      await route.fetch()
+      return route.abort('connectionreset')
+    })
+    const text = file('deed.txt', 'text/plain', Buffer.from('Deed'))
+    const files = [file('deed.png', 'image/png', picture), text]
+    await page.locator('input[type=file]').setInputFiles(files)
+    for (const left of [1, 0]) {
+      await press('Upload')
+      await page.getByRole('alert').filter({ hasText: 'cannot be reached' }).waitFor()
+      assert.equal(lost.size, left)
+      await page.getByText('What you have entered stays').waitFor({ state: 'hidden' })
+    }
+    await press('Upload')
+    await page.getByText('The documents are there.').waitFor()
+    await page.unrouteAll()
+    browser.faults()
+    const { data } = await service.admin.get(`/Document/List?ProductID=${fund.productID}`)
+    assert.deepEqual(
+      data.map((one: { fileName: string }) => one.fileName),
+      ['deed.png', 'deed.txt'],
+    )
+  })
+
   it('checks a file with headings of its own, and tells what is wrong beside the row', async () => {
     const [first, second] = fund.accounts
     const rows = [

@@ -27,9 +27,22 @@ const emptyAsNull = (name: string, value: unknown) =>
 type Answer<T> = Envelope<T> | 'kept'
 
 /**
- * One write of the API. The same body pressed twice, or sent again because the connection broke,
- * carries the same Idempotency-Key and is done once; another body is another intent.
+ * The Idempotency-Key of a write: the same body pressed twice, or sent again because the connection
+ * broke, has the same and is done once; another body is another intent, and so is what comes after.
  */
+export function useIntent() {
+  const last = useRef({ body: '', intent: '' })
+  const intentFor = (body: string) => {
+    if (last.current.body !== body) last.current = { body, intent: newIntent() }
+    return last.current.intent
+  }
+  const fulfilled = () => {
+    last.current = { body: '', intent: '' }
+  }
+  return { intentFor, fulfilled }
+}
+
+/** One write of the API, done once however often it is sent. */
 export function useWrite<T = unknown>(
   method: 'post' | 'put',
   path: string,
@@ -37,11 +50,7 @@ export function useWrite<T = unknown>(
 ) {
   const client = useQueryClient()
   const saved = use(Saved)
-  const last = useRef({ body: '', intent: '' })
-  const intentFor = (body: string) => {
-    if (last.current.body !== body) last.current = { body, intent: newIntent() }
-    return last.current.intent
-  }
+  const { intentFor, fulfilled } = useIntent()
   return useMutation<Answer<T>, Error, unknown>({
     mutationFn: (body) => {
       const text = JSON.stringify(body, emptyAsNull)
@@ -50,7 +59,7 @@ export function useWrite<T = unknown>(
       return api[method]<T>(path, JSON.parse(text), intent)
     },
     onSuccess: async (answer) => {
-      last.current = { body: '', intent: '' }
+      fulfilled()
       saved()
       // What is on the page is read again first: what comes next may need what was just written.
       await client.invalidateQueries()
