@@ -70,11 +70,13 @@ export async function build() {
   const wanted = sha256(sources())
   const stamp = join(dist, '.built')
   if (read(stamp) === wanted) return
-  await locked(() => {
+  await locked(async () => {
     if (read(stamp) === wanted) return
     notice('Building.')
     const draft = join(dist, `.new-${process.pid}`)
     compile(draft)
+    const { bundle } = await import('./bundle.mjs')
+    await bundle(draft)
     // A build that was cut short here has no stamp, so the next start repeats it.
     fs.rmSync(stamp, { force: true })
     for (const name of fs.readdirSync(dist)) {
@@ -118,7 +120,7 @@ function sources() {
   const configs = fs.readdirSync(root).filter((name) => /^tsconfig.*\.json$/.test(name))
   return [...filesIn(inTree('src')), ...configs.map((name) => inTree(name))]
     .sort()
-    .concat(inTree('package-lock.json'))
+    .concat(inTree('package-lock.json'), inTree('scripts', 'bundle.mjs'))
 }
 
 function filesIn(folder) {

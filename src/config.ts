@@ -1,7 +1,8 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
-import { join, resolve } from 'node:path'
+import { resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { isTimeZone } from './time-zone.ts'
 
 /** The only reader of the environment. What it returns is checked and complete. */
@@ -110,7 +111,7 @@ export function readConfig(env: Environment = process.env): Config {
     ...mail(readers),
     eventDays: integer('REGISTRY_EVENT_DAYS', 90, 1, 3650),
     demo: flag('REGISTRY_DEMO', false),
-    consoleDir: join(import.meta.dirname, '..', 'dist', 'console'),
+    consoleDir: fileURLToPath(new URL('../dist/console', import.meta.url)),
     worker: flag('REGISTRY_WORKER', true),
     requireSecondFactor: flag('REGISTRY_REQUIRE_SECOND_FACTOR', false),
     logLevel: oneOf('REGISTRY_LOG_LEVEL', 'info', [
