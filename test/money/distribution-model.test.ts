@@ -13,6 +13,7 @@ import {
 } from '../support/distribution-model.ts'
 import { all, assertVerified, newFund, newPrice, only, poster } from '../support/ledger.ts'
 import { type Service, startService } from '../support/service.ts'
+import { walks } from '../support/walks.ts'
 
 let service: Service
 before(async () => {
@@ -66,8 +67,8 @@ type Round = Scenario['rounds'][number]
 describe('Random distributions', () => {
   it('come to what plain arithmetic comes to, through all stages', async () => {
     await fc.assert(fc.asyncProperty(scenario, play), {
-      numRuns: 60,
-      interruptAfterTimeLimit: 35_000,
+      numRuns: 20 * walks,
+      interruptAfterTimeLimit: 35_000 * walks,
       endOnFailure: true,
       includeErrorInReport: true,
     })

@@ -7,6 +7,7 @@ import { account, fundOf, newPaymentDetail } from '../support/distribution.ts'
 import { assertVerified, type Fund, poster } from '../support/ledger.ts'
 import { mend, paymentsOf, payOut, runBody } from '../support/payment-run.ts'
 import { type Service, startService } from '../support/service.ts'
+import { walks } from '../support/walks.ts'
 
 let service: Service
 let second: Service
@@ -48,8 +49,8 @@ type Step = typeof step extends fc.Arbitrary<infer T> ? T : never
 describe('Random steps of runs from two nodes at once', () => {
   it('put nothing into two runs, pay nobody twice, and leave all of it tied', async () => {
     await fc.assert(fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 25 }), play), {
-      numRuns: 20,
-      interruptAfterTimeLimit: 35_000,
+      numRuns: 8 * walks,
+      interruptAfterTimeLimit: 35_000 * walks,
       endOnFailure: true,
     })
     await assertVerified(service)

@@ -6,6 +6,7 @@ import { plainOf, shared } from '../support/distribution-model.ts'
 import { assertVerified, only } from '../support/ledger.ts'
 import { refused } from '../support/refused.ts'
 import { type Service, startService } from '../support/service.ts'
+import { walks } from '../support/walks.ts'
 import {
   abroad,
   investor,
@@ -56,8 +57,8 @@ type Holder = Scenario['holders'][number]
 describe('Random registers, rates and residual plans', () => {
   it('come to what plain arithmetic comes to, tie to the cent, and are taken back', async () => {
     await fc.assert(fc.asyncProperty(scenario, play), {
-      numRuns: 25,
-      interruptAfterTimeLimit: 30_000,
+      numRuns: 10 * walks,
+      interruptAfterTimeLimit: 30_000 * walks,
       endOnFailure: true,
       includeErrorInReport: true,
     })

@@ -9,6 +9,7 @@ import { runBody } from '../support/payment-run.ts'
 import { temporaryFolder } from '../support/process.ts'
 import { ended, workFor } from '../support/reports.ts'
 import { type Service, startService } from '../support/service.ts'
+import { walks } from '../support/walks.ts'
 import { investor, quoted, taxingFund, unquoted } from '../support/withholding.ts'
 import type { Data } from '../support/world.ts'
 
@@ -18,7 +19,7 @@ import type { Data } from '../support/world.ts'
  * again at its end with the moments of the first. Not a byte may differ, in any format.
  */
 const seed = Number(process.env.REGISTRY_KNOWN_SEED ?? Math.floor(Math.random() * 2 ** 31))
-const steps = Number(process.env.REGISTRY_KNOWN_STEPS ?? 48)
+const steps = Number(process.env.REGISTRY_KNOWN_STEPS ?? 24 * walks)
 const moments = Math.max(3, Math.floor(steps / 16))
 
 let state = seed
