@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { signerOf } from './access/audit/signer.ts'
-import { createFirstUser, type FirstUser } from './access/user/first-user.ts'
+import { createFirstUser, type FirstUser, wrongFirstName } from './access/user/first-user.ts'
 import { readAbsent } from './access/user/session.ts'
 import { buildApp } from './app.ts'
 import { type Config, ConfigError, readConfig, unknownWords } from './config.ts'
@@ -37,6 +37,7 @@ async function start() {
     const database = connect(config, server.service, log)
     stopping.unshift(() => database.close())
     await warnOfLittleRoom(config, database, log)
+    await refuseFirstName(config, database)
     const app = await buildApp(config, database, log, told.signal)
     const stopWorker = config.worker
       ? await startWorker({
@@ -80,6 +81,12 @@ async function warnOfLittleRoom(config: Config, { query }: Database, log: Log) {
   const [room] = await query<Room>(roomStatement)
   const message = room && lackOfRoom(room, connectionsOfNode(config))
   if (message) log.warn({ message }, 'the database may run out of connections')
+}
+
+/** Told only where the name would be given: a registry that has users comes up with any. */
+async function refuseFirstName({ adminUsername }: Config, database: Database) {
+  const words = await wrongFirstName(database, adminUsername)
+  if (words) throw new ConfigError(`Configuration: REGISTRY_ADMIN_USERNAME ${words}.`)
 }
 
 const tell = (...lines: string[]) => process.stdout.write(`${lines.join('\n')}\n`)

@@ -201,6 +201,22 @@ describe('the service on the server that DATABASE_URL names', () => {
     assert.equal(await stop(registry), 0)
   })
 
+  it('gives the first user no name taken for another, and starts where there is one', async () => {
+    const [named, connection] = ['REGISTRY_ADMIN_USERNAME', await emptyDatabase()]
+    for (const [name, words] of [
+      ['CLI', 'is what the audit trail calls the command line; choose another'],
+      ['ad\u200bmin', 'has a character that cannot be seen; write it without'],
+    ] as const) {
+      const refused = await refusedStart({ ...onDatabase(connection), [named]: name })
+      assert.deepEqual([refused.code, refused.words], [1, `Configuration: ${named} ${words}.\n`])
+      assert.deepEqual(await rowsOf(connection, 'select from app_user'), [])
+    }
+    for (const name of ['Olive', 'cli'])
+      assert.equal(await stop(await startRegistry({ ...onDatabase(connection), [named]: name })), 0)
+    const users = await rowsOf(connection, 'select username from app_user')
+    assert.deepEqual(users, [{ username: 'Olive' }])
+  })
+
   it('is stopped by a signal to npm as well', async () => {
     const registry = await npmStart(onDatabase(await freshDatabase()))
     assert.equal(await stop(registry), 0)

@@ -3,6 +3,7 @@ import type { Database } from '../../platform/sql/handle.ts'
 import { nothingLeft } from '../../platform/sql/render.ts'
 import { unitOfWork } from '../../platform/sql/unit-of-work.ts'
 import { generatePassword, hashPassword } from '../password/hash.ts'
+import { wrongName } from './schema.ts'
 
 export type FirstUser = { username: string; password: string; generated: boolean }
 
@@ -18,12 +19,20 @@ export async function createFirstUser(
   given: { username: string | undefined; password: string | undefined },
   show: (user: FirstUser) => void = () => {},
 ): Promise<void> {
-  const [known] = await database.query(sql`select 1 from app_user limit 1`)
-  if (known) return
+  if (await hasUsers(database)) return
   const password = given.password ?? generatePassword()
   const user = { username: given.username ?? 'admin', password, generated: !given.password }
   await insertFirst(database, user, await hashPassword(password), show)
 }
+
+/** What is wrong with the name for a first user that is still to be made. */
+export async function wrongFirstName(database: Database, username = 'admin') {
+  const words = wrongName(username)
+  return words && !(await hasUsers(database)) ? words : undefined
+}
+
+const hasUsers = async (database: Database) =>
+  (await database.query(sql`select 1 from app_user limit 1`)).length > 0
 
 async function insertFirst(
   database: Database,
