@@ -1,5 +1,6 @@
 import { Button } from '@mantine/core'
 import { useState } from 'react'
+import { useProductNames } from '../shared/api/products.ts'
 import type { ApprovalRule } from '../shared/api/types.ts'
 import { Edited } from '../shared/form/Edited.tsx'
 import { FormDrawer } from '../shared/form/FormDrawer.tsx'
@@ -30,7 +31,7 @@ export function Rules() {
         path="/ApprovalRule"
         params={{}}
         filters={[]}
-        columns={columns}
+        columns={columnsWith(useProductNames())}
         onOpen={setOpened}
         empty={
           <Empty title="Every change is made at once">
@@ -61,7 +62,9 @@ export function Rules() {
 /** A rule's amount is of no currency. */
 const usualPlaces = 2
 
-const columns: Column<ApprovalRule>[] = [
+type Names = ReturnType<typeof useProductNames>
+
+const columnsWith = (names: Names): Column<ApprovalRule>[] => [
   {
     id: 'what',
     title: 'What waits',
@@ -84,7 +87,7 @@ const columns: Column<ApprovalRule>[] = [
   {
     id: 'products',
     title: 'Products',
-    text: ({ productIDs }) => productIDs?.join(', ') ?? 'All',
+    text: ({ productIDs }) => names(productIDs),
   },
   {
     id: 'approvals',

@@ -59,8 +59,11 @@ describe('The console’s settings', { skip }, () => {
     await at('/settings/approval-rules', 'Approval rules')
     await page.getByRole('button', { name: 'Products', exact: true }).click()
     await page.getByLabel('Only from an amount of').fill('5000')
+    await choose('Products', 'Waits for somebody')
     await press('Save')
     await page.getByText('5,000.00').waitFor()
+    const rules = page.getByRole('table', { name: 'Approval rules' })
+    await rules.getByText('Waits for somebody', { exact: true }).waitFor()
     const [rule] = (await service.admin.get('/ApprovalRule')).data
     assert.deepEqual([rule.resource, rule.minimumAmount], ['Product', 5000])
     await page.getByRole('button', { name: 'Products', exact: true }).click()
