@@ -287,6 +287,15 @@ describe('The console’s settings', { skip }, () => {
     await press('New key')
     await page.getByLabel('Name').fill('Nightly prices')
     await page.getByLabel('Until').fill('2099-06-30')
+    const networks = page.getByRole('combobox', { name: 'Allowed networks' })
+    await networks.fill('203.0.113.0/33')
+    await networks.press('Enter')
+    await press('Make the key')
+    const wrong = page.getByText(/must be an address or a network such as/)
+    await wrong.nth(1).waitFor() // above the form and at its field
+    assert.deepEqual(await findings(page), [])
+    assert.equal(await networks.getAttribute('aria-invalid'), 'true')
+    await networks.press('Backspace')
     await press('Make the key')
     const key = (await page.locator('pre').last().textContent()) ?? ''
     assert.match(key, /^rk_/)

@@ -7,12 +7,18 @@ export const forPeople = (message: string) =>
     .replace('the sign that GET shows for it', 'the sign that it had')
     .replace(/ Send confirm: true .*$| If both are meant, send .*$/, '')
 
-/** Problems of an answer by the path of their field, as the form knows it: `a[0].b` is `a.0.b`. */
+/**
+ * Problems of an answer by the path of their field, as the form knows it: `a[0].b` is `a.0.b`. What
+ * is wrong with one value of a list is told at the list, too, which may be one field of the form.
+ */
 export function fieldErrors(error: unknown): Record<string, string> {
   if (!(error instanceof RegistryError)) return {}
   const named = error.problems.filter(({ field }) => field !== undefined)
   return Object.fromEntries(
-    named.map(({ field = '', message }) => [pathOf(field), forPeople(message)]),
+    named.flatMap(({ field = '', message }) => {
+      const path = pathOf(field)
+      return [path.replace(/\.\d+$/, ''), path].map((one) => [one, forPeople(message)])
+    }),
   )
 }
 
