@@ -1,7 +1,7 @@
 import { Anchor, Group, SimpleGrid, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
+import { type ReactNode, useState } from 'react'
 import { pointsOf, usePrices } from '../classes/prices.ts'
 import { distributionName, isDone } from '../distributions/words.ts'
 import { useNeeds } from '../frame/needs.ts'
@@ -18,7 +18,7 @@ import type {
   Product,
 } from '../shared/api/types.ts'
 import { sum } from '../shared/decimal.ts'
-import { beginOf, count, day, moment, monthOf, plain, price, today } from '../shared/format.ts'
+import { count, day, dayAgo, moment, monthOf, plain, price } from '../shared/format.ts'
 import { linkTo } from '../shared/link.ts'
 import { useMay } from '../shared/permission.ts'
 import { Bars } from '../shared/view/Bars.tsx'
@@ -349,12 +349,13 @@ function PendingNotices() {
   )
 }
 
-/** The last day's entries of the product, or of none: newest first. */
+/** The entries of the last 24 hours, of the product or of none: newest first. */
 function LastChanges() {
   const { productID } = useProduct()
+  const [since] = useState(dayAgo)
   const isOurs = (of: number | null) => of === null || of === productID
   const { data = [] } = useRead<Audit[]>('/Audit', {
-    'OccurredDate.greaterThanOrEqual': beginOf(today(null, -1)),
+    'OccurredDate.greaterThanOrEqual': since,
     PageSize: 100,
     Order: 'desc',
   })
@@ -368,7 +369,7 @@ function LastChanges() {
       actions={<More to="/settings/audit">Audit trail</More>}
     >
       {last.length === 0 ? (
-        <Empty title="Nothing since yesterday" />
+        <Empty title="Nothing in the last 24 hours" />
       ) : (
         <Stack gap={0} pb="xs">
           <Rows

@@ -52,6 +52,9 @@ export const today = (timeZone?: string | null, shiftDays = 0): string =>
     Date.now() + shiftDays * aDay,
   )
 
+/** The moment 24 hours ago, whatever the clocks did meanwhile. */
+export const dayAgo = () => new Date(Date.now() - aDay).toISOString()
+
 /** The moment at which a day of whoever looks begins; what is no day stays as it is. */
 export function beginOf(date: string, time = '00:00:00'): string {
   const begin = new Date(`${date}T${time}`)

@@ -75,6 +75,17 @@ describe('The console’s figures', { skip }, () => {
     await cell('6,000').waitFor()
   })
 
+  it('of the last changes are those of 24 hours, by no clock', async () => {
+    const { productID } = await fundWith([])
+    const asked = page.waitForRequest((request) => request.url().includes('/Audit?'))
+    const before = Date.now()
+    await at(`${productID}`, 'Fund')
+    const { searchParams } = new URL((await asked).url())
+    const since = Date.parse(searchParams.get('OccurredDate.greaterThanOrEqual') ?? '')
+    const aDay = 86_400_000
+    assert.ok(since >= before - aDay && since <= Date.now() - aDay, new Date(since).toISOString())
+  })
+
   /** Figures that are cut, and headings that do not stand over them. */
   const wrongIn = (table: Locator) =>
     table.evaluate((list) => {
