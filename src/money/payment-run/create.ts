@@ -172,12 +172,13 @@ export async function dropEmpty(tx: Tx, productID: number, own: (alias: string) 
   )
   await tx.query(sql`delete from payment p where ${own('p')} and not exists (${items})`)
   await tx.query(sql`
-    update payment p set amount = s.amount, tax_amount = s.tax_amount
-    from (
+    with summed as materialized (
       select m.payment_id, sum(m.amount) as amount, sum(m.tax_amount) as tax_amount
       from payment t join payment_item m
         on m.product_id = ${productID} and m.payment_id = t.payment_id
-      where ${own('t')} group by m.payment_id) s
+      where ${own('t')} group by m.payment_id)
+    update payment p set amount = s.amount, tax_amount = s.tax_amount
+    from summed s
     where ${own('p')} and s.payment_id = p.payment_id
       and (s.amount, s.tax_amount) <> (p.amount, p.tax_amount)`)
 }
