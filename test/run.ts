@@ -16,7 +16,7 @@ import { measureSlowness } from './support/patience.ts'
  */
 const compiled = '.tested'
 /** Files to a process: to load the service and warm it up takes longer than most of them do. */
-const inGroup = 4
+const inGroup = 6
 /** What takes longest comes first, each in another process: none is left alone at the end. */
 const longest = `console/pages operations/start access/authorization crash console/settings
   records/report-worker console/areas money/distribution-job-crash console/day
