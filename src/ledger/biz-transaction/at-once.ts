@@ -1,20 +1,17 @@
 import sql, { empty, raw } from 'sql-template-tag'
-import { investmentReference } from '../../catalogue/investment/schema.ts'
-import { productReference } from '../../catalogue/product/schema.ts'
-import { accountReference } from '../../parties/account/reference.ts'
-import { standing } from '../../parties/account/standing.ts'
-import { type Actor, withinScope } from '../../platform/actor.ts'
+import type { Actor } from '../../platform/actor.ts'
 import { lookups } from '../../platform/lookup/lookups.ts'
 import { insertEventRows } from '../../platform/sql/event.ts'
 import { type Form, filled, filledOnce, keptForms } from '../../platform/sql/form.ts'
 import type { Fragment, Once, Tx } from '../../platform/sql/handle.ts'
-import { type NameColumns, type Reference, recordNamed } from '../../platform/sql/identify.ts'
-import { arraysOf, recordsetOf } from '../../platform/sql/recordset.ts'
+import { arraysOf } from '../../platform/sql/recordset.ts'
+import { arrayOfRecords } from '../../platform/sql/render.ts'
 import { insertKeyRows, tryKey } from '../../platform/sql/retry-keys.ts'
 import { insertAuditRows, type Outcome } from '../../platform/sql/unit-of-work.ts'
-import { singleLegs, unimpeded } from './figures.ts'
+import { unimpeded } from './figures.ts'
 import type { Naming } from './naming.ts'
-import { type Asked, type AtOnce, columns, type Row, rowOf, rowsOf, types } from './posting-rows.ts'
+import { type Asked, type AtOnce, columns, type Row, rowOf, rowsOf } from './posting-rows.ts'
+import { arrayOf, later, type Shape, singly, together } from './resolve-at-once.ts'
 import { shownRows } from './sql.ts'
 import { appending, appendingOnePerAccount, closingsAfter, heldBy } from './units.ts'
 
@@ -58,16 +55,6 @@ export function appendAtOnce(actor: Actor, naming: Naming, list: readonly Asked[
   return (tx: Tx) => tx.query<Appended>(statement)
 }
 
-/** What the text depends on: statements of one shape differ in their values alone. */
-type Shape = {
-  naming: Naming
-  /** The columns of its rows that have any value. */
-  used: readonly string[]
-  /** An account is in it more than once: its postings are counted one after another. */
-  hasRepeats: boolean
-  isScoped: boolean
-}
-
 const formOf = keptForms()
 const keyOf = ({ naming, used, hasRepeats, isScoped }: Shape) =>
   `${naming.account} ${naming.investment} ${naming.product} ${used} ${hasRepeats} ${isScoped}`
@@ -107,20 +94,12 @@ function statement(actor: Actor, naming: Naming, requests: readonly AtOnce[]): F
   )
 }
 
-/** They stand in the text for what comes with each run. */
-const later = {
-  products: Symbol('products'),
-  size: Symbol('size'),
-  resource: Symbol('resource'),
-  event: Symbol('event'),
-}
-
 /**
  * Several requests of one posting each, or one of several: the statement is made for either, since
  * to gather what is alone costs more than to write it.
  */
 const postForm = (shape: Shape, isArray: boolean, isKeyed: boolean): Form => sql`
-    with ${singleLegs(resolved(shape), found)},
+    with ${isArray ? together(shape) : singly(shape)},
     ${fit(isKeyed)}, ${locked}, ${isArray ? wholeArray : eachByItself},
     ${appendingOf(shape)}, shown as ${isArray ? raw('materialized') : empty} (${shown}),
     ${isArray ? toldTogether : toldOneByOne},
@@ -133,8 +112,8 @@ const postForm = (shape: Shape, isArray: boolean, isKeyed: boolean): Form => sql
     select request, json, count from told`
 
 const appendOf = (shape: Shape): Fragment => sql`
-    with ${singleLegs(resolved(shape), found)},
-    ${fit(false)}, ${locked}, ${numbered(empty, empty)}, ${appendingOf(shape)}
+    with ${singly(shape)},
+    ${fit(false)}, ${locked}, ${numbered('ready', empty)}, ${appendingOf(shape)}
     select place, product_id as "productID", id from ready`
 
 const appendingOf = ({ hasRepeats }: Shape) =>
@@ -146,74 +125,6 @@ const raised = sql`,
       select ${later.event}::text, ${later.resource}::text, product_id,
         array_agg(biz_transaction_id order by place), null::json, user_id
       from shown group by product_id, user_id`)})`
-
-const arrayOf: Readonly<Record<string, symbol>> = Object.fromEntries(
-  columns.map((name) => [name, Symbol(name)]),
-)
-
-/** The postings with product, account and investment found. */
-function resolved({ naming, used, isScoped }: Shape): Fragment {
-  const visible = isScoped ? withinScope(sql`${later.products}`, 'r.product_id') : sql`true`
-  const { account, investment, product } = naming
-  const native = (column: string) => column.endsWith('_id') && !/^external/.test(column)
-  const typeOf = (column: string) => (native(column) ? 'bigint' : 'text')
-  const all: Readonly<Record<string, string>> = {
-    ...types,
-    account_name: typeOf(account),
-    investment_name: typeOf(investment),
-    product_name: typeOf(product ?? 'product_id'),
-  }
-  const given = used.map((name): [string, string] => [name, all[name]!])
-  // To hand over nothing in a dozen columns costs as much as what there is.
-  const unused = columns.filter((name) => !used.includes(name))
-  const inProduct = product ? 'p.id' : 'null::int'
-  const byProduct = { value: 'g.product_name', productID: 'null::int' }
-  const byAccount = { value: 'g.account_name', productID: inProduct }
-  const byInvestment = { value: 'g.investment_name', productID: 'a."productID"' }
-  const named = ({ identity }: Reference, column: string, by: NameColumns, others?: string[]) =>
-    recordNamed(identity, column, by, visible, others)
-  const beside = (one: Fragment, alias: string) => sql`cross join lateral (${one}) ${raw(alias)}`
-  return sql`
-    select g.*, a.id as account_id, a."productID" as product_id, i.id as investment_id,
-      null::numeric as factor, false as carries, ${standing('a', 'e')} as found_standing,
-      a.external_account_id, a.account_number, e.name as biz_entity_name,
-      i.external_investment_id, i.security_code, i.name as investment_title,
-      p.time_zone as found_time_zone, p.locked_date as found_locked_date,
-      p.is_active as found_product_is_active, p.external_product_id as found_product,
-      i.is_active as found_is_active, i.currency_id as found_currency_id,
-      i.unit_decimals as found_unit_decimals, i.maximum_price_age_days as found_price_age
-      ${raw(unused.map((name) => `, null::${all[name]} as ${name}`).join(''))}
-    from ${recordsetOf(
-      'g',
-      Object.fromEntries(given),
-      used.map((name) => arrayOf[name]!),
-    )}
-    ${product ? beside(named(productReference, product, byProduct, ofProduct), 'p') : empty}
-    ${beside(named(accountReference, account, byAccount, ofAccount), 'a')}
-    ${product ? empty : beside(productOfAccount, 'p')}
-    cross join lateral (
-      select name, biz_entity_status_id from biz_entity
-      where biz_entity_id = a.biz_entity_id limit 1) e
-    ${beside(named(investmentReference, investment, byInvestment, ofInvestment), 'i')}`
-}
-
-/** What is told of them and what they depend on: read once, where they are found. */
-const ofAccount = ['biz_entity_id', 'account_status_id', 'external_account_id', 'account_number']
-const ofInvestment = [
-  ...['external_investment_id', 'security_code', 'name', 'is_active', 'currency_id'],
-  ...['unit_decimals', 'maximum_price_age_days'],
-]
-const ofProduct = ['time_zone', 'locked_date', 'is_active', 'external_product_id']
-const productOfAccount = sql`
-      select ${raw(ofProduct.join(', '))} from product where product_id = a."productID" limit 1`
-const found = {
-  terms: sql`
-        select g.found_is_active as is_active, g.found_currency_id as currency_id,
-          g.found_unit_decimals as unit_decimals, g.found_price_age as maximum_price_age_days,
-          g.found_time_zone as time_zone, g.found_locked_date as locked_date,
-          g.found_product_is_active as product_is_active, g.found_product as external_product_id`,
-  standing: sql`select g.found_standing as standing`,
-}
 
 const isUnimpeded = unimpeded('s')
 /** As many digits as figures may have before the point. */
@@ -231,12 +142,13 @@ const carried = raw(
 /**
  * What nothing speaks against, as the statement sees it. Of an investment without any holding the
  * decimals can still be changed, and an account without a row of the ledger must get one: both are
- * left to `post`. The version of an account's row is what everything read here depends on.
+ * left to `post`. The version of an account's row is what everything read here depends on. Behind a
+ * fence, since the planner would else put the divisions of each figure into every condition on it.
  */
 const fit = (keyed: boolean) => sql`
     fit as (
       select ${carried}, l.version, l.account_at, h.*
-      from single s
+      from (select * from single offset 0) s
       cross join lateral (
         select ctid as account_at, xmin as version, last_date from ledger_account
         where product_id = s.product_id and account_id = s.account_id limit 1) l
@@ -274,15 +186,18 @@ const locked = sql`
  * may meet an external id that somebody is writing at this moment, and waits for it: briefly, where
  * a caller waits for the statement.
  */
-const numbered = (briefly: Fragment, rows: Fragment) => sql`
-    ready as materialized (
+const numbered = (name: string, briefly: Fragment) => sql`
+    ${raw(name)} as materialized (
       select g.*, nextval('biz_transaction_biz_transaction_id_seq') as id,
         ${closingsAfter('g.own_quantity', 'g.own_amount')}
       from ${briefly}
-        (select * from locked ${rows} order by place) g)`
+        (select * from locked order by place) g)`
 const briefly = raw(`(select set_config('lock_timeout', '100ms', true)) briefly,`)
-const eachByItself = numbered(briefly, empty)
-const wholeArray = numbered(briefly, sql`where (select count(*) from locked) = ${later.size}::int`)
+const eachByItself = numbered('ready', briefly)
+/** All of an array or none: what is numbered in vain leaves a gap. */
+const wholeArray = sql`${numbered('counted', briefly)},
+    ready as not materialized (
+      select * from counted where (select count(*) from counted) = ${later.size}::int)`
 
 const postings = sql`
       select product_id, id, external_id, type_id, null::bigint as parent_id, account_id,
@@ -322,7 +237,7 @@ const shown = shownRows(
 const toldOneByOne = sql`
     told as materialized (
       select request, user_id, 1 as count, product_id, biz_transaction_id as resource_id,
-        null::bigint[] as resource_ids, '[' || to_json(shown)::text || ']' as json, username,
+        null::bigint[] as resource_ids, '[' || shown || ']' as json, username,
         operation, request_id, changes, key, fingerprint
       from shown)`
 
@@ -332,7 +247,7 @@ const toldTogether = sql`
         case when min(product_id) = max(product_id) then min(product_id) end as product_id,
         null::bigint as resource_id,
         array_agg(biz_transaction_id order by place) as resource_ids,
-        json_agg(shown order by place)::text as json, max(username) as username,
+        ${arrayOfRecords(raw('shown'), ' order by place')} as json, max(username) as username,
         max(operation) as operation, max(request_id) as request_id, max(changes) as changes,
         max(key) as key, max(fingerprint) as fingerprint
       from shown having count(*) > 0)`

@@ -87,8 +87,20 @@ const termsOfInvestment = sql`
         from investment i join product p on p.product_id = i.product_id
         where i.investment_id = g.investment_id limit 1`
 
+/** The newest price of an investment up to a day. */
+export const priceOn = (investmentID: string, day: string) =>
+  raw(`
+        select price_date, price as plain_price, application_price, redemption_price
+        from investment_price p
+        where p.investment_id = ${investmentID} and p.price_date <= ${day}
+        order by p.price_date desc limit 1`)
+
 /** What is so around legs g: read for each, or by whoever has found it with them. */
-const around = { terms: termsOfInvestment, standing: standingOfAccount }
+const around = {
+  terms: termsOfInvestment,
+  standing: standingOfAccount,
+  price: priceOn('g.investment_id', 'g.transaction_date'),
+}
 
 /**
  * Price, units and money of every leg by itself, as a list of CTEs that ends with `single`: its
@@ -97,7 +109,7 @@ const around = { terms: termsOfInvestment, standing: standingOfAccount }
  * investment's decimals and money to the currency's, half away from zero. Dividends are widened
  * before a division, since a quotient is only as long as its operands and would be rounded twice.
  */
-export const singleLegs = (given: Fragment, { terms, standing } = around): Fragment => sql`
+export const singleLegs = (given: Fragment, { terms, standing, price } = around): Fragment => sql`
     known as (
       select g.*, i.is_active, i.currency_id, i.product_is_active, i.external_product_id,
         s.standing,
@@ -120,11 +132,7 @@ export const singleLegs = (given: Fragment, { terms, standing } = around): Fragm
       from (${given}) g
       cross join lateral (${terms}) i
       cross join lateral (${standing}) s
-      left join lateral (
-        select price_date, price as plain_price, application_price, redemption_price
-        from investment_price p
-        where p.investment_id = g.investment_id and p.price_date <= g.transaction_date
-        order by p.price_date desc limit 1) v on true),
+      left join lateral (${price}) v on true),
     charged as (
       select *, coalesce(round(fee, cents), round(asked_amount * rate * 0.01, cents), 0) as charge
       from known),

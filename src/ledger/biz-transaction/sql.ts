@@ -7,7 +7,7 @@ import { askedOfOthers, pageByOthers, type Relation } from '../../platform/sql/b
 import { conditions } from '../../platform/sql/filters.ts'
 import type { Fragment, Sql } from '../../platform/sql/handle.ts'
 import { type LedgerScope, page, renderPage, type Wanted } from '../../platform/sql/paging.ts'
-import { arrayOf, columns, type Shown } from '../../platform/sql/render.ts'
+import { arrayOf, listed, recordOf, type Shown, shownFields } from '../../platform/sql/render.ts'
 import { byProduct, inOneProduct } from '../../platform/sql/spread.ts'
 import { asksSince, pageSince } from './by-date.ts'
 import { createdBetween, pageCreatedBetween } from './by-moment.ts'
@@ -27,8 +27,8 @@ export const nameArray = (values: Record<string, number>) => {
   return `(array[${names.map(([name]) => `'${name}'`).join(', ')}])`
 }
 
-const transactionColumns = (showClosing: boolean) =>
-  columns(BizTransaction, 't', {
+const transactionFields = (showClosing: boolean) =>
+  shownFields(BizTransaction, 't', {
     typeName: ofKind('t.biz_transaction_type_id', ({ name }) => name),
     movementReasonCode: ofKind('t.biz_transaction_type_id', ({ code }) => code),
     transactionDate: `t.transaction_date::timestamp at time zone 'UTC'`,
@@ -47,8 +47,8 @@ const transactionColumns = (showClosing: boolean) =>
     accountClosingAmount: showClosing ? 's.amount' : 'null::numeric',
     accountClosingQuantity: showClosing ? 's.quantity' : 'null::numeric',
   })
-const withClosing = transactionColumns(true)
-const withoutClosing = transactionColumns(false)
+const withClosing = transactionFields(true)
+const withoutClosing = transactionFields(false)
 
 /**
  * What a transaction shows of the records it belongs to, looked up row by row: a planner that
@@ -160,7 +160,7 @@ export async function readTransactions(
     if (created) return pageCreatedBetween(created, { within, near }, wanted)
     return isSince && only !== undefined ? pageSince(within, query, wanted) : undefined
   }
-  const shown = ShowClosing ? withClosing : withoutClosing
+  const fields = ShowClosing ? withClosing : withoutClosing
   const closings = KnownAt ? withClosingsOf : () => withClosings
   return renderPage(handle, query, {
     key: ['bizTransactionID'],
@@ -181,8 +181,9 @@ export async function readTransactions(
       ${page(wanted, 'biz_transaction t', 't.biz_transaction_id')}`,
       }),
     show: (rows) => sql`
-        select ${shown} from (${rows}) t ${withNames}
+        select ${listed(fields)} from (${rows}) t ${withNames}
         ${ShowClosing ? closings(rows) : empty} order by t.biz_transaction_id`,
+    fields,
   })
 }
 
@@ -198,11 +199,11 @@ const statusIs = (status: keyof typeof lookups.BizTransactionStatus) =>
   raw(`t.biz_transaction_status_id = ${lookups.BizTransactionStatus[status]}`)
 
 /**
- * Rows t of a select as answers show them, in a column `shown` beside those the select has. Their
- * names are looked up, unless whoever has them says where.
+ * Rows t of a select with the JSON that answers show of them, in a column `shown` beside those the
+ * select has. Their names are looked up, unless whoever has them says where.
  */
 export const shownRows = (rows: Fragment, names = withNames): Fragment => sql`
-  select t.*, (select s from (select ${withoutClosing}) s) as shown from (${rows}) t ${names}`
+  select t.*, ${recordOf(withoutClosing)} as shown from (${rows}) t ${names}`
 
 type Asked = { request: number; productID: number; id: number }
 
@@ -224,7 +225,7 @@ const renderOfProduct = (handle: Sql, productID: number, wanted: (Asked & { plac
   handle.query<Rendered>(
     inOneProduct(
       sql`
-      select r.request, r.place, to_json(r.shown)::text as json from (${shownRows(sql`
+      select r.request, r.place, r.shown as json from (${shownRows(sql`
         select t.*, w.request, w.place
         from unnest(${wanted.map(({ request }) => request)}::int[],
           ${wanted.map(({ place }) => place)}::int[], ${wanted.map(({ id }) => id)}::bigint[])

@@ -8,7 +8,7 @@ import { askedOfOthers, pageByOthers, type Relation } from '../../platform/sql/b
 import { conditions } from '../../platform/sql/filters.ts'
 import type { Fragment, Sql } from '../../platform/sql/handle.ts'
 import { pageBy, renderPage } from '../../platform/sql/paging.ts'
-import { columns } from '../../platform/sql/render.ts'
+import { listed, shownFields } from '../../platform/sql/render.ts'
 import { counts } from '../biz-transaction/kinds.ts'
 import { accountFilters, ownerFilters } from '../biz-transaction/schema.ts'
 import { heldBack } from '../on-hold/held.ts'
@@ -19,7 +19,7 @@ const value = `case when v.price is null then h.invested
   else round(h.quantity * v.price, minor_units(i.currency_id)) end`
 const gain = `case when v.price is not null then ${value} - h.cost end`
 
-const holdingColumns = columns(Holding, 'h', {
+const holdingFields = shownFields(Holding, 'h', {
   bizEntityID: 'a.biz_entity_id',
   externalBizEntityId: 'a.external_biz_entity_id',
   bizEntityName: 'a.biz_entity_name',
@@ -100,7 +100,7 @@ export function readHoldings(handle: Sql, actor: Actor, query: HoldingQuery) {
       return pageByOthers(wanted, { alias: 'h', order, rows, own, relations, query, whole })
     },
     show: (rows) => sql`
-      select ${holdingColumns}
+      select ${listed(holdingFields)}
       from (${rows}) h
       ${itsProduct}
       cross join lateral (select coalesce(${date ?? null}::date, ${today('p')}) as date) d
@@ -113,6 +113,7 @@ export function readHoldings(handle: Sql, actor: Actor, query: HoldingQuery) {
       cross join lateral (${distributionsOf}) x
       cross join lateral (${heldBack('h', sql`d.date`)}) k
       order by h.product_id, h.account_id, h.investment_id`,
+    fields: holdingFields,
   })
 }
 

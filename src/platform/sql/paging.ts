@@ -3,7 +3,7 @@ import { invalid } from '../refusal.ts'
 import { isDate } from '../shape/dates.ts'
 import { bytesColumn } from './bytes.ts'
 import type { Fragment, Sql } from './handle.ts'
-import { type Answer, arrayOf } from './render.ts'
+import { type Answer, arrayOf, arrayOfRecords, type Field, recordOfRow } from './render.ts'
 import { inOneProduct } from './spread.ts'
 
 /** What a request may say about the page it wants. */
@@ -65,6 +65,8 @@ type List = {
   rows: (wanted: Wanted, within: Fragment) => Fragment
   /** The records of the rows, where the rows are not records yet. */
   show?: (rows: Fragment) => Fragment | Promise<Fragment>
+  /** Those that the records have, where they are known: their JSON is then made from them. */
+  fields?: readonly Field[]
 }
 
 type Page = { [bytesColumn]: Buffer; count: number; last: string | null }
@@ -113,7 +115,7 @@ async function inOne(
   const shown = await shownBy(list)(rows)
   const [found] = await handle.query<Page>(
     placed(sql`
-    select coalesce(json_agg(r${raw(newestFirst(wanted, list.key))}), '[]')::text as ${bytes},
+    select ${arrayOfRecords(recordOfRow(list.fields), newestFirst(wanted, list.key))} as ${bytes},
       count(*)::int as count, ${raw(lastKey(wanted, list.key))} as last
     from (${shown}) r`),
   )
@@ -155,7 +157,13 @@ async function inParts(
     after = passed.at(-1)!.key
     skip -= BigInt(size)
   }
-  const found = await firstOf(handle, list, { ...wanted, after }, products, isRecord)
+  const found = await firstOf(
+    handle,
+    list,
+    { ...wanted, after },
+    products,
+    recordOfRow(list.fields),
+  )
   const last = found.at(-1)
   return {
     [bytesColumn]: Buffer.from(arrayOf(found.map(({ json }) => json))),
@@ -166,7 +174,6 @@ async function inParts(
 
 type Found = { json: string; key: Key }
 const isKey = raw('null')
-const isRecord = raw('to_json(r)::text')
 
 /** The first records of all products: no more than those of each can be among them. */
 async function firstOf(

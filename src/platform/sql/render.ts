@@ -28,25 +28,36 @@ export const columnOf = (field: string) =>
     .replace(/([A-Z])([A-Z][a-z])/g, '$1_$2')
     .toLowerCase()
 
+/** A field of a record: its API name, where it comes from, and how that gets into JSON. */
+export type Field = { name: string; source: string; written: Written }
+/** As it stands; in quotes; as a text that may have anything in it; or as JSON that it is already. */
+type Written = 'plainly' | 'quoted' | 'escaped' | 'made'
+
 /**
- * The select list of a record's fields, each under its API name and in the record's order. Made
- * once per resource, at start: it depends on nothing a request brings. `elsewhere` says where the
- * fields come from that are not the record's own columns.
+ * The fields of a record, in its order. Made once per resource, at start: they depend on nothing a
+ * request brings. `elsewhere` says where the fields come from that are not its own columns.
  */
+export const shownFields = (
+  schema: TObject,
+  alias: string,
+  elsewhere: Record<string, string> = {},
+): readonly Field[] =>
+  Object.entries(schema.properties)
+    .filter(([name, field]) => name in elsewhere || isOneValue(ownNode(field)))
+    .map(([name, field]) => {
+      const column = elsewhere[name] ?? `${alias}.${columnOf(name)}`
+      return { name, source: shownAs(field, column), written: writtenAs(field) }
+    })
+
+/** The select list of fields, each under its API name. */
+export const listed = (fields: readonly Field[]): Fragment =>
+  raw(fields.map(({ name, source }) => `${source} as "${name}"`).join(', '))
+
 export const columns = (
   schema: TObject,
   alias: string,
   elsewhere: Record<string, string> = {},
-): Fragment =>
-  raw(
-    Object.entries(schema.properties)
-      .filter(([name, field]) => name in elsewhere || isOneValue(ownNode(field)))
-      .map(([name, field]) => {
-        const source = elsewhere[name] ?? `${alias}.${columnOf(name)}`
-        return `${shownAs(field, source)} as "${name}"`
-      })
-      .join(', '),
-  )
+): Fragment => listed(shownFields(schema, alias, elsewhere))
 
 /** How a column is shown, by its field's schema. */
 function shownAs(field: TSchema, column: string): string {
@@ -54,6 +65,47 @@ function shownAs(field: TSchema, column: string): string {
   if (encrypted) return maskOf(column)
   if (format === 'date-time') return utc(column)
   return decimal ? `trim_scale(${column})` : column
+}
+
+function writtenAs(field: TSchema): Written {
+  const { type, format, decimal } = ownNode(field)
+  if (format === 'date-time') return 'quoted'
+  return decimal || type === 'integer' || type === 'boolean' ? 'plainly' : 'escaped'
+}
+
+/**
+ * A record as the text of its JSON, the same that to_json of a row of these fields writes: that
+ * finds out anew for every value of every row how its type is written, which takes half its time.
+ */
+export const recordOf = (fields: readonly Field[]): Fragment => raw(recordText(fields))
+
+function recordText(fields: readonly Field[]): string {
+  const parts = fields.flatMap((field, i) => [
+    `'${i === 0 ? '{' : ','}"${field.name}":'`,
+    jsonOf(field),
+  ])
+  return joined([...parts, "'}'"])
+}
+
+/** A function of PostgreSQL takes no more than 100 arguments. */
+function joined(parts: readonly string[]): string {
+  if (parts.length <= 100) return `concat(${parts.join(', ')})`
+  return `concat(${joined(parts.slice(0, 99))}, ${joined(parts.slice(99))})`
+}
+
+/** The same of a row r in which the fields have their API names; or of any row. */
+export const recordOfRow = (fields: readonly Field[] | undefined): Fragment =>
+  fields
+    ? recordOf(fields.map((field) => ({ ...field, source: `r."${field.name}"` })))
+    : raw('to_json(r)::text')
+
+/** Records as the text of an array, as json_agg writes it; in an order, where one is given. */
+export const arrayOfRecords = (record: Fragment, order = ''): Fragment =>
+  sql`coalesce('[' || string_agg(${record}, E', \\n '${raw(order)}) || ']', '[]')`
+
+function jsonOf({ source, written }: Field): string {
+  if (written === 'quoted') return `coalesce('"' || ${source} || '"', 'null')`
+  return `coalesce(${written === 'escaped' ? `to_json(${source})` : source}::text, 'null')`
 }
 
 /** The column beside a sealed one, with what answers show of it. */

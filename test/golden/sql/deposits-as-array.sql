@@ -19,24 +19,19 @@
           then coalesce(v.redemption_price, v.plain_price)
         else coalesce(v.application_price, v.plain_price) end) as unit_price
     from (
-  select g.*, a.id as account_id, a."productID" as product_id, i.id as investment_id,
-    null::numeric as factor, false as carries, case
+  with accounted as materialized (
+  select g.*, a.id as account_id, a."productID" as product_id, null::numeric as factor,
+    false as carries, case
   when a.account_status_id = 3
     or e.biz_entity_status_id = 4 then 'closed'
   when a.account_status_id = 2
     or e.biz_entity_status_id = 3 then 'suspended'
-  else 'open' end as found_standing,
-    a.external_account_id, a.account_number, e.name as biz_entity_name,
-    i.external_investment_id, i.security_code, i.name as investment_title,
-    p.time_zone as found_time_zone, p.locked_date as found_locked_date,
-    p.is_active as found_product_is_active, p.external_product_id as found_product,
-    i.is_active as found_is_active, i.currency_id as found_currency_id,
-    i.unit_decimals as found_unit_decimals, i.maximum_price_age_days as found_price_age
+  else 'open' end as found_standing, a.external_account_id,
+    a.account_number, e.name as biz_entity_name
     , null::numeric as quantity, null::numeric as price, null::numeric as fee, null::numeric as fee_override, null::numeric as fee_percentage, null::numeric as fee_discount, null::boolean as made_by_quantity, null::text as key, null::text as fingerprint
   from unnest($1::int[],$2::int[],$3::smallint[],$4::bigint[],$5::bigint[],$6::bigint[],$7::date[],$8::numeric[],$9::text[],$10::text[],$11::int[],$12::text[],$13::text[],$14::text[],$15::text[]) g ("place", "request", "type_id", "account_name", "investment_name", "product_name", "transaction_date", "amount", "external_id", "comment", "user_id", "username", "operation", "request_id", "changes")
   cross join lateral (
 select r.product_id as id
-  , r.time_zone, r.locked_date, r.is_active, r.external_product_id
 from product r
 where r.product_id = g.product_name and true and true limit 1) p
   cross join lateral (
@@ -46,12 +41,33 @@ from account r
 where r.account_id = g.account_name and (p.id is null or r.product_id = p.id) and true limit 1) a
   cross join lateral (
     select name, biz_entity_status_id from biz_entity
-    where biz_entity_id = a.biz_entity_id limit 1) e
+    where biz_entity_id = a.biz_entity_id limit 1) e),
+  common as materialized (
+    select g.product_id as in_product, g.investment_name as by_name, g.transaction_date as on_day,
+    i.id as investment_id, i.external_investment_id, i.security_code,
+    i.name as investment_title, i.is_active as found_is_active,
+    i.currency_id as found_currency_id, i.unit_decimals as found_unit_decimals,
+    i.maximum_price_age_days as found_price_age, p.time_zone as found_time_zone,
+    p.locked_date as found_locked_date, p.is_active as found_product_is_active,
+    p.external_product_id as found_product, v.*
+    from (select distinct product_id, investment_name, transaction_date from accounted) g
+  cross join lateral (
+    select time_zone, locked_date, is_active, external_product_id from product
+    where product_id = g.product_id limit 1) p
   cross join lateral (
 select r.investment_id as id , r.product_id as "productID"
   , r.external_investment_id, r.security_code, r.name, r.is_active, r.currency_id, r.unit_decimals, r.maximum_price_age_days
 from investment r
-where r.investment_id = g.investment_name and (a."productID" is null or r.product_id = a."productID") and true limit 1) i) g
+where r.investment_id = g.investment_name and (g.product_id is null or r.product_id = g.product_id) and true limit 1) i
+    left join lateral (
+      select price_date, price as plain_price, application_price, redemption_price
+      from investment_price p
+      where p.investment_id = i.id and p.price_date <= g.transaction_date
+      order by p.price_date desc limit 1) v on true)
+  select g.*, c.* from accounted g
+  full join common c on c.in_product = g.product_id and c.by_name = g.investment_name
+    and c.on_day = g.transaction_date
+  offset 0) g
     cross join lateral (
       select g.found_is_active as is_active, g.found_currency_id as currency_id,
         g.found_unit_decimals as unit_decimals, g.found_price_age as maximum_price_age_days,
@@ -59,10 +75,7 @@ where r.investment_id = g.investment_name and (a."productID" is null or r.produc
         g.found_product_is_active as product_is_active, g.found_product as external_product_id) i
     cross join lateral (select g.found_standing as standing) s
     left join lateral (
-      select price_date, price as plain_price, application_price, redemption_price
-      from investment_price p
-      where p.investment_id = g.investment_id and p.price_date <= g.transaction_date
-      order by p.price_date desc limit 1) v on true),
+      select g.price_date, g.plain_price, g.application_price, g.redemption_price) v on true),
   charged as (
     select *, coalesce(round(fee, cents), round(asked_amount * rate * 0.01, cents), 0) as charge
     from known),
@@ -79,7 +92,7 @@ where r.investment_id = g.investment_name and (a."productID" is null or r.produc
     s.made_by_quantity, s.user_id, s.username, s.operation, s.request_id, s.changes, s.key,
     s.fingerprint, s.external_account_id, s.account_number, s.biz_entity_name,
     s.external_product_id, s.external_investment_id, s.security_code, s.investment_title, l.version, l.account_at, h.*
-    from single s
+    from (select * from single offset 0) s
     cross join lateral (
       select ctid as account_at, xmin as version, last_date from ledger_account
       where product_id = s.product_id and account_id = s.account_id limit 1) l
@@ -103,14 +116,16 @@ where h.product_id = s.product_id and h.account_id = s.account_id
       select 1 from ledger_account n
       where n.product_id = f.product_id and n.account_id = f.account_id and n.xmin = f.version
       limit 1 for update skip locked) l),
-  ready as materialized (
+  counted as materialized (
     select g.*, nextval('biz_transaction_biz_transaction_id_seq') as id,
       coalesce(g.held_quantity, 0) + g.own_quantity as closing_quantity,
       coalesce(g.held_amount, 0) + case when g.own_quantity > 0 then g.own_amount else 0 end as closing_amount,
       coalesce(g.held_cost, 0) + case when g.own_quantity > 0 then g.own_amount else 0 end as closing_cost,
       coalesce(g.held_gain, 0) as closing_gain
     from (select set_config('lock_timeout', '100ms', true)) briefly,
-      (select * from locked where (select count(*) from locked) = $16::int order by place) g),
+      (select * from locked order by place) g),
+  ready as not materialized (
+    select * from counted where (select count(*) from counted) = $16::int),
   stated as materialized (
     select g.*,
       holding_state(
@@ -173,39 +188,7 @@ g.conversion_factor, g.entry_fee_percentage, g.made_by_quantity, (g.state).quant
     select g.product_id, account_id, transaction_date
     from stated g where from_last = 1 and not exists (select 1 from short)
     on conflict (product_id, account_id) do update set last_date = excluded.last_date), shown as materialized (
-select t.*, (select s from (select t.biz_transaction_id as "bizTransactionID",
-  t.external_biz_transaction_id as "externalBizTransactionId",
-  t.biz_transaction_type_id as "bizTransactionTypeID",
-  (array['Deposit', 'Allotment', 'Redemption', 'Conversion out', 'Conversion in', 'Adjustment', 'Set quantity', 'Transfer out', 'Transfer in', 'Distribution payment', 'DRP allotment', 'Withholding tax', 'Residual payment'])[t.biz_transaction_type_id] as "typeName",
-  (array['DEP', 'ALT', 'RED', 'CNO', 'CNI', 'ADJ', 'SET', 'TRO', 'TRI', 'DST', 'DRP', 'WHT', 'RSD'])[t.biz_transaction_type_id] as "movementReasonCode",
-  t.parent_biz_transaction_id as "parentBizTransactionID",
-  to_char(t.transaction_date::timestamp at time zone 'UTC' at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as "transactionDate",
-  t.product_id as "productID",
-  i.external_product_id as "externalProductId",
-  t.account_id as "accountID",
-  a.external_account_id as "externalAccountId",
-  a.account_number as "accountNumber",
-  a.biz_entity_name as "bizEntityName",
-  t.investment_id as "investmentID",
-  i.external_investment_id as "externalInvestmentId",
-  i.security_code as "securityCode",
-  i.name as "investmentName",
-  trim_scale(t.investment_price) as "investmentPrice",
-  t.comment as "comment",
-  t.corporate_action_id as "corporateActionID",
-  d.external_corporate_action_id as "externalCorporateActionId",
-  d.name as "corporateActionName",
-  trim_scale(t.amount) as "amount",
-  trim_scale(t.quantity) as "quantity",
-  trim_scale(t.entry_fee_amount) as "entryFeeAmount",
-  trim_scale(null::numeric) as "transactionClosingAmount",
-  trim_scale(null::numeric) as "transactionClosingQuantity",
-  trim_scale(null::numeric) as "accountClosingAmount",
-  trim_scale(null::numeric) as "accountClosingQuantity",
-  to_char(t.created_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as "createdDate",
-  to_char(t.updated_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as "updatedDate",
-  t.biz_transaction_status_id as "bizTransactionStatusID",
-  (array['Complete', 'Updated', 'RolledBack'])[t.biz_transaction_status_id] as "statusName") s) as shown from (
+select t.*, concat('{"bizTransactionID":', coalesce(t.biz_transaction_id::text, 'null'), ',"externalBizTransactionId":', coalesce(to_json(t.external_biz_transaction_id)::text, 'null'), ',"bizTransactionTypeID":', coalesce(t.biz_transaction_type_id::text, 'null'), ',"typeName":', coalesce(to_json((array['Deposit', 'Allotment', 'Redemption', 'Conversion out', 'Conversion in', 'Adjustment', 'Set quantity', 'Transfer out', 'Transfer in', 'Distribution payment', 'DRP allotment', 'Withholding tax', 'Residual payment'])[t.biz_transaction_type_id])::text, 'null'), ',"movementReasonCode":', coalesce(to_json((array['DEP', 'ALT', 'RED', 'CNO', 'CNI', 'ADJ', 'SET', 'TRO', 'TRI', 'DST', 'DRP', 'WHT', 'RSD'])[t.biz_transaction_type_id])::text, 'null'), ',"parentBizTransactionID":', coalesce(t.parent_biz_transaction_id::text, 'null'), ',"transactionDate":', coalesce('"' || to_char(t.transaction_date::timestamp at time zone 'UTC' at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') || '"', 'null'), ',"productID":', coalesce(t.product_id::text, 'null'), ',"externalProductId":', coalesce(to_json(i.external_product_id)::text, 'null'), ',"accountID":', coalesce(t.account_id::text, 'null'), ',"externalAccountId":', coalesce(to_json(a.external_account_id)::text, 'null'), ',"accountNumber":', coalesce(to_json(a.account_number)::text, 'null'), ',"bizEntityName":', coalesce(to_json(a.biz_entity_name)::text, 'null'), ',"investmentID":', coalesce(t.investment_id::text, 'null'), ',"externalInvestmentId":', coalesce(to_json(i.external_investment_id)::text, 'null'), ',"securityCode":', coalesce(to_json(i.security_code)::text, 'null'), ',"investmentName":', coalesce(to_json(i.name)::text, 'null'), ',"investmentPrice":', coalesce(trim_scale(t.investment_price)::text, 'null'), ',"comment":', coalesce(to_json(t.comment)::text, 'null'), ',"corporateActionID":', coalesce(t.corporate_action_id::text, 'null'), ',"externalCorporateActionId":', coalesce(to_json(d.external_corporate_action_id)::text, 'null'), ',"corporateActionName":', coalesce(to_json(d.name)::text, 'null'), ',"amount":', coalesce(trim_scale(t.amount)::text, 'null'), ',"quantity":', coalesce(trim_scale(t.quantity)::text, 'null'), ',"entryFeeAmount":', coalesce(trim_scale(t.entry_fee_amount)::text, 'null'), ',"transactionClosingAmount":', coalesce(trim_scale(null::numeric)::text, 'null'), ',"transactionClosingQuantity":', coalesce(trim_scale(null::numeric)::text, 'null'), ',"accountClosingAmount":', coalesce(trim_scale(null::numeric)::text, 'null'), ',"accountClosingQuantity":', coalesce(trim_scale(null::numeric)::text, 'null'), ',"createdDate":', coalesce('"' || to_char(t.created_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') || '"', 'null'), ',"updatedDate":', coalesce('"' || to_char(t.updated_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') || '"', 'null'), ',"bizTransactionStatusID":', coalesce(t.biz_transaction_status_id::text, 'null'), ',"statusName":', coalesce(to_json((array['Complete', 'Updated', 'RolledBack'])[t.biz_transaction_status_id])::text, 'null'), '}') as shown from (
     select r.*, r.id as biz_transaction_id, r.type_id as biz_transaction_type_id,
       r.external_id as external_biz_transaction_id, null::bigint as parent_biz_transaction_id,
       r.unit_price as investment_price, r.own_amount as amount, r.own_quantity as quantity,
@@ -223,7 +206,7 @@ cross join lateral (select null::text as external_corporate_action_id, null::tex
       case when min(product_id) = max(product_id) then min(product_id) end as product_id,
       null::bigint as resource_id,
       array_agg(biz_transaction_id order by place) as resource_ids,
-      json_agg(shown order by place)::text as json, max(username) as username,
+      coalesce('[' || string_agg(shown, E', \n ' order by place) || ']', '[]') as json, max(username) as username,
       max(operation) as operation, max(request_id) as request_id, max(changes) as changes,
       max(key) as key, max(fingerprint) as fingerprint
     from shown having count(*) > 0),

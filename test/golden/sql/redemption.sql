@@ -178,40 +178,8 @@ g.conversion_factor, g.entry_fee_percentage, g.made_by_quantity, (g.state).quant
     from stated g where from_last = 1 and not exists (select 1 from short)
     on conflict (product_id, account_id) do update set last_date = excluded.last_date) select * from short;
 
-    select r.request, r.place, to_json(r.shown)::text as json from (
-select t.*, (select s from (select t.biz_transaction_id as "bizTransactionID",
-  t.external_biz_transaction_id as "externalBizTransactionId",
-  t.biz_transaction_type_id as "bizTransactionTypeID",
-  (array['Deposit', 'Allotment', 'Redemption', 'Conversion out', 'Conversion in', 'Adjustment', 'Set quantity', 'Transfer out', 'Transfer in', 'Distribution payment', 'DRP allotment', 'Withholding tax', 'Residual payment'])[t.biz_transaction_type_id] as "typeName",
-  (array['DEP', 'ALT', 'RED', 'CNO', 'CNI', 'ADJ', 'SET', 'TRO', 'TRI', 'DST', 'DRP', 'WHT', 'RSD'])[t.biz_transaction_type_id] as "movementReasonCode",
-  t.parent_biz_transaction_id as "parentBizTransactionID",
-  to_char(t.transaction_date::timestamp at time zone 'UTC' at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as "transactionDate",
-  t.product_id as "productID",
-  i.external_product_id as "externalProductId",
-  t.account_id as "accountID",
-  a.external_account_id as "externalAccountId",
-  a.account_number as "accountNumber",
-  a.biz_entity_name as "bizEntityName",
-  t.investment_id as "investmentID",
-  i.external_investment_id as "externalInvestmentId",
-  i.security_code as "securityCode",
-  i.name as "investmentName",
-  trim_scale(t.investment_price) as "investmentPrice",
-  t.comment as "comment",
-  t.corporate_action_id as "corporateActionID",
-  d.external_corporate_action_id as "externalCorporateActionId",
-  d.name as "corporateActionName",
-  trim_scale(t.amount) as "amount",
-  trim_scale(t.quantity) as "quantity",
-  trim_scale(t.entry_fee_amount) as "entryFeeAmount",
-  trim_scale(null::numeric) as "transactionClosingAmount",
-  trim_scale(null::numeric) as "transactionClosingQuantity",
-  trim_scale(null::numeric) as "accountClosingAmount",
-  trim_scale(null::numeric) as "accountClosingQuantity",
-  to_char(t.created_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as "createdDate",
-  to_char(t.updated_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as "updatedDate",
-  t.biz_transaction_status_id as "bizTransactionStatusID",
-  (array['Complete', 'Updated', 'RolledBack'])[t.biz_transaction_status_id] as "statusName") s) as shown from (
+    select r.request, r.place, r.shown as json from (
+select t.*, concat('{"bizTransactionID":', coalesce(t.biz_transaction_id::text, 'null'), ',"externalBizTransactionId":', coalesce(to_json(t.external_biz_transaction_id)::text, 'null'), ',"bizTransactionTypeID":', coalesce(t.biz_transaction_type_id::text, 'null'), ',"typeName":', coalesce(to_json((array['Deposit', 'Allotment', 'Redemption', 'Conversion out', 'Conversion in', 'Adjustment', 'Set quantity', 'Transfer out', 'Transfer in', 'Distribution payment', 'DRP allotment', 'Withholding tax', 'Residual payment'])[t.biz_transaction_type_id])::text, 'null'), ',"movementReasonCode":', coalesce(to_json((array['DEP', 'ALT', 'RED', 'CNO', 'CNI', 'ADJ', 'SET', 'TRO', 'TRI', 'DST', 'DRP', 'WHT', 'RSD'])[t.biz_transaction_type_id])::text, 'null'), ',"parentBizTransactionID":', coalesce(t.parent_biz_transaction_id::text, 'null'), ',"transactionDate":', coalesce('"' || to_char(t.transaction_date::timestamp at time zone 'UTC' at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') || '"', 'null'), ',"productID":', coalesce(t.product_id::text, 'null'), ',"externalProductId":', coalesce(to_json(i.external_product_id)::text, 'null'), ',"accountID":', coalesce(t.account_id::text, 'null'), ',"externalAccountId":', coalesce(to_json(a.external_account_id)::text, 'null'), ',"accountNumber":', coalesce(to_json(a.account_number)::text, 'null'), ',"bizEntityName":', coalesce(to_json(a.biz_entity_name)::text, 'null'), ',"investmentID":', coalesce(t.investment_id::text, 'null'), ',"externalInvestmentId":', coalesce(to_json(i.external_investment_id)::text, 'null'), ',"securityCode":', coalesce(to_json(i.security_code)::text, 'null'), ',"investmentName":', coalesce(to_json(i.name)::text, 'null'), ',"investmentPrice":', coalesce(trim_scale(t.investment_price)::text, 'null'), ',"comment":', coalesce(to_json(t.comment)::text, 'null'), ',"corporateActionID":', coalesce(t.corporate_action_id::text, 'null'), ',"externalCorporateActionId":', coalesce(to_json(d.external_corporate_action_id)::text, 'null'), ',"corporateActionName":', coalesce(to_json(d.name)::text, 'null'), ',"amount":', coalesce(trim_scale(t.amount)::text, 'null'), ',"quantity":', coalesce(trim_scale(t.quantity)::text, 'null'), ',"entryFeeAmount":', coalesce(trim_scale(t.entry_fee_amount)::text, 'null'), ',"transactionClosingAmount":', coalesce(trim_scale(null::numeric)::text, 'null'), ',"transactionClosingQuantity":', coalesce(trim_scale(null::numeric)::text, 'null'), ',"accountClosingAmount":', coalesce(trim_scale(null::numeric)::text, 'null'), ',"accountClosingQuantity":', coalesce(trim_scale(null::numeric)::text, 'null'), ',"createdDate":', coalesce('"' || to_char(t.created_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') || '"', 'null'), ',"updatedDate":', coalesce('"' || to_char(t.updated_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') || '"', 'null'), ',"bizTransactionStatusID":', coalesce(t.biz_transaction_status_id::text, 'null'), ',"statusName":', coalesce(to_json((array['Complete', 'Updated', 'RolledBack'])[t.biz_transaction_status_id])::text, 'null'), '}') as shown from (
       select t.*, w.request, w.place
       from unnest($1::int[],
         $2::int[], $3::bigint[])

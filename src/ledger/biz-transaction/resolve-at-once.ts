@@ -1,0 +1,155 @@
+import sql, { empty, raw } from 'sql-template-tag'
+import { investmentReference } from '../../catalogue/investment/schema.ts'
+import { productReference } from '../../catalogue/product/schema.ts'
+import { accountReference } from '../../parties/account/reference.ts'
+import { standing } from '../../parties/account/standing.ts'
+import { withinScope } from '../../platform/actor.ts'
+import type { Fragment } from '../../platform/sql/handle.ts'
+import { type NameColumns, type Reference, recordNamed } from '../../platform/sql/identify.ts'
+import { recordsetOf } from '../../platform/sql/recordset.ts'
+import { priceOn, singleLegs } from './figures.ts'
+import type { Naming } from './naming.ts'
+import { columns, types } from './posting-rows.ts'
+
+/** How the statement of postings at once (at-once.ts) finds what they name, and prices them. */
+
+/** What the text depends on: statements of one shape differ in their values alone. */
+export type Shape = {
+  naming: Naming
+  /** The columns of its rows that have any value. */
+  used: readonly string[]
+  /** An account is in it more than once: its postings are counted one after another. */
+  hasRepeats: boolean
+  isScoped: boolean
+}
+
+/** They stand in the text for what comes with each run. */
+export const later = {
+  products: Symbol('products'),
+  size: Symbol('size'),
+  resource: Symbol('resource'),
+  event: Symbol('event'),
+}
+
+export const arrayOf: Readonly<Record<string, symbol>> = Object.fromEntries(
+  columns.map((name) => [name, Symbol(name)]),
+)
+
+/** The postings with their accounts found, and with those the products. */
+function accounted({ naming, used, isScoped }: Shape): Fragment {
+  const { account, investment, product } = naming
+  const native = (column: string) => column.endsWith('_id') && !/^external/.test(column)
+  const typeOf = (column: string) => (native(column) ? 'bigint' : 'text')
+  const all: Readonly<Record<string, string>> = {
+    ...types,
+    account_name: typeOf(account),
+    investment_name: typeOf(investment),
+    product_name: typeOf(product ?? 'product_id'),
+  }
+  const given = used.map((name): [string, string] => [name, all[name]!])
+  // To hand over nothing in a dozen columns costs as much as what there is.
+  const unused = columns.filter((name) => !used.includes(name))
+  const byProduct = { value: 'g.product_name', productID: 'null::int' }
+  const byAccount = { value: 'g.account_name', productID: product ? 'p.id' : 'null::int' }
+  const visible = visibleTo(isScoped)
+  return sql`
+    select g.*, a.id as account_id, a."productID" as product_id, null::numeric as factor,
+      false as carries, ${standing('a', 'e')} as found_standing, a.external_account_id,
+      a.account_number, e.name as biz_entity_name
+      ${raw(unused.map((name) => `, null::${all[name]} as ${name}`).join(''))}
+    from ${recordsetOf(
+      'g',
+      Object.fromEntries(given),
+      used.map((name) => arrayOf[name]!),
+    )}
+    ${product ? beside(named(productReference, product, byProduct, visible), 'p') : empty}
+    ${beside(named(accountReference, account, byAccount, visible, ofAccount), 'a')}
+    cross join lateral (
+      select name, biz_entity_status_id from biz_entity
+      where biz_entity_id = a.biz_entity_id limit 1) e`
+}
+
+const visibleTo = (isScoped: boolean) =>
+  isScoped ? withinScope(sql`${later.products}`, 'r.product_id') : sql`true`
+
+const named = (
+  { identity }: Reference,
+  column: string,
+  by: NameColumns,
+  visible: Fragment,
+  others?: string[],
+) => recordNamed(identity, column, by, visible, others)
+
+const beside = (one: Fragment, alias: string) => sql`cross join lateral (${one}) ${raw(alias)}`
+
+/** What is told of them and what they depend on: read once, where they are found. */
+const ofAccount = ['biz_entity_id', 'account_status_id', 'external_account_id', 'account_number']
+const ofInvestment = [
+  ...['external_investment_id', 'security_code', 'name', 'is_active', 'currency_id'],
+  ...['unit_decimals', 'maximum_price_age_days'],
+]
+
+/** The investments that rows g name in their products, and what is so around these. */
+const itsInvestment = ({ naming, isScoped }: Shape) => sql`
+    cross join lateral (
+      select time_zone, locked_date, is_active, external_product_id from product
+      where product_id = g.product_id limit 1) p
+    ${beside(
+      named(
+        investmentReference,
+        naming.investment,
+        { value: 'g.investment_name', productID: 'g.product_id' },
+        visibleTo(isScoped),
+        ofInvestment,
+      ),
+      'i',
+    )}`
+
+const foundOfInvestment = raw(`
+      i.id as investment_id, i.external_investment_id, i.security_code,
+      i.name as investment_title, i.is_active as found_is_active,
+      i.currency_id as found_currency_id, i.unit_decimals as found_unit_decimals,
+      i.maximum_price_age_days as found_price_age, p.time_zone as found_time_zone,
+      p.locked_date as found_locked_date, p.is_active as found_product_is_active,
+      p.external_product_id as found_product`)
+
+/** The postings with all found that they name. */
+const resolved = (shape: Shape): Fragment => sql`
+    select g.*, ${foundOfInvestment} from (${accounted(shape)}) g ${itsInvestment(shape)}`
+
+/**
+ * The same of an array, with the prices: what hundreds of its postings have in common is looked up
+ * once. A full join with a fence behind it, since the planner does not know how long the lists are:
+ * it can be done by hashing or merging alone, and not by comparing each row with every other.
+ */
+const resolvedTogether = (shape: Shape): Fragment => sql`
+    with accounted as materialized (${accounted(shape)}),
+    common as materialized (
+      select g.product_id as in_product, g.investment_name as by_name, g.transaction_date as on_day,
+        ${foundOfInvestment}, v.*
+      from (select distinct product_id, investment_name, transaction_date from accounted) g
+      ${itsInvestment(shape)}
+      left join lateral (${priceOn('i.id', 'g.transaction_date')}) v on true)
+    select g.*, c.* from accounted g
+    full join common c on c.in_product = g.product_id and c.by_name = g.investment_name
+      and c.on_day = g.transaction_date
+    offset 0`
+
+const found = {
+  terms: sql`
+        select g.found_is_active as is_active, g.found_currency_id as currency_id,
+          g.found_unit_decimals as unit_decimals, g.found_price_age as maximum_price_age_days,
+          g.found_time_zone as time_zone, g.found_locked_date as locked_date,
+          g.found_product_is_active as product_is_active, g.found_product as external_product_id`,
+  standing: sql`select g.found_standing as standing`,
+  price: priceOn('g.investment_id', 'g.transaction_date'),
+}
+const foundTogether = {
+  ...found,
+  price: sql`
+        select g.price_date, g.plain_price, g.application_price, g.redemption_price`,
+}
+
+/** The postings by their own figures: `single`, as figures.ts has it. */
+export const singly = (shape: Shape) => singleLegs(resolved(shape), found)
+export const together = (shape: Shape) => singleLegs(resolvedTogether(shape), foundTogether)
