@@ -100,7 +100,7 @@ function statement(actor: Actor, naming: Naming, requests: readonly AtOnce[]): F
  */
 const postForm = (shape: Shape, isArray: boolean, isKeyed: boolean): Form => sql`
     with ${isArray ? together(shape) : singly(shape)},
-    ${fit(isKeyed)}, ${locked}, ${isArray ? wholeArray : eachByItself},
+    ${fit(isKeyed, isArray)}, ${locked}, ${isArray ? wholeArray : eachByItself},
     ${appendingOf(shape)}, shown as ${isArray ? raw('materialized') : empty} (${shown}),
     ${isArray ? toldTogether : toldOneByOne},
     audited as (${insertAuditRows(sql`
@@ -112,8 +112,8 @@ const postForm = (shape: Shape, isArray: boolean, isKeyed: boolean): Form => sql
     select request, json, count from told`
 
 const appendOf = (shape: Shape): Fragment => sql`
-    with ${singly(shape)},
-    ${fit(false)}, ${locked}, ${numbered('ready', empty)}, ${appendingOf(shape)}
+    with ${together(shape)},
+    ${fit(false, true)}, ${locked}, ${numbered('ready', empty)}, ${appendingOf(shape)}
     select place, product_id as "productID", id from ready`
 
 const appendingOf = ({ hasRepeats }: Shape) =>
@@ -142,13 +142,14 @@ const carried = raw(
 /**
  * What nothing speaks against, as the statement sees it. Of an investment without any holding the
  * decimals can still be changed, and an account without a row of the ledger must get one: both are
- * left to `post`. The version of an account's row is what everything read here depends on. Behind a
- * fence, since the planner would else put the divisions of each figure into every condition on it.
+ * left to `post`. The version of an account's row is what everything read here depends on. An array
+ * is behind a fence: the planner would else put the divisions of each figure into every condition
+ * on it, which for a few postings costs less than the fence.
  */
-const fit = (keyed: boolean) => sql`
+const fit = (isKeyed: boolean, isArray: boolean) => sql`
     fit as (
       select ${carried}, l.version, l.account_at, h.*
-      from (select * from single offset 0) s
+      from ${isArray ? fencedOff : raw('single')} s
       cross join lateral (
         select ctid as account_at, xmin as version, last_date from ledger_account
         where product_id = s.product_id and account_id = s.account_id limit 1) l
@@ -160,8 +161,9 @@ const fit = (keyed: boolean) => sql`
           where h.product_id = s.product_id and h.investment_id = s.investment_id))
         and (s.external_id is null or not exists (select 1 from biz_transaction b
           where b.product_id = s.product_id and b.external_biz_transaction_id = s.external_id))
-        ${keyed ? keyIsFree : empty})`
+        ${isKeyed ? keyIsFree : empty})`
 
+const fencedOff = raw('(select * from single offset 0)')
 const heldAt = raw(', h.ctid as held_at')
 
 const keyIsFree = sql`

@@ -7,7 +7,14 @@ import { askedOfOthers, pageByOthers, type Relation } from '../../platform/sql/b
 import { conditions } from '../../platform/sql/filters.ts'
 import type { Fragment, Sql } from '../../platform/sql/handle.ts'
 import { type LedgerScope, page, renderPage, type Wanted } from '../../platform/sql/paging.ts'
-import { arrayOf, listed, recordOf, type Shown, shownFields } from '../../platform/sql/render.ts'
+import {
+  arrayOf,
+  listed,
+  ofFields,
+  recordOf,
+  type Shown,
+  shownFields,
+} from '../../platform/sql/render.ts'
 import { byProduct, inOneProduct } from '../../platform/sql/spread.ts'
 import { asksSince, pageSince } from './by-date.ts'
 import { createdBetween, pageCreatedBetween } from './by-moment.ts'
@@ -180,10 +187,13 @@ export async function readTransactions(
       where ${join([within, ...asked], ' and ')}
       ${page(wanted, 'biz_transaction t', 't.biz_transaction_id')}`,
       }),
-    show: (rows) => sql`
+    show: (rows) =>
+      ofFields(
+        fields,
+        sql`
         select ${listed(fields)} from (${rows}) t ${withNames}
         ${ShowClosing ? closings(rows) : empty} order by t.biz_transaction_id`,
-    fields,
+      ),
   })
 }
 

@@ -8,7 +8,7 @@ import { askedOfOthers, pageByOthers, type Relation } from '../../platform/sql/b
 import { conditions } from '../../platform/sql/filters.ts'
 import type { Fragment, Sql } from '../../platform/sql/handle.ts'
 import { pageBy, renderPage } from '../../platform/sql/paging.ts'
-import { listed, shownFields } from '../../platform/sql/render.ts'
+import { listed, ofFields, shownFields } from '../../platform/sql/render.ts'
 import { counts } from '../biz-transaction/kinds.ts'
 import { accountFilters, ownerFilters } from '../biz-transaction/schema.ts'
 import { heldBack } from '../on-hold/held.ts'
@@ -99,7 +99,10 @@ export function readHoldings(handle: Sql, actor: Actor, query: HoldingQuery) {
       const whole = sql`${rows} and ${asked} ${pageBy(wanted, order, mostHoldings)}`
       return pageByOthers(wanted, { alias: 'h', order, rows, own, relations, query, whole })
     },
-    show: (rows) => sql`
+    show: (rows) =>
+      ofFields(
+        holdingFields,
+        sql`
       select ${listed(holdingFields)}
       from (${rows}) h
       ${itsProduct}
@@ -113,7 +116,7 @@ export function readHoldings(handle: Sql, actor: Actor, query: HoldingQuery) {
       cross join lateral (${distributionsOf}) x
       cross join lateral (${heldBack('h', sql`d.date`)}) k
       order by h.product_id, h.account_id, h.investment_id`,
-    fields: holdingFields,
+      ),
   })
 }
 

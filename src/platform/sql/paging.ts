@@ -3,7 +3,7 @@ import { invalid } from '../refusal.ts'
 import { isDate } from '../shape/dates.ts'
 import { bytesColumn } from './bytes.ts'
 import type { Fragment, Sql } from './handle.ts'
-import { type Answer, arrayOf, arrayOfRecords, type Field, recordOfRow } from './render.ts'
+import { type Answer, arrayOf, arrayOfRecords, recordOfRow, type Selected } from './render.ts'
 import { inOneProduct } from './spread.ts'
 
 /** What a request may say about the page it wants. */
@@ -64,9 +64,7 @@ type List = {
   /** The rows, of the products of its scope; their select ends in `page` or `pageBy`. */
   rows: (wanted: Wanted, within: Fragment) => Fragment
   /** The records of the rows, where the rows are not records yet. */
-  show?: (rows: Fragment) => Fragment | Promise<Fragment>
-  /** Those that the records have, where they are known: their JSON is then made from them. */
-  fields?: readonly Field[]
+  show?: (rows: Fragment) => Selected | Promise<Selected>
 }
 
 type Page = { [bytesColumn]: Buffer; count: number; last: string | null }
@@ -115,7 +113,7 @@ async function inOne(
   const shown = await shownBy(list)(rows)
   const [found] = await handle.query<Page>(
     placed(sql`
-    select ${arrayOfRecords(recordOfRow(list.fields), newestFirst(wanted, list.key))} as ${bytes},
+    select ${arrayOfRecords(recordOfRow(shown), newestFirst(wanted, list.key))} as ${bytes},
       count(*)::int as count, ${raw(lastKey(wanted, list.key))} as last
     from (${shown}) r`),
   )
@@ -157,13 +155,7 @@ async function inParts(
     after = passed.at(-1)!.key
     skip -= BigInt(size)
   }
-  const found = await firstOf(
-    handle,
-    list,
-    { ...wanted, after },
-    products,
-    recordOfRow(list.fields),
-  )
+  const found = await firstOf(handle, list, { ...wanted, after }, products, recordOfRow)
   const last = found.at(-1)
   return {
     [bytesColumn]: Buffer.from(arrayOf(found.map(({ json }) => json))),
@@ -173,7 +165,7 @@ async function inParts(
 }
 
 type Found = { json: string; key: Key }
-const isKey = raw('null')
+const isKey = () => raw('null')
 
 /** The first records of all products: no more than those of each can be among them. */
 async function firstOf(
@@ -181,7 +173,7 @@ async function firstOf(
   list: List,
   wanted: Wanted,
   products: readonly number[],
-  json: Fragment,
+  json: (shown: Selected) => Fragment,
 ): Promise<Found[]> {
   const { key, scope, rows } = list
   const part: Wanted = { ...wanted, skip: 0n, isPart: true }
@@ -189,7 +181,8 @@ async function firstOf(
   const found: Found[] = []
   for (const productID of inOrder(products, wanted)) {
     const shown = await shownBy(list)(rows(part, scope!.isOf(productID)))
-    const select = sql`select ${json} as json, json_build_array(${fields}) as key from (${shown}) r`
+    const select = sql`
+      select ${json(shown)} as json, json_build_array(${fields}) as key from (${shown}) r`
     const own = await handle.query<{ json: string; key: string }>(inOneProduct(select, productID))
     for (const one of own) found.push({ json: one.json, key: JSON.parse(one.key) })
     if (key[0] === 'productID' && found.length >= wanted.size) break

@@ -30,8 +30,8 @@ export const columnOf = (field: string) =>
 
 /** A field of a record: its API name, where it comes from, and how that gets into JSON. */
 export type Field = { name: string; source: string; written: Written }
-/** As it stands; in quotes; as a text that may have anything in it; or as JSON that it is already. */
-type Written = 'plainly' | 'quoted' | 'escaped' | 'made'
+/** As it stands; in quotes; or as a text that may have anything in it. */
+type Written = 'plainly' | 'quoted' | 'escaped'
 
 /**
  * The fields of a record, in its order. Made once per resource, at start: they depend on nothing a
@@ -48,6 +48,13 @@ export const shownFields = (
       const column = elsewhere[name] ?? `${alias}.${columnOf(name)}`
       return { name, source: shownAs(field, column), written: writtenAs(field) }
     })
+
+/** A select of records whose fields may be known: their JSON is then made from them. */
+export type Selected = Fragment & { fields?: readonly Field[] }
+
+/** Says what fields the rows of a select have. */
+export const ofFields = (fields: readonly Field[], select: Fragment): Selected =>
+  Object.assign(select, { fields })
 
 /** The select list of fields, each under its API name. */
 export const listed = (fields: readonly Field[]): Fragment =>
@@ -93,8 +100,8 @@ function joined(parts: readonly string[]): string {
   return `concat(${joined(parts.slice(0, 99))}, ${joined(parts.slice(99))})`
 }
 
-/** The same of a row r in which the fields have their API names; or of any row. */
-export const recordOfRow = (fields: readonly Field[] | undefined): Fragment =>
+/** The same of a row r of a select, in which the fields have their API names; or of any row. */
+export const recordOfRow = ({ fields }: Selected): Fragment =>
   fields
     ? recordOf(fields.map((field) => ({ ...field, source: `r."${field.name}"` })))
     : raw('to_json(r)::text')
@@ -133,16 +140,17 @@ export const many = (select: Fragment): Fragment =>
 /** The one row of a select as a nested object; null where there is none. */
 export const one = (select: Fragment): Fragment => sql`(select to_json(r) from (${select}) r)`
 
-export async function render(handle: Sql, select: Fragment): Promise<Answer> {
+export async function render(handle: Sql, select: Selected): Promise<Answer> {
   const [row] = await handle.query<{ json: string; count: number }>(sql`
-    select coalesce(json_agg(r), '[]')::text as json, count(*)::int as count from (${select}) r`)
+    select ${arrayOfRecords(recordOfRow(select))} as json, count(*)::int as count
+    from (${select}) r`)
   return { json: row!.json, recordCount: row!.count }
 }
 
 /** For the few answers that carry an object rather than an array. */
-export async function renderOne(handle: Sql, select: Fragment): Promise<Answer | undefined> {
+export async function renderOne(handle: Sql, select: Selected): Promise<Answer | undefined> {
   const [row] = await handle.query<{ json: string }>(
-    sql`select to_json(r)::text as json from (${select}) r`,
+    sql`select ${recordOfRow(select)} as json from (${select}) r`,
   )
   return row && { json: row.json, recordCount: 1 }
 }
@@ -154,14 +162,14 @@ export async function renderByProduct(
   handle: Sql,
   keys: readonly Key[],
   field: string,
-  select: (productID: number, ids: number[]) => Fragment,
+  select: (productID: number, ids: number[]) => Selected,
 ): Promise<Answer> {
   const rows: { id: number; json: string }[] = []
   for (const [productID, own] of byProduct(keys)) {
     const ids = own.map(({ id }) => id)
+    const records = select(productID, ids)
     const shown = sql`
-      select r.${raw(`"${field}"`)} as id, to_json(r)::text as json
-      from (${select(productID, ids)}) r`
+      select r.${raw(`"${field}"`)} as id, ${recordOfRow(records)} as json from (${records}) r`
     rows.push(...(await handle.query<(typeof rows)[number]>(inOneProduct(shown, productID))))
   }
   const inOrder = rows.sort((a, b) => a.id - b.id).map(({ json }) => json)

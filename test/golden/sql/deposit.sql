@@ -83,7 +83,7 @@ where r.investment_id = g.investment_name and (g.product_id is null or r.product
     s.made_by_quantity, s.user_id, s.username, s.operation, s.request_id, s.changes, s.key,
     s.fingerprint, s.external_account_id, s.account_number, s.biz_entity_name,
     s.external_product_id, s.external_investment_id, s.security_code, s.investment_title, l.version, l.account_at, h.*
-    from (select * from single offset 0) s
+    from single s
     cross join lateral (
       select ctid as account_at, xmin as version, last_date from ledger_account
       where product_id = s.product_id and account_id = s.account_id limit 1) l
