@@ -3,7 +3,7 @@ import { invalid } from '../refusal.ts'
 import { isDate } from '../shape/dates.ts'
 import { bytesColumn } from './bytes.ts'
 import type { Fragment, Sql } from './handle.ts'
-import { type Answer, arrayOf, arrayOfRecords, recordOfRow, type Selected } from './render.ts'
+import { type Answer, arrayOf, arrayOfRows, recordOfRow, type Selected } from './render.ts'
 import { inOneProduct } from './spread.ts'
 
 /** What a request may say about the page it wants. */
@@ -113,7 +113,7 @@ async function inOne(
   const shown = await shownBy(list)(rows)
   const [found] = await handle.query<Page>(
     placed(sql`
-    select ${arrayOfRecords(recordOfRow(shown), newestFirst(wanted, list.key))} as ${bytes},
+    select ${arrayOfRows(shown, newestFirst(wanted, list.key))} as ${bytes},
       count(*)::int as count, ${raw(lastKey(wanted, list.key))} as last
     from (${shown}) r`),
   )

@@ -110,6 +110,12 @@ export const recordOfRow = ({ fields }: Selected): Fragment =>
 export const arrayOfRecords = (record: Fragment, order = ''): Fragment =>
   sql`coalesce('[' || string_agg(${record}, E', \\n '${raw(order)}) || ']', '[]')`
 
+/** The same of all rows r of a select. */
+export const arrayOfRows = (select: Selected, order = ''): Fragment =>
+  select.fields
+    ? arrayOfRecords(recordOfRow(select), order)
+    : sql`coalesce(json_agg(r${raw(order)}), '[]')::text`
+
 function jsonOf({ source, written }: Field): string {
   if (written === 'quoted') return `coalesce('"' || ${source} || '"', 'null')`
   return `coalesce(${written === 'escaped' ? `to_json(${source})` : source}::text, 'null')`
@@ -142,8 +148,7 @@ export const one = (select: Fragment): Fragment => sql`(select to_json(r) from (
 
 export async function render(handle: Sql, select: Selected): Promise<Answer> {
   const [row] = await handle.query<{ json: string; count: number }>(sql`
-    select ${arrayOfRecords(recordOfRow(select))} as json, count(*)::int as count
-    from (${select}) r`)
+    select ${arrayOfRows(select)} as json, count(*)::int as count from (${select}) r`)
   return { json: row!.json, recordCount: row!.count }
 }
 

@@ -121,8 +121,7 @@ update distribution set distribution_status_id = $1, updated_date = now(), decla
 from (select clock_timestamp() as moment) m
 where product_id = $5 and corporate_action_id = $6;
 
-  select coalesce('[' || string_agg(to_json(r)::text, E', \n ') || ']', '[]') as json, count(*)::int as count
-  from (
+  select coalesce(json_agg(r), '[]')::text as json, count(*)::int as count from (
 select t.corporate_action_id as "corporateActionID",
   t.external_corporate_action_id as "externalCorporateActionId",
   t.product_id as "productID",

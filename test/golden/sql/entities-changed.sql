@@ -1,4 +1,4 @@
-  select coalesce('[' || string_agg(to_json(r)::text, E', \n ') || ']', '[]') as json_bytes,
+  select coalesce(json_agg(r), '[]')::text as json_bytes,
     count(*)::int as count, json_build_array(max(r."bizEntityID")) as last
   from (
 with page as materialized (

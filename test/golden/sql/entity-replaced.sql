@@ -41,8 +41,7 @@ order by biz_entity_id for no key update;
 select t.biz_entity_id, t.external_biz_entity_id, t.biz_entity_type_id, t.biz_entity_status_id, t.name, t.legal_name, t.description, t.customer_code, t.advisor_number, t.authorized_nominee_person_id, t.biz_entity_tax_office_type_id, t.communication_preference_copy_parent_biz_entity, t.communication_preference_id, t.contact_person, t.controlling_pid, t.corporate_representative, t.customer_category_id, t.grouped_with_biz_entity_id, t.investor_type_id, t.is_director_interest, t.is_executive_interest, t.margin_lender_organisation_id, t.power_of_attorney, t.purpose_of_investment_id, t.sales_person_id, t.salutation, t.signature_party, t.sophisticated_investor_certificate_date, t.sophisticated_investor_comment, t.sophisticated_investor_eligibility, t.source_of_funds_id, t.special_conditions, t.standing_proxy, t.taxation_country_code, t.product_id from biz_entity t
 where t.biz_entity_id = any($1::int[]);
 
-  select coalesce('[' || string_agg(to_json(r)::text, E', \n ') || ']', '[]') as json, count(*)::int as count
-  from (
+  select coalesce(json_agg(r), '[]')::text as json, count(*)::int as count from (
 with page as materialized (
 select * from biz_entity b where b.biz_entity_id = any($1::int[])),
 page_account as materialized (
@@ -477,8 +476,7 @@ update biz_entity set updated_date_full = m.moment
 from (select clock_timestamp() as moment) m
 where biz_entity_id = any($1::int[]);
 
-  select coalesce('[' || string_agg(to_json(r)::text, E', \n ') || ']', '[]') as json, count(*)::int as count
-  from (
+  select coalesce(json_agg(r), '[]')::text as json, count(*)::int as count from (
 with page as materialized (
 select * from biz_entity b where b.biz_entity_id = any($1::int[])),
 page_account as materialized (

@@ -70,8 +70,7 @@ where v.investment_price_id = any($5::int[])
   and (c.field = 'price' or c.price <> v.price or c.other <> c.plain)
 order by v.investment_price_id, c.field = 'price' desc, c.field, c.side desc;
 
-  select coalesce('[' || string_agg(to_json(r)::text, E', \n ') || ']', '[]') as json, count(*)::int as count
-  from (
+  select coalesce(json_agg(r), '[]')::text as json, count(*)::int as count from (
 select v.investment_price_id as "investmentPriceID",
   v.investment_id as "investmentID",
   i.external_investment_id as "externalInvestmentId",
