@@ -57,69 +57,6 @@ describe('An array of postings', () => {
     )
   })
 
-  it('prices each by its own investment and day, and tells of each what is its own', async () => {
-    const fund = await fresh({ accounts: 4, investments: [{}, {}] })
-    const [one, two] = fund.investmentIDs as [number, number]
-    await newPrice(service, one, '2026-02-02', 4)
-    await newPrice(service, two, '2026-02-01', 5)
-    const comment = 'of "all" \\ <these>, only\tthis: é 株'
-    const body = (accountID: number, investmentID: number, day: string) => ({
-      accountID,
-      investmentID,
-      amount: 100,
-      transactionDate: `2026-02-${day}`,
-    })
-    const [a, b, c, d] = fund.ids as [number, number, number, number]
-    // Where an investment has no holding yet a posting goes another way.
-    all(await post('Deposit', [body(a, one, '01'), body(a, two, '01')]))
-    const made = all(
-      await post('Deposit', [
-        { ...body(b, one, '01'), comment },
-        body(c, one, '02'),
-        body(d, two, '02'),
-        body(a, one, '03'),
-      ]),
-    )
-    const told = (rows: Record<string, unknown>[]) =>
-      rows.map((row) => [row.accountID, row.investmentID, row.quantity, row.comment])
-    assert.deepEqual(told(made), [
-      [b, one, 100, comment],
-      [c, one, 25, null],
-      [d, two, 20, null],
-      [a, one, 25, null],
-    ])
-    const read = all(await admin.get(`/BizTransaction?ProductID=${fund.productID}`))
-    assert.deepEqual(read.slice(2), made, 'and the list tells the same')
-    const held = all(await admin.get(`/BizEntity/Account/Holdings?ProductID=${fund.productID}`))
-    assert.deepEqual(
-      held.map(({ accountID, quantity }: Record<string, number>) => [accountID, quantity]),
-      [
-        [a, 125],
-        [a, 20],
-        [b, 100],
-        [c, 25],
-        [d, 20],
-      ],
-    )
-  })
-
-  it('names nothing of another product, whatever else in it is right', async () => {
-    const fund = await fresh({ accounts: 2 })
-    const other = await fresh()
-    all(await post('Deposit', { ...fund.own, amount: 1 }))
-    all(await post('Deposit', { ...other.own, amount: 1 }))
-    const bodies = fund.ids.map((accountID) => ({
-      accountID,
-      investmentID: fund.investmentID,
-      amount: 1,
-    }))
-    const mixed = [bodies[0]!, { ...bodies[1]!, investmentID: other.investmentID }]
-    const answer = await post('Deposit', mixed)
-    assert.equal(answer.result, false)
-    assert.deepEqual(fieldsOf(answer), ['[1].investmentID'])
-    assert.equal((await positions(fund)).length, 1)
-  })
-
   it('counts several of one holding in the order of their days, then of the array', async () => {
     const fund = await fresh()
     const at = (day: string, quantity: number) => ({
