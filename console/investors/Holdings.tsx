@@ -1,5 +1,6 @@
-import { Stack } from '@mantine/core'
-import { useMonths, valuesOf } from '../overview/months.ts'
+import { Stack, Text } from '@mantine/core'
+import { byDay, useMonths, valuesOf } from '../overview/months.ts'
+import { AtCost, Unpriced } from '../overview/Unpriced.tsx'
 import { type Money, useMoney } from '../shared/api/money.ts'
 import { useProduct } from '../shared/api/products.ts'
 import type { BizEntity, Holding } from '../shared/api/types.ts'
@@ -74,13 +75,18 @@ function Positions({ positions, isPast }: PositionsProps) {
   const total = (field: keyof Holding) => sum(positions.map((one) => one[field] as string | null))
   const foot = ['Total', '', units(total('quantity')), '', '', money(total('marketValue'))]
   return (
-    <Rows
-      label="Holdings"
-      columns={columnsIn(money)}
-      rows={positions}
-      keyOf={({ accountID, investmentID }) => `${accountID}-${investmentID}`}
-      foot={[...foot, money(total('costAmount')), money(total('unrealisedGain')), '', '']}
-    />
+    <>
+      <Rows
+        label="Holdings"
+        columns={columnsIn(money)}
+        rows={positions}
+        keyOf={({ accountID, investmentID }) => `${accountID}-${investmentID}`}
+        foot={[...foot, money(total('costAmount')), money(total('unrealisedGain')), '', '']}
+      />
+      <Text size="xs" className="quiet" component="div" px="md" py={8}>
+        <AtCost rows={positions} />
+      </Text>
+    </>
   )
 }
 
@@ -96,6 +102,9 @@ function ValueOverTime({ entity }: { entity: BizEntity }) {
   return (
     <Card title={`Value in ${currency}`}>
       <LineChart title="Value" points={drawn} format={money} tall={160} />
+      <Text size="xs" className="quiet" component="div">
+        <Unpriced rows={byDay(data).at(-1)?.[1] ?? []} />
+      </Text>
     </Card>
   )
 }

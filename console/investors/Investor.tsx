@@ -3,6 +3,7 @@ import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { DocumentList } from '../documents/DocumentList.tsx'
 import { useSeen } from '../frame/recent.ts'
 import { InvestorHolds } from '../holds/InvestorHolds.tsx'
+import { AtCost } from '../overview/Unpriced.tsx'
 import { useLookups } from '../shared/api/lookups.ts'
 import { useMoney } from '../shared/api/money.ts'
 import { useProduct, useRead, useReadNow } from '../shared/api/products.ts'
@@ -90,6 +91,7 @@ function Head({ entity, numbers, currency }: HeadProps) {
       <Figure
         label={`Value, ${currency}`}
         value={money(sum(entity.accounts.map(({ balance }) => balance)))}
+        note={<AtCost rows={holdings} />}
       />
       <Figure label="Units" value={plain(total('quantity'))} />
       <Figure label="Unrealised gain" value={money(total('unrealisedGain'))} />

@@ -32,6 +32,7 @@ import { Rows } from '../shared/view/Rows.tsx'
 import { Status } from '../shared/view/Status.tsx'
 import { byDay, isUnpriced, useMonths, valuesOf, worth } from './months.ts'
 import classes from './overview.module.css'
+import { Unpriced } from './Unpriced.tsx'
 
 const pending = 1
 const redemption = 2
@@ -144,7 +145,7 @@ function Now() {
         note={
           <>
             {before.length > 0 && `${value(before)} on ${day(before[0]?.date)}`}
-            <Unpriced months={last} />
+            <Unpriced rows={last} />
           </>
         }
       />
@@ -170,19 +171,6 @@ function Now() {
       )}
       {may('Distribution.Read') && <NextPayment />}
     </Figures>
-  )
-}
-
-/** Says which classes the value leaves out. */
-function Unpriced({ months }: { months: HoldingMonth[] }) {
-  const codes = months
-    .filter(isUnpriced)
-    .map(({ securityCode, investmentID }) => securityCode ?? `class ${investmentID}`)
-  if (codes.length === 0) return null
-  return (
-    <div>
-      Without {codes.join(', ')}: {codes.length === 1 ? 'it has' : 'they have'} no price.
-    </div>
   )
 }
 

@@ -30,11 +30,16 @@ export function byDay(months: HoldingMonth[]): [string, HoldingMonth[]][] {
   return [...days].toSorted(([a], [b]) => a.localeCompare(b))
 }
 
+export type Priced = Pick<
+  HoldingMonth,
+  'investmentID' | 'securityCode' | 'quantity' | 'price' | 'marketValue'
+>
+
 /** Units are held of the class, and nobody has said what one of them is worth. */
-export const isUnpriced = ({ quantity, price }: HoldingMonth) => price === null && !isZero(quantity)
+export const isUnpriced = ({ quantity, price }: Priced) => price === null && !isZero(quantity)
 
 /** What classes come to, of those that have a price; undefined where none of them has. */
-export const worth = (rows: HoldingMonth[]): string | undefined =>
+export const worth = (rows: Priced[]): string | undefined =>
   rows.length > 0 && rows.every(isUnpriced)
     ? undefined
     : sum(rows.map(({ marketValue }) => marketValue))

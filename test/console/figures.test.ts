@@ -121,11 +121,19 @@ describe('The console’s figures', { skip }, () => {
   })
 
   it('say of a class without a price that it has none, and of a total what it omits', async () => {
-    const { productID, codes } = await fundWith([{ amount: '700', price: '2' }, { amount: '900' }])
+    const { productID, bizEntityID, codes } = await fundWith([
+      { amount: '700', price: '2' },
+      { amount: '900' },
+    ])
     await at(`${productID}`, 'Fund')
     await figure('Value, AUD').first().getByText('1,400.00', { exact: true }).waitFor()
     await page.getByText(`Without ${codes[1]}: it has no price.`).waitFor()
     await page.getByText('— without a price').waitFor()
+    await at(`${productID}/investors/${bizEntityID}`, 'Investor 1')
+    await figure('Value, AUD').first().getByText('2,300.00', { exact: true }).waitFor()
+    const counted = page.getByText(`${codes[1]} counts by what was invested: it has no price.`)
+    await counted.nth(1).waitFor() // in the head and under the holdings
+    await page.getByText(`Without ${codes[1]}: it has no price.`).waitFor()
     const bare = await fundWith([{ amount: '900' }])
     await at(`${bare.productID}`, 'Fund')
     await figure('Value, AUD').first().getByRole('link', { name: '—' }).waitFor()
