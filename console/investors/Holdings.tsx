@@ -1,5 +1,5 @@
 import { Stack, Text } from '@mantine/core'
-import { byDay, useMonths, valuesOf } from '../overview/months.ts'
+import { byDay, isUnpriced, useMonths, valuesOf } from '../overview/months.ts'
 import { AtCost, Unpriced } from '../overview/Unpriced.tsx'
 import { type Money, useMoney } from '../shared/api/money.ts'
 import { useProduct } from '../shared/api/products.ts'
@@ -83,9 +83,11 @@ function Positions({ positions, isPast }: PositionsProps) {
         keyOf={({ accountID, investmentID }) => `${accountID}-${investmentID}`}
         foot={[...foot, money(total('costAmount')), money(total('unrealisedGain')), '', '']}
       />
-      <Text size="xs" className="quiet" component="div" px="md" py={8}>
-        <AtCost rows={positions} />
-      </Text>
+      {positions.some(isUnpriced) && (
+        <Text size="xs" className="quiet" component="div" px="md" py={8}>
+          <AtCost rows={positions} />
+        </Text>
+      )}
     </>
   )
 }

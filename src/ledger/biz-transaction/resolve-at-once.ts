@@ -5,7 +5,7 @@ import { accountReference } from '../../parties/account/reference.ts'
 import { standing } from '../../parties/account/standing.ts'
 import { withinScope } from '../../platform/actor.ts'
 import type { Fragment } from '../../platform/sql/handle.ts'
-import { type NameColumns, type Reference, recordNamed } from '../../platform/sql/identify.ts'
+import { recordNamed } from '../../platform/sql/identify.ts'
 import { recordsetOf } from '../../platform/sql/recordset.ts'
 import { priceOn, singleLegs } from './figures.ts'
 import type { Naming } from './naming.ts'
@@ -35,6 +35,10 @@ export const arrayOf: Readonly<Record<string, symbol>> = Object.fromEntries(
   columns.map((name) => [name, Symbol(name)]),
 )
 
+const { identity: ofProducts } = productReference
+const { identity: ofAccounts } = accountReference
+const { identity: ofInvestments } = investmentReference
+
 /** The postings with their accounts found, and with those the products. */
 function accounted({ naming, used, isScoped }: Shape): Fragment {
   const { account, investment, product } = naming
@@ -62,8 +66,8 @@ function accounted({ naming, used, isScoped }: Shape): Fragment {
       Object.fromEntries(given),
       used.map((name) => arrayOf[name]!),
     )}
-    ${product ? beside(named(productReference, product, byProduct, visible), 'p') : empty}
-    ${beside(named(accountReference, account, byAccount, visible, ofAccount), 'a')}
+    ${product ? beside(recordNamed(ofProducts, product, byProduct, visible), 'p') : empty}
+    ${beside(recordNamed(ofAccounts, account, byAccount, visible, accountColumns), 'a')}
     cross join lateral (
       select name, biz_entity_status_id from biz_entity
       where biz_entity_id = a.biz_entity_id limit 1) e`
@@ -72,19 +76,16 @@ function accounted({ naming, used, isScoped }: Shape): Fragment {
 const visibleTo = (isScoped: boolean) =>
   isScoped ? withinScope(sql`${later.products}`, 'r.product_id') : sql`true`
 
-const named = (
-  { identity }: Reference,
-  column: string,
-  by: NameColumns,
-  visible: Fragment,
-  others?: string[],
-) => recordNamed(identity, column, by, visible, others)
-
 const beside = (one: Fragment, alias: string) => sql`cross join lateral (${one}) ${raw(alias)}`
 
 /** What is told of them and what they depend on: read once, where they are found. */
-const ofAccount = ['biz_entity_id', 'account_status_id', 'external_account_id', 'account_number']
-const ofInvestment = [
+const accountColumns = [
+  'biz_entity_id',
+  'account_status_id',
+  'external_account_id',
+  'account_number',
+]
+const investmentColumns = [
   ...['external_investment_id', 'security_code', 'name', 'is_active', 'currency_id'],
   ...['unit_decimals', 'maximum_price_age_days'],
 ]
@@ -95,12 +96,12 @@ const itsInvestment = ({ naming, isScoped }: Shape) => sql`
       select time_zone, locked_date, is_active, external_product_id from product
       where product_id = g.product_id limit 1) p
     ${beside(
-      named(
-        investmentReference,
+      recordNamed(
+        ofInvestments,
         naming.investment,
         { value: 'g.investment_name', productID: 'g.product_id' },
         visibleTo(isScoped),
-        ofInvestment,
+        investmentColumns,
       ),
       'i',
     )}`
