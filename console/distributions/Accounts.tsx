@@ -2,7 +2,7 @@ import { Alert } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { api } from '../shared/api/client.ts'
 import { useLookups } from '../shared/api/lookups.ts'
-import { useMoney } from '../shared/api/money.ts'
+import { useCurrency, useMoney } from '../shared/api/money.ts'
 import { useProduct } from '../shared/api/products.ts'
 import type { Distribution, EntitledAccount } from '../shared/api/types.ts'
 import { isZero, subtract, sum } from '../shared/decimal.ts'
@@ -137,7 +137,7 @@ function useTotals({ productID, corporateActionID, distributionStatusID }: Distr
 }
 
 function Reconciliation({ distribution }: Props) {
-  const { currency } = useProduct()
+  const currency = useCurrency()(distribution)
   const money = useMoney(distribution)
   const { data } = useTotals(distribution)
   if (!data) return null

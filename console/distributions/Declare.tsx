@@ -2,8 +2,7 @@ import { Box, Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api } from '../shared/api/client.ts'
-import { useMoney } from '../shared/api/money.ts'
-import { useProduct } from '../shared/api/products.ts'
+import { useCurrency, useMoney } from '../shared/api/money.ts'
 import type { Distribution } from '../shared/api/types.ts'
 import { useWrite } from '../shared/api/write.ts'
 import { Confirm } from '../shared/form/Confirm.tsx'
@@ -20,7 +19,7 @@ type Props = { distribution: Distribution; may: boolean }
 
 /** What declaring would do, and whoever may declares. */
 export function Declare({ distribution, may }: Props) {
-  const { currency } = useProduct()
+  const currency = useCurrency()(distribution)
   const money = useMoney(distribution)
   const [mode, setMode] = useState<'edit' | 'declare'>()
   const [insists, setInsists] = useState(false)
@@ -66,7 +65,7 @@ export function Declare({ distribution, may }: Props) {
     >
       {preview.error && <Failure error={preview.error} retry={() => void preview.refetch()} />}
       {preview.isPending && <Loading />}
-      {preview.data && <Previewed preview={preview.data} money={money} />}
+      {preview.data && <Previewed preview={preview.data} money={money} currency={currency} />}
       <Confirm
         title="Declare this distribution?"
         opened={mode === 'declare'}

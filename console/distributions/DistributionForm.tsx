@@ -2,6 +2,7 @@ import { ActionIcon, Button, Group, Stack, Text, TextInput } from '@mantine/core
 import { useForm } from '@mantine/form'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
+import { useCurrency } from '../shared/api/money.ts'
 import { useProduct } from '../shared/api/products.ts'
 import type { Tagged } from '../shared/api/tagged.ts'
 import type { Distribution } from '../shared/api/types.ts'
@@ -118,6 +119,7 @@ export function DistributionForm({ tagged, onDone, onKept }: Props) {
 }
 
 function What({ form }: { form: Form }) {
+  const currency = useCurrency()({ investmentID: form.values.investmentID })
   return (
     <Card title="What and when">
       <Stack gap="sm">
@@ -131,7 +133,7 @@ function What({ form }: { form: Form }) {
           <DateField label="Payment date" required {...form.getInputProps('paymentDate')} />
           <DateField label="Accrual date" {...form.getInputProps('accrualDate')} />
         </Row>
-        <HowMuchFields form={form} />
+        <HowMuchFields form={form} currency={currency} />
         <Row>
           <LookupField
             label="Term"

@@ -2,7 +2,6 @@ import { Select } from '@mantine/core'
 import type { UseFormReturnType } from '@mantine/form'
 import type { ReactNode } from 'react'
 import type { DistributionInput, valuationMethods } from '../../src/money/distribution/schema.ts'
-import { useProduct } from '../shared/api/products.ts'
 import type { Distribution } from '../shared/api/types.ts'
 import { isZero } from '../shared/decimal.ts'
 import { DateField, DecimalField, Row } from '../shared/form/fields.tsx'
@@ -57,11 +56,10 @@ export function rateGiven({ rate, ...values }: HowMuch) {
   return { ...values, ...noRates, ...(!goesByDays(rate) && days), [rate]: values[rate] }
 }
 
-type Props<Values extends HowMuch> = { form: UseFormReturnType<Values> }
+type Props<Values extends HowMuch> = { form: UseFormReturnType<Values>; currency: string }
 
 /** What the distribution comes to, by one of four ways. */
-export function HowMuchFields<Values extends HowMuch>({ form }: Props<Values>) {
-  const { currency } = useProduct()
+export function HowMuchFields<Values extends HowMuch>({ form, currency }: Props<Values>) {
   const { rate } = form.values
   const field: Record<Rate, ReactNode> = {
     distributionAmountPerUnit: (

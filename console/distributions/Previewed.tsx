@@ -21,11 +21,11 @@ export type Preview = Omit<Static<typeof DistributionPreview>, 'accounts'> & {
 type SinceLast = NonNullable<Preview['sinceLast']>
 type Compared = SinceLast['joined'][number]
 
-type Props = { preview: Preview; money: Money }
+type PartProps = { preview: Preview; money: Money }
+type Props = PartProps & { currency: string }
 
 /** Totals, components, tax, exceptions and accounts, each beside the distribution before. */
-export function Previewed({ preview, money }: Props) {
-  const { currency } = useProduct()
+export function Previewed({ preview, money, currency }: Props) {
   const { sinceLast: last } = preview
   const was = (value: string | undefined) => value !== undefined && `was ${value}`
   return (
@@ -106,7 +106,7 @@ function Exceptions({ preview: { exceptionCount, exceptions } }: { preview: Prev
   )
 }
 
-function Parts({ preview, money }: Props) {
+function Parts({ preview, money }: PartProps) {
   const { sinceLast: last, accounts, accountCount, exceptionCount } = preview
   return (
     <Tabs defaultValue="components" keepMounted={false}>
@@ -169,7 +169,7 @@ function Parts({ preview, money }: Props) {
 }
 
 /** What each tax component comes to, and where there was a distribution before, came to. */
-function Components({ preview, money }: Props) {
+function Components({ preview, money }: PartProps) {
   const { sinceLast: last, taxComponents } = preview
   const name = { id: 'name', title: 'Component', text: componentOf }
   const now = { id: 'now', title: 'Now', right: true, text: (row: Part) => money(row.amount) }

@@ -1,9 +1,8 @@
 import { Stack, Text } from '@mantine/core'
 import { byDay, isUnpriced, useMonths, valuesOf } from '../overview/months.ts'
 import { AtCost, Unpriced } from '../overview/Unpriced.tsx'
-import { type Money, useMoney } from '../shared/api/money.ts'
-import { useProduct } from '../shared/api/products.ts'
-import type { BizEntity, Holding } from '../shared/api/types.ts'
+import { type InCurrency, type Money, useByCurrency, useMoney } from '../shared/api/money.ts'
+import type { BizEntity, Holding, HoldingMonth } from '../shared/api/types.ts'
 import { isZero, sum } from '../shared/decimal.ts'
 import { PastControl, usePast } from '../shared/form/Past.tsx'
 import { day, percent, price, units } from '../shared/format.ts'
@@ -43,29 +42,34 @@ const columnsIn = (money: Money): Column<Holding>[] => [
 
 /** What the investor holds: now, or as it stood or was known at another time. */
 export function Holdings({ entity }: { entity: BizEntity }) {
-  const { currency } = useProduct()
   const [past, setPast] = usePast()
   const { data, error, refetch } = useHoldings(entity, past)
+  const inCurrencies = useByCurrency()(data ?? [])
   return (
     <Stack>
-      <Card
-        title={`Holdings in ${currency}`}
-        padded={false}
-        actions={<PastControl past={past} onChange={setPast} withDate />}
-      >
-        {error && <Failure error={error} retry={() => void refetch()} />}
-        {!data && !error && <Loading />}
-        {data && <Positions positions={data} isPast={Object.keys(past).length > 0} />}
-      </Card>
+      {inCurrencies.map(({ currency, rows }, i) => (
+        <Card
+          key={currency}
+          title={`Holdings in ${currency}`}
+          padded={false}
+          actions={i === 0 && <PastControl past={past} onChange={setPast} withDate />}
+        >
+          {error && <Failure error={error} retry={() => void refetch()} />}
+          {!data && !error && <Loading />}
+          {data && (
+            <Positions positions={rows} currency={currency} isPast={Object.keys(past).length > 0} />
+          )}
+        </Card>
+      ))}
       <ValueOverTime entity={entity} />
     </Stack>
   )
 }
 
-type PositionsProps = { positions: Holding[]; isPast: boolean }
+type PositionsProps = { positions: Holding[]; currency: string; isPast: boolean }
 
-function Positions({ positions, isPast }: PositionsProps) {
-  const money = useMoney()
+function Positions({ positions, currency, isPast }: PositionsProps) {
+  const money = useMoney(positions[0])
   if (positions.length === 0)
     return (
       <Empty title="No units">
@@ -77,7 +81,7 @@ function Positions({ positions, isPast }: PositionsProps) {
   return (
     <>
       <Rows
-        label="Holdings"
+        label={`Holdings in ${currency}`}
         columns={columnsIn(money)}
         rows={positions}
         keyOf={({ accountID, investmentID }) => `${accountID}-${investmentID}`}
@@ -93,11 +97,14 @@ function Positions({ positions, isPast }: PositionsProps) {
 }
 
 function ValueOverTime({ entity }: { entity: BizEntity }) {
-  const { currency } = useProduct()
-  const money = useMoney()
   const { data = [] } = useMonths(entity.bizEntityID ?? 0)
+  return useByCurrency()(data).map((one) => <ValueIn key={one.currency} {...one} />)
+}
+
+function ValueIn({ currency, rows }: InCurrency<HoldingMonth>) {
+  const money = useMoney(rows[0])
   // Before the first unit there is nothing to draw.
-  const points = valuesOf(data)
+  const points = valuesOf(rows)
   const first = points.findIndex(({ value }) => !isZero(value))
   const drawn = first < 0 ? [] : points.slice(Math.max(0, first - 1))
   if (drawn.length < 2) return null
@@ -105,7 +112,7 @@ function ValueOverTime({ entity }: { entity: BizEntity }) {
     <Card title={`Value in ${currency}`}>
       <LineChart title="Value" points={drawn} format={money} tall={160} />
       <Text size="xs" className="quiet" component="div">
-        <Unpriced rows={byDay(data).at(-1)?.[1] ?? []} />
+        <Unpriced rows={byDay(rows).at(-1)?.[1] ?? []} />
       </Text>
     </Card>
   )

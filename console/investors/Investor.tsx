@@ -5,7 +5,7 @@ import { useSeen } from '../frame/recent.ts'
 import { InvestorHolds } from '../holds/InvestorHolds.tsx'
 import { AtCost } from '../overview/Unpriced.tsx'
 import { useLookups } from '../shared/api/lookups.ts'
-import { useMoney } from '../shared/api/money.ts'
+import { useByCurrency, useMoney } from '../shared/api/money.ts'
 import { useProduct, useRead, useReadNow } from '../shared/api/products.ts'
 import type { BizEntity, Holding } from '../shared/api/types.ts'
 import { sum } from '../shared/decimal.ts'
@@ -39,7 +39,7 @@ export function Investor() {
 }
 
 function Known({ entity }: { entity: BizEntity }) {
-  const { slug, currency } = useProduct()
+  const { slug } = useProduct()
   const may = useMay()
   const { name } = useLookups()
   const { bizEntityID, accounts } = entity
@@ -74,30 +74,62 @@ function Known({ entity }: { entity: BizEntity }) {
       }
       actions={edit}
     >
-      <Head entity={entity} numbers={numbers} currency={currency} />
+      <Head entity={entity} numbers={numbers} />
       <Sections entity={entity} />
     </Page>
   )
 }
 
-type HeadProps = { entity: BizEntity; numbers: string; currency: string }
+type HeadProps = { entity: BizEntity; numbers: string }
 
-function Head({ entity, numbers, currency }: HeadProps) {
+function Head({ entity, numbers }: HeadProps) {
   const money = useMoney()
   const { data: holdings = [] } = useHoldings(entity)
-  const total = (field: keyof Holding) => sum(holdings.map((one) => one[field] as string | null))
+  const byCurrency = useByCurrency()
+  const [worth, ...others] = byCurrency(entity.accounts.flatMap(({ balances }) => balances))
+  const amount = ({ rows }: typeof worth) => money(sum(rows.map((one) => one.amount)), rows[0])
   return (
     <Figures>
       <Figure
-        label={`Value, ${currency}`}
-        value={money(sum(entity.accounts.map(({ balance }) => balance)))}
-        note={<AtCost rows={holdings} />}
+        label={`Value, ${worth.currency}`}
+        value={amount(worth)}
+        note={
+          <>
+            {others.map((one) => (
+              <div key={one.currency}>
+                and {amount(one)} {one.currency}
+              </div>
+            ))}
+            <AtCost rows={holdings} />
+          </>
+        }
       />
-      <Figure label="Units" value={plain(total('quantity'))} />
-      <Figure label="Unrealised gain" value={money(total('unrealisedGain'))} />
-      <Figure label="Distributions paid" value={money(total('distributionsPaid'))} />
+      <Figure label="Units" value={plain(sum(holdings.map(({ quantity }) => quantity)))} />
+      <Total label="Unrealised gain" field="unrealisedGain" holdings={holdings} />
+      <Total label="Distributions paid" field="distributionsPaid" holdings={holdings} />
       <Figure label="Account" value={numbers} />
     </Figures>
+  )
+}
+
+type TotalProps = { label: string; field: keyof Holding; holdings: Holding[] }
+
+/** A total in each currency: the first is the one that the head's value names. */
+function Total({ label, field, holdings }: TotalProps) {
+  const money = useMoney()
+  const [own, ...others] = useByCurrency()(holdings)
+  const total = ({ rows }: typeof own) =>
+    money(sum(rows.map((one) => one[field] as string | null)), rows[0])
+  return (
+    <Figure
+      label={label}
+      value={total(own)}
+      note={others.map((one) => (
+        <div key={one.currency}>
+          and {total(one)} {one.currency}
+        </div>
+      ))}
+    />
   )
 }
 

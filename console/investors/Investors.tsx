@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { useLookups } from '../shared/api/lookups.ts'
-import { useMoney } from '../shared/api/money.ts'
+import { useByCurrency, useMoney } from '../shared/api/money.ts'
 import { useClassOptions, useProduct } from '../shared/api/products.ts'
 import type { BizEntity } from '../shared/api/types.ts'
 import { sum } from '../shared/decimal.ts'
@@ -70,6 +70,7 @@ function useFilters(): Filter[] {
 function useColumns(currency: string): Column<BizEntity>[] {
   const { name: nameOf } = useLookups()
   const money = useMoney()
+  const byCurrency = useByCurrency()
   return [
     { id: 'name', title: 'Name', text: ({ name }) => name ?? '', width: 'minmax(240px, 2fr)' },
     { id: 'kind', title: 'Kind', text: (row) => nameOf('BizEntityType', row.bizEntityTypeID) },
@@ -95,7 +96,14 @@ function useColumns(currency: string): Column<BizEntity>[] {
       id: 'value',
       title: `Value ${currency}`,
       right: true,
-      text: ({ accounts }) => money(sum(accounts.map(({ balance }) => balance))),
+      // The heading names the currency of the product; what is in another names its own.
+      text: ({ accounts }) =>
+        byCurrency(accounts.flatMap(({ balances }) => balances))
+          .map(({ currency: own, rows }) => {
+            const amount = money(sum(rows.map((one) => one.amount)), rows[0])
+            return own === currency ? amount : `${amount} ${own}`
+          })
+          .join(' + '),
       width: 'minmax(130px, 1fr)',
     },
     {

@@ -7,7 +7,7 @@ import { distributionName, isDone } from '../distributions/words.ts'
 import { useNeeds } from '../frame/needs.ts'
 import { api, type Params } from '../shared/api/client.ts'
 import { useLookups } from '../shared/api/lookups.ts'
-import { useMoney } from '../shared/api/money.ts'
+import { type InCurrency, useByCurrency, useCurrency, useMoney } from '../shared/api/money.ts'
 import { useInvestments, useProduct, useRead } from '../shared/api/products.ts'
 import type {
   Audit,
@@ -128,22 +128,30 @@ const useDistributions = () => {
 
 /** What the product comes to, and what is next; each figure leads to its list. */
 function Now() {
-  const { slug, currency } = useProduct()
+  const { slug } = useProduct()
   const money = useMoney()
   const days = byDay(useMonths().data ?? [])
   const last = days.at(-1)?.[1] ?? []
-  const before = days.at(-2)?.[1] ?? []
-  const value = (months: HoldingMonth[]) => money(worth(months)) || '—'
+  const [own, ...others] = useByCurrency()(last)
+  const isOwn = ({ investmentID }: HoldingMonth) =>
+    own.rows.some((one) => one.investmentID === investmentID)
+  const before = (days.at(-2)?.[1] ?? []).filter(isOwn)
+  const value = (months: HoldingMonth[]) => money(worth(months), months[0]) || '—'
   const all = usePending()
   const redemptions = usePending({ BizEventTypeID: redemption })
   const may = useMay()
   return (
     <Figures>
       <Figure
-        label={`Value, ${currency}`}
-        value={<PageLink to={`/${slug}/investors`}>{value(last)}</PageLink>}
+        label={`Value, ${own.currency}`}
+        value={<PageLink to={`/${slug}/investors`}>{value(own.rows)}</PageLink>}
         note={
           <>
+            {others.map(({ currency, rows }) => (
+              <div key={currency}>
+                and {value(rows)} {currency}
+              </div>
+            ))}
             {before.length > 0 && `${value(before)} on ${day(before[0]?.date)}`}
             <Unpriced rows={last} />
           </>
@@ -195,19 +203,24 @@ function NextPayment() {
 
 /** The value of all classes over the last year, and the money that came and went. */
 function Money() {
-  const { slug, currency } = useProduct()
-  const money = useMoney()
   const { data = [] } = useMonths()
-  const pairs = byDay(data).map(([date, rows]) => ({
+  const byCurrency = useByCurrency()
+  if (data.length === 0) return null
+  return byCurrency(data).map((one) => <MoneyIn key={one.currency} {...one} />)
+}
+
+function MoneyIn({ currency, rows: months }: InCurrency<HoldingMonth>) {
+  const { slug } = useProduct()
+  const money = useMoney(months[0])
+  const pairs = byDay(months).map(([date, rows]) => ({
     label: monthOf(date),
     up: sum(rows.map(({ amountIn }) => amountIn)),
     down: sum(rows.map(({ amountOut }) => amountOut)),
   }))
-  if (data.length === 0) return null
   return (
     <SimpleGrid cols={{ base: 1, md: 2 }}>
       <Card title={`Value in ${currency}`}>
-        <LineChart title="Value" points={valuesOf(data)} format={money} tall={130} />
+        <LineChart title="Value" points={valuesOf(months)} format={money} tall={130} />
       </Card>
       <Card
         title={`Money in and out, ${currency}`}
@@ -225,7 +238,8 @@ function Money() {
 }
 
 function ClassCard({ investment }: { investment: Investment }) {
-  const { slug, currency } = useProduct()
+  const { slug } = useProduct()
+  const currency = useCurrency()(investment)
   const money = useMoney(investment)
   const { prices = [] } = usePrices(investment.investmentID)
   const { data = [] } = useMonths()

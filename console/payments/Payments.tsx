@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
-import { type Money, useMoney } from '../shared/api/money.ts'
+import { type Money, useCurrency, useMoney } from '../shared/api/money.ts'
 import { useProduct } from '../shared/api/products.ts'
 import type { PaymentRun } from '../shared/api/types.ts'
 import { count, day, moment } from '../shared/format.ts'
@@ -14,7 +14,7 @@ import { State } from './states.tsx'
 
 /** Runs of payments: from what is owed to what the bank did. */
 export function Payments() {
-  const { productID, slug, currency } = useProduct()
+  const { productID, slug } = useProduct()
   const may = useMay()
   const add = may('PaymentRun.Write') && (
     <Button
@@ -34,7 +34,7 @@ export function Payments() {
         path="/PaymentRun"
         params={{ ProductID: productID, Order: 'desc' }}
         filters={filters}
-        columns={columnsIn(currency, useMoney())}
+        columns={columnsIn(useCurrency(), useMoney())}
         to={({ paymentRunID }) => ({
           to: '/$product/payments/$id',
           params: { product: slug, id: String(paymentRunID) },
@@ -59,7 +59,9 @@ const filters: Filter[] = [
   },
 ]
 
-const columnsIn = (currency: string, money: Money): Column<PaymentRun>[] => [
+type Currency = ReturnType<typeof useCurrency>
+
+const columnsIn = (currencyOf: Currency, money: Money): Column<PaymentRun>[] => [
   {
     id: 'run',
     title: 'Run',
@@ -83,9 +85,9 @@ const columnsIn = (currency: string, money: Money): Column<PaymentRun>[] => [
   },
   {
     id: 'amount',
-    title: `Amount, ${currency}`,
+    title: 'Amount',
     right: true,
-    text: (row) => money(row.payments?.amount, row),
+    text: (row) => `${money(row.payments?.amount, row)} ${currencyOf(row)}`,
     width: 'minmax(130px, 1fr)',
   },
   {

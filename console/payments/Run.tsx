@@ -1,7 +1,7 @@
 import { Stack } from '@mantine/core'
 import { useParams } from '@tanstack/react-router'
 import { useSeen } from '../frame/recent.ts'
-import { useMoney } from '../shared/api/money.ts'
+import { useCurrency, useMoney } from '../shared/api/money.ts'
 import { useProduct, useReadNow } from '../shared/api/products.ts'
 import type { PaymentRun } from '../shared/api/types.ts'
 import { bytes, count, day, moment } from '../shared/format.ts'
@@ -60,7 +60,7 @@ export function Run() {
 }
 
 function Totals({ run }: { run: PaymentRun }) {
-  const { currency } = useProduct()
+  const currency = useCurrency()(run)
   const money = useMoney(run)
   const { payable, payments, exceptions } = run
   return (
@@ -97,7 +97,7 @@ type File = PaymentRun['files'][number]
 
 function Files({ run }: { run: PaymentRun }) {
   const may = useMay()
-  const { currency } = useProduct()
+  const currency = useCurrency()(run)
   const money = useMoney(run)
   if (run.files.length === 0) return null
   const columns: Column<File>[] = [
@@ -139,7 +139,7 @@ function Files({ run }: { run: PaymentRun }) {
 type Exception = PaymentRun['exceptionList'][number]
 
 function Exceptions({ run }: { run: PaymentRun }) {
-  const { currency } = useProduct()
+  const currency = useCurrency()(run)
   const money = useMoney(run)
   if (run.exceptionList.length === 0) return null
   const columns: Column<Exception>[] = [

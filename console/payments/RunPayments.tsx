@@ -1,7 +1,7 @@
 import { Button, Group, Stack, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { api } from '../shared/api/client.ts'
-import { type Money, useMoney } from '../shared/api/money.ts'
+import { type Money, useCurrency, useMoney } from '../shared/api/money.ts'
 import { useProduct } from '../shared/api/products.ts'
 import type { Payment, PaymentRun } from '../shared/api/types.ts'
 import { useWrite } from '../shared/api/write.ts'
@@ -22,7 +22,8 @@ type Told = { outcome: Outcome; payments: Payment[] }
 
 /** Every payment of a run, and what the bank did with those that are chosen. */
 export function RunPayments({ run }: Props) {
-  const { slug, currency } = useProduct()
+  const { slug } = useProduct()
+  const currency = useCurrency()(run)
   const may = useMay()
   const [chosen, setChosen] = useState<Payment[]>([])
   const [told, setTold] = useState<Told>()

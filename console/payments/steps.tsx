@@ -1,7 +1,7 @@
 import { Button, Group, NumberInput, Text } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import { useMoney } from '../shared/api/money.ts'
+import { useCurrency, useMoney } from '../shared/api/money.ts'
 import { useProduct } from '../shared/api/products.ts'
 import { useSession } from '../shared/api/session.ts'
 import type { PaymentRun } from '../shared/api/types.ts'
@@ -26,7 +26,7 @@ export function NextStep({ run }: Props) {
 function Approve({ run }: Props) {
   const may = useMay()
   const { user } = useSession()
-  const { currency } = useProduct()
+  const currency = useCurrency()(run)
   const money = useMoney(run)
   const [asked, setAsked] = useState(false)
   const { paymentRunID, payments } = run

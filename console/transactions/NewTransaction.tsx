@@ -2,6 +2,7 @@ import { Button, Group, Select, Stack, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
+import { useCurrency } from '../shared/api/money.ts'
 import { useProduct } from '../shared/api/products.ts'
 import type { BizTransaction } from '../shared/api/types.ts'
 import { useWrite } from '../shared/api/write.ts'
@@ -138,7 +139,7 @@ const bases = [
 ]
 
 function FiguresOf({ form, kind }: Part) {
-  const { currency } = useProduct()
+  const currency = useCurrency()({ investmentID: form.values.investmentID })
   return (
     <>
       {kind.way === 'conversion' && (

@@ -1,5 +1,5 @@
 import { Text } from '@mantine/core'
-import { type Money, useMoney, usePlaces } from '../shared/api/money.ts'
+import { type Money, useCurrency, useMoney, usePlaces } from '../shared/api/money.ts'
 import { useInvestments, useProduct, useRead } from '../shared/api/products.ts'
 import type { Holding, InvestmentPrice } from '../shared/api/types.ts'
 import { isNegative, isZero, negated } from '../shared/decimal.ts'
@@ -15,7 +15,7 @@ type Where = { accountID: number | null; investmentID: number | null }
 /** What the posting would do, worked out as the service does; the service decides. */
 export function Preview({ kind, values }: Props) {
   const { accountID, investmentID, transactionDate } = values
-  const { currency } = useProduct()
+  const currency = useCurrency()({ investmentID })
   const investments = useInvestments()
   const places = usePlaces()
   const money = useMoney({ investmentID })

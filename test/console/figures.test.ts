@@ -69,6 +69,23 @@ describe('The console’s figures', { skip }, () => {
       { amount: '5000', price: '1' },
       { amount: '6000', price: '1', currencyID: yen },
     ])
+    await at(`${mixed.productID}`, 'Fund')
+    await figure('Value, AUD').first().getByText('and 6,000 JPY').waitFor()
+    await page.getByText('1.0000 JPY').waitFor()
+    for (const heading of ['Value in JPY', 'Money in and out, JPY'])
+      await page.getByRole('heading', { name: heading }).waitFor()
+    await at(`${mixed.productID}/investors/${mixed.bizEntityID}`, 'Investor 1')
+    await figure('Value, AUD').first().getByText('5,000.00', { exact: true }).waitFor()
+    await figure('Value, AUD').first().getByText('and 6,000 JPY').waitFor()
+    for (const [currency, total] of [
+      ['AUD', '5,000.00'],
+      ['JPY', '6,000'],
+    ] as const) {
+      const table = page.getByRole('table', { name: `Holdings in ${currency}` })
+      await table.getByRole('cell', { name: total, exact: true }).last().waitFor()
+    }
+    await at(`${mixed.productID}/investors`, 'Investors')
+    await page.getByText('5,000.00 + 6,000 JPY', { exact: true }).waitFor()
     await at(`${mixed.productID}/transactions`, 'Transactions')
     const cell = (name: string) => page.getByRole('cell', { name, exact: true })
     await cell('5,000.00').waitFor()

@@ -5,14 +5,47 @@ import { useInvestments, useProduct } from './products.ts'
 /** A record whose money is in a currency of its own, or in that of its class. */
 type Of = { currencyID?: number | null; investmentID?: number | null }
 
-/** How many places money has: of a record that says, or whose class does; else of the product. */
-export function usePlaces() {
-  const { places } = useLookups()
+/** The currency of a record that says, or whose class does; else of the product. */
+function useCurrencyID() {
   const product = useProduct()
   const investments = useInvestments()
   return (of: Of = {}) => {
     const own = investments.find(({ investmentID }) => investmentID === of.investmentID)
-    return places(of.currencyID ?? own?.currencyID ?? product.currencyID)
+    return of.currencyID ?? own?.currencyID ?? product.currencyID
+  }
+}
+
+/** How many places money has. */
+export function usePlaces() {
+  const { places } = useLookups()
+  const currencyOf = useCurrencyID()
+  return (of?: Of) => places(currencyOf(of))
+}
+
+/** What the currency of a record is called. */
+export function useCurrency() {
+  const { code } = useLookups()
+  const product = useProduct()
+  const currencyOf = useCurrencyID()
+  return (of?: Of) => code('Currency', currencyOf(of)) || product.currency
+}
+
+export type InCurrency<Row> = { currency: string; rows: Row[] }
+
+/** Records by the currency of their money, that of the product first: no sum is of several. */
+export function useByCurrency() {
+  const product = useProduct()
+  const nameOf = useCurrency()
+  return <Row extends Of>(rows: Row[]): [InCurrency<Row>, ...InCurrency<Row>[]] => {
+    const names = [...new Set(rows.map(nameOf))].toSorted(
+      (a, b) => Number(b === product.currency) - Number(a === product.currency),
+    )
+    const [first = product.currency, ...others] = names
+    const of = (currency: string) => ({
+      currency,
+      rows: rows.filter((row) => nameOf(row) === currency),
+    })
+    return [of(first), ...others.map(of)]
   }
 }
 
