@@ -19,7 +19,7 @@ import type { Data } from '../support/world.ts'
  * again at its end with the moments of the first. Not a byte may differ, in any format.
  */
 const seed = Number(process.env.REGISTRY_KNOWN_SEED ?? Math.floor(Math.random() * 2 ** 31))
-const steps = Number(process.env.REGISTRY_KNOWN_STEPS ?? 24 * walks)
+const steps = Number(process.env.REGISTRY_KNOWN_STEPS ?? 48 * walks)
 const moments = Math.max(3, Math.floor(steps / 16))
 
 let state = seed
