@@ -1,34 +1,27 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import type { Client } from '../support/client.ts'
-import { all, assertVerified, newFund, newPrice, poster } from '../support/ledger.ts'
+import { all, assertVerified, type Fund, newFund, newPrice, poster } from '../support/ledger.ts'
 import { fieldsOf } from '../support/refused.ts'
 import { type Service, startService } from '../support/service.ts'
 
 let service: Service
-let admin: Client
 before(async () => {
   service = await startService()
-  admin = service.admin
 })
 after(async () => {
   await assertVerified(service)
   await service.stop()
 })
 const post = poster(() => service.admin)
-const fresh = async (options: Parameters<typeof newFund>[1] = {}) => {
-  const made = await newFund(service, options)
-  const ids = made.accounts.map(({ accountID }) => accountID)
-  return { ...made, ids, own: { accountID: made.accountID, investmentID: made.investmentID } }
-}
-const heldIn = async ({ productID }: { productID: number }) =>
-  all(await admin.get(`/BizEntity/Account/Holdings?ProductID=${productID}`)).map(
+const idsOf = ({ accounts }: Fund) => accounts.map(({ accountID }) => accountID)
+const heldIn = async ({ productID }: Fund) =>
+  all(await service.admin.get(`/BizEntity/Account/Holdings?ProductID=${productID}`)).map(
     ({ accountID, quantity }: Record<string, number>) => [accountID, quantity],
   )
 
 describe('An array of postings with much in common', () => {
   it('prices each by its own investment and day, and tells of each what is its own', async () => {
-    const fund = await fresh({ accounts: 4, investments: [{}, {}] })
+    const fund = await newFund(service, { accounts: 4, investments: [{}, {}] })
     const [one, two] = fund.investmentIDs as [number, number]
     await newPrice(service, one, '2026-02-02', 4)
     await newPrice(service, two, '2026-02-01', 5)
@@ -39,7 +32,7 @@ describe('An array of postings with much in common', () => {
       amount: 100,
       transactionDate: `2026-02-${day}`,
     })
-    const [a, b, c, d] = fund.ids as [number, number, number, number]
+    const [a, b, c, d] = idsOf(fund) as [number, number, number, number]
     // Where an investment has no holding yet a posting goes another way.
     all(await post('Deposit', [body(a, one, '01'), body(a, two, '01')]))
     const made = all(
@@ -58,7 +51,7 @@ describe('An array of postings with much in common', () => {
       [d, two, 20, null],
       [a, one, 25, null],
     ])
-    const read = all(await admin.get(`/BizTransaction?ProductID=${fund.productID}`))
+    const read = all(await service.admin.get(`/BizTransaction?ProductID=${fund.productID}`))
     assert.deepEqual(read.slice(2), made, 'and the list tells the same')
     assert.deepEqual(await heldIn(fund), [
       [a, 125],
@@ -70,15 +63,12 @@ describe('An array of postings with much in common', () => {
   })
 
   it('names nothing of another product, whatever else in it is right', async () => {
-    const fund = await fresh({ accounts: 2 })
-    const other = await fresh()
-    all(await post('Deposit', { ...fund.own, amount: 1 }))
-    all(await post('Deposit', { ...other.own, amount: 1 }))
-    const bodies = fund.ids.map((accountID) => ({
-      accountID,
-      investmentID: fund.investmentID,
-      amount: 1,
-    }))
+    const fund = await newFund(service, { accounts: 2 })
+    const other = await newFund(service)
+    for (const { accountID, investmentID } of [fund, other])
+      all(await post('Deposit', { accountID, investmentID, amount: 1 }))
+    const { investmentID } = fund
+    const bodies = idsOf(fund).map((accountID) => ({ accountID, investmentID, amount: 1 }))
     const mixed = [bodies[0]!, { ...bodies[1]!, investmentID: other.investmentID }]
     const answer = await post('Deposit', mixed)
     assert.equal(answer.result, false)

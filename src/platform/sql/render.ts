@@ -84,20 +84,11 @@ function writtenAs(field: TSchema): Written {
  * A record as the text of its JSON, the same that to_json of a row of these fields writes: that
  * finds out anew for every value of every row how its type is written, which takes half its time.
  */
-export const recordOf = (fields: readonly Field[]): Fragment => raw(recordText(fields))
-
-function recordText(fields: readonly Field[]): string {
-  const parts = fields.flatMap((field, i) => [
-    `'${i === 0 ? '{' : ','}"${field.name}":'`,
-    jsonOf(field),
-  ])
-  return joined([...parts, "'}'"])
-}
-
-/** A function of PostgreSQL takes no more than 100 arguments. */
-function joined(parts: readonly string[]): string {
-  if (parts.length <= 100) return `concat(${parts.join(', ')})`
-  return `concat(${joined(parts.slice(0, 99))}, ${joined(parts.slice(99))})`
+export const recordOf = (fields: readonly Field[]): Fragment => {
+  const parts = fields.map(
+    (field, i) => `'${i === 0 ? '{' : ','}"${field.name}":', ${jsonOf(field)}`,
+  )
+  return raw(`concat(${parts.join(', ')}, '}')`)
 }
 
 /** The same of a row r of a select, in which the fields have their API names; or of any row. */
@@ -146,16 +137,16 @@ export const many = (select: Fragment): Fragment =>
 /** The one row of a select as a nested object; null where there is none. */
 export const one = (select: Fragment): Fragment => sql`(select to_json(r) from (${select}) r)`
 
-export async function render(handle: Sql, select: Selected): Promise<Answer> {
+export async function render(handle: Sql, select: Fragment): Promise<Answer> {
   const [row] = await handle.query<{ json: string; count: number }>(sql`
-    select ${arrayOfRows(select)} as json, count(*)::int as count from (${select}) r`)
+    select coalesce(json_agg(r), '[]')::text as json, count(*)::int as count from (${select}) r`)
   return { json: row!.json, recordCount: row!.count }
 }
 
 /** For the few answers that carry an object rather than an array. */
-export async function renderOne(handle: Sql, select: Selected): Promise<Answer | undefined> {
+export async function renderOne(handle: Sql, select: Fragment): Promise<Answer | undefined> {
   const [row] = await handle.query<{ json: string }>(
-    sql`select ${recordOfRow(select)} as json from (${select}) r`,
+    sql`select to_json(r)::text as json from (${select}) r`,
   )
   return row && { json: row.json, recordCount: 1 }
 }
@@ -167,14 +158,14 @@ export async function renderByProduct(
   handle: Sql,
   keys: readonly Key[],
   field: string,
-  select: (productID: number, ids: number[]) => Selected,
+  select: (productID: number, ids: number[]) => Fragment,
 ): Promise<Answer> {
   const rows: { id: number; json: string }[] = []
   for (const [productID, own] of byProduct(keys)) {
     const ids = own.map(({ id }) => id)
-    const records = select(productID, ids)
     const shown = sql`
-      select r.${raw(`"${field}"`)} as id, ${recordOfRow(records)} as json from (${records}) r`
+      select r.${raw(`"${field}"`)} as id, to_json(r)::text as json
+      from (${select(productID, ids)}) r`
     rows.push(...(await handle.query<(typeof rows)[number]>(inOneProduct(shown, productID))))
   }
   const inOrder = rows.sort((a, b) => a.id - b.id).map(({ json }) => json)
