@@ -5,6 +5,7 @@ import { Suspense, useState } from 'react'
 import { useLookups } from '../shared/api/lookups.ts'
 import { useProduct } from '../shared/api/products.ts'
 import type { ListedDocument as Document } from '../shared/api/types.ts'
+import { useIntent } from '../shared/api/write.ts'
 import { DropZone } from '../shared/form/DropZone.tsx'
 import { Remove } from '../shared/form/Remove.tsx'
 import { bytes, moment } from '../shared/format.ts'
@@ -36,9 +37,12 @@ type FileProps = { documentID: number; onDone: () => void }
 /** Takes the file of a document that was made without: while it waited for approval, for instance. */
 function FirstFile({ documentID, onDone }: FileProps) {
   const client = useQueryClient()
+  const { intentFor, fulfilled } = useIntent()
   const add = useMutation({
-    mutationFn: (file: File) => send(documentID, file),
+    mutationFn: (file: File) =>
+      send(documentID, file, intentFor(`${file.name} ${file.size} ${file.lastModified}`)),
     onSuccess: async () => {
+      fulfilled()
       await client.invalidateQueries()
       tellDone('The file is there.')
       onDone()

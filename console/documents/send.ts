@@ -13,7 +13,7 @@ export async function create(body: object, intent: string): Promise<number | typ
 }
 
 /** The file of a document that has none yet. */
-export async function send(documentID: number, file: File, intent?: string) {
+export async function send(documentID: number, file: File, intent: string) {
   const form = new FormData()
   form.append('documentID', String(documentID))
   form.append('file', file, file.name)

@@ -5,7 +5,7 @@ import { useSeen } from '../frame/recent.ts'
 import { InvestorHolds } from '../holds/InvestorHolds.tsx'
 import { AtCost } from '../overview/Unpriced.tsx'
 import { useLookups } from '../shared/api/lookups.ts'
-import { useByCurrency, useMoney } from '../shared/api/money.ts'
+import { type InCurrency, useByCurrency, useMoney } from '../shared/api/money.ts'
 import { useProduct, useRead, useReadNow } from '../shared/api/products.ts'
 import type { BizEntity, Holding } from '../shared/api/types.ts'
 import { sum } from '../shared/decimal.ts'
@@ -14,6 +14,7 @@ import { plain } from '../shared/format.ts'
 import { readSearch } from '../shared/list/filters.ts'
 import { useMay } from '../shared/permission.ts'
 import { Figure, Figures } from '../shared/view/Facts.tsx'
+import { InOthers } from '../shared/view/InOthers.tsx'
 import { Icon } from '../shared/view/icons.tsx'
 import { Missing, Page } from '../shared/view/Page.tsx'
 import { Status, Tag } from '../shared/view/Status.tsx'
@@ -87,49 +88,45 @@ function Head({ entity, numbers }: HeadProps) {
   const { data: holdings = [] } = useHoldings(entity)
   const byCurrency = useByCurrency()
   const [worth, ...others] = byCurrency(entity.accounts.flatMap(({ balances }) => balances))
+  const { currency } = worth
   const amount = ({ rows }: typeof worth) => money(sum(rows.map((one) => one.amount)), rows[0])
   return (
     <Figures>
       <Figure
-        label={`Value, ${worth.currency}`}
+        label={`Value, ${currency}`}
         value={amount(worth)}
         note={
           <>
-            {others.map((one) => (
-              <div key={one.currency}>
-                and {amount(one)} {one.currency}
-              </div>
-            ))}
+            <InOthers others={others} amount={amount} />
             <AtCost rows={holdings} />
           </>
         }
       />
       <Figure label="Units" value={plain(sum(holdings.map(({ quantity }) => quantity)))} />
-      <Total label="Unrealised gain" field="unrealisedGain" holdings={holdings} />
-      <Total label="Distributions paid" field="distributionsPaid" holdings={holdings} />
+      <Total label="Unrealised gain" field="unrealisedGain" {...{ currency, holdings }} />
+      <Total label="Distributions paid" field="distributionsPaid" {...{ currency, holdings }} />
       <Figure label="Account" value={numbers} />
     </Figures>
   )
 }
 
-type TotalProps = { label: string; field: keyof Holding; holdings: Holding[] }
+type TotalProps = {
+  label: string
+  field: 'unrealisedGain' | 'distributionsPaid'
+  currency: string
+  holdings: Holding[]
+}
 
-/** A total in each currency: the first is the one that the head's value names. */
-function Total({ label, field, holdings }: TotalProps) {
+/** A total in the currency that the head's value names, and in others by their names. */
+function Total({ label, field, currency, holdings }: TotalProps) {
   const money = useMoney()
-  const [own, ...others] = useByCurrency()(holdings)
-  const total = ({ rows }: typeof own) =>
-    money(sum(rows.map((one) => one[field] as string | null)), rows[0])
+  const all = useByCurrency()(holdings)
+  const own = all.find((one) => one.currency === currency) ?? { currency, rows: [] }
+  const total = ({ rows }: InCurrency<Holding>) =>
+    money(sum(rows.map((one) => one[field])), rows[0])
+  const others = all.filter((one) => one.currency !== currency && one.rows.length > 0)
   return (
-    <Figure
-      label={label}
-      value={total(own)}
-      note={others.map((one) => (
-        <div key={one.currency}>
-          and {total(one)} {one.currency}
-        </div>
-      ))}
-    />
+    <Figure label={label} value={total(own)} note={<InOthers others={others} amount={total} />} />
   )
 }
 

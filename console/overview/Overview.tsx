@@ -25,6 +25,7 @@ import { Bars } from '../shared/view/Bars.tsx'
 import { LineChart } from '../shared/view/Chart.tsx'
 import { deedOf } from '../shared/view/deeds.ts'
 import { Facts, Figure, Figures } from '../shared/view/Facts.tsx'
+import { InOthers } from '../shared/view/InOthers.tsx'
 import { Icon } from '../shared/view/icons.tsx'
 import { Card, Empty, Page } from '../shared/view/Page.tsx'
 import { PageLink } from '../shared/view/PageLink.tsx'
@@ -147,11 +148,7 @@ function Now() {
         value={<PageLink to={`/${slug}/investors`}>{value(own.rows)}</PageLink>}
         note={
           <>
-            {others.map(({ currency, rows }) => (
-              <div key={currency}>
-                and {value(rows)} {currency}
-              </div>
-            ))}
+            <InOthers others={others} amount={({ rows }) => value(rows)} />
             {before.length > 0 && `${value(before)} on ${day(before[0]?.date)}`}
             <Unpriced rows={last} />
           </>
