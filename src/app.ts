@@ -6,6 +6,7 @@ import { touchKey } from './access/api-key/sql.ts'
 import { approvalGate } from './access/approval/gate.ts'
 import { approvalEndpoints } from './access/approval/routes.ts'
 import { auditEndpoints } from './access/audit/routes.ts'
+import type { Veil } from './access/audit/veil.ts'
 import { authenticator } from './access/caller/authenticate.ts'
 import { userEndpoints } from './access/user/routes.ts'
 import { tokensWith } from './access/user/token.ts'
@@ -35,6 +36,7 @@ import { addressEndpoints } from './parties/address/routes.ts'
 import { entityDoor } from './parties/biz-entity/door.ts'
 import { withoutHiddenParents } from './parties/biz-entity/hidden-parents.ts'
 import { bizEntityEndpoints } from './parties/biz-entity/routes.ts'
+import { namesUnseen } from './parties/biz-entity/unseen.ts'
 import { communicationEndpoints } from './parties/communication/routes.ts'
 import { organisationEndpoints } from './parties/organisation/routes.ts'
 import { organisationTable } from './parties/organisation/sql.ts'
@@ -48,7 +50,6 @@ import { taxStandingEndpoints } from './parties/tax-standing/routes.ts'
 import { importFiles, openFiles } from './platform/files/open.ts'
 import { type Endpoint, methodOf, pathOf, type WriteEndpoint } from './platform/http/endpoint.ts'
 import { conditionReader, taggingsOf } from './platform/http/etag.ts'
-import { eventOf } from './platform/http/handlers.ts'
 import { serveMetrics } from './platform/http/metrics.ts'
 import { mount } from './platform/http/mount.ts'
 import { openapiDocument } from './platform/http/openapi.ts'
@@ -65,6 +66,8 @@ import { version } from './version.ts'
 
 /** Tables that hold tax numbers. */
 const taxed = [personTable, organisationTable]
+
+const veil: Veil = { namesUnseen, over: withoutHiddenParents }
 
 /** Those that need nothing but a request and the database. */
 const plainEndpoints: Endpoint[] = [
@@ -120,13 +123,13 @@ export async function buildApp(
     ...documentEndpoints(database, files, nameKey),
     ...reportEndpoints(database, files, config),
     ...searchEndpoints(vault),
-    ...auditEndpoints(database, withoutHiddenParents),
+    ...auditEndpoints(database, veil),
     ...approvalEndpoints({
       database,
       sealed: sealedWith(requestKey),
+      veil,
       endpointOf,
       writes: () => [...writes.values()],
-      eventOf,
       conditionOf: (endpoint, headers) => conditionReader(endpoint, taggings)(headers),
     }),
     ...eventEndpoints(followerOf(database.bell, stopping)),

@@ -4,6 +4,7 @@ import type { Actor } from '../../platform/actor.ts'
 import type { EventType } from '../../platform/event-types.ts'
 import type { Request, WriteEndpoint } from '../../platform/http/endpoint.ts'
 import type { Condition } from '../../platform/http/etag.ts'
+import { eventOf } from '../../platform/http/handlers.ts'
 import { canWait } from '../../platform/http/waiting.ts'
 import { conflict, forbidden, notFound, Refusal } from '../../platform/refusal.ts'
 import { itemPath } from '../../platform/shape/path.ts'
@@ -16,6 +17,7 @@ import {
   type Written,
 } from '../../platform/sql/unit-of-work.ts'
 import { readAbsentKey } from '../api-key/sql.ts'
+import type { Veil } from '../audit/veil.ts'
 import { readAbsent } from '../user/session.ts'
 import type { KeptRequest, Seal } from './gate.ts'
 import type { ApprovalKey, Rejection } from './schema.ts'
@@ -24,14 +26,13 @@ import { shownApproval, visibleTo } from './sql.ts'
 export type ApprovalDesk = {
   database: Database
   sealed: Seal
+  veil: Veil
   /** The write that a kept request is for. */
   endpointOf: (operation: string) => WriteEndpoint | undefined
   /** All writes there are. */
   writes: () => WriteEndpoint[]
   /** What the If-Match header of a request for it asks for. */
   conditionOf: (endpoint: WriteEndpoint, headers: IncomingHttpHeaders) => Condition | undefined
-  /** The event that it raises. */
-  eventOf: (endpoint: WriteEndpoint) => Write['event']
 }
 
 type Taken = Request<unknown, unknown>
@@ -49,20 +50,27 @@ type Waiting = {
   isPast: boolean
 }
 
-async function find(handle: Sql, actor: Actor, id: number, lock = sql``): Promise<Waiting> {
+type Decider = { actor: Actor; veil: Veil }
+
+async function find(
+  handle: Sql,
+  { actor, veil }: Decider,
+  id: number,
+  lock = sql``,
+): Promise<Waiting> {
   const [found] = await handle.query<Waiting>(sql`
     select p.approval_id as "approvalID", p.operation, p.resource,
       p.product_id as "productID", p.user_id as "userID", p.username,
       p.required_approvals as "requiredApprovals", p.request, p.state,
       p.expires_date < now() as "isPast"
-    from approval p where p.approval_id = ${id} and ${visibleTo(actor)} ${lock}`)
+    from approval p where p.approval_id = ${id} and ${visibleTo(actor, veil)} ${lock}`)
   if (!found) throw notFound('not_found', `No record was found for approvalID ${id}.`, 'approvalID')
   return found
 }
 
 /** Locked, so that of two who decide at once the second finds what the first has done. */
-async function lockPending(tx: Tx, actor: Actor, id: number): Promise<Waiting> {
-  const found = await find(tx, actor, id, sql`for update`)
+async function lockPending(tx: Tx, decider: Decider, id: number): Promise<Waiting> {
+  const found = await find(tx, decider, id, sql`for update`)
   if (found.state !== 'Pending')
     throw conflict('wrong_state', `The request is ${found.state.toLowerCase()} already.`)
   if (found.isPast)
@@ -92,24 +100,25 @@ export async function approve(
   write: Write,
   { approvalID }: ApprovalKey,
 ): Promise<Outcome> {
-  const seen = await find(desk.database, actor, approvalID)
+  const decider = { actor, veil: desk.veil }
+  const seen = await find(desk.database, decider, approvalID)
   const endpoint = refuseDecider(desk, actor, seen)
   const { userID, username, operation, resource } = seen
   const { requestID } = write
-  const event = desk.eventOf(endpoint)
+  const event = eventOf(endpoint)
   const makers: Write = { userID, username, operation, resource, event, requestID }
   const [end] = await unitsOfWork(desk.database, [write, makers], async (tx, places) => {
     if (!places.includes(0)) return places.map(() => untold) // replayed under its key
-    const waiting = await lockPending(tx, actor, approvalID)
+    const waiting = await lockPending(tx, decider, approvalID)
     const approvers = await addDecision(tx, actor, approvalID)
     if (approvers.length < waiting.requiredApprovals)
-      return [await decided(tx, waiting, 'Approved by one.'), untold]
+      return [await decided(tx, decider, waiting, 'Approved by one.'), untold]
     const done = await carryOut(tx, desk, endpoint, waiting)
     await tx.query(sql`
       update approval set state = 'Approved', decided_date = now(), resource_ids = ${[...done.ids]}
       where approval_id = ${approvalID}`)
     const changes = { approvalID, approvedBy: approvers, changes: done.changes }
-    const told = await decided(tx, waiting, 'Approved and done.', 'approval.approved')
+    const told = await decided(tx, decider, waiting, 'Approved and done.', 'approval.approved')
     return [told, { ...done, changes }]
   })
   if (end instanceof Refusal) throw end
@@ -169,13 +178,14 @@ function perform(endpoint: WriteEndpoint, taken: Taken, tx: Tx): Promise<Written
 
 async function decided(
   tx: Tx,
+  { actor, veil }: Decider,
   { approvalID, productID }: Waiting,
   message: string,
   type?: EventType,
 ): Promise<Written> {
   const about = { ids: [approvalID], productID: productID ?? undefined }
   return {
-    ...(await shownApproval(tx, approvalID)),
+    ...(await shownApproval(tx, actor, veil, approvalID)),
     ...about,
     message,
     changes: { approvalID },
@@ -189,20 +199,27 @@ export async function reject(
   actor: Actor,
   { approvalID, reason }: Rejection,
 ): Promise<Written> {
-  const waiting = await lockPending(tx, actor, approvalID)
+  const decider = { actor, veil: desk.veil }
+  const waiting = await lockPending(tx, decider, approvalID)
   refuseDecider(desk, actor, waiting)
   await end(tx, approvalID, 'Rejected', reason)
-  const rejected = await decided(tx, waiting, 'Rejected.', 'approval.rejected')
+  const rejected = await decided(tx, decider, waiting, 'Rejected.', 'approval.rejected')
   return { ...rejected, changes: { state: 'Rejected', reason } }
 }
 
 /** One's own request, before it is decided. */
-export async function cancel(tx: Tx, actor: Actor, { approvalID }: ApprovalKey): Promise<Written> {
-  const waiting = await lockPending(tx, actor, approvalID)
+export async function cancel(
+  tx: Tx,
+  { veil }: ApprovalDesk,
+  actor: Actor,
+  { approvalID }: ApprovalKey,
+): Promise<Written> {
+  const decider = { actor, veil }
+  const waiting = await lockPending(tx, decider, approvalID)
   if (waiting.userID !== actor.userID)
     throw forbidden('not_own_request', 'Only who asked for it cancels it; reject it instead.')
   await end(tx, approvalID, 'Cancelled', null)
-  const cancelled = await decided(tx, waiting, 'Cancelled.', 'approval.cancelled')
+  const cancelled = await decided(tx, decider, waiting, 'Cancelled.', 'approval.cancelled')
   return { ...cancelled, changes: { state: 'Cancelled' } }
 }
 

@@ -36,7 +36,7 @@ export const approvalEndpoints = (desk: ApprovalDesk): Endpoint[] => [
     summary: 'List writes that wait or waited for approval, with what they would change.',
     query: ApprovalQuery,
     data: arrayOf(Approval),
-    read: ({ query, actor }, handle) => readApprovals(handle, actor, query),
+    read: ({ query, actor }, handle) => readApprovals(handle, actor, desk.veil, query),
   }),
   sharing({
     ...deciding,
@@ -58,7 +58,7 @@ export const approvalEndpoints = (desk: ApprovalDesk): Endpoint[] => [
     operation: 'POST /Approval/Cancel',
     summary: 'Cancel a write of your own that waits.',
     body: ApprovalKey,
-    write: ({ body, actor }, tx) => cancel(tx, actor, body),
+    write: ({ body, actor }, tx) => cancel(tx, desk, actor, body),
   }),
 ]
 

@@ -8,6 +8,7 @@ import type { Fragment, Sql, Tx } from '../../platform/sql/handle.ts'
 import { page, renderPage } from '../../platform/sql/paging.ts'
 import { columns, nothingLeft, render, utc } from '../../platform/sql/render.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
+import type { Veil } from '../audit/veil.ts'
 import { refuseIdle } from './judge.ts'
 import type { Rule } from './match.ts'
 import {
@@ -134,9 +135,12 @@ const selectApproval = (where: Fragment) => sql`
       from approval_decision d where d.approval_id = p.approval_id) as approvals
   from approval p where ${where}`
 
-/** Those of one's products, and one's own. */
-export const visibleTo = (actor: Actor): Fragment =>
-  sql`(${inScope(actor, 'p.product_id')} or p.user_id = ${actor.userID})`
+const asked = { changes: sql`p.changes`, isDone: sql`(p.state = 'Approved')` }
+
+/** Those of one's products that name nobody beyond them, and one's own. */
+export const visibleTo = (actor: Actor, { namesUnseen }: Veil): Fragment => sql`(
+  (${inScope(actor, 'p.product_id')} and not ${namesUnseen(actor, asked)})
+  or p.user_id = ${actor.userID})`
 
 /** Who may do what, and where events go: told to those alone who have a permission for it. */
 const confidential = ['User', 'Webhook', 'ApprovalRule']
@@ -147,17 +151,19 @@ const isShown = ({ permissions, userID }: Actor): Fragment => {
   return sql`(p.resource <> all(${hidden}::text[]) or p.user_id = ${userID})`
 }
 
-export const readApprovals = (handle: Sql, actor: Actor, query: ApprovalQuery) =>
-  renderPage(handle, query, {
+export async function readApprovals(handle: Sql, actor: Actor, veil: Veil, query: ApprovalQuery) {
+  const requests = await renderPage(handle, query, {
     key: ['approvalID'],
     rows: (wanted) =>
       selectApproval(sql`
         ${query.ApprovalID ? sql`p.approval_id = ${query.ApprovalID}` : sql`true`}
         and ${query.State ? sql`${raw(stateNow)} = ${query.State}` : sql`true`}
         and ${query.UserID ? sql`p.user_id = ${query.UserID}` : sql`true`}
-        and ${visibleTo(actor)} and ${isShown(actor)}
+        and ${visibleTo(actor, veil)} and ${isShown(actor)}
         ${page(wanted, 'approval p', 'p.approval_id')}`),
   })
+  return veil.over(handle, actor, requests)
+}
 
-export const shownApproval = (tx: Tx, id: number) =>
-  render(tx, selectApproval(sql`p.approval_id = ${id}`))
+export const shownApproval = async (tx: Tx, actor: Actor, { over }: Veil, id: number) =>
+  over(tx, actor, await render(tx, selectApproval(sql`p.approval_id = ${id}`)))

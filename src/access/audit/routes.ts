@@ -1,13 +1,12 @@
-import type { Actor } from '../../platform/actor.ts'
 import { arrayOf, type Endpoint, reading } from '../../platform/http/endpoint.ts'
 import { turns } from '../../platform/http/turns.ts'
 import { forbidden } from '../../platform/refusal.ts'
 import { nullable } from '../../platform/shape/fields.ts'
-import type { Database, Sql } from '../../platform/sql/handle.ts'
-import type { Answer } from '../../platform/sql/render.ts'
+import type { Database } from '../../platform/sql/handle.ts'
 import { Audit, AuditQuery, AuditSeal, AuditVerification, VerifyQuery } from './schema.ts'
 import { readSeal } from './seal.ts'
 import { readAudit } from './sql.ts'
+import type { Veil } from './veil.ts'
 import { verifyChain } from './verify.ts'
 
 /** The whole trail is read: one at a time is enough. */
@@ -17,9 +16,6 @@ const inTurn = turns({
   full: 'The audit trail is being verified already.',
 })
 
-/** Leaves out of a page of the trail what it tells of records that the caller may not see. */
-type Veil = (handle: Sql, actor: Actor, page: Answer<Buffer>) => Promise<Answer<Buffer>>
-
 export const auditEndpoints = (database: Database, veil: Veil): Endpoint[] => [
   reading({
     operation: 'GET /Audit',
@@ -28,8 +24,7 @@ export const auditEndpoints = (database: Database, veil: Veil): Endpoint[] => [
     summary: 'Read the audit trail: who did what, when, to which records.',
     query: AuditQuery,
     data: arrayOf(Audit),
-    read: async ({ query, actor }, handle) =>
-      veil(handle, actor, await readAudit(handle, actor, query)),
+    read: ({ query, actor }, handle) => readAudit(handle, actor, veil, query),
   }),
   reading({
     operation: 'GET /Audit/Seal',

@@ -6,6 +6,7 @@ import type { Sql } from '../../platform/sql/handle.ts'
 import { page, renderPage } from '../../platform/sql/paging.ts'
 import { columns } from '../../platform/sql/render.ts'
 import { Audit, type AuditQuery, auditFilters } from './schema.ts'
+import type { Veil } from './veil.ts'
 
 const auditColumns = columns(Audit, 'a', { changes: 'n.changes' })
 
@@ -27,11 +28,14 @@ const ofRecord = (id: number) => sql`
       else a.changes end as changes`
 
 /** Reads the trail. It is written by the unit of work, and by nobody else. */
-export function readAudit(handle: Sql, actor: Actor, query: AuditQuery) {
+export async function readAudit(handle: Sql, actor: Actor, veil: Veil, query: AuditQuery) {
   const { Resource, ResourceID, Username } = query
   const asked = [
     conditions(auditFilters, query),
     inScope(actor, 'a.product_id'),
+    ...(actor.productIDs
+      ? [sql`not (a.resource = 'Approval' and ${veil.namesUnseen(actor, keptRequest)})`]
+      : []),
     // The index of ids begins with the resource; naming them all lets it find an id alone.
     ...(Resource || ResourceID
       ? [sql`a.resource = any(${Resource ? [Resource] : resources}::text[])`]
@@ -41,11 +45,15 @@ export function readAudit(handle: Sql, actor: Actor, query: AuditQuery) {
       ? [sql`(a.resource_id = ${ResourceID} or a.resource_ids @> array[${ResourceID}::bigint])`]
       : []),
   ]
-  return renderPage(handle, query, {
+  const records = await renderPage(handle, query, {
     key: ['auditID'],
     rows: (wanted) => sql`
       select ${auditColumns}, to_json(n.ids) as "resourceIDs"
       from audit a cross join lateral (${ResourceID ? ofRecord(ResourceID) : whole}) n
       where ${join(asked, ' and ')} ${page(wanted, 'audit a', 'a.audit_id')}`,
   })
+  return veil.over(handle, actor, records)
 }
+
+/** What was kept until it is approved, as the trail has it; what was done stands by itself. */
+const keptRequest = { changes: sql`(a.changes -> 'changes')`, isDone: sql`false` }

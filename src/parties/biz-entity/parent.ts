@@ -71,7 +71,7 @@ const bothSeen = (actor: Actor): Fragment =>
 export async function createParent(tx: Tx, actor: Actor, input: ParentInput): Promise<Written> {
   const link = await startLink(tx, actor, input, bizEntityReference, parentReference)
   await insertRows(tx, parentTable, [await rowWith(tx, actor, link, input)])
-  return finishLink(tx, actor, link, () => input)
+  return finishLink(tx, actor, link, () => ({ parent: input }))
 }
 
 export async function updateParent(tx: Tx, actor: Actor, input: ParentInput): Promise<Written> {
@@ -83,7 +83,11 @@ export async function updateParent(tx: Tx, actor: Actor, input: ParentInput): Pr
     update biz_entity_parent l set dealer_group_biz_entity_id = ${row.dealer_group_biz_entity_id},
       active_to = ${row.active_to}
     where ${isLink(link)}`)
-  return finishLink(tx, actor, link, (after) => changesBetween(BizEntityParent, before.json, after))
+  const { parentBizEntityID, parentExternalBizEntityId, activeFrom } = recordOf(before.json)
+  return finishLink(tx, actor, link, (after) => ({
+    link: { parentBizEntityID, parentExternalBizEntityId, activeFrom },
+    parent: changesBetween(BizEntityParent, before.json, after),
+  }))
 }
 
 export async function deleteParent(tx: Tx, actor: Actor, key: ParentKey): Promise<Written> {
@@ -135,7 +139,7 @@ async function finishLink(
   await refuseCycles(tx, [link.childID])
   await touch(tx, link.showing)
   const after = await shown(tx, actor, link)
-  const changes = { parent: changesOf(after.json) }
+  const changes = changesOf(after.json)
   return { ...after, ids: [link.childID], productID: soleProduct(link.showing), changes }
 }
 
