@@ -22,7 +22,11 @@ type Lane<Job> = {
   run: (jobs: Job[]) => Promise<void>
 }
 
-/** Works off what is put into it, list by list; no two lists under way have a name in common. */
+/**
+ * Works off what is put into it, list by list; no two lists under way have a name in common. A list
+ * begins once all that arrived with its first is there: callers who were told together come again
+ * together, and each would else be taken by itself as long as a list is free.
+ */
 export function lane<Job extends Shareable>(how: Lane<Job>): (job: Job) => void {
   const { most, crowd, run } = how
   const waiting: Job[] = []
@@ -47,9 +51,17 @@ export function lane<Job extends Shareable>(how: Lane<Job>): (job: Job) => void 
   /** What has a name in common with a list under way is taken when that one is done. */
   const next = () => (isWorthIt() ? takeTogether(waiting, isFree, how) : [])
 
+  let isCalled = false
+  function begin() {
+    isCalled = false
+    if (lists < most && isWorthIt()) void workOff()
+  }
+
   return (job) => {
     waiting.push(job)
-    if (lists < most && isWorthIt()) void workOff()
+    if (isCalled) return
+    isCalled = true
+    setImmediate(begin)
   }
 }
 
