@@ -77,7 +77,7 @@ export const rowsOf = ({ write, request: { operation, bodies } }: AtOnce, reques
     const row = rowOf({ operation, body })
     row.request = request
     row.user_id = write.userID
-    return i === 0 ? { ...row, ...toldOnce(write, bodies) } : row
+    return i === 0 ? Object.assign(row, toldOnce(write, bodies)) : row
   })
 
 const toldOnce = (write: Write, bodies: readonly Body[]) => ({
