@@ -5,6 +5,7 @@ import type { Snapshot } from '../../platform/sql/handle.ts'
 import { lastThree } from '../../platform/sql/render.ts'
 import { spaced } from '../statement/letter.ts'
 import { aboutProduct, type Label, longDate } from './about.ts'
+import { currency } from './positions.ts'
 import type { Subject } from './subject.ts'
 import type { Column, Sketch } from './table.ts'
 
@@ -41,7 +42,7 @@ const money = (key: string, title: string, width = 13): Column => ({
   kind: 'number',
   width,
   decimals: 2,
-  total: true,
+  total: 'currency',
 })
 
 const columnsOf = ({ components }: Declared): Column[] => [
@@ -56,6 +57,7 @@ const columnsOf = ({ components }: Declared): Column[] => [
   money('residual', 'Residual', 9),
   money('cash', 'Cash'),
   { key: 'paidTo', title: 'Paid to', kind: 'text', width: 14 },
+  { key: 'currency', title: 'Currency', kind: 'text', width: 8 },
 ]
 
 /** What each account got of a distribution, by component, and how. */
@@ -80,7 +82,8 @@ export async function distributionSketch(snapshot: Snapshot, subject: Subject): 
         round(coalesce(t.drp_residual, 0), ${decimals}) as residual,
         round(t.cash_amount, ${decimals}) as cash,
         case when t.cash_amount > 0 then concat_ws(' ', p.bsb, coalesce(
-          ${raw(lastThree('p.account_number'))}, ${raw(lastThree('p.iban'))})) end as "paidTo"
+          ${raw(lastThree('p.account_number'))}, ${raw(lastThree('p.iban'))})) end as "paidTo",
+        ${currency} as currency
       from entitlement t
       join distribution d on d.product_id = t.product_id
         and d.corporate_action_id = t.corporate_action_id

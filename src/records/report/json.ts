@@ -9,7 +9,7 @@ export async function writeJson(path: string, table: Table, rows: AsyncIterable<
 }
 
 async function* pieces(table: Table, rows: AsyncIterable<Row[]>) {
-  const { title, about, columns, classTotals, totals, count, chart } = table
+  const { title, about, columns, classTotals, currencyTotals, totals, count, chart } = table
   const listed = columns.map(({ key, title: name, kind }) => ({ key, title: name, kind }))
   const head = JSON.stringify({ title, about: Object.fromEntries(about), columns: listed })
   yield `${head.slice(0, -1)},"rows":[`
@@ -19,8 +19,9 @@ async function* pieces(table: Table, rows: AsyncIterable<Row[]>) {
     first = false
   }
   yield `],"totals":${totals ? objectOf(columns, totals) : 'null'},"rowCount":${count}`
-  if (classTotals.length > 0)
-    yield `,"classTotals":[${classTotals.map(({ row }) => objectOf(columns, row)).join(',')}]`
+  for (const [name, sums] of Object.entries({ classTotals, currencyTotals }))
+    if (sums.length > 0)
+      yield `,"${name}":[${sums.map(({ row }) => objectOf(columns, row)).join(',')}]`
   if (chart) yield `,"chart":[${chart.points.map(pointOf).join(',')}]`
   yield '}'
 }

@@ -19,6 +19,7 @@ const columns: Column[] = [
   { key: 'fee', title: 'Entry fee', kind: 'number', width: 9, decimals: 2 },
   { key: 'balance', title: 'Balance', kind: 'number', width: 13, decimals: 4 },
   { key: 'value', title: 'Value', kind: 'number', width: 13, decimals: 2, total: 'currency' },
+  { key: 'currency', title: 'Currency', kind: 'text', width: 8 },
 ]
 
 /** The holdings of the investor that saw anything by the end of the period. */

@@ -20,6 +20,9 @@ export type Row = Record<string, string | null>
 
 export type Chart = { title: string; points: { date: string; value: string }[] }
 
+/** The sums of the rows that have this name for their class or currency. */
+export type Sums = { of: string; row: Row }
+
 export type Table = {
   title: string
   /** Label and value, for the head of the report. */
@@ -29,7 +32,9 @@ export type Table = {
   order: Fragment
   count: number
   /** The sums of each class, where there are several. */
-  classTotals: { class: string; row: Row }[]
+  classTotals: Sums[]
+  /** The sums of each currency, where there are several and some have more than one class. */
+  currencyTotals: Sums[]
   /** The sums of everything that may be added up. */
   totals: Row | undefined
   /** On one page across; a wide table lies on its side. */
@@ -37,7 +42,9 @@ export type Table = {
   chart?: Chart
 }
 
-export type Sketch = Omit<Table, 'count' | 'classTotals' | 'totals' | 'landscape'> & {
+type Reckoned = 'count' | 'classTotals' | 'currencyTotals' | 'totals' | 'landscape'
+
+export type Sketch = Omit<Table, Reckoned> & {
   /** Rows have a class, and units are added up for each of them. */
   byClass?: true
   /** Where a sum of the column would be wrong (a percentage of rounded ones): by class. */
@@ -47,18 +54,27 @@ export type Sketch = Omit<Table, 'count' | 'classTotals' | 'totals' | 'landscape
 /** Counts the rows of a report and adds them up, in the snapshot they will be read from. */
 export async function tableOf(snapshot: Snapshot, sketch: Sketch): Promise<Table> {
   const { columns, select, byClass, totals: own, ...rest } = sketch
-  const sums = columns.flatMap((column) => (column.total ? [sumOf(column, column.total)] : []))
+  const isMoney = columns.some(({ total }) => total === 'currency')
+  const sums = [
+    ...columns.flatMap((column) => (column.total ? [sumOf(column, column.total)] : [])),
+    ...(isMoney ? [raw(`${same('currency', 'min(r.currency)')} as currency`)] : []),
+  ]
   const [row] = await snapshot.query<Row & { rows: number }>(sql`
     select ${join([sql`count(*)::int as rows`, ...sums])} from (${select}) r`)
   const { rows: count, ...summed } = row!
+  const isMixed = isMoney && count > 0 && summed.currency === null
+  const currencies = isMixed ? await sumsBy('currency', snapshot, select, sums) : []
   const classes = byClass ? await classesOf(snapshot, select, sums, own) : []
   const totals = classes.length === 1 ? classes[0]!.row : filled(summed)
   const landscape = columns.reduce((width, column) => width + column.width, 0) > 60
   const classTotals = classes.length > 1 ? classes : []
-  return { ...rest, columns, select, count, classTotals, totals, landscape }
+  const currencyTotals = currencies.length === classes.length ? [] : currencies
+  return { ...rest, columns, select, count, classTotals, currencyTotals, totals, landscape }
 }
 
-const filled = (row: Row) => (Object.values(row).some((value) => value !== null) ? row : undefined)
+/** The currency alone is no sum. */
+const filled = (row: Row) =>
+  Object.entries(row).some(([key, value]) => key !== 'currency' && value !== null) ? row : undefined
 
 async function classesOf(
   snapshot: Snapshot,
@@ -66,26 +82,43 @@ async function classesOf(
   sums: Fragment[],
   own: Fragment | undefined,
 ) {
-  const added = await snapshot.query<Row>(sql`
-    select ${join([sql`r.class`, ...sums])} from (${select}) r group by r.class order by r.class`)
+  const added = await sumsBy('class', snapshot, select, sums)
   const replaced = own ? await snapshot.query<Row>(own) : []
-  return added.map((row) => {
-    const name = row.class ?? ''
-    return { class: name, row: { ...row, ...replaced.find((one) => one.class === name) } }
-  })
+  return added.map(({ of, row }) => ({
+    of,
+    row: { ...row, ...replaced.find((one) => one.class === of) },
+  }))
 }
 
-/** The lines under a table: one for each class, and one for all where they can be added up. */
-export const totalLines = ({ classTotals, totals }: Table): { label: string; row: Row }[] => [
-  ...classTotals.map(({ class: name, row }) => ({ label: `Total ${name}`, row })),
+async function sumsBy(
+  key: 'class' | 'currency',
+  snapshot: Snapshot,
+  select: Fragment,
+  sums: Fragment[],
+): Promise<Sums[]> {
+  const by = raw(`r.${key}`)
+  const rows = await snapshot.query<Row & { of: string | null }>(sql`
+    select ${join([sql`${by} as of`, ...sums])} from (${select}) r
+    group by ${by} order by ${by}`)
+  return rows.map(({ of, ...row }) => ({ of: of ?? '', row: { ...row, [key]: of } }))
+}
+
+/** The lines under a table: one for each class and currency, one for all that can be added up. */
+export const totalLines = ({ classTotals, currencyTotals, totals }: Table): Line[] => [
+  ...[...classTotals, ...currencyTotals].map(({ of, row }) => ({ label: `Total ${of}`, row })),
   ...(totals ? [{ label: 'Total', row: totals }] : []),
 ]
 
+type Line = { label: string; row: Row }
+
 function sumOf({ key, adds }: Column, total: true | string): Fragment {
   const sum = `sum(r."${key}")${adds ? ` filter (where r."${adds}")` : ''}`
-  const same = `case when min(r."${total}") is not distinct from max(r."${total}") then ${sum} end`
-  return raw(`${total === true ? sum : same} as "${key}"`)
+  return raw(`${total === true ? sum : same(total, sum)} as "${key}"`)
 }
+
+/** A value where all rows are the same in a column. */
+const same = (key: string, value: string) =>
+  `case when min(r."${key}") is not distinct from max(r."${key}") then ${value} end`
 
 /** Rows fetched and written at a time: others of this process get their turn in between. */
 const batch = 100

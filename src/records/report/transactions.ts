@@ -22,6 +22,7 @@ const columns: Column[] = [
   },
   { key: 'fee', title: 'Entry fee', kind: 'number', width: 9, decimals: 2, total: 'currency' },
   { key: 'balance', title: 'Units after', kind: 'number', width: 13, decimals: 4 },
+  { key: 'currency', title: 'Currency', kind: 'text', width: 8 },
 ]
 
 export const typeName = raw(ofKind('b.biz_transaction_type_id', ({ name }) => name))

@@ -209,7 +209,9 @@ function letter(of: Shared, { accountNumber, addressee, data }: Holding<Data>): 
       componentsOf(data, of),
       ...(data.withheld.length > 0 ? [withheldOf(data)] : []),
       ...(isReinvested ? [reinvestedOf(data, of)] : []),
-      ...(data.payee && data.cash !== '0.00' ? [pairs('Payment', [['Paid to', data.payee]])] : []),
+      ...(data.payee && /[1-9]/.test(data.cash)
+        ? [pairs('Payment', [['Paid to', data.payee]])]
+        : []),
     ],
     notes:
       data.residualPaid && !isReinvested
