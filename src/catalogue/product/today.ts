@@ -24,9 +24,14 @@ export async function giveTimeZone({ transaction }: Database, timeZone: string):
   })
 }
 
+/** Zones that PostgreSQL was seen to know: to look for one it reads six hundred files. */
+const knownZones = new Set<string>()
+
 /** Node and PostgreSQL have a list of zones each, of different years. */
 export async function knowsZone(handle: Sql, timeZone: string): Promise<boolean> {
+  if (knownZones.has(timeZone.toLowerCase())) return true
   const rows = await handle.query(sql`
     select 1 from pg_timezone_names where lower(name) = lower(${timeZone}) limit 1`)
+  if (rows.length > 0) knownZones.add(timeZone.toLowerCase())
   return rows.length > 0
 }
