@@ -11,7 +11,7 @@ import type {
   Report,
   Webhook,
 } from '../shared/api/types.ts'
-import { count, today } from '../shared/format.ts'
+import { count, daysAgo, today } from '../shared/format.ts'
 import { type Permission, useMay } from '../shared/permission.ts'
 
 /** Something that waits for whoever looks, and the list it is on. */
@@ -113,7 +113,7 @@ const ofProduct = ({ productID, timeZone }: Product, userID: number | undefined)
       path: '/Import',
       params: { Status: 'Failed', Order: 'desc' },
       to: at('/import?Status=Failed'),
-      waits: ({ createdDate }: Import) => (createdDate ?? '') >= today(null, -recentDays),
+      waits: ({ createdDate }: Import) => (createdDate ?? '') >= daysAgo(recentDays),
       words: (n) => many(n, 'import failed', 'imports failed'),
     },
   ]

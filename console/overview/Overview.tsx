@@ -18,7 +18,7 @@ import type {
   Product,
 } from '../shared/api/types.ts'
 import { sum } from '../shared/decimal.ts'
-import { count, day, dayAgo, moment, monthOf, plain, price } from '../shared/format.ts'
+import { count, day, daysAgo, moment, monthOf, plain, price } from '../shared/format.ts'
 import { linkTo } from '../shared/link.ts'
 import { useMay } from '../shared/permission.ts'
 import { Bars } from '../shared/view/Bars.tsx'
@@ -351,7 +351,7 @@ function PendingNotices() {
 /** The entries of the last 24 hours, of the product or of none: newest first. */
 function LastChanges() {
   const { productID } = useProduct()
-  const [since] = useState(dayAgo)
+  const [since] = useState(() => daysAgo(1))
   const isOurs = (of: number | null) => of === null || of === productID
   const { data = [] } = useRead<Audit[]>('/Audit', {
     'OccurredDate.greaterThanOrEqual': since,

@@ -46,14 +46,12 @@ export const moment = (value: string | null | undefined) =>
 const aDay = 86_400_000
 
 /** The day it is in a product’s time zone, as a text; without one, where the browser is. */
-export const today = (timeZone?: string | null, shiftDays = 0): string =>
+export const today = (timeZone?: string | null): string =>
   // Sweden writes a day as the service does: 2026-06-30.
-  new Intl.DateTimeFormat('sv-SE', timeZone ? { timeZone } : {}).format(
-    Date.now() + shiftDays * aDay,
-  )
+  new Intl.DateTimeFormat('sv-SE', timeZone ? { timeZone } : {}).format(Date.now())
 
-/** The moment 24 hours ago, whatever the clocks did meanwhile. */
-export const dayAgo = () => new Date(Date.now() - aDay).toISOString()
+/** The moment so many times 24 hours ago, whatever the clocks did meanwhile. */
+export const daysAgo = (days: number) => new Date(Date.now() - days * aDay).toISOString()
 
 /** The moment at which a day of whoever looks begins; what is no day stays as it is. */
 export function beginOf(date: string, time = '00:00:00'): string {

@@ -112,6 +112,18 @@ describe('The console’s files', { skip }, () => {
     )
   })
 
+  it('rings for imports that failed in the last seven times 24 hours, by no clock', async () => {
+    const ago = (ms: number) => new Date(Date.now() - 7 * 86_400_000 - ms).toISOString()
+    const data = [ago(-60_000), ago(60_000)].map((createdDate) => ({ createdDate }))
+    await page.route(/\/Import\?.*Status=Failed/, (route) =>
+      route.fulfill({ json: { result: true, message: null, recordCount: 2, data } }),
+    )
+    await page.goto(`${address}/import`)
+    await page.getByRole('button', { name: /^What needs you/ }).click()
+    await page.getByText('1 import failed').waitFor()
+    await page.unrouteAll()
+  })
+
   it('checks a file with headings of its own, and tells what is wrong beside the row', async () => {
     const [first, second] = fund.accounts
     const rows = [
