@@ -112,6 +112,33 @@ describe('The console’s files', { skip }, () => {
     )
   })
 
+  it('takes the first file of a document once, also when it is sent again', async () => {
+    const { productID } = fund
+    const named = { productID, documentTypeID: 1, name: 'To be signed' }
+    const { documentID } = (await service.admin.post('/Document', named)).data
+    await page.goto(`${address}/documents`)
+    let sent = 0
+    await page.route(/\/Document\/File$/, async (route) => {
+      if (sent++ > 0) return route.continue()
+      await route.fetch()
+      return route.abort('connectionreset')
+    })
+    await page.getByRole('button', { name: 'To be signed' }).click()
+    const choice = page.getByRole('dialog').locator('input[type=file]')
+    await choice.setInputFiles(file('signed.png', 'image/png', picture))
+    await page.getByText('The file is there.').waitFor()
+    assert.equal(sent, 2, 'the page sends it again when the service is there')
+    await page.unrouteAll()
+    browser.faults()
+    const { data } = await service.admin.get(`/Document/File?DocumentID=${documentID}`)
+    assert.equal(data.fileName, 'signed.png')
+    const trail = `/Audit?Resource=Document&ResourceID=${documentID}`
+    assert.deepEqual(
+      (await service.admin.get(trail)).data.map((one: { operation: string }) => one.operation),
+      ['POST /Document', 'POST /Document/File'],
+    )
+  })
+
   it('rings for imports that failed in the last seven times 24 hours, by no clock', async () => {
     const ago = (ms: number) => new Date(Date.now() - 7 * 86_400_000 - ms).toISOString()
     const data = [ago(-60_000), ago(60_000)].map((createdDate) => ({ createdDate }))
