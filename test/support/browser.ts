@@ -6,10 +6,13 @@ import { buildConsole } from '../../scripts/run.mjs'
 import { patient } from './patience.ts'
 import { adminPassword, type Service, startService } from './service.ts'
 
-/** A real browser of this machine; the tests bring none. */
+/**
+ * A real browser of this machine; the tests bring none. The first is Chromium without windows of
+ * its own, which takes an eighth less of the processor for a page.
+ */
 export const browserPath: string | undefined = [
   process.env.CHROME_PATH,
-  ...['chromium', 'google-chrome'].map(found),
+  ...['chromium-headless-shell', 'chromium', 'google-chrome'].map(found),
 ].find((path) => path && existsSync(path))
 
 function found(name: string): string | undefined {
