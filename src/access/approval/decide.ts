@@ -20,6 +20,7 @@ import { readAbsentKey } from '../api-key/sql.ts'
 import type { Veil } from '../audit/veil.ts'
 import { readAbsent } from '../user/session.ts'
 import type { KeptRequest, Seal } from './gate.ts'
+import { changesElse } from './same.ts'
 import type { ApprovalKey, Rejection } from './schema.ts'
 import { shownApproval, visibleTo } from './sql.ts'
 
@@ -46,6 +47,7 @@ type Waiting = {
   username: string
   requiredApprovals: number
   request: string
+  changes: string
   state: string
   isPast: boolean
 }
@@ -61,7 +63,8 @@ async function find(
   const [found] = await handle.query<Waiting>(sql`
     select p.approval_id as "approvalID", p.operation, p.resource,
       p.product_id as "productID", p.user_id as "userID", p.username,
-      p.required_approvals as "requiredApprovals", p.request, p.state,
+      p.required_approvals as "requiredApprovals", p.request,
+      p.changes::text as changes, p.state,
       p.expires_date < now() as "isPast"
     from approval p where p.approval_id = ${id} and ${visibleTo(actor, veil)} ${lock}`)
   if (!found) throw notFound('not_found', `No record was found for approvalID ${id}.`, 'approvalID')
@@ -114,6 +117,7 @@ export async function approve(
     if (approvers.length < waiting.requiredApprovals)
       return [await decided(tx, decider, waiting, 'Approved by one.'), untold]
     const done = await carryOut(tx, desk, endpoint, waiting)
+    refuseOther(waiting, done)
     await tx.query(sql`
       update approval set state = 'Approved', decided_date = now(), resource_ids = ${[...done.ids]}
       where approval_id = ${approvalID}`)
@@ -167,6 +171,14 @@ async function carryOut(
   if (done.refusal) throw done.refusal
   conditionOf(endpoint, headers)?.(done)
   return done
+}
+
+/** What was shown to those who approve is what is done. */
+function refuseOther({ changes }: Waiting, done: Written) {
+  if (!changesElse(JSON.parse(changes), JSON.parse(JSON.stringify(done.changes ?? null)))) return
+  const message =
+    'What it would change has changed since it was asked for. Reject it, and let it be asked anew.'
+  throw new Refusal(412, [{ code: 'changed_meanwhile', message }])
 }
 
 /** Does a write in a transaction that is there already. */

@@ -103,7 +103,7 @@ function* changedNames(value: unknown): Generator<string> {
   }
 }
 
-const isChange = (value: unknown): value is { from: unknown; to: unknown } =>
+export const isChange = (value: unknown): value is { from: unknown; to: unknown } =>
   entriesOf(value)
     .map(([name]) => name)
     .join() === 'from,to'

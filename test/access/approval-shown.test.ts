@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import type { Client } from '../support/client.ts'
+import { entityOf } from '../support/investors.ts'
+import { newFund, only } from '../support/ledger.ts'
+import { refused } from '../support/refused.ts'
+import { type Service, startService } from '../support/service.ts'
+
+let service: Service
+let approver: Client
+let productID: number
+let investmentID: number
+
+before(async () => {
+  service = await startService()
+  approver = await service.userWith({ role: 'Administrator' })
+  ;({ productID, investmentID } = await newFund(service))
+  only(await service.admin.post('/ApprovalRule', { resource: 'PaymentDetail' }))
+})
+after(() => service.stop())
+
+type Given = Record<string, unknown>
+
+/** Asks for a write that must be kept. */
+async function ask(path: string, body: Given): Promise<number> {
+  const reply = await service.admin.put(path, body)
+  assert.equal(reply.status, 202, reply.text)
+  return reply.data.approvalID
+}
+const approve = (approvalID: number) => approver.post('/Approval/Approve', { approvalID })
+const read = async (path: string) => only(await service.admin.get(path))
+
+/** An investor with a bank account, whom a rule is about only for that. */
+async function newInvestor() {
+  const bank = { bsb: '062-000', accountNumber: '12345678', accountName: 'A' }
+  const asked = await service.admin.post(
+    '/BizEntity',
+    entityOf(productID, { paymentDetails: [bank] }),
+  )
+  const { resourceIDs } = only(await approve(asked.data.approvalID))
+  return read(`/BizEntity?BizEntityID=${resourceIDs[0]}`)
+}
+
+describe('What is approved', () => {
+  it('takes back nothing that was changed meanwhile, and that nobody was shown', async () => {
+    const investor = await newInvestor()
+    const path = `/BizEntity?BizEntityID=${investor.bizEntityID}`
+    const [bank] = investor.paymentDetails
+    const renamed = { ...investor, paymentDetails: [{ ...bank, accountName: 'B' }] }
+    const id = await ask('/BizEntity', renamed)
+    const meanwhile = { ...investor, name: 'Married', addresses: [{ addressLine: '9 New St' }] }
+    only(await service.admin.put('/BizEntity', meanwhile))
+    refused(await approve(id), 412, 'changed_meanwhile')
+    const stored = await read(path)
+    assert.deepEqual([stored.name, stored.addresses.length], ['Married', 1])
+    assert.equal((await read(`/Approval?ApprovalID=${id}`)).state, 'Pending')
+    const again = await ask('/BizEntity', { ...stored, paymentDetails: renamed.paymentDetails })
+    only(await approve(again))
+    assert.equal((await read(path)).paymentDetails[0].accountName, 'B')
+  })
+
+  it('puts no earlier bank account back where a comment was asked for', async () => {
+    const { paymentDetails } = await newInvestor()
+    const [{ paymentDetailID }] = paymentDetails
+    const path = `/PaymentDetail?PaymentDetailID=${paymentDetailID}`
+    const detail = await read(path)
+    const comment = await ask('/PaymentDetail', { ...detail, comments: 'Called.' })
+    const other = await ask('/PaymentDetail', { ...detail, accountNumber: '87654321' })
+    only(await approve(other))
+    refused(await approve(comment), 412, 'changed_meanwhile')
+    assert.equal((await read(path)).accountNumber, '87654321')
+  })
+
+  it('is done where what changed meanwhile is not what it changes', async () => {
+    const investor = await newInvestor()
+    const { accountID } = investor.accounts[0]
+    const bank = { bsb: '083-004', accountNumber: '555', accountName: 'C' }
+    const account = { ...investor.accounts[0], accountStatusID: 2 }
+    const both = { ...investor, accounts: [account], paymentDetails: [bank] }
+    const id = await ask('/BizEntity', both)
+    const posting = { productID, accountID, investmentID, transactionDate: '2026-01-10' }
+    only(await service.admin.post('/BizTransaction/Allotment', { ...posting, quantity: 5 }))
+    only(await approve(id))
+    const stored = await read(`/BizEntity?BizEntityID=${investor.bizEntityID}`)
+    assert.deepEqual([stored.paymentDetails[0].bsb, stored.accounts[0].balance], ['083-004', 5])
+  })
+})
