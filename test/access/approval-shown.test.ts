@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { Client } from '../support/client.ts'
+import { allot, configure, fundOf, keyOf } from '../support/distribution.ts'
 import { entityOf } from '../support/investors.ts'
 import { newFund, only } from '../support/ledger.ts'
 import { refused } from '../support/refused.ts'
@@ -69,6 +70,24 @@ describe('What is approved', () => {
     only(await approve(other))
     refused(await approve(comment), 412, 'changed_meanwhile')
     assert.equal((await read(path)).accountNumber, '87654321')
+  })
+
+  it('comes to the sum that was shown', async () => {
+    const fund = await fundOf(service, [1000, 1000])
+    const distribution = await configure(service, fund, { distributionAmountPerUnit: 1 })
+    const operation = 'POST /Distribution/Declare'
+    const rule = only(await service.admin.post('/ApprovalRule', { operation }))
+    const declare = async () =>
+      (await service.admin.post('/Distribution/Declare', keyOf(distribution))).data
+    const { approvalID, changes } = await declare()
+    assert.equal(changes.total, '2000')
+    const more = { accountID: fund.accountID, quantity: 9000 }
+    await allot(service, fund, [more], '2024-01-01')
+    refused(await approve(approvalID), 412, 'changed_meanwhile')
+    const again = await declare()
+    assert.equal(again.changes.total, '11000')
+    only(await approve(again.approvalID))
+    await service.admin.delete(`/ApprovalRule?ApprovalRuleID=${rule.approvalRuleID}`)
   })
 
   it('is done where what changed meanwhile is not what it changes', async () => {

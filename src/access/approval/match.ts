@@ -158,10 +158,13 @@ function movesUnpriced(value: unknown): boolean {
 
 const isNothing = (value: unknown) => value === null || plainDecimal(value) === '0'
 
+/** Whether a field of this name is of money. */
+export const isAmount = (name: string) =>
+  /amount(total)?$|^(application|redemption)?price$|^total$/i.test(name)
+
 function* amountsIn(value: unknown): Generator<string> {
   for (const [name, inner] of entriesOf(value)) {
-    const isAmount = /amount(total)?$|^(application|redemption)?price$|^total$/i.test(name)
-    const plain = isAmount ? plainDecimal(inner) : undefined
+    const plain = isAmount(name) ? plainDecimal(inner) : undefined
     if (plain !== undefined) yield plain
     else yield* amountsIn(inner)
   }
