@@ -346,6 +346,7 @@ describe('An import', () => {
         const terms = { type, mode: 'validate' }
         const end = await imported(service.admin, terms, bytes, `t.${format}`)
         const told = `${type} ${format} ${end.message}`
+        assert.doesNotMatch(bytes.toString(), /^# [\w.]+: \d+\r$/m, 'a number has its name')
         assert.deepEqual([end.status, end.rowsRead, end.unknownColumns], ['Completed', 1, []], told)
         if (type === 'Transactions' && format === 'csv')
           assert.match(bytes.toString(), /^# operation: Redemption\r$/m)

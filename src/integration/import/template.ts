@@ -128,12 +128,14 @@ function jsonLine(type: ImportType): string {
   return JSON.stringify(bodyOf(head, Object.values(examples[type]), 'YYYY-MM-DD').body)
 }
 
-/** The words that a column takes, and no others. */
+/** The words that a column takes, and no others; those of a lookup have names beside them. */
 function wordsIn(type: ImportType): string[][] {
   const { fields, operations = [] } = kinds[type]
   const { columns } = headOf(fields, Object.keys(examples[type]), [])
   const enumerated = columns.flatMap((column) =>
-    (column?.node.enum ?? []).map((word) => [column!.heading, '', String(word)]),
+    column?.node.enum && !column.node.lookup
+      ? column.node.enum.map((word) => [column.heading, '', String(word)])
+      : [],
   )
   return [...operations.map((name) => ['operation', '', name]), ...enumerated]
 }
