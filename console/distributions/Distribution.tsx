@@ -1,7 +1,7 @@
 import { Button, Stack } from '@mantine/core'
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { useSeen } from '../frame/recent.ts'
-import { type Money, useMoney } from '../shared/api/money.ts'
+import { type Money, useCurrencyID, useMoney } from '../shared/api/money.ts'
 import { useProduct, useReadNow } from '../shared/api/products.ts'
 import type { Distribution as Record } from '../shared/api/types.ts'
 import { Remove } from '../shared/form/Remove.tsx'
@@ -20,15 +20,17 @@ import { componentName, distributionName, isReinvested } from './words.ts'
 
 const paid = 3
 
-/** Posted cash goes to the bank in a run of payments. */
-const PayOut = ({ id, slug }: { id: string; slug: string }) => (
+type PayOutProps = { id: string; slug: string; currencyID: number | null }
+
+/** Posted cash goes to the bank in a run of payments, which is in the currency of the class. */
+const PayOut = ({ id, slug, currencyID }: PayOutProps) => (
   <Button
     leftSection={<Icon name="payments" size={16} />}
     renderRoot={(props) => (
       <Link
         to="/$product/payments/new"
         params={{ product: slug }}
-        search={{ distribution: id }}
+        search={{ distribution: id, currencyID: String(currencyID ?? '') }}
         {...props}
       />
     )}
@@ -63,6 +65,7 @@ export function Distribution() {
     CorporateActionID: id,
   })
   const money = useMoney(found)
+  const currencyID = useCurrencyID()(found)
   const title = found ? distributionName(found) : `Distribution ${id}`
   useSeen(`/${slug}/distributions/${id}`, title, 'Distribution', found !== undefined)
   if (!found)
@@ -83,7 +86,9 @@ export function Distribution() {
         ) : (
           <RemoveConfigured distribution={found} />
         ))}
-      {may('PaymentRun.Write') && status >= paid && <PayOut id={id} slug={slug} />}
+      {may('PaymentRun.Write') && status >= paid && (
+        <PayOut id={id} slug={slug} currencyID={currencyID} />
+      )}
     </>
   )
   return (

@@ -3,6 +3,7 @@ import { useForm } from '@mantine/form'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { PaymentRunInput } from '../../src/money/payment-run/schema.ts'
+import { useCurrency, useCurrencyOptions } from '../shared/api/money.ts'
 import { useProduct } from '../shared/api/products.ts'
 import type { PaymentRun } from '../shared/api/types.ts'
 import { useWrite } from '../shared/api/write.ts'
@@ -18,6 +19,7 @@ const blank = {
   processingDate: '',
   upToDate: '',
   minimumAmount: '',
+  currencyID: '',
   format: 'ABA' as PaymentRunInput['format'],
   balanced: true,
   fundingAccount: {
@@ -38,14 +40,29 @@ const formats: { value: PaymentRunInput['format']; label: string }[] = [
   { value: 'cheque list', label: 'List of cheques' },
 ]
 
+/** What a new form has: of all that is owed, or of one distribution in its currency. */
+function useInitialValues(): typeof blank {
+  const product = useProduct()
+  const { distribution, currencyID = String(product.currencyID) } = readSearch(
+    useSearch({ strict: false }),
+  )
+  return {
+    ...blank,
+    currencyID,
+    sources: distribution ? ['Distribution'] : blank.sources,
+    processingDate: product.today(),
+    format: currencyID === australianDollars ? 'ABA' : 'pain.001',
+  }
+}
+const australianDollars = '1'
+
 /** A draft of everything that is payable. */
 export function NewRun() {
-  const { productID, slug, today } = useProduct()
+  const { productID, slug } = useProduct()
   const navigate = useNavigate()
   const { distribution } = readSearch(useSearch({ strict: false }))
   const [saved, setSaved] = useState(false)
-  const sources = distribution ? ['Distribution'] : blank.sources
-  const form = useForm({ initialValues: { ...blank, sources, processingDate: today() } })
+  const form = useForm({ initialValues: useInitialValues() })
   const leave = (to: string) => {
     setSaved(true)
     // After the guard has seen that there is nothing left to lose.
@@ -62,7 +79,11 @@ export function NewRun() {
   const only = distribution ? { corporateActionIDs: [Number(distribution)] } : {}
   return (
     <Page title="New payment run" back={{ to: `/${slug}/payments`, label: 'Payments' }} narrow>
-      <form onSubmit={form.onSubmit((values) => make.mutate({ ...values, ...only, productID }))}>
+      <form
+        onSubmit={form.onSubmit(({ currencyID, ...values }) =>
+          make.mutate({ ...values, ...only, productID, currencyID: Number(currencyID) }),
+        )}
+      >
         <LeaveGuard dirty={form.isDirty() && !saved} />
         <Stack>
           {make.error && <Failure error={make.error} />}
@@ -80,7 +101,8 @@ export function NewRun() {
 }
 
 function Payables({ form, distribution }: { form: Form; distribution: string | undefined }) {
-  const { currency } = useProduct()
+  const currencies = useCurrencyOptions()
+  const currency = useCurrency()({ currencyID: Number(form.values.currencyID) })
   return (
     <Card title="What is paid">
       <Stack gap="sm">
@@ -107,6 +129,15 @@ function Payables({ form, distribution }: { form: Form; distribution: string | u
             description="Owed until that day; empty: all."
             {...form.getInputProps('upToDate')}
           />
+          {!distribution && currencies.length > 1 && (
+            <Select
+              label="Currency"
+              description="A run is in one."
+              data={currencies}
+              allowDeselect={false}
+              {...form.getInputProps('currencyID')}
+            />
+          )}
           <DecimalField
             label={`Least amount, ${currency}`}
             description="Less than it waits for more."

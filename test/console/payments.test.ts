@@ -3,14 +3,19 @@ import { readFileSync } from 'node:fs'
 import { after, before, describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
 import { type Browser, findings, skip, startConsole } from '../support/browser.ts'
-import { mend, paidFund, paymentsOf } from '../support/payment-run.ts'
+import { account, allot } from '../support/distribution.ts'
+import { type Fund, only } from '../support/ledger.ts'
+import { mend, paidFund, paymentsOf, payOut } from '../support/payment-run.ts'
 import type { Service } from '../support/service.ts'
+
+const yen = 8
 
 describe('The console’s payments', { skip }, () => {
   let service: Service
   let browser: Browser
   let stop: () => Promise<void>
   let page: Page
+  let fund: Fund
   let productID: number
   let address: string
 
@@ -24,7 +29,7 @@ describe('The console’s payments', { skip }, () => {
 
   before(async () => {
     ;({ service, browser, stop } = await startConsole())
-    const { fund } = await paidFund(service, [100, 200, 300])
+    ;({ fund } = await paidFund(service, [100, 200, 300]))
     productID = fund.productID
     await mend(service, fund.accounts[2]!.accountID, `bsb = '000-000'`)
     const second = { username: 'second', password: 'a password for tests', role: 'Administrator' }
@@ -109,10 +114,45 @@ describe('The console’s payments', { skip }, () => {
     assert.equal((await lastRun()).state, 'Closed')
   })
 
+  it('pays a class of another currency by itself, from its distribution or from all', async () => {
+    const { corporateActionID } = await paidInYen()
+    await page.goto(`${service.url}/console/${productID}/distributions/${corporateActionID}`)
+    await page.getByRole('link', { name: 'Pay by bank' }).click()
+    await page.getByLabel('Least amount, JPY').waitFor()
+    assert.equal(await page.getByLabel('Currency').count(), 0)
+    await page.goto(`${address}/new`)
+    await page.getByRole('combobox', { name: 'Currency' }).click()
+    await page.getByRole('option', { name: 'JPY' }).click()
+    await page.getByLabel('Least amount, JPY').waitFor()
+    await page.getByRole('combobox', { name: 'Format' }).click()
+    await page.getByRole('option', { name: 'ISO 20022, pain.001' }).click()
+    await fill('Processing date', '2025-07-15')
+    await fill('Account name', 'Example Fund in Yen')
+    await fill('Remitter', 'Example Fund')
+    await fill('BSB', '033-088')
+    await fill('Account number', '987654')
+    assert.deepEqual(await findings(page), [])
+    await press('Make the draft')
+    await page.getByText('You made this draft, so somebody else approves it.').waitFor()
+    const { currencyID, payments } = await lastRun()
+    assert.deepEqual([currencyID, payments], [yen, { count: 1, amount: 5000 }])
+  })
+
+  /** Fifty yen a unit, owed to the first account. */
+  async function paidInYen() {
+    const given = { productID, name: 'In yen', currencyID: yen }
+    const { investmentID } = only(await service.admin.post('/Investment', given))
+    const price = { investmentID, priceDate: '2024-01-01', price: 100 }
+    assert.equal((await service.admin.post('/Investment/Price', price)).status, 200)
+    const inYen = { ...fund, investmentID }
+    await allot(service, inYen, [{ accountID: account(fund, 0), quantity: 100 }], '2024-01-01')
+    return payOut(service, inYen, 50)
+  }
+
   it('fits a narrow screen, and has had no error in the browser', async () => {
     await page.setViewportSize({ width: 390, height: 844 })
     await page.goto(address)
-    await page.getByRole('link', { name: /^Run / }).waitFor()
+    await page.getByRole('link', { name: /^Run / }).first().waitFor()
     const wide = await page.evaluate(() => document.documentElement.scrollWidth)
     assert.ok(wide <= 390, `${wide} pixels`)
     assert.deepEqual(browser.faults(), [])

@@ -6,7 +6,7 @@ import { useInvestments, useProduct } from './products.ts'
 type Of = { currencyID?: number | null; investmentID?: number | null }
 
 /** The currency of a record that says, or whose class does; else of the product. */
-function useCurrencyID() {
+export function useCurrencyID() {
   const product = useProduct()
   const investments = useInvestments()
   return (of: Of = {}) => {
@@ -28,6 +28,16 @@ export function useCurrency() {
   const product = useProduct()
   const currencyOf = useCurrencyID()
   return (of?: Of) => code('Currency', currencyOf(of)) || product.currency
+}
+
+/** The currencies of the product and its classes to choose from, its own first. */
+export function useCurrencyOptions() {
+  const { code } = useLookups()
+  const { currencyID } = useProduct()
+  const ids = [currencyID, ...useInvestments().map((one) => one.currencyID)]
+  return [...new Set(ids)].flatMap((id) =>
+    id ? [{ value: String(id), label: code('Currency', id) }] : [],
+  )
 }
 
 export type InCurrency<Row> = { currency: string; rows: Row[] }

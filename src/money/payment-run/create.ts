@@ -2,7 +2,7 @@ import sql from 'sql-template-tag'
 import { identifyProduct } from '../../catalogue/product/sql.ts'
 import { todayOf } from '../../catalogue/product/today.ts'
 import type { Actor } from '../../platform/actor.ts'
-import { lookups } from '../../platform/lookup/lookups.ts'
+import { currencyCodes, lookups } from '../../platform/lookup/lookups.ts'
 import { conflict, invalid, type Problem, refuseAll } from '../../platform/refusal.ts'
 import { masked } from '../../platform/shape/mask.ts'
 import type { Fragment, Tx } from '../../platform/sql/handle.ts'
@@ -187,7 +187,7 @@ export async function dropEmpty(tx: Tx, productID: number, own: (alias: string) 
 export async function answer(
   tx: Tx,
   actor: Actor,
-  { productID, runID, processingDate }: Terms,
+  { productID, runID, processingDate, currencyID }: Terms,
   changes: object,
 ): Promise<Written> {
   const [any] = await tx.query<{ any: boolean }>(sql`
@@ -195,11 +195,10 @@ export async function answer(
         and payment_run_id = ${runID})
       or exists (select 1 from payment_exception where product_id = ${productID}
         and payment_run_id = ${runID}) as any`)
-  if (!any!.any)
-    throw conflict(
-      'nothing_to_pay',
-      `There is nothing to pay on ${processingDate} that is not in a run.`,
-    )
+  if (!any!.any) {
+    const what = `${currencyCodes[currencyID]} on ${processingDate}`
+    throw conflict('nothing_to_pay', `There is nothing to pay in ${what} that is not in a run.`)
+  }
   const rendered = await renderRun(tx, actor, { productID, id: runID })
   return { ...rendered, ids: [runID], productID, changes }
 }

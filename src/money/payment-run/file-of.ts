@@ -1,4 +1,4 @@
-import { lookups } from '../../platform/lookup/lookups.ts'
+import { currencyCodes } from '../../platform/lookup/lookups.ts'
 import { sumDecimals, wholeUnits } from '../../platform/shape/decimal.ts'
 import { harmless } from '../../platform/shape/harmless.ts'
 import { abaFile } from './aba.ts'
@@ -78,17 +78,13 @@ function aba(run: FileRun, payments: FilePayment[]) {
   return { text: abaFile(header, details, contra), warnings }
 }
 
-const currencies = Object.fromEntries(
-  Object.entries(lookups.Currency).map(([code, id]) => [id, code]),
-)
-
 function pain(run: FileRun, payments: FilePayment[]) {
   const initiation = {
     messageID: `RUN-${run.id}-${run.created.replaceAll(/\D/g, '')}`,
     created: run.created,
     initiator: run.remitterName,
     executionDate: run.processingDate,
-    currency: currencies[run.currencyID]!,
+    currency: currencyCodes[run.currencyID]!,
     debtor: {
       name: run.accountName,
       bsb: run.bsb,

@@ -199,3 +199,8 @@ export const lookupValues: LookupValue[] = Object.entries(lookups).flatMap(([cat
     return { category, id, code: key.replaceAll(' ', ''), name, description: description ?? null }
   }),
 )
+
+/** What a currency is called, by its id. */
+export const currencyCodes: Record<number, string> = Object.fromEntries(
+  Object.entries(lookups.Currency).map(([code, id]) => [id, code]),
+)
