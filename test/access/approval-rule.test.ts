@@ -2,7 +2,14 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { configure, fundOf, oneComponent } from '../support/distribution.ts'
 import { entityOf } from '../support/investors.ts'
-import { newAccounts, newInvestment, newPrice, newProduct, only } from '../support/ledger.ts'
+import {
+  newAccounts,
+  newFund,
+  newInvestment,
+  newPrice,
+  newProduct,
+  only,
+} from '../support/ledger.ts'
 import { newKey } from '../support/personas.ts'
 import { refused } from '../support/refused.ts'
 import { type Service, startService } from '../support/service.ts'
@@ -213,6 +220,21 @@ describe('Rules', () => {
     const priced = await post('Adjustment', { accountID: fromAccountID, quantity: -400 })
     assert.equal(priced.status, 200, 'below the amount')
     refused(await post('Adjustment', { accountID: fromAccountID, quantity: 0 }), 400)
+  })
+})
+
+describe('A rule from an amount on', () => {
+  it('holds back what lowers an amount from there, as it does its rollback', async () => {
+    const { productID, accountID, investmentID } = await newFund(service)
+    const on = { productID, accountID, investmentID, transactionDate: '2026-01-05' }
+    const deposit = async (amount: number) =>
+      only(await service.admin.post('/BizTransaction/Deposit', { ...on, amount })).bizTransactionID
+    const [large, small] = [await deposit(5000), await deposit(500)]
+    const rule = { resource: 'BizTransaction', minimumAmount: 1000, productIDs: [productID] }
+    only(await service.admin.post('/ApprovalRule', rule))
+    const lower = (bizTransactionID: number) =>
+      service.admin.put('/BizTransaction', { bizTransactionID, amount: 1 })
+    assert.deepEqual([(await lower(large)).status, (await lower(small)).status], [202, 200])
   })
 })
 

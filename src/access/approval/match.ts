@@ -164,9 +164,10 @@ export const isAmount = (name: string) =>
 
 function* amountsIn(value: unknown): Generator<string> {
   for (const [name, inner] of entriesOf(value)) {
-    const plain = isAmount(name) ? plainDecimal(inner) : undefined
-    if (plain !== undefined) yield plain
-    else yield* amountsIn(inner)
+    // What an amount was counts with what it becomes: to lower it may be to take it back.
+    const told = isChange(inner) ? [inner.from, inner.to] : [inner]
+    const amounts = isAmount(name) ? told.flatMap((one) => plainDecimal(one) ?? []) : []
+    yield* amounts.length > 0 ? amounts : amountsIn(inner)
   }
 }
 
