@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { Client } from '../support/client.ts'
-import { account, configure, stage } from '../support/distribution.ts'
-import { assertVerified, dayIn, type Fund, only, poster } from '../support/ledger.ts'
+import { account, allot, configure, entitled, fundOf, stage } from '../support/distribution.ts'
+import { all, assertVerified, dayIn, type Fund, only, poster } from '../support/ledger.ts'
 import {
   mend,
   newRun,
@@ -148,5 +148,38 @@ describe('A draft that sends returned money again', () => {
     assert.deepEqual(await first(), ['Closed', 'Reissued'])
     await drop()
     assert.deepEqual(await first(), ['Sent', 'Returned'])
+  })
+})
+
+describe('Money in another currency than the product', () => {
+  it('goes to the account that is of it, whatever the default; else to the default', async () => {
+    const investments = [{}, { currencyID: 8 }]
+    const fund = await fundOf(service, [10, 10], { investments })
+    const [aud, yen] = fund.investmentIDs as [number, number]
+    const [first, second] = fund.accounts
+    const bank = { bsb: '062-000', isForDistribution: true, isForRedemption: true }
+    const detail = (bizEntityID: number, accountNumber: string, more: object) =>
+      service.admin.post('/PaymentDetail', { bizEntityID, accountNumber, ...bank, ...more })
+    only(await detail(first!.bizEntityID, '123111', { currencyID: 1, isDefault: true }))
+    only(await detail(first!.bizEntityID, '123888', { currencyID: 8 }))
+    only(await detail(second!.bizEntityID, '123222', { isDefault: true }))
+    only(await detail(second!.bizEntityID, '123999', { currencyID: 8 }))
+    const post = poster(() => service.admin)
+    for (const { accountID } of fund.accounts) {
+      const units = { accountID, investmentID: yen, quantity: 10 }
+      await allot(service, fund, [units], '2024-01-01')
+      const out = [aud, yen].map((investmentID) => ({ accountID, investmentID, quantity: 1 }))
+      all(await post('Redemption', out))
+    }
+    const paidTo = async (investmentID: number, currencyID: number) => {
+      const distribution = await payOut(service, { ...fund, investmentID })
+      const run = await newRun(service.admin, fund, { currencyID, format: 'pain.001' })
+      const payments = await paymentsOf(service.admin, run)
+      const told = [...(await entitled(service.admin, distribution)), ...payments]
+      return new Set(told.map((one) => `${one.accountID} ${one.payeeAccountNumber.slice(-3)}`))
+    }
+    const [one, two] = [first!.accountID, second!.accountID]
+    assert.deepEqual(await paidTo(aud, 1), new Set([`${one} 111`, `${two} 222`]))
+    assert.deepEqual(await paidTo(yen, 8), new Set([`${one} 888`, `${two} 222`]))
   })
 })

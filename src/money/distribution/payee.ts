@@ -1,15 +1,19 @@
 import { raw } from 'sql-template-tag'
 
 /**
- * The bank account that takes the distributions of account e.account_id, the default first, as it
- * is now. Looked up row by row, one in the other: a join might compare each of a million rows with
- * all the others (see once.ts), and a select in a condition Citus does not take here.
+ * The bank account that takes the distributions of e.investment_id to account e.account_id, as it
+ * is now: none of another currency where there is any else, and the default first. Looked up row by
+ * row, one in the other: a join might compare each of a million rows with all the others (see
+ * once.ts), and a select in a condition Citus does not take here.
  */
 export const payee = raw(`
   select d.* from (
     select a.biz_entity_id from account a where a.account_id = e.account_id offset 0) a
   cross join lateral (
+    select i.currency_id from investment i where i.investment_id = e.investment_id offset 0) i
+  cross join lateral (
     select d.payment_detail_id, d.account_name, d.bsb, d.account_number, d.iban
     from payment_detail d
     where d.biz_entity_id = a.biz_entity_id and d.is_for_distribution
-    order by d.is_default desc, d.payment_detail_id limit 1) d`)
+    order by coalesce(d.currency_id, i.currency_id) = i.currency_id desc, d.is_default desc,
+      d.payment_detail_id limit 1) d`)

@@ -56,8 +56,14 @@ export const payable = (terms: Terms): Fragment => sql`
     and not exists (select 1 from payment_item m where m.product_id = ${terms.productID}
       and m.biz_transaction_id = t.biz_transaction_id)`
 
-/** The bank account as it is now, and where there is none any more, the copy at payment. */
-const withPayee = ({ productID, isToPresent = false }: Terms, rows: Fragment): Fragment => sql`
+/**
+ * The bank account as it is now, of the run's currency rather than of another, and where there is
+ * none any more, the copy at payment.
+ */
+const withPayee = (
+  { productID, currencyID, isToPresent = false }: Terms,
+  rows: Fragment,
+): Fragment => sql`
   select p.*, a.account_status_id, n.biz_entity_status_id,
     coalesce(nullif(trim(d.account_name), ''), nullif(trim(c.payee_name), ''), n.name)
       as payee_name,
@@ -76,7 +82,8 @@ const withPayee = ({ productID, isToPresent = false }: Terms, rows: Fragment): F
     select d.* from payment_detail d
     where d.biz_entity_id = a.biz_entity_id
       and case when p.source = 'Redemption' then d.is_for_redemption else d.is_for_distribution end
-    order by d.is_default desc, d.payment_detail_id limit 1) d on true
+    order by coalesce(d.currency_id, ${currencyID}::int) = ${currencyID}::int desc,
+      d.is_default desc, d.payment_detail_id limit 1) d on true
   left join lateral (
     select e.payee_name, e.payee_bsb, e.payee_account_number, e.payee_iban, e.tax_amount
     from entitlement e
