@@ -109,6 +109,7 @@ describe('the service on a data folder of its own', { concurrency: false }, () =
     await load.reaches(50)
     assert.equal(await stop(registry), 0)
     assert.throws(() => process.kill(pid, 0))
+    assert.doesNotMatch(registry.output(), /connection was lost/)
     await load.stop()
     await startAgain()
     await assertComplete()

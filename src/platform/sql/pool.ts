@@ -71,7 +71,8 @@ export function openPool(options: DatabaseOptions, more: string): pg.Pool {
     keepAliveInitialDelayMillis: 10_000,
     options: `${settings} ${role} ${more}`,
   })
-  pool.on('error', options.onLostConnection)
+  // One that we are closing may still hear that the server stops.
+  pool.on('error', (error) => pool.ending || options.onLostConnection(error))
   // The pool listens to idle clients only. One that breaks between two statements tells the next
   // of them; without a listener it would end the process.
   pool.on('connect', (client) => client.on('error', () => {}))
