@@ -111,6 +111,22 @@ describe('A payment run that is a draft', () => {
     assert.match((await bytesOf(service.admin, path)).toString(), /ZOE MULLER/)
   })
 
+  it('is not approved by its maker through a request of somebody else either', async () => {
+    const { fund } = await paidFund(service, [100])
+    const run = await newRun(service.admin, fund)
+    const third = await service.userWith({ role: 'Administrator' })
+    const operation = 'POST /PaymentRun/Approve'
+    const { approvalRuleID } = only(await service.admin.post('/ApprovalRule', { operation }))
+    const { paymentRunID } = run
+    const asked = await approver.post('/PaymentRun/Approve', { paymentRunID })
+    assert.equal(asked.status, 202, asked.text)
+    const { approvalID } = asked.data
+    refused(await service.admin.post('/Approval/Approve', { approvalID }), 403, 'own_run')
+    only(await third.post('/Approval/Approve', { approvalID }))
+    assert.equal((await runOf(paymentRunID)).state, 'Approved')
+    await service.admin.delete(`/ApprovalRule?ApprovalRuleID=${approvalRuleID}`)
+  })
+
   it('keeps the number of the funding account out of the trail', async () => {
     const { fund } = await paidFund(service, [100])
     const { paymentRunID } = await newRun(service.admin, fund)

@@ -113,6 +113,7 @@ export async function approve(
   const [end] = await unitsOfWork(desk.database, [write, makers], async (tx, places) => {
     if (!places.includes(0)) return places.map(() => untold) // replayed under its key
     const waiting = await lockPending(tx, decider, approvalID)
+    await refuseInvolved(tx, desk, actor, endpoint, waiting)
     const approvers = await addDecision(tx, actor, approvalID)
     if (approvers.length < waiting.requiredApprovals)
       return [await decided(tx, decider, waiting, 'Approved by one.'), untold]
@@ -145,32 +146,47 @@ async function addDecision(tx: Tx, { userID, username }: Actor, id: number): Pro
 /** As the maker, if the maker still may: by the key that they asked with, if it was one. */
 async function carryOut(
   tx: Tx,
-  { sealed, conditionOf }: ApprovalDesk,
+  desk: ApprovalDesk,
   endpoint: WriteEndpoint,
   waiting: Waiting,
 ): Promise<Written> {
-  const kept = JSON.parse(sealed.unseal(waiting.request)) as KeptRequest
-  const { query, body, isList, ifMatch, apiKeyID } = kept
-  const maker = await (apiKeyID === undefined
+  const kept = keptOf(desk, waiting)
+  const maker = await (kept.apiKeyID === undefined
     ? readAbsent(tx, waiting.userID)
-    : readAbsentKey(tx, apiKeyID))
+    : readAbsentKey(tx, kept.apiKeyID))
   if (!maker?.permissions.has(endpoint.access))
     throw conflict('maker_may_not', `${waiting.username} may not do this any more.`)
-  const headers = ifMatch === undefined ? {} : { 'if-match': ifMatch }
-  const pathOf = itemPath(isList ? [] : {})
-  const taken = {
-    query,
-    body,
-    pathOf,
-    actor: maker,
-    headers,
-    address: '',
-    caller: `user ${maker.userID}`,
-  }
+  const taken = takenBy(maker, kept)
   const done = await perform(endpoint, taken, tx)
   if (done.refusal) throw done.refusal
-  conditionOf(endpoint, headers)?.(done)
+  desk.conditionOf(endpoint, taken.headers)?.(done)
   return done
+}
+
+const keptOf = ({ sealed }: ApprovalDesk, { request }: Waiting) =>
+  JSON.parse(sealed.unseal(request)) as KeptRequest
+
+/** A request as it came, of whoever stands for it now. */
+const takenBy = (actor: Actor, { query, body, isList, ifMatch }: KeptRequest): Taken => ({
+  query,
+  body,
+  pathOf: itemPath(isList ? [] : {}),
+  actor,
+  headers: ifMatch === undefined ? {} : { 'if-match': ifMatch },
+  address: '',
+  caller: `user ${actor.userID}`,
+})
+
+/** Who has made what somebody else asks to approve is no second person. */
+async function refuseInvolved(
+  tx: Tx,
+  desk: ApprovalDesk,
+  actor: Actor,
+  endpoint: WriteEndpoint,
+  waiting: Waiting,
+) {
+  if (endpoint.kind === 'write')
+    await endpoint.refuseApprover?.(takenBy(actor, keptOf(desk, waiting)), tx)
 }
 
 /** What was shown to those who approve is what is done. */

@@ -14,15 +14,21 @@ import { dropEmpty } from './create.ts'
 import { type FilePayment, type FileRun, fileOf } from './file-of.ts'
 import { lockRun, ofRun, type RunID, renderRun } from './sql.ts'
 
+/** A draft that somebody else made. */
+export async function lockOthers(tx: Tx, actor: Actor, runID: number) {
+  const run = await lockRun(tx, actor, runID, ['Draft'])
+  if (run.createdBy === actor.userID)
+    throw forbidden('own_run', 'A payment run is approved by another person than its maker.')
+  return run
+}
+
 /**
  * Another person than the maker says yes: what the ledger no longer pays leaves the run, and the
  * files are made, whose bytes never change after.
  */
 export async function approveRun(all: Tx, actor: Actor, runID: number): Promise<Written> {
-  const run = await lockRun(all, actor, runID, ['Draft'])
+  const run = await lockOthers(all, actor, runID)
   const tx = inProduct(all, run.productID)
-  if (run.createdBy === actor.userID)
-    throw forbidden('own_run', 'A payment run is approved by another person than its maker.')
   await settleItems(tx, run)
   const files = await makeFiles(tx, run)
   await keepLedgerRows(tx, 'payment_run', ofRun(run, 't'))

@@ -15,7 +15,7 @@ import { conflict, forbidden, notFound } from '../../platform/refusal.ts'
 import { Id, optional } from '../../platform/shape/fields.ts'
 import type { Database } from '../../platform/sql/handle.ts'
 import { recordDownload } from '../../platform/sql/unit-of-work.ts'
-import { approveRun } from './approve.ts'
+import { approveRun, lockOthers } from './approve.ts'
 import { createRun } from './create.ts'
 import { reissue } from './reissue.ts'
 import {
@@ -102,6 +102,7 @@ const running: Endpoint[] = [
     body: RunKey,
     data: runs,
     write: ({ body, actor }, tx) => approveRun(tx, actor, body.paymentRunID),
+    refuseApprover: ({ body, actor }, tx) => lockOthers(tx, actor, body.paymentRunID),
   }),
   writing({
     operation: 'POST /PaymentRun/Sent',

@@ -107,6 +107,8 @@ type Audited = {
 
 type Writes<Query, Body> = Audited & {
   write(request: Request<Query, Body>, tx: Tx): Promise<Written>
+  /** Where it waits: refuses an approver, who is its actor then, that has a part in it already. */
+  refuseApprover?(request: Request<Query, Body>, tx: Tx): Promise<unknown>
 }
 
 /** A write whose unit of work is shared with others; see ledger/biz-transaction/door.ts. */
