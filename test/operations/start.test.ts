@@ -37,7 +37,7 @@ async function stop(program: Program) {
 
 describe('the service on a data folder of its own', { concurrency: false }, () => {
   const dataDir = temporaryFolder()
-  const env = { REGISTRY_DATA_DIR: dataDir }
+  const env = { REGISTRY_DATA_DIR: dataDir, REGISTRY_LOG_LEVEL: 'warn' }
   let registry: Awaited<ReturnType<typeof startRegistry>>
   let password = ''
   let client: Client
