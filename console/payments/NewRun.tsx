@@ -43,6 +43,7 @@ const formats: { value: PaymentRunInput['format']; label: string }[] = [
 /** What a new form has: of all that is owed, or of one distribution in its currency. */
 function useInitialValues(): typeof blank {
   const product = useProduct()
+  const nameOf = useCurrency()
   const { distribution, currencyID = String(product.currencyID) } = readSearch(
     useSearch({ strict: false }),
   )
@@ -51,10 +52,9 @@ function useInitialValues(): typeof blank {
     currencyID,
     sources: distribution ? ['Distribution'] : blank.sources,
     processingDate: product.today(),
-    format: currencyID === australianDollars ? 'ABA' : 'pain.001',
+    format: nameOf({ currencyID: Number(currencyID) }) === 'AUD' ? 'ABA' : 'pain.001',
   }
 }
-const australianDollars = '1'
 
 /** A draft of everything that is payable. */
 export function NewRun() {
