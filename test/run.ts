@@ -111,7 +111,10 @@ function runFiles(words: string[]): Promise<number> {
   const limit = Math.ceil(1_800_000 * Math.max(1, slowness, loadavg()[0]! / availableParallelism()))
   const flags = ['--test-concurrency=3', `--test-timeout=${limit}`]
   const own = words.filter((word) => word.startsWith('-'))
-  const args = [...loader, '--test', ...flags, ...own, ...files]
+  // The reporter that names at the end what failed: of a long run's output often only that is kept.
+  const chosen = own.some((flag) => flag.startsWith('--test-reporter'))
+  const reporter = chosen ? [] : ['--test-reporter=spec']
+  const args = [...loader, '--test', ...flags, ...reporter, ...own, ...files]
   const child = spawn(process.execPath, args, {
     stdio: 'inherit',
     env: {
