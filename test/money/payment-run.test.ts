@@ -152,6 +152,12 @@ describe('A payment run', () => {
       ({ operation }: { operation: string }) => operation === 'GET /PaymentRun/File',
     )
     assert.equal(downloads.length, 2)
+    const { changes } = audit.find(
+      ({ operation }: { operation: string }) => operation === 'POST /PaymentRun/Approve',
+    )
+    const { fileName, sha256 } = kept
+    const files = [{ fileName, sha256, payments: 2, amount: '300.00' }]
+    assert.deepEqual(changes, { currency: 'AUD', files })
   })
 
   it('goes through results, returns, reissue and unclaimed until it is closed', async () => {

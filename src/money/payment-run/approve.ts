@@ -3,6 +3,7 @@ import sql, { raw } from 'sql-template-tag'
 import { counts } from '../../ledger/biz-transaction/kinds.ts'
 import { lockSet } from '../../ledger/biz-transaction/post-set.ts'
 import type { Actor } from '../../platform/actor.ts'
+import { currencyCodes } from '../../platform/lookup/lookups.ts'
 import { conflict, forbidden } from '../../platform/refusal.ts'
 import { wholeUnits } from '../../platform/shape/decimal.ts'
 import type { Tx } from '../../platform/sql/handle.ts'
@@ -30,14 +31,14 @@ export async function approveRun(all: Tx, actor: Actor, runID: number): Promise<
   const run = await lockOthers(all, actor, runID)
   const tx = inProduct(all, run.productID)
   await settleItems(tx, run)
-  const files = await makeFiles(tx, run)
+  const { currency, files } = await makeFiles(tx, run)
   await keepLedgerRows(tx, 'payment_run', ofRun(run, 't'))
   await tx.query(sql`
     update payment_run r set state = 'Approved', approved_by_user_id = ${actor.userID},
       approved_date = now() where ${ofRun(run, 'r')}`)
   const { productID } = run
-  const changes = { files: files.map(({ fileName, sha256 }) => ({ fileName, sha256 })) }
-  return { ...(await renderRun(tx, actor, run)), ids: [runID], productID, changes }
+  const answer = await renderRun(tx, actor, run)
+  return { ...answer, ids: [runID], productID, changes: { currency, files } }
 }
 
 /**
@@ -98,8 +99,9 @@ async function makeFiles(tx: Tx, run: RunID) {
     const sha256 = createHash('sha256').update(content).digest('hex')
     return { ...file, content, sha256, number: i + 1, ids: part.map(({ id }) => id) }
   })
-  for (const file of files) await keep(tx, run, file)
-  return files
+  const kept: FileShown[] = []
+  for (const file of files) kept.push(await keep(tx, run, file))
+  return { currency: currencyCodes[terms!.currencyID], files: kept }
 }
 
 /** What does not fit the totals of one file goes on in the next. */
@@ -125,13 +127,18 @@ type Kept = ReturnType<typeof fileOf> & {
   ids: number[]
 }
 
-async function keep(tx: Tx, run: RunID, file: Kept) {
+/** What whoever approves is shown of a file, and the trail keeps. */
+type FileShown = { fileName: string; sha256: string; payments: number; amount: string }
+
+async function keep(tx: Tx, run: RunID, file: Kept): Promise<FileShown> {
   const own = sql`${ofRun(run, 'p')} and p.payment_id = any(${file.ids}::bigint[])`
   await tx.query(sql`update payment p set file_number = ${file.number} where ${own}`)
-  await tx.query(sql`
+  const [shown] = await tx.query<FileShown>(sql`
     insert into payment_run_file (product_id, payment_run_id, file_number, file_name, content_type,
       content, sha256, payment_count, amount, warnings)
     select ${run.productID}, ${run.id}, ${file.number}, ${file.fileName}, ${file.contentType},
       ${file.content}, ${file.sha256}, count(*), sum(p.amount), ${file.warnings}::text[]
-    from payment p where ${own}`)
+    from payment p where ${own}
+    returning file_name as "fileName", sha256, payment_count as payments, amount::text as amount`)
+  return shown!
 }
