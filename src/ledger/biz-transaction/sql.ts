@@ -72,9 +72,9 @@ const withNames = sql`
     and d.corporate_action_id = t.corporate_action_id`
 
 /**
- * The holding right after a transaction t; and its account: the sums over its holdings as they were
- * then, of money those in the currency of the transaction's investment i. An account has few
- * holdings.
+ * The holding right after a transaction t; and its account: with it the account's other holdings as
+ * they were then, of money those in the currency of the transaction's investment i. An account has
+ * few holdings.
  */
 const withClosings = sql`
   left join lateral (
@@ -83,10 +83,11 @@ const withClosings = sql`
       and b.investment_id = t.investment_id and b.transaction_date = t.transaction_date
       and b.biz_transaction_id = t.biz_transaction_id limit 1) o on true
   left join lateral (
-    select sum(c.closing_quantity) as quantity,
-      sum(c.closing_amount) filter (where j.currency_id = i.currency_id) as amount
+    select o.closing_quantity + coalesce(sum(c.closing_quantity), 0) as quantity,
+      o.closing_amount + coalesce(sum(c.closing_amount) filter (where i.currency_id = (
+        select j.currency_id from investment j where j.investment_id = h.investment_id)), 0)
+        as amount
     from holding h
-    join investment j on j.investment_id = h.investment_id
     cross join lateral (
       select b.closing_quantity, b.closing_amount from transaction_line b
       where b.product_id = h.product_id and b.account_id = h.account_id
@@ -94,8 +95,8 @@ const withClosings = sql`
         and (b.transaction_date, b.biz_transaction_id)
           <= (t.transaction_date, t.biz_transaction_id)
       order by b.transaction_date desc, b.biz_transaction_id desc limit 1) c
-    where h.product_id = t.product_id and h.account_id = t.account_id and ${raw(counts('t'))}) s
-    on true`
+    where h.product_id = t.product_id and h.account_id = t.account_id
+      and h.investment_id <> t.investment_id) s on ${raw(counts('t'))}`
 
 /**
  * The same in a read of the past, where closings are counted from the first transaction on: of each
