@@ -351,3 +351,37 @@ describe('GET /BizEntity by id', () => {
     for (const one of wanted) assert.deepEqual(listed.get(one.bizEntityID), one)
   })
 })
+
+describe('GET /BizEntity by a part of its accounts', () => {
+  it('finds each entity once, on every page, beside the other filters', async () => {
+    const [mark, elsewhere] = [unique('FIND'), await newProduct(service)]
+    const accountsOf = (own: number, ...names: string[]) =>
+      names.map((name) => ({ productID: own, externalAccountId: `${mark}-${name}` }))
+    const both = await create({ accounts: accountsOf(productID, 'A1', 'A2') })
+    const single = await create({ accounts: accountsOf(productID, 'A3') })
+    const { productID: another } = elsewhere
+    const other = only(await post({ ...entityOf(another), accounts: accountsOf(another, 'A4') }))
+    await create({ accounts: accountsOf(productID, 'B1') })
+    const ids = [both, single, other].map(({ bizEntityID }) => bizEntityID)
+    const part = `/BizEntity?ExternalAccountId.beginsWith=${mark}-A`
+    const found = async (path: string) => {
+      const answer = await service.admin.get(path)
+      const entities: { bizEntityID: number }[] = answer.data
+      const { totalCount, nextCursor } = JSON.parse(answer.text)
+      return { totalCount, nextCursor, ids: entities.map(({ bizEntityID }) => bizEntityID) }
+    }
+    const whole = await found(`${part}&IncludeTotal=true`)
+    assert.deepEqual([whole.ids, whole.totalCount], [ids, 3])
+    assert.deepEqual((await found(`${part}&Order=desc`)).ids, ids.toReversed())
+    assert.deepEqual((await found(`${part}&ProductID=${productID}`)).ids, ids.slice(0, 2))
+    const first = await found(`${part}&PageSize=1`)
+    assert.deepEqual(first.ids, ids.slice(0, 1))
+    const rest = await found(`${part}&PageSize=2&Cursor=${encodeURIComponent(first.nextCursor)}`)
+    assert.deepEqual(rest.ids, ids.slice(1))
+    assert.deepEqual((await found(`${part}&PageSize=1&PageNumber=3`)).ids, ids.slice(2))
+    const scoped = await service.userWith({ role: 'ReadOnly', productIDs: [another] })
+    assert.deepEqual((await scoped.get(part)).data, [
+      only(await service.admin.get(`/BizEntity?BizEntityID=${other.bizEntityID}`)),
+    ])
+  })
+})

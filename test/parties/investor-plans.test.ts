@@ -47,7 +47,10 @@ async function isLookUp(read: Read, query: object, found: number, rows: number, 
   const trips = new Set(readings.map(({ text }) => text)).size
   assert.ok(trips >= 1 && trips <= most, `${what}: ${trips} round trips`)
   assert.equal(recordCount, found, what)
-  const walked = readings.filter(({ how, table }) => /Seq/.test(how) && largeTables.includes(table))
+  // A way that is planned and not taken reads nothing.
+  const walked = readings.filter(
+    ({ how, table, rows: read }) => /Seq/.test(how) && read > 0 && largeTables.includes(table),
+  )
   assert.deepEqual(walked, [], what)
   const total = readings.reduce((sum, one) => sum + one.rows, 0)
   assert.ok(total <= rows, `${what}: read ${total} rows`)

@@ -1,9 +1,9 @@
 import sql from 'sql-template-tag'
 import { investmentParameter } from '../../catalogue/investment/schema.ts'
 import { productParameter } from '../../catalogue/product/schema.ts'
-import type { Actor } from '../../platform/actor.ts'
 import { lookups } from '../../platform/lookup/lookups.ts'
-import { asksFor, conditions } from '../../platform/sql/filters.ts'
+import type { Relation } from '../../platform/sql/by-others.ts'
+import { conditions } from '../../platform/sql/filters.ts'
 import type { Fragment } from '../../platform/sql/handle.ts'
 import { identified, namesAny } from '../../platform/sql/identify.ts'
 import {
@@ -11,21 +11,26 @@ import {
   organisationParameter,
   personParameter,
 } from '../investor/identities.ts'
-import { visibleEntity } from '../investor/scope.ts'
 import { accountFilters, type BizEntityQuery, entityFilters } from './schema.ts'
 
-/** Everything GET /BizEntity can ask for (4.3), as conditions on biz_entity b. */
-export function askedFor(actor: Actor, query: BizEntityQuery): Fragment[] {
+/** What GET /BizEntity can ask for (4.3) beside accounts, as conditions on biz_entity b. */
+export function askedFor(query: BizEntityQuery): Fragment[] {
   return [
-    visibleEntity(actor, 'b'),
     identified(bizEntityParameter, query, 'b'),
     conditions(entityFilters, query),
     ...(namesAny(productParameter, query) ? [ofProduct(query)] : []),
     ...(namesAny(investmentParameter, query) ? [invested(query)] : []),
     ...(namesAny(personParameter, query) ? [withPerson(query)] : []),
     ...(namesAny(organisationParameter, query) ? [withOrganisation(query)] : []),
-    ...(asksFor(accountFilters, query) ? [withAccount(query)] : []),
   ]
+}
+
+/** And by one of its accounts. */
+export const itsAccounts: Relation = {
+  filters: accountFilters,
+  key: 'b.biz_entity_id',
+  named: 'a.biz_entity_id',
+  from: 'account a',
 }
 
 // What is named is looked up first and once, so that the rest is planned with one id in hand.
@@ -71,7 +76,3 @@ const withOrganisation = (query: BizEntityQuery) => sql`
     where y.organisation_id = (
       select o.organisation_id from organisation o
       where ${identified(organisationParameter, query, 'o')}))`
-
-const withAccount = (query: BizEntityQuery) => sql`
-  b.biz_entity_id in (
-    select a.biz_entity_id from account a where ${conditions(accountFilters, query)})`

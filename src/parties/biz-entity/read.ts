@@ -1,5 +1,6 @@
 import sql, { empty, join, raw } from 'sql-template-tag'
 import type { Actor } from '../../platform/actor.ts'
+import { askedOfOthers, pageByOthers } from '../../platform/sql/by-others.ts'
 import type { Fragment, Sql } from '../../platform/sql/handle.ts'
 import { page, renderPage } from '../../platform/sql/paging.ts'
 import { type RowOf, recordset } from '../../platform/sql/recordset.ts'
@@ -17,19 +18,32 @@ import { visibleEntity } from '../investor/scope.ts'
 import { selectOrganisation } from '../organisation/sql.ts'
 import { paymentDetailsOf } from '../payment-detail/sql.ts'
 import { selectPerson } from '../person/sql.ts'
-import { askedFor } from './filters.ts'
+import { askedFor, itsAccounts } from './filters.ts'
 import { selectParent } from './parents.ts'
 import { BizEntityParty } from './party-schema.ts'
 import { BizEntity, type BizEntityQuery } from './schema.ts'
 
+const order = 'b.biz_entity_id'
+const relations = [itsAccounts]
+
 export function readEntities(handle: Sql, actor: Actor, query: BizEntityQuery): Promise<Shown> {
   const { BizEntityID: id, ...others } = query
   if (id && Object.keys(others).length === 0) return readEntity(handle, actor, id)
+  const rows = sql`select b.* from biz_entity b where ${visibleEntity(actor, 'b')}`
+  const own = join(askedFor(query), ' and ')
+  const asked = join([own, ...askedOfOthers(relations, query)], ' and ')
   return renderPage(handle, query, {
     key: ['bizEntityID'],
-    rows: (wanted) => sql`
-        select * from biz_entity b where ${join(askedFor(actor, query), ' and ')}
-        ${page(wanted, 'biz_entity b', 'b.biz_entity_id')}`,
+    rows: (wanted) =>
+      pageByOthers(wanted, {
+        alias: 'b',
+        order,
+        rows,
+        own,
+        relations,
+        query,
+        whole: sql`${rows} and ${asked} ${page(wanted, 'biz_entity b', order)}`,
+      }),
     show: (rows) => completeEntities(handle, actor, rows),
   })
 }

@@ -97,13 +97,14 @@ function othersOf(wanted: Wanted, list: List, asked: readonly Relation[]): Other
   return undefined
 }
 
+/** A row may go with several of the others, and is there once. */
 const byRelation = (wide: Relation, { rows, alias, query }: List, from: Fragment): Others => ({
   found: sql`
     others as materialized (
       select ${named(wide)} from ${raw(wide.from)}
       where ${conditions(wide.filters, query)} limit ${few + 1})`,
   rows: sql`
-      select ${raw(alias)}.* from others o cross join lateral (
+      select ${raw(alias)}.* from (select distinct * from others) o cross join lateral (
         ${rows} and (${raw(wide.key)}) = (${raw(columnsOf(wide, 'o'))}) ${from} offset 0)
         ${raw(alias)}`,
 })

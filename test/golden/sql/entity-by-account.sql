@@ -2,11 +2,30 @@
     count(*)::int as count, json_build_array(max(r."bizEntityID")) as last
   from (
 with page as materialized (
-      select * from biz_entity b where true and true and true and
-b.biz_entity_id in (
-  select a.biz_entity_id from account a where lower(a.account_number) like lower($1::text))
-  and ($2::bigint = 0 or $3::bigint < (select max(b.biz_entity_id) from biz_entity b))
-  order by b.biz_entity_id limit $4 offset $5::bigint),
+  with looked_at as materialized (
+    select * from (select b.* from biz_entity b where true  order by b.biz_entity_id limit $1) b
+    where true and true and
+coalesce((select true from account a
+  where (a.biz_entity_id) = (b.biz_entity_id) and lower(a.account_number) like lower($2::text) limit 1), false) limit $3),
+  others as materialized (
+    select a.biz_entity_id as k0 from account a
+    where lower(a.account_number) like lower($4::text) limit $5),
+  found as (select (select count(*) from looked_at) as rows)
+  select * from (select * from looked_at b order by b.biz_entity_id limit $6 offset $7) page
+  where (select rows from found) = $8
+  union all
+  select * from (
+    select b.* from (select distinct * from others) o cross join lateral (
+      select b.* from biz_entity b where true and (b.biz_entity_id) = (o.k0)  offset 0)
+      b where true and true and
+coalesce((select true from account a
+  where (a.biz_entity_id) = (b.biz_entity_id) and lower(a.account_number) like lower($9::text) limit 1), false) order by b.biz_entity_id limit $10 offset $11) page
+  where (select rows from found) < $12 and (select count(*) from others) <= $13
+  union all
+  select * from (select b.* from biz_entity b where true and true and true and (b.biz_entity_id) in (select a.biz_entity_id from account a where lower(a.account_number) like lower($14::text))
+  and ($15::bigint = 0 or $16::bigint < (select max(b.biz_entity_id) from biz_entity b))
+  order by b.biz_entity_id limit $17 offset $18::bigint) page
+  where (select rows from found) < $19 and (select count(*) from others) > $20),
 page_account as materialized (
   select a.* from page b join account a on a.biz_entity_id = b.biz_entity_id),
 balance as (
