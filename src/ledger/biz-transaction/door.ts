@@ -21,6 +21,8 @@ import { Contested } from './write.ts'
  * the waiting room.
  */
 const mostTogether = 200
+/** Of those that one statement posts, so many: of many callers several lists are then under way. */
+const mostAtOnce = 32
 /**
  * A few lists at a time, so that one is worked out while PostgreSQL writes another; not with a name
  * in both, since one of them would find it locked.
@@ -44,10 +46,15 @@ export function postingDoor(database: Database): PostingDoor {
     attempt: (job, name) => runAlone(database, job, name),
     again: enqueue,
   })
-  const shared = { kindOf, mostTogether }
-  const singles = lane<Job>({ ...shared, most: mostLists, crowd, run: runSingles })
-  const others = lane<Job>({ ...shared, most: 2, crowd: 0, run: runList })
-  const arrays = lane<Job>({ ...shared, most: mostArrays, crowd: 0, run: runList, mostTogether: 1 })
+  const singles = lane<Job>({
+    kindOf,
+    mostTogether: mostAtOnce,
+    most: mostLists,
+    crowd,
+    run: runSingles,
+  })
+  const others = lane<Job>({ kindOf, mostTogether, most: 2, crowd: 0, run: runList })
+  const arrays = lane<Job>({ kindOf, mostTogether: 1, most: mostArrays, crowd: 0, run: runList })
   const within = bounded({ longestQueue, longestShare, full })
 
   return (write, actor, request) =>
