@@ -92,5 +92,6 @@ export const closingFigures = pageAgainst(`${transactions}&ShowClosing=true`, tr
   number: '6',
   work: 'GET /BizTransaction, a page of 1000, ShowClosing=true',
   baseline: 'the same with false',
-  most: 1.2,
+  // Closings of a long history are shifted as they are read, by its marks.
+  most: 1.5,
 })

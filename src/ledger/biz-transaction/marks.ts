@@ -115,12 +115,26 @@ const ofHolding = (productID: number, one: string, other: string) => sql`
 const place = (alias: string) => raw(`(${alias}.transaction_date, ${alias}.biz_transaction_id)`)
 const placeOf = (alias: string) => raw(`(${alias}.transaction_date, ${alias}.id)`)
 
-/** The last mark up to a row of a CTE. */
-const markUpTo = (productID: number, alias: string) => sql`
+/** The last mark m of a holding up to a place in its line. */
+const lastMark = (ofHolding: Fragment, upTo: Fragment) => sql`
   left join lateral (
     select m.quantity_shift, m.amount_shift from closing_mark m
-    where ${ofHolding(productID, 'm', alias)} and ${place('m')} <= ${placeOf(alias)}
+    where ${ofHolding} and ${place('m')} <= ${upTo}
     order by m.transaction_date desc, m.biz_transaction_id desc limit 1) m on true`
+
+/** The one up to a row of a CTE. */
+const markUpTo = (productID: number, alias: string) =>
+  lastMark(ofHolding(productID, 'm', alias), placeOf(alias))
+
+/** What `transaction_line` shows as the closings of a transaction t, where its row is in hand. */
+export const shiftedClosings = sql`
+  select t.closing_quantity + coalesce(m.quantity_shift, 0) as closing_quantity,
+    t.closing_amount + coalesce(m.amount_shift, 0) as closing_amount
+  from (select) one ${lastMark(
+    sql`(m.product_id, m.account_id, m.investment_id)
+      = (t.product_id, t.account_id, t.investment_id)`,
+    place('t'),
+  )}`
 
 /**
  * Writes the shifts: at each change and at each mark from the first change on, the shift there was

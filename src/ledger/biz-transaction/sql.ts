@@ -19,6 +19,7 @@ import { byProduct, inOneProduct } from '../../platform/sql/spread.ts'
 import { asksSince, pageSince } from './by-date.ts'
 import { createdBetween, pageCreatedBetween } from './by-moment.ts'
 import { counts, ofKind } from './kinds.ts'
+import { shiftedClosings } from './marks.ts'
 import {
   accountFilters,
   BizTransaction,
@@ -77,11 +78,7 @@ const withNames = sql`
  * few holdings.
  */
 const withClosings = sql`
-  left join lateral (
-    select b.closing_quantity, b.closing_amount from transaction_line b
-    where b.product_id = t.product_id and b.account_id = t.account_id
-      and b.investment_id = t.investment_id and b.transaction_date = t.transaction_date
-      and b.biz_transaction_id = t.biz_transaction_id limit 1) o on true
+  cross join lateral (${shiftedClosings}) o
   left join lateral (
     select o.closing_quantity + coalesce(sum(c.closing_quantity), 0) as quantity,
       o.closing_amount + coalesce(sum(c.closing_amount) filter (where i.currency_id = (
