@@ -43,19 +43,9 @@ const deliver = () =>
     patience: 2_000,
   })
 
-/** A webhook that has found its place in the feed: what comes from now on is sent. */
-async function newWebhook(url: string, more: object = {}, client = service.admin) {
-  const hook = only(await client.post('/Webhook', { url, ...more }))
-  await until('the webhook to find its place', async () => {
-    const [row] = await rowsOf(
-      service.connection,
-      'select place_xid from webhook where webhook_id = $1',
-      [hook.webhookID],
-    )
-    return row.place_xid
-  })
-  return hook
-}
+/** What comes from now on is sent. */
+const newWebhook = async (url: string, more: object = {}, client = service.admin) =>
+  only(await client.post('/Webhook', { url, ...more }))
 
 const deliveriesOf = async (webhookID: number) =>
   (await service.admin.get(`/Webhook/Delivery?WebhookID=${webhookID}`)).data
@@ -252,6 +242,24 @@ describe('A webhook', () => {
       })
       const [first, second] = got
       assert.equal(first!.headers['webhook-id'], second!.headers['webhook-id'])
+    })
+  })
+
+  it('is sent what happens once it is made, before anybody has looked after it', async () => {
+    await withReceiver(async ({ url, got }) => {
+      await stopDeliveries()
+      const types = ['product.created']
+      const hook = await newWebhook(url, { types })
+      const asleep = await newWebhook(url, { types, isActive: false })
+      const first = await newProduct(service)
+      await service.admin.put('/Webhook', { webhookID: asleep.webhookID, isActive: true })
+      const second = await newProduct(service)
+      stopDeliveries = deliver()
+      await until('all to be sent', () => got.length === 3)
+      const told = got.map(({ event }) => event.data.ids[0]!).sort((a, b) => a - b)
+      assert.deepEqual(told, [first.productID, second.productID, second.productID])
+      for (const { webhookID } of [hook, asleep])
+        await service.admin.delete(`/Webhook?WebhookID=${webhookID}`)
     })
   })
 

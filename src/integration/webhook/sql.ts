@@ -7,6 +7,7 @@ import type { Fragment, Sql, Tx } from '../../platform/sql/handle.ts'
 import { page, renderPage } from '../../platform/sql/paging.ts'
 import { columns, nothingLeft, render } from '../../platform/sql/render.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
+import { readFeed } from '../event/sql.ts'
 import {
   Delivery,
   type DeliveryQuery,
@@ -81,7 +82,16 @@ export async function createWebhook(
       ${actor.apiKeyID ?? null}, ${seal(secret)})
     returning webhook_id as id`)
   const { id } = row!
+  await beginNow(tx, id)
   return { ...(await renderWebhook(tx, id, secret)), ids: [id], changes: input }
+}
+
+/** From here on nothing is missed, however long it takes until somebody looks at the feed. */
+async function beginNow(tx: Tx, id: number) {
+  const { epoch, horizon } = await readFeed(tx)
+  await tx.query(sql`
+    update webhook set place_epoch = ${epoch}, place_xid = ${horizon}::xid8, place_event_id = 0
+    where webhook_id = ${id} and is_active and place_xid is null`)
 }
 
 /** An empty list asks for all, and is kept as none. */
@@ -114,6 +124,7 @@ export async function updateWebhook(tx: Tx, actor: Actor, input: WebhookUpdate):
       failure_count = case when ${isActive ?? false} then 0 else failure_count end,
       user_id = ${actor.userID}, api_key_id = ${actor.apiKeyID ?? null}, updated_date = now()
     where webhook_id = ${id}`)
+  await beginNow(tx, id)
   return { ...(await renderWebhook(tx, id)), ids: [id], before, changes: input }
 }
 
