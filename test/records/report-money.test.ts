@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { Client } from '../support/client.ts'
-import { configure, stage } from '../support/distribution.ts'
+import { configure, entitled, keyOf, stage } from '../support/distribution.ts'
 import { all, only, poster } from '../support/ledger.ts'
 import { newRun, paidFund, paymentsOf, step } from '../support/payment-run.ts'
 import { temporaryFolder } from '../support/process.ts'
@@ -65,6 +65,24 @@ describe('Report 3, Transactions', () => {
     const ofUnits = rows.filter(({ units }) => units !== 0)
     assert.equal(sum(rows) - sum(ofUnits), 30)
     assert.equal(totals!.amount, sum(ofUnits))
+  })
+})
+
+describe('Report 4, Distribution', () => {
+  it('names the bank accounts that were paid, whatever became of them since', async () => {
+    const { fund, distribution } = await paidFund(service, [10, 20])
+    const body = { reportTypeID: 4, ...keyOf(distribution) }
+    const paid = shown((await made(body)).rows, 'accountNumber', 'cash', 'paidTo')
+    const [changed, deleted] = (await entitled(service.admin, distribution)).map(
+      ({ paymentDetailID }: { paymentDetailID: number }) => paymentDetailID,
+    )
+    const path = (id: number) => `/PaymentDetail?PaymentDetailID=${id}`
+    const stored = only(await service.admin.get(path(changed)))
+    only(await service.admin.put('/PaymentDetail', { ...stored, accountNumber: '98765' }))
+    assert.equal((await service.admin.delete(path(deleted))).status, 200)
+    assert.deepEqual(shown((await made(body)).rows, 'accountNumber', 'cash', 'paidTo'), paid)
+    assert.ok(paid.every(([, , paidTo]) => paidTo))
+    assert.equal(paid.length, fund.accounts.length)
   })
 })
 

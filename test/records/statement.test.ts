@@ -169,6 +169,25 @@ describe('A distribution statement', () => {
     has(text, 'Łukasz Ωmega & Sons', 'no tax file number quoted', '47%', '188.00', '812.00')
   })
 
+  it('of what is not paid yet claims no payment, and no tax that was not worked out', async () => {
+    const own = await taxingFund(service)
+    const { accountID } = await investor(service, own, [unquoted])
+    const taxComponents = [{ taxComponentName: 'AustralianUnfrankedDividends', percentage: 100 }]
+    const distribution = await configure(service, own, {
+      distributionAmountPerUnit: 1,
+      taxComponents,
+    })
+    const statement = () => textOf({ reportTypeID: 8, ...keyOf(distribution), accountID })
+    await stage(service.admin, 'Declare', distribution)
+    const declared = await statement()
+    has(declared, 'To be paid to you 1,000.00', 'not paid yet', 'Tax that has to be withheld')
+    assert.doesNotMatch(declared, /Paid to you|Less tax/)
+    await stage(service.admin, 'Payment', distribution)
+    const paid = await statement()
+    has(paid, 'Less tax withheld 470.00', 'Paid to you 530.00')
+    assert.doesNotMatch(paid, /not paid yet/)
+  })
+
   it('shows nothing of a bank number of three characters or fewer', async () => {
     const own = await taxingFund(service)
     const bank = {

@@ -81,8 +81,8 @@ export async function distributionSketch(snapshot: Snapshot, subject: Subject): 
         round(coalesce(t.drp_units, 0), coalesce(r.unit_decimals, i.unit_decimals)) as "drpUnits",
         round(coalesce(t.drp_residual, 0), ${decimals}) as residual,
         round(t.cash_amount, ${decimals}) as cash,
-        case when t.cash_amount > 0 then concat_ws(' ', p.bsb, coalesce(
-          ${raw(lastThree('p.account_number'))}, ${raw(lastThree('p.iban'))})) end as "paidTo",
+        nullif(concat_ws(' ', t.payee_bsb,
+          ${raw(lastThree('coalesce(t.payee_account_number, t.payee_iban)'))}), '') as "paidTo",
         ${currency} as currency
       from entitlement t
       join distribution d on d.product_id = t.product_id
@@ -91,7 +91,6 @@ export async function distributionSketch(snapshot: Snapshot, subject: Subject): 
       left join investment r on r.investment_id = d.drp_investment_id
       join account a on a.product_id = t.product_id and a.account_id = t.account_id
       join biz_entity e on e.biz_entity_id = a.biz_entity_id
-      left join payment_detail p on p.payment_detail_id = t.payment_detail_id
       where t.product_id = ${subject.productID}
         and t.corporate_action_id = ${subject.corporateActionID}`,
     order: sql`lower(e.name), a.account_id`,

@@ -1,4 +1,5 @@
 import sql, { raw } from 'sql-template-tag'
+import { lookups } from '../../platform/lookup/lookups.ts'
 import type { Snapshot } from '../../platform/sql/handle.ts'
 import { lastThree } from '../../platform/sql/render.ts'
 import { frankingCredit } from './franking.ts'
@@ -20,6 +21,8 @@ type Shared = {
   drpClass: string | null
   drpDate: string | null
   companyTax: string
+  isPaid: boolean
+  withholds: boolean
 }
 
 type Data = {
@@ -52,7 +55,9 @@ async function shared(snapshot: Snapshot, subject: StatementSubject) {
       trim_scale(round(d.declared_unit_value, 8))::text as "unitValue",
       trim_scale(d.drp_price)::text as "drpPrice",
       coalesce(r.security_code, r.name) as "drpClass", d.drp_allotment_date as "drpDate",
-      p.company_tax_percentage::text as "companyTax"
+      p.company_tax_percentage::text as "companyTax",
+      d.distribution_status_id >= ${lookups.DistributionStatus.Paid} as "isPaid",
+      p.withholding as withholds
     from distribution d join investment i on i.investment_id = d.investment_id
     join product p on p.product_id = d.product_id
     left join investment r on r.investment_id = d.drp_investment_id
@@ -130,6 +135,24 @@ function ratesOf(
     : [...days, ['Value of a unit', grouped(unitValue)], ['Rate per annum', `${percentPerAnnum}%`]]
 }
 
+/** Where the gross amount goes; of tax nothing is known before the payment withholds it. */
+const partsOf = ({ isPaid }: Shared, { tax, drp, cash }: Data): Pair[] =>
+  isPaid
+    ? [
+        ['Less tax withheld', grouped(tax)],
+        ['Less reinvested', grouped(drp)],
+        ['Paid to you', grouped(cash)],
+      ]
+    : [
+        ['To be reinvested', grouped(drp)],
+        ['To be paid to you', grouped(cash)],
+      ]
+
+const notYetPaid = ({ withholds }: Shared) =>
+  `This distribution is not paid yet.${
+    withholds ? ' Tax that has to be withheld comes off when it is paid.' : ''
+  }`
+
 function componentsOf({ components }: Data, { currency: code, companyTax }: Shared): Section {
   const credits = components.map(([, kind, amount]) =>
     kind === 'FrankedDividend' ? frankingCredit([amount], companyTax) : null,
@@ -200,9 +223,7 @@ function letter(of: Shared, { accountNumber, addressee, data }: Holding<Data>): 
           ['Units held at the record date', grouped(data.units)],
           ...ratesOf(of, data),
           ['Gross distribution', grouped(data.gross)],
-          ['Less tax withheld', grouped(data.tax)],
-          ['Less reinvested', grouped(data.drp)],
-          ['Paid to you', grouped(data.cash)],
+          ...partsOf(of, data),
         ],
         1,
       ),
@@ -213,10 +234,12 @@ function letter(of: Shared, { accountNumber, addressee, data }: Holding<Data>): 
         ? [pairs('Payment', [['Paid to', data.payee]])]
         : []),
     ],
-    notes:
-      data.residualPaid && !isReinvested
+    notes: [
+      ...(of.isPaid ? [] : [notYetPaid(of)]),
+      ...(data.residualPaid && !isReinvested
         ? [`With it, ${data.residualPaid} left of earlier reinvestments was paid to you.`]
-        : [],
+        : []),
+    ],
   }
 }
 
