@@ -199,8 +199,9 @@ describe('A period of days', () => {
   it('is declared when its last day has ended', async () => {
     const own = await fundOf(service, [1])
     const days = { proRataStartDate: '2025-01-01', proRataEndDate: '2099-12-31' }
-    const distribution = await configure(service, own, { centsPerUnitPerDay: 1, ...days })
-    refused(await call('Declare', distribution), 409, 'too_early')
+    const made = (how: object) => configure(service, own, { ...how, ...days })
+    for (const how of [{ centsPerUnitPerDay: 1 }, { distributionAmountTotal: 100 }])
+      refused(await call('Declare', await made(how)), 409, 'too_early')
   })
 })
 

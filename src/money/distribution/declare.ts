@@ -11,7 +11,7 @@ import {
   dealt,
   type Entitling,
   entitlementColumns,
-  goesByDays,
+  isByPeriod,
   measuredUnits,
   methodOf,
   missingOf,
@@ -222,7 +222,7 @@ export function refuseUndeclarable(stored: Stored) {
   // Until the day has ended in the product's zone, somebody may still buy or sell on it.
   if (stored.recordDate! >= stored.today)
     throw conflict('record_date', `The record date ${stored.recordDate} has not ended yet.`)
-  if (goesByDays(stored) && stored.endDate! >= stored.today)
+  if (isByPeriod(stored) && stored.endDate! >= stored.today)
     throw conflict('too_early', `The period up to ${stored.endDate} has not ended yet.`)
 }
 

@@ -16,7 +16,7 @@ export type Selection = {
 }
 
 /** Whether it pays for each day of a period, on the units of that day. */
-export const goesByDays = ({ perUnit, total, centsPerDay, percentPerAnnum }: Stored) =>
+const goesByDays = ({ perUnit, total, centsPerDay, percentPerAnnum }: Stored) =>
   !perUnit && !total && Boolean(centsPerDay ?? percentPerAnnum)
 
 /** The field that what accounts get is worked out by. */
@@ -118,7 +118,8 @@ export function measuredUnits(stored: Stored, selection: Selection, span: Span):
   return withListed(eligible(stored, selection, span, period), selection, span, stored.decimals)
 }
 
-const isByPeriod = ({ perUnit, startDate, endDate }: Stored) =>
+/** Whether what counts is the units of each day of a period: also of a total that is shared. */
+export const isByPeriod = ({ perUnit, startDate, endDate }: Stored) =>
   !perUnit && Boolean(startDate && endDate)
 
 /** What there is to share, in cents: what was worked out elsewhere comes off the top. */
