@@ -12,7 +12,7 @@ import { unimpeded } from './figures.ts'
 import type { Naming } from './naming.ts'
 import { type Asked, type AtOnce, columns, type Row, rowOf, rowsOf } from './posting-rows.ts'
 import { arrayOf, later, type Shape, singly, together } from './resolve-at-once.ts'
-import { shownRows } from './sql.ts'
+import { writtenRows } from './sql.ts'
 import { appending, appendingOnePerAccount, closingsAfter, heldBy } from './units.ts'
 
 /**
@@ -219,18 +219,18 @@ const namesFound = raw(`
     select t.external_account_id, t.account_number, t.biz_entity_name) a
   cross join lateral (
     select t.external_product_id, t.external_investment_id, t.security_code,
-      t.investment_title as name) i
+      t.investment_title) i
   cross join lateral (select null::text as external_corporate_action_id, null::text as name) d`)
 
 const complete = raw(String(lookups.BizTransactionStatus.Complete))
 
 /** From what is written, not from what was: the rows need not be read back. */
-const shown = shownRows(
+const shown = writtenRows(
   sql`
       select r.*, r.id as biz_transaction_id, r.type_id as biz_transaction_type_id,
         r.external_id as external_biz_transaction_id, null::bigint as parent_biz_transaction_id,
         r.unit_price as investment_price, r.own_amount as amount, r.own_quantity as quantity,
-        r.charge as entry_fee_amount, null::int as corporate_action_id, now() as created_date,
+        r.charge as entry_fee_amount, null::int as corporate_action_id,
         null::timestamptz as updated_date, ${complete} as biz_transaction_status_id
       from ready r`,
   namesFound,

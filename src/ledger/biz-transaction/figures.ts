@@ -83,7 +83,7 @@ const standingOfAccount = sql`
 /** What of a leg's investment and product its figures and its standing depend on. */
 const termsOfInvestment = sql`
         select i.is_active, i.currency_id, i.unit_decimals, i.maximum_price_age_days, p.time_zone,
-          p.locked_date, p.is_active as product_is_active, p.external_product_id
+          p.locked_date, p.is_active as product_is_active
         from investment i join product p on p.product_id = i.product_id
         where i.investment_id = g.investment_id limit 1`
 
@@ -111,8 +111,7 @@ const around = {
  */
 export const singleLegs = (given: Fragment, { terms, standing, price } = around): Fragment => sql`
     known as (
-      select g.*, i.is_active, i.currency_id, i.product_is_active, i.external_product_id,
-        s.standing,
+      select g.*, i.is_active, i.currency_id, i.product_is_active, s.standing,
         g.transaction_date > ${today('i')} + 1 as is_too_far_ahead,
         case when g.transaction_date <= i.locked_date then i.locked_date end as locked_date,
         case when g.price is null and v.price_date < g.transaction_date - i.maximum_price_age_days

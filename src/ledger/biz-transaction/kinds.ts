@@ -91,7 +91,7 @@ const table = {
 } as const satisfies Record<Name, Kind>
 
 export type KindID = (typeof types)[Name]
-type Known = Kind & { id: KindID; name: Name }
+export type Known = Kind & { id: KindID; name: Name }
 
 export const kinds: readonly Known[] = Object.entries(table).map(([name, kind]) => ({
   ...(kind as Kind),

@@ -126,15 +126,16 @@ const lastMark = (ofHolding: Fragment, upTo: Fragment) => sql`
 const markUpTo = (productID: number, alias: string) =>
   lastMark(ofHolding(productID, 'm', alias), placeOf(alias))
 
-/** What `transaction_line` shows as the closings of a transaction t, where its row is in hand. */
-export const shiftedClosings = sql`
-  select t.closing_quantity + coalesce(m.quantity_shift, 0) as closing_quantity,
-    t.closing_amount + coalesce(m.amount_shift, 0) as closing_amount
-  from (select) one ${lastMark(
-    sql`(m.product_id, m.account_id, m.investment_id)
-      = (t.product_id, t.account_id, t.investment_id)`,
+/** What `transaction_line` shows as the closings of a transaction t: o, joined to its row. */
+export const withShiftedClosings = sql`
+  ${lastMark(
+    sql`m.product_id = t.product_id and m.account_id = t.account_id
+      and m.investment_id = t.investment_id`,
     place('t'),
-  )}`
+  )}
+  cross join lateral (
+    select t.closing_quantity + coalesce(m.quantity_shift, 0) as closing_quantity,
+      t.closing_amount + coalesce(m.amount_shift, 0) as closing_amount) o`
 
 /**
  * Writes the shifts: at each change and at each mark from the first change on, the shift there was

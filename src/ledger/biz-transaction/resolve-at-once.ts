@@ -10,6 +10,7 @@ import { recordsetOf } from '../../platform/sql/recordset.ts'
 import { priceOn, singleLegs } from './figures.ts'
 import type { Naming } from './naming.ts'
 import { columns, types } from './posting-rows.ts'
+import { sharedNames } from './sql.ts'
 
 /** How the statement of postings at once (at-once.ts) finds what they name, and prices them. */
 
@@ -106,13 +107,11 @@ const itsInvestment = ({ naming, isScoped }: Shape) => sql`
       'i',
     )}`
 
-const foundOfInvestment = raw(`
-      i.id as investment_id, i.external_investment_id, i.security_code,
-      i.name as investment_title, i.is_active as found_is_active,
+const foundOfInvestment = sql`
+      i.id as investment_id, ${sharedNames}, i.is_active as found_is_active,
       i.currency_id as found_currency_id, i.unit_decimals as found_unit_decimals,
       i.maximum_price_age_days as found_price_age, p.time_zone as found_time_zone,
-      p.locked_date as found_locked_date, p.is_active as found_product_is_active,
-      p.external_product_id as found_product`)
+      p.locked_date as found_locked_date, p.is_active as found_product_is_active`
 
 /** The postings with all found that they name. */
 const resolved = (shape: Shape): Fragment => sql`
@@ -141,7 +140,7 @@ const found = {
         select g.found_is_active as is_active, g.found_currency_id as currency_id,
           g.found_unit_decimals as unit_decimals, g.found_price_age as maximum_price_age_days,
           g.found_time_zone as time_zone, g.found_locked_date as locked_date,
-          g.found_product_is_active as product_is_active, g.found_product as external_product_id`,
+          g.found_product_is_active as product_is_active`,
   standing: sql`select g.found_standing as standing`,
   price: priceOn('g.investment_id', 'g.transaction_date'),
 }

@@ -9,17 +9,19 @@ import type { Fragment, Sql } from '../../platform/sql/handle.ts'
 import { type LedgerScope, page, renderPage, type Wanted } from '../../platform/sql/paging.ts'
 import {
   arrayOf,
+  jsonText,
   listed,
   ofFields,
   recordOf,
   type Shown,
   shownFields,
+  utc,
 } from '../../platform/sql/render.ts'
 import { byProduct, inOneProduct } from '../../platform/sql/spread.ts'
 import { asksSince, pageSince } from './by-date.ts'
 import { createdBetween, pageCreatedBetween } from './by-moment.ts'
-import { counts, ofKind } from './kinds.ts'
-import { shiftedClosings } from './marks.ts'
+import { counts, type Known, ofKind } from './kinds.ts'
+import { withShiftedClosings } from './marks.ts'
 import {
   accountFilters,
   BizTransaction,
@@ -30,26 +32,32 @@ import {
 } from './schema.ts'
 
 /** The names of a lookup by id, as an array literal: cheaper than a join for every row. */
-export const nameArray = (values: Record<string, number>) => {
+export const nameArray = (values: Record<string, number>, written = (name: string) => name) => {
   const names = Object.entries(values).sort(([, a], [, b]) => a - b)
-  return `(array[${names.map(([name]) => `'${name}'`).join(', ')}])`
+  return `(array[${names.map(([name]) => `'${written(name)}'`).join(', ')}])`
 }
+
+const quoted = (name: string) => `"${name}"`
+const nameOfKind = (of: (kind: Known) => string) => ({
+  json: ofKind('t.biz_transaction_type_id', (kind) => quoted(of(kind))),
+})
+const statusNames = nameArray(lookups.BizTransactionStatus, quoted)
 
 const transactionFields = (showClosing: boolean) =>
   shownFields(BizTransaction, 't', {
-    typeName: ofKind('t.biz_transaction_type_id', ({ name }) => name),
-    movementReasonCode: ofKind('t.biz_transaction_type_id', ({ code }) => code),
-    transactionDate: `t.transaction_date::timestamp at time zone 'UTC'`,
-    externalProductId: 'i.external_product_id',
+    typeName: nameOfKind(({ name }) => name),
+    movementReasonCode: nameOfKind(({ code }) => code),
+    transactionDate: { json: `rtrim(${jsonText('t.transaction_date')}, '"') || 'T00:00:00Z"'` },
+    externalProductId: { json: 'i.external_product_id' },
     externalAccountId: 'a.external_account_id',
     accountNumber: 'a.account_number',
     bizEntityName: 'a.biz_entity_name',
-    externalInvestmentId: 'i.external_investment_id',
-    securityCode: 'i.security_code',
-    investmentName: 'i.name',
+    externalInvestmentId: { json: 'i.external_investment_id' },
+    securityCode: { json: 'i.security_code' },
+    investmentName: { json: 'i.investment_title' },
     externalCorporateActionId: 'd.external_corporate_action_id',
     corporateActionName: 'd.name',
-    statusName: `${nameArray(lookups.BizTransactionStatus)}[t.biz_transaction_status_id]`,
+    statusName: { json: `${statusNames}[t.biz_transaction_status_id]` },
     transactionClosingAmount: showClosing ? 'o.closing_amount' : 'null::numeric',
     transactionClosingQuantity: showClosing ? 'o.closing_quantity' : 'null::numeric',
     accountClosingAmount: showClosing ? 's.amount' : 'null::numeric',
@@ -57,6 +65,12 @@ const transactionFields = (showClosing: boolean) =>
   })
 const withClosing = transactionFields(true)
 const withoutClosing = transactionFields(false)
+
+/** What transactions show of investment i and its product p, as JSON: it is the same for many. */
+export const sharedNames = raw(`
+  ${jsonText('i.external_investment_id')} as external_investment_id,
+  ${jsonText('i.security_code')} as security_code, ${jsonText('i.name')} as investment_title,
+  ${jsonText('p.external_product_id')} as external_product_id`)
 
 /**
  * What a transaction shows of the records it belongs to, looked up row by row: a planner that
@@ -66,7 +80,7 @@ const withoutClosing = transactionFields(false)
 const withNames = sql`
   ${accountNames('t')}
   cross join lateral (
-    select i.external_investment_id, i.security_code, i.name, i.currency_id, p.external_product_id
+    select ${sharedNames}, i.currency_id
     from investment i join product p on p.product_id = i.product_id
     where i.investment_id = t.investment_id limit 1) i
   left join distribution d on d.product_id = t.product_id
@@ -78,7 +92,7 @@ const withNames = sql`
  * few holdings.
  */
 const withClosings = sql`
-  cross join lateral (${shiftedClosings}) o
+  ${withShiftedClosings}
   left join lateral (
     select o.closing_quantity + coalesce(sum(c.closing_quantity), 0) as quantity,
       o.closing_amount + coalesce(sum(c.closing_amount) filter (where i.currency_id = (
@@ -208,10 +222,20 @@ const statusIs = (status: keyof typeof lookups.BizTransactionStatus) =>
 
 /**
  * Rows t of a select with the JSON that answers show of them, in a column `shown` beside those the
- * select has. Their names are looked up, unless whoever has them says where.
+ * select has.
  */
-export const shownRows = (rows: Fragment, names = withNames): Fragment => sql`
-  select t.*, ${recordOf(withoutClosing)} as shown from (${rows}) t ${names}`
+const shownRows = (rows: Fragment): Fragment => sql`
+  select t.*, ${recordOf(withoutClosing)} as shown from (${rows}) t ${withNames}`
+
+/** When a statement that writes was begun, worked out once and not for every row. */
+const justNow = `(select ${utc('now()')})`
+const asWritten = withoutClosing.map((field) =>
+  field.name === 'createdDate' ? { ...field, source: justNow } : field,
+)
+
+/** The same of rows that are being written, by whoever has their names and says where. */
+export const writtenRows = (rows: Fragment, names: Fragment): Fragment => sql`
+  select t.*, ${recordOf(asWritten)} as shown from (${rows}) t ${names}`
 
 type Asked = { request: number; productID: number; id: number }
 

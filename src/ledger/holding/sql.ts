@@ -8,7 +8,7 @@ import { askedOfOthers, pageByOthers, type Relation } from '../../platform/sql/b
 import { conditions } from '../../platform/sql/filters.ts'
 import type { Fragment, Sql } from '../../platform/sql/handle.ts'
 import { pageBy, renderPage } from '../../platform/sql/paging.ts'
-import { listed, ofFields, shownFields } from '../../platform/sql/render.ts'
+import { jsonText, listed, ofFields, shownFields } from '../../platform/sql/render.ts'
 import { counts } from '../biz-transaction/kinds.ts'
 import { accountFilters, ownerFilters } from '../biz-transaction/schema.ts'
 import { heldBack } from '../on-hold/held.ts'
@@ -25,11 +25,11 @@ const holdingFields = shownFields(Holding, 'h', {
   bizEntityName: 'a.biz_entity_name',
   externalAccountId: 'a.external_account_id',
   accountNumber: 'a.account_number',
-  externalProductId: 'p.external_product_id',
-  externalInvestmentId: 'i.external_investment_id',
-  securityCode: 'i.security_code',
-  investmentName: 'i.name',
-  date: 'd.date',
+  externalProductId: { json: 'p.external_product_id' },
+  externalInvestmentId: { json: 'i.external_investment_id' },
+  securityCode: { json: 'i.security_code' },
+  investmentName: { json: 'i.name' },
+  date: 'p.date',
   availableQuantity: 'case when k.is_all then 0 else greatest(h.quantity - k.quantity, 0) end',
   costAmount: 'h.cost',
   averageCost: 'round(round(h.cost, 40) / nullif(h.quantity, 0), 8)',
@@ -61,17 +61,18 @@ const stateAt = (date: Fragment) => sql`
 const positionsToday = () => sql`
   select h.product_id, h.account_id, h.investment_id, s.quantity, s.invested, s.cost, s.gain
   from holding h
-  join product p on p.product_id = h.product_id
   cross join lateral (
-    select l.last_date <= ${today('p')} as is_past from ledger_account l
+    select ${today('product')} as today from product where product_id = h.product_id limit 1) p
+  cross join lateral (
+    select l.last_date <= p.today as is_past from ledger_account l
     where l.product_id = h.product_id and l.account_id = h.account_id limit 1) l
   cross join lateral (
     select h.quantity, h.invested_amount as invested, h.cost_amount as cost,
       h.realised_gain as gain
     where l.is_past
     union all
-    (select * from (${stateAt(today('p'))}) s where not l.is_past)) s
-  where (s.quantity > 0 or (${residualBy(today('p'))}) > 0)`
+    (select * from (${stateAt(sql`p.today`)}) s where not l.is_past)) s
+  where (s.quantity > 0 or (${residualBy(sql`p.today`)}) > 0)`
 
 /** As they were at the end of a day: those of any units. */
 export const positionsAsAt = (date: string) => sql`
@@ -105,16 +106,15 @@ export function readHoldings(handle: Sql, actor: Actor, query: HoldingQuery) {
         sql`
       select ${listed(holdingFields)}
       from (${rows}) h
-      ${itsProduct}
-      cross join lateral (select coalesce(${date ?? null}::date, ${today('p')}) as date) d
+      ${itsProduct(date)}
       ${accountNames('h')}
       ${itsInvestment}
       left join lateral (
         select price, price_date from investment_price
-        where investment_id = h.investment_id and price_date <= d.date
+        where investment_id = h.investment_id and price_date <= p.date
         order by price_date desc limit 1) v on true
       cross join lateral (${distributionsOf}) x
-      cross join lateral (${heldBack('h', sql`d.date`)}) k
+      cross join lateral (${heldBack('h', sql`p.date`)}) k
       order by h.product_id, h.account_id, h.investment_id`,
       ),
   })
@@ -122,14 +122,18 @@ export function readHoldings(handle: Sql, actor: Actor, query: HoldingQuery) {
 
 /**
  * By holding: a planner that knows of one product or of a few investments only, since nobody has
- * counted them anew, would read the whole page once for each that there is.
+ * counted them anew, would read the whole page once for each that there is. What is read is kept
+ * for the next holding of the same, and with it the JSON of its names.
  */
-const itsProduct = raw(`cross join lateral (
-        select external_product_id, time_zone from product
-        where product_id = h.product_id limit 1) p`)
+const itsProduct = (date: string | undefined) => sql`
+      cross join lateral (
+        select ${raw(jsonText('external_product_id'))} as external_product_id,
+          coalesce(${date ?? null}::date, ${today('product')}) as date
+        from product where product_id = h.product_id limit 1) p`
 const itsInvestment = raw(`cross join lateral (
-        select external_investment_id, security_code, name, currency_id from investment
-        where investment_id = h.investment_id limit 1) i`)
+        select ${jsonText('external_investment_id')} as external_investment_id,
+          ${jsonText('security_code')} as security_code, ${jsonText('name')} as name, currency_id
+        from investment where investment_id = h.investment_id limit 1) i`)
 
 const { Declared } = lookups.DistributionStatus
 
@@ -162,12 +166,12 @@ const residualBy = (day: Fragment) => sql`
  */
 const distributionsOf = sql`
   select
-    coalesce(sum(e.gross_amount) filter (where c.record_date <= d.date
-      and (c.distribution_status_id = ${Declared} or c.payment_date > d.date)), 0) as declared,
+    coalesce(sum(e.gross_amount) filter (where c.record_date <= p.date
+      and (c.distribution_status_id = ${Declared} or c.payment_date > p.date)), 0) as declared,
     coalesce(sum(e.gross_amount) filter (
-      where c.distribution_status_id > ${Declared} and c.payment_date <= d.date), 0) as paid,
-    coalesce(sum(${leftOver}) filter (where ${isAllotted(sql`d.date`)}), 0)
-      - ${paidOut(sql`d.date`)} as residual
+      where c.distribution_status_id > ${Declared} and c.payment_date <= p.date), 0) as paid,
+    coalesce(sum(${leftOver}) filter (where ${isAllotted(sql`p.date`)}), 0)
+      - ${paidOut(sql`p.date`)} as residual
   from ${itsEntitlements}`
 
 const order = 'h.product_id, h.account_id, h.investment_id'

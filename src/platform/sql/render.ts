@@ -33,21 +33,29 @@ export type Field = { name: string; source: string; written: Written }
 /** As it stands; in quotes; or as a text that may have anything in it. */
 type Written = 'plainly' | 'quoted' | 'escaped'
 
+/** Where the text of a field's JSON comes from: made there, once for the many rows that have it. */
+type Ready = { json: string }
+
 /**
  * The fields of a record, in its order. Made once per resource, at start: they depend on nothing a
- * request brings. `elsewhere` says where the fields come from that are not its own columns.
+ * request brings. `elsewhere` says where the fields come from that are not its own columns; with
+ * some of them `ready`, the rows of a select are for `ofFields` alone.
  */
 export const shownFields = (
   schema: TObject,
   alias: string,
-  elsewhere: Record<string, string> = {},
+  elsewhere: Record<string, string | Ready> = {},
 ): readonly Field[] =>
   Object.entries(schema.properties)
     .filter(([name, field]) => name in elsewhere || isOneValue(ownNode(field)))
     .map(([name, field]) => {
       const column = elsewhere[name] ?? `${alias}.${columnOf(name)}`
+      if (typeof column !== 'string') return { name, source: column.json, written: 'plainly' }
       return { name, source: shownAs(field, column), written: writtenAs(field) }
     })
+
+/** A text's JSON, made where it is read. */
+export const jsonText = (source: string) => `to_json(${source})::text`
 
 /** A select of records whose fields may be known: their JSON is then made from them. */
 export type Selected = Fragment & { fields?: readonly Field[] }
@@ -109,7 +117,7 @@ export const arrayOfRows = (select: Selected, order = ''): Fragment =>
 
 function jsonOf({ source, written }: Field): string {
   if (written === 'quoted') return `coalesce('"' || ${source} || '"', 'null')`
-  return `coalesce(${written === 'escaped' ? `to_json(${source})` : source}::text, 'null')`
+  return `coalesce(${written === 'escaped' ? jsonText(source) : `${source}::text`}, 'null')`
 }
 
 /** The column beside a sealed one, with what answers show of it. */

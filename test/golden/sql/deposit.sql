@@ -1,7 +1,6 @@
   with
   known as (
-    select g.*, i.is_active, i.currency_id, i.product_is_active, i.external_product_id,
-      s.standing,
+    select g.*, i.is_active, i.currency_id, i.product_is_active, s.standing,
       g.transaction_date > product_today(i.time_zone) + 1 as is_too_far_ahead,
       case when g.transaction_date <= i.locked_date then i.locked_date end as locked_date,
       case when g.price is null and v.price_date < g.transaction_date - i.maximum_price_age_days
@@ -20,12 +19,13 @@
         else coalesce(v.application_price, v.plain_price) end) as unit_price
     from (
   select g.*,
-    i.id as investment_id, i.external_investment_id, i.security_code,
-    i.name as investment_title, i.is_active as found_is_active,
+    i.id as investment_id,
+to_json(i.external_investment_id)::text as external_investment_id,
+to_json(i.security_code)::text as security_code, to_json(i.name)::text as investment_title,
+to_json(p.external_product_id)::text as external_product_id, i.is_active as found_is_active,
     i.currency_id as found_currency_id, i.unit_decimals as found_unit_decimals,
     i.maximum_price_age_days as found_price_age, p.time_zone as found_time_zone,
-    p.locked_date as found_locked_date, p.is_active as found_product_is_active,
-    p.external_product_id as found_product from (
+    p.locked_date as found_locked_date, p.is_active as found_product_is_active from (
   select g.*, a.id as account_id, a."productID" as product_id, null::numeric as factor,
     false as carries, case
   when a.account_status_id = 3
@@ -60,7 +60,7 @@ where r.investment_id = g.investment_name and (g.product_id is null or r.product
       select g.found_is_active as is_active, g.found_currency_id as currency_id,
         g.found_unit_decimals as unit_decimals, g.found_price_age as maximum_price_age_days,
         g.found_time_zone as time_zone, g.found_locked_date as locked_date,
-        g.found_product_is_active as product_is_active, g.found_product as external_product_id) i
+        g.found_product_is_active as product_is_active) i
     cross join lateral (select g.found_standing as standing) s
     left join lateral (
       select price_date, price as plain_price, application_price, redemption_price
@@ -172,18 +172,18 @@ g.conversion_factor, g.entry_fee_percentage, g.made_by_quantity, g.closing_quant
       null::numeric as conversion_factor, rate as entry_fee_percentage, made_by_quantity,
       held_at, account_at, closing_quantity, closing_amount, closing_cost, closing_gain
     from ready) g where l.ctid = g.account_at and l.product_id = g.product_id), shown as  (
-select t.*, concat('{"bizTransactionID":', coalesce(t.biz_transaction_id::text, 'null'), ',"externalBizTransactionId":', coalesce(to_json(t.external_biz_transaction_id)::text, 'null'), ',"bizTransactionTypeID":', coalesce(t.biz_transaction_type_id::text, 'null'), ',"typeName":', coalesce(to_json((array['Deposit', 'Allotment', 'Redemption', 'Conversion out', 'Conversion in', 'Adjustment', 'Set quantity', 'Transfer out', 'Transfer in', 'Distribution payment', 'DRP allotment', 'Withholding tax', 'Residual payment'])[t.biz_transaction_type_id])::text, 'null'), ',"movementReasonCode":', coalesce(to_json((array['DEP', 'ALT', 'RED', 'CNO', 'CNI', 'ADJ', 'SET', 'TRO', 'TRI', 'DST', 'DRP', 'WHT', 'RSD'])[t.biz_transaction_type_id])::text, 'null'), ',"parentBizTransactionID":', coalesce(t.parent_biz_transaction_id::text, 'null'), ',"transactionDate":', coalesce('"' || to_char(t.transaction_date::timestamp at time zone 'UTC' at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') || '"', 'null'), ',"productID":', coalesce(t.product_id::text, 'null'), ',"externalProductId":', coalesce(to_json(i.external_product_id)::text, 'null'), ',"accountID":', coalesce(t.account_id::text, 'null'), ',"externalAccountId":', coalesce(to_json(a.external_account_id)::text, 'null'), ',"accountNumber":', coalesce(to_json(a.account_number)::text, 'null'), ',"bizEntityName":', coalesce(to_json(a.biz_entity_name)::text, 'null'), ',"investmentID":', coalesce(t.investment_id::text, 'null'), ',"externalInvestmentId":', coalesce(to_json(i.external_investment_id)::text, 'null'), ',"securityCode":', coalesce(to_json(i.security_code)::text, 'null'), ',"investmentName":', coalesce(to_json(i.name)::text, 'null'), ',"investmentPrice":', coalesce(trim_scale(t.investment_price)::text, 'null'), ',"comment":', coalesce(to_json(t.comment)::text, 'null'), ',"corporateActionID":', coalesce(t.corporate_action_id::text, 'null'), ',"externalCorporateActionId":', coalesce(to_json(d.external_corporate_action_id)::text, 'null'), ',"corporateActionName":', coalesce(to_json(d.name)::text, 'null'), ',"amount":', coalesce(trim_scale(t.amount)::text, 'null'), ',"quantity":', coalesce(trim_scale(t.quantity)::text, 'null'), ',"entryFeeAmount":', coalesce(trim_scale(t.entry_fee_amount)::text, 'null'), ',"transactionClosingAmount":', coalesce(trim_scale(null::numeric)::text, 'null'), ',"transactionClosingQuantity":', coalesce(trim_scale(null::numeric)::text, 'null'), ',"accountClosingAmount":', coalesce(trim_scale(null::numeric)::text, 'null'), ',"accountClosingQuantity":', coalesce(trim_scale(null::numeric)::text, 'null'), ',"createdDate":', coalesce('"' || to_char(t.created_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') || '"', 'null'), ',"updatedDate":', coalesce('"' || to_char(t.updated_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') || '"', 'null'), ',"bizTransactionStatusID":', coalesce(t.biz_transaction_status_id::text, 'null'), ',"statusName":', coalesce(to_json((array['Complete', 'Updated', 'RolledBack'])[t.biz_transaction_status_id])::text, 'null'), '}') as shown from (
+select t.*, concat('{"bizTransactionID":', coalesce(t.biz_transaction_id::text, 'null'), ',"externalBizTransactionId":', coalesce(to_json(t.external_biz_transaction_id)::text, 'null'), ',"bizTransactionTypeID":', coalesce(t.biz_transaction_type_id::text, 'null'), ',"typeName":', coalesce((array['"Deposit"', '"Allotment"', '"Redemption"', '"Conversion out"', '"Conversion in"', '"Adjustment"', '"Set quantity"', '"Transfer out"', '"Transfer in"', '"Distribution payment"', '"DRP allotment"', '"Withholding tax"', '"Residual payment"'])[t.biz_transaction_type_id]::text, 'null'), ',"movementReasonCode":', coalesce((array['"DEP"', '"ALT"', '"RED"', '"CNO"', '"CNI"', '"ADJ"', '"SET"', '"TRO"', '"TRI"', '"DST"', '"DRP"', '"WHT"', '"RSD"'])[t.biz_transaction_type_id]::text, 'null'), ',"parentBizTransactionID":', coalesce(t.parent_biz_transaction_id::text, 'null'), ',"transactionDate":', coalesce(rtrim(to_json(t.transaction_date)::text, '"') || 'T00:00:00Z"'::text, 'null'), ',"productID":', coalesce(t.product_id::text, 'null'), ',"externalProductId":', coalesce(i.external_product_id::text, 'null'), ',"accountID":', coalesce(t.account_id::text, 'null'), ',"externalAccountId":', coalesce(to_json(a.external_account_id)::text, 'null'), ',"accountNumber":', coalesce(to_json(a.account_number)::text, 'null'), ',"bizEntityName":', coalesce(to_json(a.biz_entity_name)::text, 'null'), ',"investmentID":', coalesce(t.investment_id::text, 'null'), ',"externalInvestmentId":', coalesce(i.external_investment_id::text, 'null'), ',"securityCode":', coalesce(i.security_code::text, 'null'), ',"investmentName":', coalesce(i.investment_title::text, 'null'), ',"investmentPrice":', coalesce(trim_scale(t.investment_price)::text, 'null'), ',"comment":', coalesce(to_json(t.comment)::text, 'null'), ',"corporateActionID":', coalesce(t.corporate_action_id::text, 'null'), ',"externalCorporateActionId":', coalesce(to_json(d.external_corporate_action_id)::text, 'null'), ',"corporateActionName":', coalesce(to_json(d.name)::text, 'null'), ',"amount":', coalesce(trim_scale(t.amount)::text, 'null'), ',"quantity":', coalesce(trim_scale(t.quantity)::text, 'null'), ',"entryFeeAmount":', coalesce(trim_scale(t.entry_fee_amount)::text, 'null'), ',"transactionClosingAmount":', coalesce(trim_scale(null::numeric)::text, 'null'), ',"transactionClosingQuantity":', coalesce(trim_scale(null::numeric)::text, 'null'), ',"accountClosingAmount":', coalesce(trim_scale(null::numeric)::text, 'null'), ',"accountClosingQuantity":', coalesce(trim_scale(null::numeric)::text, 'null'), ',"createdDate":', coalesce('"' || (select to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')) || '"', 'null'), ',"updatedDate":', coalesce('"' || to_char(t.updated_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') || '"', 'null'), ',"bizTransactionStatusID":', coalesce(t.biz_transaction_status_id::text, 'null'), ',"statusName":', coalesce((array['"Complete"', '"Updated"', '"RolledBack"'])[t.biz_transaction_status_id]::text, 'null'), '}') as shown from (
     select r.*, r.id as biz_transaction_id, r.type_id as biz_transaction_type_id,
       r.external_id as external_biz_transaction_id, null::bigint as parent_biz_transaction_id,
       r.unit_price as investment_price, r.own_amount as amount, r.own_quantity as quantity,
-      r.charge as entry_fee_amount, null::int as corporate_action_id, now() as created_date,
+      r.charge as entry_fee_amount, null::int as corporate_action_id,
       null::timestamptz as updated_date, 1 as biz_transaction_status_id
     from ready r) t
 cross join lateral (
   select t.external_account_id, t.account_number, t.biz_entity_name) a
 cross join lateral (
   select t.external_product_id, t.external_investment_id, t.security_code,
-    t.investment_title as name) i
+    t.investment_title) i
 cross join lateral (select null::text as external_corporate_action_id, null::text as name) d),
   told as materialized (
     select request, user_id, 1 as count, product_id, biz_transaction_id as resource_id,

@@ -1,4 +1,4 @@
-  select coalesce('[' || string_agg(concat('{"bizEntityID":', coalesce(r."bizEntityID"::text, 'null'), ',"externalBizEntityId":', coalesce(to_json(r."externalBizEntityId")::text, 'null'), ',"bizEntityName":', coalesce(to_json(r."bizEntityName")::text, 'null'), ',"accountID":', coalesce(r."accountID"::text, 'null'), ',"externalAccountId":', coalesce(to_json(r."externalAccountId")::text, 'null'), ',"accountNumber":', coalesce(to_json(r."accountNumber")::text, 'null'), ',"productID":', coalesce(r."productID"::text, 'null'), ',"externalProductId":', coalesce(to_json(r."externalProductId")::text, 'null'), ',"investmentID":', coalesce(r."investmentID"::text, 'null'), ',"externalInvestmentId":', coalesce(to_json(r."externalInvestmentId")::text, 'null'), ',"securityCode":', coalesce(to_json(r."securityCode")::text, 'null'), ',"investmentName":', coalesce(to_json(r."investmentName")::text, 'null'), ',"date":', coalesce(to_json(r."date")::text, 'null'), ',"quantity":', coalesce(r."quantity"::text, 'null'), ',"costAmount":', coalesce(r."costAmount"::text, 'null'), ',"averageCost":', coalesce(r."averageCost"::text, 'null'), ',"price":', coalesce(r."price"::text, 'null'), ',"priceDate":', coalesce(to_json(r."priceDate")::text, 'null'), ',"marketValue":', coalesce(r."marketValue"::text, 'null'), ',"unrealisedGain":', coalesce(r."unrealisedGain"::text, 'null'), ',"unrealisedGainPercent":', coalesce(r."unrealisedGainPercent"::text, 'null'), ',"realisedGain":', coalesce(r."realisedGain"::text, 'null'), ',"distributionEntitlement":', coalesce(r."distributionEntitlement"::text, 'null'), ',"distributionsPaid":', coalesce(r."distributionsPaid"::text, 'null'), ',"drpResidual":', coalesce(r."drpResidual"::text, 'null'), ',"availableQuantity":', coalesce(r."availableQuantity"::text, 'null'), '}'), E', \n ') || ']', '[]') as json_bytes,
+  select coalesce('[' || string_agg(concat('{"bizEntityID":', coalesce(r."bizEntityID"::text, 'null'), ',"externalBizEntityId":', coalesce(to_json(r."externalBizEntityId")::text, 'null'), ',"bizEntityName":', coalesce(to_json(r."bizEntityName")::text, 'null'), ',"accountID":', coalesce(r."accountID"::text, 'null'), ',"externalAccountId":', coalesce(to_json(r."externalAccountId")::text, 'null'), ',"accountNumber":', coalesce(to_json(r."accountNumber")::text, 'null'), ',"productID":', coalesce(r."productID"::text, 'null'), ',"externalProductId":', coalesce(r."externalProductId"::text, 'null'), ',"investmentID":', coalesce(r."investmentID"::text, 'null'), ',"externalInvestmentId":', coalesce(r."externalInvestmentId"::text, 'null'), ',"securityCode":', coalesce(r."securityCode"::text, 'null'), ',"investmentName":', coalesce(r."investmentName"::text, 'null'), ',"date":', coalesce(to_json(r."date")::text, 'null'), ',"quantity":', coalesce(r."quantity"::text, 'null'), ',"costAmount":', coalesce(r."costAmount"::text, 'null'), ',"averageCost":', coalesce(r."averageCost"::text, 'null'), ',"price":', coalesce(r."price"::text, 'null'), ',"priceDate":', coalesce(to_json(r."priceDate")::text, 'null'), ',"marketValue":', coalesce(r."marketValue"::text, 'null'), ',"unrealisedGain":', coalesce(r."unrealisedGain"::text, 'null'), ',"unrealisedGainPercent":', coalesce(r."unrealisedGainPercent"::text, 'null'), ',"realisedGain":', coalesce(r."realisedGain"::text, 'null'), ',"distributionEntitlement":', coalesce(r."distributionEntitlement"::text, 'null'), ',"distributionsPaid":', coalesce(r."distributionsPaid"::text, 'null'), ',"drpResidual":', coalesce(r."drpResidual"::text, 'null'), ',"availableQuantity":', coalesce(r."availableQuantity"::text, 'null'), '}'), E', \n ') || ']', '[]') as json_bytes,
     count(*)::int as count, json_build_array((array_agg(r."productID"))[count(*)], (array_agg(r."accountID"))[count(*)], (array_agg(r."investmentID"))[count(*)]) as last
   from (
     select a.biz_entity_id as "bizEntityID",
@@ -13,7 +13,7 @@
   i.external_investment_id as "externalInvestmentId",
   i.security_code as "securityCode",
   i.name as "investmentName",
-  d.date as "date",
+  p.date as "date",
   trim_scale(h.quantity) as "quantity",
   trim_scale(h.cost) as "costAmount",
   trim_scale(round(round(h.cost, 40) / nullif(h.quantity, 0), 8)) as "averageCost",
@@ -57,9 +57,9 @@ where e.product_id = h.product_id and e.account_id = h.account_id
 * (select max(investment_id) from investment))
   order by h.product_id, h.account_id, h.investment_id limit $8 offset $9::bigint) h
     cross join lateral (
-      select external_product_id, time_zone from product
-      where product_id = h.product_id limit 1) p
-    cross join lateral (select coalesce($10::date, product_today(p.time_zone)) as date) d
+      select to_json(external_product_id)::text as external_product_id,
+        coalesce($10::date, product_today(product.time_zone)) as date
+      from product where product_id = h.product_id limit 1) p
     cross join lateral (
   select a.external_account_id, a.account_number, e.biz_entity_id, e.external_biz_entity_id,
     e.name as biz_entity_name
@@ -69,24 +69,25 @@ where e.product_id = h.product_id and e.account_id = h.account_id
     where e.biz_entity_id = a.biz_entity_id limit 1) e
   where a.account_id = h.account_id limit 1) a
     cross join lateral (
-      select external_investment_id, security_code, name, currency_id from investment
-      where investment_id = h.investment_id limit 1) i
+      select to_json(external_investment_id)::text as external_investment_id,
+        to_json(security_code)::text as security_code, to_json(name)::text as name, currency_id
+      from investment where investment_id = h.investment_id limit 1) i
     left join lateral (
       select price, price_date from investment_price
-      where investment_id = h.investment_id and price_date <= d.date
+      where investment_id = h.investment_id and price_date <= p.date
       order by price_date desc limit 1) v on true
     cross join lateral (
 select
-  coalesce(sum(e.gross_amount) filter (where c.record_date <= d.date
-    and (c.distribution_status_id = $11 or c.payment_date > d.date)), 0) as declared,
+  coalesce(sum(e.gross_amount) filter (where c.record_date <= p.date
+    and (c.distribution_status_id = $11 or c.payment_date > p.date)), 0) as declared,
   coalesce(sum(e.gross_amount) filter (
-    where c.distribution_status_id > $12 and c.payment_date <= d.date), 0) as paid,
-  coalesce(sum(e.drp_residual - e.residual_before) filter (where coalesce(c.drp_allotment_date, c.payment_date) <= d.date), 0)
+    where c.distribution_status_id > $12 and c.payment_date <= p.date), 0) as paid,
+  coalesce(sum(e.drp_residual - e.residual_before) filter (where coalesce(c.drp_allotment_date, c.payment_date) <= p.date), 0)
     - (
 select coalesce(sum(r.amount), 0) from residual_payment r
 where r.product_id = h.product_id and r.account_id = h.account_id
   and r.investment_id = h.investment_id and r.reversed_date is null
-  and r.payment_date <= d.date) as residual
+  and r.payment_date <= p.date) as residual
 from entitlement e
 join distribution c on c.product_id = e.product_id
   and c.corporate_action_id = e.corporate_action_id
@@ -98,5 +99,5 @@ select coalesce(bool_or(k.quantity is null), false) as is_all,
 from hold k
 where k.product_id = h.product_id and k.account_id = h.account_id
   and (k.investment_id is null or k.investment_id = h.investment_id)
-  and k.valid_from <= d.date and (k.valid_to is null or k.valid_to >= d.date)) k
+  and k.valid_from <= p.date and (k.valid_to is null or k.valid_to >= p.date)) k
     order by h.product_id, h.account_id, h.investment_id) r;

@@ -1,13 +1,13 @@
-  select coalesce('[' || string_agg(concat('{"bizTransactionID":', coalesce(r."bizTransactionID"::text, 'null'), ',"externalBizTransactionId":', coalesce(to_json(r."externalBizTransactionId")::text, 'null'), ',"bizTransactionTypeID":', coalesce(r."bizTransactionTypeID"::text, 'null'), ',"typeName":', coalesce(to_json(r."typeName")::text, 'null'), ',"movementReasonCode":', coalesce(to_json(r."movementReasonCode")::text, 'null'), ',"parentBizTransactionID":', coalesce(r."parentBizTransactionID"::text, 'null'), ',"transactionDate":', coalesce('"' || r."transactionDate" || '"', 'null'), ',"productID":', coalesce(r."productID"::text, 'null'), ',"externalProductId":', coalesce(to_json(r."externalProductId")::text, 'null'), ',"accountID":', coalesce(r."accountID"::text, 'null'), ',"externalAccountId":', coalesce(to_json(r."externalAccountId")::text, 'null'), ',"accountNumber":', coalesce(to_json(r."accountNumber")::text, 'null'), ',"bizEntityName":', coalesce(to_json(r."bizEntityName")::text, 'null'), ',"investmentID":', coalesce(r."investmentID"::text, 'null'), ',"externalInvestmentId":', coalesce(to_json(r."externalInvestmentId")::text, 'null'), ',"securityCode":', coalesce(to_json(r."securityCode")::text, 'null'), ',"investmentName":', coalesce(to_json(r."investmentName")::text, 'null'), ',"investmentPrice":', coalesce(r."investmentPrice"::text, 'null'), ',"comment":', coalesce(to_json(r."comment")::text, 'null'), ',"corporateActionID":', coalesce(r."corporateActionID"::text, 'null'), ',"externalCorporateActionId":', coalesce(to_json(r."externalCorporateActionId")::text, 'null'), ',"corporateActionName":', coalesce(to_json(r."corporateActionName")::text, 'null'), ',"amount":', coalesce(r."amount"::text, 'null'), ',"quantity":', coalesce(r."quantity"::text, 'null'), ',"entryFeeAmount":', coalesce(r."entryFeeAmount"::text, 'null'), ',"transactionClosingAmount":', coalesce(r."transactionClosingAmount"::text, 'null'), ',"transactionClosingQuantity":', coalesce(r."transactionClosingQuantity"::text, 'null'), ',"accountClosingAmount":', coalesce(r."accountClosingAmount"::text, 'null'), ',"accountClosingQuantity":', coalesce(r."accountClosingQuantity"::text, 'null'), ',"createdDate":', coalesce('"' || r."createdDate" || '"', 'null'), ',"updatedDate":', coalesce('"' || r."updatedDate" || '"', 'null'), ',"bizTransactionStatusID":', coalesce(r."bizTransactionStatusID"::text, 'null'), ',"statusName":', coalesce(to_json(r."statusName")::text, 'null'), '}'), E', \n ') || ']', '[]') as json_bytes,
+  select coalesce('[' || string_agg(concat('{"bizTransactionID":', coalesce(r."bizTransactionID"::text, 'null'), ',"externalBizTransactionId":', coalesce(to_json(r."externalBizTransactionId")::text, 'null'), ',"bizTransactionTypeID":', coalesce(r."bizTransactionTypeID"::text, 'null'), ',"typeName":', coalesce(r."typeName"::text, 'null'), ',"movementReasonCode":', coalesce(r."movementReasonCode"::text, 'null'), ',"parentBizTransactionID":', coalesce(r."parentBizTransactionID"::text, 'null'), ',"transactionDate":', coalesce(r."transactionDate"::text, 'null'), ',"productID":', coalesce(r."productID"::text, 'null'), ',"externalProductId":', coalesce(r."externalProductId"::text, 'null'), ',"accountID":', coalesce(r."accountID"::text, 'null'), ',"externalAccountId":', coalesce(to_json(r."externalAccountId")::text, 'null'), ',"accountNumber":', coalesce(to_json(r."accountNumber")::text, 'null'), ',"bizEntityName":', coalesce(to_json(r."bizEntityName")::text, 'null'), ',"investmentID":', coalesce(r."investmentID"::text, 'null'), ',"externalInvestmentId":', coalesce(r."externalInvestmentId"::text, 'null'), ',"securityCode":', coalesce(r."securityCode"::text, 'null'), ',"investmentName":', coalesce(r."investmentName"::text, 'null'), ',"investmentPrice":', coalesce(r."investmentPrice"::text, 'null'), ',"comment":', coalesce(to_json(r."comment")::text, 'null'), ',"corporateActionID":', coalesce(r."corporateActionID"::text, 'null'), ',"externalCorporateActionId":', coalesce(to_json(r."externalCorporateActionId")::text, 'null'), ',"corporateActionName":', coalesce(to_json(r."corporateActionName")::text, 'null'), ',"amount":', coalesce(r."amount"::text, 'null'), ',"quantity":', coalesce(r."quantity"::text, 'null'), ',"entryFeeAmount":', coalesce(r."entryFeeAmount"::text, 'null'), ',"transactionClosingAmount":', coalesce(r."transactionClosingAmount"::text, 'null'), ',"transactionClosingQuantity":', coalesce(r."transactionClosingQuantity"::text, 'null'), ',"accountClosingAmount":', coalesce(r."accountClosingAmount"::text, 'null'), ',"accountClosingQuantity":', coalesce(r."accountClosingQuantity"::text, 'null'), ',"createdDate":', coalesce('"' || r."createdDate" || '"', 'null'), ',"updatedDate":', coalesce('"' || r."updatedDate" || '"', 'null'), ',"bizTransactionStatusID":', coalesce(r."bizTransactionStatusID"::text, 'null'), ',"statusName":', coalesce(r."statusName"::text, 'null'), '}'), E', \n ') || ']', '[]') as json_bytes,
     count(*)::int as count, json_build_array(max(r."bizTransactionID")) as last
   from (
       select t.biz_transaction_id as "bizTransactionID",
   t.external_biz_transaction_id as "externalBizTransactionId",
   t.biz_transaction_type_id as "bizTransactionTypeID",
-  (array['Deposit', 'Allotment', 'Redemption', 'Conversion out', 'Conversion in', 'Adjustment', 'Set quantity', 'Transfer out', 'Transfer in', 'Distribution payment', 'DRP allotment', 'Withholding tax', 'Residual payment'])[t.biz_transaction_type_id] as "typeName",
-  (array['DEP', 'ALT', 'RED', 'CNO', 'CNI', 'ADJ', 'SET', 'TRO', 'TRI', 'DST', 'DRP', 'WHT', 'RSD'])[t.biz_transaction_type_id] as "movementReasonCode",
+  (array['"Deposit"', '"Allotment"', '"Redemption"', '"Conversion out"', '"Conversion in"', '"Adjustment"', '"Set quantity"', '"Transfer out"', '"Transfer in"', '"Distribution payment"', '"DRP allotment"', '"Withholding tax"', '"Residual payment"'])[t.biz_transaction_type_id] as "typeName",
+  (array['"DEP"', '"ALT"', '"RED"', '"CNO"', '"CNI"', '"ADJ"', '"SET"', '"TRO"', '"TRI"', '"DST"', '"DRP"', '"WHT"', '"RSD"'])[t.biz_transaction_type_id] as "movementReasonCode",
   t.parent_biz_transaction_id as "parentBizTransactionID",
-  to_char(t.transaction_date::timestamp at time zone 'UTC' at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as "transactionDate",
+  rtrim(to_json(t.transaction_date)::text, '"') || 'T00:00:00Z"' as "transactionDate",
   t.product_id as "productID",
   i.external_product_id as "externalProductId",
   t.account_id as "accountID",
@@ -17,7 +17,7 @@
   t.investment_id as "investmentID",
   i.external_investment_id as "externalInvestmentId",
   i.security_code as "securityCode",
-  i.name as "investmentName",
+  i.investment_title as "investmentName",
   trim_scale(t.investment_price) as "investmentPrice",
   t.comment as "comment",
   t.corporate_action_id as "corporateActionID",
@@ -33,7 +33,7 @@
   to_char(t.created_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as "createdDate",
   to_char(t.updated_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as "updatedDate",
   t.biz_transaction_status_id as "bizTransactionStatusID",
-  (array['Complete', 'Updated', 'RolledBack'])[t.biz_transaction_status_id] as "statusName" from (
+  (array['"Complete"', '"Updated"', '"RolledBack"'])[t.biz_transaction_status_id] as "statusName" from (
     select t.* from biz_transaction t
     where t.product_id = (
   select p.product_id from product p
@@ -48,7 +48,10 @@ cross join lateral (
     where e.biz_entity_id = a.biz_entity_id limit 1) e
   where a.account_id = t.account_id limit 1) a
 cross join lateral (
-  select i.external_investment_id, i.security_code, i.name, i.currency_id, p.external_product_id
+  select
+to_json(i.external_investment_id)::text as external_investment_id,
+to_json(i.security_code)::text as security_code, to_json(i.name)::text as investment_title,
+to_json(p.external_product_id)::text as external_product_id, i.currency_id
   from investment i join product p on p.product_id = i.product_id
   where i.investment_id = t.investment_id limit 1) i
 left join distribution d on d.product_id = t.product_id
