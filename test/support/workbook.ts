@@ -1,14 +1,21 @@
 import { buffer } from 'node:stream/consumers'
 import { ZipFile } from 'yazl'
 
-type Cell = { text: string } | { number: string } | { day: number } | null
+type Cell =
+  | { text: string }
+  | { number: string }
+  | { day: number }
+  | { formula: string; fault?: string }
+  | null
+
+// The first tab that one sees is the second part.
+const bookOf = ({ date1904 = false }) => `<x:workbook xmlns:x="m" xmlns:r="r">
+  <x:workbookPr date1904="${date1904 ? 1 : 0}"/><x:sheets>
+  <x:sheet name="Two" sheetId="1" state="hidden" r:id="rId1"/>
+  <x:sheet name="One" sheetId="2" r:id="rId9"/></x:sheets></x:workbook>`
 
 const parts = {
   '[Content_Types].xml': '<Types/>',
-  // The first tab is the second part.
-  'xl/workbook.xml': `<x:workbook xmlns:x="m" xmlns:r="r"><x:sheets>
-    <x:sheet name="One" sheetId="2" r:id="rId9"/><x:sheet name="Two" sheetId="1" r:id="rId1"/>
-    </x:sheets></x:workbook>`,
   'xl/_rels/workbook.xml.rels': `<Relationships>
     <Relationship Id="rId1" Target="worksheets/sheet1.xml"/>
     <Relationship Id="rId9" Target="/xl/worksheets/sheet2.xml"/></Relationships>`,
@@ -19,12 +26,20 @@ const parts = {
 }
 
 /** A workbook as Excel writes it: texts in a table of their own, days as numbers with a style. */
-export function workbook(rows: readonly (readonly Cell[])[]): Promise<Buffer> {
+export function workbook(
+  rows: readonly (readonly Cell[])[],
+  settings: { date1904?: boolean } = {},
+): Promise<Buffer> {
   const texts: string[] = []
   const cellOf = (cell: Cell, place: string) => {
     if (cell === null) return ''
     if ('number' in cell) return `<c r="${place}"><v>${cell.number}</v></c>`
     if ('day' in cell) return `<c r="${place}" s="1"><v>${cell.day}</v></c>`
+    if ('formula' in cell) {
+      const { formula, fault } = cell
+      const found = fault ? `<v>${fault}</v>` : ''
+      return `<c r="${place}"${fault ? ' t="e"' : ''}><f>${formula}</f>${found}</c>`
+    }
     return `<c r="${place}" t="s"><v>${texts.push(cell.text) - 1}</v></c>`
   }
   const sheet = rows.map((cells, row) => {
@@ -37,6 +52,7 @@ export function workbook(rows: readonly (readonly Cell[])[]): Promise<Buffer> {
   const zip = new ZipFile()
   const all = {
     ...parts,
+    'xl/workbook.xml': bookOf(settings),
     'xl/worksheets/sheet2.xml': `<worksheet><sheetData>${sheet.join('')}</sheetData></worksheet>`,
     'xl/sharedStrings.xml': `<sst>${shared.join('')}</sst>`,
   }

@@ -103,12 +103,22 @@ export function bodyOf({ columns }: Head, cells: readonly Cell[], dates: DateFor
       break
     }
     if (!column) continue
+    if (noValue.test(text)) problems.push(notWorkedOut(column, text))
     const value = turned(column, cell, text, dates)
     if (value === undefined) problems.push(notADate(column, dates))
     place(body, column.path, value ?? anyDay)
   }
   return { body: compact(body) as Record<string, unknown>, problems }
 }
+
+/** What spreadsheets write where a formula has come to nothing: nobody's name or reference. */
+const noValue = /^#(?:N\/A|REF!|DIV\/0!|VALUE!|NAME\?|NUM!|NULL!|SPILL!|CALC!|FIELD!)$/
+
+const notWorkedOut = ({ heading }: Column, text: string): Problem => ({
+  code: 'invalid_value',
+  field: heading,
+  message: `${heading} is ${text}: a formula has no value there.`,
+})
 
 /** In the place of a day that cannot be read: that it is missing is not to be said as well. */
 const anyDay = '2000-01-01'

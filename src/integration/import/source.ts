@@ -18,15 +18,19 @@ export function openSource(file: File): Source {
 
 /** Bytes that are no text in the encoding are told, never replaced by question marks. */
 async function* decoded(bytes: AsyncIterable<Buffer>, encoding: Encoding) {
-  const decode = encoding === 'UTF-8' ? utf8() : windows1252
+  let decode: Decode | undefined
   for await (const piece of bytes) {
+    decode ??= encoding === 'UTF-8' || hasMark(piece) ? utf8() : windows1252
     const text = decode(piece)
     if (text.includes('\0')) throw badFile('The file is not a text: it holds a NUL.')
     if (text) yield text
   }
-  const rest = decode(undefined)
+  const rest = decode?.(undefined)
   if (rest) yield rest
 }
+
+/** What begins so is UTF-8, whatever is said: so are the refused rows of a file that was not. */
+const hasMark = (piece: Buffer) => piece.subarray(0, 3).toString() === '\ufeff'
 
 type Decode = (piece: Buffer | undefined) => string
 
@@ -65,6 +69,20 @@ function delimiterIn(text: string): string {
   return counted.sort((one, other) => other.times - one.times)[0]?.mark ?? ','
 }
 
+/**
+ * A # inside the quotes that a line begins with is no note: a NUL, which no text has, tells them
+ * apart when the quotes are gone.
+ */
+async function* marked(texts: AsyncIterable<string>): AsyncGenerator<string> {
+  let held = ''
+  for await (const text of texts) {
+    const whole = held + text
+    held = /\n"?$/.exec(whole)?.[0] ?? ''
+    yield whole.slice(0, whole.length - held.length).replaceAll('\n"#', '\n"\0#')
+  }
+  if (held) yield held
+}
+
 /** Others have their turn between two pieces; what went wrong in one is known by then. */
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 
@@ -75,7 +93,7 @@ async function* csvRows(texts: AsyncIterable<string>): AsyncGenerator<SourceRow[
   const taken = (): SourceRow[] => {
     const rows: SourceRow[] = []
     for (let cells = parser?.read(); cells; cells = parser?.read()) {
-      if (!isBlank(cells)) rows.push({ line, cells })
+      if (!isBlank(cells)) rows.push({ line, cells: unmarked(cells) })
       line += 1 + linesWithin(cells)
     }
     return rows
@@ -85,7 +103,7 @@ async function* csvRows(texts: AsyncIterable<string>): AsyncGenerator<SourceRow[
     if (fault) throw badFile(faultOf(fault))
   }
   try {
-    for await (const text of texts) {
+    for await (const text of marked(texts)) {
       const above = parser ? '' : notesAbove(text)
       line += above.split('\n').length - 1
       if (!parser) {
@@ -118,6 +136,9 @@ const parserFor = (delimiter: string) =>
 /** A line without anything in it, or one that begins with #. */
 const isBlank = (cells: readonly string[]) =>
   cells[0]?.startsWith('#') || cells.every((cell) => cell.trim() === '')
+
+const unmarked = (cells: string[]) =>
+  cells[0]?.startsWith('\0') ? [cells[0].slice(1), ...cells.slice(1)] : cells
 
 /** A quoted cell may go over several lines. */
 const linesWithin = (cells: readonly string[]) =>

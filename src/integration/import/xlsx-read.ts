@@ -7,8 +7,9 @@ import { Refusal } from '../../platform/refusal.ts'
 import { badFile, type Cell, type Source, type SourceRow } from './row.ts'
 
 /**
- * The first sheet of a workbook, read as a stream. Its texts lie apart from it, each once, and may
- * be as many as its cells: they go to a file beside, and memory keeps where each begins.
+ * The first sheet of a workbook that is not hidden, read as a stream. Its texts lie apart from it,
+ * each once, and may be as many as its cells: they go to a file beside, and memory keeps where each
+ * begins.
  */
 export function readXlsx(path: string): Source {
   const state = { read: 0, size: 1 }
@@ -28,7 +29,8 @@ async function* rowsOf(path: string, state: State): AsyncGenerator<SourceRow[]> 
     const shared = entries.get('xl/sharedStrings.xml')
     const days = styles ? await dayStyles(zip, styles) : new Set<number>()
     if (shared) await readTexts(zip, shared, texts)
-    for await (const rows of sheetRows(zip, sheet, { days, texts, state })) yield rows
+    const firstDay = await firstDayOf(zip, entries)
+    for await (const rows of sheetRows(zip, sheet, { days, firstDay, texts, state })) yield rows
   } catch (error) {
     if (error instanceof Refusal || isOurs(error)) throw error
     throw badFile('The file is not a workbook (XLSX) that can be read.')
@@ -67,9 +69,12 @@ function entriesOf(zip: yauzl.ZipFile): Promise<Entries> {
   })
 }
 
-/** The sheet whose tab is the first, whatever its part is called. */
+const bookIn = (entries: Entries) => entries.get('xl/workbook.xml')
+
+/** The sheet whose tab is the first that one sees, whatever its part is called. */
 async function firstSheet(zip: yauzl.ZipFile, entries: Entries): Promise<yauzl.Entry> {
-  const [first] = await attributesIn(zip, entries.get('xl/workbook.xml'), 'sheet')
+  const sheets = await attributesIn(zip, bookIn(entries), 'sheet')
+  const first = sheets.find(({ state = 'visible' }) => state === 'visible')
   const id = Object.entries(first ?? {}).find(([name]) => name.endsWith(':id'))?.[1]
   const parts = await attributesIn(zip, entries.get('xl/_rels/workbook.xml.rels'), 'Relationship')
   const target = parts.find(({ Id }) => Id === id)?.Target ?? ''
@@ -77,6 +82,12 @@ async function firstSheet(zip: yauzl.ZipFile, entries: Entries): Promise<yauzl.E
   const entry = entries.get(path)
   if (!entry) throw badFile('The workbook has no sheet.')
   return entry
+}
+
+/** Books begun on old Macs count days from 1904 on: so many after those that the others have. */
+async function firstDayOf(zip: yauzl.ZipFile, entries: Entries): Promise<number> {
+  const [settings] = await attributesIn(zip, bookIn(entries), 'workbookPr')
+  return ['1', 'true'].includes(settings?.date1904 ?? '') ? 1462 : 0
 }
 
 /** The attributes of every tag of a name in a part that is small. */
@@ -225,13 +236,13 @@ async function readTexts(zip: yauzl.ZipFile, entry: yauzl.Entry, texts: Texts) {
   for await (const piece of partOf(zip, entry)) parser.write(piece)
 }
 
-type Reading = { days: ReadonlySet<number>; texts: Texts; state: State }
-type Open = { column: number; type: string; style: number; value: string }
+type Reading = { days: ReadonlySet<number>; firstDay: number; texts: Texts; state: State }
+type Open = { column: number; type: string; style: number; value: string; isFormula: boolean }
 
 async function* sheetRows(
   zip: yauzl.ZipFile,
   entry: yauzl.Entry,
-  { days, texts, state }: Reading,
+  reading: Reading,
 ): AsyncGenerator<SourceRow[]> {
   let rows: SourceRow[] = []
   let line = 0
@@ -246,14 +257,17 @@ async function* sheetRows(
       } else if (name === 'c') {
         const { r, t = 'n', s } = attributes
         const column = r === undefined ? cells.length : columnOf(r)
-        cell = { column, type: t, style: Number(s ?? -1), value: '' }
-      } else inValue = name === 'v' || name === 't'
+        cell = { column, type: t, style: Number(s ?? -1), value: '', isFormula: false }
+      } else {
+        inValue = name === 'v' || name === 't'
+        if (name === 'f' && cell) cell.isFormula = true
+      }
     },
     close: (name) => {
       inValue = false
       if (name === 'c' && cell) {
         while (cells.length < cell.column) cells.push('')
-        cells[cell.column] = cellOf(cell, days, texts)
+        cells[cell.column] = cellOf(cell, reading)
       }
       if (name === 'row' && cells.some((one) => one !== '')) rows.push({ line, cells })
     },
@@ -263,7 +277,7 @@ async function* sheetRows(
   })
   for await (const piece of partOf(zip, entry)) {
     parser.write(piece)
-    state.read += piece.length
+    reading.state.read += piece.length
     yield rows
     rows = []
   }
@@ -277,12 +291,14 @@ function columnOf(reference: string): number {
   return column - 1
 }
 
-function cellOf({ type, style, value }: Open, days: ReadonlySet<number>, texts: Texts): Cell {
-  if (value === '') return ''
+function cellOf({ type, style, value, isFormula }: Open, reading: Reading): Cell {
+  const { days, firstDay, texts } = reading
+  // A formula that nobody has worked out has no value yet, which is not an empty one.
+  if (value === '') return isFormula && type === 'n' ? '#N/A' : ''
   if (type === 's') return texts.get(Number(value)).trim()
   if (type === 'b') return value === '1' ? 'true' : 'false'
   if (type !== 'n') return value.trim()
-  return days.has(style) ? dayOf(value) : numberOf(value)
+  return days.has(style) ? dayOf(value, firstDay) : numberOf(value)
 }
 
 /**
@@ -296,8 +312,8 @@ function numberOf(value: string): string {
 }
 
 /** Sheets count days from the end of 1899, and have a 29 February 1900 that never was. */
-function dayOf(value: string): Cell {
-  const number = Number(value)
+function dayOf(value: string, firstDay: number): Cell {
+  const number = firstDay + Number(value)
   if (!(number >= 1 && number < 2_958_466)) return value
   const days = Math.floor(number) - (number < 60 ? 0 : 1)
   return { day: new Date(Date.UTC(1899, 11, 31) + days * 86_400_000).toISOString().slice(0, 10) }

@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import {
+  depositRow,
+  errorsOf,
+  imported,
+  importFor,
+  lines,
+  transactionHead,
+} from '../support/imports.ts'
+import { all, type Fund, newFund } from '../support/ledger.ts'
+import { temporaryFolder } from '../support/process.ts'
+import { type Service, startService } from '../support/service.ts'
+import { workbook } from '../support/workbook.ts'
+
+let service: Service
+let fund: Fund
+let stop: () => Promise<void>
+const env = { REGISTRY_DATA_DIR: temporaryFolder() }
+
+before(async () => {
+  service = await startService(env)
+  stop = await importFor(service, env)
+  fund = await newFund(service, { accounts: 4 })
+})
+after(async () => {
+  await stop()
+  await service.stop()
+})
+
+const terms = { type: 'Transactions', mode: 'continue' }
+const head = [...transactionHead, 'comment']
+const deposit = (accountID: number, comment: string) => [
+  ...depositRow(fund, accountID, 100),
+  comment,
+]
+const postedTo = async (accountID: number) =>
+  all(await service.admin.get(`/BizTransaction?AccountID=${accountID}&PageSize=1000`))
+
+describe('A workbook', () => {
+  const bookHead = head.map((text) => ({ text }))
+  const row = (accountID: number, day: number, comment: Parameters<typeof workbook>[0][0][0]) => [
+    ...[{ text: 'Deposit' }, { number: String(accountID) }, { number: String(fund.investmentID) }],
+    ...[{ day }, null, { number: '100' }, comment],
+  ]
+
+  it('has its days counted from 1904 where it says so', async () => {
+    const { accountID } = fund.accounts[0]!
+    const rows = [bookHead, row(accountID, 44_570.75, null)]
+    const book = await workbook(rows, { date1904: true })
+    const end = await imported(service.admin, terms, book, 'mac.xlsx')
+    assert.deepEqual([end.status, end.rowsAccepted], ['Completed', 1])
+    const [posted] = await postedTo(accountID)
+    assert.equal(posted.transactionDate, '2026-01-10T00:00:00Z')
+  })
+
+  it('is refused the rows where a formula has no value, also once they are texts', async () => {
+    const { accountID } = fund.accounts[1]!
+    const book = await workbook([
+      bookHead,
+      row(accountID, 46_032, { formula: '1/0', fault: '#DIV/0!' }),
+      row(accountID, 46_032, { formula: '"not worked out"' }),
+      row(accountID, 46_032, { text: 'A comment' }),
+    ])
+    const end = await imported(service.admin, terms, book, 'formulas.xlsx')
+    assert.deepEqual([end.rowsRead, end.rowsAccepted, end.rowsRefused], [3, 1, 2])
+    const errors = await errorsOf(service.admin, end)
+    const again = await imported(service.admin, terms, errors, 'again.xlsx')
+    assert.deepEqual([again.rowsAccepted, again.rowsRefused], [0, 2])
+    const saved = lines(head, deposit(accountID, '#REF!'))
+    const text = (await errorsOf(service.admin, await imported(service.admin, terms, saved)))
+      .toString()
+      .split('\r\n')[1]
+    assert.match(text ?? '', /^2,comment,invalid_value,comment is #REF!: a formula has no value/)
+    assert.equal((await postedTo(accountID)).length, 1)
+  })
+})
+
+describe('A file of CSV', () => {
+  it('with the mark is UTF-8, whatever is said: so refused rows are sent again', async () => {
+    const { accountID } = fund.accounts[2]!
+    const comment = 'Caf\u00e9 M\u00fcller'
+    const text = lines(head, deposit(accountID, comment).with(5, 'much'))
+    const said = { ...terms, encoding: 'Windows-1252' }
+    const end = await imported(service.admin, said, Buffer.from(text, 'latin1'))
+    assert.equal(end.rowsRefused, 1)
+    const mended = (await errorsOf(service.admin, end)).toString().replace('much', '100')
+    const again = await imported(service.admin, said, mended)
+    assert.deepEqual([again.rowsAccepted, again.unknownColumns], [1, []])
+    const [posted] = await postedTo(accountID)
+    assert.equal(posted.comment, comment)
+  })
+
+  it('keeps rows that begin with # in quotes, wherever they stand, and skips notes', async () => {
+    const { accountID } = fund.accounts[3]!
+    const [first, ...others] = head.toReversed()
+    const row = (comment: string) => [comment, ...deposit(accountID, '').toReversed().slice(1)]
+    const notes = Array.from({ length: 300 }, (_, i) => [`# note ${i} ${'.'.repeat(i)}`])
+    const rows = notes.flatMap((note, i) => [note, row(`"#${i} of all"`), row(`${i}`)])
+    const end = await imported(service.admin, terms, lines([first!, ...others], ...rows))
+    assert.deepEqual([end.rowsRead, end.rowsAccepted], [600, 600])
+    const posted = await postedTo(accountID)
+    const told = posted.map(({ comment }: { comment: string }) => comment)
+    assert.deepEqual(told.slice(0, 4), ['#0 of all', '0', '#1 of all', '1'])
+    assert.equal(told.filter((comment: string) => /^#\d+ of all$/.test(comment)).length, 300)
+  })
+})
