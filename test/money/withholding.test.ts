@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
+import { lookups } from '../../src/platform/lookup/lookups.ts'
 import { configure, entitled, keyOf, stage, takeBack } from '../support/distribution.ts'
 import { all, assertVerified, only } from '../support/ledger.ts'
 import { newRun, paymentsOf, step } from '../support/payment-run.ts'
@@ -292,6 +293,17 @@ describe('Withholding', () => {
     const { rows } = await pay(fund, dividend)
     const [{ countryCode, amount }] = rows[0]!.withholding as [Record<string, unknown>]
     assert.deepEqual([countryCode, amount], ['BR', 120])
+  })
+
+  it('takes the rate of no treaty where one of them lives nobody knows where', async () => {
+    const fund = await taxingFund(service)
+    const somewhere = { person: { taxOfficeTypeID: lookups.TaxOfficeType['Non-resident'] } }
+    const { accountID } = await investor(service, fund, [abroad('NZL'), somewhere])
+    const path = `/BizEntity/Account/TaxStanding?AccountID=${accountID}`
+    assert.deepEqual(only(await service.admin.get(path)).countryCodes, ['NZL'])
+    const { rows } = await pay(fund, dividend)
+    const [{ countryCode, amount }] = rows[0]!.withholding as [Record<string, unknown>]
+    assert.deepEqual([countryCode, amount], [null, 120])
   })
 
   it('is off unless the product says so, and names a component that it cannot place', async () => {

@@ -54,15 +54,18 @@ export async function taxTermsOf(handle: Sql, stored: Stored): Promise<TaxTerms 
   return { components, rates }
 }
 
-/** The rate of each standing and component; of several countries the highest. */
+/**
+ * The rate of each standing and component; of several countries the highest. One that is not known,
+ * null, has the rate of all that have none of their own.
+ */
 const bestRates = sql`
   select k.rule, k.country_codes, c.ordinal, b.percentage, b.rounding, b.country
   from (select distinct rule, country_codes from standing where rule <> 'Override') k
   cross join component c
   cross join lateral (
     select r.percentage, r.rounding, n.country
-    from unnest(case when k.rule = 'NonResident' and cardinality(k.country_codes) > 0
-      then k.country_codes else array[null::text] end) n (country)
+    from unnest(case k.rule when 'NonResident' then k.country_codes
+      else array[null::text] end) n (country)
     cross join lateral (
       select t.percentage, t.rounding from rate t
       where t.rule = k.rule and t.kind = c.kind

@@ -14,7 +14,7 @@ import { shownParties, standingOf } from './sql.ts'
 const standingColumns = columns(TaxStanding, 'a', {
   date: 's.date',
   rule: 's.rule',
-  countryCodes: 'to_json(s.country_codes)',
+  countryCodes: 'to_json(array_remove(s.country_codes, null))',
   overridePercentage: 's.override_percentage',
 })
 

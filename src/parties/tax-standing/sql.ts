@@ -73,8 +73,8 @@ const override = (date: Fragment) => sql`
       and coalesce((q.withholding_override ->> 'validTo')::date, 'infinity')
     then (q.withholding_override ->> 'percentage')::numeric end`
 
-const sorted = (list: string) => `array(
-  select distinct c from unnest(${list}) c where c is not null order by c)`
+/** Each country once; null for a party who is resident in one that is not known. */
+const sorted = (list: string) => `array(select distinct c from unnest(${list}) c order by c)`
 
 /**
  * How accounts stand on a date, by a select of account ids: one row each, with the rule by which
