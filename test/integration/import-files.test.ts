@@ -21,7 +21,7 @@ const env = { REGISTRY_DATA_DIR: temporaryFolder() }
 before(async () => {
   service = await startService(env)
   stop = await importFor(service, env)
-  fund = await newFund(service, { accounts: 4 })
+  fund = await newFund(service, { accounts: 5 })
 })
 after(async () => {
   await stop()
@@ -103,5 +103,30 @@ describe('A file of CSV', () => {
     const told = posted.map(({ comment }: { comment: string }) => comment)
     assert.deepEqual(told.slice(0, 4), ['#0 of all', '0', '#1 of all', '1'])
     assert.equal(told.filter((comment: string) => /^#\d+ of all$/.test(comment)).length, 300)
+  })
+
+  it('that breaks off tells how far its rows are done, and has the refused ones', async () => {
+    const { accountID } = fund.accounts[4]!
+    const rows = Array.from({ length: 4000 }, (_, i) =>
+      deposit(accountID, `${i}`).with(5, i === 7 ? 'much' : 1),
+    )
+    const good = lines(head, ...rows)
+    const broken = Buffer.concat([Buffer.from(good), Buffer.from([0xff])])
+    const end = await imported(service.admin, terms, broken)
+    assert.equal(end.status, 'Failed')
+    const [, line] = /not UTF-8.* The rows up to line (\d+) are done: /.exec(end.message) ?? []
+    assert.equal(end.rowsRead, Number(line) - 1)
+    assert.ok(end.rowsRead > 0 && end.rowsRead < 4000, line)
+    const rest = [head.join(','), ...good.split('\n').slice(Number(line))].join('\n')
+    const mended = (await errorsOf(service.admin, end)).toString().replace('much', '1')
+    const sent = [
+      await imported(service.admin, terms, rest),
+      await imported(service.admin, terms, mended),
+    ]
+    assert.deepEqual(
+      sent.map(({ rowsAccepted }) => rowsAccepted),
+      [4000 - end.rowsRead, 1],
+    )
+    assert.equal(end.rowsAccepted, end.rowsRead - 1)
   })
 })

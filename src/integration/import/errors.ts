@@ -38,7 +38,8 @@ async function* refusedRows(
       for (const row of rows) {
         if (isHead) yield { row, problems: undefined }
         isHead = false
-        if (next.done || next.value.line !== row.line) continue
+        if (next.done) return // beyond, the file may be what nobody can read
+        if (next.value.line !== row.line) continue
         yield { row, problems: problemsIn(next.value) }
         next = await refusals.next()
       }

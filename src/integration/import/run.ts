@@ -61,6 +61,8 @@ type Run = {
   reader: RowReader
   counts: Counts
   percent: number
+  /** Up to where it has gone on for good. */
+  lastLine: number
   /** Throws where we are to stop, or the import is not ours any more. */
   checkOurs: () => void
 }
@@ -78,7 +80,8 @@ export async function runImport(importers: Importers, order: Order, signal: Abor
     )
     const reader = readerOf(kinds[order.type], order)
     const { checkOurs } = watch
-    const run = { importers, order, actor, path, reader, percent: 0, checkOurs }
+    const { lastLine } = order
+    const run = { importers, order, actor, path, reader, percent: 0, lastLine, checkOurs }
     const counts = order.mode === 'continue' ? { ...order.counts } : nothingYet()
     watch.run = { ...run, counts }
     await (order.mode === 'continue' ? goOn(watch.run) : doWhole(watch.run))
@@ -230,6 +233,7 @@ async function takeStep(run: Run, chunk: Chunk, span: Span, turn: Turn<Counts>):
     await moveOn(tx, order, span, { ...progressOf(run), counts, percent: chunk.percent })
     return counts
   })
+  run.lastLine = span.to
   importers.ring()
   return run.counts
 }
@@ -313,6 +317,10 @@ async function forget(transaction: Transaction, order: Order) {
   while (await transaction((tx) => forgetRefusals(tx, order)));
 }
 
+/** Who mends the file and sends all of it again would have the rows twice that are in. */
+const brokenOff = ({ lastLine }: Run, told: string) =>
+  `${told.slice(0, 900)} The rows up to line ${lastLine} are done: send only those after it.`
+
 type How = { isStopping: boolean; run: Run | undefined }
 
 /** What a person can act on is told; the rest is tried again, and then told without its reasons. */
@@ -326,6 +334,8 @@ async function giveUp(importers: Importers, order: Order, error: unknown, how: H
   if (told === undefined) onFault(order.id, error)
   if (told === undefined && order.attempts < mostAttempts)
     return void (await transaction((tx) => handBack(tx, order, { counts: true })))
+  if (told !== undefined && how.run && how.run.lastLine > 0)
+    return finish(how.run, 'Failed', brokenOff(how.run, told))
   const message = told ?? 'The import could not be done; the log says why.'
   const counts = how.run?.counts ?? order.counts
   const isUndone = order.mode !== 'continue'
