@@ -53,6 +53,8 @@ describe('Report 11, Unclaimed money', () => {
       ['Returned', '2025-07-25', 5, 30, 'Account closed'],
     ])
     assert.equal(totals!.amount, 50)
+    const own = { ...body, accountID: c.accountID }
+    assert.deepEqual(shown((await made(own)).rows, 'state', 'amount'), [['Returned', 30]])
     assert.match(rows[0]!.reference as string, /^PAY \d+$/)
   })
 })
@@ -117,6 +119,34 @@ describe('Report 12, Withholding summary', () => {
     assert.deepEqual([totals!.base, totals!.tax], [5000, 1180])
     const later = { ...body, fromDate: '2025-08-01', toDate: '2025-08-31' }
     assert.equal((await made(later)).rows.length, 0)
+  })
+})
+
+describe('Reports 4 and 12 for one investor', () => {
+  it('have nothing of others, nor of the other accounts where one is named', async () => {
+    const fund = await taxingFund(service)
+    const { bizEntityID } = await investor(service, fund, [unquoted])
+    await investor(service, fund, [unquoted], { units: 300 })
+    const { productID, investmentID } = fund
+    const entity = only(await service.admin.get(`/BizEntity?BizEntityID=${bizEntityID}`))
+    entity.accounts.push({ productID })
+    const { accountID } = only(await service.admin.put('/BizEntity', entity)).accounts[1]
+    const units = { accountID, investmentID, quantity: 200, amount: 200 }
+    only(
+      await poster(() => service.admin)('Allotment', { ...units, transactionDate: '2024-01-01' }),
+    )
+    const distribution = await configure(service, fund, { distributionAmountPerUnit: 1 })
+    for (const name of ['Declare', 'Payment'] as const)
+      await stage(service.admin, name, distribution)
+    const figures = async (whose: object) => {
+      const body = { ...keyOf(distribution), ...whose }
+      const account = await made({ reportTypeID: 4, ...body })
+      const tax = await made({ reportTypeID: 12, ...body })
+      return [account.rows.length, account.totals!.gross, tax.totals!.base, tax.totals!.tax]
+    }
+    assert.deepEqual(await figures({}), [3, 1500, 1500, 705])
+    assert.deepEqual(await figures({ bizEntityID }), [2, 1200, 1200, 564])
+    assert.deepEqual(await figures({ accountID }), [1, 200, 200, 94])
   })
 })
 

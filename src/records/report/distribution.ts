@@ -4,6 +4,7 @@ import { lookups } from '../../platform/lookup/lookups.ts'
 import type { Snapshot } from '../../platform/sql/handle.ts'
 import { lastThree } from '../../platform/sql/render.ts'
 import { spaced } from '../statement/letter.ts'
+import { wanted } from '../statement/parts.ts'
 import { aboutProduct, type Label, longDate } from './about.ts'
 import { currency } from './positions.ts'
 import type { Subject } from './subject.ts'
@@ -92,7 +93,7 @@ export async function distributionSketch(snapshot: Snapshot, subject: Subject): 
       join account a on a.product_id = t.product_id and a.account_id = t.account_id
       join biz_entity e on e.biz_entity_id = a.biz_entity_id
       where t.product_id = ${subject.productID}
-        and t.corporate_action_id = ${subject.corporateActionID}`,
+        and t.corporate_action_id = ${subject.corporateActionID} and ${wanted(subject)}`,
     order: sql`lower(e.name), a.account_id`,
   }
 }

@@ -1,5 +1,6 @@
 import sql from 'sql-template-tag'
 import type { Snapshot } from '../../platform/sql/handle.ts'
+import { wanted } from '../statement/parts.ts'
 import { aboutProduct, asAt } from './about.ts'
 import { currency } from './positions.ts'
 import { addressOfEntity } from './register.ts'
@@ -36,7 +37,6 @@ export const unclaimedSketch = async (snapshot: Snapshot, subject: Subject): Pro
     join biz_entity e on e.biz_entity_id = a.biz_entity_id
     left join lateral (${addressOfEntity}) x on true
     where p.product_id = ${subject.productID} and p.state in ('Returned', 'Unclaimed')
-      and p.state_date <= ${subject.date}::date
-      ${subject.bizEntityID ? sql`and a.biz_entity_id = ${subject.bizEntityID}` : sql``}`,
+      and p.state_date <= ${subject.date}::date and ${wanted(subject)}`,
   order: sql`date, payment_id`,
 })

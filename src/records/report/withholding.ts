@@ -1,6 +1,7 @@
 import sql from 'sql-template-tag'
 import { lookups } from '../../platform/lookup/lookups.ts'
 import type { Snapshot } from '../../platform/sql/handle.ts'
+import { wanted } from '../statement/parts.ts'
 import { aboutProduct, inPeriod } from './about.ts'
 import { currency } from './positions.ts'
 import type { Subject } from './subject.ts'
@@ -39,8 +40,9 @@ export const withholdingSketch = async (snapshot: Snapshot, subject: Subject): P
         and d.corporate_action_id = w.corporate_action_id
         and d.distribution_status_id >= ${lookups.DistributionStatus.Paid}
       join investment i on i.investment_id = d.investment_id
+      join account a on a.product_id = w.product_id and a.account_id = w.account_id
       left join lookup l on l.category = 'Country' and w.country_code in (l.code, l.description)
-      where w.product_id = ${productID}
+      where w.product_id = ${productID} and ${wanted(subject)}
         and ${corporateActionID ? sql`d.corporate_action_id = ${corporateActionID}` : paidIn}
         ${investmentID ? sql`and d.investment_id = ${investmentID}` : sql``}
       group by w.income_kind, w.rule, l.name, w.percentage, i.currency_id`,
