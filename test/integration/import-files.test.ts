@@ -6,10 +6,14 @@ import {
   imported,
   importFor,
   lines,
+  sendFile,
   transactionHead,
 } from '../support/imports.ts'
 import { all, type Fund, newFund } from '../support/ledger.ts'
+import { newRun, paidFund, paymentsOf, step } from '../support/payment-run.ts'
 import { temporaryFolder } from '../support/process.ts'
+import { refused } from '../support/refused.ts'
+import { cellsOf } from '../support/reports.ts'
 import { type Service, startService } from '../support/service.ts'
 import { workbook } from '../support/workbook.ts'
 
@@ -128,5 +132,44 @@ describe('A file of CSV', () => {
       [4000 - end.rowsRead, 1],
     )
     assert.equal(end.rowsAccepted, end.rowsRead - 1)
+  })
+
+  it('has a mapping of hundreds of columns, by a form as by JSON', async () => {
+    const columns = Array.from({ length: 400 }, (_, i) => `Column ${i} of a wide table`)
+    const wide = lines(columns, ['Deposit', ...columns.slice(1)])
+    const mapping = JSON.stringify([
+      { column: columns[0], field: 'operation' },
+      ...columns.slice(1).map((column) => ({ column })),
+    ])
+    const end = await imported(service.admin, { ...terms, mode: 'validate', mapping }, wide)
+    assert.deepEqual([end.status, end.rowsRead, end.unknownColumns], ['Completed', 1, []])
+    const long = { ...terms, mapping: JSON.stringify([{ column: 'x'.repeat(300_000) }]) }
+    refused(await sendFile(service.admin, long, wide), 400, 'too_long')
+  })
+
+  it('of payments tells of other rows by their lines', async () => {
+    const { fund: paid } = await paidFund(service, [10, 20])
+    const run = await newRun(service.admin, paid)
+    await step(await service.userWith({ role: 'Administrator' }), 'Approve', run)
+    await step(service.admin, 'Sent', run)
+    const [first, second] = await paymentsOf(service.admin, run)
+    const results = lines(
+      ['paymentRunID', 'reference', 'state', 'date'],
+      [run.paymentRunID, first.reference, 'Paid', ''],
+      [run.paymentRunID, first.reference, 'Paid', ''],
+      [run.paymentRunID, 'NO SUCH', 'Paid', ''],
+      [run.paymentRunID, second.reference, 'Paid', '2100-01-01'],
+    )
+    const ofPayments = { type: 'PaymentResults', mode: 'continue' }
+    const end = await imported(service.admin, ofPayments, results)
+    const told = cellsOf(await errorsOf(service.admin, end)).slice(1)
+    assert.deepEqual(
+      told.map(([line, field, , message]) => [line, field, message?.replace(/,.*/, '')]),
+      [
+        ['3', '', 'line 3 names the same payment as line 2.'],
+        ['4', '', 'line 4 names no payment of this run.'],
+        ['5', 'date', 'date is after today'],
+      ],
+    )
   })
 })

@@ -137,7 +137,7 @@ const tellResults: Perform = (actor, items) => async (tx) => {
   for (const [paymentRunID, places] of [...runs].sort(([one], [other]) => one - other)) {
     const payments = places.map((i) => resultOf(items[i]!)) // a place of theirs
     const result = await recordResults(tx, actor, { paymentRunID, payments }).catch((error) => {
-      throw error instanceof Refusal ? amongItems(error, places) : error
+      throw error instanceof Refusal ? amongItems(error, items, places) : error
     })
     const event = 'paymentrun.updated' as const
     parts.push({ operation: 'POST /PaymentRun/Result', resource: 'PaymentRun', event, result })
@@ -150,14 +150,23 @@ function resultOf({ body }: Item) {
   return payment
 }
 
-/** A refusal of the run itself is one of all its rows. */
-function amongItems({ status, problems }: Refusal, places: readonly number[]) {
+/** A refusal of the run itself is one of all its rows; others are named by their lines. */
+function amongItems(
+  { status, problems }: Refusal,
+  items: readonly Item[],
+  places: readonly number[],
+) {
+  const placed = (place: string) => places[Number(place)] ?? 0
+  const inLines = (message: string) =>
+    message.replaceAll(/payments\[(\d+)\](\.(?=\w))?/g, (_, place, dot) =>
+      dot ? '' : `line ${items[placed(place)]?.line}`,
+    )
   const named = problems.flatMap((problem) => {
-    const [whole, place] = /^payments\[(\d+)\]\.?/.exec(problem.field ?? '') ?? []
+    const [whole, place = ''] = /^payments\[(\d+)\]\.?/.exec(problem.field ?? '') ?? []
     if (whole === undefined)
       return places.map((item) => ({ ...problem, field: `${at(item)}.paymentRunID` }))
-    const field = `${at(places[Number(place)] ?? 0)}.${(problem.field ?? '').slice(whole.length)}`
-    return [{ ...problem, field }]
+    const field = `${at(placed(place))}.${(problem.field ?? '').slice(whole.length)}`
+    return [{ ...problem, field, message: inLines(problem.message) }]
   })
   return new Refusal(status, named)
 }

@@ -41,12 +41,15 @@ export type FileDoor = {
 
 type Received = { body: unknown; file: Arrived | undefined }
 
+/** Of bytes in a form: the mapping of every column that an import may have. */
+const longestField = 2 ** 18
+
 /** On these routes a body is not read beforehand; see receive. */
 export async function takeFiles(scope: FastifyInstance) {
   scope.removeAllContentTypeParsers()
   scope.addContentTypeParser('application/json', (_request, payload, done) => done(null, payload))
   await scope.register(multipart, {
-    limits: { fields: 20, fieldNameSize: 100, fieldSize: 10_000, files: 1, parts: 21 },
+    limits: { fields: 20, fieldNameSize: 100, fieldSize: longestField, files: 1, parts: 21 },
     throwFileSizeLimit: false,
   })
 }
@@ -110,6 +113,7 @@ async function receiveForm(
       if (name === undefined) throw malformedForm()
       if (fields.has(name)) throw givenTwice(part.fieldname)
       if (part.type === 'field') {
+        if (part.valueTruncated) throw tooLong(part.fieldname)
         fields.set(name, part.value)
         continue
       }
@@ -168,5 +172,7 @@ export const tooLarge = (maxBytes: number) =>
 const encoded = () =>
   new Refusal(415, [{ code: 'encoded', message: 'Send the body without a Content-Encoding.' }])
 const givenTwice = (field: string) => invalid('given_twice', `${field} is given twice.`, field)
+const tooLong = (field: string) =>
+  invalid('too_long', `${field} is longer than ${longestField} bytes.`, field)
 const unknownFile = (field: string) =>
   invalid('invalid_value', 'The file must stand in the field file of the form.', field)
