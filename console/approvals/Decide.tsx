@@ -1,5 +1,5 @@
 import { Button, Group, Stack, Text, TextInput } from '@mantine/core'
-import { type ReactNode, useState } from 'react'
+import { Fragment, type ReactNode, useState } from 'react'
 import { useSession } from '../shared/api/session.ts'
 import type { Approval } from '../shared/api/types.ts'
 import { stays, useWrite } from '../shared/api/write.ts'
@@ -8,6 +8,7 @@ import { useMay } from '../shared/permission.ts'
 import { Changes } from '../shared/view/Changes.tsx'
 import { Facts } from '../shared/view/Facts.tsx'
 import { Failure, tellDone } from '../shared/view/Failure.tsx'
+import { PageLink } from '../shared/view/PageLink.tsx'
 import { permissionFor, resourceName } from './words.ts'
 
 type Props = { approval: Approval; onDone: () => void }
@@ -20,7 +21,10 @@ export function Decide({ approval, onDone }: Props) {
       <Facts
         facts={[
           ['Operation', approval.operation],
-          [resourceName(approval.resource), approval.resourceIDs.slice(0, 50).join(', ')],
+          [
+            resourceName(approval.resource),
+            approval.resourceIDs.length > 0 ? <Records key="records" approval={approval} /> : '',
+          ],
           ['Asked by', approval.username],
           ['Asked', moment(approval.createdDate)],
           ['Until', isPending ? moment(approval.expiresDate) : ''],
@@ -32,6 +36,25 @@ export function Decide({ approval, onDone }: Props) {
       {isPending && <Decision approval={approval} onDone={onDone} />}
     </Stack>
   )
+}
+
+/** Of records that have pages of their own, the path of these. */
+const pages: { [resource: string]: string } = {
+  BizEntity: 'investors',
+  Distribution: 'distributions',
+}
+
+/** The ids of what would change, and where that is seen as it is now. */
+function Records({ approval: { resource, resourceIDs, productID } }: { approval: Approval }) {
+  const path = productID === null ? undefined : pages[resource ?? '']
+  const shown = resourceIDs.slice(0, 50)
+  if (!path) return shown.join(', ')
+  return shown.map((id, i) => (
+    <Fragment key={id}>
+      {i > 0 && ', '}
+      <PageLink to={`/${productID}/${path}/${id}`}>{String(id)}</PageLink>
+    </Fragment>
+  ))
 }
 
 /** What whoever looks can do about it, or why nothing. */

@@ -4,6 +4,7 @@ import type { Page } from 'playwright-core'
 import { codeAt, stepAt } from '../../src/access/second-factor/totp.ts'
 import { type Browser, findings, signIn, skip, startConsole } from '../support/browser.ts'
 import { fundOf } from '../support/distribution.ts'
+import { entityOf } from '../support/investors.ts'
 import { adminPassword, type Service } from '../support/service.ts'
 
 describe('The console’s settings', { skip }, () => {
@@ -71,6 +72,24 @@ describe('The console’s settings', { skip }, () => {
     await press('Delete the rule')
     await page.getByText('Every change is made at once').waitFor()
     assert.deepEqual((await service.admin.get('/ApprovalRule')).data, [])
+  })
+
+  it('leads whoever decides to the investor that would change', async () => {
+    const [entity] = (await service.admin.post('/BizEntity', entityOf(fund.productID))).data
+    const rule = { operation: 'PUT /BizEntity' }
+    const [{ approvalRuleID }] = (await service.admin.post('/ApprovalRule', rule)).data
+    const second = await service.anyone.signIn('second', 'a password for tests')
+    const asked = await second.put('/BizEntity', { ...entity, description: 'Calls on Mondays' })
+    assert.equal(asked.status, 202, asked.text)
+    await at('/approvals', 'Approvals')
+    await press('Investor changed')
+    await page.getByRole('cell', { name: 'Calls on Mondays' }).waitFor()
+    await page
+      .getByRole('dialog')
+      .getByRole('link', { name: `${entity.bizEntityID}` })
+      .click()
+    await page.getByRole('heading', { name: entity.name, exact: true }).waitFor()
+    await service.admin.delete(`/ApprovalRule?ApprovalRuleID=${approvalRuleID}`)
   })
 
   it('leads who asks away from the form, and offers deciding only to who may', async () => {
