@@ -83,6 +83,31 @@ describe('An email address', () => {
     assert.equal((await post({ personID, communicationTypeID: 2, name })).status, 200)
   })
 
+  it('that is taken is told of every item of a list, wherever each has it', async () => {
+    const [taken, twice, freed] = [email(), email(), email()]
+    const mail = (name: string) => ({ communications: [{ communicationTypeID: 1, name }] })
+    only(await service.admin.post('/Person', mail(taken)))
+    const list = [
+      entityOf(productID, mail(email())),
+      entityOf(productID, mail(taken.toUpperCase())),
+      entityOf(productID, { bizEntityParties: [{ person: mail(taken) }] }),
+      entityOf(productID, mail(twice)),
+      entityOf(productID, mail(twice.toLowerCase())),
+    ]
+    const reply = await service.admin.post('/BizEntity', list)
+    refused(reply, 409, 'duplicate_email')
+    assert.deepEqual(fieldsOf(reply).sort(), [
+      '[1].communications[0].name',
+      '[2].bizEntityParties[0].person.communications[0].name',
+      '[4].communications[0].name',
+    ])
+    // What the request itself gives up is free for what it brings.
+    const entity = only(await service.admin.post('/BizEntity', entityOf(productID, mail(freed))))
+    const others = [email(), freed].map((name) => ({ communicationTypeID: 1, name }))
+    const changed = await service.admin.put('/BizEntity', { ...entity, communications: others })
+    assert.equal(changed.status, 200, changed.text)
+  })
+
   it('is taken once by requests at the same moment', async () => {
     const name = email()
     const persons = Array.from({ length: 6 }, (_, i) => ({

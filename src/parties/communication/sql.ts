@@ -1,10 +1,14 @@
 import sql from 'sql-template-tag'
 import type { Actor } from '../../platform/actor.ts'
-import type { Fragment, Sql } from '../../platform/sql/handle.ts'
+import { constraints } from '../../platform/constraints.ts'
+import { lookups } from '../../platform/lookup/lookups.ts'
+import { refuseAll } from '../../platform/refusal.ts'
+import { inside } from '../../platform/shape/path.ts'
+import type { Fragment, Sql, Tx } from '../../platform/sql/handle.ts'
 import { identified } from '../../platform/sql/identify.ts'
 import { page, renderPage } from '../../platform/sql/paging.ts'
 import { columns } from '../../platform/sql/render.ts'
-import { defineTable } from '../../platform/sql/rows.ts'
+import { defineTable, type PathOf, type Row } from '../../platform/sql/rows.ts'
 import { type OwnedKind, ownerColumns } from '../investor/owned-kind.ts'
 import { visibleOwned } from '../investor/scope.ts'
 import {
@@ -29,6 +33,27 @@ export const selectCommunication = (where: Fragment, from = sql`communication`) 
   left join organisation og on og.organisation_id = t.organisation_id
   where ${where}`
 
+/** Of one address the constraint tells just as well. */
+async function refuseTaken(tx: Tx, rows: readonly Row[], pathOf: PathOf) {
+  const emails = rows.filter((row) => row.communication_type_id === lookups.CommunicationType.Email)
+  if (emails.length < 2) return
+  const taken = await tx.query<{ place: number }>(sql`
+    select g.place from (
+      select n.name, n.place::int, row_number() over (
+        partition by lower(n.name) order by n.place) as nth
+      from unnest(${emails.map(({ name }) => name)}::text[]) with ordinality n (name, place)) g
+    where g.nth > 1 or exists (
+      select 1 from communication t
+      where lower(t.name) = lower(g.name)
+        and t.communication_type_id = ${lookups.CommunicationType.Email})
+    order by g.place`)
+  const { status, field, ...problem } = constraints.communication_email_unique!
+  refuseAll(
+    status,
+    taken.map(({ place }) => ({ ...problem, field: inside(pathOf(emails[place - 1]!), field!) })),
+  )
+}
+
 const owners = ['bizEntity', 'person', 'organisation'] as const
 
 export const communicationKind: OwnedKind = {
@@ -39,6 +64,7 @@ export const communicationKind: OwnedKind = {
     others: ownerColumns(owners),
     // Email addresses are unique on the platform: requests that bring the same ones meet here.
     inOrderOf: 'name',
+    refuseTaken,
     keepsVersions: true,
   }),
   owners,

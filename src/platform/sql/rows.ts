@@ -29,6 +29,8 @@ type Ways = {
   updatedDate?: boolean | undefined
   /** A unique constraint where another request may come first: see lostRace. */
   contested?: string | undefined
+  /** Refuses all of some new rows that cannot be: the database would name the first one alone. */
+  refuseTaken?: ((tx: Tx, rows: readonly Row[], pathOf: PathOf) => Promise<void>) | undefined
   /** What a row said before it is changed or goes is kept, for reads of the past. */
   keepsVersions?: boolean | undefined
 }
@@ -230,7 +232,8 @@ export async function insertRows(
   pathOf?: PathOf,
 ): Promise<number[]> {
   if (rows.length === 0) return []
-  const { name, key, columns, inOrderOf, contested } = table
+  const { name, key, columns, inOrderOf, contested, refuseTaken } = table
+  if (pathOf) await refuseTaken?.(tx, rows, pathOf)
   // Where a row has no key yet, the column is left to its default.
   const isKeyed = rows[0]![key] !== null
   const written = columns.filter((column) => column.name !== key || isKeyed)
