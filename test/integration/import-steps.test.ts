@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import pg from 'pg'
+import type { Perform } from '../../src/integration/import/item.ts'
+import { settle } from '../../src/integration/import/settle.ts'
 import { sideBySide, type Turn } from '../../src/integration/import/steps.ts'
+import type { Actor } from '../../src/platform/actor.ts'
+import { Refusal } from '../../src/platform/refusal.ts'
+import type { Tx } from '../../src/platform/sql/handle.ts'
 import { isSpread, rowsOf } from '../support/database.ts'
 import {
   depositRow,
@@ -242,5 +247,34 @@ describe('Work side by side', () => {
     await steps.add(about('b'), ({ before }) => before())
     await assert.rejects(steps.end(), fault)
     await steps.over()
+  })
+})
+
+describe('Rows of a step that are refused one at a time', () => {
+  const tx = { query: async () => [] } as unknown as Tx
+  const actor = {} as Actor
+
+  it('are all found, and the others done, without trying all again for each', async () => {
+    let tried = 0
+    const done = new Set<number>()
+    const isBad = (line: number) => line <= 256 || line % 2 === 0
+    const perform: Perform = (_, items) => async () => {
+      tried += items.length
+      const bad = items.findIndex(({ line }) => isBad(line))
+      if (bad >= 0) throw new Refusal(409, [{ code: 'duplicate', field: `[${bad}]`, message: '' }])
+      for (const { line } of items) done.add(line)
+      return { parts: [], refused: new Map() }
+    }
+    const items = Array.from({ length: 512 }, (_, i) => ({ line: i, operation: '', body: {} }))
+    const how = { actor, perform, clearWay: () => {}, hasSavepoints: true }
+    const { refused } = await settle(tx, how, items)
+    const lines = refused.map(({ line }) => line).sort((one, other) => one - other)
+    const all = items.map(({ line }) => line)
+    assert.deepEqual(lines, all.filter(isBad))
+    assert.deepEqual(
+      [...done],
+      all.filter((line) => !isBad(line)),
+    )
+    assert.ok(tried < 12 * items.length, String(tried))
   })
 })

@@ -26,15 +26,20 @@ export type How = {
  */
 export class NeedsSavepoints extends Error {}
 
+/** Refusals in a row that each name one item: a constraint knows of no other. */
+const mostSingles = 2
+
 /**
  * Does all rows that can be done. A list that is refused names the items at fault: the others are
- * tried again without them; where it names none, each half by itself, down to the one.
+ * tried again without them; where it names none, or only ever one, each half by itself, down to the
+ * one: to try all the others again for each would take as many times as long as there are rows.
  */
 export async function settle(
   tx: Tx,
   how: How,
   items: readonly Item[],
   work: Work = how.perform(how.actor, items),
+  singles = 0,
 ): Promise<Settled> {
   if (items.length === 0) return { parts: [], refused: [] }
   try {
@@ -51,21 +56,23 @@ export async function settle(
     const [only] = items
     if (items.length === 1 && only)
       return { parts: [], refused: [{ line: only.line, problems: refusal.problems.map(plain) }] }
-    if (named.size === 0) return halves(tx, how, items)
-    const rest = await settle(
-      tx,
-      how,
-      items.filter((_, i) => !named.has(i)),
-    )
+    if (named.size === 0) return halves(tx, how, items, 0)
+    const others = items.filter((_, i) => !named.has(i))
+    const inRow = named.size === 1 ? singles + 1 : 0
+    const rest = await (inRow < mostSingles
+      ? settle(tx, how, others, undefined, inRow)
+      : halves(tx, how, others, inRow))
     const refused = [...named].map(([i, problems]) => refuse(items, i, problems))
     return { parts: rest.parts, refused: [...refused, ...rest.refused] }
   }
 }
 
-async function halves(tx: Tx, how: How, items: readonly Item[]): Promise<Settled> {
+async function halves(tx: Tx, how: How, items: readonly Item[], singles: number): Promise<Settled> {
   const middle = Math.ceil(items.length / 2)
-  const first = await settle(tx, how, items.slice(0, middle))
-  const second = await settle(tx, how, items.slice(middle))
+  const half = (from: number, to?: number) =>
+    settle(tx, how, items.slice(from, to), undefined, singles)
+  const first = await half(0, middle)
+  const second = await half(middle)
   return {
     parts: [...first.parts, ...second.parts],
     refused: [...first.refused, ...second.refused],
