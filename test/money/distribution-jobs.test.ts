@@ -172,6 +172,31 @@ describe('A stage over many accounts', () => {
     refused(await post('Reverse', distribution, reversal(3)), 409, 'wrong_stage')
     assert.deepEqual(await entitled(service.admin, distribution), declared)
   })
+
+  it('that takes units back stops where money was used meanwhile, and goes on after', async () => {
+    await rest()
+    const fund = await fundOf(service, [300, 300, 300], { investments: [{}, { unitDecimals: 0 }] })
+    for (const i of [0, 1, 2]) await choose(service, account(fund, i), 2)
+    const drp = { drpIndicatorID: 2, drpInvestmentID: fund.investmentIDs[1], drpPrice: 7 }
+    const made = () => configure(service, fund, { distributionAmountPerUnit: 1, ...drp })
+    const [first, next] = [await made(), await made()]
+    for (const name of ['Declare', 'Payment', 'DrpAllotment'] as const)
+      await stage(whole.admin, name, first)
+    for (const name of ['Declare', 'Payment'] as const) await stage(whole.admin, name, next)
+    taken(await post('Reverse', first, reversal(4)))
+    // Of each 300, 294 bought units: the 6 that were left are used here, and would be given back.
+    await stage(whole.admin, 'DrpAllotment', next)
+    await work()
+    const stopped = await until(
+      'stopped',
+      async () => (await read(first)).stageProgress.errorMessage,
+    )
+    assert.match(stopped, /was allotted later, or paid out/)
+    await assertVerified(service)
+    await takeBack(whole.admin, next, 4)
+    await takeBack(whole.admin, first, 4)
+    for (const one of [next, first]) await stage(whole.admin, 'DrpAllotment', one)
+  })
 })
 
 /** Lets a worker do some spans of a stage, and no more. */

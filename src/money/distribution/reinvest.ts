@@ -201,7 +201,6 @@ async function paidShut(tx: Tx, stored: Stored): Promise<PaidShut> {
 const wordsOf = ({ accounts, total }: PaidShut) =>
   accounts === 0 ? '' : ` ${total} is paid to ${accountsInWords(accounts)} closed since.`
 
-/** As for any allotment. The money stays held; the stage is called again with an active target. */
 /**
  * What a later reinvestment left over does not exist yet on an earlier day: those of one investment
  * are done in the order of their days. The lock keeps two that begin at once from missing each
@@ -230,6 +229,7 @@ async function refuseOutOfTurn(tx: Tx, { productID, id, investmentID }: Stored, 
     )
 }
 
+/** As for any allotment. The money stays held; the stage is called again with an active target. */
 async function activeTarget(tx: Tx, { drpInvestmentID }: Stored) {
   const [target] = await tx.query<{ isActive: boolean; unitDecimals: number }>(sql`
     select is_active as "isActive", unit_decimals as "unitDecimals"

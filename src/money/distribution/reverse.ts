@@ -1,7 +1,7 @@
 import sql from 'sql-template-tag'
 import type { Actor } from '../../platform/actor.ts'
 import { lookups } from '../../platform/lookup/lookups.ts'
-import { conflict, type Problem, Refusal } from '../../platform/refusal.ts'
+import { conflict, type Problem, refuseAll } from '../../platform/refusal.ts'
 import type { Fragment, Tx } from '../../platform/sql/handle.ts'
 import { keepLedgerRows } from '../../platform/sql/ledger-version.ts'
 import { inProduct } from '../../platform/sql/spread.ts'
@@ -18,6 +18,7 @@ import {
 } from './sql.ts'
 import { begin, countAccounts, refuseLocked, refuseUnderWay, type Stage } from './stage.ts'
 import { type Reason, reverseDeclare, reverseDrpAllotment, reversePayment } from './take-back.ts'
+import { accountsWhere, usedResiduals } from './used.ts'
 
 const { Configured, Declared, Paid, Completed } = lookups.DistributionStatus
 const names = Object.keys(lookups.DistributionStatus)
@@ -108,14 +109,12 @@ async function refuseInRun(tx: Tx, stored: Stored, which: Fragment = sql`true`) 
     throw conflict('in_payment_run', `Payment run ${paid.id} pays this distribution already.`)
 }
 
-/** Accounts are named up to so many. */
-const mostNamed = 10
-
 /** Units that are gone, and residuals that went on, cannot be taken back. */
 async function refuseUsed(tx: Tx, stored: Stored) {
   const gone = await accountsWhere(
     tx,
     stored,
+    everyone,
     sql`e.drp_units > 0 and exists (select 1 from transaction_line b
       where b.product_id = e.product_id and b.account_id = e.account_id
         and b.investment_id = ${stored.drpInvestmentID} and b.closing_quantity < e.drp_units
@@ -123,40 +122,11 @@ async function refuseUsed(tx: Tx, stored: Stored) {
           > (select a.transaction_date, a.biz_transaction_id from biz_transaction a
             where a.product_id = e.product_id and a.biz_transaction_id = e.drp_transaction_id))`,
   )
-  const used = await accountsWhere(
-    tx,
-    stored,
-    sql`e.drp_residual <> e.residual_before and (
-      exists (select 1 from entitlement n where n.product_id = e.product_id
-        and n.account_id = e.account_id and n.investment_id = e.investment_id
-        and n.allotted_date > e.allotted_date)
-      or exists (select 1 from residual_payment r where r.product_id = e.product_id
-        and r.account_id = e.account_id and r.investment_id = e.investment_id
-        and r.corporate_action_id is distinct from e.corporate_action_id
-        and r.paid_date > e.allotted_date and r.reversed_date is null))`,
+  const problems = gone.map(
+    (account): Problem => ({
+      code: 'units_gone',
+      message: `Account ${account} does not hold the units any more that it was allotted.`,
+    }),
   )
-  const problems: Problem[] = [
-    ...gone.map(
-      (account): Problem => ({
-        code: 'units_gone',
-        message: `Account ${account} does not hold the units any more that it was allotted.`,
-      }),
-    ),
-    ...used.map(
-      (account): Problem => ({
-        code: 'residual_used',
-        message: `What was left for account ${account} was allotted later, or paid out.`,
-      }),
-    ),
-  ]
-  if (problems.length > 0) throw new Refusal(409, problems)
-}
-
-async function accountsWhere(tx: Tx, stored: Stored, test: Fragment): Promise<string[]> {
-  const rows = await tx.query<{ account: string }>(sql`
-    select a.account_number as account
-    from entitlement e join account a on a.account_id = e.account_id
-    where ${ofDistribution(stored, 'e')} and ${test}
-    order by e.account_id limit ${mostNamed}`)
-  return rows.map(({ account }) => account)
+  refuseAll(409, [...problems, ...(await usedResiduals(tx, stored, everyone))])
 }

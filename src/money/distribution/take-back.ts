@@ -10,6 +10,7 @@ import { paidByAllotment } from './residual.ts'
 import { inSpan } from './span.ts'
 import { ofDistribution, type Stored } from './sql.ts'
 import { moveOn, type Phase, type Stage } from './stage.ts'
+import { usedResiduals } from './used.ts'
 import { keepEntitlements } from './versions.ts'
 import { giveBack } from './withhold.ts'
 
@@ -52,6 +53,8 @@ const unallot: Phase<Reason> = {
     const ids = sql`select e.drp_transaction_id from entitlement e
       where ${own} and e.drp_transaction_id is not null union all ${payments}`
     await rollBack(tx, stored.productID, accounts, { ids, userID })
+    // Judged again now that the accounts are locked: others may have used it since it was asked for.
+    refuseAll(409, await usedResiduals(tx, stored, span))
     await leaveDraftsBy(tx, stored.productID, payments)
     await keepEntitlements(tx, own)
     await restoreResiduals(tx, paid)
