@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
+import pg from 'pg'
 import type { Reply } from '../support/client.ts'
-import { rowsOf } from '../support/database.ts'
+import { rowsOf, waitingForLocks } from '../support/database.ts'
 import {
   account,
   choose,
@@ -14,6 +15,7 @@ import {
   takeBack,
 } from '../support/distribution.ts'
 import { all, assertVerified, type Fund, only } from '../support/ledger.ts'
+import { newRun, paidFund, step } from '../support/payment-run.ts'
 import { until } from '../support/process.ts'
 import { refused } from '../support/refused.ts'
 import { workFor } from '../support/reports.ts'
@@ -196,6 +198,40 @@ describe('A stage over many accounts', () => {
     await takeBack(whole.admin, next, 4)
     await takeBack(whole.admin, first, 4)
     for (const one of [next, first]) await stage(whole.admin, 'DrpAllotment', one)
+  })
+
+  it('that takes payments back keeps a run from being approved that would send them', async () => {
+    await rest()
+    const { fund, distribution } = await paidFund(whole, [100, 200, 300])
+    const run = await newRun(service.admin, fund)
+    taken(await post('Reverse', distribution, reversal(3)))
+    const approver = await service.userWith({ role: 'Administrator' })
+    const approve = () => approver.post('/PaymentRun/Approve', { paymentRunID: run.paymentRunID })
+    refused(await approve(), 409, 'in_progress')
+    await work()
+    await reached(distribution, 2)
+    refused(await approve(), 409, 'nothing_to_pay')
+  })
+
+  it('that takes payments back sees a run that is approved while it waits', async () => {
+    const { fund, distribution } = await paidFund(whole, [100])
+    const run = await newRun(service.admin, fund)
+    const approver = await service.userWith({ role: 'Administrator' })
+    const holder = new pg.Client(service.connection)
+    await holder.connect()
+    await holder.query('begin')
+    const { productID } = fund
+    await holder.query('select from ledger_account where product_id = $1 for update', [productID])
+    const waiting = (count: number) =>
+      until(`${count} wait`, async () => (await waitingForLocks(service.connection)) === count)
+    const approving = step(approver, 'Approve', run)
+    await waiting(1)
+    const reversing = post('Reverse', distribution, reversal(3))
+    await waiting(2)
+    await holder.query('rollback')
+    await holder.end()
+    await approving
+    refused(await reversing, 409, 'in_payment_run')
   })
 })
 

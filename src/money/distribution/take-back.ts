@@ -5,7 +5,7 @@ import { shortfallProblems } from '../../ledger/biz-transaction/shortfall.ts'
 import { lookups } from '../../platform/lookup/lookups.ts'
 import { refuseAll } from '../../platform/refusal.ts'
 import type { Fragment, Tx } from '../../platform/sql/handle.ts'
-import { leaveDraftsBy } from '../payment-run/leave.ts'
+import { leaveRunsBy } from '../payment-run/leave.ts'
 import { paidByAllotment } from './residual.ts'
 import { inSpan } from './span.ts'
 import { ofDistribution, type Stored } from './sql.ts'
@@ -53,9 +53,9 @@ const unallot: Phase<Reason> = {
     const ids = sql`select e.drp_transaction_id from entitlement e
       where ${own} and e.drp_transaction_id is not null union all ${payments}`
     await rollBack(tx, stored.productID, accounts, { ids, userID })
-    // Judged again now that the accounts are locked: others may have used it since it was asked for.
+    // Judged again now that the accounts are locked: others may have used it in the meantime.
     refuseAll(409, await usedResiduals(tx, stored, span))
-    await leaveDraftsBy(tx, stored.productID, payments)
+    await leaveRunsBy(tx, stored.productID, payments)
     await keepEntitlements(tx, own)
     await restoreResiduals(tx, paid)
     await tx.query(sql`
@@ -86,7 +86,7 @@ const unpay: Phase<Reason> = {
       where ${own} and x.id is not null
       union all select r.biz_transaction_id from residual_payment r where ${residuals}`
     await rollBack(tx, stored.productID, accounts, { ids, userID })
-    await leaveDraftsBy(tx, stored.productID, ids)
+    await leaveRunsBy(tx, stored.productID, ids)
     await keepEntitlements(tx, own)
     await restoreResiduals(tx, residuals)
     await tx.query(sql`

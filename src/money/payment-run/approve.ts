@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import sql, { raw } from 'sql-template-tag'
-import { counts } from '../../ledger/biz-transaction/kinds.ts'
+import { counts, idsOf } from '../../ledger/biz-transaction/kinds.ts'
 import { lockSet } from '../../ledger/biz-transaction/post-set.ts'
 import type { Actor } from '../../platform/actor.ts'
 import { currencyCodes } from '../../platform/lookup/lookups.ts'
@@ -31,6 +31,7 @@ export async function approveRun(all: Tx, actor: Actor, runID: number): Promise<
   const run = await lockOthers(all, actor, runID)
   const tx = inProduct(all, run.productID)
   await settleItems(tx, run)
+  await refuseTakenBack(tx, run)
   const { currency, files } = await makeFiles(tx, run)
   await keepLedgerRows(tx, 'payment_run', ofRun(run, 't'))
   await tx.query(sql`
@@ -55,6 +56,25 @@ async function settleItems(tx: Tx, run: RunID) {
   await keepLedgerRows(tx, 'payment_item', isGone('t'))
   await tx.query(sql`delete from payment_item m where ${isGone('m')}`)
   await dropEmpty(tx, productID, (alias) => ofRun(run, alias))
+}
+
+/** What a job is taking back of a distribution is not sent meanwhile. */
+async function refuseTakenBack(tx: Tx, run: RunID) {
+  const [back] = await tx.query<{ id: number }>(sql`
+    select b.corporate_action_id as id
+    from distribution_stage g
+    join biz_transaction b on b.product_id = g.product_id
+      and b.corporate_action_id = g.corporate_action_id
+    join payment_item m on m.product_id = b.product_id
+      and m.biz_transaction_id = b.biz_transaction_id
+    where g.product_id = ${run.productID} and ${ofRun(run, 'm')}
+      and (g.stage = 'ReversePayment' or (g.stage = 'ReverseDrpAllotment'
+        and b.biz_transaction_type_id in ${raw(idsOf('Residual payment'))})) limit 1`)
+  if (back)
+    throw conflict(
+      'in_progress',
+      `Distribution ${back.id}, which the run pays, is being taken back.`,
+    )
 }
 
 /** How the bank is told of tax withheld from a non-resident: by treaty, without, or of interest. */

@@ -1,4 +1,5 @@
 import sql, { raw } from 'sql-template-tag'
+import { conflict } from '../../platform/refusal.ts'
 import type { Fragment, Tx } from '../../platform/sql/handle.ts'
 import { keepLedgerRows } from '../../platform/sql/ledger-version.ts'
 import { dropEmpty } from './create.ts'
@@ -11,8 +12,19 @@ import { dropEmpty } from './create.ts'
 export const leaveDrafts = (tx: Tx, productID: number, transactionIDs: readonly number[]) =>
   leaveDraftsBy(tx, productID, sql`select unnest(${transactionIDs}::bigint[])`)
 
-/** The same for as many as a select has. */
-export async function leaveDraftsBy(tx: Tx, productID: number, transactionIDs: Fragment) {
+/** The same for as many as a select has, after a look under the locks whether any is approved. */
+export async function leaveRunsBy(tx: Tx, productID: number, transactionIDs: Fragment) {
+  const [paid] = await tx.query<{ id: number }>(sql`
+    select m.payment_run_id as id from payment_item m
+    join payment_run r on r.product_id = ${productID} and r.payment_run_id = m.payment_run_id
+    where m.product_id = ${productID} and m.biz_transaction_id = any(array(${transactionIDs}))
+      and r.state <> 'Draft' limit 1`)
+  if (paid)
+    throw conflict('in_payment_run', `Payment run ${paid.id} pays this distribution already.`)
+  await leaveDraftsBy(tx, productID, transactionIDs)
+}
+
+async function leaveDraftsBy(tx: Tx, productID: number, transactionIDs: Fragment) {
   const ofDraft = (alias: string) => sql`
     ${raw(alias)}.product_id = ${productID}
     and ${raw(alias)}.biz_transaction_id = any(array(${transactionIDs}))
