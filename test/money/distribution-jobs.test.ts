@@ -186,6 +186,10 @@ describe('A stage over many accounts', () => {
       await stage(whole.admin, name, first)
     for (const name of ['Declare', 'Payment'] as const) await stage(whole.admin, name, next)
     taken(await post('Reverse', first, reversal(4)))
+    await choose(service, account(fund, 0), 1)
+    const { productID, investmentID } = fund
+    const payout = { productID, investmentID, date: '2025-08-01' }
+    assert.deepEqual(all(await whole.admin.post('/Distribution/PayResiduals', payout)), [])
     // Of each 300, 294 bought units: the 6 that were left are used here, and would be given back.
     await stage(whole.admin, 'DrpAllotment', next)
     await work()

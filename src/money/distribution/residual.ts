@@ -55,7 +55,14 @@ const leavers = (
         and d.corporate_action_id = t.corporate_action_id
       where t.product_id = r.product_id and t.account_id = r.account_id
         and t.investment_id = r.investment_id and t.drp_residual > t.residual_before
-        and coalesce(d.drp_allotment_date, d.payment_date) > ${date}::date)`
+        and coalesce(d.drp_allotment_date, d.payment_date) > ${date}::date)
+    -- Nor is what an allotment left that a job is taking back.
+    and not exists (
+      select 1 from distribution_stage g
+      join distribution d on d.product_id = g.product_id
+        and d.corporate_action_id = g.corporate_action_id
+      where g.product_id = r.product_id and d.investment_id = r.investment_id
+        and g.stage = 'ReverseDrpAllotment')`
 
 /** Pays out what is left to those who have left. */
 export async function payLeftovers(tx: Tx, leftovers: Leftovers, span: Span = everyone) {
