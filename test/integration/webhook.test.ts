@@ -245,19 +245,20 @@ describe('A webhook', () => {
     })
   })
 
-  it('is sent what happens once it is made, before anybody has looked after it', async () => {
+  it('is sent what happens once it is made, and not that it was', async () => {
     await withReceiver(async ({ url, got }) => {
       await stopDeliveries()
-      const types = ['product.created']
+      const types = ['product.created', 'webhook.created']
       const hook = await newWebhook(url, { types })
       const asleep = await newWebhook(url, { types, isActive: false })
       const first = await newProduct(service)
       await service.admin.put('/Webhook', { webhookID: asleep.webhookID, isActive: true })
       const second = await newProduct(service)
       stopDeliveries = deliver()
-      await until('all to be sent', () => got.length === 3)
-      const told = got.map(({ event }) => event.data.ids[0]!).sort((a, b) => a - b)
-      assert.deepEqual(told, [first.productID, second.productID, second.productID])
+      await until('all to be sent', () => got.length === 4)
+      const told = got.map(({ event }) => `${event.type} ${event.data.ids[0]}`).sort()
+      const made = [first, second, second].map(({ productID }) => `product.created ${productID}`)
+      assert.deepEqual(told, [...made, `webhook.created ${asleep.webhookID}`].sort())
       for (const { webhookID } of [hook, asleep])
         await service.admin.delete(`/Webhook?WebhookID=${webhookID}`)
     })

@@ -48,12 +48,19 @@ export async function makeDeliveries(tx: Tx, webhookID: number): Promise<boolean
   // What was swept away, or belongs to another feed, cannot be told any more.
   const from: Place = isKnown ? { xid: due.xid!, id: due.eventID! } : { xid: feed.horizon, id: '0' }
   const asked = { feed, own: ownFor(owner, due), from, size: due.room }
-  const { place, isEnd } = await nextPage(tx, asked, (page) => insertDeliveries(webhookID, page))
+  const { place, isEnd } = await nextPage(tx, asked, (page) =>
+    insertDeliveries(webhookID, butItsMaking(webhookID, page)),
+  )
   await tx.query(sql`
     update webhook set place_epoch = ${feed.epoch}, place_xid = ${place.xid}::xid8,
       place_event_id = ${place.id}::bigint where webhook_id = ${webhookID}`)
   return !isEnd
 }
+
+/** That it was made is in the feed behind its place; whoever made it need not be told. */
+const butItsMaking = (webhookID: number, page: Fragment) => sql`
+  select * from (${page}) e
+  where not (e.type = 'webhook.created' and ${webhookID}::bigint = any(e.ids))`
 
 const hookFields = sql`
   user_id as "userID", api_key_id as "apiKeyID", types, product_ids as "productIDs"`
