@@ -11,7 +11,7 @@ export const entityRead: Workload = async ({ service, size, rounds }) => {
   const statement = await statementOf((handle) =>
     readEntities(handle, everybody, { BizEntityID: marker }),
   )
-  const read = scriptOf(statement, { [`[${marker}]`]: `'[' || :id || ']'` })
+  const read = scriptOf(statement, { [`[${marker}]`]: `('[' || :id || ']')::json` })
   const connections = 10 * service.nodes
   const script = `\\set id random(1, ${size.entities})\n${read};\n`
   load(service, entityCall, { size: size.entities, seconds: size.warmSeconds }) // warm
