@@ -6,6 +6,7 @@ import type { Fragment, Tx } from '../../platform/sql/handle.ts'
 import { keepLedgerRows } from '../../platform/sql/ledger-version.ts'
 import { inProduct } from '../../platform/sql/spread.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
+import { refuseApproved } from '../payment-run/leave.ts'
 import { paidByAllotment } from './residual.ts'
 import type { Reversal } from './schema.ts'
 import { everyone } from './span.ts'
@@ -96,18 +97,14 @@ const nameOf = (statusID: number) => names[statusID - 1]
 const otherStatus = (found: string, fromStatusID: number) =>
   conflict('wrong_stage', `${found}, not ${nameOf(fromStatusID)}.`, 'fromStatusID')
 
-/** Money that an approved payment run pays out is not taken back. */
-async function refuseInRun(tx: Tx, stored: Stored, which: Fragment = sql`true`) {
-  const [paid] = await tx.query<{ id: number }>(sql`
-    select m.payment_run_id as id
-    from biz_transaction t
-    join payment_item m on m.product_id = t.product_id
-      and m.biz_transaction_id = t.biz_transaction_id
-    join payment_run r on r.product_id = m.product_id and r.payment_run_id = m.payment_run_id
-    where ${ofDistribution(stored, 't')} and ${which} and r.state <> 'Draft' limit 1`)
-  if (paid)
-    throw conflict('in_payment_run', `Payment run ${paid.id} pays this distribution already.`)
-}
+const refuseInRun = (tx: Tx, stored: Stored, which: Fragment = sql`true`) =>
+  refuseApproved(
+    tx,
+    stored.productID,
+    sql`exists (select 1 from biz_transaction t
+      where t.product_id = m.product_id and t.biz_transaction_id = m.biz_transaction_id
+        and ${ofDistribution(stored, 't')} and ${which})`,
+  )
 
 /** Units that are gone, and residuals that went on, cannot be taken back. */
 async function refuseUsed(tx: Tx, stored: Stored) {

@@ -14,14 +14,18 @@ export const leaveDrafts = (tx: Tx, productID: number, transactionIDs: readonly 
 
 /** The same for as many as a select has, after a look under the locks whether any is approved. */
 export async function leaveRunsBy(tx: Tx, productID: number, transactionIDs: Fragment) {
+  await refuseApproved(tx, productID, sql`m.biz_transaction_id = any(array(${transactionIDs}))`)
+  await leaveDraftsBy(tx, productID, transactionIDs)
+}
+
+/** Money that an approved payment run pays out is not taken back; by a condition on its items m. */
+export async function refuseApproved(tx: Tx, productID: number, which: Fragment) {
   const [paid] = await tx.query<{ id: number }>(sql`
     select m.payment_run_id as id from payment_item m
-    join payment_run r on r.product_id = ${productID} and r.payment_run_id = m.payment_run_id
-    where m.product_id = ${productID} and m.biz_transaction_id = any(array(${transactionIDs}))
-      and r.state <> 'Draft' limit 1`)
+    join payment_run r on r.product_id = m.product_id and r.payment_run_id = m.payment_run_id
+    where m.product_id = ${productID} and ${which} and r.state <> 'Draft' limit 1`)
   if (paid)
     throw conflict('in_payment_run', `Payment run ${paid.id} pays this distribution already.`)
-  await leaveDraftsBy(tx, productID, transactionIDs)
 }
 
 async function leaveDraftsBy(tx: Tx, productID: number, transactionIDs: Fragment) {
