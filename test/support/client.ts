@@ -1,3 +1,5 @@
+import { knowsRefusal } from './known-refusals.ts'
+
 export type Reply = {
   status: number
   headers: Headers
@@ -38,7 +40,9 @@ export function clientOf(url: string, token?: string, renew?: () => Promise<stri
       headers,
       ...(payload !== undefined && { body: payload }),
     })
-    return replyOf(answer)
+    const reply = await replyOf(answer)
+    await knowsRefusal(url, `${method} ${path}`, reply)
+    return reply
   }
   return {
     url,

@@ -43,6 +43,7 @@ export const approvalEndpoints = (desk: ApprovalDesk): Endpoint[] => [
     operation: 'POST /Approval/Approve',
     summary: 'Approve; with the last approval needed the write is checked again and done.',
     body: ApprovalKey,
+    failures: { 412: 'What it would change has changed since it was asked for.' },
     through: ({ body, actor }, write) => approve(desk, actor, write, body),
     alone: () => Promise.reject(new Error('An approval does not wait for another.')),
   }),
