@@ -74,6 +74,33 @@ describe('The history of an entity', () => {
     refused(await service.admin.get('/BizEntity/History'), 400, 'required')
   })
 
+  it('tells who sees one product nothing of what became of its records in another', async () => {
+    const [mine, theirs] = [await newFund(service), await newFund(service)]
+    const add = async (productID: number, more: object = {}) =>
+      only(await service.admin.post('/BizEntity', entityOf(productID, more)))
+    const made = await add(mine.productID)
+    const { bizEntityID } = made
+    const line = { bizEntityID, addressLine: '1 Old Street' }
+    const address = only(await service.admin.post('/Address', line))
+    const [{ personID }] = made.bizEntityParties
+    const other = await add(theirs.productID, { bizEntityParties: [{ personID }] })
+    const phone = only(await service.admin.post('/Communication', { personID, name: 'Shared' }))
+    const scoped = await service.userWith({ role: 'ReadOnly', productIDs: [mine.productID] })
+    const place = `/BizEntity/History?BizEntityID=${bizEntityID}`
+    assert.match((await scoped.get(place)).text, /"Shared"/)
+    const moved = { ...address, bizEntityID: other.bizEntityID, addressLine: 'Moved Street' }
+    only(await service.admin.put('/Address', moved))
+    const parties = [{ person: { firstName: 'Bea' } }]
+    only(await service.admin.put('/BizEntity', { ...made, bizEntityParties: parties }))
+    only(await service.admin.put('/Communication', { ...phone, name: 'Moved' }))
+    const communications = [{ communicationID: phone.communicationID, name: 'Moved' }]
+    only(await service.admin.put('/Person', { personID, firstName: 'Moved', communications }))
+    const told = await scoped.get(place)
+    assert.doesNotMatch(told.text, /Moved/)
+    assert.match(told.text, /1 Old Street/)
+    assert.equal((await service.admin.get(place)).text.match(/"to": ?"Moved/g)?.length, 3)
+  })
+
   it('names, as the audit trail does, no parent that the caller cannot see', async () => {
     const [mine, theirs] = [await newFund(service), await newFund(service)]
     const parent = async (productID: number) =>

@@ -1,6 +1,6 @@
 import sql, { raw } from 'sql-template-tag'
 import { type Static, Type } from 'typebox'
-import type { Actor } from '../../platform/actor.ts'
+import { type Actor, inScope } from '../../platform/actor.ts'
 import { paging } from '../../platform/http/paging.ts'
 import { DateTime, ExternalId, Id, LongId, optional, shown } from '../../platform/shape/fields.ts'
 import type { Sql } from '../../platform/sql/handle.ts'
@@ -49,35 +49,50 @@ const changeColumns = columns(EntityChange, 'a', { resourceID: 'o.id', changes: 
 /** What the entity has of a kind, itself or through its parties, each by an index. */
 const ownedBy = (resource: string, table: string) =>
   raw(`
-  select '${resource}', t.${table}_id from ${table} t where t.biz_entity_id = (select id from own)
-  union select '${resource}', t.${table}_id from party p join ${table} t using (person_id)
-  union select '${resource}', t.${table}_id from party p join ${table} t using (organisation_id)
-  union select '${resource}', v.record_id from record_version v
+  select '${resource}', t.${table}_id, true from ${table} t
+  where t.biz_entity_id = (select id from own)
+  union select '${resource}', t.${table}_id, p.is_now from party p join ${table} t using (person_id)
+  union select '${resource}', t.${table}_id, p.is_now
+  from party p join ${table} t using (organisation_id)
+  union select '${resource}', v.record_id, false from record_version v
   where v.table_name = '${table}' and (v.image ->> 'biz_entity_id')::int = (select id from own)`)
 
 /**
- * Everything that is or was the entity's, by resource and id: also what was deleted or unlinked
- * since, of which the versions tell.
+ * Everything that is or was the entity's, by resource and id, and whether it is so now: also what
+ * was deleted or unlinked since, of which the versions tell.
  */
 const belonging = (id: number) => sql`
   with own as (select ${id}::int as id),
   party as (
-    select person_id, organisation_id from biz_entity_party
+    select person_id, organisation_id, true as is_now from biz_entity_party
     where biz_entity_id = (select id from own)
     union
-    select (image ->> 'person_id')::int, (image ->> 'organisation_id')::int from record_version
+    select (image ->> 'person_id')::int, (image ->> 'organisation_id')::int, false
+    from record_version
     where table_name = 'biz_entity_party'
-      and (image ->> 'biz_entity_id')::int = (select id from own))
-  select 'BizEntity' as resource, id::bigint as id from own
-  union select 'Person', person_id from party where person_id is not null
-  union select 'Organisation', organisation_id from party where organisation_id is not null
-  union ${ownedBy('Address', 'address')}
-  union ${ownedBy('Communication', 'communication')}
-  union select 'PaymentDetail', payment_detail_id from payment_detail
-    where biz_entity_id = (select id from own)
-  union select 'PaymentDetail', record_id from record_version
-    where table_name = 'payment_detail'
-      and (image ->> 'biz_entity_id')::int = (select id from own)`
+      and (image ->> 'biz_entity_id')::int = (select id from own)),
+  record (resource, id, is_now) as (
+    select 'BizEntity', id::bigint, true from own
+    union select 'Person', person_id, is_now from party where person_id is not null
+    union select 'Organisation', organisation_id, is_now from party
+      where organisation_id is not null
+    union ${ownedBy('Address', 'address')}
+    union ${ownedBy('Communication', 'communication')}
+    union select 'PaymentDetail', payment_detail_id, true from payment_detail
+      where biz_entity_id = (select id from own)
+    union select 'PaymentDetail', record_id, false from record_version
+      where table_name = 'payment_detail'
+        and (image ->> 'biz_entity_id')::int = (select id from own))
+  select resource, id, bool_or(is_now) as is_now from record group by resource, id`
+
+/**
+ * What became another's may have changed there, in products that the caller cannot see. A change
+ * that shows in several products, or in none, is told of what is the entity's still.
+ */
+const seen = (actor: Actor) =>
+  actor.productIDs === null
+    ? sql`true`
+    : sql`(${inScope(actor, 'a.product_id')} or (a.product_id is null and o.is_now))`
 
 /** Every change, oldest first, from the trail: who, when, before and after. */
 export async function readHistory(handle: Sql, actor: Actor, query: HistoryQuery) {
@@ -97,7 +112,7 @@ export async function readHistory(handle: Sql, actor: Actor, query: HistoryQuery
           when json_typeof(a.changes) = 'array'
               and json_array_length(a.changes) = cardinality(a.resource_ids)
             then a.changes -> (array_position(a.resource_ids, o.id) - 1) end as changes) n
-      where true ${page(wanted, 'audit a', 'a.audit_id')}`,
+      where ${seen(actor)} ${page(wanted, 'audit a', 'a.audit_id')}`,
   })
   return withoutHiddenParents(handle, actor, changes)
 }
