@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
+import { entityOf } from '../support/investors.ts'
 import { all, assertVerified, dayIn, newFund, only, poster } from '../support/ledger.ts'
 import { refused } from '../support/refused.ts'
 import { type Service, startService } from '../support/service.ts'
@@ -203,5 +204,19 @@ describe('The holds of an account', () => {
     await hold({ ...made.own, all: true, reason: 'Court order', documentID })
     const remove = await service.admin.delete(`/Document?DocumentID=${documentID}`)
     refused(remove, 409, 'in_use')
+  })
+
+  it('keep it from going with the entity whose own it is', async () => {
+    const made = await holder()
+    const owner = await service.admin.post('/BizEntity', entityOf(made.productID))
+    const { bizEntityID } = only(owner)
+    const about = { documentTypeID: 1, bizEntityID, name: 'Order' }
+    const { documentID } = all(await service.admin.post('/Document', about))
+    const { holdID } = await hold({ ...made.own, all: true, reason: 'Court order', documentID })
+    const remove = () => service.admin.delete(`/BizEntity?BizEntityID=${bizEntityID}`)
+    refused(await remove(), 409, 'in_use')
+    assert.equal((await service.admin.get(`/Document?DocumentID=${documentID}`)).status, 200)
+    await service.admin.delete(`/Hold?HoldID=${holdID}`)
+    assert.equal((await remove()).status, 200)
   })
 })

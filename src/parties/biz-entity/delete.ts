@@ -11,6 +11,7 @@ import { retireAccountNumbers } from '../account/number.ts'
 import { bizEntityParameter } from '../investor/identities.ts'
 import { lockOwners, soleProduct, touch } from '../investor/locks.ts'
 import { visibleEntity } from '../investor/scope.ts'
+import { refuseHeld } from './held-documents.ts'
 import { entitiesByID } from './read.ts'
 import { BizEntity, type BizEntityKey } from './schema.ts'
 
@@ -29,9 +30,7 @@ export async function deleteEntity(tx: Tx, actor: Actor, key: BizEntityKey): Pro
   const accountIDs = accounts.map(({ accountID }) => accountID)
   await retireAccountNumbers(tx, accountIDs)
   await removeSettledEvents(tx, accounts)
-  await tx.query(sql`
-    delete from document
-    where biz_entity_id = ${id} and product_id is null and organisation_id is null`)
+  await removeDocuments(tx, id)
   await tx.query(sql`delete from biz_entity where biz_entity_id = ${id}`)
   await touch(
     tx,
@@ -83,6 +82,18 @@ async function removeSettledEvents(tx: Tx, accounts: readonly HeldAccount[]) {
   await tx.query(sql`
     delete from biz_event e using (${held(accounts)}) held
     where e.product_id = held.product_id and e.account_id = held.account_id`)
+}
+
+/** Those that are the entity's alone. */
+async function removeDocuments(tx: Tx, id: number) {
+  const gone = await tx.query<{ documentID: number }>(sql`
+    delete from document
+    where biz_entity_id = ${id} and product_id is null and organisation_id is null
+    returning document_id as "documentID"`)
+  await refuseHeld(
+    tx,
+    gone.map(({ documentID }) => documentID),
+  )
 }
 
 const held = (accounts: readonly HeldAccount[]) => sql`

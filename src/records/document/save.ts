@@ -1,11 +1,11 @@
 import sql from 'sql-template-tag'
 import { hashPassword } from '../../access/password/hash.ts'
 import { productReference } from '../../catalogue/product/schema.ts'
+import { refuseHeld } from '../../parties/biz-entity/held-documents.ts'
 import { bizEntityReference, organisationReference } from '../../parties/investor/identities.ts'
 import { visibleOwner } from '../../parties/investor/scope.ts'
 import { type Actor, inScope } from '../../platform/actor.ts'
 import { release } from '../../platform/files/files.ts'
-import { conflict } from '../../platform/refusal.ts'
 import { changesBetween, masked, recordOf } from '../../platform/shape/mask.ts'
 import type { Tx } from '../../platform/sql/handle.ts'
 import { identifyOptional } from '../../platform/sql/identify.ts'
@@ -70,18 +70,9 @@ export async function updateDocument(
   return { ...after, ids: [id], productID, before: before.json, changes }
 }
 
-/** What a hold on units rests on stays; whoever makes a hold locks the document, too. */
-async function refuseHeld(tx: Tx, documentID: number) {
-  const [held] = await tx.query(sql`
-    select 1 from hold h
-    where h.product_id = any(array(select product_id from product))
-      and h.document_id = ${documentID} limit 1`)
-  if (held) throw conflict('in_use', 'A hold on units rests on the document.')
-}
-
 export async function deleteDocument(tx: Tx, actor: Actor, key: DocumentKey): Promise<Written> {
   const document = await lockDocument(tx, actor, inQuery, key)
-  await refuseHeld(tx, document.id)
+  await refuseHeld(tx, [document.id])
   const { id, productID } = document
   const before = await renderDocument(tx, id)
   await tx.query(sql`delete from document where document_id = ${id}`)
