@@ -174,6 +174,12 @@ describe('POST /BizEntity', () => {
     await service.admin.delete(`/BizEntity?BizEntityID=${taken.bizEntityID}`)
     const later = await create()
     assert.notEqual(later.accounts[0].accountNumber, next)
+    // Or gives it to an account that then gets another.
+    const soon = String(Number(later.accounts[0].accountNumber) + 1)
+    const changing = await create({ accounts: [{ productID, accountNumber: soon }] })
+    Object.assign(changing.accounts[0], { accountNumber: 'another' })
+    only(await service.admin.put('/BizEntity', changing))
+    assert.notEqual((await create()).accounts[0].accountNumber, soon)
     refused(
       await post(
         entityOf(productID, {

@@ -3,7 +3,8 @@ import type { Tx } from '../../platform/sql/handle.ts'
 
 /**
  * Numbers for accounts that came without one: unique in their product and never given before, also
- * not to an account that is gone. `avoid` holds those that the request itself brings.
+ * not to an account that is gone or has another by now. `avoid` holds those that the request
+ * itself brings.
  */
 export async function newAccountNumbers(
   tx: Tx,
@@ -33,7 +34,7 @@ export async function newAccountNumbers(
   return numbers
 }
 
-/** Remembers the numbers of accounts that go. */
+/** Remembers the numbers of accounts that go, or get another. */
 export async function retireAccountNumbers(tx: Tx, accountIDs: readonly number[]) {
   if (accountIDs.length === 0) return
   await tx.query(sql`

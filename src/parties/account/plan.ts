@@ -71,9 +71,12 @@ export async function planAccounts(
   )
   await refuseWithHistory(tx, removed, recounted)
   await refuseUnitsLeft(tx, closing(given, rows))
+  const renumbered = given.flatMap(({ before }, i) =>
+    before && before.account_number !== rows[i]!.account_number ? [before] : [],
+  )
   await retireAccountNumbers(
     tx,
-    removed.map((row) => row.account_id as number),
+    [...removed, ...renumbered].map((row) => row.account_id as number),
   )
   for (const row of removed) {
     plan.remove(accountTable, row.account_id as number)
