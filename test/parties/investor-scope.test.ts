@@ -229,6 +229,27 @@ describe('A user of another product', () => {
     assert.equal(await stateOf(service), before)
   })
 
+  it('does not get at persons through an organisation that is linked to no entity', async () => {
+    const [{ personID }] = partsOf(other).persons
+    const input = { name: unique('Agency'), associatedPersons: [{ personID }], addresses: [{}] }
+    const { organisationID, name, addresses } = only(
+      await service.admin.post('/Organisation', input),
+    )
+    const theirClient = await service.userWith({ role: 'Operator', productIDs: [theirs] })
+    for (const path of [`/Organisation?OrganisationID=${organisationID}`, `/Search?Text=${name}`]) {
+      assert.deepEqual((await client.get(path)).data, [])
+      assert.equal((await theirClient.get(path)).recordCount, 1)
+    }
+    const { addressID } = addresses[0]
+    refused(await client.get(`/Address?AddressID=${addressID}`), 404, 'not_found')
+    refused(await client.put('/Organisation', { organisationID }), 404, 'not_found')
+    const parties = { bizEntityParties: [{ organisationID }] }
+    refused(await client.post('/BizEntity', entityOf(mine, parties)), 404, 'not_found')
+    assert.deepEqual((await client.get(`/Person?PersonID=${personID}`)).data, [])
+    only(await service.admin.put('/Organisation', { organisationID, name }))
+    only(await client.get(`/Organisation?OrganisationID=${organisationID}`))
+  })
+
   it('cannot take the external id of a person they do not see, nor change them by it', async () => {
     const [person] = partsOf(other).persons
     const { externalPersonId } = person

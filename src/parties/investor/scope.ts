@@ -1,4 +1,4 @@
-import sql, { raw } from 'sql-template-tag'
+import sql, { empty, raw } from 'sql-template-tag'
 import { type Actor, inScope } from '../../platform/actor.ts'
 import type { Fragment } from '../../platform/sql/handle.ts'
 import type { OwnerKind } from './identities.ts'
@@ -16,17 +16,28 @@ export const visibleEntity = (actor: Actor, entity: string): Fragment =>
 export const visiblePerson = (actor: Actor, id: string) =>
   visibleThrough(actor, 'person_link', 'person_id', id)
 
+/** One that is linked to no entity shows its persons: so it is not for who cannot see them all. */
 export const visibleOrganisation = (actor: Actor, id: string) =>
-  visibleThrough(actor, 'organisation_link', 'organisation_id', id)
+  visibleThrough(actor, 'organisation_link', 'organisation_id', id, () => {
+    const own = raw(`w.organisation_id = ${id}`)
+    return sql`and not exists (select 1 from organisation_person w
+      where ${own} and not ${visiblePerson(actor, 'w.person_id')} offset 0)`
+  })
 
-function visibleThrough(actor: Actor, links: string, column: string, id: string): Fragment {
+function visibleThrough(
+  actor: Actor,
+  links: string,
+  column: string,
+  id: string,
+  whenUnlinked = () => empty,
+): Fragment {
   if (actor.productIDs === null) return sql`true`
   const own = raw(`l.${column} = ${id}`)
   // offset 0: one record's few links are looked up, not all links there are gathered first.
   return sql`(
     exists (select 1 from ${raw(links)} l join biz_entity e using (biz_entity_id)
       where ${own} and ${visibleEntity(actor, 'e')} offset 0)
-    or not exists (select 1 from ${raw(links)} l where ${own} offset 0))`
+    or (not exists (select 1 from ${raw(links)} l where ${own} offset 0) ${whenUnlinked()}))`
 }
 
 /** `record` is an alias of a table whose rows have one owner each. */
