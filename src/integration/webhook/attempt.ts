@@ -5,6 +5,7 @@ import { isOwn } from '../event/sql.ts'
 import { Forbidden } from './address.ts'
 import { ownNow } from './deliver.ts'
 import type { Sent } from './send.ts'
+import { KeyMissing } from './vault.ts'
 
 /** Seconds to the next attempt, after each that failed; then it is over. */
 const pauses = [5, 60, 300, 1800, 7200, 18_000, 36_000, 86_400]
@@ -103,7 +104,7 @@ async function countFailure(tx: Tx, webhookID: number, isGone: boolean) {
 
 /** What an operator can act on, without what only helps who attacks. */
 function wordsOf(error: Error): string {
-  if (error instanceof Forbidden) return error.message
+  if (error instanceof Forbidden || error instanceof KeyMissing) return error.message
   if (error.name === 'TimeoutError' || error.name === 'AbortError')
     return 'The receiver did not answer in time.'
   const { code } = error as { code?: string }

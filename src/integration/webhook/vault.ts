@@ -1,19 +1,36 @@
 import type { Config } from '../../config.ts'
 import { readEncryptionKeys, seal, unseal } from '../../platform/secrets.ts'
 
+/** A secret that none of our keys opens. */
+export class KeyMissing extends Error {
+  override message =
+    'The secret is sealed with an encryption key that is not here: replace it with ' +
+    'POST /Webhook/RotateSecret.'
+}
+
+export type WebhookVault = ReturnType<typeof webhookVault>
+
 /** Seals the secrets of webhooks with the key of tax numbers; older keys still open theirs. */
 export function webhookVault(config: Config) {
   const { current, previous } = readEncryptionKeys(config)
-  const open = (text: string, [key, ...others]: readonly Buffer[]): string => {
+  const openedBy = (key: Buffer, text: string): string | undefined => {
     try {
-      return unseal(key ?? current, text)
-    } catch (error) {
-      if (others.length === 0) throw error
-      return open(text, others)
+      return unseal(key, text)
+    } catch {
+      return undefined
     }
+  }
+  const opened = (text: string) => {
+    for (const key of [current, ...previous]) {
+      const secret = openedBy(key, text)
+      if (secret !== undefined) return secret
+    }
+    throw new KeyMissing()
   }
   return {
     seal: (text: string) => seal(current, text),
-    unseal: (text: string) => open(text, [current, ...previous]),
+    unseal: opened,
+    /** Whether it is sealed with the present key. */
+    isCurrent: (text: string) => openedBy(current, text) !== undefined,
   }
 }

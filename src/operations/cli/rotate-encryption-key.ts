@@ -1,5 +1,7 @@
 import { Command } from 'commander'
 import { readConfig } from '../../config.ts'
+import { sealSecretsAnew } from '../../integration/webhook/rotate.ts'
+import { webhookVault } from '../../integration/webhook/vault.ts'
 import { organisationTable } from '../../parties/organisation/sql.ts'
 import { personTable } from '../../parties/person/sql.ts'
 import { learnKey } from '../../parties/sealed/keys.ts'
@@ -14,8 +16,8 @@ const command = 'rotate-encryption-key'
 
 export const rotateEncryptionKeyCommand = new Command(command)
   .description(
-    'seal all tax numbers with the present encryption key; the old ones are given in ' +
-      'REGISTRY_PREVIOUS_ENCRYPTION_KEYS. The service may run meanwhile.',
+    'seal all tax numbers and the secrets of webhooks with the present encryption key; the old ' +
+      'ones are given in REGISTRY_PREVIOUS_ENCRYPTION_KEYS. The service may run meanwhile.',
   )
   .option('--generate', 'first make a new key in the key file and keep the old one beside it')
   .action(async ({ generate }: { generate?: boolean }) => {
@@ -28,22 +30,35 @@ export const rotateEncryptionKeyCommand = new Command(command)
       // Known before it is used: a node that lacks it must not start.
       await database.transaction((tx) => learnKey(tx, vault.keyID))
       const { sealed, failed } = await sealAnew(database, vault, [personTable, organisationTable])
+      const secrets = await database.transaction((tx) => sealSecretsAnew(tx, webhookVault(config)))
       await unitOfWork(database, doorOf(command, 'Person'), async () => ({
         ...nothingLeft,
         ids: [],
         changes: { keyID: vault.keyID, sealed, failed: failed.length },
       }))
       say(`Sealed ${sealed} tax numbers with the key ${vault.keyID}.`)
+      if (secrets.sealed > 0) say(`Sealed ${secrets.sealed} secrets of webhooks with it.`)
       if (generate) say('Restart every node, then run this command once more without --generate.')
-      if (failed.length > 0) refuse(failed)
+      const problems = [...numbersLeft(failed), ...secretsLeft(secrets.failed)]
+      if (problems.length > 0) throw new Error(problems.join('\n'))
     })
   })
 
 /** Places and keys only; what they hold stays hidden. */
-function refuse(failed: { place: string; keyID: string }[]): never {
+function numbersLeft(failed: { place: string; keyID: string }[]): string[] {
+  if (failed.length === 0) return []
   const some = failed.slice(0, 10).map(({ place, keyID }) => `${place} (key ${keyID})`)
-  throw new Error(
+  return [
     `${failed.length} tax numbers did not open and were left as they are: ${some.join(', ')}. ` +
       'Is a previous key missing from REGISTRY_PREVIOUS_ENCRYPTION_KEYS?',
-  )
+  ]
 }
+
+const secretsLeft = (webhookIDs: number[]): string[] =>
+  webhookIDs.length === 0
+    ? []
+    : [
+        `The secrets of the webhooks ${webhookIDs.join(', ')} did not open: is a previous key ` +
+          'missing from REGISTRY_PREVIOUS_ENCRYPTION_KEYS? Else replace them with ' +
+          'POST /Webhook/RotateSecret.',
+      ]
