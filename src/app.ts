@@ -3,11 +3,12 @@ import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import type { Registry } from 'prom-client'
 import { apiKeyEndpoints } from './access/api-key/routes.ts'
 import { touchKey } from './access/api-key/sql.ts'
-import { approvalGate } from './access/approval/gate.ts'
+import { approvalGate, requestsSealedWith } from './access/approval/gate.ts'
 import { approvalEndpoints } from './access/approval/routes.ts'
 import { auditEndpoints } from './access/audit/routes.ts'
 import type { Veil } from './access/audit/veil.ts'
 import { authenticator } from './access/caller/authenticate.ts'
+import { factorsSealedWith } from './access/second-factor/sql.ts'
 import { userEndpoints } from './access/user/routes.ts'
 import { tokensWith } from './access/user/token.ts'
 import { commonEndpoints } from './catalogue/common/routes.ts'
@@ -108,7 +109,7 @@ export async function buildApp(
       tokens,
       nameKey,
       stopping,
-      factors: sealedWith(factorKey),
+      factors: factorsSealedWith(factorKey),
       requireSecondFactor: config.requireSecondFactor,
     }),
     ...plainEndpoints,
@@ -126,7 +127,7 @@ export async function buildApp(
     ...auditEndpoints(database, veil),
     ...approvalEndpoints({
       database,
-      sealed: sealedWith(requestKey),
+      sealed: requestsSealedWith(requestKey),
       veil,
       endpointOf,
       writes: () => [...writes.values()],
@@ -158,8 +159,8 @@ export async function buildApp(
     maxPageSize,
     maxBodyBytes,
     fingerprintKey,
-    sealed: sealedWith(sealKey),
-    approvals: approvalGate(database, sealedWith(requestKey)),
+    sealed: sealedWith(sealKey, 'The answer was kept under another JWT secret.'),
+    approvals: approvalGate(database, requestsSealedWith(requestKey)),
   })
   answerUnknownPaths(app, methodsByPath(endpoints))
   await app.ready()

@@ -38,6 +38,7 @@ async function start() {
     stopping.unshift(() => database.close())
     await warnOfLittleRoom(config, database, log)
     await refuseFirstName(config, database)
+    const signer = signerOf(config)
     const app = await buildApp(config, database, log, told.signal)
     const stopWorker = config.worker
       ? await startWorker({
@@ -52,7 +53,7 @@ async function start() {
       ? await startImports({ config, connection: server.service, bell: database.bell, log })
       : () => {}
     const stopWebhooks = config.worker ? startWebhooks(config, database, log) : () => {}
-    stopping.unshift(startMaintenance(database, { ...config, signer: signerOf(config) }, log), () =>
+    stopping.unshift(startMaintenance(database, { ...config, signer }, log), () =>
       Promise.all([app.close(), stopWorker(), stopImports(), stopWebhooks()]),
     )
     await warmUp(database)

@@ -1,4 +1,4 @@
-import { mkdirSync, statSync } from 'node:fs'
+import { closeSync, fsyncSync, mkdirSync, openSync, statSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 
 /**
@@ -18,5 +18,26 @@ export function makeFolder(folder: string): void {
       `The folder ${folder} cannot be made (${message}): ` +
         'set REGISTRY_DATA_DIR to a folder that can be written.',
     )
+  }
+}
+
+/** A new file for our eyes only, down to the disk itself. */
+export function writeSynced(file: string, text: string): void {
+  const descriptor = openSync(file, 'wx', 0o600)
+  try {
+    writeFileSync(descriptor, text)
+    fsyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+/** Makes a rename in `folder` survive a power cut. */
+export function syncFolder(folder: string): void {
+  const descriptor = openSync(folder, 'r')
+  try {
+    fsyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
   }
 }

@@ -1,16 +1,9 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
-import {
-  appendFileSync,
-  existsSync,
-  linkSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, linkSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import type { Config } from '../config.ts'
-import { makeFolder } from './folder.ts'
+import { makeFolder, syncFolder, writeSynced } from './folder.ts'
+import { conflict } from './refusal.ts'
 
 /** Keys for separate uses, all drawn from the one secret that signs tokens. */
 export type Secrets = {
@@ -42,10 +35,23 @@ const previousName = 'previous-encryption-keys'
 export function readEncryptionKeys(config: Config): { current: Buffer; previous: Buffer[] } {
   const { encryptionKey, previousEncryptionKeys, dataDir } = config
   const current = encryptionKey ?? keyFile(dataDir, keyName, newEncryptionKey)
-  const previousFile = join(dataDir, 'keys', previousName)
-  const kept = existsSync(previousFile) ? readFileSync(previousFile, 'utf8').split('\n') : []
-  const previous = [...previousEncryptionKeys, ...kept.filter(Boolean)]
-  return { current: fromBase64(current), previous: previous.map(fromBase64) }
+  const previous = [...previousEncryptionKeys, ...keptKeys(dataDir)]
+  return {
+    current: keyOf(current, pathOf(dataDir, keyName)),
+    previous: previous.map((key) => keyOf(key, pathOf(dataDir, previousName))),
+  }
+}
+
+function keptKeys(dataDir: string): string[] {
+  const path = pathOf(dataDir, previousName)
+  return existsSync(path) ? readFileSync(path, 'utf8').split('\n').filter(Boolean) : []
+}
+
+/** Those of the environment have been looked at. */
+function keyOf(text: string, path: string): Buffer {
+  const key = fromBase64(text)
+  if (key.length === 32) return key
+  throw new Error(`${path} must hold keys of 32 bytes in base64: bring it back from a backup.`)
 }
 
 /** The keys there are, without making one where there is none. */
@@ -58,12 +64,16 @@ export function presentEncryptionKeys(config: Config): Buffer[] {
 
 /** A new key in the key file; the old one stays beside it for what it has sealed. */
 export function replaceEncryptionKey({ dataDir }: Config) {
-  const path = join(dataDir, 'keys', keyName)
-  const previousFile = join(dataDir, 'keys', previousName)
-  appendFileSync(previousFile, `${keyFile(dataDir, keyName, newEncryptionKey)}\n`, { mode: 0o600 })
-  const draft = `${path}.${randomBytes(6).toString('hex')}`
-  writeFileSync(draft, newEncryptionKey(), { mode: 0o600, flag: 'wx' })
+  const replaced = keyFile(dataDir, keyName, newEncryptionKey)
+  replace(pathOf(dataDir, previousName), `${[...keptKeys(dataDir), replaced].join('\n')}\n`)
+  replace(pathOf(dataDir, keyName), newEncryptionKey())
+}
+
+function replace(path: string, text: string) {
+  const draft = draftOf(path)
+  writeSynced(draft, text)
   renameSync(draft, path)
+  syncFolder(dirname(path))
 }
 
 const newEncryptionKey = () => randomBytes(32).toString('base64')
@@ -71,21 +81,28 @@ const fromBase64 = (key: string) => Buffer.from(key, 'base64')
 
 /** A generated secret beside the data, readable by us only; the same one at every start. */
 export function keyFile(dataDir: string, name: string, make = newSecret): string {
-  const folder = join(dataDir, 'keys')
-  const path = join(folder, name)
-  makeFolder(folder)
+  const path = pathOf(dataDir, name)
+  makeFolder(dirname(path))
   if (!existsSync(path)) publish(path, make())
-  return readFileSync(path, 'utf8')
+  const secret = readFileSync(path, 'utf8')
+  if (secret.trim() === '') throw new Error(`${path} is empty: bring it back from a backup.`)
+  return secret
 }
 
+const pathOf = (dataDir: string, name: string) => join(dataDir, 'keys', name)
+const draftOf = (path: string) => `${path}.${randomBytes(6).toString('hex')}`
 const newSecret = () => randomBytes(48).toString('base64url')
 
-/** Written whole under another name, then linked: two starts at once agree on one key. */
+/**
+ * Written whole under another name, then linked: two starts at once agree on one key. What is
+ * sealed with it outlives a power cut, and so must it.
+ */
 function publish(path: string, secret: string) {
-  const draft = `${path}.${randomBytes(6).toString('hex')}`
+  const draft = draftOf(path)
   try {
-    writeFileSync(draft, secret, { mode: 0o600, flag: 'wx' })
+    writeSynced(draft, secret)
     linkSync(draft, path)
+    syncFolder(dirname(path))
   } catch (error) {
     if ((error as { code?: string }).code !== 'EEXIST') throw error
   } finally {
@@ -110,8 +127,14 @@ export function unseal(key: Buffer, sealed: string): string {
   return decipher.update(bytes.subarray(28), undefined, 'utf8') + decipher.final('utf8')
 }
 
-/** Both with one key. */
-export const sealedWith = (key: Buffer) => ({
+/** Both with one key; what another has sealed is refused with these words. */
+export const sealedWith = (key: Buffer, refusal: string) => ({
   seal: (text: string) => seal(key, text),
-  unseal: (text: string) => unseal(key, text),
+  unseal: (text: string) => {
+    try {
+      return unseal(key, text)
+    } catch {
+      throw conflict('key_missing', refusal)
+    }
+  },
 })

@@ -1,6 +1,7 @@
 import sql from 'sql-template-tag'
 import type { ApprovalGate, Request, WriteEndpoint } from '../../platform/http/endpoint.ts'
 import { canWait, type KeptForApproval } from '../../platform/http/waiting.ts'
+import { sealedWith } from '../../platform/secrets.ts'
 import type { Database, Sql, Tx } from '../../platform/sql/handle.ts'
 import { unitOfWork, type Write, type Written } from '../../platform/sql/unit-of-work.ts'
 import { cannotWait } from './elsewhere.ts'
@@ -9,6 +10,13 @@ import { activeRules } from './sql.ts'
 
 /** Hides what is asked for while it waits: it may hold tax numbers, passwords, accounts. */
 export type Seal = { seal: (text: string) => string; unseal: (text: string) => string }
+
+export const requestsSealedWith = (key: Buffer): Seal =>
+  sealedWith(
+    key,
+    'The request was kept under another JWT secret and cannot be read: reject it, and have it ' +
+      'sent again.',
+  )
 
 type Taken = Request<unknown, unknown>
 

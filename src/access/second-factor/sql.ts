@@ -1,11 +1,19 @@
 import { createHash, randomBytes } from 'node:crypto'
 import sql from 'sql-template-tag'
 import { conflict } from '../../platform/refusal.ts'
+import { sealedWith } from '../../platform/secrets.ts'
 import type { Sql, Tx } from '../../platform/sql/handle.ts'
 import { base32, newSecret, stepOf } from './totp.ts'
 
 /** Hides the secrets of second factors in the database. */
 export type Seal = { seal: (text: string) => string; unseal: (text: string) => string }
+
+export const factorsSealedWith = (key: Buffer): Seal =>
+  sealedWith(
+    key,
+    'The second factor was enrolled under another JWT secret and cannot be checked: use a ' +
+      'recovery code, or have an administrator remove it, and enrol anew.',
+  )
 
 const recoveryCodes = 10
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { open, readFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
-import { syncFolder } from '../../platform/embedded/drafts.ts'
+import { syncFolder } from '../../platform/folder.ts'
 
 /**
  * What a backup holds, and how to tell that it is whole. It is written last, so that a folder

@@ -1,3 +1,4 @@
+import { factorsSealedWith } from '../../access/second-factor/sql.ts'
 import { userEndpoints } from '../../access/user/routes.ts'
 import { tokensWith } from '../../access/user/token.ts'
 import { investmentEndpoints } from '../../catalogue/investment/routes.ts'
@@ -16,7 +17,7 @@ import { personTable } from '../../parties/person/sql.ts'
 import { agreeOnKeys } from '../../parties/sealed/keys.ts'
 import { vaultOf } from '../../parties/sealed/vault.ts'
 import { openFiles } from '../../platform/files/open.ts'
-import { readEncryptionKeys, readSecrets, sealedWith } from '../../platform/secrets.ts'
+import { readEncryptionKeys, readSecrets } from '../../platform/secrets.ts'
 import type { Database } from '../../platform/sql/handle.ts'
 import { documentEndpoints } from '../../records/document/routes.ts'
 import { type DemoUsers, hasData, makeDemo } from './demo.ts'
@@ -42,7 +43,7 @@ export async function openDemo(
       tokens: tokensWith(tokenKey),
       nameKey,
       stopping,
-      factors: sealedWith(factorKey),
+      factors: factorsSealedWith(factorKey),
       requireSecondFactor: config.requireSecondFactor,
     }),
     ...productEndpoints(config.timeZone),

@@ -13,9 +13,9 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { makeFolder } from '../folder.ts'
+import { makeFolder, syncFolder } from '../folder.ts'
 import { type Binaries, copyBinaries, locateBinaries, program, restoreLinks } from './binaries.ts'
-import { draftName, sweepDrafts, syncFolder } from './drafts.ts'
+import { draftName, sweepDrafts } from './drafts.ts'
 import { canReach, chooseIdentity, cleanEnvironment, type Identity } from './identity.ts'
 import { demandPassword, keyFolder, makePassword } from './password.ts'
 

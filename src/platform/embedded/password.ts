@@ -1,16 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import {
-  closeSync,
-  fsyncSync,
-  linkSync,
-  openSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
+import { linkSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { makeFolder } from '../folder.ts'
-import { draftName, syncFolder } from './drafts.ts'
+import { makeFolder, syncFolder, writeSynced } from '../folder.ts'
+import { draftName } from './drafts.ts'
 
 export const keyFolder = (dataDir: string) => join(dataDir, 'keys')
 /** The superuser's, and that of the login the service works with. */
@@ -51,14 +43,4 @@ export function makePassword(dataDir: string, name?: PasswordName): string {
     rmSync(draft, { force: true })
   }
   return demandPassword(dataDir, name)
-}
-
-function writeSynced(file: string, text: string): void {
-  const descriptor = openSync(file, 'wx', 0o600)
-  try {
-    writeFileSync(descriptor, text)
-    fsyncSync(descriptor)
-  } finally {
-    closeSync(descriptor)
-  }
 }
