@@ -7,7 +7,13 @@ import { clientOf } from '../support/client.ts'
 import { freshDatabase, rowsOf, urlOf } from '../support/database.ts'
 import { entityOf } from '../support/investors.ts'
 import { newProduct, only } from '../support/ledger.ts'
-import { runCli, startProgram, startRegistry, temporaryFolder } from '../support/process.ts'
+import {
+  runCli,
+  startProgram,
+  startRegistry,
+  startWorker,
+  temporaryFolder,
+} from '../support/process.ts'
 import { fieldsOf, refused } from '../support/refused.ts'
 import { type Service, startService, withService } from '../support/service.ts'
 
@@ -139,9 +145,11 @@ describe('The encryption key', () => {
         only(await admin.post('/Organisation', { tin: 'ABC123' }))
         assert.deepEqual(await sealedWith(), new Map([[ids[0], 1201]]))
 
-        const wrong = startProgram({ ...database, ...env(2) })
-        assert.equal(await wrong.exited, 1)
-        assert.match(wrong.errors(), /sealed with the encryption key .*REGISTRY_ENCRYPTION_KEY/s)
+        for (const begin of [startProgram, startWorker]) {
+          const wrong = begin({ ...database, ...env(2) })
+          assert.equal(await wrong.exited, 1)
+          assert.match(wrong.errors(), /sealed with the encryption key .*REGISTRY_ENCRYPTION_KEY/s)
+        }
 
         // The service goes on sealing with the old key meanwhile.
         const [rotated] = await Promise.all([

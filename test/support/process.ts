@@ -88,6 +88,10 @@ export const startRegistry = (env: Environment) => listening(startProgram(env))
 export const startProgram = (env: Environment) =>
   start([runner, 'main'], { ...registryDefaults, ...env })
 
+/** A process that only works on what waits. */
+export const startWorker = (env: Environment) =>
+  start([runner, 'worker'], { ...registryDefaults, ...env })
+
 /** The same through npm itself. */
 export const npmStart = (env: Environment) =>
   listening(startCommand('npm', ['start'], { ...registryDefaults, ...env }))

@@ -1,6 +1,9 @@
 import type { ClientConfig } from 'pg'
 import { readAbsent } from '../../access/user/session.ts'
 import type { Config } from '../../config.ts'
+import { organisationTable } from '../../parties/organisation/sql.ts'
+import { personTable } from '../../parties/person/sql.ts'
+import { agreeOnKeys } from '../../parties/sealed/keys.ts'
 import { vaultOf } from '../../parties/sealed/vault.ts'
 import { importFiles, openFiles } from '../../platform/files/open.ts'
 import { errorForLog, type Log } from '../../platform/log.ts'
@@ -27,13 +30,15 @@ export async function importersOf(
   log: Log,
 ): Promise<Importers> {
   const { options } = await openFiles(config, database.transaction)
+  const vault = vaultOf(readEncryptionKeys(config))
+  await agreeOnKeys(database, vault, [personTable, organisationTable])
   return {
     transaction: database.transaction,
     stream: database.stream,
     isSpread: database.isSpread,
     files: importFiles(config, options),
     draftFolder: options.draftFolder,
-    vault: vaultOf(readEncryptionKeys(config)),
+    vault,
     ring,
     actorOf: (userID) => readAbsent(database, userID),
     onFault: (importID, error) =>

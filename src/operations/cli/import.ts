@@ -17,9 +17,6 @@ import {
 } from '../../integration/import/schema.ts'
 import { cancelImport, readImports } from '../../integration/import/sql.ts'
 import { importersOf } from '../../integration/import/worker.ts'
-import { organisationTable } from '../../parties/organisation/sql.ts'
-import { personTable } from '../../parties/person/sql.ts'
-import { agreeOnKeys } from '../../parties/sealed/keys.ts'
 import { createLog } from '../../platform/log.ts'
 import { bodyReader } from '../../platform/shape/input.ts'
 import type { Database } from '../../platform/sql/handle.ts'
@@ -63,7 +60,6 @@ const readInput = bodyReader(ImportInput)
 /** Orders the import like any caller, and does it here and now, where its end can be waited for. */
 async function perform(config: Config, database: Database, path: string, options: Options) {
   const works = await importersOf(config, database, database.bell.ring, log)
-  await agreeOnKeys(database, works.vault, [personTable, organisationTable])
   const order = await take(database, works, path, options)
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.once(signal, () => void cancel(database, order).catch(() => {}))
