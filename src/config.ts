@@ -188,6 +188,8 @@ function readersOf(env: Environment) {
     const given = (text(name) ?? '').split(/\s+/).filter(Boolean)
     if (given.some((url) => !/^postgres(ql)?:\/\//.test(url)))
       problem(name, 'must begin with postgres:// or postgresql://')
+    else if (!given.every(isUrl))
+      problem(name, 'is no URL: a password has its special letters encoded in it, like %23 for #')
     return given
   }
   const databaseUrl = (name: string) => databaseUrls(name)[0]
@@ -309,6 +311,9 @@ function lettersBetween(one: string, other: string): number {
   }
   return row.at(-1)!
 }
+
+/** As the driver takes it: without a host, too, where one comes behind (?host=/run/postgresql). */
+const isUrl = (url: string) => URL.canParse(url) || URL.canParse(url.replace('@/', '@host/'))
 
 const isLoopback = (host: string) =>
   host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))

@@ -170,6 +170,17 @@ describe('check finds what is wrong', () => {
     assert.match(output, /^WRONG +letter case /m)
   })
 
+  it('with a database that does not take all letters, which is not migrated either', async () => {
+    const connection = await emptyDatabase(
+      `template template0 encoding 'LATIN1' locale 'C' locale_provider icu icu_locale 'en'`,
+    )
+    const own = { DATABASE_URL: urlOf(connection) }
+    assert.match(await checked(own), /^WRONG +database .*LATIN1/m)
+    const migrated = await runCli(['migrate'], own)
+    assert.equal(migrated.code, 1)
+    assert.match(migrated.errors, /takes the letters of LATIN1 only\. .*encoding 'UTF8'/)
+  })
+
   it('with a database that was never migrated', async () => {
     const output = await checked({ DATABASE_URL: urlOf(await emptyDatabase()) })
     assert.match(output, /^WRONG +migrations +missing: 0001-foundation\.sql/m)

@@ -68,7 +68,14 @@ describe('The configuration', () => {
 
   const bad: [string, ...string[]][] = [
     ['PORT', 'x', '-1', '65536', '80.5', '1e3', '0x50'],
-    ['DATABASE_URL', 'mysql://x', 'localhost', '/tmp'],
+    [
+      'DATABASE_URL',
+      'mysql://x',
+      'localhost',
+      '/tmp',
+      'postgres://a:b#c@h/d',
+      'postgres://h:99999',
+    ],
     ['REGISTRY_DATABASE_CONNECTIONS', '0', '501', 'many'],
     ['REGISTRY_READ_DATABASE_URL', 'standby:5432', 'postgres://one two'],
     ['REGISTRY_PREPARE_STATEMENTS', 'yes', '1'],
@@ -95,6 +102,14 @@ describe('The configuration', () => {
           assert.ok(!words.includes(value))
       }
     })
+
+  it('takes a DATABASE_URL in every form of the driver, and repeats none of a bad one', () => {
+    for (const rest of ['a:b%23c@h:5432/d', 'a:b@/d?host=/run/postgresql', '/d?host=/run', 'h'])
+      assert.ok(readConfig({ DATABASE_URL: `postgres://${rest}` }).databaseUrl)
+    const words = complaint({ DATABASE_URL: 'postgres://registry:my#secret@h/d' })
+    assert.match(words, /DATABASE_URL is no URL: .*%23 for #/)
+    assert.doesNotMatch(words, /my|secret/)
+  })
 
   it('names everything that is wrong at once', () => {
     const words = complaint({ PORT: 'x', REGISTRY_RATE_LIMIT: 'x', HOST: '0.0.0.0' })

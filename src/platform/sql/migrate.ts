@@ -54,14 +54,20 @@ export async function migrate(
 /** Which kind each table is of, as the version with these migrations has it. */
 const placesBeside = (folder: URL) => new URL('../scale-out/distribute.sql', folder)
 
-/** Usernames, email addresses and filters match in any letter case, beyond A to Z too. */
+/**
+ * Names are of all letters there are; usernames, email addresses and filters match in any case of
+ * them, beyond A to Z too.
+ */
 async function refuseLocale(client: pg.Client) {
-  const { rows } = await client.query(`select lower('Ä') = 'ä' as folds`)
-  if (!rows[0].folds)
-    throw new Error(
-      'The database knows letter case for A to Z only. Create it with a UTF-8 locale such as ' +
-        "C.UTF-8: create database … template template0 encoding 'UTF8' lc_ctype 'C.UTF-8';",
-    )
+  const { rows } = await client.query(`
+    select current_setting('server_encoding') as encoding, lower('Ä') = 'ä' as folds`)
+  const { encoding, folds } = rows[0]
+  if (encoding === 'UTF8' && folds) return
+  const lack = folds ? `takes the letters of ${encoding} only` : 'knows letter case for A to Z only'
+  throw new Error(
+    `The database ${lack}. Create it with a UTF-8 locale such as C.UTF-8: create database … ` +
+      "template template0 encoding 'UTF8' lc_ctype 'C.UTF-8';",
+  )
 }
 
 /** The names of the migrations that a database still lacks; for `cli check`. */
