@@ -70,6 +70,10 @@ const conflicts = {
 
 type OwnWords = { 400?: Words; 403?: Words; 404?: Words; 409?: Words }
 
+const cannotWait = {
+  approval_needed: 'A rule lets this wait for approval, and an import or file cannot wait.',
+}
+
 /** What only some resources refuse with, by the first part of their path. */
 const byResource = {
   BizEntity: {
@@ -158,7 +162,7 @@ const byResource = {
       password_wrong: 'The password of the document is another.',
     },
     404: { no_file: 'The document has no file yet.' },
-    409: { has_file: 'The document has a file already.' },
+    409: { ...cannotWait, has_file: 'The document has a file already.' },
   },
   Report: {
     400: { invalid_period: 'The period ends before it begins.' },
@@ -178,7 +182,7 @@ const byResource = {
   },
   Import: {
     409: {
-      approval_needed: 'A rule lets this wait for approval, and an import or file cannot wait.',
+      ...cannotWait,
       same_file: 'The file was imported before; again takes it once more.',
       not_complete: 'The import is not done yet.',
       no_errors: 'No row was refused.',
