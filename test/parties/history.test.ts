@@ -66,6 +66,41 @@ describe('The history of an entity', () => {
     assert.equal(last.operation, 'PUT /PaymentDetail')
   })
 
+  it('has what its persons and organisations have and had, and who is associated', async () => {
+    const { productID } = await newFund(service)
+    const phone = [{ communicationTypeID: 2, name: '0400 000 000' }]
+    const organisation = {
+      name: 'Company',
+      addresses: [{ addressLine: '1 Old Street' }],
+      associatedPersons: [{ person: { firstName: 'Director', communications: phone } }],
+    }
+    const parties = [{ person: { firstName: 'Ann', communications: phone } }, { organisation }]
+    const made = only(
+      await service.admin.post('/BizEntity', entityOf(productID, { bizEntityParties: parties })),
+    )
+    const [{ person }, { organisation: company }] = made.bizEntityParties
+    const [{ person: director }] = company.associatedPersons
+    for (const [contact] of [person.communications, director.communications]) {
+      only(await service.admin.put('/Communication', { ...contact, name: '0411 111 111' }))
+      const { communicationID } = contact
+      await service.admin.delete(`/Communication?CommunicationID=${communicationID}`)
+    }
+    await service.admin.delete(`/Address?AddressID=${company.addresses[0].addressID}`)
+    only(await service.admin.put('/Person', { personID: director.personID, firstName: 'Dora' }))
+    assert.deepEqual(
+      (await history(made.bizEntityID)).map(({ operation }: { operation: string }) => operation),
+      [
+        'POST /BizEntity',
+        'PUT /Communication',
+        'DELETE /Communication',
+        'PUT /Communication',
+        'DELETE /Communication',
+        'DELETE /Address',
+        'PUT /Person',
+      ],
+    )
+  })
+
   it('is of an entity that the caller may see', async () => {
     const [mine, theirs] = [await newFund(service), await newFund(service)]
     const { bizEntityID } = only(await service.admin.post('/BizEntity', entityOf(theirs.productID)))

@@ -46,24 +46,30 @@ export type HistoryQuery = Static<typeof HistoryQuery>
 
 const changeColumns = columns(EntityChange, 'a', { resourceID: 'o.id', changes: 'n.changes' })
 
-/** What the entity has of a kind, itself or through its parties, each by an index. */
+/** What the entity, or one of its parties, has or had of a kind, each by an index. */
 const ownedBy = (resource: string, table: string) =>
   raw(`
   select '${resource}', t.${table}_id, true from ${table} t
   where t.biz_entity_id = (select id from own)
-  union select '${resource}', t.${table}_id, p.is_now from party p join ${table} t using (person_id)
-  union select '${resource}', t.${table}_id, p.is_now
-  from party p join ${table} t using (organisation_id)
   union select '${resource}', v.record_id, false from record_version v
-  where v.table_name = '${table}' and (v.image ->> 'biz_entity_id')::int = (select id from own)`)
+  where v.table_name = '${table}' and (v.image ->> 'biz_entity_id')::int = (select id from own)
+  union ${ownedThrough('person_id', resource, table)}
+  union ${ownedThrough('organisation_id', resource, table)}`)
+
+const ownedThrough = (owner: string, resource: string, table: string) => `
+  select '${resource}', t.${table}_id, p.is_now from party p join ${table} t using (${owner})
+  union select '${resource}', v.record_id, false
+  from party p join record_version v
+    on v.table_name = '${table}' and (v.image ->> '${owner}')::int = p.${owner}`
 
 /**
  * Everything that is or was the entity's, by resource and id, and whether it is so now: also what
- * was deleted or unlinked since, of which the versions tell.
+ * was deleted or unlinked since, of which the versions tell. Of an organisation they do not tell
+ * whom it had: those whom it has count.
  */
 const belonging = (id: number) => sql`
   with own as (select ${id}::int as id),
-  party as (
+  named as (
     select person_id, organisation_id, true as is_now from biz_entity_party
     where biz_entity_id = (select id from own)
     union
@@ -71,6 +77,11 @@ const belonging = (id: number) => sql`
     from record_version
     where table_name = 'biz_entity_party'
       and (image ->> 'biz_entity_id')::int = (select id from own)),
+  party as (
+    select * from named
+    union
+    select a.person_id, null, n.is_now
+    from named n join organisation_person a using (organisation_id)),
   record (resource, id, is_now) as (
     select 'BizEntity', id::bigint, true from own
     union select 'Person', person_id, is_now from party where person_id is not null
