@@ -57,6 +57,17 @@ export const soleProduct = ([first, ...rest]: readonly Showing[]): number | unde
   rest.every(({ productID }) => productID === first?.productID) ? first?.productID : undefined
 
 /**
+ * Where a change of records is told: the product of its audit record, and an event for each product
+ * in which they show, since who sees one hears of that alone.
+ */
+export function toldIn(showing: readonly Showing[], ids: readonly number[]) {
+  const products = [...new Set(showing.map(({ productID }) => productID))]
+  const productID = soleProduct(showing)
+  if (products.length === 0) return { productID }
+  return { productID, shares: products.map((one) => ({ productID: one, ids })) }
+}
+
+/**
  * Moves updatedDateFull: something in the nested structure of these entities changed. The clock is
  * read here, under their locks, so that the date of an entity never goes back.
  */

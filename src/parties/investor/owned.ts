@@ -1,17 +1,18 @@
-import sql, { raw } from 'sql-template-tag'
+import sql, { join, raw } from 'sql-template-tag'
 import type { TSchema } from 'typebox'
 import type { Actor } from '../../platform/actor.ts'
 import { type Problem, Refusal, refuseAll } from '../../platform/refusal.ts'
 import { changesBetween, masked, recordOf } from '../../platform/shape/mask.ts'
 import { type ItemPath, inside } from '../../platform/shape/path.ts'
+import { sharesOf } from '../../platform/sql/event.ts'
 import type { Sql, Tx } from '../../platform/sql/handle.ts'
 import { identify, identifyAll, namesAny, type Reference } from '../../platform/sql/identify.ts'
 import { planFor } from '../../platform/sql/plan.ts'
 import { nothingLeft, render } from '../../platform/sql/render.ts'
 import { lostRace, newIDs, type Row, rowColumns, rowFrom } from '../../platform/sql/rows.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
-import { type Owner, ownerKinds } from './identities.ts'
-import { lockOwners, soleProduct, touch } from './locks.ts'
+import { columnOfOwner, type Owner, type OwnerKind, ownerKinds } from './identities.ts'
+import { lockOwners, type Showing, soleProduct, toldIn, touch } from './locks.ts'
 import { fixedExternal, keepExternal } from './nested.ts'
 import {
   lookingAt,
@@ -51,7 +52,8 @@ export async function createOwned(
   await touch(tx, showing)
   const answer = await render(tx, kind.select(among(kind, ids!), actor))
   const changes = masked({ items: schema } as TSchema, inputs)
-  return { ...answer, ids: ids!, productID: soleProduct(showing), changes }
+  const told = isOfSeveral(showing) ? await toldByOwner(tx, kind, ids!) : toldIn(showing, ids!)
+  return { ...answer, ids: ids!, ...told, changes }
 }
 
 export async function updateOwned(
@@ -73,8 +75,8 @@ export async function updateOwned(
   if (changed) await touch(tx, showing)
   const after = await look()
   const changes = changesBetween(record, before.stored.json, after.stored.json)
-  const productID = soleProduct(showing)
-  return { ...after.seen, ids: [id], productID, before: before.seen.json, changes }
+  const told = toldIn(showing, [id])
+  return { ...after.seen, ids: [id], ...told, before: before.seen.json, changes }
 }
 
 export async function deleteOwned(
@@ -92,8 +94,36 @@ export async function deleteOwned(
   await plan.write(tx)
   await touch(tx, showing)
   const changes = { deleted: masked(record, recordOf(before.json)) }
-  const productID = soleProduct(showing)
-  return { ...nothingLeft, ids: [id], productID, before: before.json, changes }
+  return { ...nothingLeft, ids: [id], ...toldIn(showing, [id]), before: before.json, changes }
+}
+
+const isOfSeveral = (showing: readonly Showing[]) =>
+  soleProduct(showing) === undefined && showing.length > 0
+
+/** What shows a record, by the kind of its owner. */
+const shownBy: Record<OwnerKind, string> = {
+  bizEntity: 'biz_entity',
+  person: 'person_shown',
+  organisation: 'biz_entity_party',
+}
+
+/** Where records that show in several products are told: each where its own owner is shown. */
+async function toldByOwner(tx: Tx, { table, owners }: OwnedKind, ids: readonly number[]) {
+  const key = raw(`t.${table.key}`)
+  const shown = owners.map(
+    (owner) => sql`
+      select ${key} as id, s.biz_entity_id from ${raw(table.name)} t
+      join ${raw(shownBy[owner])} s using (${raw(columnOfOwner(owner))})
+      where ${key} = any(${ids}::int[])`,
+  )
+  const placed = await tx.query<{ productID: number; id: number }>(sql`
+    select distinct e.product_id as "productID", r.id
+    from (${join(shown, ' union ')}) r join biz_entity e using (biz_entity_id)
+    order by e.product_id, r.id`)
+  const seen = new Set(placed.map(({ id }) => id))
+  const others = ids.filter((id) => !seen.has(id))
+  const elsewhere = others.length > 0 ? [{ productID: undefined, ids: others }] : []
+  return { shares: [...sharesOf(placed), ...elsewhere] }
 }
 
 const among = ({ table }: OwnedKind, ids: readonly number[]) =>

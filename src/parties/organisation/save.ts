@@ -20,7 +20,7 @@ import {
   sealedIn,
   type Use,
 } from '../investor/linked.ts'
-import { lockEntitiesShowing, lockOwners, soleProduct, touch } from '../investor/locks.ts'
+import { lockEntitiesShowing, lockOwners, toldIn, touch } from '../investor/locks.ts'
 import { visibleOrganisation } from '../investor/scope.ts'
 import { planOwned, planPersons } from '../person/plan.ts'
 import { personTable } from '../person/sql.ts'
@@ -82,8 +82,8 @@ export async function updateOrganisation(
     ...sealedIn(persons.values()),
   }
   const doubts = doubtsAbout(OrganisationUpdate, [input])
-  const productID = soleProduct(showing)
-  return { ...after, ...doubts, ids: [id], productID, before: before.json, changes }
+  const told = toldIn(showing, [id])
+  return { ...after, ...doubts, ids: [id], ...told, before: before.json, changes }
 }
 
 type Planned = {

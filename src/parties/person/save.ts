@@ -14,7 +14,7 @@ import { communicationKind } from '../communication/sql.ts'
 import { doubtsAbout } from '../investor/doubts.ts'
 import { personParameter, personReference } from '../investor/identities.ts'
 import { sealedChanges, type Use } from '../investor/linked.ts'
-import { lockEntitiesShowing, lockOwners, soleProduct, touch } from '../investor/locks.ts'
+import { lockEntitiesShowing, lockOwners, toldIn, touch } from '../investor/locks.ts'
 import { visiblePerson } from '../investor/scope.ts'
 import type { Vault } from '../sealed/vault.ts'
 import { planOwned, planPersons } from './plan.ts'
@@ -66,8 +66,8 @@ export async function updatePerson(
   }
   const doubts = doubtsAbout(PersonReplacement, [input])
   const message = ['The person is updated.', doubts.message].filter(Boolean).join(' ')
-  const productID = soleProduct(showing)
-  return { ...after, message, ids: [id], productID, before: before.json, changes }
+  const told = toldIn(showing, [id])
+  return { ...after, message, ids: [id], ...told, before: before.json, changes }
 }
 
 /** What many rely on is not changed from the side (4.9); through an entity it still can be. */

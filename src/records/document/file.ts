@@ -38,7 +38,7 @@ export async function replaceFile(tx: Tx, actor: Actor, input: Upload): Promise<
 
 const noFile = () => notFound('no_file', 'The document has no file yet; upload one with POST.')
 
-async function setFile(tx: Tx, { id, productID }: Found, file: Upload): Promise<Written> {
+async function setFile(tx: Tx, { id, toldIn }: Found, file: Upload): Promise<Written> {
   const { fileName, contentType, size, sha256 } = file
   await tx.query(sql`
     update document set file_name = ${fileName}, content_type = ${contentType},
@@ -50,7 +50,7 @@ async function setFile(tx: Tx, { id, productID }: Found, file: Upload): Promise<
     json: JSON.stringify({ documentID: id, ...changes }),
     recordCount: 1,
     ids: [id],
-    productID: productID ?? undefined,
+    productID: toldIn ?? undefined,
     changes,
   }
 }

@@ -31,6 +31,7 @@ export const inBody: Naming = {
 export type Found = {
   id: number
   productID: number | null
+  toldIn: number | null
   isPublic: boolean
   passwordHash: string | null
   fileName: string | null
@@ -40,11 +41,27 @@ export type Found = {
   fileDate: string | null
 }
 
+/** The product whose readers hear of a document d: its own or its entity's, where they are one. */
+const heardIn = sql`(
+  select case when count(distinct o.product_id) = 1 then min(o.product_id) end
+  from (
+    select d.product_id
+    union all
+    select e.product_id from biz_entity e where e.biz_entity_id = d.biz_entity_id) o)`
+
 const found = sql`
-  select d.document_id as id, d.product_id as "productID", d.is_public as "isPublic",
+  select d.document_id as id, d.product_id as "productID", ${heardIn} as "toldIn",
+    d.is_public as "isPublic",
     d.password_hash as "passwordHash", d.file_name as "fileName", d.content_type as "contentType",
     d.file_size as size, d.file_sha256 as sha256, d.file_date as "fileDate"
   from document d`
+
+/** The same of one that was written just now. */
+export async function toldIn({ query }: Sql, id: number): Promise<number | undefined> {
+  const [row] = await query<{ productID: number | null }>(sql`
+    select ${heardIn} as "productID" from document d where d.document_id = ${id}`)
+  return row?.productID ?? undefined
+}
 
 /** Everything a document d belongs to is the caller's to see. */
 export const visible = (actor: Actor): Fragment =>

@@ -13,7 +13,7 @@ import { queueJob } from '../../platform/sql/queue.ts'
 import { nothingLeft, render } from '../../platform/sql/render.ts'
 import { defineTable, loadRows, put, rowFrom } from '../../platform/sql/rows.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
-import { type Found, inQuery, lockDocument, lockReplaced } from './find.ts'
+import { type Found, inQuery, lockDocument, lockReplaced, toldIn } from './find.ts'
 import {
   Document,
   DocumentInput,
@@ -39,7 +39,7 @@ export async function createDocument(tx: Tx, actor: Actor, input: DocumentInput)
   )
   const id = await put(tx, documentTable, undefined, row)
   const changes = masked(DocumentInput, input)
-  const { productID } = owners
+  const productID = await toldIn(tx, id)
   return { ...(await renderDocument(tx, id)), ids: [id], productID, changes }
 }
 
@@ -50,8 +50,7 @@ export async function updateDocument(
   input: DocumentUpdate,
 ): Promise<Written> {
   const owners = await ownersOf(tx, actor, input)
-  const { productID } = owners
-  const { id, passwordHash } = await lockReplaced(tx, actor, input, productID)
+  const { id, passwordHash } = await lockReplaced(tx, actor, input, owners.productID)
   const before = await renderDocument(tx, id)
   const { password } = input
   const hash = password === undefined ? passwordHash : password && (await hashPassword(password))
@@ -67,18 +66,20 @@ export async function updateDocument(
     ...changesBetween(Document, before.json, after.json),
     ...(password !== undefined && { password: '***' }),
   }
+  const productID = await toldIn(tx, id)
   return { ...after, ids: [id], productID, before: before.json, changes }
 }
 
 export async function deleteDocument(tx: Tx, actor: Actor, key: DocumentKey): Promise<Written> {
   const document = await lockDocument(tx, actor, inQuery, key)
   await refuseHeld(tx, [document.id])
-  const { id, productID } = document
+  const { id } = document
   const before = await renderDocument(tx, id)
   await tx.query(sql`delete from document where document_id = ${id}`)
   await letGo(tx, document)
   const changes = { deleted: recordOf(before.json) }
-  const told = { ids: [id], productID: productID ?? undefined, before: before.json, changes }
+  const productID = document.toldIn ?? undefined
+  const told = { ids: [id], productID, before: before.json, changes }
   return { ...nothingLeft, ...told }
 }
 

@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import type { Client } from '../support/client.ts'
+import { feedEnd, readEvents } from '../support/events.ts'
+import { entityOf } from '../support/investors.ts'
+import { all, newProduct, only } from '../support/ledger.ts'
+import { type Service, startService } from '../support/service.ts'
+
+let service: Service
+let mine: number
+let theirs: number
+let client: Client
+let other: Client
+before(async () => {
+  service = await startService()
+  const permissions = ['Event.Read', 'Document.Read', 'Address.Read', 'Person.Read', 'Audit.Read']
+  mine = (await newProduct(service)).productID
+  theirs = (await newProduct(service)).productID
+  client = await service.userWith({ permissions, productIDs: [mine] })
+  other = await service.userWith({ permissions, productIDs: [theirs] })
+})
+after(() => service.stop())
+
+const add = async (productID: number, more: object = {}) =>
+  only(await service.admin.post('/BizEntity', entityOf(productID, more)))
+
+/** What each of the two hears of what is done: types and ids. */
+async function heard(work: () => Promise<unknown>): Promise<string[][]> {
+  const start = await feedEnd(service.admin)
+  await work()
+  await feedEnd(service.admin)
+  const events = await Promise.all([client, other].map((one) => readEvents(one, { After: start })))
+  return events.map((read) => read.events.map(({ type, ids }) => `${type} ${ids}`))
+}
+
+describe('Who sees one product', () => {
+  it('hears of the documents of its investors, and finds them in the trail', async () => {
+    const { bizEntityID } = await add(mine)
+    let documentID = 0
+    const [own, others] = await heard(async () => {
+      const about = { documentTypeID: 1, bizEntityID, name: 'Form' }
+      documentID = all(await service.admin.post('/Document', about)).documentID
+      await service.admin.put('/Document', { ...about, documentID, name: 'Other form' })
+      await service.admin.delete(`/Document?DocumentID=${documentID}`)
+    })
+    const told = ['created', 'updated', 'deleted'].map((what) => `document.${what} ${documentID}`)
+    assert.deepEqual([own, others], [told, []])
+    const trail = await client.get(`/Audit?Resource=Document&ResourceID=${documentID}`)
+    assert.equal(trail.recordCount, 3)
+  })
+
+  it('hears of what is shared with others, and of a list of their own part', async () => {
+    const { bizEntityID, bizEntityParties } = await add(mine)
+    const [{ personID }] = bizEntityParties
+    const neighbour = await add(theirs)
+    await add(theirs, { bizEntityParties: [{ personID }] })
+    const loose = only(await service.admin.post('/Person', { firstName: 'Nobody' }))
+    const owners = [
+      { personID },
+      { bizEntityID },
+      { bizEntityID: neighbour.bizEntityID },
+      { personID: loose.personID },
+    ]
+    let ids: number[] = []
+    const [own, others] = await heard(async () => {
+      const made = all(await service.admin.post('/Address', owners))
+      ids = made.map(({ addressID }: { addressID: number }) => addressID)
+      only(await service.admin.put('/Address', { ...made[0], suburb: 'Other' }))
+      await service.admin.delete(`/Address?AddressID=${ids[0]}`)
+    })
+    const [shared, ours, foreign] = ids
+    const rest = [`address.updated ${shared}`, `address.deleted ${shared}`]
+    assert.deepEqual(own, [`address.created ${shared},${ours}`, ...rest])
+    assert.deepEqual(others, [`address.created ${shared},${foreign}`, ...rest])
+  })
+})
