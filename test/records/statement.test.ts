@@ -106,6 +106,26 @@ describe('The franking credit', () => {
   })
 })
 
+describe('The address of an investor who has none', () => {
+  it('is that of the primary contact, in letters and in the register', async () => {
+    const party = (addressLine: string, more: object = {}) => ({
+      person: { ...quoted.person, addresses: [{ addressTypeID: 8, addressLine }] },
+      ...more,
+    })
+    const nominee = party('8 Nominee Street', { isAuthorisedNominee: true })
+    const contact = party('9 Contact Street', { isPrimaryContact: true })
+    const { bizEntityID } = await investor(service, fund, [nominee, contact], { name: 'Bo Lee' })
+    const letter = await textOf({ reportTypeID: 7, bizEntityID })
+    has(letter, '9 Contact Street')
+    assert.doesNotMatch(letter, /Nominee/)
+    const { productID } = fund
+    const made = await fileOf(service.admin, { reportTypeID: 1, productID, format: 'json' })
+    const register = made.toString()
+    has(register, '9 Contact Street')
+    assert.doesNotMatch(register, /Nominee/)
+  })
+})
+
 describe('What a PDF cannot print', () => {
   it('is told of, in letters and in registers; headings and figures are never cut', async () => {
     const { productID, ...other } = await taxingFund(service)

@@ -2,6 +2,7 @@ import sql, { raw } from 'sql-template-tag'
 import { counts } from '../../ledger/biz-transaction/kinds.ts'
 import { lookups } from '../../platform/lookup/lookups.ts'
 import type { Snapshot } from '../../platform/sql/handle.ts'
+import { addressThatCounts } from '../statement/parts.ts'
 import { aboutProduct, asAt } from './about.ts'
 import { className, positionsOf, withOwners } from './positions.ts'
 import type { Subject } from './subject.ts'
@@ -17,25 +18,14 @@ const columns: Column[] = [
   { key: 'units', title: 'Units', kind: 'number', width: 14, decimals: 4, total: 'class' },
 ]
 
-const { Postal, Physical } = lookups.AddressType
 const { Individual } = lookups.BizEntityType
 
-/** Of the entity e: its own address, else that of one of its parties; a postal one first. */
+/** The address of the entity e, in one line. */
 export const addressOfEntity = sql`
   select concat_ws(', ', nullif(x.above_address_line, ''), nullif(x.address_line, ''),
     nullif(concat_ws(' ', x.suburb, x.state_code, x.postcode), ''), nullif(x.country_code, ''))
     as address
-  from (
-    select 1 as place, x.* from address x where x.biz_entity_id = e.biz_entity_id
-    union all
-    select 2, x.* from biz_entity_party p join address x on x.person_id = p.person_id
-    where p.biz_entity_id = e.biz_entity_id
-    union all
-    select 3, x.* from biz_entity_party p join address x on x.organisation_id = p.organisation_id
-    where p.biz_entity_id = e.biz_entity_id) x
-  order by x.place, case x.address_type_id when ${Postal} then 1 when ${Physical} then 2 else 3 end,
-    x.address_id
-  limit 1`
+  ${raw(addressThatCounts)}`
 
 /**
  * What a member is looked up by: of a person the surname, of anybody else the name. Of two people

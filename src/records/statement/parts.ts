@@ -30,7 +30,26 @@ export const kindOfComponent = raw(`coalesce(
     .map(([name, kind]) => `when '${name}' then '${kind}'`)
     .join(' ')} end)`)
 
-/** The entity's own address, else that of a party; a postal one first. As lines. */
+const contactFirst = 'case when y.is_primary_contact then 2 else 3 end as place'
+
+/**
+ * The address x that counts for the entity e: its own, else that of the primary contact, else that
+ * of another party; of each a postal one first.
+ */
+export const addressThatCounts = `
+  from (
+    select 1 as place, x.* from address x where x.biz_entity_id = e.biz_entity_id
+    union all
+    select ${contactFirst}, x.* from biz_entity_party y join address x on x.person_id = y.person_id
+    where y.biz_entity_id = e.biz_entity_id
+    union all
+    select ${contactFirst}, x.*
+    from biz_entity_party y join address x on x.organisation_id = y.organisation_id
+    where y.biz_entity_id = e.biz_entity_id) x
+  order by x.place, case x.address_type_id when ${Postal} then 1 when ${Physical} then 2 else 3 end,
+    x.address_id limit 1`
+
+/** As lines. */
 const address = `
   select array_remove(array[nullif(trim(x.above_address_line), ''),
     nullif(trim(x.address_line), ''),
@@ -38,14 +57,7 @@ const address = `
     case when x.country_code not in ('AU', 'AUS') then coalesce((
       select l.name from lookup l where l.category = 'Country'
         and x.country_code in (l.code, l.description) limit 1), x.country_code) end], null) as lines
-  from (
-    select 1 as place, x.* from address x where x.biz_entity_id = e.biz_entity_id
-    union all
-    select 2, x.* from biz_entity_party y join address x
-      on x.person_id = y.person_id or x.organisation_id = y.organisation_id
-    where y.biz_entity_id = e.biz_entity_id) x
-  order by x.place, case x.address_type_id when ${Postal} then 1 when ${Physical} then 2 else 3 end,
-    x.address_id limit 1`
+  ${addressThatCounts}`
 
 /** The e-mail address of the entity, else that of the primary contact, else of any party. */
 const email = `
