@@ -1,6 +1,7 @@
-import sql, { empty, raw } from 'sql-template-tag'
+import sql, { empty, join, raw } from 'sql-template-tag'
 import type { Actor } from '../../platform/actor.ts'
 import { lookups } from '../../platform/lookup/lookups.ts'
+import { bytesColumn } from '../../platform/sql/bytes.ts'
 import { insertEventRows } from '../../platform/sql/event.ts'
 import { type Form, filled, filledOnce, keptForms } from '../../platform/sql/form.ts'
 import type { Fragment, Once, Tx } from '../../platform/sql/handle.ts'
@@ -9,9 +10,18 @@ import { arrayOfRecords } from '../../platform/sql/render.ts'
 import { insertKeyRows, tryKey } from '../../platform/sql/retry-keys.ts'
 import { insertAuditRows, type Outcome } from '../../platform/sql/unit-of-work.ts'
 import { unimpeded } from './figures.ts'
+import type { PostingRequest } from './item.ts'
 import type { Naming } from './naming.ts'
-import { type Asked, type AtOnce, columns, type Row, rowOf, rowsOf } from './posting-rows.ts'
-import { arrayOf, later, type Shape, singly, together } from './resolve-at-once.ts'
+import {
+  type Asked,
+  type AtOnce,
+  type Row,
+  requestRow,
+  requestTypes,
+  rowOf,
+  typesOf,
+} from './posting-rows.ts'
+import { givenOf, later, type Shape, singles } from './resolve-at-once.ts'
 import { writtenRows } from './sql.ts'
 import { appending, appendingOnePerAccount, closingsAfter, heldBy } from './units.ts'
 
@@ -29,16 +39,17 @@ export async function postAtOnce(
   naming: Naming,
   requests: readonly AtOnce[],
 ): Promise<Map<number, Outcome>> {
-  const rows = await once<{ request: number; json: string; count: number }>(
-    statement(actor, naming, requests),
-  )
+  const rows = await once<Told>(statement(actor, naming, requests))
   return new Map(
-    rows.map(({ request, json, count }) => [
+    rows.map(({ request, json, recordCount, [bytesColumn]: bytes = json! }) => [
       request,
-      { answer: { json, recordCount: count }, replayed: false },
+      { answer: { json: bytes, recordCount }, replayed: false },
     ]),
   )
 }
+
+/** The answer to a request: of an array bytes, of a posting a text. */
+type Told = { request: number; recordCount: number; json?: string; [bytesColumn]?: Buffer }
 
 /** A posting that was written, by its place in the list. */
 export type Appended = { place: number; productID: number; id: number }
@@ -50,20 +61,29 @@ export type Appended = { place: number; productID: number; id: number }
  */
 export function appendAtOnce(actor: Actor, naming: Naming, list: readonly Asked[]) {
   const rows = list.map(rowOf)
-  const shape = shapeOf(actor, naming, rows)
+  const shape = shapeOf(actor, naming, rows, true)
   const statement = filledOnce(appendOf(shape), valuesOf(actor, shape, rows))
   return (tx: Tx) => tx.query<Appended>(statement)
 }
 
 const formOf = keptForms()
-const keyOf = ({ naming, used, hasRepeats, isScoped }: Shape) =>
-  `${naming.account} ${naming.investment} ${naming.product} ${used} ${hasRepeats} ${isScoped}`
+const keyOf = ({ naming, isArray, used, hasRepeats, isScoped }: Shape) =>
+  `${isArray} ${naming.account} ${naming.investment} ${naming.product} ${used} ${hasRepeats} ` +
+  `${isScoped}`
 
-function shapeOf({ productIDs }: Actor, naming: Naming, rows: readonly Row[]): Shape {
+function shapeOf(
+  { productIDs }: Actor,
+  naming: Naming,
+  rows: readonly Row[],
+  isArray: boolean,
+): Shape {
   for (const [place, row] of rows.entries()) row.place = place
   return {
     naming,
-    used: columns.filter((name) => rows.some((row) => (row[name] ?? null) !== null)),
+    isArray,
+    used: Object.keys(typesOf(isArray)).filter((name) =>
+      rows.some((row) => (row[name] ?? null) !== null),
+    ),
     hasRepeats: new Set(rows.map((row) => row.account_name)).size < rows.length,
     isScoped: productIDs !== null,
   }
@@ -73,7 +93,7 @@ function shapeOf({ productIDs }: Actor, naming: Naming, rows: readonly Row[]): S
 function valuesOf({ productIDs }: Actor, { used }: Shape, rows: readonly Row[]) {
   const arrays = arraysOf(rows, used)
   return new Map<symbol, unknown>([
-    ...used.map((name, i): [symbol, unknown] => [arrayOf[name]!, arrays[i]]),
+    ...used.map((name, i): [symbol, unknown] => [givenOf[name]!, arrays[i]]),
     [later.products, productIDs],
     [later.size, rows.length],
   ])
@@ -81,25 +101,36 @@ function valuesOf({ productIDs }: Actor, { used }: Shape, rows: readonly Row[]) 
 
 function statement(actor: Actor, naming: Naming, requests: readonly AtOnce[]): Form {
   const [{ write, request }] = requests as [AtOnce]
-  const rows = requests.flatMap(rowsOf)
-  const shape = shapeOf(actor, naming, rows)
   const isArray = request.bodies.length > 1
+  const rows = isArray
+    ? postingsOf(request)
+    : requests.flatMap((one, place) =>
+        postingsOf(one.request).map((row) => Object.assign(row, requestRow(one, place))),
+      )
+  const shape = shapeOf(actor, naming, rows, isArray)
   const isKeyed = requests.some((one) => one.write.retry)
-  const key = `${isArray} ${isKeyed} ${keyOf(shape)}`
   const values = valuesOf(actor, shape, rows)
   values.set(later.resource, write.resource).set(later.event, write.event)
+  if (isArray)
+    for (const [name, value] of Object.entries(requestRow(requests[0]!, 0)))
+      values.set(givenOf[name]!, value)
   return filled(
-    formOf(key, () => postForm(shape, isArray, isKeyed)),
+    formOf(`${isKeyed} ${keyOf(shape)}`, () => postForm(shape, isKeyed)),
     values,
   )
 }
+
+const postingsOf = ({ operation, bodies }: PostingRequest): Row[] =>
+  bodies.map((body) => rowOf({ operation, body }))
 
 /**
  * Several requests of one posting each, or one of several: the statement is made for either, since
  * to gather what is alone costs more than to write it.
  */
-const postForm = (shape: Shape, isArray: boolean, isKeyed: boolean): Form => sql`
-    with ${isArray ? together(shape) : singly(shape)},
+const postForm = (shape: Shape, isKeyed: boolean): Form => {
+  const { isArray } = shape
+  return sql`
+    with ${isArray ? asked : empty} ${singles(shape)},
     ${fit(isKeyed, isArray)}, ${locked}, ${isArray ? wholeArray : eachByItself},
     ${appendingOf(shape)}, shown as ${isArray ? raw('materialized') : empty} (${shown}),
     ${isArray ? toldTogether : toldOneByOne},
@@ -109,10 +140,21 @@ const postForm = (shape: Shape, isArray: boolean, isKeyed: boolean): Form => sql
       from told`)})
     ${isArray ? raised : empty}
     ${isKeyed ? kept : empty}
-    select request, json, count from told`
+    select request, count as "recordCount", json ${isArray ? raw(`as ${bytesColumn}`) : empty}
+    from told`
+}
+
+/** What is said once of all postings of an array. */
+const asked = sql`
+    asked as materialized (
+      select ${join(
+        Object.entries(requestTypes).map(
+          ([name, type]) => sql`${givenOf[name]}::${raw(type)} as ${raw(name)}`,
+        ),
+      )}),`
 
 const appendOf = (shape: Shape): Fragment => sql`
-    with ${together(shape)},
+    with ${singles(shape)},
     ${fit(false, true)}, ${locked}, ${numbered('ready', empty)}, ${appendingOf(shape)}
     select place, product_id as "productID", id from ready`
 
@@ -123,8 +165,9 @@ const appendingOf = ({ hasRepeats }: Shape) =>
 const raised = sql`,
     raised as (${insertEventRows(sql`
       select ${later.event}::text, ${later.resource}::text, product_id,
-        array_agg(biz_transaction_id order by place), null::json, user_id
-      from shown group by product_id, user_id`)})`
+        array_agg(biz_transaction_id order by place), null::json,
+        (select user_id from asked)
+      from shown group by product_id`)})`
 
 const isUnimpeded = unimpeded('s')
 /** As many digits as figures may have before the point. */
@@ -132,11 +175,15 @@ const limit = raw('1e18')
 
 /** Of a priced posting what is written and told: to carry a column costs in every step. */
 const carried = raw(
-  `s.place, s.request, s.product_id, s.account_id, s.investment_id, s.type_id, s.external_id,
+  `s.place, s.product_id, s.account_id, s.investment_id, s.type_id, s.external_id,
       s.transaction_date, s.unit_price, s.own_amount, s.own_quantity, s.charge, s.rate, s.comment,
-      s.made_by_quantity, s.user_id, s.username, s.operation, s.request_id, s.changes, s.key,
-      s.fingerprint, s.external_account_id, s.account_number, s.biz_entity_name,
+      s.made_by_quantity, s.external_account_id, s.account_number, s.biz_entity_name,
       s.external_product_id, s.external_investment_id, s.security_code, s.investment_title`,
+)
+const carriedOfRequest = raw(
+  Object.keys(requestTypes)
+    .map((name) => `, s.${name}`)
+    .join(''),
 )
 
 /**
@@ -148,7 +195,7 @@ const carried = raw(
  */
 const fit = (isKeyed: boolean, isArray: boolean) => sql`
     fit as (
-      select ${carried}, l.version, l.account_at, h.*
+      select ${carried} ${isArray ? empty : carriedOfRequest}, l.version, l.account_at, h.*
       from ${isArray ? fencedOff : raw('single')} s
       cross join lateral (
         select ctid as account_at, xmin as version, last_date from ledger_account
@@ -161,14 +208,18 @@ const fit = (isKeyed: boolean, isArray: boolean) => sql`
           where h.product_id = s.product_id and h.investment_id = s.investment_id))
         and (s.external_id is null or not exists (select 1 from biz_transaction b
           where b.product_id = s.product_id and b.external_biz_transaction_id = s.external_id))
-        ${isKeyed ? keyIsFree : empty})`
+        ${isKeyed ? keyIsFree(isArray) : empty})`
 
 const fencedOff = raw('(select * from single offset 0)')
 const heldAt = raw(', h.ctid as held_at')
 
-const keyIsFree = sql`
-        and (s.key is null or (${tryKey('s')} and not exists (
-          select 1 from idempotency k where k.user_id = s.user_id and k.key = s.key)))`
+const keyIsFree = (isArray: boolean) =>
+  isArray ? sql`and (select ${isFree('a')} from asked a)` : sql`and ${isFree('s')}`
+const isFree = (alias: string) => {
+  const s = raw(alias)
+  return sql`(${s}.key is null or (${tryKey(alias)} and not exists (
+          select 1 from idempotency k where k.user_id = ${s}.user_id and k.key = ${s}.key)))`
+}
 
 /**
  * Of the accounts those that nobody holds; in any order, since who waits for none cannot be waited
@@ -245,14 +296,13 @@ const toldOneByOne = sql`
 
 const toldTogether = sql`
     told as materialized (
-      select 0 as request, max(user_id) as user_id, count(*)::int as count,
-        case when min(product_id) = max(product_id) then min(product_id) end as product_id,
-        null::bigint as resource_id,
-        array_agg(biz_transaction_id order by place) as resource_ids,
-        ${arrayOfRecords(raw('shown'), ' order by place')} as json, max(username) as username,
-        max(operation) as operation, max(request_id) as request_id, max(changes) as changes,
-        max(key) as key, max(fingerprint) as fingerprint
-      from shown having count(*) > 0)`
+      select a.*, t.* from asked a cross join (
+        select count(*)::int as count,
+          case when min(product_id) = max(product_id) then min(product_id) end as product_id,
+          null::bigint as resource_id,
+          array_agg(biz_transaction_id order by place) as resource_ids,
+          ${arrayOfRecords(raw('shown'), ' order by place')} as json
+        from shown having count(*) > 0) t)`
 
 const kept = sql`,
     kept as (${insertKeyRows(raw('told'))})`

@@ -9,10 +9,9 @@ import { type Body, legsOf } from './legs.ts'
 /** A request that is posted at once, and what is told of it. */
 export type AtOnce = { write: Write; request: PostingRequest }
 
-/** What the statement of postings at once is given of each, by column. */
-export const types = {
+/** What the statement of postings at once is given of each posting, by column. */
+const postingTypes = {
   place: 'int',
-  request: 'int',
   type_id: 'smallint',
   account_name: '',
   investment_name: '',
@@ -28,8 +27,12 @@ export const types = {
   external_id: 'text',
   comment: 'text',
   made_by_quantity: 'boolean',
+}
+
+/** And of each request. */
+export const requestTypes = {
+  request: 'int',
   user_id: 'int',
-  // What the audit record tells of a request stands with its first posting.
   username: 'text',
   operation: 'text',
   request_id: 'text',
@@ -38,7 +41,13 @@ export const types = {
   fingerprint: 'text',
 }
 
-export const columns: readonly string[] = Object.keys(types)
+type Types = Readonly<Record<string, string>>
+const allTypes: Types = { ...postingTypes, ...requestTypes }
+
+/** Of an array what is said of the request is given once; else with the posting that it is. */
+export const typesOf = (isArray: boolean): Types => (isArray ? postingTypes : allTypes)
+
+export const columns: readonly string[] = Object.keys(allTypes)
 
 export type Row = Record<string, string | number | boolean | null | undefined>
 
@@ -51,8 +60,6 @@ export function rowOf({ operation, body }: Asked): Row {
   const leg = legsOf(operation, body)[0]! // these operations have one
   return {
     place: 0, // among all; see at-once.ts
-    request: null,
-    user_id: null,
     type_id: leg.typeID,
     account_name: valued(nameOf(accountReference, body)),
     investment_name: valued(nameOf(investmentReference, body)),
@@ -71,20 +78,14 @@ export function rowOf({ operation, body }: Asked): Row {
   }
 }
 
-/** Those of a request, by its place among them; what is told of it stands with the first. */
-export const rowsOf = ({ write, request: { operation, bodies } }: AtOnce, request: number): Row[] =>
-  bodies.map((body, i) => {
-    const row = rowOf({ operation, body })
-    row.request = request
-    row.user_id = write.userID
-    return i === 0 ? Object.assign(row, toldOnce(write, bodies)) : row
-  })
-
-const toldOnce = (write: Write, bodies: readonly Body[]) => ({
+/** What is said of a request, by its place among all. */
+export const requestRow = ({ write, request }: AtOnce, place: number): Row => ({
+  request: place,
+  user_id: write.userID,
   username: write.username,
   operation: write.operation,
   request_id: write.requestID,
-  changes: JSON.stringify(bodies.length > 1 ? bodies : bodies[0]),
+  changes: JSON.stringify(request.bodies.length > 1 ? request.bodies : request.bodies[0]),
   key: write.retry?.key,
   fingerprint: write.retry?.fingerprint.toString('hex'),
 })

@@ -9,7 +9,7 @@ import { recordNamed } from '../../platform/sql/identify.ts'
 import { recordsetOf } from '../../platform/sql/recordset.ts'
 import { priceOn, singleLegs } from './figures.ts'
 import type { Naming } from './naming.ts'
-import { columns, types } from './posting-rows.ts'
+import { columns, typesOf } from './posting-rows.ts'
 import { sharedNames } from './sql.ts'
 
 /** How the statement of postings at once (at-once.ts) finds what they name, and prices them. */
@@ -17,6 +17,8 @@ import { sharedNames } from './sql.ts'
 /** What the text depends on: statements of one shape differ in their values alone. */
 export type Shape = {
   naming: Naming
+  /** One request of several postings, or several of one each. */
+  isArray: boolean
   /** The columns of its rows that have any value. */
   used: readonly string[]
   /** An account is in it more than once: its postings are counted one after another. */
@@ -32,7 +34,8 @@ export const later = {
   event: Symbol('event'),
 }
 
-export const arrayOf: Readonly<Record<string, symbol>> = Object.fromEntries(
+/** The values of a column, or of an array's request the one. */
+export const givenOf: Readonly<Record<string, symbol>> = Object.fromEntries(
   columns.map((name) => [name, Symbol(name)]),
 )
 
@@ -41,19 +44,19 @@ const { identity: ofAccounts } = accountReference
 const { identity: ofInvestments } = investmentReference
 
 /** The postings with their accounts found, and with those the products. */
-function accounted({ naming, used, isScoped }: Shape): Fragment {
+function accounted({ naming, isArray, used, isScoped }: Shape): Fragment {
   const { account, investment, product } = naming
   const native = (column: string) => column.endsWith('_id') && !/^external/.test(column)
   const typeOf = (column: string) => (native(column) ? 'bigint' : 'text')
   const all: Readonly<Record<string, string>> = {
-    ...types,
+    ...typesOf(isArray),
     account_name: typeOf(account),
     investment_name: typeOf(investment),
     product_name: typeOf(product ?? 'product_id'),
   }
   const given = used.map((name): [string, string] => [name, all[name]!])
   // To hand over nothing in a dozen columns costs as much as what there is.
-  const unused = columns.filter((name) => !used.includes(name))
+  const unused = Object.keys(all).filter((name) => !used.includes(name))
   const byProduct = { value: 'g.product_name', productID: 'null::int' }
   const byAccount = { value: 'g.account_name', productID: product ? 'p.id' : 'null::int' }
   const visible = visibleTo(isScoped)
@@ -65,7 +68,7 @@ function accounted({ naming, used, isScoped }: Shape): Fragment {
     from ${recordsetOf(
       'g',
       Object.fromEntries(given),
-      used.map((name) => arrayOf[name]!),
+      used.map((name) => givenOf[name]!),
     )}
     ${product ? beside(recordNamed(ofProducts, product, byProduct, visible), 'p') : empty}
     ${beside(recordNamed(ofAccounts, account, byAccount, visible, accountColumns), 'a')}
@@ -151,5 +154,7 @@ const foundTogether = {
 }
 
 /** The postings by their own figures: `single`, as figures.ts has it. */
-export const singly = (shape: Shape) => singleLegs(resolved(shape), found)
-export const together = (shape: Shape) => singleLegs(resolvedTogether(shape), foundTogether)
+export const singles = (shape: Shape) =>
+  shape.isArray
+    ? singleLegs(resolvedTogether(shape), foundTogether)
+    : singleLegs(resolved(shape), found)

@@ -9,10 +9,13 @@ export function successBody({ json, ...answer }: Answer, repeats: readonly strin
   return head + json + tail
 }
 
-/** The same of what a read shows. A page stays the bytes that it is, with others around it. */
-export function shownBody({ json, ...answer }: Shown): string | Buffer[] {
-  if (typeof json === 'string') return successBody({ json, ...answer })
-  const [head, tail] = envelopeOf(answer)
+/** The same of what may be bytes: a page stays those that it is, with others around it. */
+export function shownBody(
+  { json, ...answer }: Shown,
+  repeats: readonly string[] = [],
+): string | Buffer[] {
+  if (typeof json === 'string') return successBody({ json, ...answer }, repeats)
+  const [head, tail] = envelopeOf(answer, repeated(json, repeats))
   return [Buffer.from(head), json, Buffer.from(tail)]
 }
 
@@ -24,9 +27,9 @@ function envelopeOf(answer: Omit<Shown, 'json'>, repeats = ''): [string, string]
   return [`{${head},"recordCount":${recordCount},"data":`, `${rest}}`]
 }
 
-function repeated(json: string, fields: readonly string[]): string {
+function repeated(json: string | Buffer, fields: readonly string[]): string {
   if (fields.length === 0) return ''
-  const data = JSON.parse(json) as Record<string, unknown>
+  const data = JSON.parse(String(json)) as Record<string, unknown>
   return members(fields.map((field) => [field, data[field]]))
 }
 

@@ -20,7 +20,7 @@ import type {
   UploadEndpoint,
   WriteEndpoint,
 } from './endpoint.ts'
-import { shownBody, successBody } from './envelope.ts'
+import { shownBody } from './envelope.ts'
 import { type Condition, conditionReader, etagOf, type Taggings } from './etag.ts'
 import { ofConstraint } from './failure.ts'
 import { asksForPage, limitPages } from './paging.ts'
@@ -194,7 +194,7 @@ function performer(endpoint: WriteEndpoint, options: HandlerOptions): Perform {
     if (answer.accepted) reply.code(202)
     const position = await options.database.readers.wrote(write.userID ?? 0)
     if (position !== undefined) reply.header(positionHeader, position)
-    return answerSuccess(reply, successBody(withIgnored(answer, taken), endpoint.beside))
+    return answerSuccess(reply, shownBody(withIgnored(answer, taken), endpoint.beside))
   }
 }
 

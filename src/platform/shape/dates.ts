@@ -9,7 +9,9 @@ export function isDate(value: unknown): value is string {
   const match = typeof value === 'string' ? datePattern.exec(value) : null
   if (!match) return false
   const [year, month, day] = match.slice(1).map(Number) as [number, number, number]
-  return year > 0 && month >= 1 && month <= 12 && day >= 1 && day <= daysOf(year, month)
+  return (
+    year > 0 && month >= 1 && month <= 12 && day >= 1 && (day <= 28 || day <= daysOf(year, month))
+  )
 }
 
 /** A moment, YYYY-MM-DDTHH:MM:SSZ; without an offset it is UTC. */

@@ -2,6 +2,8 @@ import { WrittenNumber } from './json.ts'
 
 /** Digits on either side of the point that a decimal may have: 18 significant ones always fit. */
 export const decimalDigits = 18
+/** As nearly all are sent. */
+const plainly = /^(?:0|-?[1-9]\d{0,17}|-?(?:0|[1-9]\d{0,17})\.\d{0,17}[1-9])$/
 const written = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,3}))?$/
 
 /**
@@ -9,7 +11,9 @@ const written = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,3}))?$/
  * is no decimal. Text in, text out: a JavaScript number never holds it.
  */
 export function plainDecimal(value: unknown): string | undefined {
-  const match = written.exec(sourceOf(value))
+  const source = sourceOf(value)
+  if (plainly.test(source)) return source
+  const match = written.exec(source)
   if (!match) return undefined
   const [, sign = '', whole = '', fraction = '', exponent = '0'] = match
   const shift = Number(exponent)

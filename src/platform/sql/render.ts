@@ -15,7 +15,7 @@ export type Answer<Json extends string | Buffer = string> = {
   accepted?: true
 }
 
-/** What a read answers: a page is bytes that nobody looks into; see bytes.ts. */
+/** What is answered: a long list is bytes that nobody looks into; see bytes.ts. */
 export type Shown = Answer<string | Buffer>
 
 export const nothingFound: Answer = { json: '[]', recordCount: 0 }

@@ -4,7 +4,7 @@ import type { EventType } from '../event-types.ts'
 import { Refusal } from '../refusal.ts'
 import { insertEvents, type NewEvent, type Share } from './event.ts'
 import type { Database, Fragment, Tx } from './handle.ts'
-import { type Answer, nothingLeft } from './render.ts'
+import { type Answer, nothingLeft, type Shown } from './render.ts'
 import { claim, keep, type RetryKey } from './retry-keys.ts'
 
 /** What a write did, beside its answer: what the audit record tells. */
@@ -44,7 +44,7 @@ export type Write = {
   retry?: RetryKey | undefined
 }
 
-export type Outcome = { answer: Answer; replayed: boolean }
+export type Outcome = { answer: Shown; replayed: boolean }
 
 /**
  * The one door for writes: the transaction, the idempotency key, the operation, the audit record

@@ -35,7 +35,7 @@ to_json(p.external_product_id)::text as external_product_id, i.is_active as foun
   else 'open' end as found_standing, a.external_account_id,
     a.account_number, e.name as biz_entity_name
     , null::numeric as quantity, null::numeric as price, null::numeric as fee, null::numeric as fee_override, null::numeric as fee_percentage, null::numeric as fee_discount, null::boolean as made_by_quantity, null::text as key, null::text as fingerprint
-  from unnest($1::int[],$2::int[],$3::smallint[],$4::bigint[],$5::bigint[],$6::bigint[],$7::date[],$8::numeric[],$9::text[],$10::text[],$11::int[],$12::text[],$13::text[],$14::text[],$15::text[]) g ("place", "request", "type_id", "account_name", "investment_name", "product_name", "transaction_date", "amount", "external_id", "comment", "user_id", "username", "operation", "request_id", "changes")
+  from unnest($1::int[],$2::smallint[],$3::bigint[],$4::bigint[],$5::bigint[],$6::date[],$7::numeric[],$8::text[],$9::text[],$10::int[],$11::int[],$12::text[],$13::text[],$14::text[],$15::text[]) g ("place", "type_id", "account_name", "investment_name", "product_name", "transaction_date", "amount", "external_id", "comment", "request", "user_id", "username", "operation", "request_id", "changes")
   cross join lateral (
 select r.product_id as id
 from product r
@@ -78,11 +78,10 @@ where r.investment_id = g.investment_name and (g.product_id is null or r.product
         case when carries or type_id in (6, 7) then 0 end) as own_amount
     from charged),
   fit as (
-    select s.place, s.request, s.product_id, s.account_id, s.investment_id, s.type_id, s.external_id,
+    select s.place, s.product_id, s.account_id, s.investment_id, s.type_id, s.external_id,
     s.transaction_date, s.unit_price, s.own_amount, s.own_quantity, s.charge, s.rate, s.comment,
-    s.made_by_quantity, s.user_id, s.username, s.operation, s.request_id, s.changes, s.key,
-    s.fingerprint, s.external_account_id, s.account_number, s.biz_entity_name,
-    s.external_product_id, s.external_investment_id, s.security_code, s.investment_title, l.version, l.account_at, h.*
+    s.made_by_quantity, s.external_account_id, s.account_number, s.biz_entity_name,
+    s.external_product_id, s.external_investment_id, s.security_code, s.investment_title , s.request, s.user_id, s.username, s.operation, s.request_id, s.changes, s.key, s.fingerprint, l.version, l.account_at, h.*
     from single s
     cross join lateral (
       select ctid as account_at, xmin as version, last_date from ledger_account
@@ -196,4 +195,6 @@ insert into audit (user_id, username, operation, resource, resource_id, resource
     select user_id, username, operation, $16::text, resource_id, resource_ids,
       product_id, changes::json, request_id, true
     from told)
-  select request, json, count from told;
+  select request, count as "recordCount",
+  json
+  from told;

@@ -1,4 +1,6 @@
   with
+  asked as materialized (
+    select $1::int as request,$2::int as user_id,$3::text as username,$4::text as operation,$5::text as request_id,$6::text as changes,$7::text as key,$8::text as fingerprint),
   known as (
     select g.*, i.is_active, i.currency_id, i.product_is_active, s.standing,
       g.transaction_date > product_today(i.time_zone) + 1 as is_too_far_ahead,
@@ -27,8 +29,8 @@
     or e.biz_entity_status_id = 3 then 'suspended'
   else 'open' end as found_standing, a.external_account_id,
     a.account_number, e.name as biz_entity_name
-    , null::numeric as quantity, null::numeric as price, null::numeric as fee, null::numeric as fee_override, null::numeric as fee_percentage, null::numeric as fee_discount, null::boolean as made_by_quantity, null::text as key, null::text as fingerprint
-  from unnest($1::int[],$2::int[],$3::smallint[],$4::bigint[],$5::bigint[],$6::bigint[],$7::date[],$8::numeric[],$9::text[],$10::text[],$11::int[],$12::text[],$13::text[],$14::text[],$15::text[]) g ("place", "request", "type_id", "account_name", "investment_name", "product_name", "transaction_date", "amount", "external_id", "comment", "user_id", "username", "operation", "request_id", "changes")
+    , null::numeric as quantity, null::numeric as price, null::numeric as fee, null::numeric as fee_override, null::numeric as fee_percentage, null::numeric as fee_discount, null::boolean as made_by_quantity
+  from unnest($9::int[],$10::smallint[],$11::bigint[],$12::bigint[],$13::bigint[],$14::date[],$15::numeric[],$16::text[],$17::text[]) g ("place", "type_id", "account_name", "investment_name", "product_name", "transaction_date", "amount", "external_id", "comment")
   cross join lateral (
 select r.product_id as id
 from product r
@@ -87,11 +89,10 @@ where r.investment_id = g.investment_name and (g.product_id is null or r.product
         case when carries or type_id in (6, 7) then 0 end) as own_amount
     from charged),
   fit as (
-    select s.place, s.request, s.product_id, s.account_id, s.investment_id, s.type_id, s.external_id,
+    select s.place, s.product_id, s.account_id, s.investment_id, s.type_id, s.external_id,
     s.transaction_date, s.unit_price, s.own_amount, s.own_quantity, s.charge, s.rate, s.comment,
-    s.made_by_quantity, s.user_id, s.username, s.operation, s.request_id, s.changes, s.key,
-    s.fingerprint, s.external_account_id, s.account_number, s.biz_entity_name,
-    s.external_product_id, s.external_investment_id, s.security_code, s.investment_title, l.version, l.account_at, h.*
+    s.made_by_quantity, s.external_account_id, s.account_number, s.biz_entity_name,
+    s.external_product_id, s.external_investment_id, s.security_code, s.investment_title , l.version, l.account_at, h.*
     from (select * from single offset 0) s
     cross join lateral (
       select ctid as account_at, xmin as version, last_date from ledger_account
@@ -125,7 +126,7 @@ where h.product_id = s.product_id and h.account_id = s.account_id
     from (select set_config('lock_timeout', '100ms', true)) briefly,
       (select * from locked order by place) g),
   ready as not materialized (
-    select * from counted where (select count(*) from counted) = $16::int),
+    select * from counted where (select count(*) from counted) = $18::int),
   stated as materialized (
     select g.*,
       holding_state(
@@ -202,24 +203,26 @@ cross join lateral (
     t.investment_title) i
 cross join lateral (select null::text as external_corporate_action_id, null::text as name) d),
   told as materialized (
-    select 0 as request, max(user_id) as user_id, count(*)::int as count,
-      case when min(product_id) = max(product_id) then min(product_id) end as product_id,
-      null::bigint as resource_id,
-      array_agg(biz_transaction_id order by place) as resource_ids,
-      coalesce('[' || string_agg(shown, E', \n ' order by place) || ']', '[]') as json, max(username) as username,
-      max(operation) as operation, max(request_id) as request_id, max(changes) as changes,
-      max(key) as key, max(fingerprint) as fingerprint
-    from shown having count(*) > 0),
+    select a.*, t.* from asked a cross join (
+      select count(*)::int as count,
+        case when min(product_id) = max(product_id) then min(product_id) end as product_id,
+        null::bigint as resource_id,
+        array_agg(biz_transaction_id order by place) as resource_ids,
+        coalesce('[' || string_agg(shown, E', \n ' order by place) || ']', '[]') as json
+      from shown having count(*) > 0) t),
   audited as (
 insert into audit (user_id, username, operation, resource, resource_id, resource_ids,
   product_id, changes, request_id, is_event)
-    select user_id, username, operation, $17::text, resource_id, resource_ids,
+    select user_id, username, operation, $19::text, resource_id, resource_ids,
       product_id, changes::json, request_id, null::boolean
     from told)
   ,
   raised as (
 insert into event (type, resource, product_id, ids, counts, user_id)
-    select $18::text, $19::text, product_id,
-      array_agg(biz_transaction_id order by place), null::json, user_id
-    from shown group by product_id, user_id)
-  select request, json, count from told;
+    select $20::text, $21::text, product_id,
+      array_agg(biz_transaction_id order by place), null::json,
+      (select user_id from asked)
+    from shown group by product_id)
+  select request, count as "recordCount",
+  json as json_bytes
+  from told;
