@@ -7,7 +7,27 @@ const ownSecrets = ['authorization', 'accessToken', 'connectionString']
  * To the standard output, some lines at a time: to write each by itself took a tenth of what a
  * request costs. What a killed process leaves unsaid is at most this many milliseconds old.
  */
-const standardOutput = () => pino.destination({ sync: false, minLength: 4096, periodicFlush: 100 })
+function standardOutput() {
+  const output = pino.destination({
+    sync: false,
+    minLength: 4096,
+    periodicFlush: 100,
+    maxLength: mostUnsaid,
+  })
+  // Where its disk is full the log waits for room, and then loses lines; the service goes on. At
+  // the end of the process the library would try for ever.
+  const { flushSync } = output
+  output.on('error', () => {
+    output.flushSync = () => {}
+  })
+  output.on('write', () => {
+    output.flushSync = flushSync
+  })
+  return output
+}
+
+/** Bytes that wait to be written at most. */
+const mostUnsaid = 2 ** 20
 
 type Options = {
   /** The names of fields that are never in a log, whoever puts them there. */

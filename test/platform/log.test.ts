@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { closeSync, openSync } from 'node:fs'
 import { after, before, describe, it } from 'node:test'
 import type pg from 'pg'
 import { secretFields } from '../../src/operations/secret-fields.ts'
 import { createLog, errorForLog } from '../../src/platform/log.ts'
 import { freshDatabase, rowsOf } from '../support/database.ts'
 import { type Node, startNode } from '../support/node.ts'
+import { patient } from '../support/patience.ts'
 import { until } from '../support/process.ts'
 import { exchange } from '../support/raw.ts'
 
@@ -120,4 +124,24 @@ describe('The log', () => {
     assert.equal(written.length, names.split(' ').length * 3)
     assert.ok(!written.join('').includes('Sloth'))
   })
+})
+
+it('A log whose disk is full loses lines, and neither stops the process nor keeps it', async () => {
+  const module = new URL('../../src/platform/log.ts', import.meta.url).href
+  const program = `
+    import { createLog } from '${module}'
+    const log = createLog('info')
+    let times = 0
+    setInterval(() => {
+      log.info('a line '.repeat(1000))
+      if (++times === 10) process.exit(7)
+    }, 50)`
+  const full = openSync('/dev/full', 'w')
+  const args = ['--import', 'tsx', '--input-type=module', '-e', program]
+  const child = spawn(process.execPath, args, { stdio: ['ignore', full, 'ignore'] })
+  const limit = setTimeout(() => child.kill('SIGKILL'), patient(30_000))
+  const [code] = await once(child, 'exit')
+  clearTimeout(limit)
+  closeSync(full)
+  assert.equal(code, 7)
 })
