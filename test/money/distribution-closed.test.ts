@@ -15,9 +15,9 @@ import {
 } from '../support/distribution.ts'
 import { all, assertVerified, type Fund, only, poster } from '../support/ledger.ts'
 import { newRun, step } from '../support/payment-run.ts'
-import { until } from '../support/process.ts'
+import { temporaryFolder, until } from '../support/process.ts'
 import { refused } from '../support/refused.ts'
-import { workFor } from '../support/reports.ts'
+import { fileOf, workFor } from '../support/reports.ts'
 import { type Service, startService } from '../support/service.ts'
 import { investor, taxingFund, unquoted } from '../support/withholding.ts'
 
@@ -29,10 +29,11 @@ let jobs: Service
 let approver: Client
 let stopWorker: () => Promise<void>
 before(async () => {
-  service = await startService()
+  const folder = { REGISTRY_DATA_DIR: temporaryFolder() }
+  service = await startService(folder)
   jobs = await startService(inline, service.connection)
   approver = await service.userWith({ role: 'Administrator' })
-  stopWorker = await workFor(service, { ...inline, REGISTRY_DATA_DIR: '/tmp/registry-closed' })
+  stopWorker = await workFor(service, { ...inline, ...folder })
 })
 after(async () => {
   await stopWorker()
@@ -216,5 +217,15 @@ describe('An account that is closed between payment and DRP allotment', () => {
     assert.match(reply.text, /100 is paid to 1 account closed since\./)
     assert.deepEqual(await residualsPaid(fund, distribution), [[account(fund, 1), 100, 0]])
     assert.deepEqual(await residuals(fund), [2, 5])
+    const ordered = { reportTypeID: 4, format: 'json', ...keyOf(distribution) }
+    const { rows } = JSON.parse(String(await fileOf(service.admin, ordered)))
+    const told = rows.map(({ drp, residual, residualPaid }: Record<string, string>) =>
+      [drp, residual, residualPaid].map(Number),
+    )
+    assert.deepEqual(told, [
+      [0, 0, 0],
+      [100, 2, 100],
+      [300, 5, 0],
+    ])
   })
 })

@@ -4,7 +4,7 @@ import { lookups } from '../../platform/lookup/lookups.ts'
 import type { Snapshot } from '../../platform/sql/handle.ts'
 import { lastThree } from '../../platform/sql/render.ts'
 import { spaced } from '../statement/letter.ts'
-import { wanted } from '../statement/parts.ts'
+import { residualPaid, wanted } from '../statement/parts.ts'
 import { aboutProduct, type Label, longDate } from './about.ts'
 import { currency } from './positions.ts'
 import type { Subject } from './subject.ts'
@@ -19,6 +19,8 @@ type Declared = {
   status: string
   decimals: number
   components: string[]
+  /** Something of what was left over has been paid out, as to accounts that were closed since. */
+  paidResiduals: boolean
 }
 
 async function readDeclared(snapshot: Snapshot, subject: Subject): Promise<Declared> {
@@ -31,7 +33,10 @@ async function readDeclared(snapshot: Snapshot, subject: Subject): Promise<Decla
       minor_units(i.currency_id) as decimals,
       array(select c.tax_component_name from distribution_component c
         where c.product_id = d.product_id and c.corporate_action_id = d.corporate_action_id
-        order by c.ordinal) as components
+        order by c.ordinal) as components,
+      exists (select 1 from residual_payment r where r.product_id = d.product_id
+        and r.corporate_action_id = d.corporate_action_id and r.reversed_date is null)
+        as "paidResiduals"
     from distribution d join investment i on i.investment_id = d.investment_id
     where d.product_id = ${productID} and d.corporate_action_id = ${corporateActionID}`)
   return row!
@@ -46,7 +51,7 @@ const money = (key: string, title: string, width = 13): Column => ({
   total: 'currency',
 })
 
-const columnsOf = ({ components }: Declared): Column[] => [
+const columnsOf = ({ components, paidResiduals }: Declared): Column[] => [
   { key: 'accountNumber', title: 'Account', kind: 'text', width: 10 },
   { key: 'name', title: 'Name', kind: 'text', width: 22 },
   { key: 'units', title: 'Units', kind: 'number', width: 13, decimals: 4, total: true },
@@ -56,6 +61,7 @@ const columnsOf = ({ components }: Declared): Column[] => [
   money('drp', 'Reinvested', 12),
   { key: 'drpUnits', title: 'DRP units', kind: 'number', width: 11, decimals: 4, total: true },
   money('residual', 'Residual', 9),
+  ...(paidResiduals ? [money('residualPaid', 'Residual paid', 9)] : []),
   money('cash', 'Cash'),
   { key: 'paidTo', title: 'Paid to', kind: 'text', width: 14 },
   { key: 'currency', title: 'Currency', kind: 'text', width: 8 },
@@ -80,12 +86,14 @@ export async function distributionSketch(snapshot: Snapshot, subject: Subject): 
         round(t.tax_amount, ${decimals}) as tax,
         round(t.drp_amount, ${decimals}) as drp,
         round(coalesce(t.drp_units, 0), coalesce(r.unit_decimals, i.unit_decimals)) as "drpUnits",
-        round(coalesce(t.drp_residual, 0), ${decimals}) as residual,
+        round(coalesce(t.drp_residual, 0) - coalesce(o.amount, 0), ${decimals}) as residual,
+        round(coalesce(o.amount, 0), ${decimals}) as "residualPaid",
         round(t.cash_amount, ${decimals}) as cash,
         nullif(concat_ws(' ', t.payee_bsb,
           ${raw(lastThree('coalesce(t.payee_account_number, t.payee_iban)'))}), '') as "paidTo",
         ${currency} as currency
       from entitlement t
+      ${residualPaid}
       join distribution d on d.product_id = t.product_id
         and d.corporate_action_id = t.corporate_action_id
       join investment i on i.investment_id = t.investment_id

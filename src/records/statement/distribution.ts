@@ -5,7 +5,7 @@ import { lastThree } from '../../platform/sql/render.ts'
 import { frankingCredit } from './franking.ts'
 import type { Holding, StatementKind, StatementSubject } from './kind.ts'
 import { grouped, type Letter, longDate, type Section, spaced } from './letter.ts'
-import { className, currency, kindOfComponent, money, wanted } from './parts.ts'
+import { className, currency, kindOfComponent, money, residualPaid, wanted } from './parts.ts'
 
 type Shared = {
   name: string | null
@@ -93,10 +93,7 @@ const accounts = (subject: StatementSubject) => sql`
     'drpResidual', ${raw(money('t.drp_residual - coalesce(o.amount, 0)'))},
     'residualPaid', ${raw(money('o.amount'))}, 'payee', ${payee}) as data
   from entitlement t
-  cross join lateral (
-    select sum(r.amount) as amount from residual_payment r
-    where r.product_id = t.product_id and r.corporate_action_id = t.corporate_action_id
-      and r.account_id = t.account_id and r.reversed_date is null) o
+  ${residualPaid}
   join account a on a.product_id = t.product_id and a.account_id = t.account_id
   join investment i on i.investment_id = t.investment_id
   join product p on p.product_id = t.product_id

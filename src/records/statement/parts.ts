@@ -22,6 +22,13 @@ export const wanted = ({ bizEntityID, accountID }: StatementSubject): Fragment =
   ${accountID ? sql`a.account_id = ${accountID}` : sql`true`}
   and ${bizEntityID ? sql`a.biz_entity_id = ${bizEntityID}` : sql`true`}`
 
+/** What an entitlement t left over and was paid out after all, as o. */
+export const residualPaid = sql`
+  cross join lateral (
+    select sum(r.amount) as amount from residual_payment r
+    where r.product_id = t.product_id and r.corporate_action_id = t.corporate_action_id
+      and r.account_id = t.account_id and r.reversed_date is null) o`
+
 /** What the component c of product p is for tax. */
 export const kindOfComponent = raw(`coalesce(
   (select k ->> 'incomeKind' from json_array_elements(p.tax_component_kinds) k
