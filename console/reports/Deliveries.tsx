@@ -104,6 +104,12 @@ const filters: Filter[] = [
     kind: 'choice',
     options: Object.keys(tones).map((value) => ({ value, label: wordOf(value) })),
   },
+  {
+    key: 'AlsoPrint',
+    label: 'Paper',
+    kind: 'choice',
+    options: [{ value: 'true', label: 'Also on paper' }],
+  },
 ]
 
 const columns: Column<StatementDelivery>[] = [
@@ -116,6 +122,12 @@ const columns: Column<StatementDelivery>[] = [
     text: ({ state }) => wordOf(state),
     cell: ({ state }) => state && <Tag tone={tones[state] ?? 'over'}>{wordOf(state)}</Tag>,
     width: '100px',
+  },
+  {
+    id: 'paper',
+    title: 'Paper',
+    text: ({ alsoPrint }) => (alsoPrint ? 'Also on paper' : ''),
+    width: '110px',
   },
   { id: 'why', title: 'Reason', text: ({ reason }) => reason ?? '', width: 'minmax(120px, 2fr)' },
   {

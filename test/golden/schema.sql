@@ -1372,6 +1372,7 @@ create table report_statement (
   reason character varying(500),
   state_date timestamp with time zone,
   put_off_until timestamp with time zone,
+  also_print boolean default false not null,
   constraint report_statement_pkey PRIMARY KEY (report_id, account_id),
   constraint report_statement_state CHECK (((state)::text = ANY ((ARRAY['Made'::character varying, 'Queued'::character varying, 'Sending'::character varying, 'Sent'::character varying, 'Failed'::character varying, 'Print'::character varying, 'NoAddress'::character varying])::text[]))),
   constraint report_statement_way CHECK (((way)::text = ANY ((ARRAY['Email'::character varying, 'Print'::character varying, 'NoAddress'::character varying])::text[]))),

@@ -96,7 +96,7 @@ describe('POST /Report/Send', () => {
     const states = (rows: Delivery[]) => rows.map(({ name, state }) => [name, state])
     assert.ok((await deliveries(reportID)).every(({ state }) => state === 'Made'))
     const told = await send(reportID)
-    assert.deepEqual(told.data, { reportID, queued: 3, print: 1, noAddress: 1 })
+    assert.deepEqual(told.data, { reportID, queued: 3, print: 2, noAddress: 1 })
     const rows = await settled(reportID)
     assert.deepEqual(states(rows), [
       ['ann@example.com', 'Sent'],
@@ -105,6 +105,8 @@ describe('POST /Report/Send', () => {
       ['Nobody', 'NoAddress'],
       ['ben@example.com', 'Sent'],
     ])
+    const both = `/Report/Delivery?ReportID=${reportID}&AlsoPrint=true`
+    assert.deepEqual(states((await service.admin.get(both)).data), [['ben@example.com', 'Sent']])
     assert.match(rows[1]!.reason!, /No such mailbox/)
     const failing = (client = service.admin) => client.get('/Report?FailedDeliveries=true')
     assert.deepEqual(

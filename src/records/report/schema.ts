@@ -128,7 +128,9 @@ export const ReportSent = Type.Object(
   {
     reportID: Id,
     queued: Type.Integer({ description: 'Statements that go out by e-mail.' }),
-    print: Type.Integer({ description: 'Statements whose holders prefer paper.' }),
+    print: Type.Integer({
+      description: 'Statements whose holders want paper, also beside the e-mail.',
+    }),
     noAddress: Type.Integer({ description: 'Statements whose holders have no e-mail address.' }),
   },
   { $id: 'ReportSent' },
@@ -144,6 +146,7 @@ export const Delivery = shown('StatementDelivery', {
   name: Type.String(),
   fileName: Type.String(),
   email: Type.String(),
+  alsoPrint: Type.Boolean({ description: 'The holder wants paper beside the e-mail.' }),
   state: DeliveryState,
   reason: Type.String({ description: 'Why it failed.' }),
   stateDate: DateTime,
@@ -151,6 +154,7 @@ export const Delivery = shown('StatementDelivery', {
 export const DeliveryQuery = Type.Object({
   ReportID: Id,
   State: optional(DeliveryState),
+  AlsoPrint: optional(Type.Boolean()),
   ...paging,
 })
 

@@ -10,7 +10,7 @@ import { recordset } from '../../platform/sql/recordset.ts'
 import { columns } from '../../platform/sql/render.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
 import type { Printed } from '../statement/index-file.ts'
-import { wayOf } from '../statement/index-file.ts'
+import { isAlsoPrinted, wayOf } from '../statement/index-file.ts'
 import { checkMayRead } from './kinds.ts'
 import { Delivery, type DeliveryQuery, type ReportSend } from './schema.ts'
 
@@ -46,22 +46,23 @@ export async function sendReport(
   if (!smtpUrl) throw conflict('no_smtp', 'No mail server is set: REGISTRY_SMTP_URL.')
   if (!smtpFrom && !report.issuerEmail)
     throw conflict('no_sender', 'Nobody to send as: set issuer.email or REGISTRY_SMTP_FROM.')
-  const states = await tx.query<{ state: string; count: number }>(sql`
+  const states = await tx.query<{ state: string; count: number; paper: number }>(sql`
     with moved as (
       update report_statement s set attempts = 0, reason = null, state_date = now(),
         put_off_until = null,
         state = case when s.way = 'Email' then 'Queued' else s.way end
       where s.report_id = ${reportID} and (s.state = 'Made'
         or (${again} and s.state <> 'Sending'))
-      returning s.state)
-    select state, count(*)::int as count from moved group by state`)
+      returning s.state, s.also_print)
+    select state, count(*)::int as count, count(*) filter (where also_print)::int as paper
+    from moved group by state`)
   if (states.length === 0)
     throw conflict('already_sent', 'All of it was sent already; send again: true to repeat it.')
   await queueSending(tx, reportID)
   const countOf = (state: string) => states.find((one) => one.state === state)?.count ?? 0
   const counts = {
     queued: countOf('Queued'),
-    print: countOf('Print'),
+    print: countOf('Print') + states.reduce((sum, { paper }) => sum + paper, 0),
     noAddress: countOf('NoAddress'),
   }
   const { productID } = report
@@ -75,12 +76,13 @@ export const queueSending = (tx: Tx, reportID: number) =>
 const deliveryColumns = columns(Delivery, 's')
 
 export const readDeliveries = (handle: Sql, actor: Actor, query: DeliveryQuery) => {
-  const { ReportID, State } = query
+  const { ReportID, State, AlsoPrint } = query
   const asked = [
     sql`s.report_id = ${ReportID}`,
     sql`exists (select 1 from report r where r.report_id = s.report_id
       and ${inScope(actor, 'r.product_id')})`,
     ...(State ? [sql`s.state = ${State}`] : []),
+    ...(AlsoPrint === undefined ? [] : [sql`s.also_print = ${AlsoPrint}`]),
   ]
   return renderPage(handle, query, {
     key: ['accountID'],
@@ -106,10 +108,11 @@ export const keepStatements = (tx: Tx, reportID: number, printed: readonly Print
     file_size: size,
     email: row.email,
     way: wayOf(row),
+    also_print: isAlsoPrinted(row),
   }))
   return tx.query(sql`
     insert into report_statement (report_id, account_id, account_number, name, file_name,
-      file_offset, file_size, email, way)
+      file_offset, file_size, email, way, also_print)
     select ${reportID}, s.* from ${recordset('s', rows, statementColumns)}`)
 }
 
@@ -122,4 +125,5 @@ const statementColumns = {
   file_size: 'int',
   email: 'text',
   way: 'text',
+  also_print: 'boolean',
 } as const

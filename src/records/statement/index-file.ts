@@ -28,10 +28,13 @@ const both = lookups.CommunicationPreference['Email and post']
 
 /** How a statement is to go out, by what its holder prefers and can be reached by. */
 export function wayOf({ email, preferenceID }: HolderRow): 'Email' | 'Print' | 'NoAddress' {
-  const prefersEmail = preferenceID === null || preferenceID === Email || preferenceID === both
-  if (!prefersEmail) return 'Print'
+  if (preferenceID === both) return email ? 'Email' : 'Print'
+  if (preferenceID !== null && preferenceID !== Email) return 'Print'
   return email ? 'Email' : 'NoAddress'
 }
+
+/** Whether paper is wanted beside the e-mail. */
+export const isAlsoPrinted = (row: HolderRow) => row.preferenceID === both && wayOf(row) === 'Email'
 
 export const indexHead = '\ufefffile,accountNumber,name,accountID,delivery\r\n'
 const cell = (text: string) => {
@@ -39,6 +42,7 @@ const cell = (text: string) => {
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }
 export const indexLine = ({ row, fileName }: Printed) =>
-  `${[fileName, row.accountNumber, row.name, String(row.accountID), wayOf(row)]
+  `${[fileName, row.accountNumber, row.name, String(row.accountID), deliveryOf(row)]
     .map(cell)
     .join(',')}\r\n`
+const deliveryOf = (row: HolderRow) => (isAlsoPrinted(row) ? 'EmailAndPrint' : wayOf(row))
