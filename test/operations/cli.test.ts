@@ -161,7 +161,7 @@ describe('check finds what is wrong', () => {
     const connection = await freshDatabase()
     const few = { DATABASE_URL: urlOf(connection), REGISTRY_DATABASE_CONNECTIONS: '500' }
     const output = await checked(few)
-    assert.match(output, /^WRONG +connections +a node takes up to 1007 .* raise max_connections/m)
+    assert.match(output, /^WRONG +connections +a node takes up to 1022 .* raise max_connections/m)
   })
 
   it('with a database that does not know the letter case of all letters', async () => {

@@ -10,17 +10,18 @@ import { errorForLog, type Log } from '../../platform/log.ts'
 import { connect } from '../../platform/registry.ts'
 import { readEncryptionKeys } from '../../platform/secrets.ts'
 import type { Database } from '../../platform/sql/handle.ts'
+import { importConnections } from '../../platform/sql/room.ts'
 import { type Order, takeNext } from './order.ts'
 import { type Importers, runImport } from './run.ts'
 import { modes } from './schema.ts'
 import { mostSteps } from './steps.ts'
 
-/** Imports that one process has under way; fewer that hold all they touch until their end. */
-const mostAtOnce = 3
+/**
+ * Imports that one process has under way: each has connections for its steps, and for what it tells
+ * of itself meanwhile. Fewer hold all they touch until their end.
+ */
+const mostAtOnce = Math.floor(importConnections / (mostSteps + 1))
 const mostWhole = 2
-
-/** For each its steps, and what it tells of itself meanwhile. */
-const importConnections = mostAtOnce * (mostSteps + 1)
 
 /** What an import works with. Its connections are its own: no caller waits for one of them. */
 export async function importersOf(

@@ -6,9 +6,13 @@ export type Taking = { databaseConnections: number; worker: boolean }
 /** Those of the queue, where a node works on it: see queue.ts. */
 export const queueConnections = 5
 
+/** Those of the imports, to write with; and how many read meanwhile. See import/worker.ts. */
+export const importConnections = 12
+const importReaders = 3
+
 /** A pool to read and one to write with, the bell, one to break statements off with. */
 export const connectionsOfNode = ({ databaseConnections, worker }: Taking) =>
-  2 * databaseConnections + 2 + (worker ? queueConnections : 0)
+  2 * databaseConnections + 2 + (worker ? queueConnections + importConnections + importReaders : 0)
 
 /** Connections the server has for logins like ours, and those that are in use. */
 export type Room = { allowed: number; used: number }
