@@ -119,6 +119,23 @@ describe('Rules', () => {
     assert.equal((await send('put', 'AAAB')).status, 200, 'of a field that a file does not change')
   })
 
+  it('on fields hold back what goes to another owner, to whom all of it is new', async () => {
+    const { productID } = await newProduct(service)
+    const paid = { paymentDetails: [{ bsb: '062-000', accountNumber: '12345678' }] }
+    const [mine, theirs] = await Promise.all(
+      [paid, {}].map(async (more) =>
+        only(await service.admin.post('/BizEntity', entityOf(productID, more))),
+      ),
+    )
+    const rule = { resource: 'PaymentDetail', fields: ['accountNumber'], productIDs: [productID] }
+    only(await service.admin.post('/ApprovalRule', rule))
+    const [detail] = mine.paymentDetails
+    const put = (more: object) => service.admin.put('/PaymentDetail', { ...detail, ...more })
+    const moved = await put({ bizEntityID: theirs.bizEntityID, externalBizEntityId: undefined })
+    assert.equal(moved.status, 202, moved.text)
+    assert.equal((await put({ comments: 'Stays where it is' })).status, 200)
+  })
+
   it('on what answers hide hold it back inside an entity, whatever changes with it', async () => {
     const { productID } = await newProduct(service)
     const taxed = { firstName: 'Ann', lastName: 'Example', taxationFileNumber: '123456782' }

@@ -54,10 +54,18 @@ export function matches(rule: Rule, about: About, written: Written): boolean {
   if (minimumAmount !== null && !reaches(written, minimumAmount)) return false
   const changes = within(rule, about, written.changes)
   if (changes === undefined) return false
-  if (fields === null) return true
+  if (fields === null || isMoved(about, changes)) return true
   const changed = new Set([...changedNames(changes)].map((name) => name.toLowerCase()))
   return fields.some((field) => changed.has(field.toLowerCase()))
 }
+
+/** Whether a record goes to another owner, for whom each of its fields is new. */
+const isMoved = ({ resource }: About, changes: unknown) =>
+  nestedResources.has(resource) &&
+  entriesOf(changes).some(
+    ([name, change]) => ownerIDs.has(name) && isChange(change) && change.from !== null,
+  )
+const ownerIDs = new Set(['bizEntityID', 'personID', 'organisationID'])
 
 /** The part of the changes that is of the rule's resource; undefined: none is. */
 function within({ resource }: Rule, about: About, changes: unknown): unknown {
