@@ -138,6 +138,29 @@ describe('A status', () => {
     for (const [kind, body] of ways) all(await post(kind, body))
   })
 
+  it('suspended lets a correction take no more out of an account, and less', async () => {
+    const fund = await fresh({ accounts: 2, investments: [{}, {}] })
+    const [, other] = fund.accounts
+    const { accountID, investmentID } = fund.own
+    const [fromInvestmentID, toInvestmentID] = fund.investmentIDs
+    only(await post('Deposit', { ...fund.own, amount: 100 }))
+    const ends = { fromAccountID: accountID, toAccountID: other!.accountID }
+    const legs = [
+      ...all(await post('Redemption', { ...fund.own, quantity: 10 })),
+      ...all(await post('Transfer', { investmentID, ...ends, quantity: 10 })),
+      ...all(
+        await post('Conversion', { accountID, fromInvestmentID, toInvestmentID, quantity: 10 }),
+      ),
+    ]
+    await setStatus('account', 'account', accountID, 2)
+    for (const { bizTransactionID, quantity } of legs) {
+      const correct = (to: number) => put('/BizTransaction', { bizTransactionID, quantity: to })
+      refused(await correct(quantity * 2), 409, 'account_suspended')
+      all(await correct(quantity / 2))
+      all(await put('/BizTransaction', { bizTransactionID, comment: 'Seen' }))
+    }
+  })
+
   it('of a product or an investment closes it to money, and leaves the way out open', async () => {
     const fund = await fresh()
     only(await post('Deposit', { ...fund.own, amount: 100 }))

@@ -1,9 +1,10 @@
 import sql, { empty, raw } from 'sql-template-tag'
 import { productReference } from '../../catalogue/product/schema.ts'
 import { identifyProduct } from '../../catalogue/product/sql.ts'
+import { standing } from '../../parties/account/standing.ts'
 import { type Actor, inLedgerScope } from '../../platform/actor.ts'
 import { lookups } from '../../platform/lookup/lookups.ts'
-import { invalid, refuseAll } from '../../platform/refusal.ts'
+import { conflict, invalid, refuseAll } from '../../platform/refusal.ts'
 import { changesBetween } from '../../platform/shape/mask.ts'
 import type { Tx } from '../../platform/sql/handle.ts'
 import { identifyAll, namesAny } from '../../platform/sql/identify.ts'
@@ -57,7 +58,7 @@ export async function updateTransaction(
     const changes = (productID: number) => changedLines(productID, changed, moment)
     await countAnew(tx, changed, changes, update.transactionDate)
   }
-  await refuseHeldBack(tx, own, moment)
+  await refuseTaking(tx, own, moment)
   const completed = await resettleEvents(tx, changed, moment)
   return {
     json: await renderAll(tx, changed),
@@ -147,12 +148,18 @@ const idIn = (rows: readonly Key[]) =>
 
 const outgoing = raw(idsOf('Redemption', 'Transfer out', 'Conversion out'))
 
-/** A correction that takes more out, or on another day, may not take what is held back. */
-async function refuseHeldBack(tx: Tx, { productID, id }: Stored, moment: string) {
-  const taken = await tx.query<Taken>(sql`
+/**
+ * A correction that takes more out, or on another day, may not take what is held back; out of an
+ * account that is suspended it takes no more.
+ */
+async function refuseTaking(tx: Tx, { productID, id }: Stored, moment: string) {
+  const taken = await tx.query<Taken & { isMore: boolean; account: Stored['account'] }>(sql`
     select t.account_id as "accountID", t.investment_id as "investmentID",
-      t.transaction_date as date
+      t.transaction_date as date, t.quantity < v.quantity as "isMore",
+      ${standing('a', 'e')} as account
     from biz_transaction t
+    join account a on a.account_id = t.account_id
+    join biz_entity e on e.biz_entity_id = a.biz_entity_id
     join biz_transaction_version v on v.product_id = t.product_id
       and v.biz_transaction_id = t.biz_transaction_id and v.valid_to = ${moment}::timestamptz
     where t.product_id = ${productID}
@@ -161,8 +168,9 @@ async function refuseHeldBack(tx: Tx, { productID, id }: Stored, moment: string)
           where o.product_id = ${productID} and o.biz_transaction_id = ${id}))
       and t.biz_transaction_type_id in ${outgoing}
       and (t.quantity < v.quantity or t.transaction_date <> v.transaction_date)`)
-  if (taken.length === 0) return
-  refuseAll(409, [...(await holdProblems(tx, productID, taken)).values()])
+  if (taken.some(({ isMore, account }) => isMore && account === 'suspended'))
+    throw conflict('account_suspended', 'The account is suspended: nothing leaves it.', 'quantity')
+  if (taken.length > 0) refuseAll(409, [...(await holdProblems(tx, productID, taken)).values()])
 }
 
 const figureColumns = {
