@@ -123,6 +123,15 @@ describe('GET /BizEntity/Account/Holdings', () => {
     assert.deepEqual([row.unrealisedGainPercent, row.realisedGain], [null, 10])
   })
 
+  it('without units is worth nothing, whatever was gained and though it has no price', async () => {
+    const fund = await fresh({ price: null })
+    only(await post('Allotment', { ...fund.own, quantity: 10, amount: 50 }))
+    only(await post('Redemption', { ...fund.own, quantity: 10, amount: 80 }))
+    const path = `/BizEntity?AccountID=${fund.accountID}`
+    const [account] = all(await admin.get(path))[0].accounts
+    assert.deepEqual([account.balance, account.balances], [0, [{ currencyID: 1, amount: 0 }]])
+  })
+
   it('shows no percentage of a cost of nothing', async () => {
     const fund = await fresh()
     only(await post('Adjustment', { ...fund.own, quantity: 10, amount: 0 }))

@@ -263,6 +263,21 @@ describe('Reports', () => {
     )
   })
 
+  it('show what is gone as worth nothing, also where there was no price', async () => {
+    const fund = await taxingFund(service)
+    const { accountID } = await investor(service, fund, [quoted])
+    const { investmentID } = fund
+    const [{ quantity }] = all(
+      await service.admin.get(`/BizEntity/Account/Holdings?AccountID=${accountID}`),
+    )
+    const whole = { accountID, investmentID, quantity, amount: 5000 }
+    const post = poster(() => service.admin)
+    only(await post('Redemption', { ...whole, transactionDate: '2025-05-05' }))
+    const period = { fromDate: '2025-05-01', toDate: '2025-05-31' }
+    const { rows } = await made({ reportTypeID: 7, accountID, ...period })
+    assert.deepEqual(shown(rows, 'balance', 'value').at(-1), [0, 0])
+  })
+
   it('of every kind are refused to who may not read what they are made of', async () => {
     const fund = await taxingFund(service)
     const clerk = await service.userWith({ permissions: ['Report.Write', 'Report.Read'] })

@@ -15,7 +15,7 @@ import { heldBack } from '../on-hold/held.ts'
 import { Holding, type HoldingQuery, holdingFilters, holdingInvestmentFilters } from './schema.ts'
 
 // A position without a price is worth what was put into it, net; it shows no gain.
-const value = `case when v.price is null then h.invested
+const value = `case when h.quantity = 0 then 0 when v.price is null then h.invested
   else round(h.quantity * v.price, minor_units(i.currency_id)) end`
 const gain = `case when v.price is not null then ${value} - h.cost end`
 

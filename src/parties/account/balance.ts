@@ -4,8 +4,8 @@ import type { Fragment } from '../../platform/sql/handle.ts'
 
 /**
  * What accounts are worth at the end of their product's today, in their own currency and in every
- * one: units × the latest price; what has no price counts as invested. `accounts` is a selection of
- * accounts in the statement. Which day it is, and whether anything is dated later, is asked once
+ * one: units × the latest price; units without a price count as invested. `accounts` is a selection
+ * of accounts in the statement. Which day it is, and whether anything is dated later, is asked once
  * for an account: to ask it for each of its holdings took longer than all the rest.
  */
 export const balancesOf = (accounts: Fragment): Fragment => sql`
@@ -14,7 +14,7 @@ export const balancesOf = (accounts: Fragment): Fragment => sql`
       order by c.currency_id) as balances
   from (
     select a.account_id, a.currency_id as own_currency_id, i.currency_id,
-      sum(case when v.price is null then s.invested
+      sum(case when s.quantity = 0 then 0 when v.price is null then s.invested
         else round(s.quantity * v.price, minor_units(i.currency_id)) end) as amount
     from ${accounts} a
     cross join lateral (

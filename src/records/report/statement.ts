@@ -60,8 +60,8 @@ const stateAt = (day: ReturnType<typeof sql>) => sql`
     where v.investment_id = o.investment_id and v.price_date <= ${day}
     order by v.price_date desc limit 1) v on true`
 
-const worth = sql`case when v.price is null then round(coalesce(s.invested, 0), o.decimals)
-  else round(coalesce(s.quantity, 0) * v.price, o.decimals) end`
+const worth = sql`round(case when coalesce(s.quantity, 0) = 0 then 0
+  when v.price is null then s.invested else s.quantity * v.price end, o.decimals)`
 
 /** Opening balance, what happened, closing balance with its value: for every holding. */
 export async function statementSketch(snapshot: Snapshot, subject: Subject): Promise<Sketch> {

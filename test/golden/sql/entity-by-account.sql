@@ -34,7 +34,7 @@ select c.account_id, sum(c.amount) filter (where c.currency_id = c.own_currency_
     order by c.currency_id) as balances
 from (
   select a.account_id, a.currency_id as own_currency_id, i.currency_id,
-    sum(case when v.price is null then s.invested
+    sum(case when s.quantity = 0 then 0 when v.price is null then s.invested
       else round(s.quantity * v.price, minor_units(i.currency_id)) end) as amount
   from page_account a
   cross join lateral (
