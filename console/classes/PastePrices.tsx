@@ -1,25 +1,12 @@
 import { Button, Group, Stack, Text, Textarea } from '@mantine/core'
 import { useState } from 'react'
 import { useWrite } from '../shared/api/write.ts'
-import { typed } from '../shared/decimal.ts'
 import { Insist } from '../shared/form/Insist.tsx'
 import { count, price } from '../shared/format.ts'
 import { tellDone } from '../shared/view/Failure.tsx'
+import { readPrice } from './pasted.ts'
 
 type Props = { investmentID: number; onDone: () => void }
-
-type Line = { priceDate: string; price: string } | { problem: string }
-
-/** A line of a spreadsheet: the day, the price; day first, or as the service writes it. */
-function read(line: string, number: number): Line {
-  const [date = '', figure = ''] = line.split(/[\t;]|,(?=\s)|\s+/).map((cell) => cell.trim())
-  const [, dayOf, month, year] = /^(\d{1,2})\/(\d{1,2})\/(\d{4})$/.exec(date) ?? []
-  const iso = year ? `${year}-${month?.padStart(2, '0')}-${dayOf?.padStart(2, '0')}` : date
-  const value = typed(figure)
-  if (!/^\d{4}-\d\d-\d\d$/.test(iso)) return { problem: `Line ${number}: no date in “${date}”` }
-  if (value === undefined) return { problem: `Line ${number}: no price in “${figure}”` }
-  return { priceDate: iso, price: value }
-}
 
 /** Prices pasted from a spreadsheet, all taken or none. */
 export function PastePrices({ investmentID, onDone }: Props) {
@@ -35,7 +22,7 @@ export function PastePrices({ investmentID, onDone }: Props) {
   const lines = text
     .split('\n')
     .filter((line) => line.trim())
-    .map((line, i) => read(line, i + 1))
+    .map((line, i) => readPrice(line, i + 1))
   const problems = lines.flatMap((line) => ('problem' in line ? [line.problem] : []))
   const prices = lines.flatMap((line) =>
     'problem' in line ? [] : [{ investmentID, ...line, ...(insists && { confirm: true }) }],

@@ -77,7 +77,9 @@ function Positions({ positions, currency, isPast }: PositionsProps) {
       </Empty>
     )
   const total = (field: keyof Holding) => sum(positions.map((one) => one[field] as string | null))
-  const foot = ['Total', '', units(total('quantity')), '', '', money(total('marketValue'))]
+  const isOneClass = new Set(positions.map(({ investmentID }) => investmentID)).size === 1
+  const held = isOneClass ? units(total('quantity')) : ''
+  const foot = ['Total', '', held, '', '', money(total('marketValue'))]
   return (
     <>
       <Rows

@@ -6,7 +6,8 @@ import { InvestorHolds } from '../holds/InvestorHolds.tsx'
 import { AtCost } from '../overview/Unpriced.tsx'
 import { useLookups } from '../shared/api/lookups.ts'
 import { type InCurrency, useByCurrency, useMoney } from '../shared/api/money.ts'
-import { useProduct, useRead, useReadNow } from '../shared/api/products.ts'
+import { useReadAll } from '../shared/api/pages.ts'
+import { useProduct, useReadNow } from '../shared/api/products.ts'
 import type { BizEntity, Holding } from '../shared/api/types.ts'
 import { sum } from '../shared/decimal.ts'
 import { type Past, pastParams } from '../shared/form/Past.tsx'
@@ -102,11 +103,32 @@ function Head({ entity, numbers }: HeadProps) {
           </>
         }
       />
-      <Figure label="Units" value={plain(sum(holdings.map(({ quantity }) => quantity)))} />
+      <Units holdings={holdings} />
       <Total label="Unrealised gain" field="unrealisedGain" {...{ currency, holdings }} />
       <Total label="Distributions paid" field="distributionsPaid" {...{ currency, holdings }} />
       <Figure label="Account" value={numbers} />
     </Figures>
+  )
+}
+
+/** What is held of each class: units of two are not the same thing, and are never added up. */
+function Units({ holdings }: { holdings: Holding[] }) {
+  const classes = [...new Set(holdings.map(({ investmentID }) => investmentID))].map((id) => {
+    const rows = holdings.filter(({ investmentID }) => investmentID === id)
+    const code = rows[0]?.securityCode ?? rows[0]?.investmentName
+    return { id, code, units: plain(sum(rows.map(({ quantity }) => quantity))) }
+  })
+  const [first, ...others] = classes
+  return (
+    <Figure
+      label={others.length > 0 ? `Units, ${first?.code}` : 'Units'}
+      value={first?.units ?? '0'}
+      note={others.map(({ id, code, units }) => (
+        <div key={id}>
+          and {units} {code}
+        </div>
+      ))}
+    />
   )
 }
 
@@ -134,7 +156,7 @@ function Total({ label, field, currency, holdings }: TotalProps) {
 export function useHoldings({ accounts }: BizEntity, past: Past = {}) {
   const { productID } = useProduct()
   const ids = accounts.map(({ accountID }) => accountID).join(',')
-  return useRead<Holding[]>(
+  return useReadAll<Holding>(
     '/BizEntity/Account/Holdings',
     { ProductID: productID, 'AccountID.in': ids, ...pastParams(past) },
     ids !== '',

@@ -36,6 +36,19 @@ export const subtract = (a: string, b: string) => sum([a, negated(b)])
 export const isNegative = (value: string) => compareDecimals(value, '0') < 0
 export const isZero = (value: string | null | undefined) =>
   !value || compareDecimals(value, '0') === 0
+/** A whole part in thousands: 1,250 or 1 250, with blanks of any kind that stay on their line. */
+const inThousands = /^(-?[1-9]\d*(?:[, \u00a0\u2009\u202f]\d{3})+)(?=\.|$)/
+
+/**
+ * A figure without what stands between its thousands and around it, with the minus that keyboards
+ * have. Any other comma or blank stays, and makes it none: 12,5 may be twelve and a half.
+ */
+export const ungrouped = (value: string) =>
+  value
+    .trim()
+    .replace('−', '-')
+    .replace(inThousands, (whole) => whole.replaceAll(/[^-\d]/g, ''))
+
 /** What somebody typed ("1,250.50"), as a plain decimal; undefined where it is none. */
-export const typed = (value: string) => plainDecimal(value.replaceAll(/[, ]/g, ''))
+export const typed = (value: string) => plainDecimal(ungrouped(value))
 export { compareDecimals }

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { after, before, describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
 import { type Browser, findings, skip, startConsole } from '../support/browser.ts'
 import { configure, fundOf, keyOf } from '../support/distribution.ts'
+import { newAccounts } from '../support/ledger.ts'
 import { temporaryFolder } from '../support/process.ts'
-import { workFor } from '../support/reports.ts'
+import { cellsOf, workFor } from '../support/reports.ts'
 import { assertScrollsThrough, assertWholeAt, productOfMany } from '../support/scrolling.ts'
 import { type Service, startService } from '../support/service.ts'
 
@@ -187,6 +189,22 @@ describe('The console’s day', { skip }, () => {
     await page.getByRole('button', { name: 'Remove the filter Kind' }).click()
     await page.getByRole('link', { name: 'Holder 003000' }).waitFor()
     assert.equal(await topOf(), 0)
+  })
+
+  it('saves a list with each of its rows once, whatever is added meanwhile', async () => {
+    const productID = Number(/console\/(\d+)/.exec(page.url())?.[1])
+    let isFirst = true
+    await page.route('**/BizEntity?*PageSize=1000*', async (route) => {
+      const response = await route.fetch()
+      if (isFirst) await newAccounts(service, productID, 3)
+      isFirst = false
+      await route.fulfill({ response })
+    })
+    const saved = page.waitForEvent('download')
+    await press('Save this view as CSV')
+    const names = cellsOf(readFileSync(await (await saved).path())).map(([name]) => name)
+    assert.deepEqual([names.length, new Set(names).size], [3001, 3001], 'the head and the rows')
+    await page.unrouteAll()
   })
 
   it('goes by the product’s day, wherever the browser is', async () => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { readPrice } from '../../console/classes/pasted.ts'
 import { decimalFields } from '../../console/shared/api/decimal-fields.ts'
 import { readJson } from '../../console/shared/api/decimals.ts'
 import { divide, multiply, subtract, typed } from '../../console/shared/decimal.ts'
@@ -46,7 +47,22 @@ describe('Decimals in the browser', () => {
     assert.equal(divide('-1', '8', 2), '-0.13')
     assert.equal(multiply('0.1', '0.2', 18), '0.02')
     assert.equal(subtract('100000000000000000.01', '0.02'), '99999999999999999.99')
-    assert.equal(typed('1,250.50'), '1250.5')
-    assert.equal(typed('12x'), undefined)
+  })
+
+  it('are read as they are written, or not at all: no comma that may be a point is dropped', () => {
+    const thousands = ['1,250.50', '1250.50', ' 1 250.50 ', '1\u00a0250.50', '1\u202f250.5']
+    for (const text of thousands) assert.equal(typed(text), '1250.5', text)
+    assert.equal(typed('−1,234,567'), '-1234567')
+    for (const text of ['12,5', '0,050', '1.250,50', '1,2345', '12 5', '1250\t1300', '12x'])
+      assert.equal(typed(text), undefined, text)
+  })
+
+  it('of a pasted line are the whole of what follows the day', () => {
+    const priceDate = '2026-06-30'
+    for (const line of ['30/06/2026\t1 042.50', '2026-06-30; 1,042.5', '2026-06-30, 1042.50'])
+      assert.deepEqual(readPrice(line, 1), { priceDate, price: '1042.5' })
+    assert.deepEqual(readPrice('30/06/2026\t1.04\t1.05', 2), {
+      problem: 'Line 2: no price in “1.04\t1.05”',
+    })
   })
 })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { Locator, Page } from 'playwright-core'
 import { type Browser, findings, skip, startConsole } from '../support/browser.ts'
-import { all, newAccounts, newInvestment, newPrice, newProduct } from '../support/ledger.ts'
+import { all, newAccounts, newInvestment, newPrice, newProduct, only } from '../support/ledger.ts'
 import type { Service } from '../support/service.ts'
 
 const yen = 8
@@ -135,6 +135,42 @@ describe('The console’s figures', { skip }, () => {
       }
     }
     await page.setViewportSize({ width: 1280, height: 800 })
+  })
+
+  it('of units are those of one class each: nothing adds up two', async () => {
+    const { productID, bizEntityID, codes } = await fundWith([
+      { amount: '700', price: '2' },
+      { amount: '900', price: '1' },
+    ])
+    await at(`${productID}/investors/${bizEntityID}`, 'Investor 1')
+    const held = figure(`Units, ${codes[0]}`).first()
+    await held.getByText('700', { exact: true }).waitFor()
+    await held.getByText(`and 900 ${codes[1]}`).waitFor()
+    const foot = page.getByRole('table', { name: 'Holdings' }).getByRole('row').last()
+    assert.deepEqual(
+      (await foot.getByRole('cell').allInnerTexts()).filter(Boolean),
+      ['Total', '2,300.00', '1,600.00', '700.00'],
+      'value, cost and gain',
+    )
+  })
+
+  it('of an investor are those of all holdings, however many', async () => {
+    const number = 101
+    const { productID } = await newProduct(service)
+    const { investmentID } = await newInvestment(service, productID)
+    const { bizEntityID, accounts } = only(
+      await service.admin.post('/BizEntity', {
+        ...{ bizEntityTypeID: 2, bizEntityStatusID: 1, name: 'Nominees' },
+        accounts: Array.from({ length: number }, () => ({ productID })),
+        bizEntityParties: [{ organisation: { name: 'Nominees' } }],
+      }),
+    )
+    const own = accounts.map(({ accountID }: { accountID: number }) => ({ accountID }))
+    const deposit = { investmentID, transactionDate, amount: 10, quantity: 10 }
+    const posted = own.map((one: object) => ({ ...one, ...deposit }))
+    all(await service.admin.post('/BizTransaction/Deposit', posted))
+    await at(`${productID}/investors/${bizEntityID}`, 'Nominees')
+    await figure('Units').first().getByText('1,010', { exact: true }).waitFor()
   })
 
   it('say of a class without a price that it has none, and of a total what it omits', async () => {

@@ -2,9 +2,10 @@ import { Select, type SelectProps, TextInput, type TextInputProps } from '@manti
 import type { ReactNode } from 'react'
 import { type Category, useLookups } from '../api/lookups.ts'
 import { useInvestments } from '../api/products.ts'
+import { ungrouped } from '../decimal.ts'
 import classes from './form.module.css'
 
-/** An exact figure: typed and sent as text; commas between thousands are dropped. */
+/** An exact figure: typed and sent as text; what stands between thousands is dropped. */
 export const DecimalField = ({ onChange, ...props }: TextInputProps) => (
   <TextInput
     inputMode="decimal"
@@ -12,7 +13,7 @@ export const DecimalField = ({ onChange, ...props }: TextInputProps) => (
     classNames={{ input: classes.decimal }}
     {...props}
     onChange={(event) => {
-      event.currentTarget.value = event.currentTarget.value.replaceAll(/[,\s]/g, '')
+      event.currentTarget.value = ungrouped(event.currentTarget.value)
       onChange?.(event)
     }}
   />

@@ -1,11 +1,11 @@
-import { api, type Params } from '../api/client.ts'
+import { harmless } from '../../../src/platform/shape/harmless.ts'
+import type { Params } from '../api/client.ts'
+import { pagesOf } from '../api/pages.ts'
 import type { Column } from './columns.ts'
-
-const step = 1000
 
 /** A cell that begins like a formula is made harmless, as the service's own CSV does. */
 const cell = (text: string) => {
-  const safe = /^\s*[=+\-@]/.test(text) && !/^-?[\d.]+$/.test(text) ? `'${text}` : text
+  const safe = harmless(text)
   return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }
 
@@ -17,11 +17,9 @@ export async function csvOf<Row>(
   onRows: (count: number) => void,
 ): Promise<Blob> {
   const lines = [columns.map(({ title }) => cell(title)).join(',')]
-  for (let page = 1; ; page++) {
-    const { data } = await api.get<Row[]>(path, { ...params, PageNumber: page, PageSize: step })
-    for (const row of data) lines.push(columns.map(({ text }) => cell(raw(text(row)))).join(','))
+  for await (const rows of pagesOf<Row>(path, params)) {
+    for (const row of rows) lines.push(columns.map(({ text }) => cell(raw(text(row)))).join(','))
     onRows(lines.length - 1)
-    if (data.length < step) break
   }
   return new Blob([`\uFEFF${lines.join('\r\n')}\r\n`], { type: 'text/csv' })
 }

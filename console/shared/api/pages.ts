@@ -1,0 +1,30 @@
+import { useQuery } from '@tanstack/react-query'
+import { api, type Params } from './client.ts'
+import type { Envelope } from './error.ts'
+
+const step = 1000
+
+/** All rows of a list, page by page; each goes on after the last, whatever is added meanwhile. */
+export async function* pagesOf<Row>(path: string, params: Params): AsyncGenerator<Row[]> {
+  for (let after: Params | null = {}; after; ) {
+    const page: Envelope<Row[]> = await api.get<Row[]>(path, {
+      ...params,
+      ...after,
+      PageSize: step,
+    })
+    yield page.data
+    after = page.nextCursor ? { Cursor: page.nextCursor } : null
+  }
+}
+
+/** A read whose rows are added up, and so are needed all, however many they are. */
+export const useReadAll = <Row>(path: string, params: Params, enabled = true) =>
+  useQuery({
+    queryKey: ['read all', path, params],
+    queryFn: async () => {
+      const all: Row[] = []
+      for await (const rows of pagesOf<Row>(path, params)) all.push(...rows)
+      return all
+    },
+    enabled,
+  })
