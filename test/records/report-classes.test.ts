@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { all, type Fund, newFund, only, poster } from '../support/ledger.ts'
 import { temporaryFolder } from '../support/process.ts'
-import { structureOf } from '../support/readers.ts'
+import { pagesOf, structureOf } from '../support/readers.ts'
 import { fileOf, workFor } from '../support/reports.ts'
 import { type Service, startService } from '../support/service.ts'
 
@@ -121,7 +121,26 @@ describe('A statement', () => {
     assert.ok(chart.slice(0, rise).every(({ value }) => value === 0))
     assert.match(about.Signs!, /minus/)
   })
+
+  it('values what was left at nothing, also where there was never a price', async () => {
+    const own = { accountID: fund.accounts[1]!.accountID, investmentID: await unpriced() }
+    only(await post('Allotment', { ...own, quantity: 10, amount: 50 }))
+    only(await post('Redemption', { ...own, quantity: 10, amount: 70 }))
+    const of = { reportTypeID: 7, ...own, fromDate: '2026-01-01', toDate: date }
+    const { rows, totals, chart } = await made(of)
+    assert.deepEqual([rows.at(-1)!.value, totals!.value], [0, 0])
+    assert.ok(chart.every(({ value }) => value === 0))
+    const letter = { ...of, productID: fund.productID, format: 'pdf' }
+    const text = (await pagesOf(await fileOf(service.admin, letter))).join(' ')
+    assert.match(text, /Closing balance, value 0\.00 0\.0000/)
+  })
 })
+
+const unpriced = async (): Promise<number> => {
+  const { productID } = fund
+  const made = await service.admin.post('/Investment', { productID, securityCode: 'NEW' })
+  return only(made).investmentID
+}
 
 describe('A PDF', () => {
   it('is tagged, with a title and a language, and its table can be read out', async () => {

@@ -112,9 +112,12 @@ type Held = [
   string | null,
 ][]
 
-/** Without a price, a position is worth what was put into it, as everywhere. */
+/** Without a price, units are worth what was put into them, as everywhere. */
 const worth = (day: Fragment) => sql`(
-  select ${raw(money('coalesce(b.closing_quantity * v.price, b.closing_amount)'))}
+  select ${raw(
+    money(`case when b.closing_quantity = 0 then 0
+    else coalesce(b.closing_quantity * v.price, b.closing_amount) end`),
+  )}
   from transaction_line b
   where b.product_id = h.product_id and b.account_id = h.account_id
     and b.investment_id = h.investment_id and ${raw(counts('b'))} and b.transaction_date <= ${day}
