@@ -157,6 +157,28 @@ describe('The console’s day', { skip }, () => {
     browser.faults()
   })
 
+  it('tells who leaves that what is not answered may be done, and does it once', async () => {
+    await at('/classes', 'Classes and prices')
+    await press('New class')
+    await page.getByLabel('Security code').fill('SENT')
+    await page.route('**/Common/HealthCheck', (route) => route.abort())
+    await page.route('**/Investment', async (route) => {
+      await route.fetch()
+      await route.abort('connectionreset')
+    })
+    await press('Make the class')
+    await page.getByText('The service cannot be reached.').first().waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByText('What you have sent may be done already').waitFor()
+    assert.equal((await service.admin.get('/Investment?SecurityCode=SENT')).data.length, 1)
+    await press('Leave')
+    await page.unrouteAll()
+    await page.getByText('The service cannot be reached.').first().waitFor({ state: 'hidden' })
+    await page.getByRole('heading', { name: 'SENT' }).waitFor()
+    assert.equal((await service.admin.get('/Investment?SecurityCode=SENT')).data.length, 1)
+    browser.faults()
+  })
+
   it('shows each of 3,000 investors in order and without a gap, as one scrolls', async () => {
     const productID = await productOfMany(service, 3000)
     await page.setViewportSize({ width: 1280, height: 1600 })

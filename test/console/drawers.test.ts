@@ -152,6 +152,11 @@ describe('The console’s drawers', { skip }, () => {
       await option.nth(1).waitFor({ state: 'detached' })
       assert.match((await option.textContent()) ?? '', /The Quince Family Trust$/, text)
     }
+    await page.route('**/BizEntity?*beginsWith=Unanswered*', () => {})
+    await field.fill('Unanswered')
+    await page.getByText('Looking…').waitFor()
+    assert.equal(await option.count(), 0, 'what another text found is not offered for this one')
+    await field.fill(account.accountNumber)
     await option.click()
     assert.equal(await field.inputValue(), `${account.accountNumber} · The Quince Family Trust`)
     await field.fill('nobody of this name')

@@ -45,12 +45,15 @@ export function AccountField({ label, value, onChange, error, required = true }:
   const { productID } = useProduct()
   const [text, setText] = useState('')
   // What is chosen stands there as its number and name.
-  const [asked] = useDebouncedValue((text.split(' · ')[0] ?? '').trim(), 150)
-  const { data = [] } = useQuery({
+  const wanted = (text.split(' · ')[0] ?? '').trim()
+  const [asked] = useDebouncedValue(wanted, 150)
+  const { data = [], isPlaceholderData } = useQuery({
     queryKey: ['accounts', productID, asked],
     placeholderData: keepPreviousData,
     queryFn: () => investorsBy(asked, productID),
   })
+  // Those of an earlier text are none of this one: who is quick would choose the wrong account.
+  const isLooking = isPlaceholderData || asked !== wanted
   const options = data.flatMap(({ name, accounts }) =>
     accounts.map(({ accountID, accountNumber }) => ({
       value: String(accountID),
@@ -65,11 +68,11 @@ export function AccountField({ label, value, onChange, error, required = true }:
       clearable={!required}
       searchable
       data={options}
-      filter={({ options: all }) => all}
+      filter={({ options: all }) => (isLooking ? [] : all)}
       value={value ? String(value) : null}
       onChange={(next) => onChange?.(next ? Number(next) : null)}
       onSearchChange={setText}
-      nothingFoundMessage="No such number or name"
+      nothingFoundMessage={isLooking ? 'Looking…' : 'No such number or name'}
       error={error}
     />
   )
