@@ -1,8 +1,8 @@
 import { Alert } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { api } from '../shared/api/client.ts'
 import { useLookups } from '../shared/api/lookups.ts'
 import { useCurrency, useMoney } from '../shared/api/money.ts'
+import { allOf } from '../shared/api/pages.ts'
 import { useProduct } from '../shared/api/products.ts'
 import type { Distribution, EntitledAccount } from '../shared/api/types.ts'
 import { isZero, subtract, sum } from '../shared/decimal.ts'
@@ -104,24 +104,15 @@ function useColumns(distribution: Distribution): Column<EntitledAccount>[] {
   ]
 }
 
-const step = 1000
-
 /** All entitlements, added up here as they stand: not a figure the service made beforehand. */
 function useTotals({ productID, corporateActionID, distributionStatusID }: Distribution) {
   return useQuery({
     queryKey: ['totals', corporateActionID, distributionStatusID],
     queryFn: async () => {
-      const rows: EntitledAccount[] = []
-      for (let page = 1; ; page++) {
-        const { data } = await api.get<EntitledAccount[]>('/Distribution/Account', {
-          ProductID: productID,
-          CorporateActionID: corporateActionID,
-          PageNumber: page,
-          PageSize: step,
-        })
-        rows.push(...data)
-        if (data.length < step) break
-      }
+      const rows = await allOf<EntitledAccount>('/Distribution/Account', {
+        ProductID: productID,
+        CorporateActionID: corporateActionID,
+      })
       const total = (field: keyof EntitledAccount) =>
         sum(rows.map((row) => row[field] as string | null))
       return {

@@ -1,7 +1,7 @@
 import { Button, Group, Stack, TextInput } from '@mantine/core'
 import { useState } from 'react'
-import { api } from '../shared/api/client.ts'
 import { type Money, useCurrency, useMoney } from '../shared/api/money.ts'
+import { allOf } from '../shared/api/pages.ts'
 import { useProduct } from '../shared/api/products.ts'
 import type { Payment, PaymentRun } from '../shared/api/types.ts'
 import { useWrite } from '../shared/api/write.ts'
@@ -86,23 +86,9 @@ export function RunPayments({ run }: Props) {
   )
 }
 
-const step = 1000
-
 /** All payments of which nothing is known yet. */
-async function sentOf({ productID, paymentRunID }: PaymentRun): Promise<Payment[]> {
-  const found: Payment[] = []
-  for (let page = 1; ; page++) {
-    const { data } = await api.get<Payment[]>('/PaymentRun/Payment', {
-      ProductID: productID,
-      PaymentRunID: paymentRunID,
-      State: 'Sent',
-      PageNumber: page,
-      PageSize: step,
-    })
-    found.push(...data)
-    if (data.length < step) return found
-  }
-}
+const sentOf = ({ productID, paymentRunID }: PaymentRun): Promise<Payment[]> =>
+  allOf('/PaymentRun/Payment', { ProductID: productID, PaymentRunID: paymentRunID, State: 'Sent' })
 
 type ResultProps = Props & Told & { onClose: () => void; onDone: () => void }
 

@@ -17,14 +17,16 @@ export async function* pagesOf<Row>(path: string, params: Params): AsyncGenerato
   }
 }
 
+export async function allOf<Row>(path: string, params: Params): Promise<Row[]> {
+  const all: Row[] = []
+  for await (const rows of pagesOf<Row>(path, params)) all.push(...rows)
+  return all
+}
+
 /** A read whose rows are added up, and so are needed all, however many they are. */
 export const useReadAll = <Row>(path: string, params: Params, enabled = true) =>
   useQuery({
     queryKey: ['read all', path, params],
-    queryFn: async () => {
-      const all: Row[] = []
-      for await (const rows of pagesOf<Row>(path, params)) all.push(...rows)
-      return all
-    },
+    queryFn: () => allOf<Row>(path, params),
     enabled,
   })
