@@ -45,6 +45,17 @@ CREATE OR REPLACE FUNCTION public.minor_units(currency_id integer)
  IMMUTABLE PARALLEL SAFE
 RETURN CASE WHEN (currency_id = 8) THEN 0 ELSE 2 END;
 
+CREATE OR REPLACE FUNCTION public.period_lock(product integer)
+ RETURNS date
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if not pg_try_advisory_xact_lock_shared(7216, product) then
+    return 'infinity';
+  end if;
+  return (select p.locked_date from product p where p.product_id = product);
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.product_today(time_zone text)
  RETURNS date
  LANGUAGE sql

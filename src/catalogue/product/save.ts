@@ -7,6 +7,7 @@ import { identify, namesAny, noSuch, reference } from '../../platform/sql/identi
 import { render } from '../../platform/sql/render.ts'
 import { defineTable, lockRow, put, type Row, rowFrom } from '../../platform/sql/rows.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
+import { closePeriod } from './period.ts'
 import {
   Product,
   type ProductInput,
@@ -55,6 +56,7 @@ export async function updateProduct(
   await refuseUnknownZone(tx, stored, row)
   await refuseUnknownLogo(tx, id, input)
   refuseUnlocking(actor, stored, row)
+  if (stored.locked_date !== row.locked_date) await closePeriod(tx, id)
   const before = await render(tx, productByID(id))
   await put(tx, productTable, stored, row)
   const after = await render(tx, productByID(id))

@@ -1,4 +1,5 @@
 import sql from 'sql-template-tag'
+import { holdPeriods } from '../../catalogue/product/period.ts'
 import { today } from '../../catalogue/product/today.ts'
 import { standing } from '../../parties/account/standing.ts'
 import { type Actor, inLedgerScope } from '../../platform/actor.ts'
@@ -49,6 +50,7 @@ export async function lockFamilies(
   const events = seen.flatMap(({ eventID }) => eventID ?? [])
   if (events.length > 0) await lockEvents(tx, actor, events)
   const products = productsOf(seen)
+  await holdPeriods(tx, products)
   const own = (id: number) => seen.filter(({ productID }) => productID === id)
   for (const id of products) {
     await lockAccounts(

@@ -1,4 +1,5 @@
 import sql, { raw } from 'sql-template-tag'
+import { holdPeriods } from '../../catalogue/product/period.ts'
 import { lookups } from '../../platform/lookup/lookups.ts'
 import type { Code } from '../../platform/problem-codes.ts'
 import type { Problem } from '../../platform/refusal.ts'
@@ -15,6 +16,10 @@ const types = lookups.BizTransactionType
 /** The second stage: price, units and money of every leg, and whether it may be posted at all. */
 export async function price(tx: Tx, legs: readonly Accepted[]): Promise<Staged<Priced>> {
   if (legs.length === 0) return { rows: [], flaws: [] }
+  await holdPeriods(
+    tx,
+    legs.map(({ productID }) => productID),
+  )
   await holdInvestments(tx, legs)
   const figures = await workOutFigures(
     tx,

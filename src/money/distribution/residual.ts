@@ -133,8 +133,8 @@ export async function payResiduals(
     select i.product_id as "productID", ${today('p')} as today, p.locked_date as "lockedDate",
       i.drp_residual_on_exit = 'Pay' as pays
     from investment i join product p on p.product_id = i.product_id
-    where i.investment_id = ${investmentID}`)
-  const { productID, pays } = row!
+    where i.investment_id = ${investmentID} for share of p`)
+  const { productID, pays } = row! // held: whoever locks the period meanwhile waits
   const tx = inProduct(all, productID)
   refuseFarAhead(row!, payout.date, 'date')
   refuseLocked(row!, payout.date)

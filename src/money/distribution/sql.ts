@@ -1,4 +1,5 @@
 import sql, { join, raw } from 'sql-template-tag'
+import { holdPeriods } from '../../catalogue/product/period.ts'
 import { productParameter, productReference } from '../../catalogue/product/schema.ts'
 import { identifyProduct, ledgerScope } from '../../catalogue/product/sql.ts'
 import { today } from '../../catalogue/product/today.ts'
@@ -218,6 +219,7 @@ export async function lockDistribution(tx: Tx, which: DistributionID): Promise<S
   const locked = await lockNow(tx, sql`${one(which)} for update nowait`)
   // Deleted since it was looked up.
   if (locked.length === 0) throw gone(which)
+  await holdPeriods(tx, [which.productID])
   return readDistribution(tx, which)
 }
 

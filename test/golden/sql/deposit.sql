@@ -49,8 +49,8 @@ where r.account_id = g.account_name and (p.id is null or r.product_id = p.id) an
     select name, biz_entity_status_id from biz_entity
     where biz_entity_id = a.biz_entity_id limit 1) e) g
   cross join lateral (
-    select time_zone, locked_date, is_active, external_product_id from product
-    where product_id = g.product_id limit 1) p
+    select time_zone, period_lock(product_id) as locked_date, is_active, external_product_id
+    from product where product_id = g.product_id limit 1) p
   cross join lateral (
 select r.investment_id as id , r.product_id as "productID"
   , r.external_investment_id, r.security_code, r.name, r.is_active, r.currency_id, r.unit_decimals, r.maximum_price_age_days

@@ -54,8 +54,8 @@ to_json(p.external_product_id)::text as external_product_id, i.is_active as foun
     p.locked_date as found_locked_date, p.is_active as found_product_is_active, v.*
     from (select distinct product_id, investment_name, transaction_date from accounted) g
   cross join lateral (
-    select time_zone, locked_date, is_active, external_product_id from product
-    where product_id = g.product_id limit 1) p
+    select time_zone, period_lock(product_id) as locked_date, is_active, external_product_id
+    from product where product_id = g.product_id limit 1) p
   cross join lateral (
 select r.investment_id as id , r.product_id as "productID"
   , r.external_investment_id, r.security_code, r.name, r.is_active, r.currency_id, r.unit_decimals, r.maximum_price_age_days

@@ -13,6 +13,9 @@ select product_id from product where true));
 
 select * from distribution where product_id = $1 and corporate_action_id = $2 for update nowait;
 
+select pg_advisory_xact_lock_shared($1::int, id) from (
+select distinct id from unnest($2::int[]) id order by id offset 0) p;
+
 select t.product_id as "productID",
   t.corporate_action_id as id,
   t.distribution_status_id as "statusID",

@@ -16,6 +16,9 @@ select r.investment_id as id , r.product_id as "productID"
 from investment r
 where r.investment_id = g.value and (g.product_id is null or r.product_id = g.product_id) and true limit 1) r;
 
+select pg_advisory_xact_lock_shared($1::int, id) from (
+select distinct id from unnest($2::int[]) id order by id offset 0) p;
+
 select i.investment_id from investment i
 where i.investment_id = any($1::int[])
   and not exists (select 1 from holding h

@@ -1,0 +1,19 @@
+import sql from 'sql-template-tag'
+import type { Tx } from '../../platform/sql/handle.ts'
+
+/**
+ * What is dated in a product holds its period open from before it reads how far that is locked
+ * until its end; whoever locks the period waits for them. So nothing appears in a locked period
+ * after the lock was told. The function `period_lock` does the same within one statement.
+ */
+const space = 7216
+
+/** Holds the periods of products open; those who lock one just now are waited for. */
+export const holdPeriods = (tx: Tx, productIDs: readonly number[]) =>
+  tx.query(sql`
+    select pg_advisory_xact_lock_shared(${space}::int, id) from (
+      select distinct id from unnest(${productIDs}::int[]) id order by id offset 0) p`)
+
+/** Waits for whatever is being dated in a product; what comes meanwhile waits for us. */
+export const closePeriod = (tx: Tx, productID: number) =>
+  tx.query(sql`select pg_advisory_xact_lock(${space}::int, ${productID}::int)`)
