@@ -14,6 +14,11 @@ export const holdPeriods = (tx: Tx, productIDs: readonly number[]) =>
     select pg_advisory_xact_lock_shared(${space}::int, id) from (
       select distinct id from unnest(${productIDs}::int[]) id order by id offset 0) p`)
 
-/** Waits for whatever is being dated in a product; what comes meanwhile waits for us. */
-export const closePeriod = (tx: Tx, productID: number) =>
-  tx.query(sql`select pg_advisory_xact_lock(${space}::int, ${productID}::int)`)
+/**
+ * Waits for whatever is being dated in a product. What comes meanwhile waits for us, and so we do
+ * not wait for long: while an import of all or nothing is under way the period stays open.
+ */
+export async function closePeriod(tx: Tx, productID: number) {
+  await tx.query(sql`select set_config('lock_timeout', '2s', true)`)
+  await tx.query(sql`select pg_advisory_xact_lock(${space}::int, ${productID}::int)`)
+}

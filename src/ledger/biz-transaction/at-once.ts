@@ -155,7 +155,7 @@ const asked = sql`
 
 const appendOf = (shape: Shape): Fragment => sql`
     with ${singles(shape)},
-    ${fit(false, true)}, ${locked}, ${numbered('ready', empty)}, ${appendingOf(shape)}
+    ${fit(false, true)}, ${locked}, ${eachOfArray}, ${appendingOf(shape)}
     select place, product_id as "productID", id from ready`
 
 const appendingOf = ({ hasRepeats }: Shape) =>
@@ -239,18 +239,41 @@ const locked = sql`
  * may meet an external id that somebody is writing at this moment, and waits for it: briefly, where
  * a caller waits for the statement.
  */
-const numbered = (name: string, briefly: Fragment) => sql`
+const numbered = (name: string, briefly: Fragment, condition = empty) => sql`
     ${raw(name)} as materialized (
       select g.*, nextval('biz_transaction_biz_transaction_id_seq') as id,
         ${closingsAfter('g.own_quantity', 'g.own_amount')}
       from ${briefly}
-        (select * from locked order by place) g)`
+        (select * from locked order by place) g ${condition})`
 const briefly = raw(`(select set_config('lock_timeout', '100ms', true)) briefly,`)
-const eachByItself = numbered('ready', briefly)
+
+/**
+ * Whether a period is still open, now that it is held so (catalogue/product/period.ts): the
+ * statement's own picture may be of before it was locked. Asked this late, since a function that
+ * looks anew keeps the planner from putting the steps before together; and once for a product.
+ */
+const isOpen = (locked: string, day: string) => raw(`(${locked} < ${day}) is not false`)
+const eachByItself = numbered(
+  'ready',
+  briefly,
+  sql`where ${isOpen('period_lock(g.product_id)', 'g.transaction_date')}`,
+)
 /** All of an array or none: what is numbered in vain leaves a gap. */
 const wholeArray = sql`${numbered('counted', briefly)},
+    periods as materialized (
+      select bool_and(${isOpen('period_lock(product_id)', 'first_day')}) as are_open
+      from (select product_id, min(transaction_date) as first_day from counted
+        group by product_id) c),
     ready as not materialized (
-      select * from counted where (select count(*) from counted) = ${later.size}::int)`
+      select * from counted where (select count(*) from counted) = ${later.size}::int
+        and (select are_open from periods))`
+const eachOfArray = sql`${numbered('counted', empty)},
+    periods as materialized (
+      select product_id, period_lock(product_id) as locked_to
+      from (select distinct product_id from counted) c),
+    ready as materialized (
+      select c.* from counted c join periods p on p.product_id = c.product_id
+      where ${isOpen('p.locked_to', 'c.transaction_date')})`
 
 const postings = sql`
       select product_id, id, external_id, type_id, null::bigint as parent_id, account_id,

@@ -97,8 +97,8 @@ const investmentColumns = [
 /** The investments that rows g name in their products, and what is so around these. */
 const itsInvestment = ({ naming, isScoped }: Shape) => sql`
     cross join lateral (
-      select time_zone, period_lock(product_id) as locked_date, is_active, external_product_id
-      from product where product_id = g.product_id limit 1) p
+      select time_zone, locked_date, is_active, external_product_id from product
+      where product_id = g.product_id limit 1) p
     ${beside(
       recordNamed(
         ofInvestments,

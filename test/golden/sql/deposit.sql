@@ -49,8 +49,8 @@ where r.account_id = g.account_name and (p.id is null or r.product_id = p.id) an
     select name, biz_entity_status_id from biz_entity
     where biz_entity_id = a.biz_entity_id limit 1) e) g
   cross join lateral (
-    select time_zone, period_lock(product_id) as locked_date, is_active, external_product_id
-    from product where product_id = g.product_id limit 1) p
+    select time_zone, locked_date, is_active, external_product_id from product
+    where product_id = g.product_id limit 1) p
   cross join lateral (
 select r.investment_id as id , r.product_id as "productID"
   , r.external_investment_id, r.security_code, r.name, r.is_active, r.currency_id, r.unit_decimals, r.maximum_price_age_days
@@ -113,7 +113,7 @@ where h.product_id = s.product_id and h.account_id = s.account_id
       coalesce(g.held_cost, 0) + case when g.own_quantity > 0 then g.own_amount else 0 end as closing_cost,
       coalesce(g.held_gain, 0) as closing_gain
     from (select set_config('lock_timeout', '100ms', true)) briefly,
-      (select * from locked order by place) g),
+      (select * from locked order by place) g where (period_lock(g.product_id) < g.transaction_date) is not false),
   written as (
     insert into biz_transaction (product_id, biz_transaction_id, external_biz_transaction_id,
 biz_transaction_type_id, parent_biz_transaction_id, account_id, investment_id, transaction_date,

@@ -54,8 +54,8 @@ to_json(p.external_product_id)::text as external_product_id, i.is_active as foun
     p.locked_date as found_locked_date, p.is_active as found_product_is_active, v.*
     from (select distinct product_id, investment_name, transaction_date from accounted) g
   cross join lateral (
-    select time_zone, period_lock(product_id) as locked_date, is_active, external_product_id
-    from product where product_id = g.product_id limit 1) p
+    select time_zone, locked_date, is_active, external_product_id from product
+    where product_id = g.product_id limit 1) p
   cross join lateral (
 select r.investment_id as id , r.product_id as "productID"
   , r.external_investment_id, r.security_code, r.name, r.is_active, r.currency_id, r.unit_decimals, r.maximum_price_age_days
@@ -124,9 +124,14 @@ where h.product_id = s.product_id and h.account_id = s.account_id
       coalesce(g.held_cost, 0) + case when g.own_quantity > 0 then g.own_amount else 0 end as closing_cost,
       coalesce(g.held_gain, 0) as closing_gain
     from (select set_config('lock_timeout', '100ms', true)) briefly,
-      (select * from locked order by place) g),
+      (select * from locked order by place) g ),
+  periods as materialized (
+    select bool_and((period_lock(product_id) < first_day) is not false) as are_open
+    from (select product_id, min(transaction_date) as first_day from counted
+      group by product_id) c),
   ready as not materialized (
-    select * from counted where (select count(*) from counted) = $18::int),
+    select * from counted where (select count(*) from counted) = $18::int
+      and (select are_open from periods)),
   stated as materialized (
     select g.*,
       holding_state(
