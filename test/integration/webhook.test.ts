@@ -311,8 +311,10 @@ describe('A webhook', () => {
         const { data } = await service.admin.get(`/Webhook?WebhookID=${webhookID}`)
         return data[0].isActive === false
       })
-      const { data } = await service.admin.get('/Event?Type=webhook.deactivated&Wait=30')
-      assert.ok(data.some(({ ids }: Told) => ids[0] === webhookID))
+      await until('the event', async () => {
+        const { data } = await service.admin.get('/Event?Type=webhook.deactivated')
+        return data.some(({ ids }: Told) => ids[0] === webhookID)
+      })
     })
   })
 
