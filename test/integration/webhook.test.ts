@@ -139,7 +139,8 @@ describe('A webhook', () => {
       await withReceiver(async (others) => {
         await newWebhook(others.url, { types })
         await happens()
-        await until('another webhook to have all', () => others.got.length === 3)
+        // It may be sent what happened just before it was made, too.
+        await until('another webhook to have all', () => others.got.length >= 3)
       })
       assert.equal(got.length, 2, 'nothing is sent any more')
       // Saved by a person it is theirs, and goes on where it stood.
