@@ -1,5 +1,8 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import type { ClientConfig } from 'pg'
+import { rowsOf } from './database.ts'
+import { until } from './process.ts'
 
 export type Got = {
   headers: IncomingHttpHeaders
@@ -43,4 +46,18 @@ export async function receiver(): Promise<Receiver> {
 export async function withReceiver(use: (receiver: Receiver) => Promise<void>) {
   const one = await receiver()
   await use(one).finally(one.close)
+}
+
+/**
+ * Until all that has happened is in the feed, which other tests on the server hold back: a webhook
+ * that is made begins there, and would be sent what happened just before as well.
+ */
+export async function feedComesUp(connection: ClientConfig) {
+  const ask = (what: string, values: unknown[] = []) =>
+    rowsOf(connection, `select ${what} as told from pg_current_snapshot() s`, values)
+  const [now] = await ask('pg_snapshot_xmax(s)::text')
+  await until('the feed to come up', async () => {
+    const [row] = await ask('pg_snapshot_xmin(s) >= $1::xid8', [now!.told])
+    return row!.told
+  })
 }
