@@ -6,6 +6,7 @@ import { choose, configure, entitled, keyOf, stage, takeBack } from '../support/
 import {
   declare,
   type Holder,
+  payLeft,
   plainOf,
   reinvest,
   type Share,
@@ -107,6 +108,7 @@ async function play(plan: Scenario) {
       included: one.list === 'included',
       excluded: one.list === 'excluded',
       residual: 0n,
+      leftOn: '',
     })
   }
   // An amount for an account that is not included would be refused.
@@ -252,10 +254,11 @@ async function run(
   await stage(service.admin, 'Declare', distribution, lists)
   await compare(terms, shares, distribution, preview.data.accounts)
   await stage(service.admin, 'Payment', distribution)
+  payLeft(holders, shares, dayOf(pay))
   if (!terms.offered) return runBack(distribution, { from: 3, back, lists })
   only(await service.admin.post('/Distribution/DrpAllotment', keyOf(distribution)))
   await runBack(distribution, { from: 4, back, lists })
-  reinvest(terms, holders, shares)
+  reinvest(terms, holders, shares, dayOf(pay + allotLater))
   await compare(terms, shares, distribution)
   // Units that were allotted in the investment itself count from their day on.
   if (sameTarget)

@@ -13,6 +13,8 @@ export type Holder = {
   included: boolean
   excluded: boolean
   residual: bigint
+  /** The day of the last allotment that left more than there was. */
+  leftOn: string
 }
 
 export type Terms = {
@@ -135,8 +137,17 @@ function shareOf(terms: Terms, holder: Holder, gross: bigint): Share {
   return { accountID, units, gross, components, drp, cash: gross - drp }
 }
 
+/** With a payment goes what is left to who holds nothing, and reinvests nothing of it. */
+export function payLeft(holders: Holder[], shares: Share[], day: string) {
+  for (const holder of holders) {
+    const share = shares.find(({ accountID }) => accountID === holder.accountID)
+    const held = sum(holder.movements.map(({ quantity }) => quantity))
+    if (held === 0n && !share?.drp && holder.leftOn <= day) holder.residual = 0n
+  }
+}
+
 /** The units that the money held buys, and what is left of it. */
-export function reinvest(terms: Terms, holders: Holder[], shares: Share[]) {
+export function reinvest(terms: Terms, holders: Holder[], shares: Share[], day: string) {
   const { cents, drpPrice, targetUnits } = terms
   for (const share of shares.filter(({ drp }) => drp > 0n)) {
     const holder = holders.find(({ accountID }) => accountID === share.accountID)!
@@ -145,6 +156,7 @@ export function reinvest(terms: Terms, holders: Holder[], shares: Share[]) {
     const cost = rounded(bought * drpPrice * cents, targetUnits * one)
     share.drpUnits = bought
     share.residual = available - cost
+    if (share.residual > holder.residual) holder.leftOn = day
     holder.residual = share.residual
   }
 }
