@@ -94,9 +94,12 @@ describe('Migrations', () => {
 
   it('name themselves in the order that they are applied in, each number once', () => {
     const numbers = present.map((name) => name.slice(0, 4))
-    // Those who work side by side take numbers of their own: 0050 to 0060 were never used.
-    assert.deepEqual(numbers, [...new Set(numbers)].sort())
-    assert.ok(numbers.every((number) => /^\d{4}$/.test(number)))
+    // 0050 to 0060 were never used: two who worked side by side took numbers of their own.
+    const numberAt = (place: number) => (place < 49 ? place + 1 : place + 12)
+    assert.deepEqual(
+      numbers,
+      numbers.map((_, i) => String(numberAt(i)).padStart(4, '0')),
+    )
   })
 
   it('leave the lookups as the code has them, also where somebody changed them', async () => {
