@@ -70,6 +70,31 @@ describe('Bank details that were just changed', () => {
   })
 })
 
+describe('The name on a payment', () => {
+  it('is that of the account it goes to, never that of one which was there before', async () => {
+    const { fund } = await paidFund(service, [10, 20, 30])
+    const [named, nameless, gone] = fund.accounts.map(({ bizEntityID }) => bizEntityID)
+    const put = async (bizEntityID: number, accountName: string | null) => {
+      const [detail] = (await service.admin.get(`/PaymentDetail?BizEntityID=${bizEntityID}`)).data
+      const other = { ...detail, accountNumber: '7654321', accountName }
+      only(await service.admin.put('/PaymentDetail', other))
+    }
+    await put(named!, 'Another Name')
+    // Without a name of its own it is the investor's, and not "Holder" as it was when it was paid.
+    await put(nameless!, null)
+    await rowsOf(service.connection, 'delete from payment_detail where biz_entity_id = $1', [gone])
+    const paid = await paymentsOf(service.admin, await newRun(service.admin, fund))
+    assert.deepEqual(
+      paid.map((one: Record<string, string>) => [one.payeeName, one.payeeAccountNumber]),
+      [
+        ['Another Name', '****321'],
+        ['Investor 2', '****321'],
+        ['Holder', '*****678'],
+      ],
+    )
+  })
+})
+
 describe('The feed', () => {
   it('tells of payments that came back, and of a run that is closed', async () => {
     const { fund } = await paidFund(service, [10, 20])

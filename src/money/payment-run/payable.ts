@@ -65,8 +65,8 @@ const withPayee = (
   rows: Fragment,
 ): Fragment => sql`
   select p.*, a.account_status_id, n.biz_entity_status_id,
-    coalesce(nullif(trim(d.account_name), ''), nullif(trim(c.payee_name), ''), n.name)
-      as payee_name,
+    coalesce(nullif(trim(case when o.is_copied then c.payee_name else d.account_name end), ''),
+      n.name) as payee_name,
     case when o.is_copied then c.payee_bsb else d.bsb end as payee_bsb,
     trim(case when o.is_copied then c.payee_account_number else d.account_number end)
       as payee_account_number,
