@@ -27,6 +27,7 @@ import { postingDoor } from './ledger/biz-transaction/door.ts'
 import { bizTransactionEndpoints } from './ledger/biz-transaction/routes.ts'
 import { holdingEndpoints } from './ledger/holding/routes.ts'
 import { distributionEndpoints } from './money/distribution/routes.ts'
+import { refuseClosing } from './money/distribution/under-way.ts'
 import { leaveDrafts } from './money/payment-run/leave.ts'
 import { paymentRunEndpoints } from './money/payment-run/routes.ts'
 import { withholdingRateEndpoints } from './money/withholding-rate/routes.ts'
@@ -114,7 +115,7 @@ export async function buildApp(
     }),
     ...plainEndpoints,
     ...commonEndpoints(version, stopping),
-    ...productEndpoints(config.timeZone),
+    ...productEndpoints({ timeZone: config.timeZone, refuseClosing }),
     ...distributionEndpoints(config.stageInline),
     ...paymentRunEndpoints(database),
     ...bizTransactionEndpoints(postingDoor(database), leaveDrafts),

@@ -25,6 +25,7 @@ afterEach(() => assertVerified(service))
 const send = poster(() => service.admin)
 const ownOf = ({ accountID, investmentID }: Fund) => ({ accountID, investmentID })
 const day = '2026-01-20'
+const surroundings = { timeZone: 'Etc/UTC', refuseClosing: async () => {} }
 
 const lockedTo = async ({ productID }: Fund, lockedDate: string) => {
   const [product] = all(await service.admin.get(`/Product?ProductID=${productID}`))
@@ -110,7 +111,9 @@ describe('A period that is locked while something is dated in it', () => {
       const [from, to] = [`2026-01-${10 + n}`, `2026-02-${10 + n}`]
       only(await service.admin.put('/Product', await lockedTo(fund, from)))
       const update = (await lockedTo(fund, to)) as ProductUpdate
-      const commit = await slowly(updated, (tx) => updateProduct(tx, operator, 'Etc/UTC', update))
+      const commit = await slowly(updated, (tx) =>
+        updateProduct(tx, operator, surroundings, update),
+      )
       refused(await afterwards(request(), commit), 409, 'period_locked')
     }
     const [{ quantity }] = all(

@@ -239,6 +239,54 @@ describe('A stage over many accounts', () => {
   })
 })
 
+describe('The period of a stage that goes on as a job', () => {
+  const lock = async ({ productID }: Distribution, lockedDate: string | null) => {
+    const product = only(await service.admin.get(`/Product?ProductID=${productID}`))
+    return service.admin.put('/Product', { ...product, lockedDate })
+  }
+  const declared = async () => {
+    const { distribution } = await planned(methods['an amount per unit'])
+    await stage(whole.admin, 'Declare', distribution)
+    return distribution
+  }
+
+  it('is not locked before the stage has ended; what comes before its day is', async () => {
+    await rest()
+    const distribution = await declared()
+    taken(await post('Payment', distribution))
+    refused(await lock(distribution, '2025-07-15'), 409, 'in_progress')
+    only(await lock(distribution, '2025-07-14'))
+    await stopAfterSpans(distribution, 1)
+    refused(await lock(distribution, '2025-12-31'), 409, 'in_progress')
+    only(await lock(distribution, null))
+    await work()
+    await reached(distribution, 3)
+    only(await lock(distribution, '2025-07-15'))
+    refused(await post('Reverse', distribution, reversal(3)), 409, 'period_locked')
+    // A day that was locked before is none that is going to be.
+    await rest()
+    taken(await post('DrpAllotment', distribution, { drpAllotmentDate: '2025-09-01' }))
+    only(await lock(distribution, '2025-08-31'))
+    await work()
+    await reached(distribution, 4)
+  })
+
+  it('is that of the day an allotment was told, also while it is taken back half way', async () => {
+    await rest()
+    const distribution = await declared()
+    await stage(whole.admin, 'Payment', distribution)
+    taken(await post('DrpAllotment', distribution, { drpAllotmentDate: '2025-08-20' }))
+    await stopAfterSpans(distribution, 1)
+    refused(await lock(distribution, '2025-08-20'), 409, 'in_progress')
+    only(await lock(distribution, '2025-08-19'))
+    taken(await post('Reverse', distribution, reversal(4)))
+    refused(await lock(distribution, '2025-08-20'), 409, 'in_progress')
+    await work()
+    await reached(distribution, 3)
+    only(await lock(distribution, '2025-08-20'))
+  })
+})
+
 /** Lets a worker do some spans of a stage, and no more. */
 async function stopAfterSpans({ productID, corporateActionID }: Distribution, spans: number) {
   const { workOnSpan } = await import('../../src/money/distribution/worker.ts')

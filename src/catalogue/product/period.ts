@@ -22,3 +22,9 @@ export async function closePeriod(tx: Tx, productID: number) {
   await tx.query(sql`select set_config('lock_timeout', '2s', true)`)
   await tx.query(sql`select pg_advisory_xact_lock(${space}::int, ${productID}::int)`)
 }
+
+/** The days that are going to be locked: after one, where any were, up to another and with it. */
+export type Closing = { productID: number; after: string | null; upTo: string }
+
+/** Refuses where something above the catalogue goes on being dated in those days. */
+export type RefuseClosing = (tx: Tx, closing: Closing) => Promise<void>

@@ -1,5 +1,5 @@
 import { arrayOf, nothing, reading, writing } from '../../platform/http/endpoint.ts'
-import { createProduct, updateProduct } from './save.ts'
+import { createProduct, type Surroundings, updateProduct } from './save.ts'
 import {
   Product,
   ProductInput,
@@ -10,7 +10,7 @@ import {
 } from './schema.ts'
 import { deleteProduct, readProducts } from './sql.ts'
 
-export const productEndpoints = (timeZone: string) => [
+export const productEndpoints = (surroundings: Surroundings) => [
   reading({
     operation: 'GET /Product',
     access: 'Product.Read',
@@ -27,7 +27,7 @@ export const productEndpoints = (timeZone: string) => [
     resource: 'Product',
     body: ProductInput,
     data: arrayOf(Product),
-    write: ({ body, actor }, tx) => createProduct(tx, actor, timeZone, body),
+    write: ({ body, actor }, tx) => createProduct(tx, actor, surroundings.timeZone, body),
   }),
   writing({
     operation: 'PUT /Product',
@@ -36,7 +36,7 @@ export const productEndpoints = (timeZone: string) => [
     resource: 'Product',
     body: ProductUpdate,
     data: arrayOf(Product),
-    write: ({ body, actor }, tx) => updateProduct(tx, actor, timeZone, body),
+    write: ({ body, actor }, tx) => updateProduct(tx, actor, surroundings, body),
   }),
   writing({
     operation: 'DELETE /Product',

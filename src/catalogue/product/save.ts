@@ -7,7 +7,7 @@ import { identify, namesAny, noSuch, reference } from '../../platform/sql/identi
 import { render } from '../../platform/sql/render.ts'
 import { defineTable, lockRow, put, type Row, rowFrom } from '../../platform/sql/rows.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
-import { closePeriod } from './period.ts'
+import { closePeriod, type RefuseClosing } from './period.ts'
 import {
   Product,
   type ProductInput,
@@ -42,10 +42,13 @@ export async function createProduct(
   return { ...(await render(tx, productByID(id))), ids: [id], productID: id, changes: input }
 }
 
+/** What an update of a product depends on beside the product itself. */
+export type Surroundings = { timeZone: string; refuseClosing: RefuseClosing }
+
 export async function updateProduct(
   tx: Tx,
   actor: Actor,
-  timeZone: string,
+  { timeZone, refuseClosing }: Surroundings,
   input: ProductUpdate,
 ): Promise<Written> {
   const id = await identifyProduct(tx, actor, input)
@@ -56,12 +59,21 @@ export async function updateProduct(
   await refuseUnknownZone(tx, stored, row)
   await refuseUnknownLogo(tx, id, input)
   refuseUnlocking(actor, stored, row)
-  if (stored.locked_date !== row.locked_date) await closePeriod(tx, id)
+  await closeUpTo(tx, stored, row, refuseClosing)
   const before = await render(tx, productByID(id))
   await put(tx, productTable, stored, row)
   const after = await render(tx, productByID(id))
   const changes = changesBetween(Product, before.json, after.json)
   return { ...after, ids: [id], productID: id, before: before.json, changes }
+}
+
+/** Whoever dates something in the period meanwhile is waited for; what goes on longer refuses. */
+async function closeUpTo(tx: Tx, before: Row, row: Row, refuseClosing: RefuseClosing) {
+  const [after, upTo] = [before.locked_date as string | null, row.locked_date as string | null]
+  if (after === upTo) return
+  const productID = row.product_id as number
+  await closePeriod(tx, productID)
+  if (upTo !== null) await refuseClosing(tx, { productID, after, upTo })
 }
 
 async function refuseUnknownZone(tx: Sql, before: Row | undefined, row: Row) {

@@ -57,7 +57,7 @@ export async function reverseDistribution(
     await refuseInRun(tx, stored)
   }
   if (stage === reverseDrpAllotment) {
-    refuseLocked(stored, stored.drpAllotmentDate ?? stored.paymentDate!)
+    refuseLocked(stored, allottedOn(stored))
     await refuseUsed(tx, stored)
     const paid = sql`
       select r.biz_transaction_id from residual_payment r
@@ -66,16 +66,21 @@ export async function reverseDistribution(
   }
   const [phase] = stage.phases(stored, true)
   const accounts = await countAccounts(tx, phase!.accounts(stored))
-  const terms = { reason: reversal.reason }
+  const { reason } = reversal
+  const terms = stage === reverseDrpAllotment ? { reason, date: allottedOn(stored) } : { reason }
   const written = await begin(tx, actor, stored, stage, { terms, accounts, inline })
   if (!written.accepted) {
     await keepLedgerRows(tx, 'distribution_stage', ofDistribution(which, 't'))
     await tx.query(sql`
       delete from distribution_stage g where ${ofDistribution(which, 'g')}`)
   }
-  const { fromStatusID, reason } = reversal
+  const { fromStatusID } = reversal
   return { ...written, changes: { ...(written.changes as object), fromStatusID, reason } }
 }
+
+/** The distribution has the day of its allotment once that is done. */
+const allottedOn = ({ stageDate, drpAllotmentDate, paymentDate }: Stored) =>
+  stageDate ?? drpAllotmentDate ?? paymentDate!
 
 /** A repeated call finds another status, and takes nothing more back. */
 function stageBack(stored: Stored, fromStatusID: number): Stage<Reason> {

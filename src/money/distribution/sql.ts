@@ -144,6 +144,8 @@ export type Stored = DistributionID & {
   /** The stage that is being worked on, if any is, and what stopped it. */
   underWay: string | null
   stageError: string | null
+  /** The day of an allotment that is under way, or is being taken back: it may be no other's. */
+  stageDate: string | null
 }
 
 export async function readDistribution(handle: Sql, which: DistributionID): Promise<Stored> {
@@ -174,7 +176,7 @@ export async function readDistribution(handle: Sql, which: DistributionID): Prom
         order by c.ordinal) as "componentKinds",
       p.withholding,
       ${today('p')} as today, p.locked_date as "lockedDate", g.stage as "underWay",
-      g.error_message as "stageError"
+      g.error_message as "stageError", (g.terms ->> 'date')::date::text as "stageDate"
     from distribution t join investment i on i.investment_id = t.investment_id
     join product p on p.product_id = t.product_id
     left join distribution_stage g on g.product_id = t.product_id

@@ -19,7 +19,8 @@ import { giveBack } from './withhold.ts'
  * told by what the entitlement has of that stage, so that it also takes back a stage half way.
  */
 
-export type Reason = { reason: string }
+/** Why; and of an allotment its day, which an unfinished one has nowhere else. */
+export type Reason = { reason: string; date?: string }
 
 const { Configured, Declared, Paid, Completed } = lookups.DistributionStatus
 

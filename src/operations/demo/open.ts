@@ -8,6 +8,7 @@ import { bizEventEndpoints } from '../../ledger/biz-event/routes.ts'
 import { postingDoor } from '../../ledger/biz-transaction/door.ts'
 import { bizTransactionEndpoints } from '../../ledger/biz-transaction/routes.ts'
 import { distributionEndpoints } from '../../money/distribution/routes.ts'
+import { refuseClosing } from '../../money/distribution/under-way.ts'
 import { leaveDrafts } from '../../money/payment-run/leave.ts'
 import { paymentRunEndpoints } from '../../money/payment-run/routes.ts'
 import { entityDoor } from '../../parties/biz-entity/door.ts'
@@ -46,7 +47,7 @@ export async function openDemo(
       factors: factorsSealedWith(factorKey),
       requireSecondFactor: config.requireSecondFactor,
     }),
-    ...productEndpoints(config.timeZone),
+    ...productEndpoints({ timeZone: config.timeZone, refuseClosing }),
     ...investmentEndpoints,
     ...bizEntityEndpoints(vault, entityDoor(database, vault)),
     ...bizEventEndpoints,

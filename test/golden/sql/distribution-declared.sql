@@ -50,7 +50,8 @@ select t.product_id as "productID",
   p.withholding,
   product_today(p.time_zone) as today, p.locked_date as "lockedDate",
   g.stage as "underWay",
-  g.error_message as "stageError"
+  g.error_message as "stageError",
+  (g.terms ->> 'date')::date::text as "stageDate"
 from distribution t join investment i on i.investment_id = t.investment_id
 join product p on p.product_id = $5
 left join distribution_stage g on g.product_id = $6
