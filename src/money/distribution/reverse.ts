@@ -17,7 +17,14 @@ import {
   readDistribution,
   type Stored,
 } from './sql.ts'
-import { begin, countAccounts, refuseLocked, refuseUnderWay, type Stage } from './stage.ts'
+import {
+  begin,
+  countAccounts,
+  refuseLocked,
+  refuseUnderWay,
+  type Stage,
+  type StageName,
+} from './stage.ts'
 import { type Reason, reverseDeclare, reverseDrpAllotment, reversePayment } from './take-back.ts'
 import { accountsWhere, usedResiduals } from './used.ts'
 
@@ -64,6 +71,7 @@ export async function reverseDistribution(
       where ${paidByAllotment(stored, everyone)}`
     await refuseInRun(tx, stored, sql`t.biz_transaction_id in (${paid})`)
   }
+  const total = await totalOf(tx, stored, stage)
   const [phase] = stage.phases(stored, true)
   const accounts = await countAccounts(tx, phase!.accounts(stored))
   const { reason } = reversal
@@ -75,7 +83,23 @@ export async function reverseDistribution(
       delete from distribution_stage g where ${ofDistribution(which, 'g')}`)
   }
   const { fromStatusID } = reversal
-  return { ...written, changes: { ...(written.changes as object), fromStatusID, reason } }
+  const changes = { ...(written.changes as object), fromStatusID, reason, total }
+  return { ...written, changes }
+}
+
+/** Of entitlements e: what a stage came to that is taken back, as it was told when it was done. */
+const sums: Partial<Record<StageName, Fragment>> = {
+  ReverseDeclare: sql`e.gross_amount`,
+  ReversePayment: sql`case when e.payment_transaction_id is not null then e.cash_amount end`,
+  ReverseDrpAllotment: sql`e.drp_cost`,
+}
+
+/** It is asked before any of it is gone: to take a sum back is approved like the sum. */
+async function totalOf(tx: Tx, stored: Stored, { name }: Stage<Reason>): Promise<string> {
+  const [row] = await tx.query<{ total: string }>(sql`
+    select trim_scale(coalesce(sum(${sums[name]}), 0))::text as total
+    from entitlement e where ${ofDistribution(stored, 'e')}`)
+  return row!.total
 }
 
 /** The distribution has the day of its allotment once that is done. */
