@@ -252,11 +252,12 @@ describe('A payment run', () => {
 
   it('as pain.001.001.03 adds up at every level', async () => {
     const { fund } = await paidFund(service, [100.25, 200.5])
-    await mend(
-      service,
-      account(fund, 1),
-      "iban = 'de89 3704-0044.0532 013000', swift = 'COBADEFF', account_name = 'A & B <Co>'",
-    )
+    await mend(service, account(fund, 1), "iban = 'de89 3704-0044.0532 013000', swift = 'COBADEFF'")
+    // Which XML cannot hold, and a bank's computer would refuse all of the file for.
+    const bizEntityID = fund.accounts[1]!.bizEntityID
+    const [detail] = (await service.admin.get(`/PaymentDetail?BizEntityID=${bizEntityID}`)).data
+    const accountName = 'A &\uffffB <Co>'
+    only(await service.admin.put('/PaymentDetail', { ...detail, accountName }))
     const run = await newRun(service.admin, fund, { format: 'pain.001' })
     await step(approver, 'Approve', run)
     const path = `/PaymentRun/File?PaymentRunID=${run.paymentRunID}&Raw=true`

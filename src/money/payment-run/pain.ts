@@ -22,9 +22,9 @@ export type Initiation = {
 }
 
 const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
-/** XML has no place for control characters, not even written as references. */
+/** XML has no place for control characters and these two, not even written as references. */
 const text = (value: string) =>
-  value.replaceAll(/\p{Cc}/gu, ' ').replaceAll(/[&<>"]/g, (sign) => entities[sign]!)
+  value.replaceAll(/[\p{Cc}\ufffe\uffff]/gu, ' ').replaceAll(/[&<>"]/g, (sign) => entities[sign]!)
 const tag = (name: string, ...inner: string[]) => `<${name}>${inner.join('')}</${name}>`
 const value = (name: string, content: string, most = 140) => tag(name, text(content.slice(0, most)))
 
