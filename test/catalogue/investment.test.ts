@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { Client } from '../support/client.ts'
+import { configure } from '../support/distribution.ts'
 import {
   all,
   assertVerified,
@@ -152,6 +153,19 @@ describe('PUT /Investment', () => {
     refused(await units(2), 409, 'has_transactions')
     refused(await units(4, 8), 409, 'has_transactions')
     only(await units(8))
+  })
+
+  it('keeps the currency that a distribution is in, or is reinvested in', async () => {
+    const fund = await newFund(service, { investments: [{}, {}, {}] })
+    const [from, target, other] = fund.investmentIDs
+    const drp = { drpIndicatorID: 2, drpInvestmentID: target }
+    await configure(service, fund, { distributionAmountPerUnit: 1, ...drp })
+    const change = (investmentID: number) =>
+      admin.put('/Investment', { investmentID, currencyID: 8 })
+    refused(await change(from!), 409, 'in_use')
+    refused(await change(target!), 409, 'in_use')
+    only(await change(other!))
+    only(await admin.put('/Investment', { investmentID: target, unitDecimals: 0 }))
   })
 })
 

@@ -87,4 +87,19 @@ async function refuseOtherMeasure(tx: Tx, before: Row, row: Row) {
       'has_transactions',
       'The investment has transactions: its currency stays, and unitDecimals cannot become fewer.',
     )
+  if (before.currency_id !== row.currency_id) await refuseDistributing(tx, before)
+}
+
+/** What a distribution is in, and what it is reinvested in, is told by currencies that stay. */
+async function refuseDistributing(tx: Tx, { product_id, investment_id: id }: Row) {
+  const [named] = await tx.query<{ id: number }>(sql`
+    select corporate_action_id as id from distribution
+    where product_id = ${product_id} and ${id} in (investment_id, drp_investment_id)
+    order by 1 limit 1`)
+  if (named)
+    throw conflict(
+      'in_use',
+      `Distribution ${named.id} is in this investment, or reinvested in it: its currency stays.`,
+      'currencyID',
+    )
 }
