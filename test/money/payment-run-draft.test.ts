@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { Client } from '../support/client.ts'
+import { rowsOf } from '../support/database.ts'
 import { account, keyOf } from '../support/distribution.ts'
 import { getBytes } from '../support/files.ts'
-import { assertVerified, only, poster } from '../support/ledger.ts'
+import { type Account, assertVerified, only, poster } from '../support/ledger.ts'
 import { fundingAccount, mend, newRun, paidFund, runBody, step } from '../support/payment-run.ts'
 import { refused } from '../support/refused.ts'
 import { type Service, startService } from '../support/service.ts'
@@ -43,6 +44,33 @@ describe('A payment run that is a draft', () => {
     const approved = await step(approver, 'Approve', run)
     assert.deepEqual(approved.payments, { count: 1, amount: 7 })
     refused(await back(kept.bizTransactionID), 409, 'in_payment_run')
+  })
+
+  it('is not approved once an account of it is suspended, by itself or by its entity', async () => {
+    const { fund } = await paidFund(service, [100, 200, 300])
+    const run = await newRun(service.admin, fund)
+    const set = (what: string, id: number) => rowsOf(service.connection, what, [id])
+    const [first, second] = fund.accounts as [Account, Account]
+    await set('update account set account_status_id = 2 where account_id = $1', first.accountID)
+    const status = (id: number) =>
+      set(
+        `update biz_entity set biz_entity_status_id = ${id} where biz_entity_id = $1`,
+        bizEntityID,
+      )
+    const { bizEntityID } = second
+    await status(3)
+    const { paymentRunID } = run
+    const reply = await approver.post('/PaymentRun/Approve', { paymentRunID })
+    refused(reply, 409, 'account_suspended')
+    assert.deepEqual(
+      reply.errors.map(({ message }: { message: string }) => /Account (\w+)/.exec(message)?.[1]),
+      [first.accountNumber, second.accountNumber],
+    )
+    await status(1)
+    await service.admin.delete(`/PaymentRun?PaymentRunID=${paymentRunID}`)
+    const anew = await newRun(service.admin, fund)
+    assert.deepEqual([anew.payments.amount, anew.exceptionList[0].code], [500, 'account_suspended'])
+    assert.equal((await step(approver, 'Approve', anew)).payments.amount, 500)
   })
 
   it('loses what is corrected while a draft, and the next run judges it anew', async () => {

@@ -2,9 +2,10 @@ import { createHash } from 'node:crypto'
 import sql, { raw } from 'sql-template-tag'
 import { counts, idsOf } from '../../ledger/biz-transaction/kinds.ts'
 import { lockSet } from '../../ledger/biz-transaction/post-set.ts'
+import { standing } from '../../parties/account/standing.ts'
 import type { Actor } from '../../platform/actor.ts'
 import { currencyCodes } from '../../platform/lookup/lookups.ts'
-import { conflict, forbidden } from '../../platform/refusal.ts'
+import { conflict, forbidden, refuseAll } from '../../platform/refusal.ts'
 import { wholeUnits } from '../../platform/shape/decimal.ts'
 import type { Tx } from '../../platform/sql/handle.ts'
 import { keepLedgerRows } from '../../platform/sql/ledger-version.ts'
@@ -32,6 +33,7 @@ export async function approveRun(all: Tx, actor: Actor, runID: number): Promise<
   const tx = inProduct(all, run.productID)
   await settleItems(tx, run)
   await refuseTakenBack(tx, run)
+  await refuseSuspended(tx, run)
   const { currency, files } = await makeFiles(tx, run)
   await keepLedgerRows(tx, 'payment_run', ofRun(run, 't'))
   await tx.query(sql`
@@ -75,6 +77,32 @@ async function refuseTakenBack(tx: Tx, run: RunID) {
       'in_progress',
       `Distribution ${back.id}, which the run pays, is being taken back.`,
     )
+}
+
+/** Accounts are named up to so many. */
+const mostNamed = 10
+
+/**
+ * Who was suspended since the draft was made is not paid. What is approved is what was shown, so
+ * nothing is left out of it here: a draft that is made anew has them as exceptions.
+ */
+async function refuseSuspended(tx: Tx, run: RunID) {
+  const suspended = await tx.query<{ account: string }>(sql`
+    select distinct a.account_number as account
+    from payment p
+    join account a on a.account_id = p.account_id
+    join biz_entity n on n.biz_entity_id = a.biz_entity_id
+    where ${ofRun(run, 'p')} and ${standing('a', 'n')} = 'suspended'
+    order by 1 limit ${mostNamed}`)
+  refuseAll(
+    409,
+    suspended.map(({ account }) => ({
+      code: 'account_suspended',
+      message:
+        `Account ${account} was suspended since the draft was made: delete the draft and make it ` +
+        'anew.',
+    })),
+  )
 }
 
 /** How the bank is told of tax withheld from a non-resident: by treaty, without, or of interest. */
