@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { rowsOf } from '../support/database.ts'
+import pg from 'pg'
+import { rowsOf, waitingForLocks } from '../support/database.ts'
 import {
   account,
   choose,
@@ -10,7 +11,8 @@ import {
   keyOf,
   stage,
 } from '../support/distribution.ts'
-import { assertVerified, type Fund } from '../support/ledger.ts'
+import { assertVerified, type Fund, only } from '../support/ledger.ts'
+import { until } from '../support/process.ts'
 import { type Service, startService } from '../support/service.ts'
 
 let service: Service
@@ -62,6 +64,47 @@ describe('Two distributions at the same stage', () => {
       [fund.productID],
     )
     assert.equal(Number(left.sum), 0)
+    await assertVerified(service)
+  })
+})
+
+describe('Residuals that are paid out', () => {
+  it('are those of the accounts it has locked, not of who leaves while it waits', async () => {
+    const fund = await fundOf(service, [100, 100], twoClasses)
+    const { productID, investmentID } = fund
+    const [first, second] = [account(fund, 0), account(fund, 1)]
+    for (const one of [first, second]) await choose(service, one, 2)
+    const distribution = await configure(service, fund, offered(fund))
+    for (const name of stages) await stage(service.admin, name, distribution)
+    await choose(service, first, 1)
+    const holder = new pg.Client(service.connection)
+    await holder.connect()
+    await holder.query('begin')
+    await holder.query(
+      'select from ledger_account where product_id = $1 and account_id = $2 for update',
+      [productID, first],
+    )
+    const pay = () =>
+      other.admin.post('/Distribution/PayResiduals', {
+        productID,
+        investmentID,
+        date: '2025-08-01',
+      })
+    const paying = pay()
+    await until('it waits', async () => (await waitingForLocks(service.connection)) > 0)
+    // Later than the day that residuals are paid on: its order in the account would be lost.
+    const redemption = { accountID: second, investmentID, quantity: 100 }
+    only(
+      await service.admin.post('/BizTransaction/Redemption', {
+        ...redemption,
+        transactionDate: '2025-09-01',
+      }),
+    )
+    await holder.query('rollback')
+    await holder.end()
+    assert.equal(only(await paying).accountID, first)
+    await assertVerified(service)
+    assert.equal(only(await pay()).accountID, second)
     await assertVerified(service)
   })
 })

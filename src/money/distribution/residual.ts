@@ -64,12 +64,19 @@ const leavers = (
       where g.product_id = r.product_id and d.investment_id = r.investment_id
         and g.stage = 'ReverseDrpAllotment')`
 
-/** Pays out what is left to those who have left. */
+/**
+ * Pays out what is left to those who have left. Who leaves while others are being locked is not
+ * locked and waits for the next time; who has come back meanwhile keeps it.
+ */
 export async function payLeftovers(tx: Tx, leftovers: Leftovers, span: Span = everyone) {
   const leaving = leavers(leftovers, span)
-  const accounts = sql`select l.account_id from (${leaving}) l`
-  const locked = await lockSet(tx, leftovers.productID, accounts)
-  return payOut(tx, leftovers, leaving, locked)
+  const found = await tx.query<{ id: number }>(sql`
+    select l.account_id as id from (${leaving}) l`)
+  if (found.length === 0) return []
+  const ids = found.map(({ id }) => id)
+  const locked = await lockSet(tx, leftovers.productID, sql`select unnest(${ids}::int[])`)
+  const still = sql`select l.* from (${leaving}) l where l.account_id = any(${ids}::int[])`
+  return payOut(tx, leftovers, still, locked)
 }
 
 /** Pays out of residuals what a select yields for each: a transaction each. */
