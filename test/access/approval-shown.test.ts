@@ -90,6 +90,63 @@ describe('What is approved', () => {
     await service.admin.delete(`/ApprovalRule?ApprovalRuleID=${rule.approvalRuleID}`)
   })
 
+  it('goes to the account that was meant, not to who has its external id by then', async () => {
+    const [from, meant, other] = [await newInvestor(), await newInvestor(), await newInvestor()]
+    const named = async ({ bizEntityID }: Given, externalAccountId: string) => {
+      const stored = await read(`/BizEntity?BizEntityID=${bizEntityID}`)
+      const accounts = [{ ...stored.accounts[0], externalAccountId }]
+      only(await service.admin.put('/BizEntity', { ...stored, accounts }))
+    }
+    const posting = { productID, investmentID, transactionDate: '2026-01-10', quantity: 5 }
+    const { accountID } = from.accounts[0]
+    only(await service.admin.post('/BizTransaction/Allotment', { ...posting, accountID }))
+    await named(meant, 'PAYEE')
+    const operation = 'POST /BizTransaction/Transfer'
+    const rule = only(await service.admin.post('/ApprovalRule', { operation }))
+    const transfer = { ...posting, fromAccountID: accountID, toExternalAccountId: 'PAYEE' }
+    const asked = await service.admin.post('/BizTransaction/Transfer', transfer)
+    await named(meant, 'PAYEE-OLD')
+    await named(other, 'PAYEE')
+    refused(await approve(asked.data.approvalID), 412, 'changed_meanwhile')
+    await named(other, 'OTHER')
+    await named(meant, 'PAYEE')
+    only(await approve(asked.data.approvalID))
+    await service.admin.delete(`/ApprovalRule?ApprovalRuleID=${rule.approvalRuleID}`)
+    const held = await read(`/BizEntity/Account/Holdings?BizEntityID=${meant.bizEntityID}`)
+    assert.equal(held.quantity, 5)
+  })
+
+  it('deletes the record that was shown, not one that has its external id by then', async () => {
+    const [meant, other] = [await newInvestor(), await newInvestor()]
+    const named = async (investor: Given, externalPaymentDetailId: string) => {
+      const [detail] = investor.paymentDetails as Given[]
+      only(await approve(await ask('/PaymentDetail', { ...detail, externalPaymentDetailId })))
+    }
+    await named(meant, 'BANK')
+    const asked = await service.admin.delete('/PaymentDetail?ExternalPaymentDetailId=BANK')
+    await named(meant, 'BANK-OLD')
+    await named(other, 'BANK')
+    refused(await approve(asked.data.approvalID), 412, 'changed_meanwhile')
+    const left = await service.admin.get(`/PaymentDetail?BizEntityID=${other.bizEntityID}`)
+    assert.equal(left.data.length, 1)
+  })
+
+  it('pays for units what they were worth when it was asked for', async () => {
+    const fund = await newFund(service)
+    const posting = { ...fund, transactionDate: '2026-01-10' }
+    only(await service.admin.post('/BizTransaction/Allotment', { ...posting, quantity: 1000 }))
+    const operation = 'POST /BizTransaction/Redemption'
+    const rule = only(await service.admin.post('/ApprovalRule', { operation }))
+    const redeem = async () =>
+      (await service.admin.post('/BizTransaction/Redemption', { ...posting, quantity: 100 })).data
+    const { approvalID } = await redeem()
+    const price = { ...fund, priceDate: '2026-01-10', price: 7 }
+    only(await service.admin.post('/Investment/Price', [price]))
+    refused(await approve(approvalID), 412, 'changed_meanwhile')
+    only(await approve((await redeem()).approvalID))
+    await service.admin.delete(`/ApprovalRule?ApprovalRuleID=${rule.approvalRuleID}`)
+  })
+
   it('is done where what changed meanwhile is not what it changes', async () => {
     const investor = await newInvestor()
     const { accountID } = investor.accounts[0]

@@ -19,8 +19,8 @@ import {
 import { readAbsentKey } from '../api-key/sql.ts'
 import type { Veil } from '../audit/veil.ts'
 import { readAbsent } from '../user/session.ts'
-import type { KeptRequest, Seal } from './gate.ts'
-import { changesElse } from './same.ts'
+import { isOfNew, type KeptRequest, type Seal } from './gate.ts'
+import { changesElse, subjectOf } from './same.ts'
 import type { ApprovalKey, Rejection } from './schema.ts'
 import { shownApproval, visibleTo } from './sql.ts'
 
@@ -117,8 +117,9 @@ export async function approve(
     const approvers = await addDecision(tx, actor, approvalID)
     if (approvers.length < waiting.requiredApprovals)
       return [await decided(tx, decider, waiting, 'Approved by one.'), untold]
-    const done = await carryOut(tx, desk, endpoint, waiting)
-    refuseOther(waiting, done)
+    const kept = keptOf(desk, waiting)
+    const done = await carryOut(tx, desk, endpoint, waiting, kept)
+    refuseOther(waiting, kept, done, isOfNew(makers))
     await tx.query(sql`
       update approval set state = 'Approved', decided_date = now(), resource_ids = ${[...done.ids]}
       where approval_id = ${approvalID}`)
@@ -149,8 +150,8 @@ async function carryOut(
   desk: ApprovalDesk,
   endpoint: WriteEndpoint,
   waiting: Waiting,
+  kept: KeptRequest,
 ): Promise<Written> {
-  const kept = keptOf(desk, waiting)
   const maker = await (kept.apiKeyID === undefined
     ? readAbsent(tx, waiting.userID)
     : readAbsentKey(tx, kept.apiKeyID))
@@ -190,8 +191,16 @@ async function refuseInvolved(
 }
 
 /** What was shown to those who approve is what is done. */
-function refuseOther({ changes }: Waiting, done: Written) {
-  if (!changesElse(JSON.parse(changes), JSON.parse(JSON.stringify(done.changes ?? null)))) return
+function refuseOther(
+  { changes }: Waiting,
+  { subject }: KeptRequest,
+  done: Written,
+  isOfNew: boolean,
+) {
+  const isOther = changesElse(JSON.parse(changes), JSON.parse(JSON.stringify(done.changes ?? null)))
+  // What was kept by an earlier version says nothing of its subject.
+  const isElsewhere = subject && subject.join() !== subjectOf(done, isOfNew).join()
+  if (!isOther && !isElsewhere) return
   const message =
     'What it would change has changed since it was asked for. Reject it, and let it be asked anew.'
   throw new Refusal(412, [{ code: 'changed_meanwhile', message }])

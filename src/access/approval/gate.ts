@@ -6,6 +6,7 @@ import type { Database, Sql, Tx } from '../../platform/sql/handle.ts'
 import { unitOfWork, type Write, type Written } from '../../platform/sql/unit-of-work.ts'
 import { cannotWait } from './elsewhere.ts'
 import { matches, mayMatch, type Rule } from './match.ts'
+import { subjectOf } from './same.ts'
 import { activeRules } from './sql.ts'
 
 /** Hides what is asked for while it waits: it may hold tax numbers, passwords, accounts. */
@@ -34,6 +35,8 @@ export type KeptRequest = {
   ifMatch?: string | undefined
   /** The key that asked for its user: it is done with the rights that are left to the key. */
   apiKeyID?: number | undefined
+  /** Which records it was about, and what it came to: see same.ts. */
+  subject?: string[] | undefined
 }
 
 /**
@@ -57,7 +60,7 @@ export function approvalGate(database: Database, { seal }: Seal): ApprovalGate {
       if (isFile(endpoint)) throw cannotWait('a file')
       await tx.query(sql`set constraints all immediate`)
       await tx.query(sql`rollback to savepoint nothing_done`)
-      return keep(tx, write, { rule, written, request: seal(textOf(taken)) })
+      return keep(tx, write, { rule, written, request: seal(textOf(taken, written, write)) })
     })
   }
 }
@@ -87,15 +90,25 @@ function rulesKept(handle: Sql) {
   return { now, change }
 }
 
-const textOf = ({ query, body, pathOf, headers, actor: { apiKeyID } }: Taken) => {
-  const ifMatch = headers['if-match']
-  const kept: KeptRequest = { query, body, isList: pathOf(0) !== '', ifMatch, apiKeyID }
+const textOf = (taken: Taken, written: Written, write: Write) => {
+  const { query, body, pathOf, headers, actor } = taken
+  const kept: KeptRequest = {
+    query,
+    body,
+    isList: pathOf(0) !== '',
+    ifMatch: headers['if-match'],
+    apiKeyID: actor.apiKeyID,
+    subject: subjectOf(written, isOfNew(write)),
+  }
   return JSON.stringify(kept)
 }
 
-/** Whether the write makes its records: undone, their ids name nothing. One raises no event. */
-const isOfNew = ({ event, operation }: Write) =>
-  /\.(created|posted|configured)$/.test(event ?? '') ||
+/**
+ * Whether the write makes its records: undone, their ids name nothing. A parent link goes by its
+ * child, which is there. One raises no event.
+ */
+export const isOfNew = ({ event, operation }: Write) =>
+  /(?<!parent)\.(created|posted|configured)$/.test(event ?? '') ||
   operation === 'POST /Distribution/PayResiduals'
 
 type Kept = { rule: Rule; written: Written; request: string }

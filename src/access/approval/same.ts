@@ -1,3 +1,6 @@
+import { plainDecimal } from '../../platform/shape/decimal.ts'
+import { parseJson } from '../../platform/shape/json.ts'
+import type { Written } from '../../platform/sql/unit-of-work.ts'
 import { isAmount, isChange } from './match.ts'
 
 /** What changes by itself, and is nobody's to approve. */
@@ -26,3 +29,31 @@ function startsOf(changes: unknown, path = ''): [string, string][] {
 
 const textOf = (value: unknown) =>
   JSON.stringify(value, (name, inner) => (passing.has(name) ? undefined : inner))
+
+/** The fields by which a record says whose it is, and the money that it moves. */
+const telling = [
+  'parentBizEntityID',
+  'bizEntityID',
+  'personID',
+  'organisationID',
+  'accountID',
+  'investmentID',
+  'amount',
+]
+
+/**
+ * Which records a write is about, by their own numbers, and which money it moves. Who approves sees
+ * external ids and units: by then the id may be another record's, and the price another. What is
+ * made has a new number each time, by which its own record begins.
+ */
+export function subjectOf({ json, ids }: Written, isOfNew: boolean): string[] {
+  const records: unknown = parseJson(json)
+  const fields = (Array.isArray(records) ? records : [records]).flatMap((record) => {
+    const entries = Object.entries(Object(record) as object)
+    return isOfNew ? entries.slice(1) : entries
+  })
+  const told = fields.flatMap(([name, value]) =>
+    telling.includes(name) && value !== null ? `${name} ${plainDecimal(value)}` : [],
+  )
+  return [...told, ...(isOfNew ? [] : ids.map((id) => `id ${id}`))].sort()
+}
