@@ -177,6 +177,28 @@ describe('Rules', () => {
     assert.equal(reply.status, 202, reply.text)
   })
 
+  it('about users hold back a new password of another, and not one’s own', async () => {
+    const user = { username: 'second-person', password: 'their own pass phrase', role: 'Operator' }
+    const { userID } = only(await service.admin.post('/User', user))
+    const maker = await service.userWith({ role: 'Administrator' })
+    const own = await service.anyone.signIn(user.username, user.password)
+    const signIn = (password: string) => service.anyone.post('/User/Login', { ...user, password })
+    const rule = only(await service.admin.post('/ApprovalRule', { resource: 'User' }))
+    const reset = { userID, newPassword: 'another pass phrase' }
+    const asked = await maker.put('/User/Password', reset)
+    assert.equal(asked.status, 202, asked.text)
+    refused(await signIn(reset.newPassword), 401)
+    const { approvalID } = asked.data
+    refused(await maker.post('/Approval/Approve', { approvalID }), 403, 'own_request')
+    refused(await own.post('/Approval/Approve', { approvalID }), 403, 'permission_missing')
+    const mine = { currentPassword: user.password, newPassword: 'a pass phrase of my own' }
+    assert.equal((await own.put('/User/Password', mine)).status, 200)
+    const { resourceIDs } = only(await service.admin.post('/Approval/Approve', { approvalID }))
+    assert.deepEqual(resourceIDs, [userID])
+    await service.admin.delete(`/ApprovalRule?ApprovalRuleID=${rule.approvalRuleID}`)
+    assert.equal((await signIn(reset.newPassword)).status, 200)
+  })
+
   it('can be changed: what is left out stays, null clears', async () => {
     const rule = only(
       await service.admin.post('/ApprovalRule', {

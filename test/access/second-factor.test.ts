@@ -107,6 +107,22 @@ describe('A second factor', () => {
     refused(await login(username, codeNow(secret)), 429, 'too_many_failures')
   })
 
+  it('of another waits where a rule is about users; one’s own goes at once', async () => {
+    const [another, own] = [await enrolled(), await enrolled()]
+    const maker = await service.userWith({ role: 'Administrator' })
+    const rule = { operation: 'DELETE /User/SecondFactor' }
+    const [{ approvalRuleID }] = (await service.admin.post('/ApprovalRule', rule)).data
+    const asked = await maker.delete(`/User/SecondFactor?UserID=${another.userID}`)
+    assert.equal(asked.status, 202, asked.text)
+    refused(await login(another.username), 401, 'code_required')
+    const code = own.recoveryCodes[0]
+    assert.equal((await own.client.delete(`/User/SecondFactor?Code=${code}`)).status, 200)
+    const { approvalID } = asked.data
+    assert.equal((await service.admin.post('/Approval/Approve', { approvalID })).status, 200)
+    assert.equal((await login(another.username)).status, 200)
+    await service.admin.delete(`/ApprovalRule?ApprovalRuleID=${approvalRuleID}`)
+  })
+
   it('goes with a code, or by who manages users, and both are in the trail', async () => {
     const { client, secret, userID, username } = await enrolled()
     refused(await client.delete('/User/SecondFactor'), 400, 'required')

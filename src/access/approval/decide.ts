@@ -5,7 +5,7 @@ import type { EventType } from '../../platform/event-types.ts'
 import type { Request, WriteEndpoint } from '../../platform/http/endpoint.ts'
 import type { Condition } from '../../platform/http/etag.ts'
 import { eventOf } from '../../platform/http/handlers.ts'
-import { canWait } from '../../platform/http/waiting.ts'
+import { canWait, permissionOf } from '../../platform/http/waiting.ts'
 import { conflict, forbidden, notFound, Refusal } from '../../platform/refusal.ts'
 import { itemPath } from '../../platform/shape/path.ts'
 import type { Database, Sql, Tx } from '../../platform/sql/handle.ts'
@@ -86,8 +86,9 @@ function refuseDecider(desk: ApprovalDesk, actor: Actor, waiting: Waiting): Writ
   const endpoint = desk.endpointOf(waiting.operation)
   if (!endpoint || !canWait(endpoint))
     throw conflict('unknown_operation', `${waiting.operation} is not known any more.`)
-  if (!actor.permissions.has(endpoint.access))
-    throw forbidden('permission_missing', `This needs the permission ${endpoint.access}.`)
+  const needed = permissionOf(endpoint)
+  if (!actor.permissions.has(needed))
+    throw forbidden('permission_missing', `This needs the permission ${needed}.`)
   if (waiting.userID === actor.userID)
     throw forbidden('own_request', 'Nobody approves what they asked for themselves.')
   return endpoint
@@ -155,7 +156,7 @@ async function carryOut(
   const maker = await (kept.apiKeyID === undefined
     ? readAbsent(tx, waiting.userID)
     : readAbsentKey(tx, kept.apiKeyID))
-  if (!maker?.permissions.has(endpoint.access))
+  if (!maker?.permissions.has(permissionOf(endpoint)))
     throw conflict('maker_may_not', `${waiting.username} may not do this any more.`)
   const taken = takenBy(maker, kept)
   const done = await perform(endpoint, taken, tx)

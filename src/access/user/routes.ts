@@ -164,6 +164,7 @@ const factorEndpoints = (door: SignInDoor): Endpoint[] => [
   }),
   writing({
     access: 'signed-in',
+    ofOthers: 'User.Write',
     peopleOnly: true,
     resource: 'User',
     event: 'user.updated',
@@ -211,6 +212,7 @@ const userRecordEndpoints = ({ nameKey }: SignInDoor): Endpoint[] => [
     name: 'changePassword',
     event: 'user.updated',
     access: 'signed-in',
+    ofOthers: 'User.Write',
     peopleOnly: true,
     summary: 'Change your own password, or with User.Write that of another.',
     resource: 'User',

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { type Static, type TObject, type TSchema, Type } from 'typebox'
 import type { Actor } from '../actor.ts'
 import type { EventType } from '../event-types.ts'
-import type { Access, Resource } from '../permission.ts'
+import type { Access, Permission, Resource } from '../permission.ts'
 import type { ItemPath } from '../shape/path.ts'
 import type { Fragment, Sql, Tx } from '../sql/handle.ts'
 import type { Shown } from '../sql/render.ts'
@@ -54,6 +54,8 @@ type Declaration<Q extends TObject = TObject, B extends TSchema = TSchema> = {
   accepted?: TSchema
   /** Of a read: one record carries an ETag, which PUT and DELETE at this path take back. */
   etag?: Tagging
+  /** Of what all do for themselves: the permission it takes to do it for another user. */
+  ofOthers?: Permission
   /** Not by an API key: it is about the person who signs in. */
   peopleOnly?: boolean
   /** Also by who is still to enrol the second factor that is asked for. */

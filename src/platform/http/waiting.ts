@@ -1,11 +1,15 @@
 import { type Static, Type } from 'typebox'
+import type { Access } from '../permission.ts'
 import type { Endpoint } from './endpoint.ts'
 
 /** What can wait for approval: a write that needs a permission, but deciding itself and files. */
-export const canWait = ({ access, kind, operation }: Endpoint): boolean =>
-  access.includes('.') &&
-  (kind === 'write' || kind === 'shared') &&
-  !operation.includes('/Approval/')
+export const canWait = (endpoint: Endpoint): boolean =>
+  permissionOf(endpoint).includes('.') &&
+  (endpoint.kind === 'write' || endpoint.kind === 'shared') &&
+  !endpoint.operation.includes('/Approval/')
+
+/** The permission of a write that waits; of what all do for themselves, that for others. */
+export const permissionOf = ({ access, ofOthers }: Endpoint): Access => ofOthers ?? access
 
 /** The data of 202, where a rule of approval has kept a write instead of having it done. */
 export const KeptForApproval = Type.Object(
