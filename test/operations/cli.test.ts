@@ -120,6 +120,13 @@ describe('the commands on a data folder of their own', { concurrency: false }, (
     await anyone.signIn('ann', 'typed and not shown')
   })
 
+  it('end in silence when nobody reads what they say any more', async () => {
+    const command = [process.execPath, ...cliCommand(['events', '--follow'])].join(' ')
+    const piped = startCommand('sh', ['-c', `${command} | true`], env)
+    assert.equal(await piped.exited, 0)
+    assert.equal(piped.errors(), '')
+  })
+
   it('leave audit records like every other write, without the password', async () => {
     const { data } = await admin.get('/Audit?Username=cli')
     const operations = new Set(data.map(({ operation }: { operation: string }) => operation))

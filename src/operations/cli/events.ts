@@ -1,9 +1,10 @@
+import { setImmediate as turn } from 'node:timers/promises'
 import { Command } from 'commander'
 import { readConfig } from '../../config.ts'
 import { followerOf } from '../../integration/event/follow.ts'
 import { EventQuery } from '../../integration/event/schema.ts'
 import { queryReader } from '../../platform/shape/input.ts'
-import { operator, say, withDatabase } from './registry.ts'
+import { isHeard, operator, say, withDatabase } from './registry.ts'
 
 type Options = { after?: string; type?: string; product?: string; follow?: boolean }
 
@@ -29,7 +30,8 @@ export const eventsCommand = new Command('events')
           ...(After && { After }),
         })
         for (const event of JSON.parse(json) as object[]) say(JSON.stringify(event))
-        if (recordCount === 0 && !follow) return
+        await turn() // that nobody reads any more is told after the write
+        if (!isHeard() || (recordCount === 0 && !follow)) return
         After = String(beside?.cursor)
       }
     })

@@ -22,6 +22,15 @@ export const operator: Actor = {
 
 export const say = (line: string) => process.stdout.write(`${line}\n`)
 
+/** Whether somebody still reads what is said: `| head` leaves when it has enough. */
+export const isHeard = () => !isLeft
+let isLeft = false
+// What is under way is done all the same: a backup is no worse for who does not read of it.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error
+  isLeft = true
+})
+
 // What a command has to say is its output; the log of a short-lived database is of no use to it.
 const log = createLog('silent')
 
