@@ -19,7 +19,8 @@ export type Need = { text: string; count: number; to: string }
 
 /** One question to the service, and what of the answer waits. */
 type Source = {
-  needs: Permission
+  /** To do something about it, and to see the list it is on. */
+  needs: Permission[]
   path: string
   params: Params
   to: string
@@ -38,7 +39,7 @@ const many = (number: number, one: string, more: string) =>
 /** What waits in no product alone. */
 const everywhere = (userID: number | undefined, may: ReturnType<typeof useMay>): Source[] => [
   {
-    needs: 'Approval.Write',
+    needs: ['Approval.Write', 'Approval.Read'],
     path: '/Approval',
     params: { State: 'Pending' },
     to: '/approvals?State=Pending',
@@ -49,7 +50,7 @@ const everywhere = (userID: number | undefined, may: ReturnType<typeof useMay>):
     words: (n) => many(n, 'change waits for your approval', 'changes wait for your approval'),
   },
   {
-    needs: 'Webhook.Read',
+    needs: ['Webhook.Read'],
     path: '/Webhook',
     params: {},
     to: '/settings/webhooks',
@@ -64,7 +65,7 @@ const ofProduct = ({ productID, timeZone }: Product, userID: number | undefined)
   const ours = { ProductID: productID, Order: 'desc' }
   return [
     {
-      needs: 'PaymentRun.Approve',
+      needs: ['PaymentRun.Approve', 'PaymentRun.Read'],
       path: '/PaymentRun',
       params: { ...ours, State: 'Draft' },
       to: at('/payments?State=Draft'),
@@ -72,7 +73,7 @@ const ofProduct = ({ productID, timeZone }: Product, userID: number | undefined)
       words: (n) => many(n, 'payment run to approve', 'payment runs to approve'),
     },
     {
-      needs: 'PaymentRun.Write',
+      needs: ['PaymentRun.Write', 'PaymentRun.Read'],
       path: '/PaymentRun',
       params: { ...ours, State: 'Draft' },
       to: at('/payments?State=Draft'),
@@ -80,7 +81,7 @@ const ofProduct = ({ productID, timeZone }: Product, userID: number | undefined)
       words: (n) => many(n, 'draft run with exceptions', 'draft runs with exceptions'),
     },
     {
-      needs: 'BizTransaction.Write',
+      needs: ['BizTransaction.Write', 'BizEvent.Read'],
       path: '/BizEvent',
       params: { ...ours, BizEventStatusID: 1 },
       to: at('/notices?BizEventStatusID=1'),
@@ -88,7 +89,7 @@ const ofProduct = ({ productID, timeZone }: Product, userID: number | undefined)
       words: (n) => many(n, 'notice is due', 'notices are due'),
     },
     {
-      needs: 'Report.Read',
+      needs: ['Report.Read'],
       path: '/Report',
       params: { ...ours, ReportStatusID: 4 },
       to: at('/reports?ReportStatusID=4'),
@@ -96,7 +97,7 @@ const ofProduct = ({ productID, timeZone }: Product, userID: number | undefined)
       words: (n) => many(n, 'report failed', 'reports failed'),
     },
     {
-      needs: 'Report.Read',
+      needs: ['Report.Read'],
       path: '/Report',
       params: { ...ours, FailedDeliveries: 'true' },
       to: at('/reports?FailedDeliveries=true'),
@@ -109,7 +110,7 @@ const ofProduct = ({ productID, timeZone }: Product, userID: number | undefined)
         ),
     },
     {
-      needs: 'Import.Write',
+      needs: ['Import.Write'],
       path: '/Import',
       params: { Status: 'Failed', Order: 'desc' },
       to: at('/import?Status=Failed'),
@@ -124,7 +125,7 @@ export function useNeeds(product: Product | undefined): Need[] {
   const may = useMay()
   const { user } = useSession()
   const own = product ? ofProduct(product, user?.userID) : []
-  const sources = [...everywhere(user?.userID, may), ...own].filter(({ needs }) => may(needs))
+  const sources = [...everywhere(user?.userID, may), ...own].filter(({ needs }) => needs.every(may))
   const results = useQueries({
     queries: sources.map(({ path, params }) => ({
       queryKey: ['needs', path, params],

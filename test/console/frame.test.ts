@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
+import { roles } from '../../src/platform/permission.ts'
 import { type Browser, findings, signIn, skip, startConsole } from '../support/browser.ts'
 import { adminPassword, type Service } from '../support/service.ts'
 
@@ -48,6 +49,23 @@ describe('The console’s frame', { skip }, () => {
     await page.getByRole('dialog').waitFor({ state: 'hidden' })
     await page.getByRole('button', { name: 'New product' }).click()
     assert.equal(await page.getByLabel('Name').inputValue(), '')
+  })
+
+  it('asks for nothing on the bell’s behalf that who looks may not read', async () => {
+    const unread = ['Approval.Read', 'BizEvent.Read', 'PaymentRun.Read']
+    const permissions = roles.Administrator.filter((one) => !unread.includes(one))
+    const user = { username: 'unread', password: adminPassword, permissions }
+    assert.equal((await service.admin.post('/User', user)).status, 200)
+    const other = await browser.visit('/')
+    const refusals: string[] = []
+    other.on('response', (answer) => {
+      if (answer.status() === 403) refusals.push(answer.url())
+    })
+    await signIn(other, 'unread')
+    await other.getByRole('heading', { name: 'Harbour Fund' }).waitFor()
+    await other.waitForLoadState('networkidle')
+    assert.deepEqual(refusals, [])
+    await other.close()
   })
 
   it('goes on in the middle of a form when the session has ended', async () => {
