@@ -2,7 +2,7 @@ import { Button, Group, Stack, Text } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useState } from 'react'
 import { useLookups } from '../shared/api/lookups.ts'
-import { useMoney } from '../shared/api/money.ts'
+import { useMoney, useUnits } from '../shared/api/money.ts'
 import { useRead } from '../shared/api/products.ts'
 import type { Tagged } from '../shared/api/tagged.ts'
 import type { AffectedTransaction, InvestmentPrice } from '../shared/api/types.ts'
@@ -11,7 +11,7 @@ import { DecimalField, Row } from '../shared/form/fields.tsx'
 import { Insist } from '../shared/form/Insist.tsx'
 import { fieldErrors } from '../shared/form/problems.ts'
 import { Remove } from '../shared/form/Remove.tsx'
-import { day, price as priceText, units } from '../shared/format.ts'
+import { day, price as priceText } from '../shared/format.ts'
 import type { Column } from '../shared/list/columns.ts'
 import { useMay } from '../shared/permission.ts'
 import { Failure, tellDone } from '../shared/view/Failure.tsx'
@@ -91,6 +91,7 @@ const most = 100
 function Affected({ price }: { price: InvestmentPrice }) {
   const { name } = useLookups()
   const money = useMoney(price)
+  const units = useUnits(price)
   const { data, error } = useRead<AffectedTransaction[]>('/Investment/Price/Affected', {
     InvestmentPriceID: price.investmentPriceID ?? 0,
     PageSize: most,

@@ -1,12 +1,12 @@
 import { Alert } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useLookups } from '../shared/api/lookups.ts'
-import { useCurrency, useMoney } from '../shared/api/money.ts'
+import { useCurrency, useMoney, useUnits } from '../shared/api/money.ts'
 import { allOf } from '../shared/api/pages.ts'
 import { useProduct } from '../shared/api/products.ts'
 import type { Distribution, EntitledAccount } from '../shared/api/types.ts'
 import { isZero, subtract, sum } from '../shared/decimal.ts'
-import { count, units } from '../shared/format.ts'
+import { count } from '../shared/format.ts'
 import type { Column } from '../shared/list/columns.ts'
 import { ListView } from '../shared/list/ListView.tsx'
 import { Figure, Figures } from '../shared/view/Facts.tsx'
@@ -44,6 +44,7 @@ export function Accounts({ distribution }: Props) {
 function useColumns(distribution: Distribution): Column<EntitledAccount>[] {
   const { name } = useLookups()
   const money = useMoney(distribution)
+  const units = useUnits(distribution)
   return [
     {
       id: 'investor',
@@ -84,7 +85,7 @@ function useColumns(distribution: Distribution): Column<EntitledAccount>[] {
       id: 'drpUnits',
       title: 'DRP units',
       right: true,
-      text: (row) => units(row.drpUnits),
+      text: (row) => units(row.drpUnits, { investmentID: distribution.drpInvestmentID }),
       width: 'minmax(95px, 1fr)',
     },
     {
@@ -130,6 +131,7 @@ function useTotals({ productID, corporateActionID, distributionStatusID }: Distr
 function Reconciliation({ distribution }: Props) {
   const currency = useCurrency()(distribution)
   const money = useMoney(distribution)
+  const units = useUnits(distribution)
   const { data } = useTotals(distribution)
   if (!data) return null
   const left = subtract(data.gross, sum([data.tax, data.drp, data.cash]))

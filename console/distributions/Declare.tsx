@@ -2,7 +2,7 @@ import { Box, Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api } from '../shared/api/client.ts'
-import { useCurrency, useMoney } from '../shared/api/money.ts'
+import { useCurrency, useMoney, useUnits } from '../shared/api/money.ts'
 import type { Distribution } from '../shared/api/types.ts'
 import { useWrite } from '../shared/api/write.ts'
 import { Confirm } from '../shared/form/Confirm.tsx'
@@ -21,6 +21,7 @@ type Props = { distribution: Distribution; may: boolean }
 export function Declare({ distribution, may }: Props) {
   const currency = useCurrency()(distribution)
   const money = useMoney(distribution)
+  const units = useUnits(distribution)
   const [mode, setMode] = useState<'edit' | 'declare'>()
   const [insists, setInsists] = useState(false)
   const close = () => setMode(undefined)
@@ -65,7 +66,7 @@ export function Declare({ distribution, may }: Props) {
     >
       {preview.error && <Failure error={preview.error} retry={() => void preview.refetch()} />}
       {preview.isPending && <Loading />}
-      {preview.data && <Previewed preview={preview.data} money={money} currency={currency} />}
+      {preview.data && <Previewed preview={preview.data} {...{ money, units, currency }} />}
       <Confirm
         title="Declare this distribution?"
         opened={mode === 'declare'}

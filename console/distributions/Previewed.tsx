@@ -5,7 +5,7 @@ import type { Money } from '../shared/api/money.ts'
 import { useProduct } from '../shared/api/products.ts'
 import type { EntitledAccount } from '../shared/api/types.ts'
 import { subtract } from '../shared/decimal.ts'
-import { count, day, units } from '../shared/format.ts'
+import { count, day } from '../shared/format.ts'
 import type { Column } from '../shared/list/columns.ts'
 import { AccountLink } from '../shared/view/AccountLink.tsx'
 import { Figure, Figures } from '../shared/view/Facts.tsx'
@@ -21,11 +21,11 @@ export type Preview = Omit<Static<typeof DistributionPreview>, 'accounts'> & {
 type SinceLast = NonNullable<Preview['sinceLast']>
 type Compared = SinceLast['joined'][number]
 
-type PartProps = { preview: Preview; money: Money }
+type PartProps = { preview: Preview; money: Money; units: Money }
 type Props = PartProps & { currency: string }
 
 /** Totals, components, tax, exceptions and accounts, each beside the distribution before. */
-export function Previewed({ preview, money, currency }: Props) {
+export function Previewed({ preview, money, units, currency }: Props) {
   const { sinceLast: last } = preview
   const was = (value: string | undefined) => value !== undefined && `was ${value}`
   return (
@@ -65,7 +65,7 @@ export function Previewed({ preview, money, currency }: Props) {
           note={last && was(money(last.cashAmount))}
         />
       </Figures>
-      <Parts preview={preview} money={money} />
+      <Parts preview={preview} money={money} units={units} />
     </Stack>
   )
 }
@@ -106,7 +106,7 @@ function Exceptions({ preview: { exceptionCount, exceptions } }: { preview: Prev
   )
 }
 
-function Parts({ preview, money }: PartProps) {
+function Parts({ preview, money, units }: PartProps) {
   const { sinceLast: last, accounts, accountCount, exceptionCount } = preview
   return (
     <Tabs defaultValue="components" keepMounted={false}>
@@ -131,7 +131,7 @@ function Parts({ preview, money }: PartProps) {
       <Tabs.Panel value="accounts">
         <Rows
           label="Accounts entitled"
-          columns={entitledColumns(money)}
+          columns={entitledColumns(money, units)}
           rows={accounts}
           keyOf={({ accountID }) => accountID ?? 0}
         />
@@ -169,7 +169,7 @@ function Parts({ preview, money }: PartProps) {
 }
 
 /** What each tax component comes to, and where there was a distribution before, came to. */
-function Components({ preview, money }: PartProps) {
+function Components({ preview, money }: Omit<PartProps, 'units'>) {
   const { sinceLast: last, taxComponents } = preview
   const name = { id: 'name', title: 'Component', text: componentOf }
   const now = { id: 'now', title: 'Now', right: true, text: (row: Part) => money(row.amount) }
@@ -256,7 +256,7 @@ const comparedColumns = (money: Money): Column<Compared>[] => [
   { id: 'difference', title: 'Difference', right: true, text: (row) => money(row.difference) },
 ]
 
-const entitledColumns = (money: Money): Column<EntitledAccount>[] => [
+const entitledColumns = (money: Money, units: Money): Column<EntitledAccount>[] => [
   investorColumn,
   { id: 'account', title: 'Account', text: (row) => row.accountNumber ?? '' },
   { id: 'units', title: 'Units', right: true, text: (row) => units(row.units) },

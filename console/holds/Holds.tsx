@@ -1,5 +1,6 @@
 import { Button } from '@mantine/core'
 import { useState } from 'react'
+import { useUnits } from '../shared/api/money.ts'
 import { useClassOptions, useProduct } from '../shared/api/products.ts'
 import type { Hold } from '../shared/api/types.ts'
 import { ListView } from '../shared/list/ListView.tsx'
@@ -15,6 +16,7 @@ export function Holds() {
   const may = useMay()
   const [opened, setOpened] = useState<Opened>()
   const options = useClassOptions()
+  const units = useUnits()
   const canWrite = may('Hold.Write')
   const add = canWrite && (
     <Button leftSection={<Icon name="plus" size={16} />} onClick={() => setOpened('new')}>
@@ -29,7 +31,7 @@ export function Holds() {
         path="/Hold"
         params={{ ProductID: productID, Order: 'desc' }}
         filters={[{ key: 'InvestmentID', label: 'Class', kind: 'choice', options }]}
-        columns={holdColumns(today())}
+        columns={holdColumns(today(), units)}
         {...(canWrite && { onOpen: setOpened })}
         empty={
           <Empty title="Nothing is held back">

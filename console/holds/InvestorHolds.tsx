@@ -1,5 +1,6 @@
 import { Button, Stack } from '@mantine/core'
 import { useState } from 'react'
+import { useUnits } from '../shared/api/money.ts'
 import { useProduct, useRead } from '../shared/api/products.ts'
 import type { Account, BizEntity, Hold } from '../shared/api/types.ts'
 import type { Column } from '../shared/list/columns.ts'
@@ -22,6 +23,7 @@ export const InvestorHolds = ({ entity }: { entity: BizEntity }) => (
 function OfAccount({ account: { accountID, accountNumber } }: { account: Account }) {
   const may = useMay()
   const { today } = useProduct()
+  const units = useUnits()
   const [opened, setOpened] = useState<Opened>()
   const id = accountID ?? 0
   const { data, error } = useRead<Hold[]>('/Hold', { AccountID: id, PageSize: 1000 })
@@ -29,7 +31,7 @@ function OfAccount({ account: { accountID, accountNumber } }: { account: Account
   if (!data) return <Loading />
   const canWrite = may('Hold.Write')
   const columns: Column<Hold>[] = [
-    ...holdColumns(today()).filter((column) => column.id !== 'account'),
+    ...holdColumns(today(), units).filter((column) => column.id !== 'account'),
     ...(canWrite ? [changeColumn(setOpened)] : []),
   ]
   return (

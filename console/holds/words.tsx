@@ -1,5 +1,6 @@
+import type { Money } from '../shared/api/money.ts'
 import type { Hold } from '../shared/api/types.ts'
-import { day, units } from '../shared/format.ts'
+import { day } from '../shared/format.ts'
 import type { Column } from '../shared/list/columns.ts'
 import { Tag } from '../shared/view/Status.tsx'
 
@@ -10,13 +11,14 @@ function stateOf({ validFrom, validTo }: Hold, today: string) {
   return { text: 'In force', tone: 'waits' as const }
 }
 
-const heldOf = ({ all, quantity }: Hold) => (all ? 'All units' : units(quantity))
+const heldIn = (units: Money) => (hold: Hold) =>
+  hold.all ? 'All units' : units(hold.quantity, hold)
 
 /** A hold wherever one is listed, with how it stands on a day. */
-export const holdColumns = (today: string): Column<Hold>[] => [
+export const holdColumns = (today: string, units: Money): Column<Hold>[] => [
   { id: 'account', title: 'Account', text: ({ accountNumber }) => accountNumber ?? '' },
   { id: 'class', title: 'Class', text: ({ securityCode }) => securityCode ?? 'Every class' },
-  { id: 'held', title: 'Held back', right: true, text: heldOf },
+  { id: 'held', title: 'Held back', right: true, text: heldIn(units) },
   { id: 'why', title: 'Reason', text: ({ reason }) => reason ?? '', width: 'minmax(180px, 2fr)' },
   { id: 'from', title: 'From', text: ({ validFrom }) => day(validFrom) },
   { id: 'until', title: 'Until', text: ({ validTo }) => day(validTo) || 'further notice' },

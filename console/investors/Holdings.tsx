@@ -1,11 +1,17 @@
 import { Stack, Text } from '@mantine/core'
 import { byDay, isUnpriced, useMonths, valuesOf } from '../overview/months.ts'
 import { AtCost, Unpriced } from '../overview/Unpriced.tsx'
-import { type InCurrency, type Money, useByCurrency, useMoney } from '../shared/api/money.ts'
+import {
+  type InCurrency,
+  type Money,
+  useByCurrency,
+  useMoney,
+  useUnits,
+} from '../shared/api/money.ts'
 import type { BizEntity, Holding, HoldingMonth } from '../shared/api/types.ts'
 import { isZero, sum } from '../shared/decimal.ts'
 import { PastControl, usePast } from '../shared/form/Past.tsx'
-import { day, percent, price, units } from '../shared/format.ts'
+import { day, percent, price } from '../shared/format.ts'
 import type { Column } from '../shared/list/columns.ts'
 import { LineChart } from '../shared/view/Chart.tsx'
 import { Failure } from '../shared/view/Failure.tsx'
@@ -13,14 +19,14 @@ import { Card, Empty, Loading } from '../shared/view/Page.tsx'
 import { Rows } from '../shared/view/Rows.tsx'
 import { useHoldings } from './Investor.tsx'
 
-const columnsIn = (money: Money): Column<Holding>[] => [
+const columnsIn = (money: Money, units: Money): Column<Holding>[] => [
   {
     id: 'class',
     title: 'Class',
     text: (row) => `${row.securityCode ?? ''} ${row.investmentName ?? ''}`,
   },
   { id: 'account', title: 'Account', text: ({ accountNumber }) => accountNumber ?? '' },
-  { id: 'units', title: 'Units', right: true, text: ({ quantity }) => units(quantity) },
+  { id: 'units', title: 'Units', right: true, text: (row) => units(row.quantity, row) },
   { id: 'price', title: 'Price', right: true, text: (row) => price(row.price) },
   { id: 'day', title: 'Price of', text: ({ priceDate }) => day(priceDate) },
   { id: 'value', title: 'Value', right: true, text: (row) => money(row.marketValue, row) },
@@ -70,6 +76,7 @@ type PositionsProps = { positions: Holding[]; currency: string; isPast: boolean 
 
 function Positions({ positions, currency, isPast }: PositionsProps) {
   const money = useMoney(positions[0])
+  const units = useUnits(positions[0])
   if (positions.length === 0)
     return (
       <Empty title="No units">
@@ -84,7 +91,7 @@ function Positions({ positions, currency, isPast }: PositionsProps) {
     <>
       <Rows
         label={`Holdings in ${currency}`}
-        columns={columnsIn(money)}
+        columns={columnsIn(money, units)}
         rows={positions}
         keyOf={({ accountID, investmentID }) => `${accountID}-${investmentID}`}
         foot={[...foot, money(total('costAmount')), money(total('unrealisedGain')), '', '']}

@@ -1,11 +1,11 @@
 import { Group } from '@mantine/core'
 import { useState } from 'react'
 import { useLookups } from '../shared/api/lookups.ts'
-import { useMoney } from '../shared/api/money.ts'
+import { useMoney, useUnits } from '../shared/api/money.ts'
 import { useProduct } from '../shared/api/products.ts'
 import type { Audit, BizEntity, BizTransaction, EntitledAccount } from '../shared/api/types.ts'
 import { PastControl, pastParams, usePast } from '../shared/form/Past.tsx'
-import { moment, units } from '../shared/format.ts'
+import { moment, plain } from '../shared/format.ts'
 import type { Column } from '../shared/list/columns.ts'
 import { List } from '../shared/list/List.tsx'
 import { useRows } from '../shared/list/use-rows.ts'
@@ -26,6 +26,7 @@ export function InvestorTransactions({ entity }: Props) {
   const [opened, setOpened] = useState<BizTransaction>()
   const [past, setPast] = usePast()
   const money = useMoney()
+  const units = useUnits()
   const rows = useRows<BizTransaction>('/BizTransaction', {
     ProductID: productID,
     'AccountID.in': accountsOf(entity),
@@ -34,12 +35,12 @@ export function InvestorTransactions({ entity }: Props) {
     ...pastParams(past),
   })
   const columns: Column<BizTransaction>[] = [
-    ...transactionColumns(money).filter(({ id, spare }) => id !== 'investor' && !spare),
+    ...transactionColumns(money, units).filter(({ id, spare }) => id !== 'investor' && !spare),
     {
       id: 'after',
       title: 'Units after',
       right: true,
-      text: (row) => units(row.transactionClosingQuantity),
+      text: (row) => units(row.transactionClosingQuantity, row),
     },
   ]
   return (
@@ -74,10 +75,10 @@ export function InvestorDistributions({ entity }: Props) {
       text: (row) => row.externalCorporateActionId ?? String(row.corporateActionID),
       width: 'minmax(160px, 1.5fr)',
     },
-    { id: 'units', title: 'Units', right: true, text: (row) => units(row.units) },
+    { id: 'units', title: 'Units', right: true, text: (row) => plain(row.units) },
     { id: 'gross', title: 'Gross', right: true, text: (row) => money(row.grossAmount) },
     { id: 'drp', title: 'Reinvested', right: true, text: (row) => money(row.drpAmount) },
-    { id: 'drpUnits', title: 'DRP units', right: true, text: (row) => units(row.drpUnits) },
+    { id: 'drpUnits', title: 'DRP units', right: true, text: (row) => plain(row.drpUnits) },
     { id: 'cash', title: 'Cash', right: true, text: (row) => money(row.cashAmount) },
     {
       id: 'state',

@@ -1,10 +1,10 @@
 import { Button, Drawer, Group } from '@mantine/core'
 import { useState } from 'react'
 import { useLookups } from '../shared/api/lookups.ts'
-import { useMoney } from '../shared/api/money.ts'
+import { useMoney, useUnits } from '../shared/api/money.ts'
 import { useProduct } from '../shared/api/products.ts'
 import type { BizEvent } from '../shared/api/types.ts'
-import { day, units } from '../shared/format.ts'
+import { day } from '../shared/format.ts'
 import type { Column } from '../shared/list/columns.ts'
 import type { Filter } from '../shared/list/filters.ts'
 import { ListView } from '../shared/list/ListView.tsx'
@@ -102,6 +102,7 @@ function Chosen({ events, onDeed }: ChosenProps) {
 function useColumns(): Column<BizEvent>[] {
   const { name } = useLookups()
   const money = useMoney()
+  const units = useUnits()
   return [
     {
       id: 'investor',
@@ -114,7 +115,7 @@ function useColumns(): Column<BizEvent>[] {
     { id: 'class', title: 'Class', text: (row) => row.securityCode ?? '', width: '70px' },
     { id: 'day', title: 'For', text: (row) => day(row.bizEventDate) },
     { id: 'amount', title: 'Amount', right: true, text: (row) => money(row.amount, row) },
-    { id: 'units', title: 'Units', right: true, text: (row) => units(row.quantity) },
+    { id: 'units', title: 'Units', right: true, text: (row) => units(row.quantity, row) },
     {
       id: 'state',
       title: 'State',

@@ -1,8 +1,8 @@
 import { Button, Group, Stack } from '@mantine/core'
 import { useLookups } from '../shared/api/lookups.ts'
-import { useMoney } from '../shared/api/money.ts'
+import { useMoney, useUnits } from '../shared/api/money.ts'
 import type { BizEvent } from '../shared/api/types.ts'
-import { day, moment, units } from '../shared/format.ts'
+import { day, moment } from '../shared/format.ts'
 import { useMay } from '../shared/permission.ts'
 import { AccountLink } from '../shared/view/AccountLink.tsx'
 import { Facts } from '../shared/view/Facts.tsx'
@@ -17,6 +17,7 @@ export function OneNotice({ notice, onSettle, onCancel }: Props) {
   const { name } = useLookups()
   const may = useMay()
   const money = useMoney(notice)
+  const units = useUnits(notice)
   return (
     <Stack>
       <Facts

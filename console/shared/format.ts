@@ -12,7 +12,7 @@ function shown(value: string | null | undefined, least: number, sign = '−'): s
 
 /** Money with at least its currency’s places; the currency stands once, in the heading. */
 export const money = (value: string | null | undefined, places: number) => shown(value, places)
-export const units = (value: string | null | undefined, places = 4) => shown(value, places)
+export const units = (value: string | null | undefined, places: number) => shown(value, places)
 export const price = (value: string | null | undefined) => shown(value, 4)
 export const percent = (value: string | null | undefined) =>
   value === null || value === undefined ? '' : `${shown(value, 2)} %`

@@ -1,7 +1,8 @@
 import { Box, Text } from '@mantine/core'
+import { type Money, useUnits } from '../shared/api/money.ts'
 import { useRead } from '../shared/api/products.ts'
 import type { BizTransaction } from '../shared/api/types.ts'
-import { count, day, units } from '../shared/format.ts'
+import { count, day } from '../shared/format.ts'
 import type { Column } from '../shared/list/columns.ts'
 import { Rows } from '../shared/view/Rows.tsx'
 
@@ -9,15 +10,16 @@ const most = 100
 const shown = 5
 const rolledBack = 3
 
-const columns: Column<BizTransaction>[] = [
+const columnsIn = (units: Money): Column<BizTransaction>[] => [
   { id: 'what', title: 'Posted later', text: ({ typeName }) => typeName ?? '' },
   { id: 'day', title: 'Day', text: (row) => day(row.transactionDate) },
-  { id: 'units', title: 'Units', right: true, text: (row) => units(row.quantity) },
+  { id: 'units', title: 'Units', right: true, text: (row) => units(row.quantity, row) },
 ]
 
 /** What of the same holding came after a transaction, and so depends on its units. */
 export function Later({ transaction }: { transaction: BizTransaction }) {
   const { bizTransactionID, productID, accountID, investmentID, transactionDate } = transaction
+  const units = useUnits()
   const { data = [] } = useRead<BizTransaction[]>('/BizTransaction', {
     ProductID: productID ?? 0,
     AccountID: accountID ?? 0,
@@ -36,7 +38,7 @@ export function Later({ transaction }: { transaction: BizTransaction }) {
     <Box mb="sm">
       <Rows
         label="Posted later"
-        columns={columns}
+        columns={columnsIn(units)}
         rows={later.slice(0, shown)}
         keyOf={(one) => one.bizTransactionID ?? 0}
       />

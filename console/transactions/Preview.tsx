@@ -1,9 +1,9 @@
 import { Text } from '@mantine/core'
-import { type Money, useCurrency, useMoney, usePlaces } from '../shared/api/money.ts'
+import { type Money, useCurrency, useMoney, usePlaces, useUnits } from '../shared/api/money.ts'
 import { useInvestments, useProduct, useRead } from '../shared/api/products.ts'
 import type { Holding, InvestmentPrice } from '../shared/api/types.ts'
 import { isNegative, isZero, negated } from '../shared/decimal.ts'
-import { day, price as priceText, units } from '../shared/format.ts'
+import { day, price as priceText } from '../shared/format.ts'
 import { type Fact, Facts } from '../shared/view/Facts.tsx'
 import { Card } from '../shared/view/Page.tsx'
 import type { Kind, Values } from './kinds.ts'
@@ -20,6 +20,8 @@ export function Preview({ kind, values }: Props) {
   const places = usePlaces()
   const money = useMoney({ investmentID })
   const second = secondOf(kind, values)
+  const units = useUnits({ investmentID })
+  const secondUnits = useUnits(second)
   const held = useHeld({ accountID, investmentID }, transactionDate)
   const secondHeld = useHeld(second, transactionDate)
   const found = usePrice(investmentID, transactionDate)
@@ -48,10 +50,10 @@ export function Preview({ kind, values }: Props) {
     <Card title="What it would do">
       <Facts
         facts={[
-          ...factsOf(worked, money, currency),
+          ...factsOf(worked, money, units, currency),
           ['Held before', units(held)],
           ['Held after', left && units(left)],
-          ...(isKnown ? secondFacts(kind, worked, secondHeld) : []),
+          ...(isKnown ? secondFacts(kind, worked, secondHeld, secondUnits) : []),
         ]}
       />
       {worked?.carries && (
@@ -68,7 +70,12 @@ export function Preview({ kind, values }: Props) {
   )
 }
 
-const factsOf = (worked: WorkedOut | undefined, money: Money, currency: string): Fact[] => {
+const factsOf = (
+  worked: WorkedOut | undefined,
+  money: Money,
+  units: Money,
+  currency: string,
+): Fact[] => {
   if (!worked) return []
   const { price, priceDate, fee, amount } = worked
   return [
@@ -87,7 +94,12 @@ const secondOf = (kind: Kind, values: Values): Where => {
   return { accountID: null, investmentID: null }
 }
 
-function secondFacts(kind: Kind, worked: WorkedOut | undefined, held: string): Fact[] {
+function secondFacts(
+  kind: Kind,
+  worked: WorkedOut | undefined,
+  held: string,
+  units: Money,
+): Fact[] {
   const [before, then] =
     kind.way === 'transfer'
       ? ['Receiver held before', 'Receiver holds after']

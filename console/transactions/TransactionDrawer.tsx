@@ -1,12 +1,12 @@
 import { Button, Group, Stack, TextInput } from '@mantine/core'
 import { useState } from 'react'
-import { useMoney } from '../shared/api/money.ts'
+import { useMoney, useUnits } from '../shared/api/money.ts'
 import type { BizTransaction } from '../shared/api/types.ts'
 import { useWrite } from '../shared/api/write.ts'
 import { Confirm } from '../shared/form/Confirm.tsx'
 import { Edited } from '../shared/form/Edited.tsx'
 import { FormDrawer } from '../shared/form/FormDrawer.tsx'
-import { day, moment, price, units } from '../shared/format.ts'
+import { day, moment, price } from '../shared/format.ts'
 import { useMay } from '../shared/permission.ts'
 import { Facts } from '../shared/view/Facts.tsx'
 import { tellDone } from '../shared/view/Failure.tsx'
@@ -34,6 +34,7 @@ export function TransactionDrawer({ transaction, onClose }: Props) {
 function Known({ transaction, onClose }: { transaction: BizTransaction; onClose: () => void }) {
   const may = useMay()
   const money = useMoney(transaction)
+  const units = useUnits(transaction)
   const [mode, setMode] = useState<'correct' | 'rollback'>()
   const [reason, setReason] = useState('')
   const rollback = useWrite('put', '/BizTransaction/Rollback', {

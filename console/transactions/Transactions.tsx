@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { useMoney } from '../shared/api/money.ts'
+import { useMoney, useUnits } from '../shared/api/money.ts'
 import { useClassOptions, useProduct } from '../shared/api/products.ts'
 import type { BizTransaction } from '../shared/api/types.ts'
 import { PastControl, pastParams, usePast } from '../shared/form/Past.tsx'
@@ -47,7 +47,7 @@ export function Transactions() {
         path="/BizTransaction"
         params={{ ProductID: productID, Order: 'desc', ...pastParams(past) }}
         filters={useFilters()}
-        columns={transactionColumns(useMoney())}
+        columns={transactionColumns(useMoney(), useUnits())}
         onOpen={setOpened}
         empty={
           <Empty title="No transaction yet">

@@ -1,11 +1,11 @@
 import type { Money } from '../shared/api/money.ts'
 import type { BizTransaction } from '../shared/api/types.ts'
-import { day, price, units } from '../shared/format.ts'
+import { day, price } from '../shared/format.ts'
 import type { Column } from '../shared/list/columns.ts'
 import { Status } from '../shared/view/Status.tsx'
 
 /** A transaction wherever one is listed. */
-export const transactionColumns = (money: Money): Column<BizTransaction>[] => [
+export const transactionColumns = (money: Money, units: Money): Column<BizTransaction>[] => [
   { id: 'day', title: 'Day', text: (row) => day(row.transactionDate), width: '88px' },
   { id: 'type', title: 'What', text: (row) => row.typeName ?? '', width: 'minmax(126px, 1fr)' },
   {
@@ -20,7 +20,7 @@ export const transactionColumns = (money: Money): Column<BizTransaction>[] => [
     id: 'units',
     title: 'Units',
     right: true,
-    text: (row) => units(row.quantity),
+    text: (row) => units(row.quantity, row),
     width: 'minmax(108px, 1fr)',
   },
   {

@@ -37,7 +37,7 @@ describe('Decimals in the browser', () => {
     assert.equal(money('-0.125', 2), '−0.125')
     assert.equal(money('1234567', 0), '1,234,567')
     assert.equal(money('1.5', 3), '1.500')
-    assert.equal(units('98765432109876543.00012345'), '98,765,432,109,876,543.00012345')
+    assert.equal(units('98765432109876543.00012345', 4), '98,765,432,109,876,543.00012345')
     assert.equal(money(null, 2), '')
     assert.equal(day('2026-02-09'), '9 Feb 2026')
   })

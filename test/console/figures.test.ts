@@ -2,7 +2,16 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { Locator, Page } from 'playwright-core'
 import { type Browser, findings, skip, startConsole } from '../support/browser.ts'
-import { all, newAccounts, newInvestment, newPrice, newProduct, only } from '../support/ledger.ts'
+import { allot, configure } from '../support/distribution.ts'
+import {
+  all,
+  newAccounts,
+  newFund,
+  newInvestment,
+  newPrice,
+  newProduct,
+  only,
+} from '../support/ledger.ts'
 import type { Service } from '../support/service.ts'
 
 const yen = 8
@@ -135,6 +144,52 @@ describe('The console’s figures', { skip }, () => {
       }
     }
     await page.setViewportSize({ width: 1280, height: 800 })
+  })
+
+  it('stand each on one line, in the head of a page as well', async () => {
+    const fund = await newFund(service)
+    const { productID, accountID } = fund
+    await allot(service, fund, [{ accountID, quantity: '140776890.8448' }], transactionDate)
+    const paid = { distributionAmountPerUnit: '1.5' }
+    const { corporateActionID } = await configure(service, fund, paid)
+    for (const width of [1280, 1024]) {
+      await page.setViewportSize({ width, height: 800 })
+      await page.goto(`${service.url}/console/${productID}/distributions/${corporateActionID}`)
+      const shown = page.getByText('140,776,890.8448', { exact: true }).first()
+      await shown.waitFor()
+      const lines = await shown.evaluate((element) => {
+        const range = document.createRange()
+        range.selectNodeContents(element)
+        return range.getClientRects().length
+      })
+      assert.equal(lines, 1, `at ${width}`)
+    }
+    await page.setViewportSize({ width: 1280, height: 800 })
+  })
+
+  it('of units have the decimals of their class', async () => {
+    const { productID } = await newProduct(service)
+    const [account] = await newAccounts(service, productID, 1)
+    const { accountID, bizEntityID } = account!
+    for (const [unitDecimals, quantity] of [
+      [0, '1234'],
+      [6, '7.5'],
+    ] as const) {
+      const { investmentID } = await newInvestment(service, productID, { unitDecimals })
+      await newPrice(service, investmentID, '2000-01-01', '1')
+      const allotment = { accountID, investmentID, transactionDate, quantity }
+      all(await service.admin.post('/BizTransaction/Allotment', allotment))
+    }
+    for (const [path, heading, label] of [
+      [`investors/${bizEntityID}`, 'Investor 1', 'Holdings'],
+      [`investors/${bizEntityID}?section=transactions`, 'Investor 1', 'Transactions'],
+      ['transactions', 'Transactions', 'Transactions'],
+    ] as const) {
+      await at(`${productID}/${path}`, heading)
+      const table = page.getByRole('table', { name: label })
+      for (const units of ['1,234', '7.500000'])
+        await table.getByRole('cell', { name: units, exact: true }).first().waitFor()
+    }
   })
 
   it('of units are those of one class each: nothing adds up two', async () => {

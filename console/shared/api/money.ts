@@ -1,4 +1,4 @@
-import { money } from '../format.ts'
+import { money, units } from '../format.ts'
 import { useLookups } from './lookups.ts'
 import { useInvestments, useProduct } from './products.ts'
 
@@ -59,10 +59,22 @@ export function useByCurrency() {
   }
 }
 
+/** How a figure is shown: of the record it stands in, or of the usual one. */
 export type Money = (value: string | null | undefined, of?: Of) => string
 
 /** Money with the places of its currency: of the record it stands in, or of the usual one. */
 export function useMoney(usual?: Of): Money {
   const places = usePlaces()
   return (value, of = usual) => money(value, places(of))
+}
+
+const usualDecimals = 4
+
+/** Units with the decimals of their class: of the record they stand in, or of the usual one. */
+export function useUnits(usual?: Of): Money {
+  const investments = useInvestments()
+  return (value, of = usual) => {
+    const own = investments.find(({ investmentID }) => investmentID === of?.investmentID)
+    return units(value, own?.unitDecimals ?? usualDecimals)
+  }
 }
