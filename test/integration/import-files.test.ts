@@ -78,6 +78,13 @@ describe('A workbook', () => {
     assert.match(text ?? '', /^2,comment,invalid_value,comment is #REF!: a formula has no value/)
     assert.equal((await postedTo(accountID)).length, 1)
   })
+
+  it('that was cut short is told to be none', async () => {
+    const book = await workbook([bookHead, row(fund.accounts[1]!.accountID, 46_032, null)])
+    const end = await imported(service.admin, terms, book.subarray(0, -40), 'cut.xlsx')
+    assert.equal(end.status, 'Failed')
+    assert.match(end.message, /not a workbook/)
+  })
 })
 
 describe('A file of CSV', () => {
@@ -107,6 +114,19 @@ describe('A file of CSV', () => {
     const told = posted.map(({ comment }: { comment: string }) => comment)
     assert.deepEqual(told.slice(0, 4), ['#0 of all', '0', '#1 of all', '1'])
     assert.equal(told.filter((comment: string) => /^#\d+ of all$/.test(comment)).length, 300)
+  })
+
+  it('has a row that begins with a formula without a value: it is no note', async () => {
+    const { accountID } = fund.accounts[3]!
+    const heads = head.toReversed()
+    const row = (comment: string) => [comment, ...deposit(accountID, '').toReversed().slice(1)]
+    const text = lines(heads, row('#N/A'), row(' #REF!'), row('# a note'), row('a row'))
+    const end = await imported(service.admin, terms, text)
+    assert.deepEqual([end.rowsRead, end.rowsAccepted, end.rowsRefused], [3, 1, 2])
+    assert.match(
+      (await errorsOf(service.admin, end)).toString(),
+      /\n2,comment,.*#N\/A.*\r\n3,comment,/,
+    )
   })
 
   it('that breaks off tells how far its rows are done, and has the refused ones', async () => {

@@ -2,7 +2,7 @@ import type { TSchema } from 'typebox'
 import { lookupValues } from '../../platform/lookup/lookups.ts'
 import type { Problem } from '../../platform/refusal.ts'
 import { type Node, ownNode } from '../../platform/shape/keywords.ts'
-import { badFile, type Cell, textOf } from './row.ts'
+import { badFile, type Cell, noValue, textOf } from './row.ts'
 import type { DateFormat, Mapping } from './schema.ts'
 
 /**
@@ -110,9 +110,6 @@ export function bodyOf({ columns }: Head, cells: readonly Cell[], dates: DateFor
   }
   return { body: compact(body) as Record<string, unknown>, problems }
 }
-
-/** What spreadsheets write where a formula has come to nothing: nobody's name or reference. */
-const noValue = /^#(?:N\/A|REF!|DIV\/0!|VALUE!|NAME\?|NUM!|NULL!|SPILL!|CALC!|FIELD!)$/
 
 const notWorkedOut = ({ heading }: Column, text: string): Problem => ({
   code: 'invalid_value',

@@ -11,6 +11,9 @@ export type Cell = string | { day: string }
 
 export const textOf = (cell: Cell | undefined) => (typeof cell === 'object' ? cell.day : cell) ?? ''
 
+/** What spreadsheets write where a formula has come to nothing: nobody's name or reference. */
+export const noValue = /^#(?:N\/A|REF!|DIV\/0!|VALUE!|NAME\?|NUM!|NULL!|SPILL!|CALC!|FIELD!)$/
+
 /** A file that is read from its beginning, some rows at a time, in memory that does not grow. */
 export type Source = {
   rows: AsyncIterable<SourceRow[]>

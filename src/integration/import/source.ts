@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs'
 import { type Parser, parse } from 'csv-parse'
-import { badFile, type Source, type SourceRow } from './row.ts'
+import { badFile, noValue, type Source, type SourceRow } from './row.ts'
 import type { Encoding, Format } from './schema.ts'
 import { readXlsx } from './xlsx-read.ts'
 
@@ -133,9 +133,10 @@ const parserFor = (delimiter: string) =>
     max_record_size: longestRecord,
   })
 
-/** A line without anything in it, or one that begins with #. */
+/** A line without anything in it, or one that begins with #, unless that is a formula's: #N/A. */
 const isBlank = (cells: readonly string[]) =>
-  cells[0]?.startsWith('#') || cells.every((cell) => cell.trim() === '')
+  (cells[0]?.startsWith('#') && !noValue.test(cells[0].trim())) ||
+  cells.every((cell) => cell.trim() === '')
 
 const unmarked = (cells: string[]) =>
   cells[0]?.startsWith('\0') ? [cells[0].slice(1), ...cells.slice(1)] : cells

@@ -19,7 +19,7 @@ export function readXlsx(path: string): Source {
 type State = { read: number; size: number }
 
 async function* rowsOf(path: string, state: State): AsyncGenerator<SourceRow[]> {
-  const zip = await openZip(path)
+  const zip = await openZip(path).catch(notABook)
   const texts = openTexts(`${path}.texts`)
   try {
     const entries = await entriesOf(zip)
@@ -32,12 +32,16 @@ async function* rowsOf(path: string, state: State): AsyncGenerator<SourceRow[]> 
     const firstDay = await firstDayOf(zip, entries)
     for await (const rows of sheetRows(zip, sheet, { days, firstDay, texts, state })) yield rows
   } catch (error) {
-    if (error instanceof Refusal || isOurs(error)) throw error
-    throw badFile('The file is not a workbook (XLSX) that can be read.')
+    notABook(error)
   } finally {
     zip.close()
     await texts.close()
   }
+}
+
+function notABook(error: unknown): never {
+  if (error instanceof Refusal || isOurs(error)) throw error
+  throw badFile('The file is not a workbook (XLSX) that can be read.')
 }
 
 /** A fault of the machine is not one of the file. */
