@@ -6,8 +6,7 @@ import sql from 'sql-template-tag'
 import type { Vault } from '../../parties/sealed/vault.ts'
 import type { Actor } from '../../platform/actor.ts'
 import type { Files, Transaction } from '../../platform/files/files.ts'
-import { permissions } from '../../platform/permission.ts'
-import { forbidden, Refusal } from '../../platform/refusal.ts'
+import { Refusal } from '../../platform/refusal.ts'
 import type { Fragment, Tx } from '../../platform/sql/handle.ts'
 import { type Chunk, chunksOf } from './chunks.ts'
 import { writeErrors } from './errors.ts'
@@ -29,6 +28,7 @@ import {
 } from './order.ts'
 import { untilItPasses } from './patience.ts'
 import { inColumns, type RowReader, readerOf } from './reader.ts'
+import { type ActorOf, authorise, ScopeChanged, stillAuthorised } from './rights.ts'
 import { NeedsSavepoints, type Settled, settle } from './settle.ts'
 import { openSource } from './source.ts'
 import { sideBySide, type Turn } from './steps.ts'
@@ -43,7 +43,7 @@ export type Importers = {
   vault: Vault
   /** Wakes those who wait for events. */
   ring: () => void
-  actorOf: (userID: number) => Promise<Actor | undefined>
+  actorOf: ActorOf
   onFault: (importID: number, error: unknown) => void
 }
 
@@ -52,12 +52,13 @@ const mostAttempts = 5
 /** In milliseconds: then an import that goes on lets others have a turn. */
 const slice = 15_000
 
-/** An import under way. */
-type Run = {
+/** An import that was taken. */
+type Taken = {
   importers: Importers
   order: Order
-  actor: Actor
   path: string
+  /** Whether the file lies there. */
+  hasFile: boolean
   reader: RowReader
   counts: Counts
   percent: number
@@ -67,31 +68,32 @@ type Run = {
   checkOurs: () => void
 }
 
+/** An import under way, and whose rights it has. */
+type Run = Taken & { actor: Actor }
+
 /** Works at an import that was taken. What ends badly is told in its record, or tried again. */
 export async function runImport(importers: Importers, order: Order, signal: AbortSignal) {
-  const watch = watchOver(importers, order, signal)
-  const path = join(importers.draftFolder, `import-${order.id}-${order.lease}`)
+  const { watch, taken } = watchOver(importers, order, signal)
   try {
+    await bringFile(taken)
     if (order.attempts > mostAttempts) throw gaveUp()
-    const actor = await authorise(importers, order)
-    await pipeline(
-      await importers.files.open(order.sha256),
-      createWriteStream(path, { mode: 0o600 }),
-    )
-    const reader = readerOf(kinds[order.type], order)
-    const { checkOurs } = watch
-    const { lastLine } = order
-    const run = { importers, order, actor, path, reader, percent: 0, lastLine, checkOurs }
-    const counts = order.mode === 'continue' ? { ...order.counts } : nothingYet()
-    watch.run = { ...run, counts }
-    await (order.mode === 'continue' ? goOn(watch.run) : doWhole(watch.run))
+    const run = Object.assign(taken, { actor: await authorise(importers.actorOf, order) })
+    await (order.mode === 'continue' ? goOn(run) : doWhole(run))
   } catch (error) {
-    await giveUp(importers, order, error, { isStopping: signal.aborted, run: watch.run })
+    await giveUp(taken, error, signal.aborted)
   } finally {
-    watch.stop()
-    await rm(path, { force: true })
+    clearInterval(watch)
+    await rm(taken.path, { force: true })
     importers.ring()
   }
+}
+
+/** To read the file may be what we die of: then it is not even read for the refused rows. */
+async function bringFile(taken: Taken) {
+  const { importers, order, path } = taken
+  if (order.attempts > mostAttempts + 1) return
+  await pipeline(await importers.files.open(order.sha256), createWriteStream(path, { mode: 0o600 }))
+  taken.hasFile = true
 }
 
 const nothingYet = (): Counts => ({ read: 0, accepted: 0, refused: 0 })
@@ -99,25 +101,28 @@ const nothingYet = (): Counts => ({ read: 0, accepted: 0, refused: 0 })
 const gaveUp = () =>
   new Refusal(409, [{ code: 'gave_up', message: 'The import failed in several attempts.' }])
 
-type Watch = { run: Run | undefined; checkOurs: () => void; stop: () => void }
-
 /** Says that we are alive, and how far we are; hears of it when the import is not ours any more. */
-function watchOver(importers: Importers, order: Order, signal: AbortSignal): Watch {
+function watchOver(importers: Importers, order: Order, signal: AbortSignal) {
   let isOurs = true
-  const watch: Watch = {
-    run: undefined,
+  const taken: Taken = {
+    importers,
+    order,
+    path: join(importers.draftFolder, `import-${order.id}-${order.lease}`),
+    hasFile: false,
+    reader: readerOf(kinds[order.type], order),
+    counts: order.mode === 'continue' ? { ...order.counts } : nothingYet(),
+    percent: 0,
+    lastLine: order.lastLine,
     checkOurs: () => {
       if (!isOurs) throw lost()
       signal.throwIfAborted()
     },
-    stop: () => clearInterval(timer),
   }
-  const timer = setInterval(() => {
-    const { run } = watch
+  const watch = setInterval(() => {
     importers
       .transaction((tx) =>
         // The steps of an import that goes on tell how far it is themselves.
-        !run || order.mode === 'continue' ? beat(tx, order) : tell(tx, order, progressOf(run)),
+        order.mode === 'continue' ? beat(tx, order) : tell(tx, order, progressOf(taken)),
       )
       .then(
         (still) => {
@@ -126,36 +131,14 @@ function watchOver(importers: Importers, order: Order, signal: AbortSignal): Wat
         () => {}, // the database is away: the next one may get through
       )
   }, heartbeat)
-  return watch
+  return { watch, taken }
 }
 
-const progressOf = ({ counts, percent, reader }: Run) => ({
+const progressOf = ({ counts, percent, reader }: Taken) => ({
   counts,
   percent,
   unknown: reader.unknown(),
 })
-
-/** Somebody at the command line holds the registry. */
-const atCommandLine = (username: string): Actor => ({
-  userID: 0,
-  username,
-  sessionID: 'cli',
-  permissions: new Set(permissions),
-  productIDs: null,
-})
-
-/** The rights of whoever ordered it may have changed since, and were no wider then. */
-async function authorise({ actorOf }: Importers, order: Order): Promise<Actor> {
-  const { userID, username, type, productIDs } = order
-  const actor = userID === null ? atCommandLine(username) : await actorOf(userID)
-  const isAllowed =
-    actor?.permissions.has('Import.Write') && actor.permissions.has(kinds[type].needs)
-  if (!actor || !isAllowed)
-    throw forbidden('permission_missing', 'Who ordered the import may not do this any more.')
-  if (productIDs === null) return actor
-  const seen = actor.productIDs
-  return { ...actor, productIDs: seen ? productIDs.filter((id) => seen.includes(id)) : productIDs }
-}
 
 function stepsOf(run: Run, after: number) {
   const { order, path, actor, importers } = run
@@ -167,6 +150,13 @@ function stepsOf(run: Run, after: number) {
     after,
     ready: (items) => perform(actor, items),
   })
+}
+
+/** It is ours, and its user may do it. */
+async function checkStill(run: Run, inside?: Tx) {
+  const { importers, order, actor } = run
+  run.checkOurs()
+  await patiently(run, () => stillAuthorised(importers.actorOf, order, actor), inside)
 }
 
 type Way = Pick<Turn<Counts>, 'clearWay'> & { hasSavepoints: boolean }
@@ -225,6 +215,7 @@ type Span = { from: number; to: number }
 /** A step is a transaction of its own, with the line that it goes up to. */
 async function takeStep(run: Run, chunk: Chunk, span: Span, turn: Turn<Counts>): Promise<Counts> {
   const { importers, order } = run
+  await checkStill(run) // it may have waited for the step before
   run.counts = await importers.transaction(async (tx) => {
     const settled = await work(run, tx, chunk, { ...turn, hasSavepoints: true })
     await recordParts(tx, order, settled.parts)
@@ -252,7 +243,7 @@ async function doWhole(run: Run, hasSavepoints = false): Promise<void> {
       run.counts = nothingYet()
       await forget(beside(run, tx), order)
       for await (const chunk of stepsOf(run, 0)) {
-        run.checkOurs()
+        await checkStill(run, tx)
         // A transaction that nothing is asked of for a minute is ended by the database.
         if (chunk.items.length === 0) await tx.query(sql`select 1`)
         const settled = await work(run, tx, chunk, alone)
@@ -263,7 +254,7 @@ async function doWhole(run: Run, hasSavepoints = false): Promise<void> {
           await beside(run, tx)((other) => keepRefusals(other, order, settled.refused))
         if (!isTrial && run.counts.refused === 0) await recordParts(tx, order, settled.parts)
       }
-      run.checkOurs()
+      await checkStill(run, tx)
       if (isTrial || run.counts.refused > 0) throw new Undone()
       await end(tx, order, { status: 'Completed', message: null, ...outcomeOf(run) })
     })
@@ -277,7 +268,7 @@ async function doWhole(run: Run, hasSavepoints = false): Promise<void> {
   }
 }
 
-const outcomeOf = ({ counts, reader }: Run) => ({ counts, unknown: reader.unknown() })
+const outcomeOf = ({ counts, reader }: Taken) => ({ counts, unknown: reader.unknown() })
 
 const tried = ({ counts: { refused } }: Run) =>
   refused === 0
@@ -288,7 +279,7 @@ const undone = ({ counts: { refused } }: Run) =>
 const rows = (count: number) => (count === 1 ? '1 row' : `${count} rows`)
 
 /** Does what the work so far must not be lost to, again while what is in its way may pass. */
-const patiently = <T>(run: Run, what: () => Promise<T>, inside?: Tx): Promise<T> =>
+const patiently = <T>(run: Taken, what: () => Promise<T>, inside?: Tx): Promise<T> =>
   untilItPasses(what, async () => {
     run.checkOurs()
     // The database ends a transaction that nothing is asked of for long.
@@ -297,17 +288,19 @@ const patiently = <T>(run: Run, what: () => Promise<T>, inside?: Tx): Promise<T>
 
 /** Transactions beside the one that the work is in, where it is in one. */
 const beside =
-  (run: Run, inside?: Tx): Transaction =>
+  (run: Taken, inside?: Tx): Transaction =>
   (work) =>
     patiently(run, () => run.importers.transaction(work), inside)
 
 /** The file of refused rows comes first: whoever hears of the end finds it. */
-async function finish(run: Run, status: 'Completed' | 'Failed', message: string | null) {
-  const { importers, order, path, counts } = run
+async function finish(run: Taken, status: 'Completed' | 'Failed', message: string | null) {
+  const { importers, order, path, counts, hasFile } = run
   const write = (to: string) =>
     writeErrors(to, { ...order, path }, (batch) => importers.stream(batch, 1000))
   const errors =
-    counts.refused > 0 ? await patiently(run, () => importers.files.make(write)) : undefined
+    hasFile && counts.refused > 0
+      ? await patiently(run, () => importers.files.make(write))
+      : undefined
   const transaction = beside(run)
   await transaction((tx) => end(tx, order, { status, message, ...outcomeOf(run), errors }))
   await forget(transaction, order)
@@ -318,33 +311,30 @@ async function forget(transaction: Transaction, order: Order) {
 }
 
 /** Who mends the file and sends all of it again would have the rows twice that are in. */
-const brokenOff = ({ lastLine }: Run, told: string) =>
+const brokenOff = ({ lastLine }: Taken, told: string) =>
   `${told.slice(0, 900)} The rows up to line ${lastLine} are done: send only those after it.`
 
-type How = { isStopping: boolean; run: Run | undefined }
-
 /** What a person can act on is told; the rest is tried again, and then told without its reasons. */
-async function giveUp(importers: Importers, order: Order, error: unknown, how: How) {
+async function giveUp(taken: Taken, error: unknown, isStopping: boolean) {
+  const { importers, order, counts, lastLine } = taken
   const { transaction, onFault } = importers
   const isRefusal = error instanceof Refusal
   if (isRefusal && error.problems[0]?.code === 'lease_lost') return
-  if (how.isStopping)
+  if (isStopping || error instanceof ScopeChanged)
     return void (await transaction((tx) => handBack(tx, order, { counts: false })))
   const told = isRefusal && error.status < 500 ? error.message : undefined
   if (told === undefined) onFault(order.id, error)
   if (told === undefined && order.attempts < mostAttempts)
     return void (await transaction((tx) => handBack(tx, order, { counts: true })))
-  if (told !== undefined && how.run && how.run.lastLine > 0)
-    return finish(how.run, 'Failed', brokenOff(how.run, told))
   const message = told ?? 'The import could not be done; the log says why.'
-  const counts = how.run?.counts ?? order.counts
+  if (lastLine > 0) return finish(taken, 'Failed', brokenOff(taken, message))
   const isUndone = order.mode !== 'continue'
   await transaction((tx) =>
     end(tx, order, {
       status: 'Failed',
       message: message.slice(0, 1000),
       counts: isUndone ? { ...counts, accepted: 0 } : counts,
-      unknown: how.run?.reader.unknown() ?? [],
+      unknown: taken.reader.unknown(),
     }),
   )
   await forget(transaction, order)

@@ -1,0 +1,44 @@
+import type { Actor } from '../../platform/actor.ts'
+import { permissions } from '../../platform/permission.ts'
+import { forbidden } from '../../platform/refusal.ts'
+import { kinds } from './kinds.ts'
+import type { Order } from './order.ts'
+
+export type ActorOf = (userID: number) => Promise<Actor | undefined>
+
+/** Somebody at the command line holds the registry. */
+const atCommandLine = (username: string): Actor => ({
+  userID: 0,
+  username,
+  sessionID: 'cli',
+  permissions: new Set(permissions),
+  productIDs: null,
+})
+
+/** The rights of whoever ordered it may have changed since, and were no wider then. */
+export async function authorise(actorOf: ActorOf, order: Order): Promise<Actor> {
+  const { userID, username, type, productIDs } = order
+  const actor = userID === null ? atCommandLine(username) : await actorOf(userID)
+  const isAllowed =
+    actor?.permissions.has('Import.Write') && actor.permissions.has(kinds[type].needs)
+  if (!actor || !isAllowed)
+    throw forbidden('permission_missing', 'Who ordered the import may not do this any more.')
+  if (productIDs === null) return actor
+  const seen = actor.productIDs
+  return { ...actor, productIDs: seen ? productIDs.filter((id) => seen.includes(id)) : productIDs }
+}
+
+/** Thrown where an import is to be taken anew: whoever ordered it sees other products by now. */
+export class ScopeChanged extends Error {}
+
+/**
+ * An import may take hours, and what is taken from its user is taken at once: asked before every
+ * step, and before the commit of all.
+ */
+export async function stillAuthorised(actorOf: ActorOf, order: Order, actor: Actor) {
+  const now = await authorise(actorOf, order)
+  if (listed(now) !== listed(actor)) throw new ScopeChanged()
+}
+
+const listed = ({ productIDs }: Actor) =>
+  productIDs && [...productIDs].sort((one, other) => one - other).join()

@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict'
+import { after, afterEach, before, describe, it } from 'node:test'
+import pg from 'pg'
+import type { Client } from '../support/client.ts'
+import { rowsOf } from '../support/database.ts'
+import {
+  depositRow,
+  endOf,
+  errorsOf,
+  imported,
+  importFor,
+  sendFile,
+  transactionFile as transactions,
+  unitsIn,
+} from '../support/imports.ts'
+import { type Fund, newFund } from '../support/ledger.ts'
+import { temporaryFolder, until } from '../support/process.ts'
+import { type Service, startService } from '../support/service.ts'
+
+let service: Service
+let one: Fund
+let other: Fund
+let stop = async () => {}
+let gate: pg.Client
+const env = { REGISTRY_DATA_DIR: temporaryFolder() }
+
+/** Whoever keeps a refused row waits for who holds the gate. One by one: Citus tells workers. */
+const gates = [
+  `create function wait_for_test() returns trigger language plpgsql as $$
+    begin perform pg_advisory_xact_lock(7); return new; end $$`,
+  `create trigger waits before insert on import_refusal
+    for each row execute function wait_for_test()`,
+]
+
+before(async () => {
+  service = await startService(env)
+  one = await newFund(service, { accounts: 4 })
+  other = await newFund(service, { accounts: 1 })
+  gate = new pg.Client(service.connection)
+  await gate.connect()
+  for (const statement of gates) await gate.query(statement)
+  stop = await importFor(service, env)
+})
+afterEach(() => gate.query('select pg_advisory_unlock_all()'))
+after(async () => {
+  await stop()
+  await gate.end()
+  await service.stop()
+})
+
+const waiting = `
+  select 1 from pg_stat_activity
+  where datname = current_database() and wait_event_type = 'Lock'
+    and query ~ 'into import_refusal'`
+
+/** Rows of one account, a bad one among the first thousand: steps come one after another. */
+const rowsFor = (accountID: number, count: number) =>
+  Array.from({ length: count }, (_, i) => depositRow(one, accountID, i === 7 ? 'much' : 1))
+
+/** Sends a file and changes its user while its first step is under way. */
+async function changedMeanwhile(
+  client: Client,
+  mode: string,
+  rows: (string | number)[][],
+  to: object,
+) {
+  const { data: me } = await client.get('/User/Me')
+  await gate.query('select pg_advisory_lock(7)')
+  const { data } = await sendFile(client, { type: 'Transactions', mode }, transactions(...rows))
+  await until('the first step', async () => (await rowsOf(service.connection, waiting)).length > 0)
+  const { userID, username, role } = me
+  const changed = await service.admin.put('/User', { userID, username, role, ...to })
+  assert.equal(changed.status, 200, changed.text)
+  await gate.query('select pg_advisory_unlock(7)')
+  return endOf(service.admin, data.importID)
+}
+
+describe('An import whose user is changed meanwhile', () => {
+  it('ends after the step under way once they are gone, and tells how far it got', async () => {
+    const { accountID } = one.accounts[0]!
+    const client = await service.userWith({ role: 'Administrator' })
+    const rows = rowsFor(accountID, 5000)
+    const end = await changedMeanwhile(client, 'continue', rows, { isActive: false })
+    assert.equal(end.status, 'Failed')
+    const [, line] = /may not do this any more\. The rows up to line (\d+) are done: /.exec(
+      end.message,
+    )!
+    assert.deepEqual([end.rowsRead, end.rowsAccepted, end.rowsRefused], [1000, 999, 1])
+    assert.equal(Number(line), 1002, 'a note and the head stand above')
+    assert.equal(await unitsIn(service.admin, accountID), 999)
+    assert.match((await errorsOf(service.admin, end)).toString(), /much/)
+  })
+
+  it('takes no more rows of products that they do not see any more', async () => {
+    const { accountID } = one.accounts[1]!
+    const client = await service.userWith({ role: 'Administrator' })
+    const foreign = depositRow(other, other.accountID, 1)
+    const rows = rowsFor(accountID, 3000).map((row, i) => (i % 1000 === 900 ? foreign : row))
+    const to = { productIDs: [one.productID] }
+    const end = await changedMeanwhile(client, 'continue', rows, to)
+    assert.deepEqual([end.status, end.rowsAccepted, end.rowsRefused], ['Completed', 2997, 3])
+    assert.equal(await unitsIn(service.admin, other.accountID), 1)
+    assert.equal(await unitsIn(service.admin, accountID), 2996)
+  })
+
+  it('of all or nothing is undone, for that reason', async () => {
+    const { accountID } = one.accounts[2]!
+    const client = await service.userWith({ role: 'Administrator' })
+    const rows = rowsFor(accountID, 1500)
+    const end = await changedMeanwhile(client, 'atomic', rows, { role: 'ReadOnly' })
+    assert.deepEqual([end.status, end.rowsAccepted], ['Failed', 0])
+    assert.match(end.message, /may not do this any more/)
+    assert.equal(await unitsIn(service.admin, accountID), 0)
+  })
+})
+
+describe('An import that fails by a fault of ours, again and again', () => {
+  it('tells how far it got, and has the rows that were refused by then', async () => {
+    const { accountID } = one.accounts[3]!
+    await gate.query(`
+      create function fail_for_test() returns trigger language plpgsql as $$
+      begin raise exception 'a fault of ours'; end $$`)
+    await gate.query(`
+      create trigger fails before update on import for each row
+        when (new.last_line > 2000) execute function fail_for_test()`)
+    const terms = { type: 'Transactions', mode: 'continue' }
+    const end = await imported(service.admin, terms, transactions(...rowsFor(accountID, 3000)))
+    assert.equal(end.status, 'Failed')
+    assert.match(end.message, /the log says why\. The rows up to line 1002 are done: /)
+    assert.equal(await unitsIn(service.admin, accountID), 999)
+    assert.match((await errorsOf(service.admin, end)).toString(), /much/)
+  })
+})
