@@ -40,6 +40,18 @@ export type RegistryEvent = {
   userID: number | null
 }
 
+/** An answer, and its text where it is no file. */
+type Got = { response: Response; text: string }
+
+const whole = async (response: Response): Promise<Got> => ({
+  response,
+  text: await response.text(),
+})
+
+/** A file is read by whoever asked for it; a refusal is none. */
+const streamed = async (response: Response): Promise<Got> =>
+  response.ok ? { response, text: '' } : whole(response)
+
 /** How a call reaches the registry: signed in, with a key, and again where that may help. */
 function transportOf(options: ClientOptions) {
   const { baseUrl, credentials, attempts = 4, fetch: reach = fetch } = options
@@ -51,7 +63,7 @@ function transportOf(options: ClientOptions) {
 
   /** A call without a token: signing in itself. */
   const open = async (method: string, path: string, sent: Sent) =>
-    answerOf(await tried(() => once(method, path, sent, undefined), attempts, sent.signal))
+    answerOf(await tried(async () => whole(await once(method, path, sent)), attempts, sent.signal))
 
   async function once(method: string, path: string, sent: Sent, authorization?: string) {
     const headers = new Headers({ Version: '2.0', Accept: 'application/json', ...sent.headers })
@@ -67,19 +79,20 @@ function transportOf(options: ClientOptions) {
     })
   }
 
-  /** Every write has a key, so that sending it again is safe whatever became of the first time. */
-  async function request(method: string, path: string, given: Sent): Promise<Response> {
+  /**
+   * Every write has a key, so that sending it again is safe whatever became of the first time, also
+   * where the answer breaks off in its midst.
+   */
+  async function request(method: string, path: string, asked: Sent, take = whole): Promise<Got> {
     const isKeyed = method === 'POST' || method === 'PUT'
-    const sent = isKeyed ? { ...given, idempotencyKey: given.idempotencyKey ?? newKey() } : given
+    const sent = isKeyed ? { ...asked, idempotencyKey: asked.idempotencyKey ?? newKey() } : asked
     const attempt = async () => {
       const token = await session?.authorization()
-      const response = await once(method, path, sent, token)
-      if (response.status !== 401 || !token) return response
       // Read to its end first: another token may take as long as somebody takes to type a password.
-      const text = await response.text()
-      const refused = new Response(text, response)
-      if (isOfPassword(text) || !(await session?.renew(token))) return refused
-      return once(method, path, sent, await session?.authorization())
+      const got = await take(await once(method, path, sent, token))
+      if (got.response.status !== 401 || !token) return got
+      if (isOfPassword(got.text) || !(await session?.renew(token))) return got
+      return take(await once(method, path, sent, await session?.authorization()))
     }
     return tried(attempt, attempts, sent.signal)
   }
@@ -88,8 +101,7 @@ function transportOf(options: ClientOptions) {
   const isOfPassword = (text: string) =>
     (refusalIn(text, decimals).errors ?? []).some(({ code }) => ofPassword.has(code))
 
-  async function answerOf(response: Response) {
-    const text = await response.text()
+  function answerOf({ response, text }: Got) {
     if (response.ok) return parseExactly(text, decimals) as Envelope
     const { message = response.statusText, errors = [] } = refusalIn(text, decimals)
     throw new RegistryError(
@@ -102,9 +114,9 @@ function transportOf(options: ClientOptions) {
 
   /** Any call, with its whole answer. A status of 202 is of what is taken on and not done yet. */
   async function send(method: Uppercase<Method>, path: string, sent: Sent = {}) {
-    const response = await request(method, path, sent)
-    const { headers, status } = response
-    const envelope = await answerOf(response)
+    const got = await request(method, path, sent)
+    const { headers, status } = got.response
+    const envelope = answerOf(got)
     if (isWaiting(envelope.data)) sent.onWaiting?.(envelope.data)
     return { headers, status, envelope }
   }
@@ -184,17 +196,16 @@ export function createClient<Paths = Record<string, never>>(options: ClientOptio
 
     /** The bytes of a file, as they come. */
     async download(path: string, query: Query, more: CallOptions = {}) {
-      const response = await request('GET', path, { ...more, query: { ...query, Raw: true } })
-      if (!response.ok || !response.body) await answerOf(response)
-      return { body: response.body!, headers: response.headers }
+      const sent = { ...more, query: { ...query, Raw: true } }
+      const got = await request('GET', path, sent, streamed)
+      const { ok, body, headers } = got.response
+      if (!ok || !body) answerOf(got)
+      return { body: body!, headers }
     },
 
-    /** Sends a file with the fields that go with it. */
+    /** Sends a file with the fields that go with it: lists and objects as JSON. */
     async upload(path: string, fields: Query, file: Blob, name: string, more: CallOptions = {}) {
-      const form = new FormData()
-      for (const [field, value] of Object.entries(fields)) form.set(field, String(value))
-      form.set('file', file, name)
-      return (await call('post', path, { ...more, form })).data
+      return (await call('post', path, { ...more, form: formOf(fields, file, name) })).data
     },
   }
 }
@@ -221,8 +232,20 @@ type Envelope = {
 
 const newKey = () => crypto.randomUUID()
 
+/** What has a value: the rest is left out. */
+const given = (query: Query) =>
+  Object.entries(query).filter(([, value]) => value !== undefined && value !== null)
+
+function formOf(fields: Query, file: Blob, name: string): FormData {
+  const form = new FormData()
+  for (const [field, value] of given(fields))
+    form.set(field, typeof value === 'object' ? JSON.stringify(value) : String(value))
+  form.set('file', file, name)
+  return form
+}
+
 function searchOf(query: Query = {}): string {
-  const pairs = Object.entries(query).filter(([, value]) => value !== undefined && value !== null)
+  const pairs = given(query)
   const search = new URLSearchParams(pairs.map(([name, value]) => [name, String(value)]))
   return pairs.length > 0 ? `?${search}` : ''
 }
@@ -232,19 +255,19 @@ const longestWait = 60_000
 
 /** Again where the network failed, or the registry says that it will pass by itself. */
 async function tried(
-  attempt: () => Promise<Response>,
+  attempt: () => Promise<Got>,
   attempts: number,
   signal: AbortSignal | undefined,
-): Promise<Response> {
+): Promise<Got> {
   for (let left = attempts - 1; ; left--) {
-    const response = await attempt().catch((error: unknown) => {
+    const got = await attempt().catch((error: unknown) => {
       if (left <= 0 || signal?.aborted || error instanceof RegistryError) throw error
       return undefined
     })
+    const response = got?.response
     const asked = (Number(response?.headers.get('Retry-After')) || 0) * 1000
     const passes = response?.status === 503 || response?.status === 429
-    if (response && (left <= 0 || !passes || asked > longestWait)) return response
-    await response?.body?.cancel()
+    if (got && (left <= 0 || !passes || asked > longestWait)) return got
     await pause(Math.max(asked, backoff(attempts - left)), signal)
   }
 }

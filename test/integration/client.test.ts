@@ -55,7 +55,7 @@ const deposit = (amount: string) => ({
 
 /** Hands requests on to the service, but for those that the test has something else to do with. */
 async function inBetween(
-  spoil: (count: number, path: string) => number | 'lose' | undefined,
+  spoil: (count: number, path: string) => number | 'lose' | 'cut' | undefined,
   retryAfter = '0',
 ) {
   let count = 0
@@ -76,7 +76,9 @@ async function inBetween(
     })
     const text = await answer.text()
     if (what === 'lose') return request.socket.destroy()
-    response.writeHead(answer.status, type).end(text)
+    if (what !== 'cut') return response.writeHead(answer.status, type).end(text)
+    response.writeHead(answer.status, { ...type, 'Content-Length': Buffer.byteLength(text) })
+    response.write(text.slice(0, -1), () => request.socket.destroy())
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
@@ -104,11 +106,9 @@ describe('The client', () => {
     )
   })
 
-  it('does a write once, though its answer was lost and the registry was away', async () => {
-    const way = await inBetween((count, path) => {
-      if (!path.startsWith('/Product')) return undefined
-      return count === 2 ? 'lose' : count === 3 ? 503 : undefined
-    })
+  it('does a write once, though its answer was lost or cut and the registry was away', async () => {
+    const trouble = [undefined, undefined, 'lose', 503, 'cut'] as const
+    const way = await inBetween((count) => trouble[count])
     try {
       const [product] = await clientAt(way.url).post('/Product', { name: 'Only once' })
       const found = await service.admin.get('/Product?PageSize=1000')
@@ -277,6 +277,15 @@ describe('The client', () => {
     await registry.upload('/Document/File', fields, new Blob([text]), 'hello.txt')
     const { body } = await registry.download('/Document/File', { DocumentID: documentID })
     assert.equal(await new Response(body).text(), text)
+  })
+
+  it('sends lists as JSON beside a file, and nothing for what has no value', async () => {
+    const registry = clientAt(service.url)
+    const mapping = [{ column: 'Betrag', field: 'amount' }]
+    const fields = { type: 'Transactions', mode: 'validate', mapping, encoding: undefined }
+    const file = new Blob(['operation,Betrag\nDeposit,1\n'])
+    const order = await registry.upload('/Import', { ...fields, productID: null }, file, 'f.csv')
+    assert.deepEqual([order.status, order.productIDs], ['Queued', []])
   })
 })
 
