@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { after, before, describe, it } from 'node:test'
+import { sendFile } from '../support/imports.ts'
 import { entityOf } from '../support/investors.ts'
 import { newProduct, only } from '../support/ledger.ts'
 import { refused } from '../support/refused.ts'
@@ -24,6 +25,15 @@ describe('A body', () => {
       { firstName: 'B', addresses: [{ subrub: 'y' }], amuont: 1 },
     ])
     assert.equal(persons.message, 'Ignored: addresses.subrub, amuont.')
+  })
+
+  it('of a form names such fields as well, and none that the caller did not give', async () => {
+    const file = (amount: number) => `operation,amount\nDeposit,${amount}\n`
+    const terms = { type: 'Transactions', mode: 'validate' }
+    assert.equal((await sendFile(service.admin, terms, file(1))).message, null)
+    const misspelt = { ...terms, dateFromat: 'DD/MM/YYYY', ENCODING: 'UTF-8' }
+    const { status, message } = await sendFile(service.admin, misspelt, file(2))
+    assert.deepEqual([status, message], [202, 'Ignored: dateFromat.'])
   })
 
   it('that was read may be sent back, read-only fields and all, without a word', async () => {

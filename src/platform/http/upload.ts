@@ -104,6 +104,7 @@ async function receiveForm(
   door: FileDoor,
 ): Promise<Received> {
   const fields = new Map<string, unknown>()
+  const names: string[] = []
   let file: Arrived | undefined
   try {
     // The size is ours to limit: a cut file must not look like a whole one.
@@ -115,6 +116,7 @@ async function receiveForm(
       if (part.type === 'field') {
         if (part.valueTruncated) throw tooLong(part.fieldname)
         fields.set(name, part.value)
+        names.push(part.fieldname)
         continue
       }
       if (name !== 'file') throw unknownFile(part.fieldname)
@@ -127,21 +129,34 @@ async function receiveForm(
     await file?.discard()
     throw error
   }
-  return { body: bodyOfForm(schema, fields), file }
+  return { body: bodyOfForm(schema, fields, names), file }
 }
 
-/** A form has texts only; a field that is to be a number or a flag becomes one. */
-function bodyOfForm({ properties }: TObject, fields: Map<string, unknown>): object {
+/**
+ * A form has texts only; a field that is to be a number or a flag becomes one. What nobody knows
+ * goes along, to be told: a misspelt field is not to pass in silence.
+ */
+function bodyOfForm(
+  { properties }: TObject,
+  fields: ReadonlyMap<string, unknown>,
+  names: readonly string[],
+): object {
+  const known = new Set(Object.keys(properties).map((name) => name.toLowerCase()))
   const given = (name: string) => {
     const value = fields.get(name.toLowerCase())
     const { type } = nodeOf(properties[name] ?? {})
     if (type === 'boolean') return flags[String(value).toLowerCase()] ?? value
     return type === 'integer' && /^\d{1,16}$/.test(String(value)) ? Number(value) : value
   }
+  const others = names.filter((name) => !known.has(name.toLowerCase()))
   return {
+    ...Object.fromEntries(others.map((name) => [name, fields.get(name.toLowerCase())])),
     ...Object.fromEntries(Object.keys(properties).map((name) => [name, given(name)])),
     fileName: fields.get('filename') ?? fields.get('partname'),
-    contentType: fields.get('contenttype') ?? fields.get('parttype'),
+    // What the browser says of the part, where anybody asks.
+    ...(known.has('contenttype') && {
+      contentType: fields.get('contenttype') ?? fields.get('parttype'),
+    }),
     content: fields.get('file'),
   }
 }
