@@ -7,7 +7,7 @@ import { approvalGate, requestsSealedWith } from './access/approval/gate.ts'
 import { approvalEndpoints } from './access/approval/routes.ts'
 import { auditEndpoints } from './access/audit/routes.ts'
 import type { Veil } from './access/audit/veil.ts'
-import { authenticator } from './access/caller/authenticate.ts'
+import { authenticator, readAgain } from './access/caller/authenticate.ts'
 import { factorsSealedWith } from './access/second-factor/sql.ts'
 import { userEndpoints } from './access/user/routes.ts'
 import { tokensWith } from './access/user/token.ts'
@@ -134,7 +134,7 @@ export async function buildApp(
       writes: () => [...writes.values()],
       conditionOf: (endpoint, headers) => conditionReader(endpoint, taggings)(headers),
     }),
-    ...eventEndpoints(followerOf(database.bell, stopping)),
+    ...eventEndpoints(followerOf(database.bell, stopping, readAgain)),
     ...importEndpoints(database, imported),
     ...webhookEndpoints(webhookVault(config).seal, config.webhookAllowLocal),
   ]

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from '../support/client.ts'
 import { feedEnd, readEvents } from '../support/events.ts'
 import { entityOf } from '../support/investors.ts'
 import { all, newProduct, only } from '../support/ledger.ts'
+import { refused } from '../support/refused.ts'
 import { type Service, startService } from '../support/service.ts'
 
 let service: Service
@@ -72,5 +74,52 @@ describe('Who sees one product', () => {
     const rest = [`address.updated ${shared}`, `address.deleted ${shared}`]
     assert.deepEqual(own, [`address.created ${shared},${ours}`, ...rest])
     assert.deepEqual(others, [`address.created ${shared},${foreign}`, ...rest])
+  })
+})
+
+describe('Who waits for events', () => {
+  const rights = { permissions: ['Event.Read', 'Product.Read'] }
+  const touch = async (ProductID: number) => {
+    const product = only(await service.admin.get(`/Product?ProductID=${ProductID}`))
+    only(await service.admin.put('/Product', { ...product, description: 'Touched' }))
+  }
+
+  /** What they are answered who wait while they are changed, and then both products are. */
+  async function answered(to: object) {
+    const reader = await service.userWith({ ...rights, productIDs: [mine] })
+    const { data: me } = await reader.get('/User/Me')
+    const { userID, username } = me
+    const start = await feedEnd(service.admin)
+    const reply = reader.get(`/Event?Type=product.updated&Wait=60&After=${start}`)
+    await sleep(200)
+    const user = { userID, username, ...rights, productIDs: [mine], ...to }
+    assert.equal((await service.admin.put('/User', user)).status, 200)
+    await touch(mine)
+    await touch(theirs)
+    return reply
+  }
+
+  it('hears nothing once they are gone, or may hear of nothing', async () => {
+    refused(await answered({ isActive: false }), 401, 'session_ended')
+    refused(await answered({ permissions: ['Product.Read'] }), 403, 'permission_missing')
+  })
+
+  it('hears of the products that they see by then', async () => {
+    const reply = await answered({ productIDs: [theirs] })
+    const told = all(reply).map(({ productID }: { productID: number }) => productID)
+    assert.deepEqual(told, [theirs])
+  })
+
+  it('with a key hears nothing once that is ended', async () => {
+    const body = { name: 'Reader', ...rights }
+    const { apiKeyID, key } = only(await service.admin.post('/ApiKey', body))
+    const start = await feedEnd(service.admin)
+    const headers = { Version: '2.0', Authorization: key }
+    const place = `/Event?Type=product.updated&Wait=60&After=${start}`
+    const reply = fetch(service.url + place, { headers })
+    await sleep(200)
+    assert.equal((await service.admin.delete(`/ApiKey?ApiKeyID=${apiKeyID}`)).status, 200)
+    await touch(mine)
+    assert.equal((await reply).status, 401)
   })
 })

@@ -1,7 +1,7 @@
 import { BlockList, isIPv6 } from 'node:net'
 import type { Actor } from '../../platform/actor.ts'
 import type { Sql } from '../../platform/sql/handle.ts'
-import { keyPattern, keyRefused, readKeyHolder } from '../api-key/sql.ts'
+import { keyPattern, keyRefused, readAbsentKey, readKeyHolder } from '../api-key/sql.ts'
 import { readSessionActor } from '../user/session.ts'
 import type { Tokens } from '../user/token.ts'
 
@@ -65,6 +65,14 @@ export function authenticator({ handle, tokens, touch }: Options) {
     })
     return { known, longest: keptFor }
   }
+}
+
+/** Whoever was let in a while ago, as they are by now; refused where that is over. */
+export async function readAgain(handle: Sql, { apiKeyID, sessionID }: Actor): Promise<Actor> {
+  if (apiKeyID === undefined) return readSessionActor(handle, sessionID)
+  const actor = await readAbsentKey(handle, apiKeyID)
+  if (!actor) throw keyRefused()
+  return actor
 }
 
 const everywhere = () => true

@@ -1,5 +1,5 @@
 import type { Actor } from '../../platform/actor.ts'
-import { tryLater } from '../../platform/refusal.ts'
+import { forbidden, tryLater } from '../../platform/refusal.ts'
 import type { Bell } from '../../platform/sql/bell.ts'
 import type { Sql } from '../../platform/sql/handle.ts'
 import type { Answer } from '../../platform/sql/render.ts'
@@ -13,13 +13,16 @@ const mostWaiting = 1000
 
 export type Follow = (handle: Sql, actor: Actor, query: EventQuery) => Promise<Answer>
 
+/** Who somebody is by now; refuses them where their session or key has ended. */
+export type Present = (handle: Sql, actor: Actor) => Promise<Actor>
+
 /** Reads the feed; with Wait, holds the answer until there is something in it. */
-export function followerOf(bell: Bell, stopping: AbortSignal): Follow {
+export function followerOf(bell: Bell, stopping: AbortSignal, present: Present): Follow {
   const news = newsFrom(bell)
   let waiting = 0
   return async (handle, actor, query) => {
-    const { After, Wait = 0, PageSize } = query
-    const asked = { own: ownOf(actor, query), size: PageSize }
+    const { After, Wait = 0, PageSize: size } = query
+    const asked = { own: ownOf(actor, query), size }
     const from = placeAfter(After, await readFeed(handle))
     const found = await readAfter(handle, asked, from)
     if (found.answer.recordCount > 0 || Wait === 0) return found.answer
@@ -27,17 +30,29 @@ export function followerOf(bell: Bell, stopping: AbortSignal): Follow {
       throw tryLater(503, 'busy', 'Too many callers wait for events; try again shortly.', 5)
     waiting++
     const over = ended(Wait * 1000, stopping)
-    return wait(news, handle, asked, found.place, over).finally(() => {
+    // What is taken from somebody while they wait is taken at once.
+    const askAgain = async () => ({
+      own: ownOf(mayHear(await present(handle, actor)), query),
+      size,
+    })
+    return wait(news, handle, { asked, askAgain }, found.place, over).finally(() => {
       waiting--
       over.end()
     })
   }
 }
 
-type Asked = Parameters<typeof readAfter>[1]
+function mayHear(actor: Actor): Actor {
+  if (actor.permissions.has('Event.Read')) return actor
+  throw forbidden('permission_missing', 'This needs the permission Event.Read.')
+}
 
-async function wait(news: News, handle: Sql, asked: Asked, from: Place, over: Over) {
+type Asked = Parameters<typeof readAfter>[1]
+type Asking = { asked: Asked; askAgain: () => Promise<Asked> }
+
+async function wait(news: News, handle: Sql, asking: Asking, from: Place, over: Over) {
   let place = from
+  let { asked } = asking
   for (;;) {
     const { heard, leave } = await news.listen(handle, asked.own)
     try {
@@ -48,6 +63,7 @@ async function wait(news: News, handle: Sql, asked: Asked, from: Place, over: Ov
     } finally {
       leave()
     }
+    asked = await asking.askAgain()
   }
 }
 

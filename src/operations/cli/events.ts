@@ -23,7 +23,11 @@ export const eventsCommand = new Command('events')
     )
     const query = readQuery(pairs) as EventQuery
     await withDatabase(readConfig(), async (database) => {
-      const read = followerOf(database.bell, new AbortController().signal)
+      const read = followerOf(
+        database.bell,
+        new AbortController().signal,
+        async (_handle, actor) => actor, // whoever holds the registry goes on holding it
+      )
       for (let After = query.After; ; ) {
         const { json, recordCount, beside } = await read(database, operator, {
           ...query,
