@@ -31,10 +31,17 @@ export async function createPart(server: Member, name: string) {
 }
 
 /** An empty database on every server, known to each other. */
-export async function createDatabase({ coordinator, workers }: Members, name: string) {
-  for (const server of [coordinator, ...workers]) await createPart(server, name)
+export async function createDatabase(members: Members, name: string) {
+  await ask(members.coordinator.connection, `create database ${name}`)
+  await joinWorkers(members, name)
+}
+
+/** A database of the coordinator gets Citus, and empty ones of its name on the workers. */
+export async function joinWorkers({ coordinator, workers }: Members, name: string) {
+  for (const server of workers) await createPart(server, name)
   await ask(
     at(coordinator, name),
+    'create extension citus',
     `select citus_set_coordinator_host('127.0.0.1', ${coordinator.port})`,
     ...workers.map(({ port }) => `select citus_add_node('127.0.0.1', ${port})`),
   )

@@ -11,7 +11,8 @@ import { rowsOf } from '../support/database.ts'
 import { all, assertVerified, newFund, only, poster } from '../support/ledger.ts'
 import { temporaryFolder } from '../support/process.ts'
 import { startService } from '../support/service.ts'
-import { createDatabase, serversOfRun } from './database.ts'
+import { ask } from './cluster.ts'
+import { createDatabase, joinWorkers, serversOfRun } from './database.ts'
 
 /** `npm run test:citus` runs this after the walk: a register that is spread gets new versions. */
 const oldest = '0034-closing-marks.sql' // since then every table of distribute.sql is there
@@ -99,5 +100,32 @@ describe('A register that is spread over several servers', () => {
     )
     assert.equal(Number(n), 1)
     await rowsOf(connection, 'select remark from biz_transaction')
+  })
+})
+
+describe('A register that was there before Citus', () => {
+  it('is spread with all that is in it, and works', async () => {
+    const servers = serversOfRun()
+    const database = `test_before_${process.pid}`
+    const before = { ...servers.coordinator.connection, database }
+    await ask(servers.coordinator.connection, `create database ${database}`)
+    await migrate(before)
+    const alone = await startService({}, before)
+    const { accountID, investmentID } = await newFund(alone)
+    const line = { accountID, investmentID, amount: 5 }
+    only(await poster(() => alone.admin)('Deposit', line))
+    await alone.stop()
+    await joinWorkers(servers, database)
+    await distribute(before)
+    const service = await startService({}, before)
+    try {
+      only(await poster(() => service.admin)('Deposit', line))
+      const list = '/BizEntity/Account/Holdings'
+      const [holding] = all(await service.admin.get(`${list}?AccountID=${accountID}`))
+      assert.equal(holding.quantity, 10)
+      await assertVerified(service)
+    } finally {
+      await service.stop()
+    }
   })
 })

@@ -65,7 +65,8 @@ const ownedThrough = (owner: string, resource: string, table: string) => `
 /**
  * Everything that is or was the entity's, by resource and id, and whether it is so now: also what
  * was deleted or unlinked since, of which the versions tell. Of an organisation they do not tell
- * whom it had: those whom it has count.
+ * whom it had: those whom it has count. Columns are named where they are selected: a coordinator of
+ * Citus loses the names that stand behind the name of a CTE.
  */
 const belonging = (id: number) => sql`
   with own as (select ${id}::int as id),
@@ -82,8 +83,8 @@ const belonging = (id: number) => sql`
     union
     select a.person_id, null, n.is_now
     from named n join organisation_person a using (organisation_id)),
-  record (resource, id, is_now) as (
-    select 'BizEntity', id::bigint, true from own
+  record as (
+    select 'BizEntity' as resource, id::bigint as id, true as is_now from own
     union select 'Person', person_id, is_now from party where person_id is not null
     union select 'Organisation', organisation_id, is_now from party
       where organisation_id is not null

@@ -153,14 +153,23 @@ async function makeKnownViews(client: pg.Client, folder: URL, haveTablesChanged:
       obj_description(to_regnamespace('known'), 'pg_namespace') as made`)
   const { early, made } = rows[0]! // a select without a table has one row
   if (early) return
-  const text = readFileSync(new URL('as-known.sql', folder), 'utf8')
-  const checksum = checksumOf(text)
-  if (made === checksum && !haveTablesChanged) return
+  const script = viewsScript(folder)
+  if (made === script.checksum && !haveTablesChanged) return
   await client.query(begin)
-  for (const statement of statementsOf(text)) await client.query(statement)
-  await client.query(sql`select set_config('registry.made_by', ${checksum}, true)`)
-  await client.query(markMade)
+  await runViews(client, script)
   await client.query('commit')
+}
+
+const viewsScript = (folder: URL) => {
+  const text = readFileSync(new URL('as-known.sql', folder), 'utf8')
+  return { text, checksum: checksumOf(text) }
+}
+
+/** Makes them within a transaction of the caller's; they are dropped first, where they are. */
+export async function runViews(client: pg.Client, script = viewsScript(migrationsFolder)) {
+  for (const statement of statementsOf(script.text)) await client.query(statement)
+  await client.query(sql`select set_config('registry.made_by', ${script.checksum}, true)`)
+  await client.query(markMade)
 }
 
 /** A comment takes no parameter. */
