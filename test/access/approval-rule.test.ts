@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { choose, configure, fundOf, keyOf, oneComponent, stage } from '../support/distribution.ts'
+import { configure, fundOf, oneComponent } from '../support/distribution.ts'
 import { entityOf } from '../support/investors.ts'
 import {
   newAccounts,
@@ -274,37 +274,6 @@ describe('A rule from an amount on', () => {
     const lower = (bizTransactionID: number) =>
       service.admin.put('/BizTransaction', { bizTransactionID, amount: 1 })
     assert.deepEqual([(await lower(large)).status, (await lower(small)).status], [202, 200])
-  })
-
-  it('holds back what takes a distribution of that much back, stage by stage', async () => {
-    const declared = async (units: number) => {
-      const fund = await fundOf(service, [units], { investments: [{}, {}] })
-      await choose(service, fund.accountID, 3, 50)
-      const drp = { drpIndicatorID: 2, drpInvestmentID: fund.investmentIDs[1], drpPrice: 1 }
-      const distribution = await configure(service, fund, { distributionAmountPerUnit: 1, ...drp })
-      for (const name of ['Declare', 'Payment', 'DrpAllotment'] as const)
-        await stage(service.admin, name, distribution)
-      return distribution
-    }
-    const [large, small] = [await declared(2000), await declared(1999)]
-    const operation = 'POST /Distribution/Reverse'
-    const rule = only(await service.admin.post('/ApprovalRule', { operation, minimumAmount: 1000 }))
-    const other = await service.userWith({ role: 'Administrator' })
-    for (const [fromStatusID, total] of [
-      [4, '1000'],
-      [3, '1000'],
-      [2, '2000'],
-    ] as const) {
-      const body = { fromStatusID, reason: 'tried' }
-      const kept = await service.admin.post(operation.slice(5), { ...keyOf(large), ...body })
-      assert.equal(kept.status, 202, kept.text)
-      assert.equal(kept.data.changes.total, total)
-      const { approvalID } = kept.data
-      only(await other.post('/Approval/Approve', { approvalID }))
-      const reply = await service.admin.post(operation.slice(5), { ...keyOf(small), ...body })
-      assert.equal(reply.status, fromStatusID === 2 ? 202 : 200, reply.text)
-    }
-    await service.admin.delete(`/ApprovalRule?ApprovalRuleID=${rule.approvalRuleID}`)
   })
 })
 

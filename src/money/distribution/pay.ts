@@ -109,18 +109,21 @@ const pay: Phase<Terms> = {
   },
 }
 
+type Done = { accounts: number; total: string; withheld: string; gross: string }
+
 export const payStage: Stage<Terms> = {
   name: 'Payment',
   operation: 'POST /Distribution/Payment',
   event: 'distribution.paid',
   phases: () => [pay],
   finish: async (tx, stored) => {
-    const [done] = await tx.query<{ accounts: number; total: string; withheld: string }>(sql`
+    const [done] = await tx.query<Done>(sql`
       select count(*) filter (where cash_amount > 0)::int as accounts,
         trim_scale(coalesce(sum(cash_amount), 0))::text as total,
-        trim_scale(coalesce(sum(tax_amount), 0))::text as withheld
+        trim_scale(coalesce(sum(tax_amount), 0))::text as withheld,
+        trim_scale(coalesce(sum(gross_amount), 0))::text as gross
       from entitlement e where ${ofDistribution(stored, 'e')}`)
-    const { accounts, total, withheld } = done!
+    const { accounts, total, withheld, gross } = done!
     await moveOn(
       tx,
       stored,
@@ -129,6 +132,8 @@ export const payStage: Stage<Terms> = {
     )
     const tax = withheld === '0' ? '' : ` ${withheld} of tax is withheld.`
     const message = `Paid ${total} to ${accountsInWords(accounts)}.${tax}`
-    return { message, counts: { accounts }, changes: { accounts, total, withheld } }
+    // Approvals go by all that is decided on here, also where nothing of it is cash.
+    const changes = { accounts, total, withheld, grossAmount: gross }
+    return { message, counts: { accounts }, changes }
   },
 }

@@ -87,10 +87,14 @@ export async function reverseDistribution(
   return { ...written, changes }
 }
 
-/** Of entitlements e: what a stage came to that is taken back, as it was told when it was done. */
+/**
+ * Of entitlements e: what a stage came to that is taken back. Of a payment it is all that it
+ * decided on, as approvals had it: the tax and what is held for the DRP with the cash.
+ */
 const sums: Partial<Record<StageName, Fragment>> = {
   ReverseDeclare: sql`e.gross_amount`,
-  ReversePayment: sql`case when e.payment_transaction_id is not null then e.cash_amount end`,
+  ReversePayment: sql`
+    case when e.payment_transaction_id is not null or e.cash_amount = 0 then e.gross_amount end`,
   ReverseDrpAllotment: sql`e.drp_cost`,
 }
 
