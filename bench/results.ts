@@ -102,11 +102,13 @@ function line({ number, work, baseline, subject, against, unit, ...rest }: Resul
 }
 
 /** Twice as good as asked for is twice the way to the mark. */
-function bar({ number, ratio, reach }: Result): string {
-  const [, word, limit] = /^at (least|most) ([\d.]+)/.exec(reach) ?? []
-  const wanted = Number(limit)
-  const score = !limit ? (ratio === 0 ? 1 : 0) : word === 'least' ? ratio / wanted : wanted / ratio
+function bar({ number, ratio, subject, reach }: Result): string {
+  const [, word, limit, unit] =
+    /^(at least|at most|below) ([\d.]+)(?: (bytes|ms))?/.exec(reach) ?? []
+  const [reached, wanted] = [unit ? subject : ratio, Number(limit)]
+  const share = word === 'at least' ? reached / wanted : wanted / reached
+  const score = limit ? share : ratio === 0 ? 1 : 0
   const length = Math.min(60, Math.round(score * 20))
   const drawn = '█'.repeat(length).padEnd(60)
-  return `${number.padEnd(4)}${drawn.slice(0, 20)}|${drawn.slice(20)}`.trimEnd()
+  return `${number.padEnd(5)}${drawn.slice(0, 20)}|${drawn.slice(20)}`.trimEnd()
 }

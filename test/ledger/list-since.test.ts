@@ -9,6 +9,7 @@ type Row = {
   transactionDate: string
   createdDate: string
   accountID: number
+  investmentID: number
   externalAccountId: string
 }
 
@@ -102,6 +103,18 @@ const byAccount: [string, (row: Row) => boolean][] = [
   ['AccountNumber.notIn=none,neither', () => true],
   ['BizEntityID.greaterThan=700&ExternalBizEntityId.contains=E', (row) => row.accountID > 700],
   ['BizEntityID.lessThan=40', (row) => row.accountID < 40],
+  ['ProductID=1&BizEntityID.greaterThan=300', (row) => row.accountID > 300],
+  ['ProductID=1&BizEntityID.greaterThanOrEqual=890', (row) => row.accountID >= 890],
+  ['ProductID=1&BizEntityID.lessThanOrEqual=5900', () => true],
+  ['ProductID=1&BizEntityID.greaterThan=999999', () => false],
+  ['ProductID=1&AccountID.greaterThan=450', (row) => row.accountID > 450],
+  ['ProductID=1&AccountID.greaterThanOrEqual=890', (row) => row.accountID >= 890],
+  ['ProductID=1&AccountID.lessThan=5800', () => true],
+  ['ProductID=1&AccountID.lessThan=120', (row) => row.accountID < 120],
+  [
+    'ProductID=1&AccountID.greaterThan=200&BizEntityID.greaterThan=100&AccountID.lessThan=5800',
+    (row) => row.accountID > 200,
+  ],
   ['ExternalInvestmentId=none', () => false],
   ['ExternalInvestmentId.notEqual=none', () => true],
 ]
@@ -123,6 +136,37 @@ describe('A list by what the accounts of its rows are like', () => {
         const second = await read(`${list}?${query}&PageSize=30&PageNumber=2`)
         assert.deepEqual(accountsOf(second), wanted.slice(30, 60))
       })
+})
+
+describe('A list of notices from an account on', () => {
+  const noticed = Array.from({ length: 300 }, (_, n) => 1 + 3 * n)
+  before(async () => {
+    const line = { investmentID: everything[0]!.investmentID, transactionDate: '2024-01-01' }
+    for (const accountID of noticed)
+      all(await service.admin.post('/BizEvent/NoticeOfDeposit', { ...line, accountID, amount: 1 }))
+  })
+
+  for (const [query, fits] of [
+    ['AccountID.greaterThan=450', (id: number) => id > 450],
+    ['AccountID.greaterThanOrEqual=892', (id: number) => id >= 892],
+    ['AccountID.lessThan=700', (id: number) => id < 700],
+    [
+      'AccountID.greaterThan=200&AccountID.lessThanOrEqual=500',
+      (id: number) => id > 200 && id <= 500,
+    ],
+  ] as const)
+    it(`has just what there is, page by page: ${query}`, async () => {
+      const wanted = noticed.filter(fits)
+      for (const [order, expected] of [
+        ['asc', wanted],
+        ['desc', wanted.toReversed()],
+      ] as const)
+        for (const size of [3, 50, 1000])
+          assert.deepEqual(
+            await walked(`/BizEvent?ProductID=1&${query}&Order=${order}`, size),
+            expected.slice(0, 4 * size),
+          )
+    })
 })
 
 describe('A list by a part of the external ids of its rows', () => {

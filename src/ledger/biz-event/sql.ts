@@ -5,8 +5,9 @@ import type { Actor } from '../../platform/actor.ts'
 import { askedOfOthers, pageByOthers, type Relation } from '../../platform/sql/by-others.ts'
 import { conditions } from '../../platform/sql/filters.ts'
 import type { Fragment, Sql } from '../../platform/sql/handle.ts'
-import { page, renderPage } from '../../platform/sql/paging.ts'
+import { onlyProduct, page, renderPage } from '../../platform/sql/paging.ts'
 import { columns, renderByProduct } from '../../platform/sql/render.ts'
+import { asksFromAccount, pageFromAccount } from '../biz-transaction/by-account.ts'
 import { BizEvent, type EventQuery, eventAccountFilters, eventFilters } from './schema.ts'
 
 const eventColumns = columns(BizEvent, 't', {
@@ -36,13 +37,20 @@ const relations: Relation[] = [
   },
 ]
 
-export function readEvents(handle: Sql, actor: Actor, query: EventQuery) {
+const stored = { table: 'biz_event', id: order }
+
+export async function readEvents(handle: Sql, actor: Actor, query: EventQuery) {
   const own = conditions(eventFilters, query)
   const asked = join([own, ...askedOfOthers(relations, query)], ' and ')
+  const products = ledgerScope(actor, query, 't.product_id')
+  const only = asksFromAccount(query) ? await onlyProduct(handle, products) : undefined
   return renderPage(handle, query, {
     key: ['bizEventID'],
-    scope: ledgerScope(actor, query, 't.product_id'),
+    scope: only === undefined ? products : { ...products, within: products.isOf(only) },
     rows: (wanted, within) => {
+      const quickly =
+        only !== undefined && pageFromAccount(wanted, { ...stored, within, productID: only, query })
+      if (quickly) return quickly
       const rows = sql`select t.* from biz_event t where ${within}`
       const whole = sql`${rows} and ${asked} ${page(wanted, 'biz_event t', order)}`
       return pageByOthers(wanted, { alias: 't', order, rows, own, relations, query, whole })

@@ -6,7 +6,7 @@ import { lookups } from '../../platform/lookup/lookups.ts'
 import { askedOfOthers, pageByOthers, type Relation } from '../../platform/sql/by-others.ts'
 import { conditions } from '../../platform/sql/filters.ts'
 import type { Fragment, Sql } from '../../platform/sql/handle.ts'
-import { type LedgerScope, page, renderPage, type Wanted } from '../../platform/sql/paging.ts'
+import { onlyProduct, page, renderPage, type Wanted } from '../../platform/sql/paging.ts'
 import {
   arrayOf,
   jsonText,
@@ -18,6 +18,7 @@ import {
   utc,
 } from '../../platform/sql/render.ts'
 import { byProduct, inOneProduct } from '../../platform/sql/spread.ts'
+import { asksFromAccount, pageFromAccount } from './by-account.ts'
 import { asksSince, pageSince } from './by-date.ts'
 import { createdBetween, pageCreatedBetween } from './by-moment.ts'
 import { counts, type Known, ofKind } from './kinds.ts'
@@ -158,6 +159,8 @@ const parts = {
   from: 'biz_transaction t',
 }
 
+const stored = { table: 'biz_transaction', id: 't.biz_transaction_id' }
+
 export async function readTransactions(
   handle: Sql,
   actor: Actor,
@@ -172,12 +175,16 @@ export async function readTransactions(
   const products = ledgerScope(actor, query, 't.product_id')
   const created = KnownAt ? undefined : createdBetween(query)
   const isSince = !KnownAt && asksSince(query)
-  const only = isSince || created ? await onlyProduct(handle, products) : undefined
+  const isFromAccount = !KnownAt && asksFromAccount(query)
+  const isOfOne = isSince || isFromAccount || created
+  const only = isOfOne ? await onlyProduct(handle, products) : undefined
   const scope = only === undefined ? products : { ...products, within: products.isOf(only) }
   const quickly = (wanted: Wanted, within: Fragment) => {
     const near = only === undefined ? sql`true` : within
     if (created) return pageCreatedBetween(created, { within, near }, wanted)
-    return isSince && only !== undefined ? pageSince(within, query, wanted) : undefined
+    if (only === undefined) return undefined
+    if (isFromAccount) return pageFromAccount(wanted, { ...stored, within, productID: only, query })
+    return isSince ? pageSince(within, query, wanted) : undefined
   }
   const fields = ShowClosing ? withClosing : withoutClosing
   const closings = KnownAt ? withClosingsOf : () => withClosings
@@ -207,13 +214,6 @@ export async function readTransactions(
         ${ShowClosing ? closings(rows) : empty} order by t.biz_transaction_id`,
       ),
   })
-}
-
-/** The product of a scope that has no more than one. */
-async function onlyProduct(handle: Sql, { products, only }: LedgerScope) {
-  if (only !== undefined) return only
-  const found = await handle.query<{ product_id: number }>(sql`${products} limit 2`)
-  return found.length === 1 ? found[0]!.product_id : undefined
 }
 
 /** As text of ours: the index of the rare ones is found only where the status can be read. */

@@ -1,4 +1,4 @@
-import sql, { join, raw } from 'sql-template-tag'
+import sql, { empty, join, raw } from 'sql-template-tag'
 import { ledgerScope } from '../../catalogue/product/sql.ts'
 import { today } from '../../catalogue/product/today.ts'
 import { accountNames } from '../../parties/account/names.ts'
@@ -7,8 +7,9 @@ import { lookups } from '../../platform/lookup/lookups.ts'
 import { askedOfOthers, pageByOthers, type Relation } from '../../platform/sql/by-others.ts'
 import { conditions } from '../../platform/sql/filters.ts'
 import type { Fragment, Sql } from '../../platform/sql/handle.ts'
-import { pageBy, renderPage } from '../../platform/sql/paging.ts'
+import { onlyProduct, pageBy, renderPage, type Wanted } from '../../platform/sql/paging.ts'
 import { jsonText, listed, ofFields, shownFields } from '../../platform/sql/render.ts'
+import { asksFromAccount, firstAccount } from '../biz-transaction/by-account.ts'
 import { counts } from '../biz-transaction/kinds.ts'
 import { accountFilters, ownerFilters } from '../biz-transaction/schema.ts'
 import { heldBack } from '../on-hold/held.ts'
@@ -88,16 +89,19 @@ const closingsAsAt = (date: string) => sql`
   from holding h
   cross join lateral (${stateAt(sql`${date}`)}) s`
 
-export function readHoldings(handle: Sql, actor: Actor, query: HoldingQuery) {
+export async function readHoldings(handle: Sql, actor: Actor, query: HoldingQuery) {
   const { Date: date } = query
+  const products = ledgerScope(actor, query, 'h.product_id')
+  const only = asksFromAccount(query) ? await onlyProduct(handle, products) : undefined
   return renderPage(handle, query, {
     key: ['productID', 'accountID', 'investmentID'],
-    scope: ledgerScope(actor, query, 'h.product_id'),
+    scope: only === undefined ? products : { ...products, within: products.isOf(only) },
     rows: (wanted, within) => {
       const own = conditions(holdingFilters, query)
       const rows = sql`${date ? positionsOrResiduals(date) : positionsToday()} and ${within}`
       const asked = join([own, ...askedOfOthers(relations, query)], ' and ')
-      const whole = sql`${rows} and ${asked} ${pageBy(wanted, order, mostHoldings)}`
+      const begin = only === undefined ? empty : fromAccount(query, only, wanted)
+      const whole = sql`${rows} and ${asked} ${begin} ${pageBy(wanted, order, mostHoldings)}`
       return pageByOthers(wanted, { alias: 'h', order, rows, own, relations, query, whole })
     },
     show: (rows) =>
@@ -119,6 +123,13 @@ export function readHoldings(handle: Sql, actor: Actor, query: HoldingQuery) {
       ),
   })
 }
+
+/** Holdings are in the order of accounts: they begin with the first account that is asked for. */
+const fromAccount = (query: object, productID: number, wanted: Wanted) =>
+  wanted.isWhole || wanted.isPart
+    ? empty
+    : sql`and h.account_id ${raw(wanted.isDescending ? '<=' : '>=')}
+        ${firstAccount(query, productID, wanted)}`
 
 /**
  * By holding: a planner that knows of one product or of a few investments only, since nobody has

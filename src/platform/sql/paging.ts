@@ -56,6 +56,13 @@ export const ofProduct = (column: string, productID: number): LedgerScope => {
   return { within: isOf(productID), isOf, products, only: productID }
 }
 
+/** The product of a scope that has no more than one. */
+export async function onlyProduct(handle: Sql, { products, only }: LedgerScope) {
+  if (only !== undefined) return only
+  const found = await handle.query<{ product_id: number }>(sql`${products} limit 2`)
+  return found.length === 1 ? found[0]!.product_id : undefined
+}
+
 type List = {
   /** The fields of the record that it is ordered by, and which together tell it from others. */
   key: readonly string[]
