@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, afterEach, before, describe, it } from 'node:test'
 import { updateProduct } from '../../src/catalogue/product/save.ts'
 import type { ProductUpdate } from '../../src/catalogue/product/schema.ts'
+import type { Body } from '../../src/ledger/biz-transaction/legs.ts'
 import { post } from '../../src/ledger/biz-transaction/post.ts'
 import { rollBack } from '../../src/ledger/biz-transaction/rollback.ts'
 import { operator } from '../../src/operations/cli/registry.ts'
@@ -57,6 +58,13 @@ async function slowly(what: Pick<Write, 'resource' | 'event'>, work: (tx: Tx) =>
   return end
 }
 
+const deposits = (body: Body) =>
+  slowly(posted, async (tx) => {
+    const request = { operation: 'Deposit' as const, bodies: [body], path: () => '' }
+    const [written] = await post(tx, operator, [request], { waits: true })
+    return written as Written // nothing speaks against it
+  })
+
 /** The reply to a request that must wait until something else has come to its end. */
 async function afterwards(request: Promise<Reply>, commit: () => void): Promise<Reply> {
   let ended = false
@@ -76,13 +84,23 @@ describe('A period that is locked while something is dated in it', () => {
   it('waits for a posting that is under way', async () => {
     const fund = await newFund(service)
     const body = { ...ownOf(fund), amount: '5', transactionDate: day }
-    const request = { operation: 'Deposit' as const, bodies: [body], path: () => '' }
-    const commit = await slowly(posted, async (tx) => {
-      const [written] = await post(tx, operator, [request], { waits: true })
-      return written as Written // nothing speaks against it
-    })
+    const commit = await deposits(body)
     only(await afterwards(service.admin.put('/Product', await lockedTo(fund, day)), commit))
     refused(await send('Deposit', { ...body, amount: 5 }), 409, 'period_locked')
+  })
+
+  it('is told to try again shortly where that takes long, and stays as it was', async () => {
+    const fund = await newFund(service, { accounts: 2 })
+    const body = { ...ownOf(fund), amount: '5', transactionDate: day }
+    const commit = await deposits(body)
+    const reply = await service.admin.put('/Product', await lockedTo(fund, day))
+    refused(reply, 503, 'busy')
+    assert.ok(reply.headers.get('retry-after'))
+    // Who asks to post meanwhile is not held up by somebody who has given up.
+    only(await send('Deposit', { ...body, amount: 7, accountID: fund.accounts[1]!.accountID }))
+    commit()
+    const { lockedDate } = only(await service.admin.get(`/Product?ProductID=${fund.productID}`))
+    assert.equal(lockedDate, null)
   })
 
   it('waits for a rollback that is under way', async () => {
