@@ -134,8 +134,8 @@ export const withShiftedClosings = sql`
     place('t'),
   )}
   cross join lateral (
-    select t.closing_quantity + coalesce(m.quantity_shift, 0) as closing_quantity,
-      t.closing_amount + coalesce(m.amount_shift, 0) as closing_amount) o`
+    select coalesce(t.closing_quantity + m.quantity_shift, t.closing_quantity) as closing_quantity,
+      coalesce(t.closing_amount + m.amount_shift, t.closing_amount) as closing_amount) o`
 
 /**
  * Writes the shifts: at each change and at each mark from the first change on, the shift there was

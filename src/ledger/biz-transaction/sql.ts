@@ -95,10 +95,10 @@ const withNames = sql`
 const withClosings = sql`
   ${withShiftedClosings}
   left join lateral (
-    select o.closing_quantity + coalesce(sum(c.closing_quantity), 0) as quantity,
-      o.closing_amount + coalesce(sum(c.closing_amount) filter (where i.currency_id = (
-        select j.currency_id from investment j where j.investment_id = h.investment_id)), 0)
-        as amount
+    select coalesce(o.closing_quantity + sum(c.closing_quantity), o.closing_quantity) as quantity,
+      coalesce(o.closing_amount + sum(c.closing_amount) filter (where i.currency_id = (
+        select j.currency_id from investment j where j.investment_id = h.investment_id)),
+        o.closing_amount) as amount
     from holding h
     cross join lateral (
       select b.closing_quantity, b.closing_amount from transaction_line b

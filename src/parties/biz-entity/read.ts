@@ -85,8 +85,9 @@ async function readThese(handle: Sql, actor: Actor, ids: readonly number[], exte
 /** Whether organisations and parents are looked for: a plain entity has none. */
 type Extent = 'plain' | 'whole'
 
+const itsParents = sql`l.biz_entity_id = b.biz_entity_id`
 const isPlain = sql`
-  and not exists (select 1 from biz_entity_parent l where l.biz_entity_id = b.biz_entity_id)
+  and not exists (select 1 from biz_entity_parent l where ${itsParents})
   and not exists (select 1 from biz_entity_party y
     where y.biz_entity_id = b.biz_entity_id and y.organisation_id is not null)`
 
@@ -151,7 +152,7 @@ const selectEntities = (actor: Actor, page: Fragment, extent: Extent, balances: 
     ${addressesOf} as addresses, ${communicationsOf} as communications,
     ${paymentDetailsOf(actor)} as "paymentDetails",
     ${many(selectParties(extent))} as "bizEntityParties",
-    ${extent === 'plain' ? none : many(selectParents(actor))} as "bizEntityParents"
+    ${extent === 'plain' ? none : parentsOf(actor)} as "bizEntityParents"
   from page b left join accounts on accounts.id = b.biz_entity_id
   order by b.biz_entity_id`
 
@@ -186,24 +187,26 @@ const balanceColumns = { account_id: 'int', balance: 'numeric', balances: 'json'
 
 const none = raw(`'[]'::json`)
 
-const selectParents = (actor: Actor) =>
-  selectParent(
-    actor,
-    sql`
-      l.biz_entity_id = b.biz_entity_id order by l.active_from, l.parent_biz_entity_id`,
-  )
+/** Most have none, and to find that out takes less than to make a list of them. */
+const parentsOf = (actor: Actor) => sql`
+    case when exists (select 1 from biz_entity_parent l where ${itsParents})
+      then ${many(
+        selectParent(actor, sql`${itsParents} order by l.active_from, l.parent_biz_entity_id`),
+      )}
+      else ${none} end`
 
 const selectParties = (extent: Extent) => sql`
   select ${partyColumns},
     ${one(selectPerson(sql`p.person_id is not null`, sql`(select yp.*)`))} as person,
-    ${extent === 'plain' ? raw('null::json') : one(selectOrganisation(theirs))} as organisation
+    ${extent === 'plain' ? raw('null::json') : organisationOf} as organisation
   from biz_entity_party y
   left join person yp on yp.person_id = y.person_id
   ${extent === 'plain' ? noOrganisation : organisationOfParty}
   where y.biz_entity_id = b.biz_entity_id
   order by y.ordinal, y.biz_entity_party_id`
 
-const theirs = sql`o.organisation_id = y.organisation_id`
+const organisationOf = sql`case when y.organisation_id is not null
+      then ${one(selectOrganisation(sql`o.organisation_id = y.organisation_id`))} end`
 const organisationOfParty = raw(
   'left join organisation yo on yo.organisation_id = y.organisation_id',
 )
