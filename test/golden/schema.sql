@@ -116,6 +116,7 @@ create table account (
   constraint product_has_accounts FOREIGN KEY (product_id) REFERENCES product(product_id)
 );
 CREATE INDEX account_biz_entity ON public.account USING btree (biz_entity_id);
+CREATE INDEX account_blocks ON public.account USING brin (product_id, ((account_id + 0)), ((biz_entity_id + 0))) WITH (autosummarize='on');
 CREATE INDEX account_external_exact ON public.account USING btree (external_account_id);
 CREATE INDEX account_external_text ON public.account USING gin (lower((external_account_id)::text) gin_trgm_ops);
 CREATE INDEX account_number_begin ON public.account USING btree (lower((account_number)::text) text_pattern_ops);
@@ -423,6 +424,7 @@ create table biz_event (
   constraint investment_has_events FOREIGN KEY (product_id, investment_id) REFERENCES investment(product_id, investment_id)
 );
 CREATE INDEX biz_event_account ON public.biz_event USING btree (product_id, account_id, biz_event_id);
+CREATE INDEX biz_event_blocks ON public.biz_event USING brin (product_id, ((biz_event_id + 0)), ((account_id + 0))) WITH (autosummarize='on');
 CREATE UNIQUE INDEX biz_event_external_id_unique ON public.biz_event USING btree (product_id, external_transaction_id) WHERE (external_transaction_id IS NOT NULL);
 CREATE INDEX biz_event_investment ON public.biz_event USING btree (product_id, investment_id);
 CREATE INDEX biz_event_page ON public.biz_event USING btree (biz_event_id);
@@ -468,7 +470,7 @@ CREATE UNIQUE INDEX biz_transaction_external_id_unique ON public.biz_transaction
 CREATE INDEX biz_transaction_external_part ON public.biz_transaction USING gin (lower((external_biz_transaction_id)::text) gin_trgm_ops) WHERE (external_biz_transaction_id IS NOT NULL);
 CREATE INDEX biz_transaction_holding ON public.biz_transaction USING btree (product_id, account_id, investment_id, transaction_date, biz_transaction_id);
 CREATE INDEX biz_transaction_investment ON public.biz_transaction USING btree (product_id, investment_id, biz_transaction_id);
-CREATE INDEX biz_transaction_lately ON public.biz_transaction USING brin (product_id, created_date, ((biz_transaction_id + 0))) WITH (autosummarize='on');
+CREATE INDEX biz_transaction_lately ON public.biz_transaction USING brin (product_id, created_date, ((biz_transaction_id + 0)), ((account_id + 0))) WITH (autosummarize='on');
 CREATE INDEX biz_transaction_out ON public.biz_transaction USING btree (product_id, account_id, investment_id, transaction_date, biz_transaction_id) WHERE (quantity < (0)::numeric);
 CREATE INDEX biz_transaction_page ON public.biz_transaction USING btree (biz_transaction_id);
 CREATE INDEX biz_transaction_parent ON public.biz_transaction USING btree (product_id, parent_biz_transaction_id) WHERE (parent_biz_transaction_id IS NOT NULL);

@@ -18,9 +18,15 @@ let everything: Row[]
 
 const dayOf = (n: number) => new Date(Date.UTC(2024, 0, 1 + n)).toISOString().slice(0, 10)
 
+/** As of a register of very many: they are looked through in steps (platform/sql/by-windows.ts). */
+const farApart = `
+  alter sequence biz_transaction_biz_transaction_id_seq increment by 397;
+  alter sequence biz_event_biz_event_id_seq increment by 1013`
+
 /** Rows of 60 days, some of many rows, in no order of days; created in no order of ids. */
 before(async () => {
   service = await startService()
+  await rowsOf(service.connection, farApart)
   const { productID } = await newProduct(service)
   const { investmentID } = await newInvestment(service, productID)
   await newPrice(service, investmentID, '2020-01-01', 1)

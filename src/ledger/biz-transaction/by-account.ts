@@ -56,11 +56,14 @@ export function pageFromAccount(wanted: Wanted, list: List): Fragment | undefine
   const from = `${list.table} t`
   const [rows, id] = [raw(from), raw(list.id)]
   const [order, after] = [sortedBy(wanted, list.id), behind(wanted, list.id)]
-  const fits = fitting(query)
+  const isOfEntities = asksFor(ofEntity('a.biz_entity_id'), query)
+  const notBefore = (column: string) =>
+    isOfEntities ? notBeforeFirst(wanted, column) : raw('true')
+  const fits = sql`${notBefore('t.account_id')} and ${ofAccounts(query, 't')}`
   return sql`
     select t.* from ${rows}
     where ${within} and ${id} = any(array(
-      with looked_at as materialized (
+      with ${isOfEntities ? bound(query, productID, wanted) : empty} looked_at as materialized (
         select ${id} as id from (
           select * from ${rows} where ${within} ${after}
           order by ${order} limit ${lookedAt * count}) t
@@ -84,28 +87,27 @@ export function pageFromAccount(wanted: Wanted, list: List): Fragment | undefine
         union all
         select w.id from (${firstInWindows({
           ...{ alias: 't', from, id: list.id, within, fits, after, isDescending, count },
-          roughly: roughly(wanted, list),
+          roughly: sql`${notBefore('(t.account_id + 0)')}
+            and ${conditions(ofAccount('(t.account_id + 0)'), query)}`,
         })}) w
         where (select not is_page and not is_few from found)) t
       order by ${sortedBy(wanted, 't.id')} limit ${size} offset ${Number(skip)}))
     order by ${id}`
 }
 
-/** One by one: as a join the planner would guess how many accounts there are. */
-function fitting(query: object): Fragment {
-  const asked = [conditions(ofAccount('t.account_id'), query)]
+const bound = (query: object, productID: number, wanted: Wanted) => sql`
+      bound as materialized (select ${firstAccount(query, productID, wanted)} as first),`
+
+/** None is before the first account that is asked for: that takes less than to look at each. */
+const notBeforeFirst = ({ isDescending }: Wanted, column: string) =>
+  raw(`${column} ${isDescending ? '<=' : '>='} (select first from bound)`)
+
+/** Conditions on rows under an alias, one by one: of a join the planner would guess its size. */
+export function ofAccounts(query: object, alias: string): Fragment {
+  const asked = [conditions(ofAccount(`${alias}.account_id`), query)]
   if (asksFor(ofEntity('a.biz_entity_id'), query))
     asked.push(sql`coalesce((
           select ${conditions(ofEntity('a.biz_entity_id'), query)} from account a
-          where a.account_id = t.account_id limit 1), false)`)
-  return join(asked, ' and ')
-}
-
-/** What the block range index of rows t can tell. */
-function roughly(wanted: Wanted, { productID, query }: List): Fragment {
-  const asked = [conditions(ofAccount('(t.account_id + 0)'), query)]
-  if (asksFor(ofEntity('a.biz_entity_id'), query))
-    asked.push(sql`(t.account_id + 0) ${raw(wanted.isDescending ? '<=' : '>=')}
-          ${firstAccount(query, productID, wanted)}`)
+          where a.account_id = ${raw(alias)}.account_id limit 1), false)`)
   return join(asked, ' and ')
 }

@@ -1,4 +1,4 @@
-import sql, { empty, join, raw } from 'sql-template-tag'
+import sql, { join, raw } from 'sql-template-tag'
 import { ledgerScope } from '../../catalogue/product/sql.ts'
 import { today } from '../../catalogue/product/today.ts'
 import { accountNames } from '../../parties/account/names.ts'
@@ -9,7 +9,7 @@ import { conditions } from '../../platform/sql/filters.ts'
 import type { Fragment, Sql } from '../../platform/sql/handle.ts'
 import { onlyProduct, pageBy, renderPage, type Wanted } from '../../platform/sql/paging.ts'
 import { jsonText, listed, ofFields, shownFields } from '../../platform/sql/render.ts'
-import { asksFromAccount, firstAccount } from '../biz-transaction/by-account.ts'
+import { asksFromAccount, firstAccount, ofAccounts } from '../biz-transaction/by-account.ts'
 import { counts } from '../biz-transaction/kinds.ts'
 import { accountFilters, ownerFilters } from '../biz-transaction/schema.ts'
 import { heldBack } from '../on-hold/held.ts'
@@ -100,9 +100,19 @@ export async function readHoldings(handle: Sql, actor: Actor, query: HoldingQuer
       const own = conditions(holdingFilters, query)
       const rows = sql`${date ? positionsOrResiduals(date) : positionsToday()} and ${within}`
       const asked = join([own, ...askedOfOthers(relations, query)], ' and ')
-      const begin = only === undefined ? empty : fromAccount(query, only, wanted)
-      const whole = sql`${rows} and ${asked} ${begin} ${pageBy(wanted, order, mostHoldings)}`
-      return pageByOthers(wanted, { alias: 'h', order, rows, own, relations, query, whole })
+      const isFound = only !== undefined && !wanted.isWhole && !wanted.isPart
+      const fits = isFound ? fromAccount(query, only, wanted) : asked
+      const whole = sql`${rows} and ${fits} ${pageBy(wanted, order, mostHoldings)}`
+      return pageByOthers(wanted, {
+        alias: 'h',
+        order,
+        rows,
+        own,
+        relations,
+        query,
+        whole,
+        isFound,
+      })
     },
     show: (rows) =>
       ofFields(
@@ -125,11 +135,9 @@ export async function readHoldings(handle: Sql, actor: Actor, query: HoldingQuer
 }
 
 /** Holdings are in the order of accounts: they begin with the first account that is asked for. */
-const fromAccount = (query: object, productID: number, wanted: Wanted) =>
-  wanted.isWhole || wanted.isPart
-    ? empty
-    : sql`and h.account_id ${raw(wanted.isDescending ? '<=' : '>=')}
-        ${firstAccount(query, productID, wanted)}`
+const fromAccount = (query: object, productID: number, wanted: Wanted) => sql`
+  ${ofAccounts(query, 'h')} and h.account_id ${raw(wanted.isDescending ? '<=' : '>=')}
+    ${firstAccount(query, productID, wanted)}`
 
 /**
  * By holding: a planner that knows of one product or of a few investments only, since nobody has

@@ -39,6 +39,8 @@ type List = {
   query: object
   /** The page as PostgreSQL would find it by itself. */
   whole: Fragment
+  /** It is known where the first row is, and nobody need look for it from the beginning on. */
+  isFound?: boolean
 }
 
 /** Texts of the rows of a table, and which of the rows the list is of. */
@@ -72,7 +74,8 @@ export function pageByOthers(wanted: Wanted, list: List): Fragment {
   // sorted: where they are of one product, PostgreSQL takes the order with the product for another.
   return sql`
     with looked_at as materialized (
-      select * from (${rows} ${from} order by ${order} limit ${lookedAt * count}) ${name}
+      select * from (${rows} ${from} order by ${order} limit ${list.isFound ? 0 : lookedAt * count})
+        ${name}
       where ${fits} limit ${count}),
     ${others.found},
     found as (select (select count(*) from looked_at) as rows)

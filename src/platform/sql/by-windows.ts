@@ -19,37 +19,61 @@ type Rows = {
   count: number
 }
 
-/** So many ids are looked through first, and twice as many with every step. */
-const firstWindow = 16_384
+/** About so many ids are looked through at least. */
+const smallest = 16_384
 /** As many steps as there can be ids for. */
 const mostSteps = 44
 
 /**
  * The first ids of rows that fit, however far the first of them is. To walk up to it would cost what
- * there is before; by a block range index alone all that fit would be gathered and sorted. So the
- * ids are looked through in windows, each by the index, until there are enough. An id is asked for
- * as an expression (`id + 0`), as the index has it and no other.
+ * there is before; by a block range index alone all that fit would be gathered and sorted. So it is
+ * searched for by the index, in windows of ids that double until there is any, and are halved until
+ * it is near; from there on windows are read until there are enough. An id is asked for as an
+ * expression (`id + 0`), as the index has it and no other; and all of a window (`offset 0`), since
+ * for the first of it the planner would walk.
  */
 export function firstInWindows(rows: Rows): Fragment {
   const { within, roughly, fits, isDescending, after, count } = rows
   const [alias, from, id] = [raw(rows.alias), raw(rows.from), raw(rows.id)]
-  const order = raw(isDescending ? 'desc' : 'asc')
-  const [edge, first] = [raw(isDescending ? 'min' : 'max'), raw(isDescending ? 'max' : 'min')]
-  const window = isDescending
-    ? sql`(${id} + 0) <= e.first - w.passed and (${id} + 0) > e.first - w.reached`
-    : sql`(${id} + 0) >= e.first + w.passed and (${id} + 0) < e.first + w.reached`
+  const [near, far] = isDescending ? ['max', 'min'] : ['min', 'max']
+  const window = (begin: string, end: string) => sql`
+        select * from ${from} where ${within} and ${roughly}
+          and ${between(rows, begin, end)} offset 0`
   return sql`
-    select f.id from (
-      select (select ${first}(${id}) from ${from} where ${within} ${after}) as first,
-        (select ${edge}(${id}) from ${from} where ${within}) as last) e
+    with recursive edge as materialized (
+      select (select ${raw(near)}(${id}) from ${from} where ${within} ${after}) as first,
+        (select ${raw(far)}(${id}) from ${from} where ${within}) as last),
+    search (passed, width, is_met) as (
+      select 0::bigint, ${smallest}::bigint, false
+      union all
+      select s.passed + case when p.is_here then 0 else p.width end,
+        case when s.is_met or p.is_here then p.width else 2 * p.width end, s.is_met or p.is_here
+      from search s cross join edge e
+      cross join lateral (select case when s.is_met then s.width / 2 else s.width end as width) w
+      cross join lateral (
+        select w.width,
+          exists (${window('s.passed', 's.passed + w.width')}) as is_here offset 0) p
+      where case when s.is_met then s.width > ${smallest} else s.passed <= abs(e.last - e.first) end),
+    place as materialized (
+      select passed from search where is_met order by width limit 1)
+    select f.id from edge e cross join place p
     cross join lateral (
-      select ${firstWindow} * ((1::bigint << n) - 1) as passed,
-        ${firstWindow} * ((1::bigint << (n + 1)) - 1) as reached
+      select p.passed + ${smallest} * ((1::bigint << n) - 1) as near,
+        p.passed + ${smallest} * ((1::bigint << (n + 1)) - 1) as far
       from generate_series(0, ${mostSteps}) n
-      where ${firstWindow} * ((1::bigint << n) - 1) <= abs(e.last - e.first)) w
+      where p.passed + ${smallest} * ((1::bigint << n) - 1) <= abs(e.last - e.first)) w
     cross join lateral (
       select ${id} as id from (
-        select * from ${from} where ${within} and ${window} and ${roughly} offset 0) ${alias}
-      where ${fits} order by ${id} ${order} limit ${count}) f
+        select * from (${window('w.near', 'w.far')}) ${alias}
+        order by ${id} ${raw(isDescending ? 'desc' : 'asc')} offset 0) ${alias}
+      where ${fits} limit ${count}) f
     limit ${count}`
 }
+
+/** As far from the first id as from one distance up to another, in the order of the list. */
+const between = ({ id, isDescending }: Rows, begin: string, end: string) =>
+  raw(
+    isDescending
+      ? `(${id} + 0) <= e.first - (${begin}) and (${id} + 0) > e.first - (${end})`
+      : `(${id} + 0) >= e.first + (${begin}) and (${id} + 0) < e.first + (${end})`,
+  )

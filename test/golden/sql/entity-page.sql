@@ -242,7 +242,8 @@ select p.person_id as "personID",
   null::varchar as "externalOrganisationId" from communication t
   where t.person_id = p.person_id order by t.communication_id) r) as communications
 from (select yp.*) p where p.person_id is not null) r) as person,
-  (select to_json(r) from (
+  case when y.organisation_id is not null
+    then (select to_json(r) from (
 select o.organisation_id as "organisationID",
   o.external_organisation_id as "externalOrganisationId",
   o.name as "name",
@@ -369,13 +370,14 @@ where a.organisation_id = o.organisation_id order by a.ordinal) r) as "associate
   t.organisation_id as "organisationID",
   o.external_organisation_id as "externalOrganisationId" from communication t
   where t.organisation_id = o.organisation_id order by t.communication_id) r) as communications
-from organisation o where o.organisation_id = y.organisation_id) r) as organisation
+from organisation o where o.organisation_id = y.organisation_id) r) end as organisation
 from biz_entity_party y
 left join person yp on yp.person_id = y.person_id
 left join organisation yo on yo.organisation_id = y.organisation_id
 where y.biz_entity_id = b.biz_entity_id
 order by y.ordinal, y.biz_entity_party_id) r) as "bizEntityParties",
-  (select coalesce(json_agg(r), '[]') from (
+  case when exists (select 1 from biz_entity_parent l where l.biz_entity_id = b.biz_entity_id)
+    then (select coalesce(json_agg(r), '[]') from (
 select l.biz_entity_id as "bizEntityID",
   c.external_biz_entity_id as "externalBizEntityId",
   l.parent_biz_entity_id as "parentBizEntityID",
@@ -388,7 +390,7 @@ from biz_entity_parent l
 join biz_entity c on c.biz_entity_id = l.biz_entity_id
 join biz_entity pa on pa.biz_entity_id = l.parent_biz_entity_id
 left join biz_entity dg on dg.biz_entity_id = l.dealer_group_biz_entity_id
-where true and
-    l.biz_entity_id = b.biz_entity_id order by l.active_from, l.parent_biz_entity_id) r) as "bizEntityParents"
+where true and l.biz_entity_id = b.biz_entity_id order by l.active_from, l.parent_biz_entity_id) r)
+    else '[]'::json end as "bizEntityParents"
 from page b left join accounts on accounts.id = b.biz_entity_id
 order by b.biz_entity_id) r;
