@@ -1,5 +1,6 @@
 import sql, { join } from 'sql-template-tag'
 import { ledgerScope } from '../../catalogue/product/sql.ts'
+import { asksFromAccount, pageFromAccount } from '../../parties/account/list-from.ts'
 import { accountNames } from '../../parties/account/names.ts'
 import type { Actor } from '../../platform/actor.ts'
 import { askedOfOthers, pageByOthers, type Relation } from '../../platform/sql/by-others.ts'
@@ -7,7 +8,6 @@ import { conditions } from '../../platform/sql/filters.ts'
 import type { Fragment, Sql } from '../../platform/sql/handle.ts'
 import { onlyProduct, page, renderPage } from '../../platform/sql/paging.ts'
 import { columns, renderByProduct } from '../../platform/sql/render.ts'
-import { asksFromAccount, pageFromAccount } from '../biz-transaction/by-account.ts'
 import { BizEvent, type EventQuery, eventAccountFilters, eventFilters } from './schema.ts'
 
 const eventColumns = columns(BizEvent, 't', {

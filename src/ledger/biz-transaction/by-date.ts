@@ -1,12 +1,8 @@
 import sql, { empty } from 'sql-template-tag'
 import { conditions } from '../../platform/sql/filters.ts'
 import type { Fragment } from '../../platform/sql/handle.ts'
-import type { Wanted } from '../../platform/sql/paging.ts'
+import { neutral, type Wanted } from '../../platform/sql/paging.ts'
 import { transactionFilters } from './schema.ts'
-
-/** What a query may say beside the days or moments that it asks for. */
-export const neutral =
-  /^(ProductID|ExternalProductId|Page\w+|Cursor|Order|IncludeTotal|ShowClosing)$/
 
 const begins = /^TransactionDate\.greaterThan(OrEqual)?$/
 const fits = /^TransactionDate\.(greater|less)Than(OrEqual)?$/

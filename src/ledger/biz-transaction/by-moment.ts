@@ -1,8 +1,7 @@
 import sql, { empty, join } from 'sql-template-tag'
 import { conditions } from '../../platform/sql/filters.ts'
 import type { Fragment } from '../../platform/sql/handle.ts'
-import type { Wanted } from '../../platform/sql/paging.ts'
-import { neutral } from './by-date.ts'
+import { neutral, type Wanted } from '../../platform/sql/paging.ts'
 import { transactionFilters } from './schema.ts'
 
 const begins = /^CreatedDate(\.greaterThan(OrEqual)?)?$/

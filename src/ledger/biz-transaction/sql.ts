@@ -1,5 +1,6 @@
 import sql, { empty, join, raw } from 'sql-template-tag'
 import { ledgerScope } from '../../catalogue/product/sql.ts'
+import { asksFromAccount, pageFromAccount } from '../../parties/account/list-from.ts'
 import { accountNames } from '../../parties/account/names.ts'
 import type { Actor } from '../../platform/actor.ts'
 import { lookups } from '../../platform/lookup/lookups.ts'
@@ -18,7 +19,6 @@ import {
   utc,
 } from '../../platform/sql/render.ts'
 import { byProduct, inOneProduct } from '../../platform/sql/spread.ts'
-import { asksFromAccount, pageFromAccount } from './by-account.ts'
 import { asksSince, pageSince } from './by-date.ts'
 import { createdBetween, pageCreatedBetween } from './by-moment.ts'
 import { counts, type Known, ofKind } from './kinds.ts'

@@ -25,10 +25,10 @@ const smallest = 16_384
 const mostSteps = 44
 
 /**
- * The first ids of rows that fit, however far the first of them is. To walk up to it would cost what
- * there is before; by a block range index alone all that fit would be gathered and sorted. So it is
- * searched for by the index, in windows of ids that double until there is any, and are halved until
- * it is near; from there on windows are read until there are enough. An id is asked for as an
+ * The first ids of rows that fit, however far the first of them is. To walk up to it would cost
+ * what there is before; by a block range index alone all that fit would be gathered and sorted. So
+ * it is searched for by the index, in windows of ids that double until there is any, and are halved
+ * until it is near; from there on windows are read until there are enough. An id is asked for as an
  * expression (`id + 0`), as the index has it and no other; and all of a window (`offset 0`), since
  * for the first of it the planner would walk.
  */
@@ -53,7 +53,8 @@ export function firstInWindows(rows: Rows): Fragment {
       cross join lateral (
         select w.width,
           exists (${window('s.passed', 's.passed + w.width')}) as is_here offset 0) p
-      where case when s.is_met then s.width > ${smallest} else s.passed <= abs(e.last - e.first) end),
+      where case when s.is_met then s.width > ${smallest}
+        else s.passed <= abs(e.last - e.first) end),
     place as materialized (
       select passed from search where is_met order by width limit 1)
     select f.id from edge e cross join place p

@@ -17,6 +17,10 @@ export type PageQuery = {
 
 export const defaultPageSize = 100
 
+/** What a query may say of a list beside what its records are to be like. */
+export const neutral =
+  /^(ProductID|ExternalProductId|Page\w+|Cursor|Order|IncludeTotal|ShowClosing)$/
+
 /** The values of a list's key in one record: whole numbers, or a day. */
 type Key = readonly (number | string)[]
 

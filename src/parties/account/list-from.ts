@@ -2,8 +2,7 @@ import sql, { empty, join, raw } from 'sql-template-tag'
 import { firstInWindows } from '../../platform/sql/by-windows.ts'
 import { asksFor, conditions, type Filters, intFilter } from '../../platform/sql/filters.ts'
 import type { Fragment } from '../../platform/sql/handle.ts'
-import { behind, sortedBy, type Wanted } from '../../platform/sql/paging.ts'
-import { neutral } from './by-date.ts'
+import { behind, neutral, sortedBy, type Wanted } from '../../platform/sql/paging.ts'
 
 const ranges = /^(AccountID|BizEntityID)\.(greater|less)Than(OrEqual)?$/
 
