@@ -187,9 +187,12 @@ const balanceColumns = { account_id: 'int', balance: 'numeric', balances: 'json'
 
 const none = raw(`'[]'::json`)
 
-/** Most have none, and to find that out takes less than to make a list of them. */
+/**
+ * Most have none, and to find that out takes less than to make a list of them. By the first of
+ * them: for `exists` the planner may gather all parents that there are.
+ */
 const parentsOf = (actor: Actor) => sql`
-    case when exists (select 1 from biz_entity_parent l where ${itsParents})
+    case when (select true from biz_entity_parent l where ${itsParents} limit 1)
       then ${many(
         selectParent(actor, sql`${itsParents} order by l.active_from, l.parent_biz_entity_id`),
       )}

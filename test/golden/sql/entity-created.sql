@@ -484,7 +484,7 @@ left join person yp on yp.person_id = y.person_id
 left join organisation yo on yo.organisation_id = y.organisation_id
 where y.biz_entity_id = b.biz_entity_id
 order by y.ordinal, y.biz_entity_party_id) r) as "bizEntityParties",
-  case when exists (select 1 from biz_entity_parent l where l.biz_entity_id = b.biz_entity_id)
+  case when (select true from biz_entity_parent l where l.biz_entity_id = b.biz_entity_id limit 1)
     then (select coalesce(json_agg(r), '[]') from (
 select l.biz_entity_id as "bizEntityID",
   c.external_biz_entity_id as "externalBizEntityId",
