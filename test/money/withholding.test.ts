@@ -174,6 +174,23 @@ describe('The standing of an account', () => {
     )
   })
 
+  it('of a company of several organisations is by the numbers of those who live here', async () => {
+    const fund = await taxingFund(service)
+    const abn = { abn: '51824753556' }
+    const part = (name: string, taxationCountryCode: string, more: object = {}) => ({
+      organisation: { name, taxationCountryCode, ...more },
+    })
+    const of = async (...parties: object[]) => {
+      const { accountID } = await investor(service, fund, parties, { bizEntityTypeID: 5 })
+      const { rule, countryCodes } = await standing(accountID)
+      return [rule, ...countryCodes]
+    }
+    assert.deepEqual(await of(part('Here', 'AUS'), part('There', 'NZL', abn)), ['NoTfn', 'NZL'])
+    const abroadToo = await of(part('Here', 'AUS', abn), part('There', 'NZL'))
+    assert.deepEqual(abroadToo, ['NonResident', 'NZL'])
+    assert.deepEqual(await of(part('Trust', 'AUS', abn), part('Trustee', 'AUS')), ['None'])
+  })
+
   it('does not ask attorneys and nominees for their numbers', async () => {
     const fund = await taxingFund(service)
     const attorney = { ...unquoted, isPowerOfAttorney: true }

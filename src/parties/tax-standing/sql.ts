@@ -97,7 +97,8 @@ export const standingOf = (accounts: Fragment, date: Fragment): Fragment => sql`
         min(q.biz_entity_type_id) as biz_entity_type_id,
         bool_or(q.is_organisation) as has_organisation,
         bool_or(q.resident and q.is_organisation) as organisation_resident,
-        bool_or(q.quoted and q.is_organisation) as organisation_quoted,
+        -- The number of one abroad does not speak for one here.
+        bool_or(q.quoted and q.resident and q.is_organisation) as organisation_quoted,
         bool_or(q.resident and not q.quoted) as some_unquoted,
         array_agg(q.country) filter (where not q.resident) as some_abroad,
         array_agg(q.country) filter (where not q.resident and q.is_organisation)
