@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { signerOf } from './access/audit/signer.ts'
+import { readAbsentCaller } from './access/caller/absent.ts'
 import { createFirstUser, type FirstUser, wrongFirstName } from './access/user/first-user.ts'
-import { readAbsent } from './access/user/session.ts'
 import { buildApp } from './app.ts'
 import { type Config, ConfigError, readConfig, unknownWords } from './config.ts'
 import { startImports } from './integration/import/worker.ts'
@@ -45,7 +45,7 @@ async function start() {
           config,
           connection: server.service,
           database,
-          actorOf: (userID) => readAbsent(database, userID),
+          actorOf: (who) => readAbsentCaller(database, who),
           log,
         })
       : () => {}

@@ -1,9 +1,9 @@
-import { readAbsent } from './access/user/session.ts'
+import { readAbsentCaller } from './access/caller/absent.ts'
 import { ConfigError, readConfig, unknownWords } from './config.ts'
 import { startImports } from './integration/import/worker.ts'
 import { startWebhooks } from './integration/webhook/worker.ts'
 import { secretFields } from './operations/secret-fields.ts'
-import { startWorker } from './operations/worker.ts'
+import { startWorker, type WorkerOptions } from './operations/worker.ts'
 import { findEmbedded } from './platform/embedded/postgres.ts'
 import { createLog } from './platform/log.ts'
 import { connect, givenConnections, prepareSchema } from './platform/registry.ts'
@@ -21,7 +21,7 @@ async function start() {
   if (config.databaseUrl) await prepareSchema(server, log)
   const { service: connection } = server
   const database = connect(config, connection, log)
-  const actorOf = (userID: number) => readAbsent(database, userID)
+  const actorOf: WorkerOptions['actorOf'] = (who) => readAbsentCaller(database, who)
   const stopWorker = await startWorker({ config, connection, database, actorOf, log })
   const stopImports = await startImports({ config, connection, bell: database.bell, log })
   const stopWebhooks = startWebhooks(config, database, log)

@@ -2,7 +2,6 @@ import { availableParallelism } from 'node:os'
 import type { ClientConfig } from 'pg'
 import type { Config } from '../config.ts'
 import { reviveStages, workOnStage } from '../money/distribution/worker.ts'
-import type { Actor } from '../platform/actor.ts'
 import { collectFiles } from '../platform/files/collect.ts'
 import { openFiles } from '../platform/files/open.ts'
 import { errorForLog, type Log } from '../platform/log.ts'
@@ -31,7 +30,7 @@ export type WorkerOptions = {
   config: Config
   connection: ClientConfig
   database: Database
-  actorOf: (userID: number) => Promise<Actor | undefined>
+  actorOf: Makers['actorOf']
   log: Log
 }
 

@@ -885,9 +885,11 @@ create table import (
   created_date timestamp with time zone default now() not null,
   started_date timestamp with time zone,
   completed_date timestamp with time zone,
+  api_key_id integer,
   constraint import_pkey PRIMARY KEY (import_id),
   constraint import_mode CHECK ((mode = ANY (ARRAY['validate'::text, 'atomic'::text, 'continue'::text]))),
   constraint import_status CHECK ((status = ANY (ARRAY['Queued'::text, 'Running'::text, 'Completed'::text, 'Failed'::text, 'Cancelled'::text]))),
+  constraint import_api_key FOREIGN KEY (api_key_id) REFERENCES api_key(api_key_id),
   constraint import_stored_errors FOREIGN KEY (errors_sha256) REFERENCES stored_file(sha256),
   constraint import_stored_file FOREIGN KEY (file_sha256) REFERENCES stored_file(sha256)
 );
@@ -1360,8 +1362,10 @@ create table report (
   started_date timestamp with time zone,
   completed_date timestamp with time zone,
   known_at timestamp with time zone,
+  api_key_id integer,
   constraint report_pkey PRIMARY KEY (report_id),
   constraint product_has_reports FOREIGN KEY (product_id) REFERENCES product(product_id),
+  constraint report_api_key FOREIGN KEY (api_key_id) REFERENCES api_key(api_key_id),
   constraint report_stored_file FOREIGN KEY (file_sha256) REFERENCES stored_file(sha256)
 );
 CREATE INDEX report_begun ON public.report USING btree (user_id, started_date);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, describe, it } from 'node:test'
 import pg from 'pg'
-import type { Client } from '../support/client.ts'
+import type { Client, Reply } from '../support/client.ts'
 import { rowsOf } from '../support/database.ts'
 import {
   depositRow,
@@ -14,6 +14,7 @@ import {
   unitsIn,
 } from '../support/imports.ts'
 import { type Fund, newFund } from '../support/ledger.ts'
+import { newKey } from '../support/personas.ts'
 import { temporaryFolder, until } from '../support/process.ts'
 import { type Service, startService } from '../support/service.ts'
 
@@ -34,7 +35,7 @@ const gates = [
 
 before(async () => {
   service = await startService(env)
-  one = await newFund(service, { accounts: 4 })
+  one = await newFund(service, { accounts: 7 })
   other = await newFund(service, { accounts: 1 })
   gate = new pg.Client(service.connection)
   await gate.connect()
@@ -65,11 +66,23 @@ async function changedMeanwhile(
   to: object,
 ) {
   const { data: me } = await client.get('/User/Me')
+  const { userID, username, role } = me
+  return importedWhile(client, mode, rows, () =>
+    service.admin.put('/User', { userID, username, role, ...to }),
+  )
+}
+
+/** Sends a file and does something else while its first step is under way. */
+async function importedWhile(
+  client: Client,
+  mode: string,
+  rows: (string | number)[][],
+  change: () => Promise<Reply>,
+) {
   await gate.query('select pg_advisory_lock(7)')
   const { data } = await sendFile(client, { type: 'Transactions', mode }, transactions(...rows))
   await until('the first step', async () => (await rowsOf(service.connection, waiting)).length > 0)
-  const { userID, username, role } = me
-  const changed = await service.admin.put('/User', { userID, username, role, ...to })
+  const changed = await change()
   assert.equal(changed.status, 200, changed.text)
   await gate.query('select pg_advisory_unlock(7)')
   return endOf(service.admin, data.importID)
@@ -111,6 +124,49 @@ describe('An import whose user is changed meanwhile', () => {
     assert.deepEqual([end.status, end.rowsAccepted], ['Failed', 0])
     assert.match(end.message, /may not do this any more/)
     assert.equal(await unitsIn(service.admin, accountID), 0)
+  })
+})
+
+describe('An import that was ordered with an API key', () => {
+  const permissions = ['Import.Write', 'BizTransaction.Write']
+  const endOfKey = async (key: Client) => {
+    const { data } = await key.get('/User/Me')
+    return () => service.admin.delete(`/ApiKey?ApiKeyID=${data.apiKeyID}`)
+  }
+
+  it('ends after the step under way once the key is deleted', async () => {
+    const { accountID } = one.accounts[4]!
+    const key = await newKey(service.admin, { permissions })
+    const rows = rowsFor(accountID, 5000)
+    const end = await importedWhile(key, 'continue', rows, await endOfKey(key))
+    assert.equal(end.status, 'Failed')
+    assert.match(end.message, /may not do this any more\. The rows up to line 1002 are done: /)
+    assert.equal(await unitsIn(service.admin, accountID), 999)
+  })
+
+  it('of all or nothing is undone once the key is deleted', async () => {
+    const { accountID } = one.accounts[5]!
+    const key = await newKey(service.admin, { permissions })
+    const rows = rowsFor(accountID, 1500)
+    const end = await importedWhile(key, 'atomic', rows, await endOfKey(key))
+    assert.deepEqual([end.status, end.rowsAccepted], ['Failed', 0])
+    assert.match(end.message, /may not do this any more/)
+    assert.equal(await unitsIn(service.admin, accountID), 0)
+  })
+
+  it('has the products of the key, and no other of its user', async () => {
+    const { accountID } = one.accounts[6]!
+    const key = await newKey(service.admin, { permissions, productIDs: [one.productID] })
+    const rows = [depositRow(one, accountID, 1), depositRow(other, other.accountID, 1)]
+    const held = await unitsIn(service.admin, other.accountID)
+    const { data } = await sendFile(
+      key,
+      { type: 'Transactions', mode: 'continue' },
+      transactions(...rows),
+    )
+    const end = await endOf(service.admin, data.importID)
+    assert.deepEqual([end.status, end.rowsAccepted, end.rowsRefused], ['Completed', 1, 1])
+    assert.equal(await unitsIn(service.admin, other.accountID), held)
   })
 })
 

@@ -5,6 +5,7 @@ import { rowsOf } from '../support/database.ts'
 import { getBytes, sha256 } from '../support/files.ts'
 import { unique } from '../support/investors.ts'
 import { type Fund, newFund, newPrice, newProduct, only, poster } from '../support/ledger.ts'
+import { newKey } from '../support/personas.ts'
 import { temporaryFolder, until } from '../support/process.ts'
 import { fieldsOf, refused } from '../support/refused.ts'
 import { cellsOf, ended, fileOf, order, workFor } from '../support/reports.ts'
@@ -247,6 +248,19 @@ describe('The scope of a user', () => {
     assert.match(failed.errorMessage, /may not have it any more/)
     assert.equal((await ended(admin, second.reportID)).reportStatusID, 4)
     refused(await admin.get(`/Report/File?ReportID=${first.reportID}`), 409, 'report_failed')
+  })
+
+  it('is that of the API key it was ordered with, and ends with it', async () => {
+    const key = await newKey(admin, { permissions: ['Report.Write', 'BizEntity.Read'] })
+    const { data: me } = await key.get('/User/Me')
+    await stopWorker()
+    const { data } = await key.post('/Report', about())
+    const gone = await admin.delete(`/ApiKey?ApiKeyID=${me.apiKeyID}`)
+    stopWorker = await workFor(service, env)
+    assert.equal(gone.status, 200, gone.text)
+    const failed = await ended(admin, data.reportID)
+    assert.equal(failed.reportStatusID, 4)
+    assert.match(failed.errorMessage, /may not have it any more/)
   })
 
   it('with Report.Read alone does not download what one may not read', async () => {

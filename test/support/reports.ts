@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import { readAbsent } from '../../src/access/user/session.ts'
+import { readAbsentCaller } from '../../src/access/caller/absent.ts'
 import { readConfig } from '../../src/config.ts'
-import { startWorker } from '../../src/operations/worker.ts'
+import { startWorker, type WorkerOptions } from '../../src/operations/worker.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { connect } from '../../src/platform/registry.ts'
 import type { Client } from './client.ts'
@@ -18,7 +18,7 @@ export async function workFor({ connection }: Service, env: Record<string, strin
   })
   const log = createLog(process.env.REGISTRY_TEST_LOG ?? 'silent')
   const database = connect(config, connection, log)
-  const actorOf = (userID: number) => readAbsent(database, userID)
+  const actorOf: WorkerOptions['actorOf'] = (who) => readAbsentCaller(database, who)
   const stop = await startWorker({ config, connection, database, actorOf, log })
   return async () => {
     await stop()

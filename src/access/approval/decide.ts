@@ -16,9 +16,8 @@ import {
   type Write,
   type Written,
 } from '../../platform/sql/unit-of-work.ts'
-import { readAbsentKey } from '../api-key/sql.ts'
 import type { Veil } from '../audit/veil.ts'
-import { readAbsent } from '../user/session.ts'
+import { readAbsentCaller } from '../caller/absent.ts'
 import { isOfNew, type KeptRequest, type Seal } from './gate.ts'
 import { changesElse, subjectOf } from './same.ts'
 import type { ApprovalKey, Rejection } from './schema.ts'
@@ -153,9 +152,8 @@ async function carryOut(
   waiting: Waiting,
   kept: KeptRequest,
 ): Promise<Written> {
-  const maker = await (kept.apiKeyID === undefined
-    ? readAbsent(tx, waiting.userID)
-    : readAbsentKey(tx, kept.apiKeyID))
+  const { apiKeyID = null } = kept
+  const maker = await readAbsentCaller(tx, { userID: waiting.userID, apiKeyID })
   if (!maker?.permissions.has(permissionOf(endpoint)))
     throw conflict('maker_may_not', `${waiting.username} may not do this any more.`)
   const taken = takenBy(maker, kept)

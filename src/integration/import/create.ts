@@ -49,11 +49,12 @@ export async function createImport(
   if (mode !== 'validate' && !again) await refuseSameFile(tx, type, file)
   const [row] = await tx.query<{ id: number }>(sql`
     insert into import (type, format, mode, date_format, encoding, mapping, file_name, file_size,
-      content_sha256, file_sha256, document_id, user_id, username, product_ids)
+      content_sha256, file_sha256, document_id, user_id, api_key_id, username,
+      product_ids)
     values (${type}, ${format}, ${mode}, ${dateFormat}, ${encoding},
       ${mapping && JSON.stringify(mapping)}::json, ${file.fileName}, ${file.size}, ${file.sha256},
-      ${file.storedAs}, ${documentID}, ${userID}, ${actor.username},
-      ${productIDs}::int[])
+      ${file.storedAs}, ${documentID}, ${userID}, ${actor.apiKeyID},
+      ${actor.username}, ${productIDs}::int[])
     returning import_id as id`)
   const { id } = row!
   const about = { resource: 'Import', ids: [id], productID: productOf(productIDs) }

@@ -24,6 +24,8 @@ export type Order = {
   fileDate: string
   size: number
   userID: number | null
+  /** With which it was ordered, if it was one. */
+  apiKeyID: number | null
   username: string
   productIDs: number[] | null
   lastLine: number
@@ -71,9 +73,9 @@ async function take(tx: Tx, which: Fragment): Promise<Order | undefined> {
     from (select now() as moment) m where import_id = (${which})
     returning import_id as id, type, format, mode, date_format as "dateFormat", encoding,
       mapping::text as mapping, file_sha256 as sha256, file_date as "fileDate",
-      file_size as size, user_id as "userID", username, product_ids as "productIDs",
-      last_line as "lastLine", rows_read as read, rows_accepted as accepted,
-      rows_refused as refused, attempts, lease`)
+      file_size as size, user_id as "userID", api_key_id as "apiKeyID", username,
+      product_ids as "productIDs", last_line as "lastLine", rows_read as read,
+      rows_accepted as accepted, rows_refused as refused, attempts, lease`)
   if (!taken) return undefined
   const { mapping, read, accepted, refused, ...order } = taken
   const counts = { read, accepted, refused }

@@ -4,7 +4,10 @@ import { forbidden } from '../../platform/refusal.ts'
 import { kinds } from './kinds.ts'
 import type { Order } from './order.ts'
 
-export type ActorOf = (userID: number) => Promise<Actor | undefined>
+export type ActorOf = (who: {
+  userID: number
+  apiKeyID: number | null
+}) => Promise<Actor | undefined>
 
 /** Somebody at the command line holds the registry. */
 const atCommandLine = (username: string): Actor => ({
@@ -17,8 +20,8 @@ const atCommandLine = (username: string): Actor => ({
 
 /** The rights of whoever ordered it may have changed since, and were no wider then. */
 export async function authorise(actorOf: ActorOf, order: Order): Promise<Actor> {
-  const { userID, username, type, productIDs } = order
-  const actor = userID === null ? atCommandLine(username) : await actorOf(userID)
+  const { userID, apiKeyID, username, type, productIDs } = order
+  const actor = userID === null ? atCommandLine(username) : await actorOf({ userID, apiKeyID })
   const isAllowed =
     actor?.permissions.has('Import.Write') && actor.permissions.has(kinds[type].needs)
   if (!actor || !isAllowed)
@@ -32,8 +35,8 @@ export async function authorise(actorOf: ActorOf, order: Order): Promise<Actor> 
 export class ScopeChanged extends Error {}
 
 /**
- * An import may take hours, and what is taken from its user is taken at once: asked before every
- * step, and before the commit of all.
+ * An import may take hours, and what is taken from its user or key is taken at once: asked before
+ * every step, and before the commit of all.
  */
 export async function stillAuthorised(actorOf: ActorOf, order: Order, actor: Actor) {
   const now = await authorise(actorOf, order)

@@ -1,5 +1,5 @@
 import type { ClientConfig } from 'pg'
-import { readAbsent } from '../../access/user/session.ts'
+import { readAbsentCaller } from '../../access/caller/absent.ts'
 import type { Config } from '../../config.ts'
 import { organisationTable } from '../../parties/organisation/sql.ts'
 import { personTable } from '../../parties/person/sql.ts'
@@ -41,7 +41,7 @@ export async function importersOf(
     draftFolder: options.draftFolder,
     vault,
     ring,
-    actorOf: (userID) => readAbsent(database, userID),
+    actorOf: (who) => readAbsentCaller(database, who),
     onFault: (importID, error) =>
       log.error({ importID, err: errorForLog(error) }, 'an import failed'),
   }

@@ -1,6 +1,5 @@
 import sql, { join } from 'sql-template-tag'
-import { readAbsentKey } from '../../access/api-key/sql.ts'
-import { readAbsent } from '../../access/user/session.ts'
+import { readAbsentCaller } from '../../access/caller/absent.ts'
 import type { Actor } from '../../platform/actor.ts'
 import { invalid } from '../../platform/refusal.ts'
 import type { Fragment, Sql, Tx } from '../../platform/sql/handle.ts'
@@ -66,8 +65,7 @@ const hookFields = sql`
   user_id as "userID", api_key_id as "apiKeyID", types, product_ids as "productIDs"`
 
 /** Whose rights a webhook has; nobody's once its user or its key has ended. */
-const ownerOf = (handle: Sql, { userID, apiKeyID }: Hook) =>
-  apiKeyID === null ? readAbsent(handle, userID) : readAbsentKey(handle, apiKeyID)
+const ownerOf = (handle: Sql, hook: Hook) => readAbsentCaller(handle, hook)
 
 /** What a webhook asks for, as far as somebody may know of it. */
 const ownFor = (actor: Actor | undefined, { types, productIDs }: Hook): Own => {

@@ -45,11 +45,11 @@ export async function createReport(tx: Tx, actor: Actor, input: ReportInput): Pr
   const [row] = await tx.query<{ id: number }>(sql`
     insert into report (report_type_id, name, format, product_id, investment_id,
       corporate_action_id, biz_entity_id, account_id, date, from_date, to_date, top, user_id,
-      username, known_at)
+      api_key_id, username, known_at)
     values (${reportTypeID}, ${name}, ${format}, ${productID}, ${investmentID},
       ${corporateActionID}, ${bizEntityID}, ${accountID},
       ${date ?? toDate ?? today}, ${fromDate}, ${toDate ?? date ?? today}, ${top}, ${actor.userID},
-      ${actor.username}, ${knownAt})
+      ${actor.apiKeyID}, ${actor.username}, ${knownAt})
     returning report_id as id`)
   const { id } = row!
   await queueReport(tx, id)

@@ -33,8 +33,8 @@ export type Makers = {
   files: Files
   /** Wakes those who wait for events. */
   ring: () => void
-  /** The user a report is for, as they are now. */
-  actorOf: (userID: number) => Promise<Actor | undefined>
+  /** Whoever ordered a report, as they are now: a user, or one of their API keys. */
+  actorOf: (who: Pick<Order, 'userID' | 'apiKeyID'>) => Promise<Actor | undefined>
   onFault: (reportID: number, error: unknown) => void
 }
 
@@ -172,8 +172,9 @@ async function inItsTime(present: Snapshot, { productID, date, knownAt, typeID }
 }
 
 /** The rights of whoever ordered it may have changed since. */
-async function authorise({ actorOf }: Makers, { userID, typeID, productID }: Order) {
-  const actor = await actorOf(userID)
+async function authorise({ actorOf }: Makers, order: Order) {
+  const { typeID, productID } = order
+  const actor = await actorOf(order)
   const isSeen = actor?.productIDs === null || actor?.productIDs.includes(productID)
   if (!actor || !isSeen || !actor.permissions.has('Report.Write'))
     throw new Refusal(403, [

@@ -17,6 +17,8 @@ export type Order = Subject & {
   typeID: number
   format: Format
   userID: number
+  /** With which it was ordered, if it was one. */
+  apiKeyID: number | null
   knownAt: string | null
   attempts: number
   lease: string
@@ -87,7 +89,7 @@ const takeLease = (transaction: Transaction, full: readonly number[]) =>
         investment_id as "investmentID", corporate_action_id as "corporateActionID",
         biz_entity_id as "bizEntityID", account_id as "accountID", date, from_date as "fromDate",
         to_date as "toDate",
-        known_at as "knownAt", coalesce(top, ${defaultTop}) as top, user_id as "userID", attempts,
-        lease`)
+        known_at as "knownAt", coalesce(top, ${defaultTop}) as top, user_id as "userID",
+        api_key_id as "apiKeyID", attempts, lease`)
     return order
   })
