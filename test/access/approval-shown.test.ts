@@ -42,6 +42,8 @@ async function newInvestor() {
   return read(`/BizEntity?BizEntityID=${resourceIDs[0]}`)
 }
 
+const signs = (person: Given) => ({ ...person, relationshipTypeID: 1 })
+
 describe('What is approved', () => {
   it('takes back nothing that was changed meanwhile, and that nobody was shown', async () => {
     const investor = await newInvestor()
@@ -114,6 +116,61 @@ describe('What is approved', () => {
     await service.admin.delete(`/ApprovalRule?ApprovalRuleID=${rule.approvalRuleID}`)
     const held = await read(`/BizEntity/Account/Holdings?BizEntityID=${meant.bizEntityID}`)
     assert.equal(held.quantity, 5)
+  })
+
+  it('is of the persons and parents that were meant, by whatever id they were named', async () => {
+    const people = async (firstName: string) =>
+      only(await service.admin.post('/Person', { firstName, lastName: 'Named' })) as Given
+    const [meant, other] = [await people('Meant'), await people('Other')]
+    const named = async (person: Given, externalPersonId: string) =>
+      only(await service.admin.put('/Person', { ...person, externalPersonId }))
+    await named(meant, 'PERSON')
+    const plain = async (): Promise<Given> =>
+      only(await service.admin.post('/BizEntity', entityOf(productID)))
+    const [head, stranger] = [await plain(), await plain()]
+    const called = async (entity: Given, externalBizEntityId: string) =>
+      only(await service.admin.put('/BizEntity', { ...entity, externalBizEntityId }))
+    await called(head, 'HEAD')
+    const rule = only(await service.admin.post('/ApprovalRule', { operation: 'POST /BizEntity' }))
+    const bound = async (
+      more: Given,
+      swap: () => Promise<unknown>,
+      back: () => Promise<unknown>,
+    ) => {
+      const asked = await service.admin.post('/BizEntity', { ...entityOf(productID), ...more })
+      await swap()
+      refused(await approve(asked.data.approvalID), 412, 'changed_meanwhile')
+      await back()
+      const { resourceIDs } = only(await approve(asked.data.approvalID))
+      return read(`/BizEntity?BizEntityID=${resourceIDs[0]}`)
+    }
+    const swapped = async () => {
+      await named(meant, 'PERSON-OLD')
+      await named(other, 'PERSON')
+    }
+    const asBefore = async () => {
+      await named(other, 'OTHER-PERSON')
+      await named(meant, 'PERSON')
+    }
+    const parties = [{ externalPersonId: 'PERSON' }]
+    const linked = await bound({ bizEntityParties: parties }, swapped, asBefore)
+    assert.equal(linked.bizEntityParties[0].personID, meant.personID)
+    const company = { name: 'A company', associatedPersons: parties.map(signs) }
+    await bound({ bizEntityParties: [{ organisation: company }] }, swapped, asBefore)
+    const links = [{ parentExternalBizEntityId: 'HEAD', activeFrom: '2026-01-01' }]
+    const child = await bound(
+      { bizEntityParents: links },
+      async () => {
+        await called(head, 'HEAD-OLD')
+        await called(stranger, 'HEAD')
+      },
+      async () => {
+        await called(stranger, 'STRANGER')
+        await called(head, 'HEAD')
+      },
+    )
+    assert.equal(child.bizEntityParents[0].parentBizEntityID, head.bizEntityID)
+    await service.admin.delete(`/ApprovalRule?ApprovalRuleID=${rule.approvalRuleID}`)
   })
 
   it('deletes the record that was shown, not one that has its external id by then', async () => {

@@ -42,11 +42,11 @@ const telling = [
 ]
 
 /**
- * Which records a write is about, by their own numbers, and which money it moves. Who approves sees
- * external ids and units: by then the id may be another record's, and the price another. What is
- * made has a new number each time, by which its own record begins.
+ * Which records a write is about or links to, by their own numbers, and which money it moves. Who
+ * approves sees external ids and units: by then the id may be another record's, and the price
+ * another. What is made has a new number each time, by which its own record begins.
  */
-export function subjectOf({ json, ids }: Written, isOfNew: boolean): string[] {
+export function subjectOf({ json, ids, linked = [] }: Written, isOfNew: boolean): string[] {
   const records: unknown = parseJson(json)
   const fields = (Array.isArray(records) ? records : [records]).flatMap((record) => {
     const entries = Object.entries(Object(record) as object)
@@ -55,5 +55,5 @@ export function subjectOf({ json, ids }: Written, isOfNew: boolean): string[] {
   const told = fields.flatMap(([name, value]) =>
     telling.includes(name) && value !== null ? `${name} ${plainDecimal(value)}` : [],
   )
-  return [...told, ...(isOfNew ? [] : ids.map((id) => `id ${id}`))].sort()
+  return [...told, ...linked, ...(isOfNew ? [] : ids.map((id) => `id ${id}`))].sort()
 }

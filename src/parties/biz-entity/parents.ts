@@ -10,6 +10,7 @@ import type { Plan } from '../../platform/sql/plan.ts'
 import { columns } from '../../platform/sql/render.ts'
 import { defineTable, type Row, rowColumns, rowFrom } from '../../platform/sql/rows.ts'
 import { dealerGroupReference, parentReference } from '../investor/identities.ts'
+import { ownerKey } from '../investor/owned-kind.ts'
 import { visibleEntity } from '../investor/scope.ts'
 import { BizEntityParent, type NestedParent } from './parent-schema.ts'
 
@@ -60,7 +61,14 @@ export type ParentList = {
   path: string
 }
 
-/** Plans what makes each entity's links equal to its list. Gives the entities that change. */
+export type PlannedParents = {
+  /** The entities whose links change. */
+  changed: Set<number>
+  /** Those linked to that were there, by kind and id. */
+  found: string[]
+}
+
+/** Plans what makes each entity's links equal to its list. */
 export async function planParents(
   tx: Tx,
   actor: Actor,
@@ -68,7 +76,7 @@ export async function planParents(
   /** Entities that this request brings, by their external ids: a link may name one of them. */
   brought: ReadonlyMap<string, number>,
   plan: Plan,
-): Promise<Set<number>> {
+): Promise<PlannedParents> {
   const given = lists.flatMap((list) =>
     list.links.map((link, i) => ({ list, link, path: itemOf(list.path, i) })),
   )
@@ -86,7 +94,12 @@ export async function planParents(
     }),
   )
   refuseAll(400, wrongLinks(rows, path))
-  return planChanges(await currentLinks(tx, actor, lists), lists, rows, plan)
+  const changed = planChanges(await currentLinks(tx, actor, lists), lists, rows, plan)
+  const own = new Set(brought.values())
+  const found = [...parents, ...dealers].flatMap((id) =>
+    id === undefined || own.has(id) ? [] : ownerKey({ kind: 'bizEntity', id }),
+  )
+  return { changed, found }
 }
 
 type Finding = {

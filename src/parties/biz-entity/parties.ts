@@ -2,7 +2,7 @@ import { inside, itemOf } from '../../platform/shape/path.ts'
 import { reference } from '../../platform/sql/identify.ts'
 import { defineTable } from '../../platform/sql/rows.ts'
 import type { Owner } from '../investor/identities.ts'
-import type { LinkedRecord, Planning, Use } from '../investor/linked.ts'
+import { keysOf, type LinkedRecord, type Planning, type Use } from '../investor/linked.ts'
 import { planNested } from '../investor/nested.ts'
 import { type NestedKind, ownerColumns, ownerKey } from '../investor/owned-kind.ts'
 import { associationsOf, groupOrganisations, planOrganisations } from '../organisation/plan.ts'
@@ -34,6 +34,8 @@ export type Linked = {
   /** Persons and organisations that were there and change, in themselves or in what they own. */
   changed: Owner[]
   records: LinkedRecord[]
+  /** Those that were there, by kind and id. */
+  found: string[]
 }
 
 /**
@@ -67,7 +69,11 @@ export async function planLinkedParties(
     ...(await planOwned(planning, 'person', persons.values())),
     ...(await planOwned(planning, 'organisation', organisations.values())),
   ]
-  const added = new Set([...newOnes('person', persons), ...newOnes('organisation', organisations)])
+  const keys = (which: { isNew: boolean }) => [
+    ...keysOf('person', persons.values(), which),
+    ...keysOf('organisation', organisations.values(), which),
+  ]
+  const added = new Set(keys({ isNew: true }))
   return {
     persons: new Map(places.flatMap(({ party, person }) => pair(party, person, persons))),
     organisations: new Map(
@@ -75,11 +81,9 @@ export async function planLinkedParties(
     ),
     changed: changed.filter((owner) => !added.has(ownerKey(owner))),
     records: [...new Set([...persons.values(), ...organisations.values()])],
+    found: keys({ isNew: false }),
   }
 }
-
-const newOnes = (kind: Owner['kind'], records: ReadonlyMap<Use, LinkedRecord>) =>
-  [...records.values()].flatMap(({ id, isNew }) => (isNew ? [ownerKey({ kind, id })] : []))
 
 const pair = (party: PartyInput, use: Use | undefined, records: Map<Use, LinkedRecord>) =>
   use ? [[party, records.get(use)!] as const] : []

@@ -66,6 +66,8 @@ type Added = {
   ids: readonly number[]
   /** The product of each entity. */
   products: ReadonlyMap<number, number>
+  /** What they are linked to that was there. */
+  linked: string[]
 }
 
 /** Creates entities with all that is nested in them: a fixed number of statements. */
@@ -83,15 +85,19 @@ async function addAll(
   const drafts = inputs.map((input, i) => ({ id: ids![i]!, isNew: true, input, path: pathOf(i) }))
   const linked = await planLinkedParties(planning, drafts)
   const showing = await lockEntitiesShowing(tx, linked.changed)
-  const { products, parents } = await planEntities(planning, drafts, linked, new Map())
+  const { products, parents, found } = await planEntities(planning, drafts, linked, new Map())
   await planning.plan.write(tx)
   await refuseCycles(tx, parents)
   await touch(tx, showing)
-  return { ids: ids!, products }
+  return { ids: ids!, products, linked: [...linked.found, ...found] }
 }
 
 /** What is told of entities that were added; they are not shown. */
-function toldOf({ ids, products }: Added, inputs: BizEntityInput[], pathOf: ItemPath): Written {
+function toldOf(
+  { ids, products }: Omit<Added, 'linked'>,
+  inputs: BizEntityInput[],
+  pathOf: ItemPath,
+): Written {
   const own = ids.map((id) => ({ productID: products.get(id)!, id })) // each has one
   return {
     ...nothingLeft,
@@ -109,7 +115,8 @@ type Adding = Parameters<typeof addAll>
 /** Creates the entities of a request. */
 export async function addEntities(...given: Adding): Promise<Written> {
   const [, , , inputs, pathOf] = given
-  return toldOf(await addAll(...given), inputs, pathOf)
+  const added = await addAll(...given)
+  return { ...toldOf(added, inputs, pathOf), linked: added.linked }
 }
 
 /** Creates the entities of several requests, one of each, and tells of each by itself. */
@@ -156,7 +163,8 @@ export async function replaceEntity(
   }
   const doubts = doubtsAbout(BizEntityUpdate, [input])
   const productID = sole([...planned.products.values()])
-  return { ...after.seen, ...doubts, ids: [id], productID, before: before.seen.json, changes }
+  const about = { ids: [id], productID, linked: [...linked.found, ...planned.found] }
+  return { ...after.seen, ...doubts, ...about, before: before.seen.json, changes }
 }
 
 /** Links may close a circle only if two requests write them at once. */
@@ -181,6 +189,8 @@ type Planned = {
   products: Map<number, number>
   /** Entities whose parent links are written. */
   parents: Set<number>
+  /** Parents that were there, by kind and id. */
+  found: string[]
   /** Whether anything of the entities themselves changes. */
   changed: boolean
 }
@@ -225,7 +235,7 @@ async function planEntities(
     ...(await owned(communicationKind, 'communications')),
     ...(await owned(paymentDetailKind, 'paymentDetails')),
   ]
-  const parents = await planParents(
+  const { changed: parents, found } = await planParents(
     tx,
     actor,
     drafts.map(({ id, isNew, input, path }) => ({
@@ -241,6 +251,7 @@ async function planEntities(
   return {
     products: accounts.products,
     parents,
+    found,
     changed: scalars || accounts.changed.size + changed.length + parents.size > 0,
   }
 }

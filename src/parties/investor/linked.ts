@@ -17,6 +17,7 @@ import {
 import { sealedColumns, sealRow, type Vault } from '../sealed/vault.ts'
 import type { OwnerKind } from './identities.ts'
 import { lockRows } from './locks.ts'
+import { ownerKey } from './owned-kind.ts'
 
 /** What the planning of one request carries along. */
 export type Planning = {
@@ -66,6 +67,16 @@ export type LinkedRecord = {
   /** Tax numbers that change, by field: whether there was one before, and is one now. */
   sealed: Record<string, { from: boolean; to: boolean }>
 }
+
+/** Those that were there before the request, or those that it brings, by kind and id. */
+export const keysOf = (
+  kind: LinkedKind['kind'],
+  records: Iterable<LinkedRecord>,
+  which: { isNew: boolean },
+) =>
+  [...new Set(records)].flatMap(({ id, isNew }) =>
+    isNew === which.isNew ? [ownerKey({ kind, id })] : [],
+  )
 
 /** The places of a request that mean the same record. */
 export type Group = {

@@ -14,6 +14,7 @@ import { communicationKind } from '../communication/sql.ts'
 import { doubtsAbout } from '../investor/doubts.ts'
 import { type Owner, organisationParameter, organisationReference } from '../investor/identities.ts'
 import {
+  keysOf,
   type LinkedRecord,
   type Planning,
   sealedChanges,
@@ -51,14 +52,15 @@ export async function createOrganisations(
 ): Promise<Written> {
   const planning = { tx, actor, vault, plan: planFor(tables), replaces: false }
   const uses = inputs.map((given, i): Use => ({ as: 'new', given, path: path(i) }))
-  const { organisations, changed } = await plan(planning, uses)
+  const { organisations, persons, changed } = await plan(planning, uses)
   const showing = await lockEntitiesShowing(tx, changed)
   await planning.plan.write(tx)
   await touch(tx, showing)
   const ids = uses.map((use) => organisations.get(use)!.id)
   const changes = masked({ items: OrganisationInput } as TSchema, inputs)
   const doubts = doubtsAbout(OrganisationInput, inputs, path)
-  return { ...(await render(tx, organisationsByID(ids))), ...doubts, ids, changes }
+  const linked = foundIn(persons)
+  return { ...(await render(tx, organisationsByID(ids))), ...doubts, ids, linked, changes }
 }
 
 export async function updateOrganisation(
@@ -82,9 +84,12 @@ export async function updateOrganisation(
     ...sealedIn(persons.values()),
   }
   const doubts = doubtsAbout(OrganisationUpdate, [input])
-  const told = toldIn(showing, [id])
+  const told = { ...toldIn(showing, [id]), linked: foundIn(persons) }
   return { ...after, ...doubts, ids: [id], ...told, before: before.json, changes }
 }
+
+const foundIn = (persons: Map<Use, LinkedRecord>) =>
+  keysOf('person', persons.values(), { isNew: false })
 
 type Planned = {
   organisations: Map<Use, LinkedRecord>

@@ -12,6 +12,8 @@ export type Written = Answer & {
   /** The native ids of the records written. */
   ids: readonly number[]
   productID?: number | undefined
+  /** Records that were there before, to which those written are linked: `person 7`. */
+  linked?: readonly string[]
   /** Of one record that is replaced or deleted: it as GET showed it, read under its lock. */
   before?: string
   /** What they are, where it is not what the operation is about (a write kept for approval). */
