@@ -116,6 +116,22 @@ describe('A file of CSV', () => {
     assert.equal(told.filter((comment: string) => /^#\d+ of all$/.test(comment)).length, 300)
   })
 
+  it('is refused where a note has an open quote, which would swallow rows in silence', async () => {
+    const { accountID } = fund.accounts[3]!
+    const before = (await postedTo(accountID)).length
+    const rows = [deposit(accountID, 'one'), deposit(accountID, '"two"'), deposit(accountID, 'x')]
+    const text = lines(head, ['# paid', '"by cheque'], ...rows)
+    for (const mode of ['validate', 'atomic', 'continue']) {
+      const end = await imported(service.admin, { ...terms, mode }, text)
+      assert.deepEqual([end.status, end.rowsAccepted], ['Failed', 0], mode)
+      assert.match(end.message, /The note of line 2 has a quote that is open .* 2 more lines/)
+    }
+    assert.equal((await postedTo(accountID)).length, before)
+    const closed = lines(head, ['# paid', '"by cheque"'], ...rows)
+    const end = await imported(service.admin, terms, closed)
+    assert.deepEqual([end.status, end.rowsAccepted], ['Completed', 3])
+  })
+
   it('has a row that begins with a formula without a value: it is no note', async () => {
     const { accountID } = fund.accounts[3]!
     const heads = head.toReversed()

@@ -93,8 +93,10 @@ async function* csvRows(texts: AsyncIterable<string>): AsyncGenerator<SourceRow[
   const taken = (): SourceRow[] => {
     const rows: SourceRow[] = []
     for (let cells = parser?.read(); cells; cells = parser?.read()) {
+      const further = linesWithin(cells)
+      if (isNote(cells) && further > 0) throw badFile(swallowed(line, further))
       if (!isBlank(cells)) rows.push({ line, cells: unmarked(cells) })
-      line += 1 + linesWithin(cells)
+      line += 1 + further
     }
     return rows
   }
@@ -133,10 +135,18 @@ const parserFor = (delimiter: string) =>
     max_record_size: longestRecord,
   })
 
-/** A line without anything in it, or one that begins with #, unless that is a formula's: #N/A. */
+/** A line that begins with #, unless that is a formula's: #N/A. */
+const isNote = ([first = '']: readonly string[]) =>
+  first.startsWith('#') && !noValue.test(first.trim())
+
+/** A note, or a line without anything in it. */
 const isBlank = (cells: readonly string[]) =>
-  (cells[0]?.startsWith('#') && !noValue.test(cells[0].trim())) ||
-  cells.every((cell) => cell.trim() === '')
+  isNote(cells) || cells.every((cell) => cell.trim() === '')
+
+/** What follows a note up to the next quote may be rows, which nobody would miss. */
+const swallowed = (line: number, further: number) =>
+  `The note of line ${line} has a quote that is open to its end, and would take ${further} more ` +
+  `line${further === 1 ? '' : 's'} along: close the quote, or take the note out.`
 
 const unmarked = (cells: string[]) =>
   cells[0]?.startsWith('\0') ? [cells[0].slice(1), ...cells.slice(1)] : cells
