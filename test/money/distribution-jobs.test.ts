@@ -204,6 +204,25 @@ describe('A stage over many accounts', () => {
     for (const one of [next, first]) await stage(whole.admin, 'DrpAllotment', one)
   })
 
+  it('of an allotment leaves nothing that is paid out before the day it was told', async () => {
+    await rest()
+    const fund = await fundOf(service, [300, 300, 300], { investments: [{}, { unitDecimals: 0 }] })
+    for (const i of [0, 1, 2]) await choose(service, account(fund, i), 2)
+    const drp = { drpIndicatorID: 2, drpInvestmentID: fund.investmentIDs[1], drpPrice: 7 }
+    const distribution = await configure(service, fund, { distributionAmountPerUnit: 1, ...drp })
+    for (const name of ['Declare', 'Payment'] as const) await stage(whole.admin, name, distribution)
+    taken(await post('DrpAllotment', distribution, { drpAllotmentDate: '2025-09-01' }))
+    await stopAfterSpans(distribution, 1)
+    await choose(service, account(fund, 0), 1)
+    const { productID, investmentID } = fund
+    const payOut = (date: string) =>
+      whole.admin.post('/Distribution/PayResiduals', { productID, investmentID, date })
+    assert.deepEqual(all(await payOut('2025-08-31')), [])
+    assert.equal(only(await payOut('2025-09-01')).amount, 6)
+    await work()
+    await reached(distribution, 4)
+  })
+
   it('that takes payments back keeps a run from being approved that would send them', async () => {
     await rest()
     const { fund, distribution } = await paidFund(whole, [100, 200, 300])

@@ -48,14 +48,18 @@ const leavers = (
     and not exists (select 1 from entitlement t where t.product_id = ${productID}
       and t.corporate_action_id = ${id ?? 0}::int and t.account_id = r.account_id
       and t.drp_amount > 0)
-    -- Money that an allotment left later than the day was not there on it.
+    -- Money that an allotment left later than the day was not there on it. While one goes on as a
+    -- job, its day may be told by the job alone.
     and not exists (
       select 1 from entitlement t
       join distribution d on d.product_id = t.product_id
         and d.corporate_action_id = t.corporate_action_id
+      left join distribution_stage g on g.product_id = t.product_id
+        and g.corporate_action_id = t.corporate_action_id
       where t.product_id = r.product_id and t.account_id = r.account_id
         and t.investment_id = r.investment_id and t.drp_residual > t.residual_before
-        and coalesce(d.drp_allotment_date, d.payment_date) > ${date}::date)
+        and coalesce((g.terms ->> 'date')::date, d.drp_allotment_date, d.payment_date)
+          > ${date}::date)
     -- Nor is what an allotment left that a job is taking back.
     and not exists (
       select 1 from distribution_stage g
