@@ -37,21 +37,21 @@ export function Preview({ kind, values }: Props) {
       </Card>
     )
   const worked = workOut(kind, values, {
-    held,
+    held: held.units,
     of: found,
     into: intoPrice,
     unitDecimals: decimalsOf(investmentID),
     intoDecimals: decimalsOf(values.toInvestmentID),
     cents: places({ investmentID }),
   })
-  const left = after(held, worked?.units)
+  const left = after(held.units, worked?.units)
   const isKnown = second.accountID !== null && second.investmentID !== null
   return (
     <Card title="What it would do">
       <Facts
         facts={[
           ...factsOf(worked, money, units, currency),
-          ['Held before', units(held)],
+          ['Held before', shownAs(held, units)],
           ['Held after', left && units(left)],
           ...(isKnown ? secondFacts(kind, worked, secondHeld, secondUnits) : []),
         ]}
@@ -94,30 +94,36 @@ const secondOf = (kind: Kind, values: Values): Where => {
   return { accountID: null, investmentID: null }
 }
 
-function secondFacts(
-  kind: Kind,
-  worked: WorkedOut | undefined,
-  held: string,
-  units: Money,
-): Fact[] {
+function secondFacts(kind: Kind, worked: WorkedOut | undefined, held: Held, units: Money): Fact[] {
   const [before, then] =
     kind.way === 'transfer'
       ? ['Receiver held before', 'Receiver holds after']
       : ['New class held before', 'New class held after']
   const received = worked?.received
-  const left = after(held, received?.units)
+  const left = after(held.units, received?.units)
   return [
     ['Price they come in at', received?.price && priceText(received.price)],
     ['Units that come in', received?.units && units(received.units)],
-    [before, units(held)],
+    [before, shownAs(held, units)],
     [then, left && units(left)],
   ]
 }
 
+type Held = {
+  /** Undefined while they are asked for, and where the answer was none. */
+  units: string | undefined
+  isFailed: boolean
+}
+
+const shownAs = ({ units, isFailed }: Held, written: Money) => {
+  if (units !== undefined) return written(units)
+  return isFailed ? 'could not be read' : '…'
+}
+
 /** The units of one holding at the end of a day. */
-function useHeld({ accountID, investmentID }: Where, date: string): string {
+function useHeld({ accountID, investmentID }: Where, date: string): Held {
   const { productID } = useProduct()
-  const { data } = useRead<Holding[]>(
+  const { data, isError } = useRead<Holding[]>(
     '/BizEntity/Account/Holdings',
     {
       ProductID: productID,
@@ -127,7 +133,7 @@ function useHeld({ accountID, investmentID }: Where, date: string): string {
     },
     accountID !== null && investmentID !== null && date !== '',
   )
-  return data?.[0]?.quantity ?? '0'
+  return { units: data && (data[0]?.quantity ?? '0'), isFailed: isError }
 }
 
 /** There is a price a day at most: what a page of answers holds goes this far back. */

@@ -13,7 +13,8 @@ import type { Kind, Values } from './kinds.ts'
 
 /** What is so around a posting: the holding it changes, prices of the day, how exact figures are. */
 export type Around = {
-  held: string
+  /** Undefined until it is known: it is not nothing then. */
+  held: string | undefined
   of: InvestmentPrice | undefined
   into: InvestmentPrice | undefined
   unitDecimals: number
@@ -39,7 +40,8 @@ export type WorkedOut = {
 export function workOut(kind: Kind, values: Values, around: Around): WorkedOut | undefined {
   const written = typed(values.quantity)
   const asked = written && multiply(written, '1', around.unitDecimals)
-  const quantity = asked && kind.way === 'set' ? subtract(asked, around.held) : asked
+  if (kind.way === 'set' && around.held === undefined) return undefined
+  const quantity = asked && kind.way === 'set' ? subtract(asked, around.held ?? '0') : asked
   const given = typed(values.amount)
   const goesOut =
     ['out', 'transfer', 'conversion'].includes(kind.way) ||
@@ -109,5 +111,5 @@ function receivedOf(kind: Kind, values: Values, around: Around, { units, amount 
 }
 
 /** A holding before and after units have come or gone. */
-export const after = (held: string, units: string | undefined) =>
-  units === undefined ? undefined : sum([held, units])
+export const after = (held: string | undefined, units: string | undefined) =>
+  held === undefined || units === undefined ? undefined : sum([held, units])

@@ -248,4 +248,36 @@ describe('The console’s figures', { skip }, () => {
     assert.equal(await page.getByText('0.00', { exact: true }).count(), 0)
     assert.deepEqual(browser.faults(), [])
   })
+
+  it('of a posting tell what is held once it is known, and count it as nothing never', async () => {
+    const { productID } = await fundWith([{ amount: '900', price: '1' }])
+    const holdings = /\/BizEntity\/Account\/Holdings\?/
+    let answer = () => {}
+    const answers = new Promise<void>((resolve) => {
+      answer = resolve
+    })
+    await page.route(holdings, async (route) => {
+      await answers
+      await route.continue()
+    })
+    await at(`${productID}/transactions/new`, 'New transaction')
+    await page.getByText('Redemption', { exact: true }).click()
+    for (const label of ['Account', 'Class']) {
+      await page.getByRole('combobox', { name: label }).click()
+      await page.getByRole('option').first().click()
+    }
+    await page.getByLabel('Units').fill('400')
+    const before = page.getByText('Held before').locator('xpath=..')
+    await before.getByText('…').waitFor()
+    assert.equal(await page.getByText('more than are held').count(), 0)
+    answer()
+    await before.getByText('900').waitFor()
+    await page.unroute(holdings)
+    await page.route(holdings, (route) => route.fulfill({ status: 403, json: { result: false } }))
+    await page.getByLabel('Day').fill('2024-02-01')
+    await before.getByText('could not be read').waitFor()
+    assert.equal(await page.getByText('more than are held').count(), 0)
+    await page.unroute(holdings)
+    browser.faults() // the refusal is in the browser's log
+  })
 })
