@@ -3,6 +3,7 @@ import { after, before, describe, it } from 'node:test'
 import {
   account,
   allot,
+  choose,
   configure,
   type Distribution,
   fundOf,
@@ -38,6 +39,22 @@ describe('GET /Distribution/Exceptions', () => {
       [found.accountID, found.entitledUnits, found.heldUnits, found.grossAmount],
       [account(fund, 1), 200, 205, 200],
     )
+  })
+
+  it('does not count the units that its own allotment gave on the record date', async () => {
+    const fund = await fundOf(service, [100, 200])
+    for (const i of [0, 1]) await choose(service, account(fund, i), 2)
+    const day = '2025-06-30'
+    const drp = { drpIndicatorID: 2, drpInvestmentID: fund.investmentID, drpPrice: 2 }
+    const how = { distributionAmountPerUnit: 1, drpAllotmentDate: day, ...drp }
+    const distribution = await configure(service, fund, how)
+    for (const name of ['Declare', 'Payment', 'DrpAllotment'] as const)
+      await stage(service.admin, name, distribution)
+    assert.deepEqual(all(await exceptionsOf(distribution)), [])
+    await allot(service, fund, [{ accountID: account(fund, 1), quantity: 5 }], day)
+    const found = only(await exceptionsOf(distribution))
+    const told = [found.accountID, found.entitledUnits, found.heldUnits]
+    assert.deepEqual(told, [account(fund, 1), 200, 205])
   })
 
   it('shows who would have been entitled by what was posted later', async () => {

@@ -33,12 +33,22 @@ const exceptionColumns = columns(DistributionException, 't', {
 })
 
 /** What is held of the investment at the end of the record date, as the ledger has it today. */
-export const heldAtRecordDate = `coalesce((
+const heldAtRecordDate = `coalesce((
   select b.closing_quantity from transaction_line b
   where b.product_id = e.product_id and b.account_id = e.account_id
     and b.investment_id = e.investment_id and b.transaction_date <= d.record_date
     and ${counts('b')}
   order by b.transaction_date desc, b.biz_transaction_id desc limit 1), 0)`
+
+/**
+ * Of it, what an entitlement e can be about: not the units that its own allotment gave it on the
+ * record date, which never earn it.
+ */
+export const heldWithoutOwn = `(${heldAtRecordDate} - coalesce((
+  select b.quantity from biz_transaction b
+  where b.product_id = e.product_id and b.biz_transaction_id = e.drp_transaction_id
+    and b.investment_id = e.investment_id and b.transaction_date <= d.record_date
+    and ${counts('b')}), 0))`
 
 /**
  * Accounts without an entitlement that hold units at the record date by what was posted, changed or
@@ -86,7 +96,7 @@ export async function readExceptions(
         select e.product_id, e.corporate_action_id, e.account_id, e.units, e.gross_amount, h.held
         from entitlement e
         join distribution d on d.product_id = ${productID} and d.corporate_action_id = ${id}
-        cross join lateral (select ${raw(heldAtRecordDate)} as held offset 0) h
+        cross join lateral (select ${raw(heldWithoutOwn)} as held offset 0) h
         where ${ofDistribution(which, 'e')}
         union all
         ${raw(latecomers)} and ${ofDistribution(which, 'd')}) t
