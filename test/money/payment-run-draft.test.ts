@@ -139,6 +139,20 @@ describe('A payment run that is a draft', () => {
     assert.match((await bytesOf(service.admin, path)).toString(), /ZOE MULLER/)
   })
 
+  it('tells of names that are too long as they are written, not as they were given', async () => {
+    const { fund } = await paidFund(service, [100, 200])
+    const growing = `Groß ${'a'.repeat(27)}`
+    const shrinking = `Zoë ${'b'.repeat(28)}`.normalize('NFD')
+    assert.deepEqual([growing.length, shrinking.length], [32, 33])
+    await mend(service, account(fund, 0), `account_name = '${growing}'`)
+    await mend(service, account(fund, 1), `account_name = '${shrinking}'`)
+    const run = only(await service.admin.post('/PaymentRun', runBody(fund)))
+    const { warnings } = (await step(approver, 'Approve', run)).files[0]
+    const ofPayees = warnings.filter((one: string) => one.endsWith('is cut to 32 characters.'))
+    assert.equal(ofPayees.length, 1, warnings)
+    assert.match(ofPayees[0], /the name Groß a+ is/)
+  })
+
   it('is not approved by its maker through a request of somebody else either', async () => {
     const { fund } = await paidFund(service, [100])
     const run = await newRun(service.admin, fund)

@@ -1,7 +1,7 @@
 import { currencyCodes } from '../../platform/lookup/lookups.ts'
 import { sumDecimals, wholeUnits } from '../../platform/shape/decimal.ts'
 import { harmless } from '../../platform/shape/harmless.ts'
-import { abaFile } from './aba.ts'
+import { abaFile, plain } from './aba.ts'
 import { painFile } from './pain.ts'
 import type { Format } from './schema.ts'
 
@@ -36,17 +36,20 @@ export type FilePayment = {
   indicator: string | null
 }
 
-/** Names longer than their field are cut, and told. */
-const cutNames = (payments: FilePayment[], most: number) =>
-  payments.flatMap(({ name, reference }) => cut(`${reference}: the name`, name, most))
+type Written = (name: string) => string
+const asItIs: Written = (name) => name
 
-const cut = (what: string, name: string, most: number) =>
-  name.length > most ? [`${what} ${name} is cut to ${most} characters.`] : []
+/** Names longer than their field are cut, and told: by what is written there, where ß is SS. */
+const cutNames = (payments: FilePayment[], most: number, written: Written) =>
+  payments.flatMap(({ name, reference }) => cut(`${reference}: the name`, name, most, written))
+
+const cut = (what: string, name: string, most: number, written: Written) =>
+  written(name).length > most ? [`${what} ${name} is cut to ${most} characters.`] : []
 
 /** Of who pays: the name in the file's head, in each record, and in the contra. */
 const cutOwnNames = ({ remitterName, accountName, balanced }: FileRun) => [
-  ...cut('The remitter’s name', remitterName, 16),
-  ...(balanced ? cut('The name of the funding account', accountName, 32) : []),
+  ...cut('The remitter’s name', remitterName, 16, plain),
+  ...(balanced ? cut('The name of the funding account', accountName, 32, plain) : []),
 ]
 
 function aba(run: FileRun, payments: FilePayment[]) {
@@ -74,7 +77,7 @@ function aba(run: FileRun, payments: FilePayment[]) {
   const contra = run.balanced
     ? { title: run.accountName, reference: `RUN ${run.id} BALANCE` }
     : undefined
-  const warnings = [...cutOwnNames(run), ...cutNames(payments, 32)]
+  const warnings = [...cutOwnNames(run), ...cutNames(payments, 32, plain)]
   return { text: abaFile(header, details, contra), warnings }
 }
 
@@ -94,7 +97,7 @@ function pain(run: FileRun, payments: FilePayment[]) {
     total: sumDecimals(payments.map(({ amount }) => amount)),
   }
   const transfers = payments.map((one) => ({ ...one, bic: one.swift }))
-  return { text: painFile(initiation, transfers), warnings: cutNames(payments, 140) }
+  return { text: painFile(initiation, transfers), warnings: cutNames(payments, 140, asItIs) }
 }
 
 const cell = (value: string) => {
