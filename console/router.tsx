@@ -11,7 +11,7 @@ import type { PagePath } from './frame/pages.ts'
 import { productOf } from './frame/where.ts'
 import { useProducts } from './shared/api/products.ts'
 import { readSearch } from './shared/list/filters.ts'
-import { type Permission, useMay } from './shared/permission.ts'
+import { type Needed, useMay } from './shared/permission.ts'
 import { Failure } from './shared/view/Failure.tsx'
 import { Loading, Missing } from './shared/view/Page.tsx'
 
@@ -24,7 +24,7 @@ const root = createRootRoute({ component: Frame, validateSearch: readSearch })
 function Home() {
   const product = productOf('', useProducts())
   const may = useMay()
-  const allowed = ({ needs }: { needs: Permission | null }) => may(needs)
+  const allowed = ({ needs }: { needs: Needed }) => may(needs)
   const area = product && areas.find(allowed)
   const other = may('Product.Read') ? '/settings/products' : settings.find(allowed)?.path
   const to: string = area ? `/${product.productID}${area.path}` : (other ?? '/settings/account')

@@ -3,8 +3,9 @@ import { useDisclosure } from '@mantine/hooks'
 import { Outlet, useParams, useRouterState } from '@tanstack/react-router'
 import { lazy, type ReactNode, Suspense } from 'react'
 import { useProducts } from '../shared/api/products.ts'
+import { useSession } from '../shared/api/session.ts'
 import { ClashDialog } from '../shared/form/ClashDialog.tsx'
-import { useMay } from '../shared/permission.ts'
+import { lackedBy } from '../shared/permission.ts'
 import { Icon } from '../shared/view/icons.tsx'
 import { Loading, Missing } from '../shared/view/Page.tsx'
 import { Connection } from './Connection.tsx'
@@ -88,19 +89,18 @@ function Allowed({ children }: { children: ReactNode }) {
   const { product: slug } = useParams({ strict: false }) as { product?: string }
   const route = useRouterState({ select: ({ matches }) => matches.at(-1)?.routeId ?? '' })
   const products = useProducts()
-  const may = useMay()
-  const needs = neededFor(route)
+  const lacks = lackedBy(useSession().user, neededFor(route))
   if (slug && !products.some(({ productID }) => String(productID) === slug))
     return (
       <Missing title="There is no such product">
         The address may be old, or the product may not be yours to see. Choose another, top left.
       </Missing>
     )
-  if (!may(needs))
+  if (lacks.length > 0)
     return (
       <Missing title="This page is not yours to see">
-        It needs the permission {needs}. Whoever keeps the users of this registry can give it to
-        you.
+        It needs the permission {lacks.join(' and ')}. Whoever keeps the users of this registry can
+        give it to you.
       </Missing>
     )
   return children

@@ -1,4 +1,4 @@
-import type { Permission } from '../shared/permission.ts'
+import type { Needed } from '../shared/permission.ts'
 import type { IconName } from '../shared/view/icons.tsx'
 import { neededFor, type PagePath } from './pages.ts'
 
@@ -7,7 +7,7 @@ export type Place = {
   path: string
   label: string
   icon: IconName
-  needs: Permission | null
+  needs: Needed
 }
 /** With the second key after g. */
 export type Area = Place & { key: string }

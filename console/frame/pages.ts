@@ -1,6 +1,6 @@
-import type { Permission } from '../../src/platform/permission.ts'
+import type { Needed } from '../shared/permission.ts'
 
-/** Every page by its address, and the permission to see it; null is for whoever is signed in. */
+/** Every page by its address, and what one needs to see it; null is for whoever is signed in. */
 export const pages = {
   '/': null,
   '/approvals': 'Approval.Read',
@@ -24,7 +24,7 @@ export const pages = {
   '/$product/import/new': 'Import.Write',
   '/$product/investors': 'BizEntity.Read',
   '/$product/investors/$id': 'BizEntity.Read',
-  '/$product/investors/$id/edit': 'BizEntity.Write',
+  '/$product/investors/$id/edit': ['BizEntity.Write', 'BizEntity.Read'],
   '/$product/investors/new': 'BizEntity.Write',
   '/$product/notices': 'BizEvent.Read',
   '/$product/payments': 'PaymentRun.Read',
@@ -32,17 +32,17 @@ export const pages = {
   '/$product/payments/new': 'PaymentRun.Write',
   '/$product/reports': 'Report.Read',
   '/$product/transactions': 'BizTransaction.Read',
-  '/$product/transactions/new': 'BizTransaction.Write',
-  '/$product/transactions/paste': 'BizTransaction.Write',
-} as const satisfies Record<string, Permission | null>
+  '/$product/transactions/new': ['BizTransaction.Write', 'BizEntity.Read'],
+  '/$product/transactions/paste': ['BizTransaction.Write', 'BizEntity.Read'],
+} as const satisfies Record<string, Needed>
 
 export type PagePath = keyof typeof pages
 
 /** What one must be allowed to see the page of a route; an address that is no page asks nothing. */
-export const neededFor = (route: string): Permission | null => pages[route as PagePath] ?? null
+export const neededFor = (route: string): Needed => pages[route as PagePath] ?? null
 
 /** The same for an address: /1/investors/20 is of /$product/investors/$id. */
-export function neededAt(address: string): Permission | null {
+export function neededAt(address: string): Needed {
   const [path = ''] = address.split('?')
   return neededFor(path.replace(/^\/\d+/, '/$product').replace(/\/\d+/, '/$id'))
 }

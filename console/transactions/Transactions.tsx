@@ -1,6 +1,7 @@
 import { Button } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
+import { neededFor } from '../frame/pages.ts'
 import { useMoney, useUnits } from '../shared/api/money.ts'
 import { useClassOptions, useProduct } from '../shared/api/products.ts'
 import type { BizTransaction } from '../shared/api/types.ts'
@@ -21,7 +22,8 @@ export function Transactions() {
   const [opened, setOpened] = useState<BizTransaction>()
   const [past, setPast] = usePast()
   const params = { product: slug }
-  const add = may('BizTransaction.Write') && (
+  const mayAdd = may(neededFor('/$product/transactions/new'))
+  const add = mayAdd && (
     <>
       <Button
         variant="default"
@@ -52,7 +54,7 @@ export function Transactions() {
         empty={
           <Empty title="No transaction yet">
             Deposits, redemptions and everything else that changes a holding stand here.{' '}
-            <ClassFirst>{may('BizTransaction.Write') && 'Enter the first one.'}</ClassFirst>
+            <ClassFirst>{mayAdd && 'Enter the first one.'}</ClassFirst>
           </Empty>
         }
       />
