@@ -896,6 +896,7 @@ create table import (
 CREATE INDEX import_content ON public.import USING btree (content_sha256, type);
 CREATE INDEX import_errors ON public.import USING btree (errors_sha256) WHERE (errors_sha256 IS NOT NULL);
 CREATE INDEX import_file ON public.import USING btree (file_sha256) WHERE (file_sha256 IS NOT NULL);
+CREATE INDEX import_of_api_key ON public.import USING btree (api_key_id);
 CREATE INDEX import_of_user ON public.import USING btree (user_id, import_id);
 CREATE INDEX import_open ON public.import USING btree (queued_date) WHERE (status = ANY (ARRAY['Queued'::text, 'Running'::text]));
 grant delete, insert, select, update on import to registry_service;
@@ -1370,6 +1371,7 @@ create table report (
 );
 CREATE INDEX report_begun ON public.report USING btree (user_id, started_date);
 CREATE INDEX report_file ON public.report USING btree (file_sha256) WHERE (file_sha256 IS NOT NULL);
+CREATE INDEX report_of_api_key ON public.report USING btree (api_key_id);
 CREATE INDEX report_open ON public.report USING btree (COALESCE(lease_date, created_date)) WHERE (report_status_id = ANY (ARRAY[1, 2]));
 CREATE INDEX report_product ON public.report USING btree (product_id, report_id);
 grant delete, insert, select, update on report to registry_service;

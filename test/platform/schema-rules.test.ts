@@ -44,6 +44,8 @@ const unbreakable = [
   'residual_payment_transaction',
   // Users are deactivated and keys ended, never deleted.
   'webhook_user',
+  'import_api_key',
+  'report_api_key',
   'webhook_api_key',
   // Counted up, and drawn from 256 bits.
   'session_number_unique',
