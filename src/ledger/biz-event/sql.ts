@@ -6,7 +6,7 @@ import type { Actor } from '../../platform/actor.ts'
 import { askedOfOthers, pageByOthers, type Relation } from '../../platform/sql/by-others.ts'
 import { conditions } from '../../platform/sql/filters.ts'
 import type { Fragment, Sql } from '../../platform/sql/handle.ts'
-import { onlyProduct, page, renderPage } from '../../platform/sql/paging.ts'
+import { ofOnly, onlyProduct, page, renderPage } from '../../platform/sql/paging.ts'
 import { columns, renderByProduct } from '../../platform/sql/render.ts'
 import { BizEvent, type EventQuery, eventAccountFilters, eventFilters } from './schema.ts'
 
@@ -46,7 +46,7 @@ export async function readEvents(handle: Sql, actor: Actor, query: EventQuery) {
   const only = asksFromAccount(query) ? await onlyProduct(handle, products) : undefined
   return renderPage(handle, query, {
     key: ['bizEventID'],
-    scope: only === undefined ? products : { ...products, within: products.isOf(only) },
+    scope: ofOnly(products, only),
     rows: (wanted, within) => {
       const quickly =
         only !== undefined && pageFromAccount(wanted, { ...stored, within, productID: only, query })

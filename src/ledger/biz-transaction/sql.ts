@@ -7,7 +7,7 @@ import { lookups } from '../../platform/lookup/lookups.ts'
 import { askedOfOthers, pageByOthers, type Relation } from '../../platform/sql/by-others.ts'
 import { conditions } from '../../platform/sql/filters.ts'
 import type { Fragment, Sql } from '../../platform/sql/handle.ts'
-import { onlyProduct, page, renderPage, type Wanted } from '../../platform/sql/paging.ts'
+import { ofOnly, onlyProduct, page, renderPage, type Wanted } from '../../platform/sql/paging.ts'
 import {
   arrayOf,
   jsonText,
@@ -175,10 +175,10 @@ export async function readTransactions(
   const products = ledgerScope(actor, query, 't.product_id')
   const created = KnownAt ? undefined : createdBetween(query)
   const isSince = !KnownAt && asksSince(query)
-  const isFromAccount = !KnownAt && asksFromAccount(query)
-  const isOfOne = isSince || isFromAccount || created
-  const only = isOfOne ? await onlyProduct(handle, products) : undefined
-  const scope = only === undefined ? products : { ...products, within: products.isOf(only) }
+  const isFromAccount = asksFromAccount(query)
+  const needsOne = isSince || isFromAccount || created
+  const only = needsOne ? await onlyProduct(handle, products) : undefined
+  const scope = ofOnly(products, only)
   const quickly = (wanted: Wanted, within: Fragment) => {
     const near = only === undefined ? sql`true` : within
     if (created) return pageCreatedBetween(created, { within, near }, wanted)

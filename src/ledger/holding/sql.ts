@@ -1,14 +1,20 @@
 import sql, { join, raw } from 'sql-template-tag'
 import { ledgerScope } from '../../catalogue/product/sql.ts'
 import { today } from '../../catalogue/product/today.ts'
-import { asksFromAccount, firstAccount, ofAccounts } from '../../parties/account/list-from.ts'
+import { accountOf, asksFromAccount, firstAccount } from '../../parties/account/list-from.ts'
 import { accountNames } from '../../parties/account/names.ts'
 import type { Actor } from '../../platform/actor.ts'
 import { lookups } from '../../platform/lookup/lookups.ts'
-import { askedOfOthers, pageByOthers, type Relation } from '../../platform/sql/by-others.ts'
+import {
+  askedOfOthers,
+  isNear,
+  isOfOne,
+  pageByOthers,
+  type Relation,
+} from '../../platform/sql/by-others.ts'
 import { conditions } from '../../platform/sql/filters.ts'
 import type { Fragment, Sql } from '../../platform/sql/handle.ts'
-import { onlyProduct, pageBy, renderPage, type Wanted } from '../../platform/sql/paging.ts'
+import { ofOnly, onlyProduct, pageBy, renderPage, type Wanted } from '../../platform/sql/paging.ts'
 import { jsonText, listed, ofFields, shownFields } from '../../platform/sql/render.ts'
 import { counts } from '../biz-transaction/kinds.ts'
 import { accountFilters, ownerFilters } from '../biz-transaction/schema.ts'
@@ -95,12 +101,12 @@ export async function readHoldings(handle: Sql, actor: Actor, query: HoldingQuer
   const only = asksFromAccount(query) ? await onlyProduct(handle, products) : undefined
   return renderPage(handle, query, {
     key: ['productID', 'accountID', 'investmentID'],
-    scope: only === undefined ? products : { ...products, within: products.isOf(only) },
+    scope: ofOnly(products, only),
     rows: (wanted, within) => {
       const own = conditions(holdingFilters, query)
       const rows = sql`${date ? positionsOrResiduals(date) : positionsToday()} and ${within}`
       const asked = join([own, ...askedOfOthers(relations, query)], ' and ')
-      const isFound = only !== undefined && !wanted.isWhole && !wanted.isPart
+      const isFound = only !== undefined && isNear(wanted)
       const fits = isFound ? fromAccount(query, only, wanted) : asked
       const whole = sql`${rows} and ${fits} ${pageBy(wanted, order, mostHoldings)}`
       return pageByOthers(wanted, {
@@ -136,7 +142,7 @@ export async function readHoldings(handle: Sql, actor: Actor, query: HoldingQuer
 
 /** Holdings are in the order of accounts: they begin with the first account that is asked for. */
 const fromAccount = (query: object, productID: number, wanted: Wanted) => sql`
-  ${ofAccounts(query, 'h')} and h.account_id ${raw(wanted.isDescending ? '<=' : '>=')}
+  ${isOfOne(accountOf('h'), query)} and h.account_id ${raw(wanted.isDescending ? '<=' : '>=')}
     ${firstAccount(query, productID, wanted)}`
 
 /**

@@ -1,4 +1,5 @@
-import sql, { empty, join, raw } from 'sql-template-tag'
+import sql, { empty, raw } from 'sql-template-tag'
+import { isNear, isOfOne, pageByOthers, type Relation } from '../../platform/sql/by-others.ts'
 import { firstInWindows } from '../../platform/sql/by-windows.ts'
 import { asksFor, conditions, type Filters, intFilter } from '../../platform/sql/filters.ts'
 import type { Fragment } from '../../platform/sql/handle.ts'
@@ -19,8 +20,15 @@ export function asksFromAccount(query: object): boolean {
 const ofEntity = (column: string): Filters => ({ BizEntityID: intFilter(column) })
 const ofAccount = (column: string): Filters => ({ AccountID: intFilter(column) })
 
-/** What a query asks of an account a; and the same as the block range index has it. */
-const askedOf = { ...ofAccount('a.account_id'), ...ofEntity('a.biz_entity_id') }
+/** What a query asks of the account a of rows under an alias. */
+export const accountOf = (alias: string): Relation => ({
+  filters: { ...ofAccount('a.account_id'), ...ofEntity('a.biz_entity_id') },
+  key: `${alias}.product_id, ${alias}.account_id`,
+  named: 'a.product_id, a.account_id',
+  from: 'account a',
+})
+
+/** The same as the block range index has it. */
 const roughlyAskedOf = { ...ofAccount('(a.account_id + 0)'), ...ofEntity('(a.biz_entity_id + 0)') }
 
 /** The first account of a product that is asked for, in the order of a list: none is before it. */
@@ -35,78 +43,45 @@ export const firstAccount = (query: object, productID: number, { isDescending }:
         count: 1,
       })})`
 
-/** Rows are looked at first, for each that is wanted; and accounts are begun with, at most. */
-const lookedAt = 10
-const few = 5_000
-/** So many rows to skip and to show are found so; a page further on is read up to. */
-const mostRows = 20_000n
-
 type List = { table: string; id: string; within: Fragment; productID: number; query: object }
 
 /**
- * A page of such a list, of rows t of a product: from the first rows where these fill it; else from
- * those of the accounts, where they are few; else by windows of ids.
+ * A page of such a list, of rows t of a product: from those of the accounts, where they are few;
+ * else by windows of ids.
  */
 export function pageFromAccount(wanted: Wanted, list: List): Fragment | undefined {
-  const { size, skip, isDescending, isWhole, isPart } = wanted
-  if (isWhole || isPart || skip + BigInt(size) > mostRows) return undefined
-  const { within, productID, query } = list
-  const count = Number(skip) + size
-  const from = `${list.table} t`
-  const [rows, id] = [raw(from), raw(list.id)]
-  const [order, after] = [sortedBy(wanted, list.id), behind(wanted, list.id)]
-  const isOfEntities = asksFor(ofEntity('a.biz_entity_id'), query)
-  const notBefore = (column: string) =>
-    isOfEntities ? notBeforeFirst(wanted, column) : raw('true')
-  const fits = sql`${notBefore('t.account_id')} and ${ofAccounts(query, 't')}`
+  if (!isNear(wanted)) return undefined
+  const { table, id: order, within, query } = list
+  const account = accountOf('t')
+  return pageByOthers(wanted, {
+    ...{ alias: 't', order, relations: [account], query, isFound: true },
+    rows: sql`select t.* from ${raw(table)} t where ${within}`,
+    own: sql`true`,
+    whole: pageInWindows(wanted, list, isOfOne(account, query)),
+  })
+}
+
+function pageInWindows(wanted: Wanted, list: List, fits: Fragment): Fragment {
+  const { table, id, within, productID, query } = list
+  const { size, isDescending } = wanted
+  const skip = Number(wanted.skip)
+  const ids = firstInWindows({
+    ...{ alias: 't', from: `${table} t`, id, within, fits, isDescending, count: skip + size },
+    roughly: roughly(wanted, query),
+    after: behind(wanted, id),
+  })
   return sql`
-    select t.* from ${rows}
-    where ${within} and ${id} = any(array(
-      with ${isOfEntities ? bound(query, productID, wanted) : empty} looked_at as materialized (
-        select ${id} as id from (
-          select * from ${rows} where ${within} ${after}
-          order by ${order} limit ${lookedAt * count}) t
-        where ${fits} limit ${count}),
-      others as materialized (
-        select a.account_id from account a
-        where a.product_id = ${productID} and ${conditions(askedOf, query)}
-          and (select count(*) from looked_at) < ${count} limit ${few + 1}),
-      found as materialized (
-        select (select count(*) from looked_at) = ${count} as is_page,
-          (select count(*) from others) <= ${few} as is_few)
-      select id from (
-        select id from looked_at where (select is_page from found)
-        union all
-        (select t.id from others o
-          cross join lateral (
-            select ${id} as id from ${rows}
-            where ${within} and t.account_id = o.account_id ${after} offset 0) t
-          where (select not is_page and is_few from found)
-          order by ${sortedBy(wanted, 't.id')} limit ${count})
-        union all
-        select w.id from (${firstInWindows({
-          ...{ alias: 't', from, id: list.id, within, fits, after, isDescending, count },
-          roughly: sql`${notBefore('(t.account_id + 0)')}
-            and ${conditions(ofAccount('(t.account_id + 0)'), query)}`,
-        })}) w
-        where (select not is_page and not is_few from found)) t
-      order by ${sortedBy(wanted, 't.id')} limit ${size} offset ${Number(skip)}))
-    order by ${id}`
+      select t.* from ${raw(table)} t
+      where ${within} and ${raw(id)} = any(array(
+        with bound as materialized (select ${firstAccount(query, productID, wanted)} as first)
+        select t.id from (${ids}) t
+        order by ${sortedBy(wanted, 't.id')} limit ${size} offset ${skip}))`
 }
 
-const bound = (query: object, productID: number, wanted: Wanted) => sql`
-      bound as materialized (select ${firstAccount(query, productID, wanted)} as first),`
-
-/** None is before the first account that is asked for: that takes less than to look at each. */
-const notBeforeFirst = ({ isDescending }: Wanted, column: string) =>
-  raw(`${column} ${isDescending ? '<=' : '>='} (select first from bound)`)
-
-/** Conditions on rows under an alias, one by one: of a join the planner would guess its size. */
-export function ofAccounts(query: object, alias: string): Fragment {
-  const asked = [conditions(ofAccount(`${alias}.account_id`), query)]
-  if (asksFor(ofEntity('a.biz_entity_id'), query))
-    asked.push(sql`coalesce((
-          select ${conditions(ofEntity('a.biz_entity_id'), query)} from account a
-          where a.account_id = ${raw(alias)}.account_id limit 1), false)`)
-  return join(asked, ' and ')
-}
+/** What the block range index of rows t can tell; of entities by the first of their accounts. */
+const roughly = ({ isDescending }: Wanted, query: object) => sql`
+        ${conditions(ofAccount('(t.account_id + 0)'), query)} and ${
+          asksFor(ofEntity('a.biz_entity_id'), query)
+            ? raw(`(t.account_id + 0) ${isDescending ? '<=' : '>='} (select first from bound)`)
+            : raw('true')
+        }`

@@ -52,6 +52,9 @@ const few = 5_000
 /** A page further on is read up to; and where the ledger is spread, each part as it is. */
 const mostRows = 20_000n
 
+export const isNear = ({ size, skip, isWhole, isPart }: Wanted) =>
+  !isWhole && !isPart && skip + BigInt(size) <= mostRows
+
 /**
  * A page by what others are like, or by a part of a text. How many rows that fits, nobody knows
  * before; PostgreSQL guesses, and where it is wrong looks through the whole ledger. So the first
@@ -60,10 +63,10 @@ const mostRows = 20_000n
  * both are not so.
  */
 export function pageByOthers(wanted: Wanted, list: List): Fragment {
-  const { size, skip, isWhole, isPart } = wanted
+  const { size, skip } = wanted
   const asked = list.relations.filter(({ filters }) => asksFor(filters, list.query))
   const others = othersOf(wanted, list, asked)
-  if (!others || isWhole || isPart || skip + BigInt(size) > mostRows) return list.whole
+  if (!others || !isNear(wanted)) return list.whole
   const count = Number(skip) + size
   const { rows, alias, own, query } = list
   const name = raw(alias)
@@ -130,7 +133,7 @@ const byPart = (
 })
 
 /** As a value for a row: PostgreSQL would make a join of a condition, and guess again. */
-const isOfOne = ({ filters, key, named, from }: Relation, query: object) => sql`
+export const isOfOne = ({ filters, key, named, from }: Relation, query: object) => sql`
   coalesce((select true from ${raw(from)}
     where (${raw(named)}) = (${raw(key)}) and ${conditions(filters, query)} limit 1), false)`
 

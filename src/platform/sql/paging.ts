@@ -67,6 +67,10 @@ export async function onlyProduct(handle: Sql, { products, only }: LedgerScope) 
   return found.length === 1 ? found[0]!.product_id : undefined
 }
 
+/** A scope of which it is known whether it has one product only. */
+export const ofOnly = (scope: LedgerScope, only: number | undefined): LedgerScope =>
+  only === undefined ? scope : { ...scope, within: scope.isOf(only) }
+
 type List = {
   /** The fields of the record that it is ordered by, and which together tell it from others. */
   key: readonly string[]
