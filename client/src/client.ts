@@ -84,7 +84,7 @@ function transportOf(options: ClientOptions) {
    * where the answer breaks off in its midst.
    */
   async function request(method: string, path: string, asked: Sent, take = whole): Promise<Got> {
-    const isKeyed = method === 'POST' || method === 'PUT'
+    const isKeyed = method !== 'GET'
     const sent = isKeyed ? { ...asked, idempotencyKey: asked.idempotencyKey ?? newKey() } : asked
     const attempt = async () => {
       const token = await session?.authorization()

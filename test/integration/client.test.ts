@@ -122,6 +122,19 @@ describe('The client', () => {
     }
   })
 
+  it('deletes once, though the answer was lost', async () => {
+    const way = await inBetween((count) => (count === 3 ? 'lose' : undefined))
+    try {
+      const registry = clientAt(way.url)
+      const [{ productID }] = (await registry.post('/Product', { name: 'Gone once' })) as [Product]
+      await registry.delete('/Product', { ProductID: productID })
+      const found = await service.admin.get(`/Product?ProductID=${productID}`)
+      assert.equal(found.recordCount, 0)
+    } finally {
+      way.close()
+    }
+  })
+
   it('renews its token when the registry does not take it any more', async () => {
     let refused = 0
     const way = await inBetween((_, path) => {

@@ -218,14 +218,34 @@ describe('A key', () => {
     assert.equal(left.length, 0)
   })
 
-  it('means nothing on DELETE and GET', async () => {
+  it('works for DELETE too, and means nothing on GET', async () => {
     const key = newKey()
     const [{ productID }] = (await service.admin.post('/Product', { name: 'Gone' })).data
     const path = `/Product?ProductID=${productID}`
     assert.equal((await service.admin.get(path, key)).recordCount, 1)
-    assert.equal((await service.admin.delete(path, key)).status, 200)
+    const first = await service.admin.delete(path, key)
+    assert.deepEqual([first.status, isReplay(first)], [200, false])
     assert.equal((await service.admin.get(path, key)).recordCount, 0)
-    refused(await service.admin.delete(path, key), 404)
+    const again = await other.admin.delete(path, key)
+    assert.deepEqual([again.status, isReplay(again), again.text], [200, true, first.text])
+    refused(await service.admin.delete(path, newKey()), 404)
+    const another = `/Product?ProductID=${productID + 1}`
+    refused(await service.admin.delete(another, key), 422, 'idempotency_key_reused')
+    const trail = `/Audit?Resource=Product&ResourceID=${productID}`
+    assert.equal((await service.admin.get(trail)).recordCount, 2)
+  })
+
+  it('of a DELETE that was refused is tried anew', async () => {
+    const key = newKey()
+    const [{ productID }] = (await service.admin.post('/Product', { name: 'In use' })).data
+    const [{ investmentID }] = (
+      await service.admin.post('/Investment', { productID, securityCode: 'USE', name: 'In use' })
+    ).data
+    const path = `/Product?ProductID=${productID}`
+    refused(await service.admin.delete(path, key), 409)
+    await service.admin.delete(`/Investment?InvestmentID=${investmentID}`)
+    const done = await service.admin.delete(path, key)
+    assert.deepEqual([done.status, isReplay(done)], [200, false])
   })
 
   it('of a refresh is that of its token, and replays the tokens, kept sealed', async () => {

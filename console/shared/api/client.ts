@@ -66,7 +66,8 @@ export const api = {
     call<T>('PUT', path, { body, intent, ...(tag && { headers: { 'If-Match': tag } }) }),
   /** One record with its tag. */
   tagged: <T>(path: string, params: Params) => answered<T>('GET', path, { params }),
-  delete: (path: string, params: Params) => call<unknown>('DELETE', path, { params }),
+  delete: (path: string, params: Params, intent?: string) =>
+    call<unknown>('DELETE', path, { params, intent }),
   /** A file's own bytes. */
   file: async (path: string, params: Params, headers?: Record<string, string>) => {
     const { body, headers: got } = await client.download(path, queryOf(params), {

@@ -105,9 +105,11 @@ type DeleteOptions = { onDone: () => void; onKept?: () => void }
 
 export function useDelete(path: string, { onDone, onKept }: DeleteOptions) {
   const client = useQueryClient()
+  const { intentFor, fulfilled } = useIntent()
   return useMutation<Envelope<unknown>, Error, Record<string, string | number>>({
-    mutationFn: (params) => api.delete(path, params),
+    mutationFn: (params) => api.delete(path, params, intentFor(JSON.stringify(params))),
     onSuccess: async ({ data }) => {
+      fulfilled()
       await client.invalidateQueries()
       if (!isWaiting(data)) return onDone()
       tellDone(waits)

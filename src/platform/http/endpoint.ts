@@ -176,8 +176,7 @@ export const isWrite = (endpoint: Endpoint): endpoint is WriteEndpoint =>
   ['write', 'shared', 'upload'].includes(endpoint.kind)
 
 /** Whether an Idempotency-Key has an effect on it. */
-export const isReplayed = (endpoint: WriteEndpoint) =>
-  !endpoint.neverReplayed && !endpoint.operation.startsWith('DELETE')
+export const isReplayed = (endpoint: WriteEndpoint) => !endpoint.neverReplayed
 
 /** An operation is a method and a path; its type says so. */
 const partsOf = ({ operation }: Endpoint) => operation.split(' ') as [Method, string]

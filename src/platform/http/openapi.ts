@@ -87,9 +87,10 @@ const webhookOf = ({ name: _name, headers, tag, body, ...words }: Webhook, show:
 const license = { name: 'Apache-2.0', identifier: 'Apache-2.0' }
 const about = `An investor and unit registry. Every answer is the envelope
 \`{ result, message, recordCount, data }\`; a failure has \`result: false\` and \`errors\` beside
-it. Paths, parameter names, filter operators and field names match in any letter case. Every POST
-and PUT that writes, but for \`POST /User/Login\`, takes an optional \`Idempotency-Key\` header, so
-that it can be sent again safely: what was done is not done twice, what was refused is tried anew.`
+it. Paths, parameter names, filter operators and field names match in any letter case. Every POST,
+PUT and DELETE that writes, but for \`POST /User/Login\`, takes an optional \`Idempotency-Key\`
+header, so that it can be sent again safely: what was done is not done twice, what was refused is
+tried anew.`
 
 type Around = { show: Show; maxPageSize: number; isConditional: boolean }
 
