@@ -53,7 +53,7 @@ export async function startWorker(options: WorkerOptions): Promise<() => Promise
   }
   const mailer = openMailer(config)
   const { transaction } = database
-  const deliverer = { transaction, files, mailer, from: config.smtpFrom }
+  const deliverer = { transaction, files, actorOf, mailer, from: config.smtpFrom }
   const accountsAtOnce = Math.max(1, Math.min(mostAccountsAtOnce, config.stageInline))
   const stageWork = { database, accountsAtOnce }
   const reports = {

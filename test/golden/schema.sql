@@ -1364,14 +1364,18 @@ create table report (
   completed_date timestamp with time zone,
   known_at timestamp with time zone,
   api_key_id integer,
+  sender_user_id integer,
+  sender_api_key_id integer,
   constraint report_pkey PRIMARY KEY (report_id),
   constraint product_has_reports FOREIGN KEY (product_id) REFERENCES product(product_id),
   constraint report_api_key FOREIGN KEY (api_key_id) REFERENCES api_key(api_key_id),
+  constraint report_sender_api_key FOREIGN KEY (sender_api_key_id) REFERENCES api_key(api_key_id),
   constraint report_stored_file FOREIGN KEY (file_sha256) REFERENCES stored_file(sha256)
 );
 CREATE INDEX report_begun ON public.report USING btree (user_id, started_date);
 CREATE INDEX report_file ON public.report USING btree (file_sha256) WHERE (file_sha256 IS NOT NULL);
 CREATE INDEX report_of_api_key ON public.report USING btree (api_key_id);
+CREATE INDEX report_of_sender_api_key ON public.report USING btree (sender_api_key_id);
 CREATE INDEX report_open ON public.report USING btree (COALESCE(lease_date, created_date)) WHERE (report_status_id = ANY (ARRAY[1, 2]));
 CREATE INDEX report_product ON public.report USING btree (product_id, report_id);
 grant delete, insert, select, update on report to registry_service;
@@ -1399,6 +1403,7 @@ create table report_statement (
 );
 CREATE INDEX report_statement_due ON public.report_statement USING btree (report_id, file_offset) WHERE ((state)::text = ANY ((ARRAY['Queued'::character varying, 'Sending'::character varying])::text[]));
 CREATE INDEX report_statement_failed ON public.report_statement USING btree (report_id) WHERE ((state)::text = 'Failed'::text);
+CREATE INDEX report_statement_taken_back ON public.report_statement USING btree (report_id) WHERE (((state)::text = 'Made'::text) AND (reason IS NOT NULL));
 grant delete, insert, select, update on report_statement to registry_service;
 
 create table residual_payment (

@@ -46,6 +46,7 @@ const unbreakable = [
   'webhook_user',
   'import_api_key',
   'report_api_key',
+  'report_sender_api_key',
   'webhook_api_key',
   // Counted up, and drawn from 256 bits.
   'session_number_unique',

@@ -2,8 +2,10 @@ import assert from 'node:assert/strict'
 import type { AddressInfo } from 'node:net'
 import { after, before, describe, it } from 'node:test'
 import { SMTPServer } from 'smtp-server'
+import type { Client, Reply } from '../support/client.ts'
 import { rowsOf } from '../support/database.ts'
 import { newProduct, only } from '../support/ledger.ts'
+import { newKey } from '../support/personas.ts'
 import { temporaryFolder, until } from '../support/process.ts'
 import { refused } from '../support/refused.ts'
 import { ended, order, workFor } from '../support/reports.ts'
@@ -42,13 +44,16 @@ const server = new SMTPServer({
   },
 })
 
+type Me = { userID: number; username: string; apiKeyID: number }
+
+let env: Record<string, string>
 let service: Service
 let stopWorker: () => Promise<void>
 let fund: TaxingFund
 before(async () => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.server.address() as AddressInfo
-  const env = {
+  env = {
     REGISTRY_DATA_DIR: temporaryFolder(),
     REGISTRY_SMTP_URL: `smtp://127.0.0.1:${port}`,
   }
@@ -167,6 +172,56 @@ describe('POST /Report/Send', () => {
       'ben@example.com',
       'bounce@example.com',
     ])
+  })
+
+  it('ends with the rights of who ordered it; what is left is sent by somebody else', async () => {
+    const { productID } = fund
+    const reads = ['BizTransaction', 'BizEntity', 'Address', 'Communication', 'PaymentDetail']
+    const less = reads.map((one) => `${one}.Read`)
+    const rights = { permissions: ['Report.Write', ...less], productIDs: [productID] }
+    const reportID = await statements()
+    const losing = async (client: Client, lose: (me: Me) => Promise<Reply>) => {
+      const { data: me } = await client.get('/User/Me')
+      await stopWorker()
+      const told = await client.post('/Report/Send', { reportID })
+      const lost = await lose(me)
+      stopWorker = await workFor(service, env)
+      assert.deepEqual([told.status, lost.status], [200, 200], told.text + lost.text)
+      const rows = await settled(reportID)
+      const letters = rows.filter(({ reason }) => reason !== null)
+      assert.deepEqual(
+        letters.map(({ name, state }) => [name, state]),
+        ['ann', 'bounce', 'ben'].map((name) => [`${name}@example.com`, 'Made']),
+      )
+      assert.match(letters[0]!.reason!, /may not do so any more; send it anew/)
+    }
+    const put = (to: object) => (me: Me) =>
+      service.admin.put('/User', { userID: me.userID, username: me.username, ...to })
+    const endKey = (me: Me) => service.admin.delete(`/ApiKey?ApiKeyID=${me.apiKeyID}`)
+    const { productID: elsewhere } = await newProduct(service)
+    inbox.length = 0
+    await losing(await newKey(service.admin, rights), endKey)
+    await losing(await service.userWith(rights), put({ isActive: false }))
+    await losing(await service.userWith(rights), put({ permissions: less }))
+    await losing(await service.userWith(rights), put({ productIDs: [elsewhere] }))
+    assert.equal(inbox.length, 0)
+    const { data } = await service.admin.get('/Report?FailedDeliveries=true')
+    assert.deepEqual(
+      data.map((one: { reportID: number }) => one.reportID),
+      [reportID],
+    )
+    assert.equal((await send(reportID)).data.queued, 3)
+    const rows = await settled(reportID)
+    assert.equal(rows.filter(({ state }) => state === 'Sent').length, 3)
+    assert.equal(inbox.length, 3)
+  })
+
+  it('names the holders only to who may read the statements', async () => {
+    const reportID = await statements()
+    const clerk = await service.userWith({ permissions: ['Report.Read'] })
+    const told = await clerk.get(`/Report/Delivery?ReportID=${reportID}`)
+    refused(told, 403, 'permission_missing')
+    assert.doesNotMatch(told.text, /example\.com/)
   })
 
   it('does not send again what a process that died may have sent', async () => {

@@ -4,6 +4,7 @@ import type { Files, Transaction } from '../../platform/files/files.ts'
 import type { Tx } from '../../platform/sql/handle.ts'
 import { forwardReader } from './forward-reader.ts'
 import { kinds } from './kinds.ts'
+import { type ActorOf, isAuthorised } from './rights.ts'
 import { type MailSettings, queueSending } from './send.ts'
 
 /** What sends mail: one connection to the server, kept between letters. */
@@ -16,11 +17,21 @@ export const openMailer = ({ smtpUrl }: MailSettings) =>
 export type Deliverer = {
   transaction: Transaction
   files: Files
+  actorOf: ActorOf
   mailer: Mailer
   from: string | undefined
 }
 
-type Report = { typeID: number; sha256: string; issuer: string; issuerEmail: string | null }
+type Report = {
+  typeID: number
+  productID: number
+  sha256: string
+  issuer: string
+  issuerEmail: string | null
+  /** Who had it sent, and with which API key; nobody of before that was remembered. */
+  userID: number | null
+  apiKeyID: number | null
+}
 type Letter = {
   accountID: number
   name: string
@@ -41,6 +52,7 @@ const putOffFor = [1, 5, 15, 60]
 /**
  * Sends what is queued of a report. A letter is marked before it is handed to the server, and
  * after: one that was marked and whose sender died may have gone out, and is not sent again.
+ * Before each batch it is asked whether who had them sent still may.
  */
 export async function sendStatements(deliverer: Deliverer, reportID: number, signal: AbortSignal) {
   const { transaction, files, mailer } = deliverer
@@ -50,7 +62,7 @@ export async function sendStatements(deliverer: Deliverer, reportID: number, sig
   let untried: Letter[] = []
   try {
     for (;;) {
-      const letters = signal.aborted ? [] : await transaction((tx) => claim(tx, reportID))
+      const letters = signal.aborted ? [] : await nextLetters(deliverer, reportID)
       if (letters.length === 0) break
       untried = [...letters]
       for (const letter of letters) {
@@ -70,12 +82,38 @@ export async function sendStatements(deliverer: Deliverer, reportID: number, sig
 
 async function readReport(tx: Tx, reportID: number): Promise<Report | undefined> {
   const [report] = await tx.query<Report>(sql`
-    select r.report_type_id as "typeID", r.file_sha256 as sha256,
-      coalesce(p.issuer ->> 'name', p.name) as issuer, p.issuer ->> 'email' as "issuerEmail"
+    select r.report_type_id as "typeID", r.product_id as "productID", r.file_sha256 as sha256,
+      coalesce(p.issuer ->> 'name', p.name) as issuer, p.issuer ->> 'email' as "issuerEmail",
+      r.sender_user_id as "userID", r.sender_api_key_id as "apiKeyID"
     from report r join product p on p.product_id = r.product_id
     where r.report_id = ${reportID} and r.file_sha256 is not null`)
   return report
 }
+
+/** None, once who had them sent may not any more: then those that are left are taken back. */
+async function nextLetters({ transaction, actorOf }: Deliverer, reportID: number) {
+  const report = await transaction((tx) => readReport(tx, reportID))
+  if (!report) return []
+  const { userID } = report
+  if (userID === null || (await isAuthorised(actorOf, { ...report, userID })))
+    return transaction((tx) => claim(tx, reportID))
+  await transaction((tx) => takeBack(tx, reportID, report))
+  return []
+}
+
+/**
+ * As if they had never been sent: somebody else may. Not where somebody else has just done so, who
+ * holds the report's row while they do; their own job sends them.
+ */
+const takeBack = (tx: Tx, reportID: number, { userID, apiKeyID }: Report) =>
+  tx.query(sql`
+    with mine as materialized (
+      select r.report_id from report r
+      where r.report_id = ${reportID} and r.sender_user_id = ${userID}
+        and r.sender_api_key_id is not distinct from ${apiKeyID} for update)
+    update report_statement s set state = 'Made', attempts = 0, put_off_until = null,
+      state_date = now(), reason = 'Who had it sent may not do so any more; send it anew.'
+    from mine where s.report_id = mine.report_id and s.state = 'Queued'`)
 
 const claim = async (tx: Tx, reportID: number): Promise<Letter[]> => {
   const letters = await tx.query<Letter>(sql`

@@ -1,5 +1,4 @@
 import sql, { raw } from 'sql-template-tag'
-import type { Actor } from '../../platform/actor.ts'
 import type { EventType } from '../../platform/event-types.ts'
 import type { Files, Transaction } from '../../platform/files/files.ts'
 import { lookups } from '../../platform/lookup/lookups.ts'
@@ -13,7 +12,8 @@ import { statementKinds } from '../statement/kinds.ts'
 import { makePdf, makeZip } from '../statement/make.ts'
 import { queueReport } from './create.ts'
 import { writers } from './format.ts'
-import { checkMayRead, kinds } from './kinds.ts'
+import { kinds } from './kinds.ts'
+import { type ActorOf, authorise } from './rights.ts'
 import type { TableFormat } from './schema.ts'
 import { forgetStatements, keepStatements } from './send.ts'
 import { type Row, rowsOf, type Table, tableOf } from './table.ts'
@@ -33,8 +33,7 @@ export type Makers = {
   files: Files
   /** Wakes those who wait for events. */
   ring: () => void
-  /** Whoever ordered a report, as they are now: a user, or one of their API keys. */
-  actorOf: (who: Pick<Order, 'userID' | 'apiKeyID'>) => Promise<Actor | undefined>
+  actorOf: ActorOf
   onFault: (reportID: number, error: unknown) => void
 }
 
@@ -87,7 +86,7 @@ type Progress = { percent: number; rows: number }
 
 async function make(makers: Makers, order: Order, progress: Progress, signal: AbortSignal) {
   if (order.attempts > mostAttempts) throw gaveUp()
-  await authorise(makers, order)
+  await authorise(makers.actorOf, order)
   const file = await makers.files.make((path) =>
     makers.snapshot(async (present) => {
       const { snapshot, moment } = await inItsTime(await inItsPlace(present, order), order)
@@ -169,18 +168,6 @@ async function inItsTime(present: Snapshot, { productID, date, knownAt, typeID }
   const isPast = knownAt !== null || (namedAt !== undefined && namedAt !== moment)
   if (!isPast) return { snapshot: present, moment }
   return { snapshot: await lookBack(present, { knownAt: knownAt ?? undefined, namedAt }), moment }
-}
-
-/** The rights of whoever ordered it may have changed since. */
-async function authorise({ actorOf }: Makers, order: Order) {
-  const { typeID, productID } = order
-  const actor = await actorOf(order)
-  const isSeen = actor?.productIDs === null || actor?.productIDs.includes(productID)
-  if (!actor || !isSeen || !actor.permissions.has('Report.Write'))
-    throw new Refusal(403, [
-      { code: 'scope', message: 'Who ordered the report may not have it any more.' },
-    ])
-  checkMayRead(actor, typeID)
 }
 
 async function* counted(

@@ -95,7 +95,9 @@ export const ReportQuery = Type.Object({
   ReportTypeID: optional(lookupID('ReportType')),
   ReportStatusID: optional(lookupID('ReportStatus')),
   FailedDeliveries: optional(
-    Type.Boolean({ description: 'Whether a statement of it was sent and did not get there.' }),
+    Type.Boolean({
+      description: 'Whether a statement of it was to be sent and did not get there.',
+    }),
   ),
   ...paging,
 })
@@ -148,7 +150,7 @@ export const Delivery = shown('StatementDelivery', {
   email: Type.String(),
   alsoPrint: Type.Boolean({ description: 'The holder wants paper beside the e-mail.' }),
   state: DeliveryState,
-  reason: Type.String({ description: 'Why it failed.' }),
+  reason: Type.String({ description: 'Why it failed, or was taken back.' }),
   stateDate: DateTime,
 })
 export const DeliveryQuery = Type.Object({

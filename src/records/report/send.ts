@@ -58,6 +58,9 @@ export async function sendReport(
     from moved group by state`)
   if (states.length === 0)
     throw conflict('already_sent', 'All of it was sent already; send again: true to repeat it.')
+  await tx.query(sql`
+    update report set sender_user_id = ${actor.userID}, sender_api_key_id = ${actor.apiKeyID}
+    where report_id = ${reportID}`)
   await queueSending(tx, reportID)
   const countOf = (state: string) => states.find((one) => one.state === state)?.count ?? 0
   const counts = {
@@ -75,12 +78,16 @@ export const queueSending = (tx: Tx, reportID: number) =>
 
 const deliveryColumns = columns(Delivery, 's')
 
-export const readDeliveries = (handle: Sql, actor: Actor, query: DeliveryQuery) => {
+/** They name the holders, as the statements do: for who may read those. */
+export async function readDeliveries(handle: Sql, actor: Actor, query: DeliveryQuery) {
   const { ReportID, State, AlsoPrint } = query
+  const seen = sql`select r.report_type_id as "typeID" from report r
+    where r.report_id = ${ReportID} and ${inScope(actor, 'r.product_id')}`
+  const [report] = await handle.query<{ typeID: number }>(seen)
+  if (report) checkMayRead(actor, report.typeID)
   const asked = [
     sql`s.report_id = ${ReportID}`,
-    sql`exists (select 1 from report r where r.report_id = s.report_id
-      and ${inScope(actor, 'r.product_id')})`,
+    sql`exists (${seen})`,
     ...(State ? [sql`s.state = ${State}`] : []),
     ...(AlsoPrint === undefined ? [] : [sql`s.also_print = ${AlsoPrint}`]),
   ]

@@ -30,9 +30,11 @@ const selectReport = (where: Fragment) => sql`
 export const renderReport = async (handle: Sql, id: number): Promise<Answer> =>
   (await renderOne(handle, selectReport(sql`r.report_id = ${id}`)))!
 
-/** The state stands there as a text, so that the index of failed statements serves it. */
-const failed = sql`exists (select 1 from report_statement s
-  where s.report_id = r.report_id and s.state = 'Failed')`
+/** The states stand there as texts, so that the indexes of such statements serve them. */
+const failed = sql`(exists (select 1 from report_statement s
+    where s.report_id = r.report_id and s.state = 'Failed')
+  or exists (select 1 from report_statement s
+    where s.report_id = r.report_id and s.state = 'Made' and s.reason is not null))`
 
 export function readReports(handle: Sql, actor: Actor, query: ReportQuery) {
   const { ReportID, ReportTypeID, ReportStatusID, FailedDeliveries } = query
