@@ -28,6 +28,13 @@ export const forbidden = refusal(403)
 export const notFound = refusal(404)
 export const conflict = refusal(409)
 
+/** In the words that every operation has for it. */
+export const permissionMissing = (permission: string) =>
+  forbidden('permission_missing', `This needs the permission ${permission}.`)
+/** Beside the one that lets the caller in. */
+export const permissionMissingToo = (permission: string) =>
+  forbidden('permission_missing', `This needs the permission ${permission}, too.`)
+
 /** Throws when there is anything to refuse: all problems at once, never the first only. */
 export function refuseAll(status: number, problems: Problem[]): void {
   if (problems.length > 0) throw new Refusal(status, problems)

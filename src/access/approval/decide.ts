@@ -6,7 +6,13 @@ import type { Request, WriteEndpoint } from '../../platform/http/endpoint.ts'
 import type { Condition } from '../../platform/http/etag.ts'
 import { eventOf } from '../../platform/http/handlers.ts'
 import { canWait, permissionOf } from '../../platform/http/waiting.ts'
-import { conflict, forbidden, notFound, Refusal } from '../../platform/refusal.ts'
+import {
+  conflict,
+  forbidden,
+  notFound,
+  permissionMissing,
+  Refusal,
+} from '../../platform/refusal.ts'
 import { itemPath } from '../../platform/shape/path.ts'
 import type { Database, Sql, Tx } from '../../platform/sql/handle.ts'
 import { nothingLeft } from '../../platform/sql/render.ts'
@@ -86,8 +92,7 @@ function refuseDecider(desk: ApprovalDesk, actor: Actor, waiting: Waiting): Writ
   if (!endpoint || !canWait(endpoint))
     throw conflict('unknown_operation', `${waiting.operation} is not known any more.`)
   const needed = permissionOf(endpoint)
-  if (!actor.permissions.has(needed))
-    throw forbidden('permission_missing', `This needs the permission ${needed}.`)
+  if (!actor.permissions.has(needed)) throw permissionMissing(needed)
   if (waiting.userID === actor.userID)
     throw forbidden('own_request', 'Nobody approves what they asked for themselves.')
   return endpoint

@@ -1,6 +1,6 @@
 import type { Actor } from '../../platform/actor.ts'
 import { permissionsOf } from '../../platform/permission.ts'
-import { forbidden } from '../../platform/refusal.ts'
+import { forbidden, permissionMissing } from '../../platform/refusal.ts'
 import type { LockedUser } from './sql.ts'
 
 /** Nobody takes over, by a new password or a change, a user who has more. */
@@ -15,6 +15,5 @@ export const beyondOwn = (actor: Actor, rights: Parameters<typeof permissionsOf>
 
 /** Those of others are for who may manage users. */
 export function requireUserWrite({ permissions }: Actor) {
-  if (!permissions.has('User.Write'))
-    throw forbidden('permission_missing', 'This needs the permission User.Write.')
+  if (!permissions.has('User.Write')) throw permissionMissing('User.Write')
 }

@@ -1,5 +1,5 @@
 import type { Actor } from '../../platform/actor.ts'
-import { forbidden, tryLater } from '../../platform/refusal.ts'
+import { permissionMissing, tryLater } from '../../platform/refusal.ts'
 import type { Bell } from '../../platform/sql/bell.ts'
 import type { Sql } from '../../platform/sql/handle.ts'
 import type { Answer } from '../../platform/sql/render.ts'
@@ -44,7 +44,7 @@ export function followerOf(bell: Bell, stopping: AbortSignal, present: Present):
 
 function mayHear(actor: Actor): Actor {
   if (actor.permissions.has('Event.Read')) return actor
-  throw forbidden('permission_missing', 'This needs the permission Event.Read.')
+  throw permissionMissing('Event.Read')
 }
 
 type Asked = Parameters<typeof readAfter>[1]

@@ -3,7 +3,7 @@ import { refuseAround } from '../../access/approval/elsewhere.ts'
 import { identifyProduct } from '../../catalogue/product/sql.ts'
 import type { Actor } from '../../platform/actor.ts'
 import type { KeptFile } from '../../platform/http/upload.ts'
-import { conflict, forbidden, invalid } from '../../platform/refusal.ts'
+import { conflict, invalid, permissionMissingToo } from '../../platform/refusal.ts'
 import { raise } from '../../platform/sql/event.ts'
 import type { Tx } from '../../platform/sql/handle.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
@@ -15,8 +15,7 @@ import { productOf, renderImport } from './sql.ts'
 /** Whoever imports may do each row by itself. */
 export function refuseUnpermitted({ permissions }: Actor, { type }: Pick<ImportInput, 'type'>) {
   const { needs } = kinds[type]
-  if (!permissions.has(needs))
-    throw forbidden('permission_missing', `This needs the permission ${needs}, too.`)
+  if (!permissions.has(needs)) throw permissionMissingToo(needs)
 }
 
 type File = { sha256: string; storedAs: string; size: number; fileName: string }

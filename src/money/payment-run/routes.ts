@@ -11,7 +11,7 @@ import {
   reading,
   writing,
 } from '../../platform/http/endpoint.ts'
-import { conflict, forbidden, notFound } from '../../platform/refusal.ts'
+import { conflict, notFound, permissionMissing } from '../../platform/refusal.ts'
 import { Id, optional } from '../../platform/shape/fields.ts'
 import type { Database } from '../../platform/sql/handle.ts'
 import { recordDownload } from '../../platform/sql/unit-of-work.ts'
@@ -159,8 +159,7 @@ async function downloadFile(
   actor: Actor,
   { PaymentRunID: id, FileNumber: number = 1 }: Static<typeof FileQuery>,
 ): Promise<Download> {
-  if (!actor.permissions.has('PaymentDetail.Read'))
-    throw forbidden('permission_missing', 'This needs the permission PaymentDetail.Read.')
+  if (!actor.permissions.has('PaymentDetail.Read')) throw permissionMissing('PaymentDetail.Read')
   const run = await findRun(database, actor, id)
   if (run.state === 'Draft')
     throw conflict('wrong_state', 'The payment run is a draft; its files are made by Approve.')

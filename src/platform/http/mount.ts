@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyInstance, FastifyRequest, onRequestHookHandler } from 'fastify'
 import type { Actor } from '../actor.ts'
-import { forbidden, invalid } from '../refusal.ts'
+import { forbidden, invalid, permissionMissing } from '../refusal.ts'
 import { limitsOf, shortBody } from './bodies.ts'
 import { type Endpoint, methodOf, pathOf } from './endpoint.ts'
 import { taggingsOf } from './etag.ts'
@@ -100,7 +100,7 @@ function refusalFor(request: FastifyRequest, actor: Actor, endpoint: Endpoint) {
   if (actor.apiKeyID !== undefined && peopleOnly) return personNeeded()
   return access === 'signed-in' || actor.permissions.has(access)
     ? undefined
-    : forbidden('permission_missing', `This needs the permission ${access}.`)
+    : permissionMissing(access)
 }
 
 const factorMissing = () =>

@@ -8,7 +8,7 @@ import {
 } from '../../parties/investor/identities.ts'
 import { visibleEntity, visibleOrganisation } from '../../parties/investor/scope.ts'
 import { type Actor, inScope } from '../../platform/actor.ts'
-import { forbidden, invalid, unauthenticated } from '../../platform/refusal.ts'
+import { invalid, permissionMissing, unauthenticated } from '../../platform/refusal.ts'
 import type { Fragment, Sql, Tx } from '../../platform/sql/handle.ts'
 import { identified, namesAny, noSuch, type Reference } from '../../platform/sql/identify.ts'
 import { documentParameter, documentReference } from './schema.ts'
@@ -88,7 +88,7 @@ export async function findReadable(handle: Sql, actor: Actor | null, query: obje
   if (document) return document
   if (reader) throw noSuch(documentParameter, query)
   throw actor
-    ? forbidden('permission_missing', 'This needs the permission Document.Read.')
+    ? permissionMissing('Document.Read')
     : unauthenticated(
         'unauthenticated',
         'There is no such public document; sign in to read others.',
