@@ -13,6 +13,7 @@ import {
   startRegistry,
   startWorker,
   temporaryFolder,
+  until,
 } from '../support/process.ts'
 import { fieldsOf, refused } from '../support/refused.ts'
 import { type Service, startService, withService } from '../support/service.ts'
@@ -188,6 +189,51 @@ describe('The encryption key', () => {
     )
     const old = startProgram({ ...database, ...env(1) })
     assert.equal(await old.exited, 1)
+  })
+
+  it('is one for all nodes of an empty register, also of those that start at once', async () => {
+    const connection = await freshDatabase()
+    const node = (fill: number) => ({
+      ...env(fill),
+      DATABASE_URL: urlOf(connection),
+      REGISTRY_DATA_DIR: temporaryFolder(),
+    })
+    const other = /another node runs .* with the encryption key .*Give every node the same/s
+    const fills = [1, 2]
+    const both = fills.map((fill) => startProgram(node(fill)))
+    const ended = await Promise.race(
+      both.map((program, index) => program.exited.then((code) => ({ code, index }))),
+    )
+    assert.equal(ended.code, 1, both[ended.index]!.output())
+    assert.match(both[ended.index]!.errors(), other)
+    const up = both[1 - ended.index]!
+    await until('the other to listen', () => /^ {2}API/m.test(up.output()))
+    // That it lost its connection, and took another, changes nothing.
+    await rowsOf(
+      connection,
+      `select pg_terminate_backend(pid) from pg_stat_activity
+       where datname = current_database() and application_name = 'registry-bell'`,
+    )
+    await until('it to hold its key again', async () => {
+      const [row] = await rowsOf(
+        connection,
+        `select count(*)::int as count from pg_locks join pg_stat_activity using (pid)
+         where datname = current_database() and locktype = 'advisory'
+           and application_name = 'registry-bell'`,
+      )
+      return row!.count > 0
+    })
+    for (const begin of [startProgram, startWorker]) {
+      const wrong = begin(node(fills[ended.index]!))
+      assert.equal(await wrong.exited, 1)
+      assert.match(wrong.errors(), other)
+    }
+    up.kill('SIGTERM')
+    assert.equal(await up.exited, 0)
+    // Nothing is sealed yet, and nobody is there any more: the key may still be changed.
+    const changed = await startRegistry(node(3))
+    changed.kill('SIGTERM')
+    assert.equal(await changed.exited, 0)
   })
 
   it('in the key file is replaced by the command, which keeps the old one', async () => {

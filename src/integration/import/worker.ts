@@ -27,12 +27,12 @@ const mostWhole = 2
 export async function importersOf(
   config: Config,
   database: Database,
-  ring: () => void,
+  bell: Database['bell'],
   log: Log,
 ): Promise<Importers> {
   const { options } = await openFiles(config, database.transaction)
   const vault = vaultOf(readEncryptionKeys(config))
-  await agreeOnKeys(database, vault, [personTable, organisationTable])
+  await agreeOnKeys({ ...database, bell }, vault, [personTable, organisationTable])
   return {
     transaction: database.transaction,
     stream: database.stream,
@@ -40,7 +40,7 @@ export async function importersOf(
     files: importFiles(config, options),
     draftFolder: options.draftFolder,
     vault,
-    ring,
+    ring: bell.ring,
     actorOf: (who) => readAbsentCaller(database, who),
     onFault: (importID, error) =>
       log.error({ importID, err: errorForLog(error) }, 'an import failed'),
@@ -59,7 +59,7 @@ type ImportWorker = {
 export async function startImports({ config, connection, bell, log }: ImportWorker) {
   const own = { ...config, databaseConnections: importConnections }
   const database = connect(own, connection, log)
-  const importers = await importersOf(config, database, bell.ring, log)
+  const importers = await importersOf(config, database, bell, log)
   const running = new Map<Order, Promise<void>>()
   const stopping = new AbortController()
   const trouble = (error: unknown) => {

@@ -59,7 +59,7 @@ const readInput = bodyReader(ImportInput)
 
 /** Orders the import like any caller, and does it here and now, where its end can be waited for. */
 async function perform(config: Config, database: Database, path: string, options: Options) {
-  const works = await importersOf(config, database, database.bell.ring, log)
+  const works = await importersOf(config, database, database.bell, log)
   const order = await take(database, works, path, options)
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.once(signal, () => void cancel(database, order).catch(() => {}))

@@ -1,21 +1,39 @@
 import sql, { join, raw } from 'sql-template-tag'
+import { lockOf } from '../../platform/sql/bell.ts'
 import type { Database, Sql, Tx } from '../../platform/sql/handle.ts'
 import type { Table } from '../../platform/sql/rows.ts'
 import { sealedColumns, type Vault } from './vault.ts'
 
 /**
  * Stops a start with the wrong encryption key: the numbers it could not open are there, and those
- * it would seal the other nodes could not open. Every key that seals anything is known by its id.
+ * it would seal the other nodes could not open. Every key that seals anything is known by its id,
+ * and held by the nodes that seal with it: nothing may be sealed yet.
  */
-export async function agreeOnKeys(database: Database, vault: Vault, tables: readonly Table[]) {
-  await database.transaction(async (tx) => {
+export async function agreeOnKeys(
+  { transaction, bell }: Pick<Database, 'transaction' | 'bell'>,
+  vault: Vault,
+  tables: readonly Table[],
+) {
+  await bell.hold(nameOf(vault.keyID)) // before we look: of two starts at once one sees the other
+  await transaction(async (tx) => {
     const known = await knownKeys(tx)
     const missing = known.filter((id) => !vault.keyIDs.has(id))
     if (missing.length > 0 && (await anySealedWith(tx, tables, missing)))
       throw wrongKey(missing, vault)
+    for (const id of missing) if (await isHeld(tx, nameOf(id))) throw keyOfAnother(id, vault)
     await forgetKeys(tx, missing)
     await learnKey(tx, vault.keyID)
   })
+}
+
+const nameOf = (keyID: string) => `encryption key ${keyID}`
+
+/** Whether some node holds a name; nobody begins to while the transaction goes on. */
+async function isHeld(tx: Tx, name: string): Promise<boolean> {
+  const [row] = await tx.query<{ isFree: boolean }>(
+    sql`select pg_try_advisory_xact_lock(${lockOf(name)}) as "isFree"`,
+  )
+  return !row?.isFree
 }
 
 /** The ids of all keys that values may be sealed with; locked, so that starts take turns. */
@@ -68,4 +86,12 @@ const wrongKey = (missing: readonly string[], { keyID }: Vault) =>
       `and this start has ${keyID}. Start with that key (REGISTRY_ENCRYPTION_KEY, or the file ` +
       'keys/encryption-key in the data folder); to change keys, give the old one in ' +
       'REGISTRY_PREVIOUS_ENCRYPTION_KEYS and run the command rotate-encryption-key.',
+  )
+
+const keyOfAnother = (id: string, { keyID }: Vault) =>
+  new Error(
+    `another node runs on this database with the encryption key ${id}, and this start has ` +
+      `${keyID}: neither could read tax numbers of the other. Give every node the same key ` +
+      '(REGISTRY_ENCRYPTION_KEY, or the file keys/encryption-key in the data folder). To change ' +
+      'keys, give the old one in REGISTRY_PREVIOUS_ENCRYPTION_KEYS until all nodes have the new.',
   )

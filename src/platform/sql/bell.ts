@@ -1,4 +1,5 @@
 import pg from 'pg'
+import sql from 'sql-template-tag'
 
 /**
  * Wakes those who wait for something new in the database, on every node: who has written rings, and
@@ -9,6 +10,8 @@ export type Bell = {
   ring(about?: About): void
   /** Resolves at the next ring anywhere that is of interest, or after a while without. */
   rung(interest?: About): Promise<void>
+  /** Holds a name, with others, for as long as this node is there: by a lock, see lockOf. */
+  hold(name: string): Promise<void>
   close(): Promise<void>
 }
 
@@ -20,6 +23,9 @@ export type About = 'postings' | 'work'
 
 const listenStatement = 'listen registry_bell'
 export const ringStatement = (about: About) => `select pg_notify('registry_bell', '${about}')`
+/** The lock that a name is held by. */
+export const lockOf = (name: string) => sql`hashtextextended(${name}, 0)`
+
 /**
  * After a ring of this node the next are gathered, in milliseconds: a notification makes commits
  * take turns, and wakes every node. Where it was quiet nobody waits for it.
@@ -40,6 +46,7 @@ export function openBell(
   let closed = false
   let ear: pg.Client | undefined
   let silence: NodeJS.Timeout | undefined
+  const held = new Set<string>()
 
   const wake = (about: About) => {
     const isWoken = ({ interest }: { interest: About }) => about === 'work' || interest === about
@@ -65,8 +72,12 @@ export function openBell(
     await client
       .connect()
       .then(() => client.query(listenStatement))
+      .then(() => Promise.all([...held].map((name) => take(client, name))))
       .catch(again)
   }
+
+  const take = (client: pg.Client, name: string) =>
+    client.query(sql`select pg_advisory_lock_shared(${lockOf(name)})`)
 
   const sendGathered = () => {
     const about = gathered ?? 'work'
@@ -89,6 +100,11 @@ export function openBell(
       if (!ear) void listen()
       if (waiting.length === 0) silence = setTimeout(wakeAll, longestSilence)
       return new Promise((go) => waiting.push({ go, interest }))
+    },
+    async hold(name) {
+      held.add(name) // a connection that comes after this one takes it, too
+      if (!ear) void listen()
+      await take(ear!, name)
     },
     async close() {
       closed = true
