@@ -1,5 +1,7 @@
 import { Gauge, type Registry } from 'prom-client'
 import sql from 'sql-template-tag'
+import { importQueue } from '../integration/import/order.ts'
+import { deliveryQueue } from '../integration/webhook/attempt.ts'
 import type { Sql } from '../platform/sql/handle.ts'
 
 /** How long a scrape waits for the database, in milliseconds: the rest of it must still arrive. */
@@ -10,7 +12,7 @@ type Upkeep = { task: string; age: string; found: string | null }
 type Standby = { standby: string; seconds: string; bytes: string }
 
 /**
- * What only the database knows, for Prometheus: the queue, when somebody last backed up and
+ * What only the database knows, for Prometheus: the queues, when somebody last backed up and
  * verified, and how far standbys are behind. Read when it is asked for; what cannot be read is
  * left out, and registry_database_up is 0.
  */
@@ -60,16 +62,17 @@ const after = (milliseconds: number) =>
   })
 
 const queueStatement = sql`
-  select task_identifier as task, state, count(*)::int as jobs,
-    extract(epoch from now() - min(run_at)) as oldest
+  select task, state, count(*)::int as jobs, extract(epoch from now() - min(since)) as oldest
   from (
-    select j.task_identifier, j.run_at, case
+    select j.task_identifier as task, j.run_at as since, case
       when j.locked_at is not null then 'running'
       when j.attempts >= j.max_attempts then 'failed'
       when j.run_at > now() then 'later'
       else 'ready' end as state
-    from graphile_worker.jobs j) q
-  group by task_identifier, state`
+    from graphile_worker.jobs j
+    union all ${importQueue}
+    union all ${deliveryQueue}) q
+  group by task, state`
 
 // The trail knows: each is audited when it has ended, and the index audit_upkeep has them alone.
 const upkeepStatement = sql`

@@ -7,7 +7,7 @@ import { gaugesOf } from '../../src/operations/gauges.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { connect } from '../../src/platform/registry.ts'
 import { rowsOf, urlOf } from '../support/database.ts'
-import { newProduct } from '../support/ledger.ts'
+import { newProduct, only } from '../support/ledger.ts'
 import { runCli, temporaryFolder } from '../support/process.ts'
 import { encryptionKey, type Service, startService } from '../support/service.ts'
 
@@ -51,6 +51,51 @@ describe('The metrics', () => {
     )
     const age = await metric(`registry_oldest_job_age_seconds{task="${task}"}`)
     assert.ok(age! >= 3600 && age! < 7200, String(age))
+  })
+
+  it('tell what waits of imports and webhooks, and for how long', async () => {
+    const { admin, connection } = service
+    const oldest = (task: string) => metric(`registry_oldest_job_age_seconds{task="${task}"}`)
+    assert.equal(await oldest('import'), undefined)
+    const file = { type: 'Prices', mode: 'continue', fileName: 'prices.csv' }
+    for (const text of ['a', 'b']) {
+      const content = Buffer.from(text).toString('base64')
+      const ordered = await admin.post('/Import', { ...file, content })
+      assert.equal(ordered.status, 202, ordered.text)
+    }
+    const hooks = await Promise.all(
+      ['https://one.example', 'https://two.example'].map((url) => admin.post('/Webhook', { url })),
+    )
+    const ids = hooks.map((made) => only(made).webhookID)
+    for (const webhookID of ids)
+      assert.equal((await admin.post('/Webhook/Test', { webhookID })).status, 200)
+    await rowsOf(connection, `update import set queued_date = queued_date - interval '1 hour'`)
+    await rowsOf(
+      connection,
+      `update webhook_delivery set next_date = next_date - interval '1 hour'`,
+    )
+    assert.equal(await metric('registry_jobs{task="import",state="ready"}'), 2)
+    assert.equal(await metric('registry_jobs{task="webhook",state="ready"}'), 2)
+    for (const task of ['import', 'webhook']) {
+      const age = await oldest(task)
+      assert.ok(age! >= 3600 && age! < 7200, `${task} ${age}`)
+    }
+    // One is being worked at, one to be tried again; what nobody takes any more does not wait.
+    await rowsOf(
+      connection,
+      `update import set status = 'Running', lease = gen_random_uuid(), lease_date = now()
+       where import_id = (select min(import_id) from import)`,
+    )
+    await rowsOf(
+      connection,
+      `update webhook_delivery set next_date = now() + interval '1 hour' where webhook_id = $1`,
+      [ids[0]],
+    )
+    await rowsOf(connection, 'update webhook set is_active = false where webhook_id = $1', [ids[1]])
+    assert.equal(await metric('registry_jobs{task="import",state="running"}'), 1)
+    assert.equal(await metric('registry_jobs{task="import",state="ready"}'), 1)
+    assert.equal(await metric('registry_jobs{task="webhook",state="later"}'), 1)
+    assert.equal(await metric('registry_jobs{task="webhook",state="ready"}'), undefined)
   })
 
   it('tell when the last backup and the last verify were, and what verify found', async () => {

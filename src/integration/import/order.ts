@@ -63,6 +63,12 @@ export async function takeNext(tx: Tx, modes: readonly Mode[]): Promise<Order | 
   )
 }
 
+/** What waits and what is worked at, as jobs of a queue. */
+export const importQueue: Fragment = sql`
+  select 'import' as task, i.queued_date as since,
+    case when ${isFree('i')} then 'ready' else 'running' end as state
+  from import i where i.status in ('Queued', 'Running')`
+
 /** One by its number, for whoever has ordered it and does it themselves. */
 export const takeOne = (tx: Tx, id: number) => take(tx, sql`select ${id}::int`)
 

@@ -1,4 +1,5 @@
 import sql from 'sql-template-tag'
+import { isLive } from '../../access/api-key/sql.ts'
 import { raise } from '../../platform/sql/event.ts'
 import type { Fragment, Tx } from '../../platform/sql/handle.ts'
 import { isOwn } from '../event/sql.ts'
@@ -50,6 +51,18 @@ export async function takeDue(tx: Tx, webhookID: number, most: number): Promise<
       w.url, d.body, d.attempts, w.secret,
       case when w.previous_until > m.moment then w.previous_secret end as "previousSecret"`)
 }
+
+/**
+ * What waits to be sent, as jobs of a queue; `later` is also what is being sent. What nobody takes,
+ * since its webhook, user or key has ended, does not wait.
+ */
+export const deliveryQueue: Fragment = sql`
+  select 'webhook' as task, d.next_date as since,
+    case when d.next_date <= now() then 'ready' else 'later' end as state
+  from webhook_delivery d join webhook w using (webhook_id) join app_user u using (user_id)
+    left join api_key k on k.api_key_id = w.api_key_id
+  where d.status = 'pending' and w.is_active and u.is_active
+    and (w.api_key_id is null or ${isLive})`
 
 /** Ends a delivery, untried, that is not for its webhook any more. */
 export const drop = (tx: Tx, { id }: Taken) =>
