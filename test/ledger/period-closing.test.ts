@@ -95,6 +95,7 @@ describe('A period that is locked while something is dated in it', () => {
     const commit = await deposits(body)
     const reply = await service.admin.put('/Product', await lockedTo(fund, day))
     refused(reply, 503, 'busy')
+    assert.match(reply.message!, /The period cannot be locked while .*posted.* import.*try again/)
     assert.ok(reply.headers.get('retry-after'))
     // Who asks to post meanwhile is not held up by somebody who has given up.
     only(await send('Deposit', { ...body, amount: 7, accountID: fund.accounts[1]!.accountID }))

@@ -1,4 +1,6 @@
 import sql from 'sql-template-tag'
+import { tryLater } from '../../platform/refusal.ts'
+import { codeOf } from '../../platform/sql/away.ts'
 import type { Tx } from '../../platform/sql/handle.ts'
 
 /**
@@ -20,7 +22,18 @@ export const holdPeriods = (tx: Tx, productIDs: readonly number[]) =>
  */
 export async function closePeriod(tx: Tx, productID: number) {
   await tx.query(sql`select set_config('lock_timeout', '2s', true)`)
-  await tx.query(sql`select pg_advisory_xact_lock(${space}::int, ${productID}::int)`)
+  try {
+    await tx.query(sql`select pg_advisory_xact_lock(${space}::int, ${productID}::int)`)
+  } catch (error) {
+    if (codeOf(error) !== '55P03') throw error
+    throw tryLater(
+      503,
+      'busy',
+      'The period cannot be locked while something is being posted in the product, such as an ' +
+        'import of all rows or none: nothing was changed; try again when that has ended.',
+      5,
+    )
+  }
 }
 
 /** The days that are going to be locked: after one, where any were, up to another and with it. */

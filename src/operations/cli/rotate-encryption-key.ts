@@ -1,5 +1,6 @@
 import { Command } from 'commander'
 import { readConfig } from '../../config.ts'
+import { sealFilesAnew } from '../../integration/import/rotate.ts'
 import { sealSecretsAnew } from '../../integration/webhook/rotate.ts'
 import { webhookVault } from '../../integration/webhook/vault.ts'
 import { organisationTable } from '../../parties/organisation/sql.ts'
@@ -7,6 +8,7 @@ import { personTable } from '../../parties/person/sql.ts'
 import { learnKey } from '../../parties/sealed/keys.ts'
 import { sealAnew } from '../../parties/sealed/rotate.ts'
 import { vaultOf } from '../../parties/sealed/vault.ts'
+import { importFiles, openFiles } from '../../platform/files/open.ts'
 import { readEncryptionKeys, replaceEncryptionKey } from '../../platform/secrets.ts'
 import { nothingLeft } from '../../platform/sql/render.ts'
 import { unitOfWork } from '../../platform/sql/unit-of-work.ts'
@@ -16,8 +18,9 @@ const command = 'rotate-encryption-key'
 
 export const rotateEncryptionKeyCommand = new Command(command)
   .description(
-    'seal all tax numbers and the secrets of webhooks with the present encryption key; the old ' +
-      'ones are given in REGISTRY_PREVIOUS_ENCRYPTION_KEYS. The service may run meanwhile.',
+    'seal all tax numbers, the secrets of webhooks and the files of imports with the present ' +
+      'encryption key; the old ones are given in REGISTRY_PREVIOUS_ENCRYPTION_KEYS. The ' +
+      'service may run meanwhile.',
   )
   .option('--generate', 'first make a new key in the key file and keep the old one beside it')
   .action(async ({ generate }: { generate?: boolean }) => {
@@ -31,6 +34,11 @@ export const rotateEncryptionKeyCommand = new Command(command)
       await database.transaction((tx) => learnKey(tx, vault.keyID))
       const { sealed, failed } = await sealAnew(database, vault, [personTable, organisationTable])
       const secrets = await database.transaction((tx) => sealSecretsAnew(tx, webhookVault(config)))
+      const { options } = await openFiles(config, database.transaction)
+      // Nodes that lack a key just made could not read them.
+      const files = generate
+        ? { sealed: 0, failed: [] }
+        : await sealFilesAnew(database.transaction, importFiles(config, options))
       await unitOfWork(database, doorOf(command, 'Person'), async () => ({
         ...nothingLeft,
         ids: [],
@@ -38,8 +46,13 @@ export const rotateEncryptionKeyCommand = new Command(command)
       }))
       say(`Sealed ${sealed} tax numbers with the key ${vault.keyID}.`)
       if (secrets.sealed > 0) say(`Sealed ${secrets.sealed} secrets of webhooks with it.`)
+      if (files.sealed > 0) say(`Sealed ${files.sealed} files of imports with it.`)
       if (generate) say('Restart every node, then run this command once more without --generate.')
-      const problems = [...numbersLeft(failed), ...secretsLeft(secrets.failed)]
+      const problems = [
+        ...numbersLeft(failed),
+        ...secretsLeft(secrets.failed),
+        ...filesLeft(files.failed),
+      ]
       if (problems.length > 0) throw new Error(problems.join('\n'))
     })
   })
@@ -61,4 +74,12 @@ const secretsLeft = (webhookIDs: number[]): string[] =>
         `The secrets of the webhooks ${webhookIDs.join(', ')} did not open: is a previous key ` +
           'missing from REGISTRY_PREVIOUS_ENCRYPTION_KEYS? Else replace them with ' +
           'POST /Webhook/RotateSecret.',
+      ]
+
+const filesLeft = (importIDs: number[]): string[] =>
+  importIDs.length === 0
+    ? []
+    : [
+        `Files of the imports ${importIDs.join(', ')} did not open: is a previous key missing ` +
+          'from REGISTRY_PREVIOUS_ENCRYPTION_KEYS, or the folder or bucket of files not here?',
       ]

@@ -1,7 +1,9 @@
 import { createHash, randomUUID } from 'node:crypto'
+import { createWriteStream } from 'node:fs'
 import { open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import sql, { raw } from 'sql-template-tag'
 import { type Arrived, type FileDoor, tooLarge } from '../http/upload.ts'
 import { invalid, Refusal, tryLater } from '../refusal.ts'
@@ -18,6 +20,8 @@ export type Files = FileDoor & {
   /** A file of our own making: what is written to it, measured and kept; and where it lies. */
   make: (write: (path: string) => Promise<void>) => Promise<{ sha256: string; size: number }>
   open: (sha256: string) => Promise<Readable>
+  /** Where a content is sealed with an earlier key: the same once more, sealed with the present. */
+  sealAnew: (sha256: string) => Promise<{ sha256: string } | undefined>
 }
 
 export type FilesOptions = {
@@ -53,8 +57,31 @@ export function filesOf(options: FilesOptions): Files {
       await rm(sealed, { force: true })
     }
   }
+  const make: Files['make'] = async (write) => {
+    const path = newDraft()
+    try {
+      await write(path)
+      const content = await measure(path)
+      const { storedAs } = await publish(content, path)
+      return { sha256: storedAs, size: content.size }
+    } finally {
+      await rm(path, { force: true })
+    }
+  }
+  const openStored = async (sha256: string) => {
+    const stored = await store.open(sha256).catch(unavailable)
+    return sealing ? sealing.open(stored) : stored
+  }
   return {
     maxBytes,
+    make,
+    open: openStored,
+    sealAnew: async (sha256) => {
+      if (!(await sealing?.isOld(await store.open(sha256).catch(unavailable)))) return undefined
+      return make(async (path) =>
+        pipeline(await openStored(sha256), createWriteStream(path, { mode: 0o600 })),
+      )
+    },
     arrive: async (content) => {
       const path = newDraft()
       const file = await write(path, content, maxBytes)
@@ -73,21 +100,6 @@ export function filesOf(options: FilesOptions): Files {
           await transaction((tx) => unclaim(tx, storedAs, claimed))
         throw error
       }
-    },
-    make: async (make) => {
-      const path = newDraft()
-      try {
-        await make(path)
-        const content = await measure(path)
-        const { storedAs } = await publish(content, path)
-        return { sha256: storedAs, size: content.size }
-      } finally {
-        await rm(path, { force: true })
-      }
-    },
-    open: async (sha256) => {
-      const stored = await store.open(sha256).catch(unavailable)
-      return sealing ? sealing.open(stored) : stored
     },
   }
 }

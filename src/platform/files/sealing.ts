@@ -17,6 +17,8 @@ export type Sealing = {
   seal: (path: string, sha256: string, to: string) => Promise<void>
   /** A file of before there was sealing is passed on as it is. */
   open: (stored: Readable) => Promise<Readable>
+  /** Whether a file is sealed, and with another key than the present one. */
+  isOld: (stored: Readable) => Promise<boolean>
 }
 
 type EncryptionKeys = { current: Buffer; previous: readonly Buffer[] }
@@ -48,6 +50,10 @@ export function sealingWith({ current, previous }: EncryptionKeys): Sealing {
       const opened = pipeline(stored, opening, () => {}) // whoever reads it hears of a fault
       await once(opened, 'readable')
       return opened
+    },
+    isOld: async (stored) => {
+      const first = await firstOf(stored)
+      return isSealed(first) && keyIn(first) !== idOf(own)
     },
   }
 }
@@ -96,11 +102,28 @@ function openFrame(key: Buffer): Frame {
 /** How a file goes on after its first bytes, and how many of those are no part of it. */
 type Beginning = { head?: Buffer; turn: Frame; taken: number }
 
+const isSealed = (first: Buffer) => first.subarray(0, mark.length).equals(mark)
+const keyIn = (first: Buffer) => first.subarray(mark.length, headBytes - saltBytes).toString('hex')
+
+async function firstOf(stored: Readable): Promise<Buffer> {
+  let first = Buffer.alloc(0)
+  for await (const piece of stored) {
+    first = Buffer.concat([first, piece])
+    if (first.length >= headBytes) break
+  }
+  return first
+}
+
 function beginning(keys: ReadonlyMap<string, Buffer>, first: Buffer): Beginning {
-  if (!first.subarray(0, mark.length).equals(mark)) return { turn: (bytes) => bytes, taken: 0 }
+  if (!isSealed(first)) return { turn: (bytes) => bytes, taken: 0 }
   const salt = first.subarray(headBytes - saltBytes, headBytes)
-  const own = keys.get(first.subarray(mark.length, headBytes - saltBytes).toString('hex'))
-  if (!own) throw conflict('key_missing', 'The file is sealed with an encryption key of before.')
+  const own = keys.get(keyIn(first))
+  if (!own)
+    throw conflict(
+      'key_missing',
+      'The file is sealed with an encryption key that is not here: give it in ' +
+        'REGISTRY_PREVIOUS_ENCRYPTION_KEYS, or send the file again.',
+    )
   return { turn: openFrame(fileKey(own, salt)), taken: headBytes }
 }
 
