@@ -55,6 +55,15 @@ describe('An import among others', () => {
     const next = await imported(service.admin, terms, transactions(deposit(account, 5)))
     assert.equal(next.status, 'Completed', 'the account is free again')
     assert.equal(await unitsOf(account), before + 5)
+    // Its end is told, not when its one transaction began.
+    const [row] = await rowsOf(
+      service.connection,
+      `select i.completed_date > a.occurred_date as "isAfter" from import i
+       join audit a on a.request_id = 'import ' || i.import_id
+       where i.import_id = $1 and a.resource = 'BizTransaction'`,
+      [next.importID],
+    )
+    assert.equal(row!.isAfter, true)
   })
 
   it('lets nobody wait for all the imports of another', async () => {

@@ -52,7 +52,8 @@ export async function updateProduct(
   input: ProductUpdate,
 ): Promise<Written> {
   const id = await identifyProduct(tx, actor, input)
-  const stored = await lockRow(tx, productTable, id)
+  // An import of all or nothing has made accounts of it for minutes: no rule here is about them.
+  const stored = await lockRow(tx, productTable, id, 'no key update')
   if (!stored) throw noSuch(productReference, input)
   const row = rowFrom(productTable, input, { product_id: id }, stored)
   row.time_zone ??= timeZone

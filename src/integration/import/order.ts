@@ -182,7 +182,7 @@ export async function end(tx: Tx, order: Order, ending: Ending) {
   const { status, message, counts, unknown, errors } = ending
   const ended = await tx.query(sql`
     update import set status = ${status}, message = ${message},
-      ${progressed({ counts, percent: 100, unknown })}, lease = null, completed_date = now(),
+      ${progressed({ counts, percent: 100, unknown })}, lease = null, completed_date = m.moment,
       file_sha256 = null, errors_sha256 = ${errors?.sha256}, errors_size = ${errors?.size},
       errors_date = case when ${errors !== undefined} then m.moment end
     from (select clock_timestamp() as moment) m where ${leased(order)} returning true`)

@@ -180,8 +180,14 @@ export async function loadRows(handle: Sql, table: Table, ids: readonly number[]
 }
 
 /** The one row with this key, locked against others who write it; undefined where it is gone. */
-export async function lockRow(tx: Tx, table: Table, id: number): Promise<Row | undefined> {
-  const [row] = await tx.query<Row>(sql`${selectRows(table, [id])} for update`)
+export async function lockRow(
+  tx: Tx,
+  table: Table,
+  id: number,
+  /** `no key update` lets those go on who write records that refer to it. */
+  strength: 'update' | 'no key update' = 'update',
+): Promise<Row | undefined> {
+  const [row] = await tx.query<Row>(sql`${selectRows(table, [id])} for ${raw(strength)}`)
   return row
 }
 
