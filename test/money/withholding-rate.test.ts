@@ -28,6 +28,13 @@ describe('Rates of withholding tax', () => {
     const [first, ...others] = made.toSorted((a, b) => a.status - b.status)
     const { rateID, countryCode } = only(first!)
     assert.equal(countryCode, 'US')
+    for (const code of ['CountryCode=USA', 'CountryCode=us', 'CountryCode.in=NZL,usa']) {
+      const { data } = await service.admin.get(`/WithholdingRate?${code}&ValidFrom=2030-01-01`)
+      assert.deepEqual(
+        data.map((found: { rateID: number }) => found.rateID),
+        [rateID],
+      )
+    }
     for (const reply of others) refused(reply, 409, 'overlap')
     const ended = { rateID, ...rate, validTo: '2030-06-30' }
     assert.equal(only(await service.admin.put('/WithholdingRate', ended)).validTo, '2030-06-30')

@@ -32,6 +32,26 @@ describe('Blanks around a value', () => {
     refused(await service.admin.post('/Person', { externalPersonId: `${external} ` }), 409)
     assert.equal((await post('/Person', { externalPersonId: '' })).externalPersonId, null)
   })
+
+  it('mean nothing around the number of an account, given or sought', async () => {
+    const number = unique('N')
+    const numbered = (accountNumber: string) =>
+      entityOf(productID, { accounts: [{ productID, accountNumber }] })
+    const { accounts, bizEntityID } = await post('/BizEntity', numbered(` ${number} `))
+    assert.equal(accounts[0].accountNumber, number)
+    refused(await service.admin.post('/BizEntity', numbered(number)), 409)
+    const [one] = (await post('/BizEntity', numbered('  '))).accounts
+    assert.match(one.accountNumber, /^\S+$/, 'none is given, and so it gets one')
+    for (const asked of ['AccountNumber', 'AccountNumber.in', 'AccountNumber.beginsWith']) {
+      const { data } = await service.admin.get(`/BizEntity?${asked}=%20${number}%20`)
+      assert.deepEqual(
+        data.map((found: { bizEntityID: number }) => found.bizEntityID),
+        [bizEntityID],
+      )
+    }
+    // A blank is no number to seek, and not the wish to see them all.
+    refused(await service.admin.get('/BizEntity?AccountNumber=%20'), 400)
+  })
 })
 
 describe('A communication of type Email', () => {

@@ -15,6 +15,7 @@ import {
   text,
 } from '../../platform/shape/fields.ts'
 import {
+  codeFilter,
   filterParameters,
   intFilter,
   lookupFilter,
@@ -152,7 +153,7 @@ export const eventFilters = {
   AccountID: intFilter('t.account_id'),
 }
 export const eventAccountFilters = {
-  AccountNumber: textFilter('a.account_number'),
+  AccountNumber: codeFilter('a.account_number'),
   ExternalAccountId: textFilter('a.external_account_id'),
 }
 export const EventQuery = Type.Object({

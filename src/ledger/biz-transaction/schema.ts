@@ -18,6 +18,7 @@ import {
   text,
 } from '../../platform/shape/fields.ts'
 import {
+  codeFilter,
   dateFilter,
   dateTimeFilter,
   filterParameters,
@@ -285,7 +286,7 @@ export const ownerFilters = {
 }
 export const accountFilters = {
   ExternalAccountId: textFilter('a.external_account_id'),
-  AccountNumber: textFilter('a.account_number'),
+  AccountNumber: codeFilter('a.account_number'),
   BizEntityID: intFilter('a.biz_entity_id'),
 }
 export const transactionInvestmentFilters = {

@@ -19,6 +19,7 @@ import {
   text,
 } from '../../platform/shape/fields.ts'
 import {
+  codeFilter,
   dateFilter,
   filterParameters,
   intFilter,
@@ -298,7 +299,7 @@ export const entitledDistributionFilters = {
 }
 export const entitledAccountFilters = {
   ExternalAccountId: textFilter('a.external_account_id'),
-  AccountNumber: textFilter('a.account_number'),
+  AccountNumber: codeFilter('a.account_number'),
 }
 export const EntitledQuery = Type.Object({
   ...product,

@@ -6,7 +6,7 @@ import { paging } from '../../platform/http/paging.ts'
 import { countries } from '../../platform/lookup/countries.ts'
 import { clearable, DateOnly, decimal, Id, optional, shown } from '../../platform/shape/fields.ts'
 import type { Check } from '../../platform/shape/keywords.ts'
-import { dateFilter, filterParameters, textFilter } from '../../platform/sql/filters.ts'
+import { codeFilter, dateFilter, filterParameters, textFilter } from '../../platform/sql/filters.ts'
 
 const twoLetters = new Map(countries.map(([two, three]) => [three, two]))
 const alpha2 = (code: unknown) => {
@@ -87,7 +87,7 @@ export const WithholdingRateKey = Type.Object({ RateID: Id })
 export const rateFilters = {
   Rule: textFilter('r.rule'),
   IncomeKind: textFilter('r.income_kind'),
-  CountryCode: textFilter('r.country_code'),
+  CountryCode: codeFilter('r.country_code', (code) => alpha2(code) ?? ''),
   ValidFrom: dateFilter('r.valid_from'),
 }
 export const WithholdingRateQuery = Type.Object({

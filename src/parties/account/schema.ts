@@ -12,6 +12,7 @@ import {
   requiredText,
   shown,
   text,
+  trimmed,
 } from '../../platform/shape/fields.ts'
 import type { Check } from '../../platform/shape/keywords.ts'
 
@@ -48,7 +49,7 @@ export const WithholdingOverride = document(
 )
 
 const fields = {
-  accountNumber: optional(text(50, { minLength: 1 })),
+  accountNumber: optional(text(50, { minLength: 1, conformed: trimmed })),
   currencyID: optional(lookupID('Currency')),
   drpTypeID: optional(lookupID('DRPType')),
   drpValue: optional(decimal()),

@@ -15,6 +15,7 @@ import {
   text,
 } from '../../platform/shape/fields.ts'
 import {
+  codeFilter,
   dateTimeFilter,
   filterParameters,
   intFilter,
@@ -116,7 +117,7 @@ export const entityFilters = {
 /** All of them about one and the same account. */
 export const accountFilters = {
   AccountID: intFilter('a.account_id'),
-  AccountNumber: textFilter('a.account_number'),
+  AccountNumber: codeFilter('a.account_number'),
   ExternalAccountId: textFilter('a.external_account_id'),
 }
 export const BizEntityKey = Type.Object({

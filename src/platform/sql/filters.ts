@@ -77,6 +77,15 @@ export const dateFilter = filter('date', Type.String({ format: 'date' }))
 export const dateTimeFilter = filter('timestamptz', Type.String({ format: 'date-time' }))
 export const textFilter = filter('text', Type.String({ minLength: 1, maxLength: 255 }))
 
+/** A number or code: blanks around it mean nothing, or what else is read as the stored one. */
+export const codeFilter = (
+  column: string,
+  conformed: (value: string) => unknown = (value) => value.trim(),
+): Filter => {
+  const plain = textFilter(column)
+  return { ...plain, value: { ...plain.value, conformed } as TSchema }
+}
+
 /** Values in one list; a longer one belongs in several requests. */
 const longestList = 1000
 
