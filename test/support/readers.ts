@@ -14,6 +14,18 @@ export async function pagesOf(file: Buffer): Promise<string[]> {
   return pages
 }
 
+/** The texts of the first page with the boxes they stand in, from the lower left corner. */
+export async function placesOf(file: Buffer) {
+  const document = await getDocument({ data: new Uint8Array(file), verbosity: 0 }).promise
+  const { items } = await (await document.getPage(1)).getTextContent()
+  await document.destroy()
+  return items.flatMap((item) =>
+    'str' in item && item.str.trim()
+      ? [{ text: item.str, x: item.transform[4], y: item.transform[5], width: item.width }]
+      : [],
+  )
+}
+
 /** A cell that holds a number, with the digits that stand in the file. */
 export type Digits = { digits: string }
 

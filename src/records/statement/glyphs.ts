@@ -26,8 +26,13 @@ export function wordsOfBoxes(boxes: Iterable<string>): string {
   return `A box stands for a character that cannot be printed here (${named}${more}).`
 }
 
-/** As much of a text as there is room for. */
-export function fitted(doc: Sheet, text: string, width: number): string {
+/** A break inside a name would push it over what stands below. */
+export const oneLine = (text: string, between = ' ') =>
+  text.trim().replaceAll(/[^\S\n\r\u2028\u2029]*[\t\n\v\f\r\x85\u2028\u2029]\s*/g, between)
+
+/** As much of a text as there is room for, in one line. */
+export function fitted(doc: Sheet, given: string, width: number): string {
+  const text = oneLine(given)
   if (doc.widthOfString(text) <= width) return text
   const letters = [...text.slice(0, 500)]
   let [fits, over] = [0, letters.length]
@@ -42,7 +47,7 @@ export function fitted(doc: Sheet, text: string, width: number): string {
 /** A text in lines between its words, at most so many. */
 export function wrapped(doc: Sheet, text: string, width: number, most: number): string[] {
   const lines: string[] = []
-  for (const word of text.split(' ')) {
+  for (const word of oneLine(text).split(' ')) {
     const longer = lines.length > 0 ? `${lines.at(-1)} ${word}` : word
     if (lines.length > 0 && (doc.widthOfString(longer) <= width || lines.length === most))
       lines[lines.length - 1] = longer

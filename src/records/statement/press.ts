@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import { boxesIn, fitted, wordsOfBoxes, wrapped } from './glyphs.ts'
+import { boxesIn, fitted, oneLine, wordsOfBoxes, wrapped } from './glyphs.ts'
 import type { Issuer, Letter, Section } from './letter.ts'
 
 /** The paper that letters are written on, and the moment that they tell of. */
@@ -77,7 +77,10 @@ function drawLetter(desk: Desk, letter: Letter) {
   let y = frontOf(desk, letter)
   const turn = () => {
     doc.addPage()
-    write(desk, 'plain', 8, faint, `${letter.title} – ${letter.addressee[0] ?? ''}`, left, 40)
+    const [name = ''] = letter.addressee
+    set(desk, 'plain', 8, faint)
+    const running = fitted(doc, `${letter.title} – ${name}`, right - left)
+    write(desk, 'plain', 8, faint, running, left, 40)
     return 62
   }
   for (const section of letter.sections) y = drawSection(desk, section, y, turn)
@@ -110,17 +113,22 @@ function frontOf(desk: Desk, { title, addressee, references }: Letter): number {
   const contact = [
     ...(logo ? [issuer.name] : []),
     issuer.abn ? `ABN ${issuer.abn}` : '',
-    ...(issuer.address ?? '').split('\n'),
+    ...(issuer.address ?? '').split(/\r?\n/),
     issuer.phone ?? '',
     issuer.email ?? '',
     issuer.website ?? '',
   ].filter(Boolean)
   for (const [i, line] of contact.entries()) writeRight(desk, 8, faint, line, right, 44 + i * 11)
   // 45 to 75 mm from the top, where the window of an envelope (DL) is.
-  for (const [i, line] of addressee.slice(0, 6).entries())
-    write(desk, 'plain', 10, ink, line, left, 132 + i * 13)
+  for (const [i, line] of addressee.slice(0, 6).entries()) {
+    const text = oneLine(line, i === 0 ? ' ' : ', ')
+    set(desk, 'plain', 10, ink)
+    const size = Math.max(7, Math.min(10, (10 * addressRoom) / doc.widthOfString(text)))
+    const shown = fitted(doc.fontSize(size), text, addressRoom + 1)
+    write(desk, 'plain', size, ink, shown, left, 132 + i * 13)
+  }
   for (const [i, [label, value]] of references.entries()) {
-    write(desk, 'plain', 8.5, faint, label, 340, 132 + i * 13)
+    write(desk, 'plain', 8.5, faint, label, labelsAt, 132 + i * 13)
     writeRight(desk, 8.5, ink, value, right, 132 + i * 13)
   }
   const top = Math.max(228, 140 + references.length * 13)
@@ -133,6 +141,10 @@ function frontOf(desk: Desk, { title, addressee, references }: Letter): number {
     .stroke()
   return top + 34
 }
+
+/** Where the references beside the address begin; a long line of it would run into them. */
+const labelsAt = 340
+const addressRoom = labelsAt - left - 10
 
 const rowHeight = 14
 const cellSize = 8.5
@@ -162,7 +174,7 @@ function drawSection(desk: Desk, section: Section, top: number, turn: () => numb
     let x = left
     for (const [i, column] of columns.entries()) {
       const wide = column.width * share
-      const text = texts[i]
+      const text = oneLine(texts[i] ?? '')
       if (text) {
         set(desk, kind, cellSize, colour)
         const size = shrunk(doc, text, wide - 6, column.isNumber ? 0 : leastSize)
@@ -223,16 +235,17 @@ function write(
   ...[x, y]: [number, number]
 ) {
   set(desk, kind, size, colour)
-  desk.doc.text(text, x, y, { lineBreak: false })
+  desk.doc.text(oneLine(text), x, y, { lineBreak: false })
 }
 
 function writeRight(
   desk: Desk,
   size: number,
   colour: string,
-  text: string,
+  given: string,
   ...[x, y]: [number, number]
 ) {
+  const text = oneLine(given)
   set(desk, 'plain', size, colour)
   desk.doc.text(text, x - desk.doc.widthOfString(text), y, { lineBreak: false })
 }
