@@ -9,6 +9,7 @@ import { migrate, migrationsFolder } from '../../src/platform/sql/migrate.ts'
 import { readSteps } from '../../src/platform/sql/steps.ts'
 import { rowsOf } from '../support/database.ts'
 import { all, assertVerified, newFund, only, poster } from '../support/ledger.ts'
+import { payBefore } from '../support/paid-before.ts'
 import { temporaryFolder } from '../support/process.ts'
 import { startService } from '../support/service.ts'
 import { ask } from './cluster.ts'
@@ -71,8 +72,10 @@ describe('A register that is spread over several servers', () => {
       connection,
       readSteps().filter(({ text }) => !isOfLater.test(text)),
     )
+    const kept = await payBefore(connection)
     assert.ok((await migrate(connection)).length > 0)
     assert.deepEqual(await migrate(connection), [])
+    await kept()
     const service = await startService({}, connection)
     try {
       const { accountID, investmentID, productID } = await newFund(service)

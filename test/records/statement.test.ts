@@ -95,14 +95,27 @@ const has = (text: string, ...parts: string[]) => {
 
 describe('The franking credit', () => {
   it('is that of the domain: 257.14 of 600.00 at 30 percent, 200.00 at 25', () => {
-    assert.equal(frankingCredit(['600.00'], '30'), '257.14')
-    assert.equal(frankingCredit(['600.00'], '25'), '200.00')
-    assert.equal(frankingCredit(['0.01'], '30'), '0.00')
+    assert.equal(frankingCredit([['600.00', '30']]), '257.14')
+    assert.equal(frankingCredit([['600.00', '25']]), '200.00')
+    assert.equal(frankingCredit([['0.01', '30']]), '0.00')
   })
 
   it('of a year is the sum of its statements, in the decimals of the currency', () => {
-    assert.equal(frankingCredit(['10.02', '10.02', '10.02'], '30'), '12.87')
-    assert.equal(frankingCredit(['76', '31'], '30'), '46')
+    const thrice = ['10.02', '10.02', '10.02'].map((amount) => [amount, '30'] as const)
+    assert.equal(frankingCredit(thrice), '12.87')
+    const yen = [
+      ['76', '30'],
+      ['31', '30'],
+    ] as const
+    assert.equal(frankingCredit(yen), '46')
+  })
+
+  it('has the rate of each amount', () => {
+    const rates = [
+      ['600.00', '30'],
+      ['600.00', '25'],
+    ] as const
+    assert.equal(frankingCredit(rates), '457.14')
   })
 })
 

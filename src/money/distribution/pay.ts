@@ -22,14 +22,16 @@ import {
   refuseOtherStage,
   type Stage,
 } from './stage.ts'
-import { postTax, type TaxTerms, taxTermsOf, withhold } from './withhold.ts'
+import { kindsTold, postTax, type TaxTerms, taxTermsOf, withhold } from './withhold.ts'
 import { accountsInWords } from './words.ts'
 
 const { Declared, Paid } = lookups.DistributionStatus
 const type = lookups.BizTransactionType['Distribution payment']
 
-/** Its rates are those of the beginning, however long it goes on. */
-type Terms = { tax?: TaxTerms | undefined }
+/** What a statement is to tell of it for ever, whatever the product says later. */
+type Kept = { kinds: (string | null)[]; companyTax: string }
+/** Its rates and kinds are those of the beginning, however long it goes on. */
+type Terms = { tax?: TaxTerms | undefined; kept?: Kept }
 
 /**
  * Withholds what tax there is and pays the cash part: one transaction per account for either; the
@@ -48,9 +50,14 @@ export async function payDistribution(
   refuseFarAhead(stored, stored.paymentDate!, 'paymentDate')
   refuseLocked(stored, stored.paymentDate!)
   const accounts = await countAccounts(tx, pay.accounts(stored))
-  const terms = { tax: await taxTermsOf(tx, stored) }
+  const terms = { tax: await taxTermsOf(tx, stored), kept: keptOf(stored) }
   return begin(tx, actor, stored, payStage, { terms, accounts, inline })
 }
+
+const keptOf = (stored: Stored): Kept => ({
+  kinds: kindsTold(stored),
+  companyTax: stored.companyTax,
+})
 
 async function payAccounts(tx: Tx, stored: Stored, span: Span, locked: LockedSet) {
   const { productID, paymentDate: date } = stored
@@ -116,7 +123,8 @@ export const payStage: Stage<Terms> = {
   operation: 'POST /Distribution/Payment',
   event: 'distribution.paid',
   phases: () => [pay],
-  finish: async (tx, stored) => {
+  // One that was taken on before these were kept has those of its end.
+  finish: async (tx, stored, { kept: { kinds, companyTax } = keptOf(stored) }) => {
     const [done] = await tx.query<Done>(sql`
       select count(*) filter (where cash_amount > 0)::int as accounts,
         trim_scale(coalesce(sum(cash_amount), 0))::text as total,
@@ -128,7 +136,8 @@ export const payStage: Stage<Terms> = {
       tx,
       stored,
       Paid,
-      sql`paid_amount = ${total}, withheld_amount = ${withheld}, paid_date = now()`,
+      sql`paid_amount = ${total}, withheld_amount = ${withheld}, paid_date = now(),
+        paid_income_kinds = ${kinds}::text[], paid_company_tax = ${companyTax}`,
     )
     const tax = withheld === '0' ? '' : ` ${withheld} of tax is withheld.`
     const message = `Paid ${total} to ${accountsInWords(accounts)}.${tax}`

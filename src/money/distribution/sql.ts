@@ -136,6 +136,8 @@ export type Stored = DistributionID & {
   componentKinds: (string | null)[]
   /** Whether the product withholds tax. */
   withholding: boolean
+  /** The company tax that franked components carry, in percent. */
+  companyTax: string
   decimals: number
   /** The product's day. */
   today: string
@@ -174,7 +176,7 @@ export async function readDistribution(handle: Sql, which: DistributionID): Prom
         from distribution_component c
         where c.product_id = t.product_id and c.corporate_action_id = t.corporate_action_id
         order by c.ordinal) as "componentKinds",
-      p.withholding,
+      p.withholding, p.company_tax_percentage::text as "companyTax",
       ${today('p')} as today, p.locked_date as "lockedDate", g.stage as "underWay",
       g.error_message as "stageError", (g.terms ->> 'date')::date::text as "stageDate"
     from distribution t join investment i on i.investment_id = t.investment_id

@@ -18,10 +18,14 @@ const type = lookups.BizTransactionType['Withholding tax']
 /** What a payment withholds by: the taxable components, and the rates of its day. */
 export type TaxTerms = { components: { ordinal: number; kind: string }[]; rates: Rate[] }
 
+/** What each component is for tax, as far as somebody has told. */
+export const kindsTold = ({ componentNames, componentKinds }: Stored): (string | null)[] =>
+  componentNames.map((name, i) => componentKinds[i] ?? usualKind(name) ?? null)
+
 /** What each component is for tax; one that nobody has told is refused by its name. */
-export function kindsOf({ componentNames, componentKinds }: Stored): string[] {
-  const kinds = componentNames.map((name, i) => componentKinds[i] ?? usualKind(name))
-  const unknown = componentNames.filter((_, i) => kinds[i] === undefined)
+export function kindsOf(stored: Stored): string[] {
+  const kinds = kindsTold(stored)
+  const unknown = stored.componentNames.filter((_, i) => kinds[i] === null)
   if (unknown.length > 0)
     throw conflict(
       'no_income_kind',

@@ -5,7 +5,15 @@ import { lastThree } from '../../platform/sql/render.ts'
 import { frankingCredit } from './franking.ts'
 import type { Holding, StatementKind, StatementSubject } from './kind.ts'
 import { grouped, type Letter, longDate, type Section, spaced } from './letter.ts'
-import { className, currency, kindOfComponent, money, residualPaid, wanted } from './parts.ts'
+import {
+  className,
+  companyTax,
+  currency,
+  kindOfComponent,
+  money,
+  residualPaid,
+  wanted,
+} from './parts.ts'
 
 type Shared = {
   name: string | null
@@ -55,7 +63,7 @@ async function shared(snapshot: Snapshot, subject: StatementSubject) {
       trim_scale(round(d.declared_unit_value, 8))::text as "unitValue",
       trim_scale(d.drp_price)::text as "drpPrice",
       coalesce(r.security_code, r.name) as "drpClass", d.drp_allotment_date as "drpDate",
-      p.company_tax_percentage::text as "companyTax",
+      ${companyTax} as "companyTax",
       d.distribution_status_id >= ${lookups.DistributionStatus.Paid} as "isPaid",
       p.withholding as withholds
     from distribution d join investment i on i.investment_id = d.investment_id
@@ -94,6 +102,8 @@ const accounts = (subject: StatementSubject) => sql`
     'residualPaid', ${raw(money('o.amount'))}, 'payee', ${payee}) as data
   from entitlement t
   ${residualPaid}
+  join distribution d on d.product_id = t.product_id
+    and d.corporate_action_id = t.corporate_action_id
   join account a on a.product_id = t.product_id and a.account_id = t.account_id
   join investment i on i.investment_id = t.investment_id
   join product p on p.product_id = t.product_id
@@ -150,9 +160,9 @@ const notYetPaid = ({ withholds }: Shared) =>
     withholds ? ' Tax that has to be withheld comes off when it is paid.' : ''
   }`
 
-function componentsOf({ components }: Data, { currency: code, companyTax }: Shared): Section {
+function componentsOf({ components }: Data, { currency: code, companyTax: rate }: Shared): Section {
   const credits = components.map(([, kind, amount]) =>
-    kind === 'FrankedDividend' ? frankingCredit([amount], companyTax) : null,
+    kind === 'FrankedDividend' ? frankingCredit([[amount, rate]]) : null,
   )
   return {
     heading: 'Components',

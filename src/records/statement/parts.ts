@@ -29,13 +29,19 @@ export const residualPaid = sql`
     where r.product_id = t.product_id and r.corporate_action_id = t.corporate_action_id
       and r.account_id = t.account_id and r.reversed_date is null) o`
 
-/** What the component c of product p is for tax. */
-export const kindOfComponent = raw(`coalesce(
+/**
+ * What the component c of distribution d and product p is for tax: as it was when it was paid;
+ * else, and where nobody had told then, as the product says.
+ */
+export const kindOfComponent = raw(`coalesce(d.paid_income_kinds[c.ordinal],
   (select k ->> 'incomeKind' from json_array_elements(p.tax_component_kinds) k
     where lower(trim(k ->> 'taxComponentName')) = lower(trim(c.tax_component_name)) limit 1),
   case lower(trim(c.tax_component_name)) ${Object.entries(usualKinds)
     .map(([name, kind]) => `when '${name}' then '${kind}'`)
     .join(' ')} end)`)
+
+/** The company tax that franked components of distribution d carry, by the same rule. */
+export const companyTax = raw('coalesce(d.paid_company_tax, p.company_tax_percentage)::text')
 
 const contactFirst = 'case when y.is_primary_contact then 2 else 3 end as place'
 

@@ -2,27 +2,26 @@ import sql, { raw } from 'sql-template-tag'
 import { idsOf } from '../../ledger/biz-transaction/kinds.ts'
 import { lookups } from '../../platform/lookup/lookups.ts'
 import type { Snapshot } from '../../platform/sql/handle.ts'
-import { frankingCredit } from './franking.ts'
+import { type Franked, frankingCredit } from './franking.ts'
 import type { Holding, StatementKind, StatementSubject } from './kind.ts'
 import { grouped, type Letter, longDate, type Section, shortDate, spaced } from './letter.ts'
-import { className, currency, kindOfComponent, money, wanted } from './parts.ts'
+import { className, companyTax, currency, kindOfComponent, money, wanted } from './parts.ts'
 
-type Shared = { from: string; to: string; companyTax: string }
+type Shared = { from: string; to: string }
 
 type Data = {
   /** Payment date, name, class, currency, gross, tax, reinvested, cash. */
   lines: [string, string, string, string, string, string, string, string][]
   /** Currency, gross, tax, reinvested, cash, and cash that was posted as paid in the year. */
   sums: [string, string, string, string, string, string][]
-  /** Name, kind, currency, amount, tax withheld of it, amounts by distribution. */
-  components: [string, string | null, string, string, string, string[]][]
+  /** Name, kind, currency, amount, tax withheld of it, amount and company tax by distribution. */
+  components: [string, string | null, string, string, string, Franked[]][]
 }
 
 /** The financial year that the date is in, by the last day that the product's year has. */
 async function shared(snapshot: Snapshot, { productID, date }: StatementSubject) {
   const [row] = await snapshot.query<Shared>(sql`
-    select (y.last - interval '1 year' + interval '1 day')::date::text as from, y.last::text as to,
-      p.company_tax_percentage::text as "companyTax"
+    select (y.last - interval '1 year' + interval '1 day')::date::text as from, y.last::text as to
     from product p
     cross join lateral (
       select make_date(extract(year from ${date}::date)::int + n,
@@ -77,12 +76,13 @@ const accounts = (subject: StatementSubject, year: Shared) => {
           group by i.currency_id) s),
       'components', (
         select json_agg(json_build_array(s.name, s.kind, s.currency, s.amount, s.tax,
-          s.amounts) order by s.currency, s.name)
+          s.amounts) order by s.currency, s.name, s.kind)
         from (
-          select c.tax_component_name as name, min(${kindOfComponent}) as kind,
+          select c.tax_component_name as name, ${kindOfComponent} as kind,
             ${currency} as currency, ${raw(money('sum(t.component_amounts[c.ordinal])'))} as amount,
             ${raw(money('coalesce(sum(w.amount), 0)'))} as tax,
-            json_agg(${raw(money('t.component_amounts[c.ordinal]'))}) as amounts
+            json_agg(json_build_array(${raw(money('t.component_amounts[c.ordinal]'))},
+              ${companyTax})) as amounts
           from entitlement t
           join distribution d on d.product_id = t.product_id
             and d.corporate_action_id = t.corporate_action_id
@@ -96,14 +96,14 @@ const accounts = (subject: StatementSubject, year: Shared) => {
             and w.corporate_action_id = t.corporate_action_id and w.account_id = t.account_id
             and w.ordinal = c.ordinal
           where t.product_id = ${productID} and t.account_id = x.account_id
-          group by c.tax_component_name, i.currency_id) s)) as data
+          group by 1, 2, i.currency_id) s)) as data
     from (
       select a.account_id from account a
       where a.product_id = ${productID} and ${wanted(subject)}) x
     where exists (select ${own})`
 }
 
-const componentsOf = ({ components }: Data, companyTax: string): Section => ({
+const componentsOf = ({ components }: Data): Section => ({
   heading: 'Components of the year',
   columns: [
     { title: 'Component', width: 40 },
@@ -116,7 +116,7 @@ const componentsOf = ({ components }: Data, companyTax: string): Section => ({
     spaced(name),
     code,
     grouped(amount),
-    kind === 'FrankedDividend' ? grouped(frankingCredit(amounts, companyTax)) : null,
+    kind === 'FrankedDividend' ? grouped(frankingCredit(amounts)) : null,
     grouped(tax),
   ]),
 })
@@ -167,7 +167,7 @@ const letter = (year: Shared, { accountNumber, addressee, data }: Holding<Data>)
     ['From', longDate(year.from)],
     ['To', longDate(year.to)],
   ],
-  sections: [componentsOf(data, year.companyTax), paymentsOf(data), reconciled(data)],
+  sections: [componentsOf(data), paymentsOf(data), reconciled(data)],
   notes: ['Keep this statement for your tax return.'],
 })
 

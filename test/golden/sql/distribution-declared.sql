@@ -47,7 +47,7 @@ select t.product_id as "productID",
     from distribution_component c
     where c.product_id = $4 and c.corporate_action_id = t.corporate_action_id
     order by c.ordinal) as "componentKinds",
-  p.withholding,
+  p.withholding, p.company_tax_percentage::text as "companyTax",
   product_today(p.time_zone) as today, p.locked_date as "lockedDate",
   g.stage as "underWay",
   g.error_message as "stageError",
