@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { Client } from '../support/client.ts'
-import { configure, entitled, keyOf, stage } from '../support/distribution.ts'
-import { all, only, poster } from '../support/ledger.ts'
-import { newRun, paidFund, paymentsOf, step } from '../support/payment-run.ts'
+import { allot, configure, entitled, fundOf, keyOf, stage } from '../support/distribution.ts'
+import { all, dayIn, only, poster } from '../support/ledger.ts'
+import { newRun, paidFund, paymentsOf, payOut, step } from '../support/payment-run.ts'
 import { temporaryFolder } from '../support/process.ts'
 import { fileOf, order, workFor } from '../support/reports.ts'
 import { type Service, startService } from '../support/service.ts'
@@ -56,6 +56,32 @@ describe('Report 11, Unclaimed money', () => {
     const own = { ...body, accountID: c.accountID }
     assert.deepEqual(shown((await made(own)).rows, 'state', 'amount'), [['Returned', 30]])
     assert.match(rows[0]!.reference as string, /^PAY \d+$/)
+  })
+})
+
+describe('Report 10, Payment reconciliation', () => {
+  it('is of the days up to toDate, of days ahead too without any, and of a class', async () => {
+    const fund = await fundOf(service, [10], { investments: [{}, {}] })
+    const [first, second] = fund.investmentIDs.map((investmentID) => ({ ...fund, investmentID }))
+    const { accountID } = fund
+    await allot(service, second!, [{ accountID, quantity: 20 }], '2024-01-01')
+    const early = await payOut(service, first!)
+    const later = await configure(service, second!, {
+      distributionAmountPerUnit: 1,
+      paymentDate: dayIn(5),
+    })
+    for (const name of ['Declare', 'Payment'] as const) await stage(service.admin, name, later)
+    const of = async (more: object) => {
+      const body = { reportTypeID: 10, productID: fund.productID, ...more }
+      return [...new Set(shown((await made(body)).rows, 'number').flat())]
+    }
+    const [one, two] = [early, later].map(({ corporateActionID }) => String(corporateActionID))
+    assert.deepEqual(await of({}), [one, two])
+    assert.deepEqual(await of({ toDate: '2025-07-15' }), [one])
+    assert.deepEqual(await of({ toDate: '2025-07-14' }), [])
+    assert.deepEqual(await of({ fromDate: '2025-07-16' }), [])
+    assert.deepEqual(await of({ investmentID: second!.investmentID }), [two])
+    assert.deepEqual(await of({ investmentID: first!.investmentID }), [one])
   })
 })
 

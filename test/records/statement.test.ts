@@ -277,6 +277,20 @@ describe('An annual tax statement', () => {
     assert.match(earlier.errorMessage, /No account has anything/)
   })
 
+  it('is of one class where that is named, and says so', async () => {
+    const { accountID } = accounts[1]!
+    const body = { reportTypeID: 9, accountID, date: '2025-09-30' }
+    const [own, other] = [fund.investmentID, fund.targetID]
+    const text = await textOf({ ...body, investmentID: own })
+    has(text, 'Class', '812.00')
+    const none = await order(service.admin, {
+      ...body,
+      productID: fund.productID,
+      investmentID: other,
+    })
+    assert.match(none.errorMessage, /No account has anything/)
+  })
+
   it('goes by the year of the product', async () => {
     const { productID } = fund
     const product = only(await service.admin.get(`/Product?ProductID=${productID}`))

@@ -48,13 +48,18 @@ export async function createReport(tx: Tx, actor: Actor, input: ReportInput): Pr
       api_key_id, username, known_at)
     values (${reportTypeID}, ${name}, ${format}, ${productID}, ${investmentID},
       ${corporateActionID}, ${bizEntityID}, ${accountID},
-      ${date ?? toDate ?? today}, ${fromDate}, ${toDate ?? date ?? today}, ${top}, ${actor.userID},
+      ${date ?? toDate ?? today}, ${fromDate}, ${toDate ?? date ?? usualEnd(input, today)}, ${top},
+      ${actor.userID},
       ${actor.apiKeyID}, ${actor.username}, ${knownAt})
     returning report_id as id`)
   const { id } = row!
   await queueReport(tx, id)
   return { ...(await renderReport(tx, id)), ids: [id], productID, changes: input }
 }
+
+/** Payments have days ahead: all of them are reconciled, unless the order has a period. */
+const usualEnd = ({ reportTypeID, fromDate }: ReportInput, today: string) =>
+  reportTypeID === ReportType['Payment reconciliation'] && !fromDate ? null : today
 
 export const queueReport = (tx: Tx, reportID: number) =>
   queueJob(tx, 'make_report', { reportID }, `report ${reportID}`)

@@ -1,9 +1,9 @@
-import sql from 'sql-template-tag'
+import sql, { join } from 'sql-template-tag'
 import { reconciliationLines } from '../../money/reconciliation/lines.ts'
-import type { Snapshot } from '../../platform/sql/handle.ts'
+import type { Fragment, Snapshot } from '../../platform/sql/handle.ts'
 import { aboutProduct, inPeriod } from './about.ts'
 import { currency } from './positions.ts'
-import type { Subject } from './subject.ts'
+import { forEver, type Subject } from './subject.ts'
 import type { Column, Sketch } from './table.ts'
 
 const columns: Column[] = [
@@ -19,12 +19,29 @@ const columns: Column[] = [
   { key: 'currency', title: 'Currency', kind: 'text', width: 7 },
 ]
 
-/** The runs that pay something of a distribution. */
-const runsOf = ({ productID, corporateActionID }: Subject) => sql`
+/** The runs that pay something of these transactions t. */
+const runsOf = (productID: number, which: Fragment) => sql`
   select m.payment_run_id from biz_transaction t
   join payment_item m on m.product_id = t.product_id
     and m.biz_transaction_id = t.biz_transaction_id
-  where t.product_id = ${productID} and t.corporate_action_id = ${corporateActionID}`
+  where t.product_id = ${productID} and ${which}`
+
+/** Of a distribution whenever it was; else of a period, and of a class where one is named. */
+function wantedOf({ productID, investmentID, corporateActionID, fromDate, toDate }: Subject) {
+  const of = (which: Fragment, runs: Fragment) => sql`case when l.of = 'Distribution' then ${which}
+    else l.id in (${runsOf(productID, runs)}) end`
+  if (corporateActionID)
+    return [of(sql`l.id = ${corporateActionID}`, sql`t.corporate_action_id = ${corporateActionID}`)]
+  const distributions = sql`
+    select d.corporate_action_id from distribution d
+    where d.product_id = ${productID} and d.investment_id = ${investmentID}`
+  return [
+    sql`l.date between ${fromDate ?? '-infinity'}::date and ${toDate}::date`,
+    ...(investmentID
+      ? [of(sql`l.id in (${distributions})`, sql`t.investment_id = ${investmentID}`)]
+      : []),
+  ]
+}
 
 /** Each figure of distributions and runs beside the one it must equal: what `verify` checks. */
 export const reconciliationSketch = async (
@@ -32,17 +49,10 @@ export const reconciliationSketch = async (
   subject: Subject,
 ): Promise<Sketch> => {
   const { productID, corporateActionID, fromDate, toDate } = subject
-  const wanted = corporateActionID
-    ? sql`case when l.of = 'Distribution' then l.id = ${corporateActionID}
-        else l.id in (${runsOf(subject)}) end`
-    : sql`l.date >= ${fromDate ?? '-infinity'}::date
-        ${fromDate ? sql`and l.date <= ${toDate}::date` : sql``}`
+  const isOfPeriod = !corporateActionID && (fromDate !== null || toDate !== forEver)
   return {
     title: 'Payment reconciliation',
-    about: [
-      ...(await aboutProduct(snapshot, subject)),
-      ...(fromDate && !corporateActionID ? [inPeriod(subject)] : []),
-    ],
+    about: [...(await aboutProduct(snapshot, subject)), ...(isOfPeriod ? [inPeriod(subject)] : [])],
     columns,
     select: sql`
       select l.of, l.id::text as number, l.name, l.date, l.item, l.count, l.place,
@@ -51,7 +61,7 @@ export const reconciliationSketch = async (
       from (${reconciliationLines(productID)}) l
       cross join lateral (
         select l.currency_id, minor_units(l.currency_id) as decimals) i
-      where ${wanted}`,
+      where ${join(wantedOf(subject), ' and ')}`,
     order: sql`of, id, place`,
   }
 }

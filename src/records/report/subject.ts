@@ -7,6 +7,9 @@ export type Subject = {
   accountID: number | null
   date: string
   fromDate: string | null
+  /** forEver where the order has no last day. */
   toDate: string
   top: number
 }
+
+export const forEver = 'infinity'

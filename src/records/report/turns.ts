@@ -3,7 +3,7 @@ import sql, { raw } from 'sql-template-tag'
 import type { Transaction } from '../../platform/files/files.ts'
 import { lookups } from '../../platform/lookup/lookups.ts'
 import type { Format } from './schema.ts'
-import type { Subject } from './subject.ts'
+import { forEver, type Subject } from './subject.ts'
 
 const { Queued, Running } = lookups.ReportStatus
 
@@ -88,7 +88,7 @@ const takeLease = (transaction: Transaction, full: readonly number[]) =>
       returning report_id as id, report_type_id as "typeID", format, product_id as "productID",
         investment_id as "investmentID", corporate_action_id as "corporateActionID",
         biz_entity_id as "bizEntityID", account_id as "accountID", date, from_date as "fromDate",
-        to_date as "toDate",
+        coalesce(to_date, ${forEver}) as "toDate",
         known_at as "knownAt", coalesce(top, ${defaultTop}) as top, user_id as "userID",
         api_key_id as "apiKeyID", attempts, lease`)
     return order

@@ -7,7 +7,7 @@ import type { Holding, StatementKind, StatementSubject } from './kind.ts'
 import { grouped, type Letter, longDate, type Section, shortDate, spaced } from './letter.ts'
 import { className, companyTax, currency, kindOfComponent, money, wanted } from './parts.ts'
 
-type Shared = { from: string; to: string }
+type Shared = { from: string; to: string; class: string | null }
 
 type Data = {
   /** Payment date, name, class, currency, gross, tax, reinvested, cash. */
@@ -19,9 +19,10 @@ type Data = {
 }
 
 /** The financial year that the date is in, by the last day that the product's year has. */
-async function shared(snapshot: Snapshot, { productID, date }: StatementSubject) {
+async function shared(snapshot: Snapshot, { productID, investmentID, date }: StatementSubject) {
   const [row] = await snapshot.query<Shared>(sql`
-    select (y.last - interval '1 year' + interval '1 day')::date::text as from, y.last::text as to
+    select (y.last - interval '1 year' + interval '1 day')::date::text as from, y.last::text as to,
+      (select ${className} from investment i where i.investment_id = ${investmentID}) as class
     from product p
     cross join lateral (
       select make_date(extract(year from ${date}::date)::int + n,
@@ -34,25 +35,30 @@ async function shared(snapshot: Snapshot, { productID, date }: StatementSubject)
 
 const { Paid } = lookups.DistributionStatus
 
-/** Entitlements t of the account x that were paid in the year, with their distribution d. */
-const paidInYear = ({ productID }: StatementSubject, { from, to }: Shared) => sql`
+/** Entitlements t that were paid in the year, with their distribution d and its class i. */
+const paidInYear = ({ from, to }: Shared) => sql`
   from entitlement t
   join distribution d on d.product_id = t.product_id
     and d.corporate_action_id = t.corporate_action_id
     and d.distribution_status_id >= ${Paid} and d.payment_date between ${from} and ${to}
-  join investment i on i.investment_id = t.investment_id
-  where t.product_id = ${productID} and t.account_id = x.account_id`
+  join investment i on i.investment_id = t.investment_id`
+
+/** Those of the account x, and of the class where one is asked for. */
+const ofAccount = ({ productID, investmentID }: StatementSubject) => sql`
+  t.product_id = ${productID} and t.account_id = x.account_id
+  ${investmentID ? sql`and t.investment_id = ${investmentID}` : sql``}`
 
 const accounts = (subject: StatementSubject, year: Shared) => {
   const { productID } = subject
-  const own = paidInYear(subject, year)
+  const [paid, wantedOf] = [paidInYear(year), ofAccount(subject)]
   return sql`
     select x.account_id, json_build_object(
       'lines', (
         select json_agg(json_build_array(d.payment_date, coalesce(d.name, ''), ${className},
           ${currency}, ${raw(money('t.gross_amount'))}, ${raw(money('t.tax_amount'))},
           ${raw(money('t.drp_amount'))}, ${raw(money('t.cash_amount'))})
-          order by d.payment_date, d.corporate_action_id) ${own}),
+          order by d.payment_date, d.corporate_action_id)
+        ${paid} where ${wantedOf}),
       'sums', (
         select json_agg(json_build_array(s.currency, s.gross, s.tax, s.drp, s.cash, s.posted)
           order by s.currency)
@@ -61,18 +67,13 @@ const accounts = (subject: StatementSubject, year: Shared) => {
             ${raw(money('sum(t.tax_amount)'))} as tax, ${raw(money('sum(t.drp_amount)'))} as drp,
             ${raw(money('sum(t.cash_amount)'))} as cash,
             ${raw(money('coalesce(sum(b.amount), 0)'))} as posted
-          from entitlement t
-          join distribution d on d.product_id = t.product_id
-            and d.corporate_action_id = t.corporate_action_id
-            and d.distribution_status_id >= ${Paid}
-            and d.payment_date between ${year.from} and ${year.to}
-          join investment i on i.investment_id = t.investment_id
+          ${paid}
           left join biz_transaction b on b.product_id = t.product_id
             and b.account_id = t.account_id and b.investment_id = t.investment_id
             and b.biz_transaction_id = t.payment_transaction_id
             and b.biz_transaction_type_id in ${raw(idsOf('Distribution payment'))}
             and b.biz_transaction_status_id <> ${lookups.BizTransactionStatus.RolledBack}
-          where t.product_id = ${productID} and t.account_id = x.account_id
+          where ${wantedOf}
           group by i.currency_id) s),
       'components', (
         select json_agg(json_build_array(s.name, s.kind, s.currency, s.amount, s.tax,
@@ -83,24 +84,19 @@ const accounts = (subject: StatementSubject, year: Shared) => {
             ${raw(money('coalesce(sum(w.amount), 0)'))} as tax,
             json_agg(json_build_array(${raw(money('t.component_amounts[c.ordinal]'))},
               ${companyTax})) as amounts
-          from entitlement t
-          join distribution d on d.product_id = t.product_id
-            and d.corporate_action_id = t.corporate_action_id
-            and d.distribution_status_id >= ${Paid}
-            and d.payment_date between ${year.from} and ${year.to}
+          ${paid}
           join product p on p.product_id = t.product_id
-          join investment i on i.investment_id = t.investment_id
           join distribution_component c on c.product_id = d.product_id
             and c.corporate_action_id = d.corporate_action_id
           left join withholding w on w.product_id = t.product_id
             and w.corporate_action_id = t.corporate_action_id and w.account_id = t.account_id
             and w.ordinal = c.ordinal
-          where t.product_id = ${productID} and t.account_id = x.account_id
+          where ${wantedOf}
           group by 1, 2, i.currency_id) s)) as data
     from (
       select a.account_id from account a
       where a.product_id = ${productID} and ${wanted(subject)}) x
-    where exists (select ${own})`
+    where exists (select 1 ${paid} where ${wantedOf})`
 }
 
 const componentsOf = ({ components }: Data): Section => ({
@@ -164,6 +160,7 @@ const letter = (year: Shared, { accountNumber, addressee, data }: Holding<Data>)
   addressee,
   references: [
     ['Account', accountNumber],
+    ...(year.class ? [['Class', year.class] as const] : []),
     ['From', longDate(year.from)],
     ['To', longDate(year.to)],
   ],
