@@ -114,6 +114,30 @@ describe('A notice', () => {
     assert.equal(all(await service.admin.get(query)).length, 2)
   })
 
+  it('of a conversion by factor has pending what its source has, however rounded', async () => {
+    const fund = await fresh({ investments: [{}, { unitDecimals: 0 }] })
+    only(await post('Deposit', { ...fund.own, amount: 80 }))
+    const [fromInvestmentID, toInvestmentID] = fund.investmentIDs
+    const both = { accountID: fund.accountID, fromInvestmentID, toInvestmentID }
+    const by = { ...both, quantity: 10, conversionFactor: '0.3333' }
+    const [{ bizEventID }, target] = all(await notice('Conversion', by))
+    const left = async () =>
+      [await eventOf(bizEventID), await eventOf(target.bizEventID)].map(({ quantity }) => quantity)
+    assert.deepEqual(await left(), [10, 3])
+    // 2 become 1, and of the 8 that are left 3, not 2.
+    const [part] = all(await post('Conversion', { bizEventID, quantity: 2, partial: true }))
+    assert.deepEqual(await left(), [8, 3])
+    // 6 become 2: of the others 1 is left, where nothing was.
+    const [more] = all(await post('Conversion', { bizEventID, quantity: 6, partial: true }))
+    assert.deepEqual(await left(), [2, 1])
+    all(await rollBack(part.bizTransactionID))
+    assert.deepEqual(await left(), [4, 1])
+    all(await rollBack(more.bizTransactionID))
+    assert.deepEqual(await left(), [10, 3])
+    all(await post('Conversion', { bizEventID }))
+    assert.equal((await eventOf(target.bizEventID)).bizEventStatusID, 2)
+  })
+
   it('of a conversion by price has no units of the target before its day', async () => {
     const fund = await fresh({ investments: [{}, {}], price: 2 })
     const [fromInvestmentID, toInvestmentID] = fund.investmentIDs

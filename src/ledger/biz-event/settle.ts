@@ -6,7 +6,7 @@ import { recordset } from '../../platform/sql/recordset.ts'
 import { byProduct, inProduct } from '../../platform/sql/spread.ts'
 import type { TakenEvent } from './hand-off.ts'
 
-const { BizEventStatus: statuses } = lookups
+const { BizEventStatus: statuses, ConversionMethod: methods } = lookups
 
 /** A written leg, and the notice it settles if it does. */
 type Settling = {
@@ -63,7 +63,7 @@ async function completeOf(tx: Tx, rows: readonly Settling[]): Promise<number[]> 
       : [],
   )
   if (links.length === 0) return []
-  return settleBy(
+  const completed = await settleBy(
     tx,
     sql`
     with settled as materialized (
@@ -77,7 +77,26 @@ async function completeOf(tx: Tx, rows: readonly Settling[]): Promise<number[]> 
         over (partition by item) as stays
       from settled)`,
   )
+  const targets = links.filter(({ leg }) => leg > 0)
+  if (targets.length > 0) await measureTargets(tx, targets)
+  return completed
 }
+
+/**
+ * What is pending of the target of a conversion by a factor is what is pending of its source times
+ * the factor: units that parts were rounded to do not add up to those of the whole.
+ */
+const measureTargets = (tx: Tx, targets: readonly { product_id: number; event_id: number }[]) =>
+  tx.query(sql`
+    update biz_event e set
+      quantity = trim_scale(round(s.quantity * e.conversion_factor, i.unit_decimals))
+    from biz_event s, investment i
+    where e.product_id = ${targets[0]!.product_id}
+      and e.biz_event_id = any(${targets.map(({ event_id }) => event_id)}::bigint[])
+      and s.product_id = e.product_id and s.biz_event_id = e.parent_biz_event_id
+      and i.investment_id = e.investment_id and s.quantity is not null
+      and e.conversion_method_id = ${methods.Factor}
+      and e.biz_event_status_id = ${statuses.Pending}`)
 
 /**
  * Notices as they are `judged`: those that stay are pending with what is left of their figures, the
@@ -120,9 +139,12 @@ export async function resettleEvents(
   rows: readonly { productID: number; id: number; eventID: number | null }[],
   moment: string,
 ): Promise<number[]> {
-  const [first] = rows.filter(({ eventID }) => eventID !== null)
+  const events = rows.flatMap(({ productID, eventID }) =>
+    eventID === null ? [] : { product_id: productID, event_id: eventID },
+  )
+  const [first] = events
   if (!first) return []
-  return settleBy(
+  const completed = await settleBy(
     tx,
     sql`
     with settled as materialized (
@@ -137,7 +159,7 @@ export async function resettleEvents(
       join biz_transaction_version v on v.product_id = t.product_id
         and v.biz_transaction_id = t.biz_transaction_id and v.valid_to = ${moment}::timestamptz
       join biz_event e on e.product_id = t.product_id and e.biz_event_id = t.biz_event_id
-      where t.product_id = ${first.productID}
+      where t.product_id = ${first.product_id}
         and t.biz_transaction_id = any(${rows.map(({ id }) => id)}::bigint[])
         and e.biz_event_status_id = ${statuses.Pending}
         and (t.quantity <> v.quantity or t.amount <> v.amount)),
@@ -146,6 +168,8 @@ export async function resettleEvents(
         over () as stays
       from settled)`,
   )
+  await measureTargets(tx, events)
+  return completed
 }
 
 /**
@@ -159,7 +183,14 @@ export async function reopenEvents(
   const links = rows.flatMap(({ productID, id, eventID }) =>
     eventID === null ? [] : { productID, id, eventID },
   )
-  for (const [productID, own] of byProduct(links)) await reopen(inProduct(tx, productID), own)
+  for (const [productID, own] of byProduct(links)) {
+    const part = inProduct(tx, productID)
+    await reopen(part, own)
+    await measureTargets(
+      part,
+      own.map(({ eventID }) => ({ product_id: productID, event_id: eventID })),
+    )
+  }
 }
 
 const reopen = (tx: Tx, links: readonly { productID: number; id: number; eventID: number }[]) =>
