@@ -169,6 +169,13 @@ describe('A stage over many accounts', () => {
     assert.equal(paid.filter(({ isPaid }: { isPaid: boolean }) => isPaid).length, 3)
     await assertVerified(service)
     taken(await post('Reverse', distribution, reversal(3)))
+    // Of those who reinvest all, and so have no payment, only who was reached is taken back.
+    const { corporateActionID } = distribution
+    const trail = `/Audit?Resource=Distribution&ResourceID=${corporateActionID}&Order=desc`
+    const [{ changes }] = all(await service.admin.get(trail))
+    const gross = paid.slice(0, 4).map(({ grossAmount }: { grossAmount: number }) => grossAmount)
+    const together = gross.reduce((sum: number, amount: number) => sum + amount, 0)
+    assert.equal(Number(changes.total).toFixed(2), together.toFixed(2))
     await work()
     await reached(distribution, 2)
     refused(await post('Reverse', distribution, reversal(3)), 409, 'wrong_stage')

@@ -88,13 +88,23 @@ export async function reverseDistribution(
 }
 
 /**
+ * Whether the payment is done with an account without cash, which has nothing to tell it by: half
+ * way it is with those up to where its stage g has come, and taken back half way with the others.
+ */
+const wasReached = sql`case g.stage when 'Payment' then g.phase > 0
+      or e.account_id <= g.after_account_id
+    when 'ReversePayment' then g.phase = 0 and e.account_id > g.after_account_id
+    else true end`
+
+/**
  * Of entitlements e: what a stage came to that is taken back. Of a payment it is all that it
  * decided on, as approvals had it: the tax and what is held for the DRP with the cash.
  */
 const sums: Partial<Record<StageName, Fragment>> = {
   ReverseDeclare: sql`e.gross_amount`,
   ReversePayment: sql`
-    case when e.payment_transaction_id is not null or e.cash_amount = 0 then e.gross_amount end`,
+    case when e.payment_transaction_id is not null or (e.cash_amount = 0 and ${wasReached})
+      then e.gross_amount end`,
   ReverseDrpAllotment: sql`e.drp_cost`,
 }
 
@@ -102,7 +112,10 @@ const sums: Partial<Record<StageName, Fragment>> = {
 async function totalOf(tx: Tx, stored: Stored, { name }: Stage<Reason>): Promise<string> {
   const [row] = await tx.query<{ total: string }>(sql`
     select trim_scale(coalesce(sum(${sums[name]}), 0))::text as total
-    from entitlement e where ${ofDistribution(stored, 'e')}`)
+    from entitlement e
+    left join distribution_stage g on g.product_id = e.product_id
+      and g.corporate_action_id = e.corporate_action_id
+    where ${ofDistribution(stored, 'e')}`)
   return row!.total
 }
 
