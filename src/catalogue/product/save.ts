@@ -16,7 +16,7 @@ import {
   productReference,
 } from './schema.ts'
 import { identifyProduct, productByID } from './sql.ts'
-import { knowsZone } from './today.ts'
+import { knowsZone, today } from './today.ts'
 
 const productTable = defineTable('product', {
   key: 'product_id',
@@ -38,6 +38,7 @@ export async function createProduct(
   row.time_zone ??= timeZone
   await refuseUnknownZone(tx, undefined, row)
   await refuseUnknownLogo(tx, 0, input)
+  await refuseFuture(tx, undefined, row)
   const id = await put(tx, productTable, undefined, row)
   return { ...(await render(tx, productByID(id))), ids: [id], productID: id, changes: input }
 }
@@ -60,6 +61,7 @@ export async function updateProduct(
   await refuseUnknownZone(tx, stored, row)
   await refuseUnknownLogo(tx, id, input)
   refuseUnlocking(actor, stored, row)
+  await refuseFuture(tx, stored, row)
   await closeUpTo(tx, stored, row, refuseClosing)
   const before = await render(tx, productByID(id))
   await put(tx, productTable, stored, row)
@@ -96,6 +98,23 @@ async function refuseUnknownLogo(tx: Sql, productID: number, { issuer }: Product
       and issuer ->> 'logoDocumentID' = ${String(issuer.logoDocumentID)}`)
   if (kept.length === 0)
     await identify(tx, logo, issuer, { productIDs: [productID], path: () => 'issuer' })
+}
+
+/**
+ * A period is locked once its days are there: a slip in the year would stop every posting of the
+ * product, and who made it may not take it back. One from before this rule may stay or go back.
+ */
+async function refuseFuture(tx: Sql, before: Row | undefined, row: Row) {
+  const [from, to] = [(before?.locked_date ?? '') as string, row.locked_date as string | null]
+  if (!to || to <= from) return
+  const [day] = await tx.query<{ today: string }>(sql`
+    select ${today('p')}::text as today from (select ${row.time_zone}::text as time_zone) p`)
+  if (to > day!.today)
+    throw invalid(
+      'out_of_range',
+      `lockedDate ${to} is after today, ${day!.today}: a day is locked once it is there.`,
+      'lockedDate',
+    )
 }
 
 /** What was closed is opened again by few. Dates as texts compare like dates. */
