@@ -135,6 +135,7 @@ const byResource = {
       record_date: 'The record date does not suit.',
     },
     409: {
+      tax_components: 'A tax component is there twice, and the product withholds tax.',
       incomplete: 'The distribution lacks what the stage needs.',
       nobody_to_share: 'Nobody holds any units on the record date.',
       no_unit_value: 'There is no value of a unit on a day that counts.',

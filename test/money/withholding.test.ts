@@ -349,6 +349,17 @@ describe('Withholding', () => {
     assert.deepEqual([kept.withholding, kept.taxComponentKinds], [true, taxComponentKinds])
   })
 
+  it('is not cut twice of one component: a distribution names each once', async () => {
+    const fund = await taxingFund(service)
+    await investor(service, fund, [unquoted], { units: 3 })
+    const parts = ['CapitalGains', 'capitalgains '].map((taxComponentName) => ({
+      taxComponentName,
+      percentage: 50,
+    }))
+    await assert.rejects(pay(fund, parts), /tax_components/)
+    assert.deepEqual((await pay(fund, fully('CapitalGains'))).taxes, [1])
+  })
+
   it('goes to the bank with the payment: tax and indicator of each record', async () => {
     const fund = await taxingFund(service, kinds('Interest'))
     const bank = (accountName: string) => ({
