@@ -170,6 +170,7 @@ const byResource = {
     403: { scope: 'Who ordered the report may not have it any more.' },
     409: {
       nothing_to_state: 'No account has anything that the statement could tell.',
+      outdated: 'What the statements tell of was taken back since they were made.',
       not_sendable: 'The report is not statements that can be sent.',
       no_smtp: 'No mail server is set.',
       no_sender: 'There is no address to send from.',

@@ -4,6 +4,7 @@ import { after, before, describe, it } from 'node:test'
 import { SMTPServer } from 'smtp-server'
 import type { Client, Reply } from '../support/client.ts'
 import { rowsOf } from '../support/database.ts'
+import { configure, keyOf, stage } from '../support/distribution.ts'
 import { newProduct, only } from '../support/ledger.ts'
 import { newKey } from '../support/personas.ts'
 import { temporaryFolder, until } from '../support/process.ts'
@@ -96,6 +97,41 @@ const send = (reportID: number, more: object = {}) =>
   service.admin.post('/Report/Send', { reportID, ...more })
 
 describe('POST /Report/Send', () => {
+  it('sends nothing of a distribution that was taken back since letters were made', async () => {
+    const own = await taxingFund(service, { issuer: { name: 'Own', email: 'own@example.com' } })
+    await investor(service, own, [quoted])
+    const pay = async (paymentDate: string) => {
+      const how = { distributionAmountPerUnit: 1, paymentDate }
+      const distribution = await configure(service, own, how)
+      for (const name of ['Declare', 'Payment'] as const)
+        await stage(service.admin, name, distribution)
+      return distribution
+    }
+    const [first] = [await pay('2025-07-15'), await pay('2026-07-15')]
+    const made = async (body: object) =>
+      (await order(service.admin, { productID: own.productID, format: 'zip', ...body })).reportID
+    const slips = await made({ reportTypeID: 8, ...keyOf(first) })
+    const year = await made({ reportTypeID: 9, date: '2025-09-30' })
+    const other = await made({ reportTypeID: 9, date: '2026-09-30' })
+    await stage(service.admin, 'Reverse', first, { fromStatusID: 3, reason: 'Wrong rate' })
+    for (const reportID of [slips, year]) {
+      const reply = await send(reportID)
+      refused(reply, 409, 'outdated')
+      assert.match(reply.message!, new RegExp(`Distribution ${first.corporateActionID},`))
+    }
+    assert.equal((await send(other)).status, 200)
+    // Paid anew it may be for other amounts: letters of now can go out, those of then cannot.
+    await stage(service.admin, 'Payment', first)
+    refused(await send(year), 409, 'outdated')
+    assert.equal((await send(await made({ reportTypeID: 9, date: '2025-09-30' }))).status, 200)
+    // What is only taken further since is no reason.
+    const declared = await configure(service, own, { distributionAmountPerUnit: 1 })
+    await stage(service.admin, 'Declare', declared)
+    const early = await made({ reportTypeID: 8, ...keyOf(declared) })
+    await stage(service.admin, 'Payment', declared)
+    assert.equal((await send(early)).status, 200)
+  })
+
   it('mails each statement once, by preference, and records what the server refuses', async () => {
     const reportID = await statements()
     const states = (rows: Delivery[]) => rows.map(({ name, state }) => [name, state])

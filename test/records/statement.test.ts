@@ -299,7 +299,8 @@ describe('An annual tax statement', () => {
     only(await service.admin.put('/Product', { ...product, financialYearEnd: '12-31' }))
     const { accountID } = accounts[1]!
     const text = await textOf({ reportTypeID: 9, accountID, date: '2025-09-30' })
-    has(text, '1 January 2025', '31 December 2025')
+    has(text, 'Annual tax statement 2025', '1 January 2025', '31 December 2025')
+    assert.doesNotMatch(text, /2025–/)
     for (const financialYearEnd of ['13-01', '06-31', '02-30', '02-29', '00-10', '01-32', '1-1']) {
       const wrong = await service.admin.put('/Product', { ...product, financialYearEnd })
       refused(wrong, 400, 'invalid_value')

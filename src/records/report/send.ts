@@ -12,6 +12,7 @@ import type { Written } from '../../platform/sql/unit-of-work.ts'
 import type { Printed } from '../statement/index-file.ts'
 import { isAlsoPrinted, wayOf } from '../statement/index-file.ts'
 import { checkMayRead } from './kinds.ts'
+import { refuseOutdated, type Told } from './outdated.ts'
 import { Delivery, type DeliveryQuery, type ReportSend } from './schema.ts'
 
 const own = reference({ what: 'report', table: 'report', columns: ['report_id'] }, ['reportID'])
@@ -19,9 +20,7 @@ const own = reference({ what: 'report', table: 'report', columns: ['report_id'] 
 /** Whether mail can be sent, and in whose name where the issuer has no address. */
 export type MailSettings = { smtpUrl: string | undefined; smtpFrom: string | undefined }
 
-type Sendable = {
-  typeID: number
-  productID: number
+type Sendable = Told & {
   format: string
   statusID: number
   issuerEmail: string | null
@@ -36,7 +35,9 @@ export async function sendReport(
 ): Promise<Written> {
   const [report] = await tx.query<Sendable>(sql`
     select r.report_type_id as "typeID", r.product_id as "productID", r.format,
-      r.report_status_id as "statusID", p.issuer ->> 'email' as "issuerEmail"
+      r.report_status_id as "statusID", p.issuer ->> 'email' as "issuerEmail",
+      r.corporate_action_id as "corporateActionID", r.investment_id as "investmentID", r.date,
+      r.known_at::text as moment
     from report r join product p on p.product_id = r.product_id
     where r.report_id = ${reportID} and ${inScope(actor, 'r.product_id')} for update of r`)
   if (!report) throw noSuch(own, { reportID })
@@ -46,6 +47,7 @@ export async function sendReport(
   if (!smtpUrl) throw conflict('no_smtp', 'No mail server is set: REGISTRY_SMTP_URL.')
   if (!smtpFrom && !report.issuerEmail)
     throw conflict('no_sender', 'Nobody to send as: set issuer.email or REGISTRY_SMTP_FROM.')
+  await refuseOutdated(tx, report)
   const states = await tx.query<{ state: string; count: number; paper: number }>(sql`
     with moved as (
       update report_statement s set attempts = 0, reason = null, state_date = now(),

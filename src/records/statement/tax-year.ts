@@ -2,12 +2,13 @@ import sql, { raw } from 'sql-template-tag'
 import { idsOf } from '../../ledger/biz-transaction/kinds.ts'
 import { lookups } from '../../platform/lookup/lookups.ts'
 import type { Snapshot } from '../../platform/sql/handle.ts'
+import { financialYear, type Year } from './financial-year.ts'
 import { type Franked, frankingCredit } from './franking.ts'
 import type { Holding, StatementKind, StatementSubject } from './kind.ts'
 import { grouped, type Letter, longDate, type Section, shortDate, spaced } from './letter.ts'
 import { className, companyTax, currency, kindOfComponent, money, wanted } from './parts.ts'
 
-type Shared = { from: string; to: string; class: string | null }
+type Shared = Year & { class: string | null }
 
 type Data = {
   /** Payment date, name, class, currency, gross, tax, reinvested, cash. */
@@ -18,19 +19,11 @@ type Data = {
   components: [string, string | null, string, string, string, Franked[]][]
 }
 
-/** The financial year that the date is in, by the last day that the product's year has. */
 async function shared(snapshot: Snapshot, { productID, investmentID, date }: StatementSubject) {
-  const [row] = await snapshot.query<Shared>(sql`
-    select (y.last - interval '1 year' + interval '1 day')::date::text as from, y.last::text as to,
-      (select ${className} from investment i where i.investment_id = ${investmentID}) as class
-    from product p
-    cross join lateral (
-      select make_date(extract(year from ${date}::date)::int + n,
-        left(p.financial_year_end, 2)::int, least(right(p.financial_year_end, 2)::int, 28))
-        + greatest(0, right(p.financial_year_end, 2)::int - 28) as last
-      from generate_series(0, 1) n) y
-    where p.product_id = ${productID} and y.last >= ${date}::date order by y.last limit 1`)
-  return { ...row!, day: row!.to }
+  const year = await financialYear(snapshot, productID, date)
+  const [row] = await snapshot.query<{ class: string }>(sql`
+    select ${className} as class from investment i where i.investment_id = ${investmentID}`)
+  return { ...year, class: row?.class ?? null, day: year.to }
 }
 
 const { Paid } = lookups.DistributionStatus
@@ -155,8 +148,12 @@ const reconciled = ({ sums }: Data): Section => ({
   rows: sums.map(([code, , , , cash, posted]) => [code, grouped(cash), grouped(posted)]),
 })
 
+/** 2025–26, or 2025 where it is that of the calendar. */
+const nameOf = ({ from, to }: Year) =>
+  from.slice(0, 4) === to.slice(0, 4) ? to.slice(0, 4) : `${from.slice(0, 4)}–${to.slice(2, 4)}`
+
 const letter = (year: Shared, { accountNumber, addressee, data }: Holding<Data>): Letter => ({
-  title: `Annual tax statement ${year.from.slice(0, 4)}–${year.to.slice(2, 4)}`,
+  title: `Annual tax statement ${nameOf(year)}`,
   addressee,
   references: [
     ['Account', accountNumber],

@@ -1,0 +1,61 @@
+import sql from 'sql-template-tag'
+import { lookups } from '../../platform/lookup/lookups.ts'
+import { conflict } from '../../platform/refusal.ts'
+import type { Fragment, Sql } from '../../platform/sql/handle.ts'
+import { inProduct } from '../../platform/sql/spread.ts'
+import { financialYear } from '../statement/financial-year.ts'
+
+const { ReportType } = lookups
+
+/** Statements that are made: of what, and of which moment they tell. */
+export type Told = {
+  typeID: number
+  productID: number
+  corporateActionID: number | null
+  investmentID: number | null
+  date: string
+  moment: string | null
+}
+
+/** Investors are not told of money that was taken back since the letters were made. */
+export async function refuseOutdated(tx: Sql, told: Told) {
+  const which = await toldOf(tx, told)
+  if (!which || told.moment === null) return
+  const { productID, moment } = told
+  const [changed] = await inProduct(tx, productID).query<{ id: number }>(sql`
+    select d.corporate_action_id as id
+    from distribution_version v
+    join distribution d on d.product_id = v.product_id
+      and d.corporate_action_id = v.corporate_action_id
+    where v.product_id = ${productID} and v.valid_to = (
+        select min(w.valid_to) from distribution_version w
+        where w.product_id = v.product_id and w.corporate_action_id = v.corporate_action_id
+          and w.valid_to > ${moment}::timestamptz)
+      and ${which}
+    order by 1 limit 1`)
+  if (changed)
+    throw conflict(
+      'outdated',
+      `Distribution ${changed.id}, which the statements tell of, was taken back since they were ` +
+        'made: order them again.',
+    )
+}
+
+/** As it was then, v, and is now, d: declared or paid at another time, or not any more. */
+const takenBack = (step: 'declared' | 'paid') => {
+  const field = `${step}_date`
+  return sql`(v.image ->> ${field}::text is not null and (v.image ->> ${field}::text)::timestamptz
+    is distinct from ${step === 'paid' ? sql`d.paid_date` : sql`d.declared_date`})`
+}
+
+async function toldOf(tx: Sql, told: Told): Promise<Fragment | undefined> {
+  const { typeID, productID, corporateActionID, investmentID, date } = told
+  if (typeID === ReportType['Distribution statement'])
+    return sql`d.corporate_action_id = ${corporateActionID}
+      and (${takenBack('declared')} or ${takenBack('paid')})`
+  if (typeID !== ReportType['Annual tax statement']) return undefined
+  const { from, to } = await financialYear(tx, productID, date)
+  return sql`${takenBack('paid')}
+    and (v.image ->> 'payment_date')::date between ${from} and ${to}
+    ${investmentID ? sql`and d.investment_id = ${investmentID}` : sql``}`
+}
