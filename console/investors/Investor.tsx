@@ -1,5 +1,5 @@
 import { Button, Stack, Tabs } from '@mantine/core'
-import { Link, useNavigate, useParams } from '@tanstack/react-router'
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { DocumentList } from '../documents/DocumentList.tsx'
 import { useSeen } from '../frame/recent.ts'
 import { InvestorHolds } from '../holds/InvestorHolds.tsx'
@@ -178,9 +178,7 @@ const sections = [
 function Sections({ entity }: { entity: BizEntity }) {
   const may = useMay()
   const navigate = useNavigate()
-  const { section = 'holdings' } = readSearch(
-    Object.fromEntries(new URLSearchParams(window.location.search)),
-  )
+  const { section = 'holdings' } = readSearch(useSearch({ strict: false }))
   const open = (next: string | null) =>
     void navigate({ to: '.', search: { section: next ?? 'holdings' } as never, replace: true })
   // On a narrow screen the section one is at may stand beyond the edge.

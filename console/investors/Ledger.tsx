@@ -1,7 +1,7 @@
 import { Group } from '@mantine/core'
 import { useState } from 'react'
 import { useLookups } from '../shared/api/lookups.ts'
-import { useMoney, useUnits } from '../shared/api/money.ts'
+import { useCurrency, useMoney, useUnits } from '../shared/api/money.ts'
 import { useProduct } from '../shared/api/products.ts'
 import type { Audit, BizEntity, BizTransaction, EntitledAccount } from '../shared/api/types.ts'
 import { PastControl, pastParams, usePast } from '../shared/form/Past.tsx'
@@ -64,6 +64,7 @@ export function InvestorDistributions({ entity }: Props) {
   const { productID, slug } = useProduct()
   const { name } = useLookups()
   const money = useMoney()
+  const currency = useCurrency()
   const rows = useRows<EntitledAccount>('/Distribution/Account', {
     ProductID: productID,
     'AccountID.in': accountsOf(entity),
@@ -76,10 +77,12 @@ export function InvestorDistributions({ entity }: Props) {
       width: 'minmax(160px, 1.5fr)',
     },
     { id: 'units', title: 'Units', right: true, text: (row) => plain(row.units) },
-    { id: 'gross', title: 'Gross', right: true, text: (row) => money(row.grossAmount) },
-    { id: 'drp', title: 'Reinvested', right: true, text: (row) => money(row.drpAmount) },
+    { id: 'gross', title: 'Gross', right: true, text: (row) => money(row.grossAmount, row) },
+    { id: 'tax', title: 'Tax', right: true, text: (row) => money(row.taxAmount, row) },
+    { id: 'drp', title: 'Reinvested', right: true, text: (row) => money(row.drpAmount, row) },
     { id: 'drpUnits', title: 'DRP units', right: true, text: (row) => plain(row.drpUnits) },
-    { id: 'cash', title: 'Cash', right: true, text: (row) => money(row.cashAmount) },
+    { id: 'cash', title: 'Cash', right: true, text: (row) => money(row.cashAmount, row) },
+    { id: 'currency', title: 'Currency', text: currency, width: '80px' },
     {
       id: 'state',
       title: 'State',

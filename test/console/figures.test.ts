@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { Locator, Page } from 'playwright-core'
 import { type Browser, findings, skip, startConsole } from '../support/browser.ts'
-import { allot, configure } from '../support/distribution.ts'
+import { allot, configure, stage } from '../support/distribution.ts'
 import {
   all,
   newAccounts,
@@ -39,15 +39,17 @@ describe('The console’s figures', { skip }, () => {
     const [account] = await newAccounts(service, productID, 1)
     const { accountID, bizEntityID } = account!
     const codes: string[] = []
+    const investmentIDs: number[] = []
     for (const { amount, price, currencyID } of classes) {
       const made = await newInvestment(service, productID, { currencyID })
       const { investmentID } = made
       codes.push(made.securityCode)
+      investmentIDs.push(investmentID)
       if (price) await newPrice(service, investmentID, '2000-01-01', price)
       const deposit = { accountID, investmentID, transactionDate, amount, quantity: amount }
       all(await service.admin.post('/BizTransaction/Deposit', deposit))
     }
-    return { productID, bizEntityID, codes }
+    return { productID, bizEntityID, codes, investmentIDs }
   }
 
   before(async () => {
@@ -99,6 +101,25 @@ describe('The console’s figures', { skip }, () => {
     const cell = (name: string) => page.getByRole('cell', { name, exact: true })
     await cell('5,000.00').waitFor()
     await cell('6,000').waitFor()
+  })
+
+  it('of an investor’s distributions are in the currency of each class, with the tax', async () => {
+    const fund = await fundWith([{ amount: '1234', currencyID: yen }, { amount: '50' }])
+    const { productID, bizEntityID } = fund
+    for (const investmentID of fund.investmentIDs) {
+      const own = { productID, investmentID }
+      const distribution = await configure(service, own, { distributionAmountPerUnit: 2 })
+      for (const name of ['Declare', 'Payment'] as const)
+        await stage(service.admin, name, distribution)
+    }
+    await at(`${productID}/investors/${bizEntityID}`, 'Investor 1')
+    await page.getByRole('tab', { name: 'Distributions' }).click()
+    const row = (currency: string) => page.getByRole('row').filter({ hasText: currency })
+    const cells = async (currency: string) =>
+      (await row(currency).getByRole('cell').allInnerTexts()).slice(2)
+    await row('JPY').waitFor()
+    assert.deepEqual(await cells('JPY'), ['2,468', '0', '0', '', '2,468', 'JPY', 'Paid'])
+    assert.deepEqual(await cells('AUD'), ['100.00', '0.00', '0.00', '', '100.00', 'AUD', 'Paid'])
   })
 
   it('of the last changes are those of 24 hours, by no clock', async () => {

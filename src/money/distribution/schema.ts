@@ -248,6 +248,7 @@ export const EntitledAccount = shown('EntitledAccount', {
   externalCorporateActionId: ExternalId,
   productID: Id,
   externalProductId: ExternalId,
+  investmentID: Id,
   accountID: Id,
   externalAccountId: ExternalId,
   accountNumber: Type.String(),
