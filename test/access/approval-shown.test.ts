@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test'
 import type { Client } from '../support/client.ts'
 import { allot, configure, fundOf, keyOf } from '../support/distribution.ts'
 import { entityOf } from '../support/investors.ts'
-import { newFund, only } from '../support/ledger.ts'
+import { newFund, newProduct, only } from '../support/ledger.ts'
 import { refused } from '../support/refused.ts'
 import { type Service, startService } from '../support/service.ts'
 
@@ -118,7 +118,7 @@ describe('What is approved', () => {
     assert.equal(held.quantity, 5)
   })
 
-  it('is of the persons and parents that were meant, by whatever id they were named', async () => {
+  it('is of the persons, parents and products that were meant, by whatever id', async () => {
     const people = async (firstName: string) =>
       only(await service.admin.post('/Person', { firstName, lastName: 'Named' })) as Given
     const [meant, other] = [await people('Meant'), await people('Other')]
@@ -155,6 +155,22 @@ describe('What is approved', () => {
     const parties = [{ externalPersonId: 'PERSON' }]
     const linked = await bound({ bizEntityParties: parties }, swapped, asBefore)
     assert.equal(linked.bizEntityParties[0].personID, meant.personID)
+    const [fund, another] = [await newProduct(service), await newProduct(service)]
+    const priced = (product: Given, externalProductId: string) =>
+      service.admin.put('/Product', { ...product, externalProductId })
+    await priced(fund, 'FUND')
+    const opened = await bound(
+      { accounts: [{ externalProductId: 'FUND' }] },
+      async () => {
+        await priced(fund, 'FUND-OLD')
+        await priced(another, 'FUND')
+      },
+      async () => {
+        await priced(another, 'ANOTHER')
+        await priced(fund, 'FUND')
+      },
+    )
+    assert.equal(opened.accounts[0].productID, fund.productID)
     const company = { name: 'A company', associatedPersons: parties.map(signs) }
     await bound({ bizEntityParties: [{ organisation: company }] }, swapped, asBefore)
     const links = [{ parentExternalBizEntityId: 'HEAD', activeFrom: '2026-01-01' }]

@@ -25,7 +25,7 @@ import {
 import type { Veil } from '../audit/veil.ts'
 import { readAbsentCaller } from '../caller/absent.ts'
 import { isOfNew, type KeptRequest, type Seal } from './gate.ts'
-import { changesElse, subjectOf } from './same.ts'
+import { changesElse, isElsewhere, subjectOf } from './same.ts'
 import type { ApprovalKey, Rejection } from './schema.ts'
 import { shownApproval, visibleTo } from './sql.ts'
 
@@ -202,9 +202,7 @@ function refuseOther(
   isOfNew: boolean,
 ) {
   const isOther = changesElse(JSON.parse(changes), JSON.parse(JSON.stringify(done.changes ?? null)))
-  // What was kept by an earlier version says nothing of its subject.
-  const isElsewhere = subject && subject.join() !== subjectOf(done, isOfNew).join()
-  if (!isOther && !isElsewhere) return
+  if (!isOther && !isElsewhere(subject, subjectOf(done, isOfNew))) return
   const message =
     'What it would change has changed since it was asked for. Reject it, and let it be asked anew.'
   throw new Refusal(412, [{ code: 'changed_meanwhile', message }])

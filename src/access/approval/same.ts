@@ -46,14 +46,35 @@ const telling = [
  * approves sees external ids and units: by then the id may be another record's, and the price
  * another. What is made has a new number each time, by which its own record begins.
  */
-export function subjectOf({ json, ids, linked = [] }: Written, isOfNew: boolean): string[] {
-  const records: unknown = parseJson(json)
-  const fields = (Array.isArray(records) ? records : [records]).flatMap((record) => {
-    const entries = Object.entries(Object(record) as object)
-    return isOfNew ? entries.slice(1) : entries
-  })
+export function subjectOf(written: Written, isOfNew: boolean): string[] {
+  const { json, ids, linked = [] } = written
+  const answer: unknown = parseJson(json)
+  const records = (Array.isArray(answer) ? answer : [answer]).map((record) =>
+    Object.entries(Object(record) as object),
+  )
+  const fields = records.flatMap((entries) => (isOfNew ? entries.slice(1) : entries))
   const told = fields.flatMap(([name, value]) =>
     telling.includes(name) && value !== null ? `${name} ${plainDecimal(value)}` : [],
   )
-  return [...told, ...linked, ...(isOfNew ? [] : ids.map((id) => `id ${id}`))].sort()
+  const isProduct = records[0]?.[0]?.[0] === 'productID'
+  const own = isOfNew ? productsOf(isProduct ? {} : written) : ids.map((id) => `id ${id}`)
+  return [...told, ...linked, ...own].sort()
+}
+
+/** The products that new records are put into, which a request may name by external ids, too. */
+function productsOf({ productID, shares }: Pick<Written, 'productID' | 'shares'>) {
+  const ids = new Set(shares ? shares.map((share) => share.productID) : [productID])
+  return [...ids].flatMap((id) => (id === undefined ? [] : `${ofProduct}${id}`))
+}
+const ofProduct = 'product '
+
+/**
+ * Whether a write is about something else than was kept with it. What an earlier version kept tells
+ * nothing of products, or nothing at all.
+ */
+export function isElsewhere(kept: readonly string[] | undefined, now: readonly string[]): boolean {
+  if (!kept) return false
+  const tellsProducts = kept.some((one) => one.startsWith(ofProduct))
+  const told = now.filter((one) => tellsProducts || !one.startsWith(ofProduct))
+  return kept.join() !== told.join()
 }
