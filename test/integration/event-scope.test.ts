@@ -77,6 +77,35 @@ describe('Who sees one product', () => {
   })
 })
 
+describe('Who sees another product that shares a person', () => {
+  it('hears of them when they change with an entity of the first, and of nothing else', async () => {
+    const first = await add(mine)
+    const [{ personID }] = first.bizEntityParties
+    await add(theirs, { bizEntityParties: [{ personID }] })
+    const renamed = (lastName: string) => ({
+      ...first,
+      bizEntityParties: first.bizEntityParties.map((party: { person: object }) => ({
+        ...party,
+        personID: null,
+        person: { ...party.person, lastName },
+      })),
+    })
+    const [own, others] = await heard(async () => {
+      only(await service.admin.put('/BizEntity', renamed('Changed')))
+      only(await service.admin.put('/BizEntity', renamed('Changed')))
+      const bizEntityParties = [{ person: { personID, firstName: 'Added', lastName: 'Again' } }]
+      await add(mine, { bizEntityParties })
+      const associatedPersons = [
+        { person: { personID, lastName: 'Director' }, relationshipTypeID: 1 },
+      ]
+      only(await service.admin.post('/Organisation', { name: 'Shared', associatedPersons }))
+    })
+    const told = `person.updated ${personID}`
+    assert.deepEqual(others, [told, told, told])
+    assert.deepEqual(own, [told, told], 'their own entity tells of the first change itself')
+  })
+})
+
 describe('Who waits for events', () => {
   const rights = { permissions: ['Event.Read', 'Product.Read'] }
   const touch = async (ProductID: number) => {

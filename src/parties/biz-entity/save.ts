@@ -4,7 +4,7 @@ import { lookups } from '../../platform/lookup/lookups.ts'
 import { invalid, type Problem, refuseAll } from '../../platform/refusal.ts'
 import { changesBetween, masked } from '../../platform/shape/mask.ts'
 import { type ItemPath, inside } from '../../platform/shape/path.ts'
-import { sharesOf } from '../../platform/sql/event.ts'
+import { type NewEvent, sharesOf } from '../../platform/sql/event.ts'
 import type { Tx } from '../../platform/sql/handle.ts'
 import { identify } from '../../platform/sql/identify.ts'
 import { type Plan, planFor } from '../../platform/sql/plan.ts'
@@ -28,6 +28,7 @@ import { lockEntitiesShowing, touch } from '../investor/locks.ts'
 import { planNested } from '../investor/nested.ts'
 import { lookingAt, type OwnedKind } from '../investor/owned-kind.ts'
 import { visibleEntity } from '../investor/scope.ts'
+import { toldElsewhere } from '../investor/told.ts'
 import { associationTable, organisationTable } from '../organisation/sql.ts'
 import { paymentDetailKind } from '../payment-detail/sql.ts'
 import { personTable } from '../person/sql.ts'
@@ -68,6 +69,8 @@ type Added = {
   products: ReadonlyMap<number, number>
   /** What they are linked to that was there. */
   linked: string[]
+  /** What is told of persons and organisations that changed with them, and show elsewhere. */
+  events: readonly NewEvent[]
 }
 
 /** Creates entities with all that is nested in them: a fixed number of statements. */
@@ -89,12 +92,13 @@ async function addAll(
   await planning.plan.write(tx)
   await refuseCycles(tx, parents)
   await touch(tx, showing)
-  return { ids: ids!, products, linked: [...linked.found, ...found] }
+  const events = await toldElsewhere(tx, linked.changed, showing)
+  return { ids: ids!, products, linked: [...linked.found, ...found], events }
 }
 
 /** What is told of entities that were added; they are not shown. */
 function toldOf(
-  { ids, products }: Omit<Added, 'linked'>,
+  { ids, products }: Pick<Added, 'ids' | 'products'>,
   inputs: BizEntityInput[],
   pathOf: ItemPath,
 ): Written {
@@ -115,15 +119,21 @@ type Adding = Parameters<typeof addAll>
 /** Creates the entities of a request. */
 export async function addEntities(...given: Adding): Promise<Written> {
   const [, , , inputs, pathOf] = given
-  const added = await addAll(...given)
-  return { ...toldOf(added, inputs, pathOf), linked: added.linked }
+  const { linked, events, ...added } = await addAll(...given)
+  return { ...toldOf(added, inputs, pathOf), linked, events }
 }
 
-/** Creates the entities of several requests, one of each, and tells of each by itself. */
+/**
+ * Creates the entities of several requests, one of each, and tells of each by itself. Which of them
+ * has changed somebody who shows elsewhere nobody knows any more: the first one tells.
+ */
 export async function addForEach(...given: Adding): Promise<Written[]> {
   const [, , , inputs, pathOf] = given
-  const { ids, products } = await addAll(...given)
-  return inputs.map((input, i) => toldOf({ ids: [ids[i]!], products }, [input], () => pathOf(i)))
+  const { ids, products, events } = await addAll(...given)
+  return inputs.map((input, i) => ({
+    ...toldOf({ ids: [ids[i]!], products }, [input], () => pathOf(i)),
+    ...(i === 0 && { events }),
+  }))
 }
 
 /** The same, and shows them: an import has nobody who would look. */
@@ -164,7 +174,8 @@ export async function replaceEntity(
   const doubts = doubtsAbout(BizEntityUpdate, [input])
   const productID = sole([...planned.products.values()])
   const about = { ids: [id], productID, linked: [...linked.found, ...planned.found] }
-  return { ...after.seen, ...doubts, ...about, before: before.seen.json, changes }
+  const events = await toldElsewhere(tx, linked.changed, showing, [id])
+  return { ...after.seen, ...doubts, ...about, events, before: before.seen.json, changes }
 }
 
 /** Links may close a circle only if two requests write them at once. */

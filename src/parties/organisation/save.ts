@@ -23,6 +23,7 @@ import {
 } from '../investor/linked.ts'
 import { lockEntitiesShowing, lockOwners, toldIn, touch } from '../investor/locks.ts'
 import { visibleOrganisation } from '../investor/scope.ts'
+import { toldElsewhere } from '../investor/told.ts'
 import { planOwned, planPersons } from '../person/plan.ts'
 import { personTable } from '../person/sql.ts'
 import type { Vault } from '../sealed/vault.ts'
@@ -59,8 +60,8 @@ export async function createOrganisations(
   const ids = uses.map((use) => organisations.get(use)!.id)
   const changes = masked({ items: OrganisationInput } as TSchema, inputs)
   const doubts = doubtsAbout(OrganisationInput, inputs, path)
-  const linked = foundIn(persons)
-  return { ...(await render(tx, organisationsByID(ids))), ...doubts, ids, linked, changes }
+  const about = { ids, linked: foundIn(persons), events: await toldElsewhere(tx, changed, showing) }
+  return { ...(await render(tx, organisationsByID(ids))), ...doubts, ...about, changes }
 }
 
 export async function updateOrganisation(
