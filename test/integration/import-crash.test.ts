@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import type pg from 'pg'
 import { freshDatabase, rowsOf } from '../support/database.ts'
@@ -49,6 +51,12 @@ const rowsDone = async (importID: number): Promise<{ read: number; status: strin
     ])
   )[0]
 
+/** Copies of files that imports read, in clear. */
+const copiesLeft = () =>
+  readdirSync(join(env.REGISTRY_DATA_DIR, 'files', 'drafts')).filter((name) =>
+    name.startsWith('import-'),
+  )
+
 const connections = async (): Promise<number> =>
   (
     await rowsOf(
@@ -83,6 +91,7 @@ describe(`A service killed (-9) in the middle of ${count} rows`, () => {
     assert.deepEqual([end.rowsRead, end.rowsRefused], [count, bad])
     assert.equal(await posted(), count - bad)
     await assertVerified({ connection })
+    await until('no copy of the file to be left', () => copiesLeft().length === 0)
   })
 
   it('makes no investor twice, and finds the parents of before it was killed', async () => {

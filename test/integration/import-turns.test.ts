@@ -23,7 +23,7 @@ const env = { REGISTRY_DATA_DIR: temporaryFolder() }
 
 before(async () => {
   service = await startService(env)
-  fund = await newFund(service, { accounts: 4 })
+  fund = await newFund(service, { accounts: 5 })
 })
 after(async () => {
   await stop()
@@ -64,6 +64,26 @@ describe('An import among others', () => {
       [next.importID],
     )
     assert.equal(row!.isAfter, true)
+  })
+
+  it('tells up to which line its rows are in when one that goes on is cancelled', async () => {
+    const account = newAccount()
+    const before = await unitsOf(account)
+    const file = transactions(...Array.from({ length: 40_000 }, () => deposit(account, 1)))
+    const { data } = await sendFile(service.admin, { type: 'Transactions', mode: 'continue' }, file)
+    const place = `/Import?ImportID=${data.importID}`
+    await until(
+      'the first rows',
+      async () => (await service.admin.get(place)).data[0].rowsAccepted > 0,
+    )
+    assert.equal((await service.admin.delete(place)).status, 200)
+    const [{ status, message, rowsAccepted }] = (await service.admin.get(place)).data
+    const [, line] = /^The rows up to line (\d+) are done: send only those after it\.$/.exec(
+      message,
+    ) as RegExpExecArray
+    // A note and the heading stand above the rows.
+    assert.deepEqual([status, rowsAccepted], ['Cancelled', Number(line) - 2])
+    assert.equal(await unitsOf(account), before + rowsAccepted)
   })
 
   it('lets nobody wait for all the imports of another', async () => {

@@ -1,6 +1,5 @@
 import { createWriteStream } from 'node:fs'
 import { rm } from 'node:fs/promises'
-import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import sql from 'sql-template-tag'
 import type { Vault } from '../../parties/sealed/vault.ts'
@@ -9,6 +8,7 @@ import type { Files, Transaction } from '../../platform/files/files.ts'
 import { Refusal } from '../../platform/refusal.ts'
 import type { Fragment, Tx } from '../../platform/sql/handle.ts'
 import { type Chunk, chunksOf } from './chunks.ts'
+import { draftOf } from './draft.ts'
 import { writeErrors } from './errors.ts'
 import { kinds } from './kinds.ts'
 import {
@@ -107,7 +107,7 @@ function watchOver(importers: Importers, order: Order, signal: AbortSignal) {
   const taken: Taken = {
     importers,
     order,
-    path: join(importers.draftFolder, `import-${order.id}-${order.lease}`),
+    path: draftOf(importers.draftFolder, order),
     hasFile: false,
     reader: readerOf(kinds[order.type], order),
     counts: order.mode === 'continue' ? { ...order.counts } : nothingYet(),

@@ -54,12 +54,17 @@ export async function cancelImport(tx: Tx, actor: Actor, key: ImportKey): Promis
     throw conflict('wrong_state', `The import is ${status} already.`)
   await tx.query(sql`
     update import set status = 'Cancelled', lease = null, completed_date = now(),
-      file_sha256 = null, rows_accepted = case when mode = 'continue' then rows_accepted else 0 end
+      file_sha256 = null, rows_accepted = case when mode = 'continue' then rows_accepted else 0 end,
+      message = case when mode = 'continue' and last_line > 0
+        then format(${doneUpTo}, last_line) end
     where import_id = ${id}`)
   if (sha256) await release(tx, sha256, since)
   const changes = { status: { from: status, to: 'Cancelled' } }
   return { ...nothingLeft, ids: [id], productID: productOf(productIDs), changes }
 }
+
+/** Who sends all of it again would have the rows twice that are in. */
+const doneUpTo = 'The rows up to line %s are done: send only those after it.'
 
 type Open = {
   status: string

@@ -11,6 +11,7 @@ import { connect } from '../../platform/registry.ts'
 import { readEncryptionKeys } from '../../platform/secrets.ts'
 import type { Database } from '../../platform/sql/handle.ts'
 import { importConnections } from '../../platform/sql/room.ts'
+import { removeLeftDrafts } from './draft.ts'
 import { type Order, takeNext } from './order.ts'
 import { type Importers, runImport } from './run.ts'
 import { modes } from './schema.ts'
@@ -22,6 +23,9 @@ import { mostSteps } from './steps.ts'
  */
 const mostAtOnce = Math.floor(importConnections / (mostSteps + 1))
 const mostWhole = 2
+
+/** What was left here of an import that another node has taken is removed at this interval. */
+const tidyInterval = 60_000
 
 /** What an import works with. Its connections are its own: no caller waits for one of them. */
 export async function importersOf(
@@ -71,10 +75,16 @@ export async function startImports({ config, connection, bell, log }: ImportWork
     return whole < mostWhole ? modes : (['continue'] as const)
   }
 
+  const tidyUp = () => removeLeftDrafts(importers.draftFolder, database.transaction).catch(trouble)
+  await tidyUp()
+  const tidying = setInterval(() => void tidyUp(), tidyInterval)
+
   async function look() {
     while (running.size < mostAtOnce && !stopping.signal.aborted) {
       const order = await database.transaction((tx) => takeNext(tx, roomFor()))
       if (!order) return
+      // Taken from who died, its lease is another by now, and what they left is nobody's.
+      await tidyUp()
       const run = runImport(importers, order, stopping.signal)
         .catch(trouble)
         .finally(() => running.delete(order))
@@ -90,6 +100,7 @@ export async function startImports({ config, connection, bell, log }: ImportWork
     }
   })()
   return async () => {
+    clearInterval(tidying)
     stopping.abort()
     await Promise.race([Promise.all([work, ...running.values()]), pause(6_000)])
     await database.close()

@@ -1,0 +1,32 @@
+import { readdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import sql from 'sql-template-tag'
+import type { Transaction } from '../../platform/files/files.ts'
+import type { Order } from './order.ts'
+
+/** The copy of a file that an import reads, in clear: for as long as it is worked at. */
+export const draftOf = (folder: string, { id, lease }: Pick<Order, 'id' | 'lease'>) =>
+  join(folder, `import-${id}-${lease}`)
+
+/** Also of what is put beside it, under its name with an ending. */
+const named = /^import-(\d+)-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})/
+
+/**
+ * Removes the copies that whoever was killed has left. A copy is made under the lease that stands
+ * in the record by then: one whose lease stands there no more is nobody's, whichever node asks.
+ */
+export async function removeLeftDrafts(folder: string, transaction: Transaction) {
+  const drafts = (await readdir(folder)).flatMap((name) => {
+    const [, id, lease] = named.exec(name) ?? []
+    return lease === undefined ? [] : [{ name, id: Number(id), lease }]
+  })
+  if (drafts.length === 0) return
+  const held = await transaction((tx) =>
+    tx.query<{ lease: string }>(sql`
+      select lease::text as lease from import
+      where import_id = any(${drafts.map(({ id }) => id)}::bigint[]) and lease is not null`),
+  )
+  const leases = new Set(held.map(({ lease }) => lease))
+  for (const { name, lease } of drafts)
+    if (!leases.has(lease)) await rm(join(folder, name), { force: true })
+}
