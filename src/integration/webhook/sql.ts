@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import sql, { join } from 'sql-template-tag'
 import { firstMissing } from '../../catalogue/product/sql.ts'
 import type { Actor } from '../../platform/actor.ts'
-import { notFound, Refusal } from '../../platform/refusal.ts'
+import { conflict, notFound, Refusal } from '../../platform/refusal.ts'
 import type { Fragment, Sql, Tx } from '../../platform/sql/handle.ts'
 import { page, renderPage } from '../../platform/sql/paging.ts'
 import { columns, nothingLeft, render } from '../../platform/sql/render.ts'
@@ -165,6 +165,13 @@ export async function testWebhook(
   { webhookID }: WebhookName,
 ): Promise<Written> {
   const id = await lockWebhook(tx, actor, webhookID)
+  const active = await tx.query(sql`
+    select 1 from webhook where webhook_id = ${id} and is_active`)
+  if (active.length === 0)
+    throw conflict(
+      'wrong_state',
+      'The webhook is inactive, and is sent nothing: activate it first.',
+    )
   const body = { type: 'webhook.test', timestamp: new Date().toISOString(), data: { webhookID } }
   const [row] = await tx.query<{ id: number }>(sql`
     insert into webhook_delivery (webhook_id, type, body)
