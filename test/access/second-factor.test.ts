@@ -171,6 +171,7 @@ describe('REGISTRY_REQUIRE_SECOND_FACTOR', () => {
       const renewed = await anyone.post('/User/RefreshToken', { refreshToken })
       const still = clientOf(url, renewed.data.accessToken)
       refused(await still.get('/Product'), 403, 'second_factor_required')
+      const elsewhere = await anyone.post('/User/Login', { username: 'admin', password })
       const { secret } = (await still.post('/User/SecondFactor')).data
       const code = codeNow(secret)
       const confirmed = await still.post('/User/SecondFactor/Confirm', { code })
@@ -178,6 +179,16 @@ describe('REGISTRY_REQUIRE_SECOND_FACTOR', () => {
       const { recoveryCodes } = confirmed.data
       await sleep(1000)
       assert.equal((await still.get('/Product')).status, 200)
+      const other = await anyone.post('/User/RefreshToken', {
+        refreshToken: elsewhere.data.refreshToken,
+      })
+      assert.equal(other.data.secondFactorRequired, true, 'no code was ever shown there')
+      const knowsPassword = clientOf(url, other.data.accessToken)
+      refused(await knowsPassword.get('/Product'), 403, 'second_factor_required')
+      const same = await anyone.post('/User/RefreshToken', {
+        refreshToken: renewed.data.refreshToken,
+      })
+      assert.equal((await clientOf(url, same.data.accessToken).get('/Product')).status, 200)
       const next = { username: 'admin', password, code: codeNow(secret, 1) }
       const full = await anyone.post('/User/Login', next)
       assert.equal(full.status, 200)

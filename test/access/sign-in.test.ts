@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
 import { type Client, clientOf, type Reply } from '../support/client.ts'
 import { rowsOf } from '../support/database.ts'
 import { type Node, startNode } from '../support/node.ts'
 import { claimsOf, forgeriesOf } from '../support/personas.ts'
+import { until } from '../support/process.ts'
 import { refused } from '../support/refused.ts'
 import { adminPassword as password, type Service, startService } from '../support/service.ts'
 
@@ -231,6 +233,73 @@ describe('Within a second, on the other node too', () => {
     refused(await refresh(refreshToken), 401)
     refused(await login(username), 401)
     assert.equal((await login(username, newPassword)).status, 200)
+  })
+})
+
+describe('What is under way while a user is changed', () => {
+  /** What is sent meanwhile waits for the row of the user, which is then changed. */
+  async function whileChanging(userID: number, change: string, send: () => Promise<Reply>) {
+    const holder = new pg.Client(service.connection)
+    await holder.connect()
+    try {
+      await holder.query('begin')
+      await holder.query(`update app_user set ${change} where user_id = $1`, [userID])
+      const sent = send()
+      await until('it to wait', async () => (await rowsOf(service.connection, waiting)).length > 0)
+      await holder.query('update session set revoked_date = now() where user_id = $1', [userID])
+      await holder.query('commit')
+      return await sent
+    } finally {
+      await holder.end()
+    }
+  }
+  const waiting = `select 1 from pg_stat_activity
+    where datname = current_database() and wait_event_type = 'Lock' and query ~ 'app_user'`
+
+  it('a password that is replaced while it is checked lets nobody in any more', async () => {
+    const { username, userID } = await newUser()
+    const inactive = await newUser()
+    const { accessToken } = (await login(username)).data
+    const change = { currentPassword: password, newPassword: 'one that somebody else knows' }
+    const own = clientOf(service.url, accessToken)
+    refused(
+      await whileChanging(userID, `password_hash = password_hash || ' '`, () =>
+        own.put('/User/Password', change),
+      ),
+      401,
+      'sign_in_failed',
+    )
+    const again = await newUser()
+    refused(
+      await whileChanging(again.userID, `password_hash = password_hash || ' '`, () =>
+        login(again.username),
+      ),
+      401,
+      'sign_in_failed',
+    )
+    refused(
+      await whileChanging(inactive.userID, 'is_active = false', () => login(inactive.username)),
+      401,
+      'sign_in_failed',
+    )
+    const living = await rowsOf(
+      service.connection,
+      `select 1 from session where revoked_date is null and user_id = any($1)`,
+      [[userID, again.userID, inactive.userID]],
+    )
+    assert.equal(living.length, 0)
+  })
+
+  it('a key that somebody makes while they are made inactive is none', async () => {
+    const { username, userID } = await newUser()
+    const own = clientOf(service.url, (await login(username)).data.accessToken)
+    const key = { name: 'Too late', permissions: ['Product.Read'] }
+    const reply = await whileChanging(userID, 'is_active = false', () => own.post('/ApiKey', key))
+    refused(reply, 401, 'session_ended')
+    const made = await rowsOf(service.connection, 'select 1 from api_key where user_id = $1', [
+      userID,
+    ])
+    assert.equal(made.length, 0)
   })
 })
 

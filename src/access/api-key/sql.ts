@@ -10,7 +10,7 @@ import { page, renderPage } from '../../platform/sql/paging.ts'
 import { columns, nothingLeft, render } from '../../platform/sql/render.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
 import { requireUserWrite } from '../user/rights.ts'
-import { type UserRow, userFields } from '../user/session.ts'
+import { sessionEnded, type UserRow, userFields } from '../user/session.ts'
 import { manageable } from '../user/sessions.ts'
 import { visible } from '../user/sql.ts'
 import { ApiKey, type ApiKeyEnd, type ApiKeyInput, type ApiKeyQuery } from './schema.ts'
@@ -44,6 +44,7 @@ const oneOfProducts = reference(productReference.identity, ['productIDs'])
 
 export async function createKey(tx: Tx, actor: Actor, input: ApiKeyInput): Promise<Written> {
   const { name, permissions, productIDs, expires, allowedNetworks } = input
+  await refuseEnded(tx, actor)
   await refuseWider(tx, actor, input)
   const [given] = await tx.query<{ isPast: boolean }>(sql`
     select coalesce(${expires}::timestamptz <= now(), false) as "isPast"`)
@@ -59,6 +60,13 @@ export async function createKey(tx: Tx, actor: Actor, input: ApiKeyInput): Promi
   const { json } = await render(tx, selectKey(sql`k.api_key_id = ${id}`))
   const shown = { ...JSON.parse(json)[0], key }
   return { json: JSON.stringify([shown]), recordCount: 1, ids: [id], changes: input }
+}
+
+/** Who is being deactivated at this moment makes none that would outlive them. */
+async function refuseEnded(tx: Tx, { userID }: Actor) {
+  const still = await tx.query(sql`
+    select 1 from app_user where user_id = ${userID} and is_active for share`)
+  if (still.length === 0) throw sessionEnded()
 }
 
 /** A key is never wider than the user who makes it, neither now nor later. */

@@ -24,10 +24,13 @@ export async function readSessionActor(handle: Sql, sessionID: string): Promise<
     select ${userFields}, s.is_half as "isHalf"
     from session s join app_user u using (user_id)
     where s.session_id = ${sessionID} and s.revoked_date is null and u.is_active`)
-  if (!row) throw unauthenticated('session_ended', 'The session has ended; sign in again.')
+  if (!row) throw sessionEnded()
   const actor = actorOf(row, sessionID)
   return row.isHalf ? { ...actor, permissions: new Set(), isHalf: true } : actor
 }
+
+export const sessionEnded = () =>
+  unauthenticated('session_ended', 'The session has ended; sign in again.')
 
 /** A user as they are now, for work that is done for them while they are away. */
 export async function readAbsent(handle: Sql, userID: number): Promise<Actor | undefined> {

@@ -39,6 +39,7 @@ export async function signIn(tx: Tx, desk: Desk, caller: Caller, login: Login): 
   const { account } = attempt
   if (!(await isPassword(account?.passwordHash, login.password)) || !account)
     return failAttempt(tx, attempt)
+  await refuseOldPassword(tx, account)
   const isFull = await hasSecondFactor(tx, account.userID)
   if (isFull && login.code === undefined) throw codeRequired()
   if (isFull && !(await spendCode(tx, desk.factors, account.userID, login.code!)))
@@ -83,7 +84,10 @@ export async function checkPassword(
   whenRight: () => Promise<Written>,
 ): Promise<Written> {
   const attempt = await beginAttempt(tx, caller, username)
-  if (!(await isPassword(attempt.account?.passwordHash, password))) return failAttempt(tx, attempt)
+  const { account } = attempt
+  if (!(await isPassword(account?.passwordHash, password)) || !account)
+    return failAttempt(tx, attempt)
+  await refuseOldPassword(tx, account)
   await forgetFailures(tx, attempt.tried)
   return whenRight()
 }
@@ -115,6 +119,18 @@ async function findAccount(tx: Tx, username: string): Promise<Account | undefine
     select user_id as "userID", username, password_hash as "passwordHash"
     from app_user where lower(username) = lower(${username}) and is_active`)
   return account
+}
+
+/**
+ * To check a password takes a while, and meanwhile it may be replaced, or the user deactivated,
+ * which ends all sessions: from here on that waits for us, and ends ours with them. It is no
+ * failure to count: the password was right when it was sent.
+ */
+async function refuseOldPassword(tx: Tx, { userID, passwordHash }: Account) {
+  const still = await tx.query(sql`
+    select 1 from app_user where user_id = ${userID} and password_hash = ${passwordHash}
+      and is_active for no key update`)
+  if (still.length === 0) throw wrongPassword()
 }
 
 /** The failure stays counted and audited; whose it was is told only where there is such a user. */
@@ -172,7 +188,8 @@ type KnownToken = {
   sid: string
   used: boolean
   ended: boolean
-  hasFactor: boolean
+  /** Whether the session has not shown a factor that is there, or could not. */
+  lacksFactor: boolean
 }
 
 /** A refresh token works once. Used again, it was stolen or copied: its whole session ends. */
@@ -187,8 +204,8 @@ export async function refresh(
   const [token] = await tx.query<KnownToken>(sql`
     select u.user_id as "userID", u.username, s.session_id as sid, t.used_date is not null as used,
       (s.revoked_date is not null or t.expires_date < now() or not u.is_active) as ended,
-      exists (select 1 from second_factor f
-        where f.user_id = u.user_id and f.confirmed_date is not null) as "hasFactor"
+      (s.is_half or not exists (select 1 from second_factor f
+        where f.user_id = u.user_id and f.confirmed_date is not null)) as "lacksFactor"
     from refresh_token t join session s using (session_id) join app_user u using (user_id)
     where t.token_hash = ${hash}
     for update of t, s`)
@@ -196,7 +213,8 @@ export async function refresh(
   if (authorization && tokens.oldClaims(authorization).sub !== String(token.userID))
     throw refreshRefused()
   if (token.used) return endedSession(tx, token)
-  const isHalf = requireSecondFactor && !token.hasFactor
+  // A factor that was confirmed in another session has been shown there, and not in this one.
+  const isHalf = requireSecondFactor && token.lacksFactor
   await tx.query(sql`
     with used as (update refresh_token set used_date = now() where token_hash = ${hash})
     update session set last_used_date = now(), address = ${caller.address},
