@@ -15,7 +15,8 @@ let client: Client
 let other: Client
 before(async () => {
   service = await startService()
-  const permissions = ['Event.Read', 'Document.Read', 'Address.Read', 'Person.Read', 'Audit.Read']
+  const resources = ['Event', 'Document', 'Address', 'Person', 'Organisation', 'Audit']
+  const permissions = resources.map((one) => `${one}.Read`)
   mine = (await newProduct(service)).productID
   theirs = (await newProduct(service)).productID
   client = await service.userWith({ permissions, productIDs: [mine] })
@@ -78,7 +79,7 @@ describe('Who sees one product', () => {
 })
 
 describe('Who sees another product that shares a person', () => {
-  it('hears of them when they change with an entity of the first, and of nothing else', async () => {
+  it('hears of them when they change with an entity of the first, and no more', async () => {
     const first = await add(mine)
     const [{ personID }] = first.bizEntityParties
     await add(theirs, { bizEntityParties: [{ personID }] })
@@ -103,6 +104,25 @@ describe('Who sees another product that shares a person', () => {
     const told = `person.updated ${personID}`
     assert.deepEqual(others, [told, told, told])
     assert.deepEqual(own, [told, told], 'their own entity tells of the first change itself')
+  })
+})
+
+describe('Who sees another product than that of an organisation', () => {
+  it('hears of a person of it whom they see, and not of the organisation', async () => {
+    const person = { firstName: 'Dora', lastName: 'Director' }
+    const organisation = { name: 'Ours', associatedPersons: [{ person, relationshipTypeID: 1 }] }
+    const { bizEntityParties } = await add(mine, { bizEntityParties: [{ organisation }] })
+    const [{ organisation: ours }] = bizEntityParties
+    const [{ personID }] = ours.associatedPersons
+    await add(theirs, { bizEntityParties: [{ personID }] })
+    const [own, others] = await heard(async () => {
+      const [director] = ours.associatedPersons
+      const renamed = { ...director.person, lastName: 'Changed' }
+      const associatedPersons = [{ ...director, personID: null, person: renamed }]
+      only(await service.admin.put('/Organisation', { ...ours, associatedPersons }))
+    })
+    assert.deepEqual(own, [`organisation.updated ${ours.organisationID}`])
+    assert.deepEqual(others, [`person.updated ${personID}`])
   })
 })
 

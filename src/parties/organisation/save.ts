@@ -21,7 +21,14 @@ import {
   sealedIn,
   type Use,
 } from '../investor/linked.ts'
-import { lockEntitiesShowing, lockOwners, toldIn, touch } from '../investor/locks.ts'
+import {
+  lockEntitiesShowing,
+  lockOwners,
+  type Showing,
+  soleProduct,
+  toldIn,
+  touch,
+} from '../investor/locks.ts'
 import { visibleOrganisation } from '../investor/scope.ts'
 import { toldElsewhere } from '../investor/told.ts'
 import { planOwned, planPersons } from '../person/plan.ts'
@@ -85,9 +92,27 @@ export async function updateOrganisation(
     ...sealedIn(persons.values()),
   }
   const doubts = doubtsAbout(OrganisationUpdate, [input])
-  const told = { ...toldIn(showing, [id]), linked: foundIn(persons) }
+  const own = await showingItself(tx, id)
+  const told = {
+    productID: soleProduct(showing),
+    // Its persons may show where it does not: there they alone are told of.
+    shares: toldIn(own, [id]).shares ?? [{ productID: undefined, ids: [id] }],
+    events: await toldElsewhere(
+      tx,
+      changed.filter(({ kind }) => kind === 'person'),
+      showing,
+      own.map((one) => one.id),
+    ),
+    linked: foundIn(persons),
+  }
   return { ...after, ...doubts, ids: [id], ...told, before: before.json, changes }
 }
+
+const showingItself = (tx: Tx, id: number) =>
+  tx.query<Showing>(sql`
+    select distinct e.biz_entity_id as id, e.product_id as "productID"
+    from biz_entity_party p join biz_entity e using (biz_entity_id)
+    where p.organisation_id = ${id} order by 2, 1`)
 
 const foundIn = (persons: Map<Use, LinkedRecord>) =>
   keysOf('person', persons.values(), { isNew: false })
