@@ -2,7 +2,7 @@ import type pg from 'pg'
 import { type Client, clientOf } from './client.ts'
 import { urlOf } from './database.ts'
 import { startProgram, temporaryFolder, until } from './process.ts'
-import { adminPassword } from './service.ts'
+import { adminPassword, encryptionKey } from './service.ts'
 
 export type Node = {
   url: string
@@ -17,13 +17,16 @@ export type Node = {
   kill: () => Promise<number | null>
 }
 
-/** A node in a process of its own: on this database, with the secret all share, or on its own. */
+/** A node in a process of its own: on this database, with the secrets all share, or on its own. */
 export async function startNode(
   connection: pg.ClientConfig | undefined,
   env: Record<string, string> = {},
 ): Promise<Node> {
   const program = startProgram({
-    ...(connection && { DATABASE_URL: urlOf(connection) }),
+    ...(connection && {
+      DATABASE_URL: urlOf(connection),
+      REGISTRY_ENCRYPTION_KEY: encryptionKey,
+    }),
     REGISTRY_DATA_DIR: temporaryFolder(),
     REGISTRY_JWT_SECRET: 'a secret that all nodes of a test share',
     REGISTRY_ADMIN_USERNAME: 'admin',
