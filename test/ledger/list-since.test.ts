@@ -179,7 +179,10 @@ describe('A list of notices from an account on', () => {
 })
 
 describe('A list by a part of the external ids of its rows', () => {
-  const named = (n: number) => (n % 3 === 0 ? `Odd ${n}` : `INV/${n % 2 ? 'a' : 'b'}-${n}`)
+  const named = (n: number) => {
+    if (n % 3 === 0) return n % 2 ? `Odd ${n}` : n % 4 ? `Order${n}` : `Reorder${n}`
+    return `INV/${n % 2 ? 'a' : 'b'}-${n}`
+  }
   let rows: { id: number; name: string }[]
   /** Behind the others; of those in INV/ more than are looked up by it. */
   before(async () => {
@@ -207,6 +210,8 @@ describe('A list by a part of the external ids of its rows', () => {
     ['contains=b-77', /b-77/],
     ['beginsWith=odd%20', /^Odd/],
     ['beginsWith=INV/A-12', /^INV\/a-12/],
+    ['beginsWith=order1', /^Order1/],
+    ['beginsWith=order', /^Order/],
     ['endsWith=777', /777$/],
     ['endsWith=77', /77$/],
     ['contains=nowhere', /nowhere/],

@@ -85,3 +85,30 @@ const roughly = ({ isDescending }: Wanted, query: object) => sql`
             ? raw(`(t.account_id + 0) ${isDescending ? '<=' : '>='} (select first from bound)`)
             : raw('true')
         }`
+
+/**
+ * A page of the entities that a query asks for by their accounts from one on; `entities` selects
+ * those b that there are, and ends in its conditions.
+ */
+export function entitiesFromAccount(wanted: Wanted, entities: Fragment, query: object): Fragment {
+  const [size, skip] = [wanted.size, Number(wanted.skip)]
+  const ids = firstInWindows({
+    ...{ alias: 'a', from: 'account a', id: 'a.biz_entity_id', within: sql`true` },
+    roughly: conditions(ofAccount('(a.account_id + 0)'), query),
+    fits: sql`(select true from (${entities} and b.biz_entity_id = a.biz_entity_id) b limit 1)
+        and ${isFirstOfEntity(query)}`,
+    after: behind(wanted, 'a.biz_entity_id'),
+    isDescending: wanted.isDescending,
+    count: skip + size,
+  })
+  return sql`
+      ${entities} and b.biz_entity_id = any(array(
+        select t.id from (${ids}) t
+        order by ${sortedBy(wanted, 't.id')} limit ${size} offset ${skip}))`
+}
+
+/** An entity comes once, by the first of its accounts a that are asked for. */
+const isFirstOfEntity = (query: object) => sql`(
+          select true from account o
+          where o.biz_entity_id = a.biz_entity_id and o.account_id < a.account_id
+            and ${conditions(ofAccount('o.account_id'), query)} limit 1) is null`

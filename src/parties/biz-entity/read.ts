@@ -1,6 +1,7 @@
 import sql, { empty, join, raw } from 'sql-template-tag'
 import type { Actor } from '../../platform/actor.ts'
-import { askedOfOthers, pageByOthers } from '../../platform/sql/by-others.ts'
+import { askedOfOthers, isNear, pageByOthers } from '../../platform/sql/by-others.ts'
+import { asksFor } from '../../platform/sql/filters.ts'
 import type { Fragment, Sql } from '../../platform/sql/handle.ts'
 import { page, renderPage } from '../../platform/sql/paging.ts'
 import { type RowOf, recordset } from '../../platform/sql/recordset.ts'
@@ -8,6 +9,7 @@ import { type Answer, columns, many, one, type Shown } from '../../platform/sql/
 import { byProduct, inProduct } from '../../platform/sql/spread.ts'
 import { mostTogether, readTogether } from '../../platform/sql/together.ts'
 import { balancesOf } from '../account/balance.ts'
+import { asksFromAccount, entitiesFromAccount } from '../account/list-from.ts'
 import { Account } from '../account/schema.ts'
 import { Address } from '../address/schema.ts'
 import { addressKind } from '../address/sql.ts'
@@ -32,18 +34,25 @@ export function readEntities(handle: Sql, actor: Actor, query: BizEntityQuery): 
   const rows = sql`select b.* from biz_entity b where ${visibleEntity(actor, 'b')}`
   const own = join(askedFor(query), ' and ')
   const asked = join([own, ...askedOfOthers(relations, query)], ' and ')
+  const isFromAccount = asksFromAccount(query) && asksFor(itsAccounts.filters, query)
   return renderPage(handle, query, {
     key: ['bizEntityID'],
-    rows: (wanted) =>
-      pageByOthers(wanted, {
+    rows: (wanted) => {
+      const isFound = isFromAccount && isNear(wanted)
+      const whole = isFound
+        ? entitiesFromAccount(wanted, sql`${rows} and ${own}`, query)
+        : sql`${rows} and ${asked} ${page(wanted, 'biz_entity b', order)}`
+      return pageByOthers(wanted, {
         alias: 'b',
         order,
         rows,
         own,
         relations,
         query,
-        whole: sql`${rows} and ${asked} ${page(wanted, 'biz_entity b', order)}`,
-      }),
+        whole,
+        isFound,
+      })
+    },
     show: (rows) => completeEntities(handle, actor, rows),
   })
 }

@@ -1,5 +1,13 @@
 import sql, { join, raw } from 'sql-template-tag'
-import { asksFor, asksForPart, asksWidely, conditions, type Filters, related } from './filters.ts'
+import {
+  asksFor,
+  asksForPart,
+  asksWidely,
+  conditions,
+  type Filters,
+  havingPart,
+  related,
+} from './filters.ts'
 import type { Fragment } from './handle.ts'
 import { behind, sortedBy, type Wanted } from './paging.ts'
 
@@ -46,9 +54,13 @@ type List = {
 /** Texts of the rows of a table, and which of the rows the list is of. */
 type Parts = { filters: Filters; from: string; within: Fragment }
 
-/** Rows are looked at first, for each that is wanted; and others are begun with, at most. */
+/** Rows are looked at first, for each that is wanted. */
 const lookedAt = 10
-const few = 5_000
+/** Of a long page so many are tried before; when so many of these fit, it is worth it. */
+const tried = 250
+const promising = 5
+/** Others are begun with, at most. */
+const few = ({ isFound }: List) => (isFound ? 1_000 : 5_000)
 /** A page further on is read up to; and where the ledger is spread, each part as it is. */
 const mostRows = 20_000n
 
@@ -60,7 +72,7 @@ export const isNear = ({ size, skip, isWhole, isPart }: Wanted) =>
  * before; PostgreSQL guesses, and where it is wrong looks through the whole ledger. So the first
  * rows are looked at one by one: where they fill the page, it is that. Else the others are looked
  * up, and where they are few, the page is among their rows. It is left to PostgreSQL only where
- * both are not so.
+ * both are not so. Of a long page the very first rows tell in which order to try.
  */
 export function pageByOthers(wanted: Wanted, list: List): Fragment {
   const { size, skip } = wanted
@@ -73,23 +85,32 @@ export function pageByOthers(wanted: Wanted, list: List): Fragment {
   const fits = join([own, ...asked.map((one) => isOfOne(one, query))], ' and ')
   const [order, from] = [sortedBy(wanted, list.order), behind(wanted, list.order)]
   const cut = sql`order by ${order} limit ${size} offset ${Number(skip)}`
+  const first = (limit: number) => sql`(${rows} ${from} order by ${order} limit ${limit}) ${name}`
+  const firstThatFit = sql`select count(*) from ${first(tried)} where ${fits}`
   // The first of those looked at come in their order. To say so would have them all looked at and
   // sorted: where they are of one product, PostgreSQL takes the order with the product for another.
   return sql`
-    with looked_at as materialized (
-      select * from (${rows} ${from} order by ${order} limit ${list.isFound ? 0 : lookedAt * count})
-        ${name}
-      where ${fits} limit ${count}),
-    ${others.found},
+    with ${others.found},
+    looked_at as materialized (
+      select * from ${first(lookedAt * count)} where ${fits}
+      limit ${wantedOfFirst(list, count, firstThatFit)}),
     found as (select (select count(*) from looked_at) as rows)
     select * from (select * from looked_at ${name} ${cut}) page
     where (select rows from found) = ${count}
     union all
     select * from (${others.rows} where ${fits} ${cut}) page
-    where (select rows from found) < ${count} and (select count(*) from others) <= ${few}
+    where (select rows from found) < ${count} and (select count(*) from others) <= ${few(list)}
     union all
     select * from (${list.whole}) page
-    where (select rows from found) < ${count} and (select count(*) from others) > ${few}`
+    where (select rows from found) < ${count} and (select count(*) from others) > ${few(list)}`
+}
+
+/** None, where to begin with the others is shorter. */
+function wantedOfFirst(list: List, count: number, firstThatFit: Fragment): Fragment {
+  if (list.isFound) return sql`0`
+  if (count <= tried) return sql`${count}`
+  return sql`case when (${firstThatFit}) >= ${promising}
+          or (select count(*) from others) > ${few(list)} then ${count} else 0 end`
 }
 
 /** Where to begin: the CTE `others`, up to one more than few, and a select of their rows. */
@@ -104,33 +125,35 @@ function othersOf(wanted: Wanted, list: List, asked: readonly Relation[]): Other
 }
 
 /** A row may go with several of the others, and is there once. */
-const byRelation = (wide: Relation, { rows, alias, query }: List, from: Fragment): Others => ({
-  found: sql`
+function byRelation(wide: Relation, list: List, from: Fragment): Others {
+  const name = raw(list.alias)
+  return {
+    found: sql`
     others as materialized (
       select ${named(wide)} from ${raw(wide.from)}
-      where ${conditions(wide.filters, query)} limit ${few + 1})`,
-  rows: sql`
-      select ${raw(alias)}.* from (select distinct * from others) o cross join lateral (
-        ${rows} and (${raw(wide.key)}) = (${raw(columnsOf(wide, 'o'))}) ${from} offset 0)
-        ${raw(alias)}`,
-})
+      where ${conditions(wide.filters, list.query)} limit ${few(list) + 1})`,
+    rows: sql`
+      select ${name}.* from (select distinct * from others) o cross join lateral (
+        ${list.rows} and (${raw(wide.key)}) = (${raw(columnsOf(wide, 'o'))}) ${from} offset 0)
+        ${name}`,
+  }
+}
 
 /**
  * Planned as if all that have the part were wanted, which is by the index of parts; read as far as
  * is asked for.
  */
-const byPart = (
-  { filters, from, within }: Parts,
-  { alias, query }: List,
-  further: Fragment,
-): Others => ({
-  found: sql`
+function byPart({ filters, from, within }: Parts, list: List, further: Fragment): Others {
+  const name = raw(list.alias)
+  return {
+    found: sql`
     having_part as materialized (
-      select ${raw(alias)}.* from ${raw(from)} where ${conditions(filters, query)}),
+      select ${name}.* from ${raw(from)} where ${havingPart(filters, list.query)}),
     others as materialized (
-      select * from having_part ${raw(alias)} where ${within} ${further} limit ${few + 1})`,
-  rows: sql`select * from others ${raw(alias)}`,
-})
+      select * from having_part ${name} where ${within} ${further} limit ${few(list) + 1})`,
+    rows: sql`select * from others ${name}`,
+  }
+}
 
 /** As a value for a row: PostgreSQL would make a join of a condition, and guess again. */
 export const isOfOne = ({ filters, key, named, from }: Relation, query: object) => sql`

@@ -105,11 +105,14 @@ export const filterParameters = (filters: Filters): Record<never, TSchema> =>
   )
 
 /** What a query asks for, as one condition; several operators on one parameter all hold. */
-export function conditions(filters: Filters, query: object): Fragment {
-  const asked = given(filters, query).map(({ filter, operator, value }) =>
+export const conditions = (filters: Filters, query: object): Fragment =>
+  conditionOf(given(filters, query))
+
+function conditionOf(asked: readonly Asked[]): Fragment {
+  const all = asked.map(({ filter, operator, value }) =>
     comparisons[filter.type][operator]!(raw(filter.column), operandOf(filter, operator, value)),
   )
-  return asked.length > 0 ? join(asked, ' and ') : sql`true`
+  return all.length > 0 ? join(all, ' and ') : sql`true`
 }
 
 /** Whether a query uses any of these filters. */
@@ -129,6 +132,23 @@ export const asksForPart = (filters: Filters, query: object) =>
     ({ operator, value }) => partOperators.includes(operator) && part.test(String(value)),
   )
 
+/** Enough for the index to know few rows by, wherever in a text it is. */
+const longPart = /[\p{L}\p{N}]{5}/u
+
+/**
+ * What an index of parts is asked for, where a query asks for one: all that have it, and maybe more
+ * than that. How a text begins is no help: nearly all ids of a register begin with the same letter,
+ * and the index would go through all of them.
+ */
+export const havingPart = (filters: Filters, query: object): Fragment =>
+  conditionOf(
+    given(filters, query).map((asked) =>
+      asked.operator === 'beginsWith' && longPart.test(String(asked.value))
+        ? { ...asked, operator: 'contains' }
+        : asked,
+    ),
+  )
+
 /**
  * What a query asks of a related record, as conditions on this one: its key is among those that the
  * other table has for it. None where the query asks nothing of the kind.
@@ -139,8 +159,9 @@ export const related = (filters: Filters, query: object, key: string, from: stri
     : []
 
 type Operation = { operator: string; value: unknown }
+type Asked = Operation & { filter: Filter }
 
-function given(filters: Filters, query: object) {
+function given(filters: Filters, query: object): Asked[] {
   return Object.entries(query).flatMap(([parameter, value]) => {
     const [name, operator] = parameter.split('.') as [string, string | undefined]
     const filter = filters[name]

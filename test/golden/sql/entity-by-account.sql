@@ -2,15 +2,15 @@
     count(*)::int as count, json_build_array(max(r."bizEntityID")) as last
   from (
 with page as materialized (
-  with looked_at as materialized (
-    select * from (select b.* from biz_entity b where true  order by b.biz_entity_id limit $1)
-      b
-    where true and true and
-coalesce((select true from account a
-  where (a.biz_entity_id) = (b.biz_entity_id) and lower(a.account_number) like lower($2::text) limit 1), false) limit $3),
+  with
   others as materialized (
     select a.biz_entity_id as k0 from account a
-    where lower(a.account_number) like lower($4::text) limit $5),
+    where lower(a.account_number) like lower($1::text) limit $2),
+  looked_at as materialized (
+    select * from (select b.* from biz_entity b where true  order by b.biz_entity_id limit $3) b where true and true and
+coalesce((select true from account a
+  where (a.biz_entity_id) = (b.biz_entity_id) and lower(a.account_number) like lower($4::text) limit 1), false)
+    limit $5),
   found as (select (select count(*) from looked_at) as rows)
   select * from (select * from looked_at b order by b.biz_entity_id limit $6 offset $7) page
   where (select rows from found) = $8
