@@ -38,7 +38,7 @@ export async function createProduct(
   row.time_zone ??= timeZone
   await refuseUnknownZone(tx, undefined, row)
   await refuseUnknownLogo(tx, 0, input)
-  await refuseFuture(tx, undefined, row)
+  await refuseFuture(tx, actor, undefined, row)
   const id = await put(tx, productTable, undefined, row)
   return { ...(await render(tx, productByID(id))), ids: [id], productID: id, changes: input }
 }
@@ -61,7 +61,7 @@ export async function updateProduct(
   await refuseUnknownZone(tx, stored, row)
   await refuseUnknownLogo(tx, id, input)
   refuseUnlocking(actor, stored, row)
-  await refuseFuture(tx, stored, row)
+  await refuseFuture(tx, actor, stored, row)
   await closeUpTo(tx, stored, row, refuseClosing)
   const before = await render(tx, productByID(id))
   await put(tx, productTable, stored, row)
@@ -101,18 +101,18 @@ async function refuseUnknownLogo(tx: Sql, productID: number, { issuer }: Product
 }
 
 /**
- * A period is locked once its days are there: a slip in the year would stop every posting of the
- * product, and who made it may not take it back. One from before this rule may stay or go back.
+ * Days that are not there yet are locked by who may unlock them: a slip in the year stops every
+ * posting of the product, and others could not take it back.
  */
-async function refuseFuture(tx: Sql, before: Row | undefined, row: Row) {
+async function refuseFuture(tx: Sql, actor: Actor, before: Row | undefined, row: Row) {
   const [from, to] = [(before?.locked_date ?? '') as string, row.locked_date as string | null]
-  if (!to || to <= from) return
+  if (!to || to <= from || actor.permissions.has('Product.Unlock')) return
   const [day] = await tx.query<{ today: string }>(sql`
     select ${today('p')}::text as today from (select ${row.time_zone}::text as time_zone) p`)
   if (to > day!.today)
     throw invalid(
       'out_of_range',
-      `lockedDate ${to} is after today, ${day!.today}: a day is locked once it is there.`,
+      `lockedDate ${to} is after today, ${day!.today}: only who may unlock it may lock so far.`,
       'lockedDate',
     )
 }

@@ -39,7 +39,7 @@ const LockedDate = {
   ...DateOnly,
   description:
     'Nothing dated on or before it is posted, updated, rolled back or priced. It goes forward ' +
-    'with Product.Write, at most to today, and back or away (null) with Product.Unlock.',
+    'with Product.Write, at most to today; beyond, back or away (null) with Product.Unlock.',
 }
 
 const fields = {
