@@ -4,7 +4,7 @@ import { after, before, describe, it } from 'node:test'
 import { SMTPServer } from 'smtp-server'
 import type { Client, Reply } from '../support/client.ts'
 import { rowsOf } from '../support/database.ts'
-import { configure, keyOf, stage } from '../support/distribution.ts'
+import { configure, keyOf, stage, takeBack } from '../support/distribution.ts'
 import { newProduct, only } from '../support/ledger.ts'
 import { newKey } from '../support/personas.ts'
 import { temporaryFolder, until } from '../support/process.ts'
@@ -99,7 +99,8 @@ const send = (reportID: number, more: object = {}) =>
 describe('POST /Report/Send', () => {
   it('sends nothing of a distribution that was taken back since letters were made', async () => {
     const own = await taxingFund(service, { issuer: { name: 'Own', email: 'own@example.com' } })
-    await investor(service, own, [quoted])
+    const communications = [{ communicationTypeID: 1, name: 'cleo@example.com' }]
+    await investor(service, own, [quoted], { communications })
     const pay = async (paymentDate: string) => {
       const how = { distributionAmountPerUnit: 1, paymentDate }
       const distribution = await configure(service, own, how)
@@ -119,17 +120,37 @@ describe('POST /Report/Send', () => {
       refused(reply, 409, 'outdated')
       assert.match(reply.message!, new RegExp(`Distribution ${first.corporateActionID},`))
     }
-    assert.equal((await send(other)).status, 200)
+    const passes = async (reportID: number) => {
+      assert.equal((await send(reportID)).status, 200)
+      assert.deepEqual(
+        (await settled(reportID)).map(({ state }) => state),
+        ['Sent'],
+      )
+    }
+    await passes(other)
     // Paid anew it may be for other amounts: letters of now can go out, those of then cannot.
     await stage(service.admin, 'Payment', first)
     refused(await send(year), 409, 'outdated')
-    assert.equal((await send(await made({ reportTypeID: 9, date: '2025-09-30' }))).status, 200)
+    await passes(await made({ reportTypeID: 9, date: '2025-09-30' }))
     // What is only taken further since is no reason.
     const declared = await configure(service, own, { distributionAmountPerUnit: 1 })
     await stage(service.admin, 'Declare', declared)
     const early = await made({ reportTypeID: 8, ...keyOf(declared) })
     await stage(service.admin, 'Payment', declared)
-    assert.equal((await send(early)).status, 200)
+    await passes(early)
+    inbox.length = 0
+    // Letters that still wait when it is taken back stay here as well.
+    const waiting = await made({ reportTypeID: 8, ...keyOf(declared) })
+    await stopWorker()
+    const told = await send(waiting)
+    await takeBack(service.admin, declared, 3)
+    stopWorker = await workFor(service, env)
+    assert.equal(told.data.queued, 1, told.text)
+    const [letter] = await settled(waiting)
+    assert.equal(letter!.state, 'Made')
+    assert.match(letter!.reason!, /was taken back since they were made: order them again/)
+    assert.deepEqual(inbox, [])
+    assert.equal((await service.admin.delete(`/Report?ReportID=${waiting}`)).status, 200)
   })
 
   it('mails each statement once, by preference, and records what the server refuses', async () => {

@@ -4,6 +4,7 @@ import type { Files, Transaction } from '../../platform/files/files.ts'
 import type { Tx } from '../../platform/sql/handle.ts'
 import { forwardReader } from './forward-reader.ts'
 import { kinds } from './kinds.ts'
+import { outdatedBy, type Told, toldColumns } from './outdated.ts'
 import { type ActorOf, isAuthorised } from './rights.ts'
 import { type MailSettings, queueSending } from './send.ts'
 
@@ -22,9 +23,7 @@ export type Deliverer = {
   from: string | undefined
 }
 
-type Report = {
-  typeID: number
-  productID: number
+type Report = Told & {
   sha256: string
   issuer: string
   issuerEmail: string | null
@@ -82,7 +81,7 @@ export async function sendStatements(deliverer: Deliverer, reportID: number, sig
 
 async function readReport(tx: Tx, reportID: number): Promise<Report | undefined> {
   const [report] = await tx.query<Report>(sql`
-    select r.report_type_id as "typeID", r.product_id as "productID", r.file_sha256 as sha256,
+    select ${toldColumns}, r.file_sha256 as sha256,
       coalesce(p.issuer ->> 'name', p.name) as issuer, p.issuer ->> 'email' as "issuerEmail",
       r.sender_user_id as "userID", r.sender_api_key_id as "apiKeyID"
     from report r join product p on p.product_id = r.product_id
@@ -90,10 +89,18 @@ async function readReport(tx: Tx, reportID: number): Promise<Report | undefined>
   return report
 }
 
-/** None, once who had them sent may not any more: then those that are left are taken back. */
+/**
+ * None, once who had them sent may not any more, or what they tell was taken back: then those that
+ * are left are as if they had never been sent.
+ */
 async function nextLetters({ transaction, actorOf }: Deliverer, reportID: number) {
   const report = await transaction((tx) => readReport(tx, reportID))
   if (!report) return []
+  const outdated = await transaction((tx) => outdatedBy(tx, report))
+  if (outdated) {
+    await transaction((tx) => holdBack(tx, reportID, outdated))
+    return []
+  }
   const { userID } = report
   if (userID === null || (await isAuthorised(actorOf, { ...report, userID })))
     return transaction((tx) => claim(tx, reportID))
@@ -114,6 +121,12 @@ const takeBack = (tx: Tx, reportID: number, { userID, apiKeyID }: Report) =>
     update report_statement s set state = 'Made', attempts = 0, put_off_until = null,
       state_date = now(), reason = 'Who had it sent may not do so any more; send it anew.'
     from mine where s.report_id = mine.report_id and s.state = 'Queued'`)
+
+const holdBack = (tx: Tx, reportID: number, reason: string) =>
+  tx.query(sql`
+    update report_statement s set state = 'Made', attempts = 0, put_off_until = null,
+      state_date = now(), reason = ${reason}
+    where s.report_id = ${reportID} and s.state = 'Queued'`)
 
 const claim = async (tx: Tx, reportID: number): Promise<Letter[]> => {
   const letters = await tx.query<Letter>(sql`

@@ -17,10 +17,21 @@ export type Told = {
   moment: string | null
 }
 
+/** The columns of a report r that tell it. */
+export const toldColumns = sql`r.report_type_id as "typeID", r.product_id as "productID",
+  r.corporate_action_id as "corporateActionID", r.investment_id as "investmentID", r.date,
+  r.known_at::text as moment`
+
 /** Investors are not told of money that was taken back since the letters were made. */
 export async function refuseOutdated(tx: Sql, told: Told) {
+  const words = await outdatedBy(tx, told)
+  if (words) throw conflict('outdated', words)
+}
+
+/** Why letters are not true any more, if they are not. */
+export async function outdatedBy(tx: Sql, told: Told): Promise<string | undefined> {
   const which = await toldOf(tx, told)
-  if (!which || told.moment === null) return
+  if (!which || told.moment === null) return undefined
   const { productID, moment } = told
   const [changed] = await inProduct(tx, productID).query<{ id: number }>(sql`
     select d.corporate_action_id as id
@@ -33,12 +44,11 @@ export async function refuseOutdated(tx: Sql, told: Told) {
           and w.valid_to > ${moment}::timestamptz)
       and ${which}
     order by 1 limit 1`)
-  if (changed)
-    throw conflict(
-      'outdated',
-      `Distribution ${changed.id}, which the statements tell of, was taken back since they were ` +
-        'made: order them again.',
-    )
+  return (
+    changed &&
+    `Distribution ${changed.id}, which the statements tell of, was taken back since they were ` +
+      'made: order them again.'
+  )
 }
 
 /** As it was then, v, and is now, d: declared or paid at another time, or not any more. */

@@ -12,7 +12,7 @@ import type { Written } from '../../platform/sql/unit-of-work.ts'
 import type { Printed } from '../statement/index-file.ts'
 import { isAlsoPrinted, wayOf } from '../statement/index-file.ts'
 import { checkMayRead } from './kinds.ts'
-import { refuseOutdated, type Told } from './outdated.ts'
+import { refuseOutdated, type Told, toldColumns } from './outdated.ts'
 import { Delivery, type DeliveryQuery, type ReportSend } from './schema.ts'
 
 const own = reference({ what: 'report', table: 'report', columns: ['report_id'] }, ['reportID'])
@@ -34,10 +34,8 @@ export async function sendReport(
   { reportID, again = false }: ReportSend,
 ): Promise<Written> {
   const [report] = await tx.query<Sendable>(sql`
-    select r.report_type_id as "typeID", r.product_id as "productID", r.format,
-      r.report_status_id as "statusID", p.issuer ->> 'email' as "issuerEmail",
-      r.corporate_action_id as "corporateActionID", r.investment_id as "investmentID", r.date,
-      r.known_at::text as moment
+    select ${toldColumns}, r.format, r.report_status_id as "statusID",
+      p.issuer ->> 'email' as "issuerEmail"
     from report r join product p on p.product_id = r.product_id
     where r.report_id = ${reportID} and ${inScope(actor, 'r.product_id')} for update of r`)
   if (!report) throw noSuch(own, { reportID })
