@@ -98,7 +98,7 @@ async function nextLetters({ transaction, actorOf }: Deliverer, reportID: number
   if (!report) return []
   const outdated = await transaction((tx) => outdatedBy(tx, report))
   if (outdated) {
-    await transaction((tx) => holdBack(tx, reportID, outdated))
+    await transaction((tx) => holdBack(tx, reportID, outdated.message))
     return []
   }
   const { userID } = report

@@ -1,6 +1,6 @@
 import sql from 'sql-template-tag'
 import { lookups } from '../../platform/lookup/lookups.ts'
-import { conflict } from '../../platform/refusal.ts'
+import { conflict, type Refusal } from '../../platform/refusal.ts'
 import type { Fragment, Sql } from '../../platform/sql/handle.ts'
 import { inProduct } from '../../platform/sql/spread.ts'
 import { financialYear } from '../statement/financial-year.ts'
@@ -22,14 +22,8 @@ export const toldColumns = sql`r.report_type_id as "typeID", r.product_id as "pr
   r.corporate_action_id as "corporateActionID", r.investment_id as "investmentID", r.date,
   r.known_at::text as moment`
 
-/** Investors are not told of money that was taken back since the letters were made. */
-export async function refuseOutdated(tx: Sql, told: Told) {
-  const words = await outdatedBy(tx, told)
-  if (words) throw conflict('outdated', words)
-}
-
-/** Why letters are not true any more, if they are not. */
-export async function outdatedBy(tx: Sql, told: Told): Promise<string | undefined> {
+/** Investors are not told of money that was taken back since the letters were made: why not. */
+export async function outdatedBy(tx: Sql, told: Told): Promise<Refusal | undefined> {
   const which = await toldOf(tx, told)
   if (!which || told.moment === null) return undefined
   const { productID, moment } = told
@@ -44,10 +38,11 @@ export async function outdatedBy(tx: Sql, told: Told): Promise<string | undefine
           and w.valid_to > ${moment}::timestamptz)
       and ${which}
     order by 1 limit 1`)
-  return (
-    changed &&
+  if (!changed) return undefined
+  return conflict(
+    'outdated',
     `Distribution ${changed.id}, which the statements tell of, was taken back since they were ` +
-      'made: order them again.'
+      'made: order them again.',
   )
 }
 

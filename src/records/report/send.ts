@@ -12,7 +12,7 @@ import type { Written } from '../../platform/sql/unit-of-work.ts'
 import type { Printed } from '../statement/index-file.ts'
 import { isAlsoPrinted, wayOf } from '../statement/index-file.ts'
 import { checkMayRead } from './kinds.ts'
-import { refuseOutdated, type Told, toldColumns } from './outdated.ts'
+import { outdatedBy, type Told, toldColumns } from './outdated.ts'
 import { Delivery, type DeliveryQuery, type ReportSend } from './schema.ts'
 
 const own = reference({ what: 'report', table: 'report', columns: ['report_id'] }, ['reportID'])
@@ -45,7 +45,8 @@ export async function sendReport(
   if (!smtpUrl) throw conflict('no_smtp', 'No mail server is set: REGISTRY_SMTP_URL.')
   if (!smtpFrom && !report.issuerEmail)
     throw conflict('no_sender', 'Nobody to send as: set issuer.email or REGISTRY_SMTP_FROM.')
-  await refuseOutdated(tx, report)
+  const outdated = await outdatedBy(tx, report)
+  if (outdated) throw outdated
   const states = await tx.query<{ state: string; count: number; paper: number }>(sql`
     with moved as (
       update report_statement s set attempts = 0, reason = null, state_date = now(),
