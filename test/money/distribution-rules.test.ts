@@ -330,6 +330,7 @@ describe('GET /Distribution/Account', () => {
       externalCorporateActionId: 'First',
       productID: own.productID,
       externalProductId: own.externalProductId,
+      investmentID: own.investmentIDs[0],
       ...first,
       externalBizEntityId: row.externalBizEntityId,
       bizEntityName: 'Investor 1',
