@@ -95,7 +95,7 @@ export async function buildApp(
   const { tokenKey, fingerprintKey, sealKey, nameKey, factorKey, requestKey } = readSecrets(config)
   const tokens = tokensWith(tokenKey)
   const vault = vaultOf(readEncryptionKeys(config))
-  await agreeOnKeys(database, vault, taxed)
+  await agreeOnKeys(database, vault, taxed, (words) => logger.warn(words))
   // In the background: the search finds numbers from before it as their digests are made.
   completeSealed(database, vault, taxed).catch(({ message }: Error) =>
     logger.warn({ message }, 'digests of tax numbers are left for the next start'),

@@ -36,7 +36,9 @@ export async function importersOf(
 ): Promise<Importers> {
   const { options } = await openFiles(config, database.transaction)
   const vault = vaultOf(readEncryptionKeys(config))
-  await agreeOnKeys({ ...database, bell }, vault, [personTable, organisationTable])
+  await agreeOnKeys({ ...database, bell }, vault, [personTable, organisationTable], (words) =>
+    log.warn(words),
+  )
   return {
     transaction: database.transaction,
     stream: database.stream,

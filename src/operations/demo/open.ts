@@ -35,7 +35,7 @@ export async function openDemo(
   if (await hasData(database)) return undefined
   const { tokenKey, nameKey, factorKey } = readSecrets(config)
   const vault = vaultOf(readEncryptionKeys(config))
-  await agreeOnKeys(database, vault, [personTable, organisationTable])
+  await agreeOnKeys(database, vault, [personTable, organisationTable], tell)
   const { files } = await openFiles(config, database.transaction)
   const { signal: stopping } = new AbortController()
   const perform = performer(database, [

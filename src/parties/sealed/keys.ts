@@ -7,23 +7,31 @@ import { sealedColumns, type Vault } from './vault.ts'
 /**
  * Stops a start with the wrong encryption key: the numbers it could not open are there, and those
  * it would seal the other nodes could not open. Every key that seals anything is known by its id,
- * and held by the nodes that seal with it: nothing may be sealed yet.
+ * and held by the nodes that seal with it. Where nothing is sealed yet there may be none to seal:
+ * then it is said, and the key of a node that runs stays known.
  */
 export async function agreeOnKeys(
   { transaction, bell }: Pick<Database, 'transaction' | 'bell'>,
   vault: Vault,
   tables: readonly Table[],
+  warn: (words: string) => void,
 ) {
   await bell.hold(nameOf(vault.keyID)) // before we look: of two starts at once one sees the other
-  await transaction(async (tx) => {
+  const others = await transaction(async (tx) => {
     const known = await knownKeys(tx)
     const missing = known.filter((id) => !vault.keyIDs.has(id))
     if (missing.length > 0 && (await anySealedWith(tx, tables, missing)))
       throw wrongKey(missing, vault)
-    for (const id of missing) if (await isHeld(tx, nameOf(id))) throw keyOfAnother(id, vault)
-    await forgetKeys(tx, missing)
+    const held: string[] = []
+    for (const id of missing) if (await isHeld(tx, nameOf(id))) held.push(id)
+    await forgetKeys(
+      tx,
+      missing.filter((id) => !held.includes(id)),
+    )
     await learnKey(tx, vault.keyID)
+    return held
   })
+  for (const id of others) warn(keyOfAnother(id, vault))
 }
 
 const nameOf = (keyID: string) => `encryption key ${keyID}`
@@ -89,9 +97,8 @@ const wrongKey = (missing: readonly string[], { keyID }: Vault) =>
   )
 
 const keyOfAnother = (id: string, { keyID }: Vault) =>
-  new Error(
-    `another node runs on this database with the encryption key ${id}, and this start has ` +
-      `${keyID}: neither could read tax numbers of the other. Give every node the same key ` +
-      '(REGISTRY_ENCRYPTION_KEY, or the file keys/encryption-key in the data folder). To change ' +
-      'keys, give the old one in REGISTRY_PREVIOUS_ENCRYPTION_KEYS until all nodes have the new.',
-  )
+  `Another node runs on this database with the encryption key ${id}, and this start has ${keyID}: ` +
+  'neither can read tax numbers that the other takes, and once there are any, neither starts ' +
+  'again without the key of both. Give every node the same key (REGISTRY_ENCRYPTION_KEY, or the ' +
+  'file keys/encryption-key in the data folder). To change keys, give the old one in ' +
+  'REGISTRY_PREVIOUS_ENCRYPTION_KEYS until all nodes have the new.'
