@@ -52,18 +52,23 @@ type List = { table: string; id: string; within: Fragment; productID: number; qu
 export function pageFromAccount(wanted: Wanted, list: List): Fragment | undefined {
   if (!isNear(wanted)) return undefined
   const { table, id: order, within, query } = list
-  const account = accountOf('t')
   return pageByOthers(wanted, {
-    ...{ alias: 't', order, relations: [account], query, isFound: true },
+    ...{ alias: 't', order, relations: [accountOf('t')], query, isFound: true },
     rows: sql`select t.* from ${raw(table)} t where ${within}`,
     own: sql`true`,
-    whole: pageInWindows(wanted, list, isOfOne(account, query)),
+    whole: pageInWindows(wanted, list),
   })
 }
 
-function pageInWindows(wanted: Wanted, list: List, fits: Fragment): Fragment {
+const asksForEntity = (query: object) => asksFor(ofEntity('a.biz_entity_id'), query)
+
+function pageInWindows(wanted: Wanted, list: List): Fragment {
   const { table, id, within, productID, query } = list
   const { size, isDescending } = wanted
+  // What is asked of accounts alone, rows tell by themselves.
+  const fits = asksForEntity(query)
+    ? isOfOne(accountOf('t'), query)
+    : conditions(ofAccount('t.account_id'), query)
   const skip = Number(wanted.skip)
   const ids = firstInWindows({
     ...{ alias: 't', from: `${table} t`, id, within, fits, isDescending, count: skip + size },
@@ -81,7 +86,7 @@ function pageInWindows(wanted: Wanted, list: List, fits: Fragment): Fragment {
 /** What the block range index of rows t can tell; of entities by the first of their accounts. */
 const roughly = ({ isDescending }: Wanted, query: object) => sql`
         ${conditions(ofAccount('(t.account_id + 0)'), query)} and ${
-          asksFor(ofEntity('a.biz_entity_id'), query)
+          asksForEntity(query)
             ? raw(`(t.account_id + 0) ${isDescending ? '<=' : '>='} (select first from bound)`)
             : raw('true')
         }`

@@ -36,9 +36,8 @@ export function firstInWindows(rows: Rows): Fragment {
   const { within, roughly, fits, isDescending, after, count } = rows
   const [alias, from, id] = [raw(rows.alias), raw(rows.from), raw(rows.id)]
   const [near, far] = isDescending ? ['max', 'min'] : ['min', 'max']
-  const window = (begin: string, end: string) => sql`
-        select * from ${from} where ${within} and ${roughly}
-          and ${between(rows, begin, end)} offset 0`
+  const window = sql`
+        select * from ${from} where ${within} and ${roughly} and ${isInside(rows)} offset 0`
   return sql`
     with recursive edge as materialized (
       select (select ${raw(near)}(${id}) from ${from} where ${within} ${after}) as first,
@@ -50,9 +49,8 @@ export function firstInWindows(rows: Rows): Fragment {
         case when s.is_met or p.is_here then p.width else 2 * p.width end, s.is_met or p.is_here
       from search s cross join edge e
       cross join lateral (select case when s.is_met then s.width / 2 else s.width end as width) w
-      cross join lateral (
-        select w.width,
-          exists (${window('s.passed', 's.passed + w.width')}) as is_here offset 0) p
+      cross join lateral (${bounds(rows, 's.passed', 's.passed + w.width')}) n
+      cross join lateral (select w.width, exists (${window}) as is_here offset 0) p
       where case when s.is_met then s.width > ${smallest}
         else s.passed <= abs(e.last - e.first) end),
     place as materialized (
@@ -63,18 +61,29 @@ export function firstInWindows(rows: Rows): Fragment {
         p.passed + ${smallest} * ((1::bigint << (n + 1)) - 1) as far
       from generate_series(0, ${mostSteps}) n
       where p.passed + ${smallest} * ((1::bigint << n) - 1) <= abs(e.last - e.first)) w
+    cross join lateral (${bounds(rows, 'w.near', 'w.far')}) n
     cross join lateral (
       select ${id} as id from (
-        select * from (${window('w.near', 'w.far')}) ${alias}
+        select * from (${window}) ${alias}
         order by ${id} ${raw(isDescending ? 'desc' : 'asc')} offset 0) ${alias}
       where ${fits} limit ${count}) f
     limit ${count}`
 }
 
-/** As far from the first id as from one distance up to another, in the order of the list. */
-const between = ({ id, isDescending }: Rows, begin: string, end: string) =>
+/**
+ * The ids as far from the first as from one distance up to another, in the order of the list: the
+ * first of them, and the one behind the last. Worked out once, and not for each row.
+ */
+const bounds = ({ isDescending }: Rows, begin: string, end: string) => {
+  const sign = isDescending ? '-' : '+'
+  return raw(
+    `select e.first ${sign} (${begin}) as begin, e.first ${sign} (${end}) as behind offset 0`,
+  )
+}
+
+const isInside = ({ id, isDescending }: Rows) =>
   raw(
     isDescending
-      ? `(${id} + 0) <= e.first - (${begin}) and (${id} + 0) > e.first - (${end})`
-      : `(${id} + 0) >= e.first + (${begin}) and (${id} + 0) < e.first + (${end})`,
+      ? `(${id} + 0) <= n.begin and (${id} + 0) > n.behind`
+      : `(${id} + 0) >= n.begin and (${id} + 0) < n.behind`,
   )
