@@ -191,7 +191,7 @@ describe('The encryption key', () => {
     assert.equal(await old.exited, 1)
   })
 
-  it('of a node beside one with another is warned of, and forgets none that is in use', async () => {
+  it('of a node beside one with another is warned of, and none in use forgotten', async () => {
     const connection = await freshDatabase()
     const node = (fill: number) => ({
       ...env(fill),

@@ -97,8 +97,8 @@ const wrongKey = (missing: readonly string[], { keyID }: Vault) =>
   )
 
 const keyOfAnother = (id: string, { keyID }: Vault) =>
-  `Another node runs on this database with the encryption key ${id}, and this start has ${keyID}: ` +
-  'neither can read tax numbers that the other takes, and once there are any, neither starts ' +
-  'again without the key of both. Give every node the same key (REGISTRY_ENCRYPTION_KEY, or the ' +
-  'file keys/encryption-key in the data folder). To change keys, give the old one in ' +
+  `Another node runs on this database with the encryption key ${id}, and this start has ` +
+  `${keyID}: neither can read tax numbers that the other takes, and once there are any, neither ` +
+  'starts again without the key of both. Give every node the same key (REGISTRY_ENCRYPTION_KEY, ' +
+  'or the file keys/encryption-key in the data folder). To change keys, give the old one in ' +
   'REGISTRY_PREVIOUS_ENCRYPTION_KEYS until all nodes have the new.'
