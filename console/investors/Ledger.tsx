@@ -69,25 +69,33 @@ export function InvestorDistributions({ entity }: Props) {
     ProductID: productID,
     'AccountID.in': accountsOf(entity),
   })
+  const figure = (id: string, title: string, text: Column<EntitledAccount>['text']) => ({
+    id,
+    title,
+    right: true,
+    text,
+    width: 'minmax(84px, 1fr)',
+  })
   const columns: Column<EntitledAccount>[] = [
     {
       id: 'what',
       title: 'Distribution',
       text: (row) => row.externalCorporateActionId ?? String(row.corporateActionID),
-      width: 'minmax(160px, 1.5fr)',
+      width: 'minmax(124px, 1.5fr)',
     },
-    { id: 'units', title: 'Units', right: true, text: (row) => plain(row.units) },
-    { id: 'gross', title: 'Gross', right: true, text: (row) => money(row.grossAmount, row) },
-    { id: 'tax', title: 'Tax', right: true, text: (row) => money(row.taxAmount, row) },
-    { id: 'drp', title: 'Reinvested', right: true, text: (row) => money(row.drpAmount, row) },
-    { id: 'drpUnits', title: 'DRP units', right: true, text: (row) => plain(row.drpUnits) },
-    { id: 'cash', title: 'Cash', right: true, text: (row) => money(row.cashAmount, row) },
-    { id: 'currency', title: 'Currency', text: currency, width: '80px' },
+    figure('units', 'Units', (row) => plain(row.units)),
+    figure('gross', 'Gross', (row) => money(row.grossAmount, row)),
+    figure('tax', 'Tax', (row) => money(row.taxAmount, row)),
+    figure('drp', 'Reinvested', (row) => money(row.drpAmount, row)),
+    figure('drpUnits', 'DRP units', (row) => plain(row.drpUnits)),
+    figure('cash', 'Cash', (row) => money(row.cashAmount, row)),
+    { id: 'currency', title: 'Currency', text: currency, width: '66px' },
     {
       id: 'state',
       title: 'State',
       text: (row) => name('DistributionStatus', row.statusID),
       cell: (row) => <Status category="DistributionStatus" id={row.statusID} />,
+      width: '92px',
     },
   ]
   return (
