@@ -1,6 +1,6 @@
 import sql from 'sql-template-tag'
 import { tryLater } from '../../platform/refusal.ts'
-import { codeOf } from '../../platform/sql/away.ts'
+import { isLocked } from '../../platform/sql/away.ts'
 import type { Tx } from '../../platform/sql/handle.ts'
 
 /**
@@ -25,7 +25,7 @@ export async function closePeriod(tx: Tx, productID: number) {
   try {
     await tx.query(sql`select pg_advisory_xact_lock(${space}::int, ${productID}::int)`)
   } catch (error) {
-    if (codeOf(error) !== '55P03') throw error
+    if (!isLocked(error)) throw error
     throw tryLater(
       503,
       'busy',

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Refusal } from '../../platform/refusal.ts'
-import { codeOf } from '../../platform/sql/away.ts'
+import { codeOf, isLocked } from '../../platform/sql/away.ts'
 
 /** Locks that did not come free in time, and the loser of two who waited for each other. */
-export const isInTheWay = (error: unknown) => ['55P03', '40P01'].includes(codeOf(error))
+export const isInTheWay = (error: unknown) => isLocked(error) || codeOf(error) === '40P01'
 
 /** What passes by itself: something is in our way, or the database is away or has no time. */
 const isPassing = (error: unknown) =>

@@ -31,6 +31,7 @@ import { inColumns, type RowReader, readerOf } from './reader.ts'
 import { type ActorOf, authorise, ScopeChanged, stillAuthorised } from './rights.ts'
 import { NeedsSavepoints, type Settled, settle } from './settle.ts'
 import { openSource } from './source.ts'
+import { doneUpTo } from './sql.ts'
 import { sideBySide, type Turn } from './steps.ts'
 
 export type Importers = {
@@ -310,9 +311,8 @@ async function forget(transaction: Transaction, order: Order) {
   while (await transaction((tx) => forgetRefusals(tx, order)));
 }
 
-/** Who mends the file and sends all of it again would have the rows twice that are in. */
 const brokenOff = ({ lastLine }: Taken, told: string) =>
-  `${told.slice(0, 900)} The rows up to line ${lastLine} are done: send only those after it.`
+  `${told.slice(0, 900)} ${doneUpTo(lastLine)}`
 
 /** What a person can act on is told; the rest is tried again, and then told without its reasons. */
 async function giveUp(taken: Taken, error: unknown, isStopping: boolean) {

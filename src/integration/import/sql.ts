@@ -7,7 +7,7 @@ import { noSuch, reference } from '../../platform/sql/identify.ts'
 import { page, renderPage } from '../../platform/sql/paging.ts'
 import { type Answer, columns, nothingLeft, renderOne } from '../../platform/sql/render.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
-import { Import, type ImportKey, type ImportQuery } from './schema.ts'
+import { Import, type ImportKey, type ImportQuery, type Mode } from './schema.ts'
 
 const importColumns = columns(Import, 'm')
 
@@ -46,31 +46,34 @@ export const own = reference({ what: 'import', table: 'import', columns: ['impor
 export async function cancelImport(tx: Tx, actor: Actor, key: ImportKey): Promise<Written> {
   const { ImportID: id } = key
   const [found] = await tx.query<Open>(sql`
-    select m.status, m.file_sha256 as sha256, m.file_date as since, m.product_ids as "productIDs"
+    select m.status, m.file_sha256 as sha256, m.file_date as since, m.product_ids as "productIDs",
+      m.mode, m.last_line as "lastLine"
     from import m where m.import_id = ${id} and ${visible(actor)} for update`)
   if (!found) throw noSuch(own, key)
-  const { status, sha256, since, productIDs } = found
+  const { status, sha256, since, productIDs, mode, lastLine } = found
   if (status !== 'Queued' && status !== 'Running')
     throw conflict('wrong_state', `The import is ${status} already.`)
   await tx.query(sql`
     update import set status = 'Cancelled', lease = null, completed_date = now(),
       file_sha256 = null, rows_accepted = case when mode = 'continue' then rows_accepted else 0 end,
-      message = case when mode = 'continue' and last_line > 0
-        then format(${doneUpTo}, last_line) end
+      message = ${mode === 'continue' && lastLine > 0 ? doneUpTo(lastLine) : null}
     where import_id = ${id}`)
   if (sha256) await release(tx, sha256, since)
   const changes = { status: { from: status, to: 'Cancelled' } }
   return { ...nothingLeft, ids: [id], productID: productOf(productIDs), changes }
 }
 
-/** Who sends all of it again would have the rows twice that are in. */
-const doneUpTo = 'The rows up to line %s are done: send only those after it.'
+/** Who mends the file and sends all of it again would have the rows twice that are in. */
+export const doneUpTo = (line: number) =>
+  `The rows up to line ${line} are done: send only those after it.`
 
 type Open = {
   status: string
   sha256: string | null
   since: string
   productIDs: readonly number[] | null
+  mode: Mode
+  lastLine: number
 }
 
 /** The product of an import, where it is of one: who sees no other hears of it. */

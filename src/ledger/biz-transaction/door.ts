@@ -1,6 +1,6 @@
 import type { Actor } from '../../platform/actor.ts'
 import { Refusal } from '../../platform/refusal.ts'
-import { codeOf, isAway } from '../../platform/sql/away.ts'
+import { isAway, isLocked } from '../../platform/sql/away.ts'
 import type { Database } from '../../platform/sql/handle.ts'
 import { bounded, lane } from '../../platform/sql/lane.ts'
 import { KeyHeld } from '../../platform/sql/retry-keys.ts'
@@ -171,9 +171,7 @@ async function runAlone(database: Database, job: Job, name: string): Promise<str
   }
 }
 
-const lockNotAvailable = '55P03'
-const isContested = (error: unknown) =>
-  error instanceof Contested || codeOf(error) === lockNotAvailable
+const isContested = (error: unknown) => error instanceof Contested || isLocked(error)
 
 /** Tells the caller; or gives the name of what the job has to wait for. */
 function told({ names, ...job }: Job, end: Outcome | Refusal): string | undefined {

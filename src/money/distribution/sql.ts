@@ -6,7 +6,7 @@ import { today } from '../../catalogue/product/today.ts'
 import { type Actor, inLedgerScope } from '../../platform/actor.ts'
 import { lookups } from '../../platform/lookup/lookups.ts'
 import { conflict } from '../../platform/refusal.ts'
-import { codeOf } from '../../platform/sql/away.ts'
+import { isLocked } from '../../platform/sql/away.ts'
 import { conditions, related } from '../../platform/sql/filters.ts'
 import type { Fragment, Sql, Tx } from '../../platform/sql/handle.ts'
 import { identify, namesAny, noSuch, type Reference } from '../../platform/sql/identify.ts'
@@ -230,7 +230,7 @@ export async function lockDistribution(tx: Tx, which: DistributionID): Promise<S
 /** Distributions locked by a select that does not wait. */
 export const lockNow = (tx: Tx, select: Fragment) =>
   tx.query<{ id: number; declared: boolean }>(select).catch((error) => {
-    throw codeOf(error) === '55P03'
+    throw isLocked(error)
       ? conflict('in_progress', 'Another request is working on this distribution.')
       : error
   })

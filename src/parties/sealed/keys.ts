@@ -7,8 +7,8 @@ import { sealedColumns, type Vault } from './vault.ts'
 /**
  * Stops a start with the wrong encryption key: the numbers it could not open are there, and those
  * it would seal the other nodes could not open. Every key that seals anything is known by its id,
- * and held by the nodes that seal with it. Where nothing is sealed yet there may be none to seal:
- * then it is said, and the key of a node that runs stays known.
+ * and held by the nodes that run with it. Where nothing is sealed yet, a start beside a node with
+ * another key is only warned of, and that key stays known.
  */
 export async function agreeOnKeys(
   { transaction, bell }: Pick<Database, 'transaction' | 'bell'>,

@@ -3,6 +3,9 @@ import { Refusal, tryLater } from '../refusal.ts'
 /** What an error of the database means: that it is away, or a constraint, or a plan gone stale. */
 export const codeOf = (error: unknown) => (error as { code?: string }).code ?? ''
 
+/** Somebody else holds what was to be locked, for longer than was to be waited. */
+export const isLocked = (error: unknown) => codeOf(error) === '55P03'
+
 export const isStalePlan = (error: unknown) =>
   codeOf(error) === '0A000' && /cached plan/.test((error as Error).message)
 

@@ -118,15 +118,17 @@ const takeBack = (tx: Tx, reportID: number, { userID, apiKeyID }: Report) =>
       select r.report_id from report r
       where r.report_id = ${reportID} and r.sender_user_id = ${userID}
         and r.sender_api_key_id is not distinct from ${apiKeyID} for update)
-    update report_statement s set state = 'Made', attempts = 0, put_off_until = null,
-      state_date = now(), reason = 'Who had it sent may not do so any more; send it anew.'
+    update report_statement s set
+      ${neverSent('Who had it sent may not do so any more; send it anew.')}
     from mine where s.report_id = mine.report_id and s.state = 'Queued'`)
 
 const holdBack = (tx: Tx, reportID: number, reason: string) =>
   tx.query(sql`
-    update report_statement s set state = 'Made', attempts = 0, put_off_until = null,
-      state_date = now(), reason = ${reason}
+    update report_statement s set ${neverSent(reason)}
     where s.report_id = ${reportID} and s.state = 'Queued'`)
+
+const neverSent = (reason: string) =>
+  sql`state = 'Made', attempts = 0, put_off_until = null, state_date = now(), reason = ${reason}`
 
 const claim = async (tx: Tx, reportID: number): Promise<Letter[]> => {
   const letters = await tx.query<Letter>(sql`
