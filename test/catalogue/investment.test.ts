@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { Client } from '../support/client.ts'
+import { waitingForLocks, whileReferredTo } from '../support/database.ts'
 import { configure } from '../support/distribution.ts'
 import {
   all,
@@ -12,6 +13,7 @@ import {
   only,
   poster,
 } from '../support/ledger.ts'
+import { until } from '../support/process.ts'
 import { fieldsOf, refused } from '../support/refused.ts'
 import { type Service, startService } from '../support/service.ts'
 
@@ -127,6 +129,24 @@ describe('GET /Investment', () => {
 })
 
 describe('PUT /Investment', () => {
+  it('does not wait for postings to it, unless what they count in is to change', async () => {
+    const { productID } = await newProduct(service)
+    const investment = await newInvestment(service, productID)
+    const held = { table: 'investment', id: investment.investmentID } as const
+    const put = (more: object) => admin.put('/Investment', { ...investment, ...more })
+    const [renamed, measured] = await whileReferredTo(service.connection, held, async () => {
+      const reply = await put({ isActive: false })
+      const change = put({ unitDecimals: 0 })
+      await until(
+        'the change of decimals to wait',
+        async () => (await waitingForLocks(service.connection)) > 0,
+      )
+      return [reply, change] as const
+    })
+    assert.equal(renamed.status, 200, renamed.text)
+    only(await measured)
+  })
+
   it('replaces the record: what is left out is cleared or back to its default', async () => {
     const { productID } = await newProduct(service)
     const { investmentID } = await newInvestment(service, productID, {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import pg from 'pg'
 import type { Client } from '../support/client.ts'
+import { whileReferredTo } from '../support/database.ts'
 import { fieldsOf, refused } from '../support/refused.ts'
 import { type Service, startService } from '../support/service.ts'
 
@@ -135,17 +135,12 @@ describe('GET /Product', () => {
 describe('PUT /Product', () => {
   it('does not wait for those who write what refers to the product', async () => {
     const { productID } = await create()
-    const client = new pg.Client(service.connection)
-    await client.connect()
-    try {
-      await client.query('begin')
-      // As accounts do that an import of all or nothing makes, until its end.
-      await client.query('select 1 from product where product_id = $1 for key share', [productID])
-      const reply = await service.admin.put('/Product', { productID, name: 'Renamed' })
-      assert.equal(reply.status, 200, reply.text)
-    } finally {
-      await client.end()
-    }
+    const reply = await whileReferredTo(
+      service.connection,
+      { table: 'product', id: productID },
+      () => service.admin.put('/Product', { productID, name: 'Renamed' }),
+    )
+    assert.equal(reply.status, 200, reply.text)
   })
 
   it('replaces: what is left out or null is cleared or has its default again', async () => {

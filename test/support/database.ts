@@ -69,3 +69,20 @@ export async function rowsOf(connection: pg.ClientConfig, text: string, values: 
     await client.end()
   }
 }
+
+/** Does the work while others write what refers to a row, as an import of all or nothing does. */
+export async function whileReferredTo<T>(
+  connection: pg.ClientConfig,
+  { table, id }: { table: 'product' | 'investment'; id: number },
+  work: () => Promise<T>,
+): Promise<T> {
+  const holder = new pg.Client(connection)
+  await holder.connect()
+  try {
+    await holder.query('begin')
+    await holder.query(`select 1 from ${table} where ${table}_id = $1 for key share`, [id])
+    return await work()
+  } finally {
+    await holder.end()
+  }
+}

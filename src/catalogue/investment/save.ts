@@ -42,7 +42,8 @@ export async function updateInvestment(
   input: InvestmentUpdate,
 ): Promise<Written> {
   const id = await identifyInvestment(tx, actor, input)
-  const stored = await lockRow(tx, investmentTable, id)
+  // An import of all or nothing posts to it for minutes: refuseOtherMeasure alone waits for that.
+  const stored = await lockRow(tx, investmentTable, id, 'no key update')
   if (!stored) throw noSuch(investmentReference, input)
   const productID = stored.product_id as number
   const row = await rowIn(tx, productID, input, stored)
