@@ -5,6 +5,7 @@ import { rowsOf } from '../support/database.ts'
 import {
   depositRow,
   endOf,
+  errorsOf,
   imported,
   importFor,
   sendFile,
@@ -66,10 +67,11 @@ describe('An import among others', () => {
     assert.equal(row!.isAfter, true)
   })
 
-  it('tells up to which line its rows are in when one that goes on is cancelled', async () => {
+  it('tells what is in and what was refused when one that goes on is cancelled', async () => {
     const account = newAccount()
     const before = await unitsOf(account)
-    const file = transactions(...Array.from({ length: 40_000 }, () => deposit(account, 1)))
+    const rows = Array.from({ length: 40_000 }, (_, i) => deposit(account, i % 500 ? 1 : 'bad'))
+    const file = transactions(...rows)
     const { data } = await sendFile(service.admin, { type: 'Transactions', mode: 'continue' }, file)
     const place = `/Import?ImportID=${data.importID}`
     await until(
@@ -77,13 +79,26 @@ describe('An import among others', () => {
       async () => (await service.admin.get(place)).data[0].rowsAccepted > 0,
     )
     assert.equal((await service.admin.delete(place)).status, 200)
-    const [{ status, message, rowsAccepted }] = (await service.admin.get(place)).data
+    const [{ status, message, rowsAccepted, rowsRefused }] = (await service.admin.get(place)).data
     const [, line] = /^The rows up to line (\d+) are done: send only those after it\.$/.exec(
       message,
     ) as RegExpExecArray
     // A note and the heading stand above the rows.
-    assert.deepEqual([status, rowsAccepted], ['Cancelled', Number(line) - 2])
+    assert.deepEqual([status, rowsAccepted + rowsRefused], ['Cancelled', Number(line) - 2])
     assert.equal(await unitsOf(account), before + rowsAccepted)
+    await until('its refused rows', async () => (await service.admin.get(place)).data[0].errorsSize)
+    const told = (await errorsOf(service.admin, data)).toString().trim().split('\n').slice(1)
+    const linesOf = told.map((row) => Number(row.split(',')[0]))
+    assert.deepEqual(
+      linesOf,
+      Array.from({ length: rowsRefused }, (_, i) => 3 + 500 * i),
+    )
+    const [left] = await rowsOf(
+      service.connection,
+      `select status, message, file_sha256 as file, lease from import where import_id = $1`,
+      [data.importID],
+    )
+    assert.deepEqual(left, { status, message, file: null, lease: null })
   })
 
   it('lets nobody wait for all the imports of another', async () => {

@@ -23,19 +23,23 @@ type Kept = {
   productIDs: readonly number[] | null
   sha256: string | null
   size: number | null
+  isWoundUp: boolean
 }
 
 /** The refused rows of an import that has ended. */
 export async function downloadErrors(handle: Sql, files: Files, actor: Actor, key: ImportKey) {
   const [kept] = await handle.query<Kept>(sql`
     select m.type, m.format, m.status, m.user_id as "userID", m.product_ids as "productIDs",
-      m.errors_sha256 as sha256, m.errors_size as size
+      m.errors_sha256 as sha256, m.errors_size as size,
+      m.status = 'Cancelled' and m.file_sha256 is not null as "isWoundUp"
     from import m where m.import_id = ${key.ImportID} and ${visible(actor)}`)
   if (!kept) throw noSuch(own, key)
   refuseCurious(actor, kept)
-  const { format, status, sha256, size, productIDs } = kept
+  const { format, status, sha256, size, productIDs, isWoundUp } = kept
   if (status === 'Queued' || status === 'Running')
     throw conflict('not_complete', 'The import is not done yet; see GET /Import.')
+  if (isWoundUp)
+    throw conflict('not_complete', 'The refused rows are being put together; ask again shortly.')
   if (sha256 === null || size === null)
     throw conflict('no_errors', 'No row was refused, or the file is not kept any more.')
   const fileName = `import-${key.ImportID}-errors.${format}`

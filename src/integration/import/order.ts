@@ -28,6 +28,8 @@ export type Order = {
   apiKeyID: number | null
   username: string
   productIDs: number[] | null
+  /** Nothing of it is done any more: only its refused rows are still to be kept. */
+  isCancelled: boolean
   lastLine: number
   counts: Counts
   attempts: number
@@ -46,19 +48,20 @@ const isFree = (alias: string) =>
   sql`(${raw(alias)}.lease is null or ${raw(alias)}.lease_date < now() - ${deadAfter})`
 
 /**
- * The next import that nobody works at. One of each user at a time: whoever sends ten of them does
- * not keep the others waiting for all ten. `modes` are those for which there is room.
+ * The next import that nobody works at; the files of others are gone. One of each user at a time:
+ * whoever sends ten of them does not keep the others waiting for all ten. `modes` are those for
+ * which there is room.
  */
 export async function takeNext(tx: Tx, modes: readonly Mode[]): Promise<Order | undefined> {
   return take(
     tx,
     sql`select i.import_id from import i
-      where i.status in ('Queued', 'Running') and ${isFree('i')}
+      where i.file_sha256 is not null and ${isFree('i')}
         and i.mode = any(${modes}::text[])
-        and not exists (
+        and (i.status = 'Cancelled' or not exists (
           select 1 from import o
           where o.status in ('Queued', 'Running') and o.username = i.username
-            and o.import_id <> i.import_id and not ${isFree('o')})
+            and o.import_id <> i.import_id and not ${isFree('o')}))
       order by i.queued_date, i.import_id limit 1 for update skip locked`,
   )
 }
@@ -69,18 +72,26 @@ export const importQueue: Fragment = sql`
     case when ${isFree('i')} then 'ready' else 'running' end as state
   from import i where i.status in ('Queued', 'Running')`
 
-/** One by its number, for whoever has ordered it and does it themselves. */
-export const takeOne = (tx: Tx, id: number) => take(tx, sql`select ${id}::int`)
+/** One by its number, for whoever has ordered it and does it themselves: if nobody else does. */
+export const takeOne = (tx: Tx, id: number, status: 'Queued' | 'Cancelled') =>
+  take(
+    tx,
+    sql`select i.import_id from import i
+      where i.import_id = ${id} and i.status = ${status} and i.file_sha256 is not null
+        and ${isFree('i')} for update`,
+  )
 
 async function take(tx: Tx, which: Fragment): Promise<Order | undefined> {
   const [taken] = await tx.query<Omit<Order, 'mapping' | 'counts'> & Taken>(sql`
-    update import set status = 'Running', lease = ${randomUUID()}::uuid, lease_date = now(),
+    update import set status = case when status = 'Cancelled' then status else 'Running' end,
+      lease = ${randomUUID()}::uuid, lease_date = now(),
       attempts = attempts + 1, started_date = coalesce(started_date, m.moment)
     from (select now() as moment) m where import_id = (${which})
     returning import_id as id, type, format, mode, date_format as "dateFormat", encoding,
       mapping::text as mapping, file_sha256 as sha256, file_date as "fileDate",
       file_size as size, user_id as "userID", api_key_id as "apiKeyID", username,
-      product_ids as "productIDs", last_line as "lastLine", rows_read as read,
+      product_ids as "productIDs", status = 'Cancelled' as "isCancelled",
+      last_line as "lastLine", rows_read as read,
       rows_accepted as accepted, rows_refused as refused, attempts, lease`)
   if (!taken) return undefined
   const { mapping, read, accepted, refused, ...order } = taken
@@ -174,7 +185,30 @@ export type Ending = {
   message: string | null
   counts: Counts
   unknown: readonly string[]
-  errors?: { sha256: string; size: number } | undefined
+  errors?: ErrorsFile | undefined
+}
+
+type ErrorsFile = { sha256: string; size: number }
+
+/** Nobody works at it any more, at the moment m: its file goes, and that of refused rows stays. */
+const over = (errors: ErrorsFile | undefined) => sql`
+  lease = null, file_sha256 = null, errors_sha256 = ${errors?.sha256},
+  errors_size = ${errors?.size}, errors_date = case when ${errors !== undefined} then m.moment end`
+const moment = sql`(select clock_timestamp() as moment) m`
+
+async function letGo(tx: Tx, order: Order, ended: readonly object[]) {
+  if (ended.length === 0) throw lost()
+  await release(tx, order.sha256, order.fileDate)
+  await queueJob(tx, 'collect_files', {}, 'collect_files')
+}
+
+/** What one that was cancelled has refused: or that it could not be kept. */
+export async function keepErrors(tx: Tx, order: Order, errors: ErrorsFile | undefined) {
+  const trouble = errors ? null : 'The refused rows could not be kept.'
+  const ended = await tx.query(sql`
+    update import set ${over(errors)}, message = concat_ws(' ', message, ${trouble}::text)
+    from ${moment} where ${leased(order)} returning true`)
+  await letGo(tx, order, ended)
 }
 
 /** The last word on an import, with its audit record and its event: unless it is not ours. */
@@ -182,13 +216,9 @@ export async function end(tx: Tx, order: Order, ending: Ending) {
   const { status, message, counts, unknown, errors } = ending
   const ended = await tx.query(sql`
     update import set status = ${status}, message = ${message},
-      ${progressed({ counts, percent: 100, unknown })}, lease = null, completed_date = m.moment,
-      file_sha256 = null, errors_sha256 = ${errors?.sha256}, errors_size = ${errors?.size},
-      errors_date = case when ${errors !== undefined} then m.moment end
-    from (select clock_timestamp() as moment) m where ${leased(order)} returning true`)
-  if (ended.length === 0) throw lost()
-  await release(tx, order.sha256, order.fileDate)
-  await queueJob(tx, 'collect_files', {}, 'collect_files')
+      ${progressed({ counts, percent: 100, unknown })}, completed_date = m.moment, ${over(errors)}
+    from ${moment} where ${leased(order)} returning true`)
+  await letGo(tx, order, ended)
   const event = status === 'Completed' ? 'import.completed' : 'import.failed'
   await record(tx, [
     {
@@ -207,7 +237,8 @@ export async function end(tx: Tx, order: Order, ending: Ending) {
 /** Back into the line: behind the others where it has had its turn. */
 export const handBack = (tx: Tx, order: Order, { counts }: { counts: boolean }) =>
   tx.query(sql`
-    update import set status = 'Queued', lease = null, queued_date = now(),
+    update import set status = case when status = 'Cancelled' then status else 'Queued' end,
+      lease = null, queued_date = now(),
       attempts = attempts - ${counts ? 0 : 1}::int
     where ${leased(order)}`)
 

@@ -18,6 +18,7 @@ import {
   forgetRefusals,
   handBack,
   heartbeat,
+  keepErrors,
   keepRefusals,
   lost,
   moveOn,
@@ -78,6 +79,7 @@ export async function runImport(importers: Importers, order: Order, signal: Abor
   try {
     await bringFile(taken)
     if (order.attempts > mostAttempts) throw gaveUp()
+    if (order.isCancelled) return await windUp(taken)
     const run = Object.assign(taken, { actor: await authorise(importers.actorOf, order) })
     await (order.mode === 'continue' ? goOn(run) : doWhole(run))
   } catch (error) {
@@ -293,15 +295,27 @@ const beside =
   (work) =>
     patiently(run, () => run.importers.transaction(work), inside)
 
-/** The file of refused rows comes first: whoever hears of the end finds it. */
-async function finish(run: Taken, status: 'Completed' | 'Failed', message: string | null) {
+async function makeErrors(run: Taken) {
   const { importers, order, path, counts, hasFile } = run
+  if (!hasFile || counts.refused === 0) return undefined
   const write = (to: string) =>
     writeErrors(to, { ...order, path }, (batch) => importers.stream(batch, 1000))
-  const errors =
-    hasFile && counts.refused > 0
-      ? await patiently(run, () => importers.files.make(write))
-      : undefined
+  return patiently(run, () => importers.files.make(write))
+}
+
+/** One that was cancelled while it went on: what it has refused can be mended all the same. */
+async function windUp(taken: Taken) {
+  const { order } = taken
+  const errors = await makeErrors(taken)
+  const transaction = beside(taken)
+  await transaction((tx) => keepErrors(tx, order, errors))
+  await forget(transaction, order)
+}
+
+/** The file of refused rows comes first: whoever hears of the end finds it. */
+async function finish(run: Taken, status: 'Completed' | 'Failed', message: string | null) {
+  const { order } = run
+  const errors = await makeErrors(run)
   const transaction = beside(run)
   await transaction((tx) => end(tx, order, { status, message, ...outcomeOf(run), errors }))
   await forget(transaction, order)
@@ -326,6 +340,7 @@ async function giveUp(taken: Taken, error: unknown, isStopping: boolean) {
   if (told === undefined) onFault(order.id, error)
   if (told === undefined && order.attempts < mostAttempts)
     return void (await transaction((tx) => handBack(tx, order, { counts: true })))
+  if (order.isCancelled) return transaction((tx) => keepErrors(tx, order, undefined))
   const message = told ?? 'The import could not be done; the log says why.'
   if (lastLine > 0) return finish(taken, 'Failed', brokenOff(taken, message))
   const isUndone = order.mode !== 'continue'

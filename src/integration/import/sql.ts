@@ -47,18 +47,21 @@ export async function cancelImport(tx: Tx, actor: Actor, key: ImportKey): Promis
   const { ImportID: id } = key
   const [found] = await tx.query<Open>(sql`
     select m.status, m.file_sha256 as sha256, m.file_date as since, m.product_ids as "productIDs",
-      m.mode, m.last_line as "lastLine"
+      m.mode, m.last_line as "lastLine", m.rows_refused > 0 as "hasRefused"
     from import m where m.import_id = ${id} and ${visible(actor)} for update`)
   if (!found) throw noSuch(own, key)
-  const { status, sha256, since, productIDs, mode, lastLine } = found
+  const { status, sha256, since, productIDs, mode, lastLine, hasRefused } = found
   if (status !== 'Queued' && status !== 'Running')
     throw conflict('wrong_state', `The import is ${status} already.`)
+  // With its file a worker makes that of the refused rows, which stay refused.
+  const isWoundUp = mode === 'continue' && hasRefused
   await tx.query(sql`
-    update import set status = 'Cancelled', lease = null, completed_date = now(),
-      file_sha256 = null, rows_accepted = case when mode = 'continue' then rows_accepted else 0 end,
+    update import set status = 'Cancelled', lease = null, completed_date = now(), attempts = 0,
+      file_sha256 = case when ${isWoundUp} then file_sha256 end,
+      rows_accepted = case when mode = 'continue' then rows_accepted else 0 end,
       message = ${mode === 'continue' && lastLine > 0 ? doneUpTo(lastLine) : null}
     where import_id = ${id}`)
-  if (sha256) await release(tx, sha256, since)
+  if (sha256 && !isWoundUp) await release(tx, sha256, since)
   const changes = { status: { from: status, to: 'Cancelled' } }
   return { ...nothingLeft, ids: [id], productID: productOf(productIDs), changes }
 }
@@ -74,6 +77,7 @@ type Open = {
   productIDs: readonly number[] | null
   mode: Mode
   lastLine: number
+  hasRefused: boolean
 }
 
 /** The product of an import, where it is of one: who sees no other hears of it. */
@@ -94,6 +98,7 @@ export async function sweepImports(tx: Tx): Promise<boolean> {
   const loose = await tx.query(sql`
     delete from import_refusal where ctid = any(array(
       select r.ctid from import i join import_refusal r using (import_id)
-      where i.status in ('Cancelled', 'Completed', 'Failed') limit 10000)) returning true`)
+      where i.status in ('Cancelled', 'Completed', 'Failed') and i.file_sha256 is null
+      limit 10000)) returning true`)
   return old.length === 100 || loose.length === 10_000
 }

@@ -64,7 +64,10 @@ async function perform(config: Config, database: Database, path: string, options
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.once(signal, () => void cancel(database, order).catch(() => {}))
   const timer = setInterval(() => void tell(database, order.id).catch(() => {}), 2_000)
-  await runImport(works, order, new AbortController().signal).finally(() => clearInterval(timer))
+  const { signal } = new AbortController()
+  await runImport(works, order, signal).finally(() => clearInterval(timer))
+  const left = await database.transaction((tx) => takeOne(tx, order.id, 'Cancelled'))
+  if (left) await runImport(works, left, signal)
   const end = await read(database, order.id)
   say(summary(end))
   if (end.errorsSize) await saveErrors(database, works, order, options.errors ?? besides(path))
@@ -95,7 +98,7 @@ async function take(
       await unitOfWork(database, doorOf('import', 'Import'), async (tx) => {
         const written = await createImport(tx, operator, { ...input, ...kept }, null)
         // Taken in the same transaction: no worker of a running service comes first.
-        order = await takeOne(tx, written.ids[0] ?? 0)
+        order = await takeOne(tx, written.ids[0] ?? 0, 'Queued')
         return written
       })
       if (!order) throw new Error('The import was not taken on.')
