@@ -5,6 +5,7 @@ import { allot, configure, entitled, fundOf, keyOf, stage } from '../support/dis
 import { all, dayIn, only, poster } from '../support/ledger.ts'
 import { newRun, paidFund, paymentsOf, payOut, step } from '../support/payment-run.ts'
 import { temporaryFolder } from '../support/process.ts'
+import { fieldsOf, refused } from '../support/refused.ts'
 import { fileOf, order, workFor } from '../support/reports.ts'
 import { type Service, startService } from '../support/service.ts'
 import { abroad, investor, quoted, taxingFund, tfn, unquoted } from '../support/withholding.ts'
@@ -111,6 +112,23 @@ describe('Report 4, Distribution', () => {
     assert.deepEqual(shown((await made(body)).rows, 'accountNumber', 'cash', 'paidTo'), paid)
     assert.ok(paid.every(([, , paidTo]) => paidTo))
     assert.equal(paid.length, fund.accounts.length)
+  })
+})
+
+describe('A report on a distribution', () => {
+  it('is of its class: another is refused', async () => {
+    const fund = await fundOf(service, [10], { investments: [{}, {}] })
+    const [own, other] = fund.investmentIDs
+    const { corporateActionID } = await payOut(service, fund)
+    const { productID, accountID } = fund
+    const named = { productID, corporateActionID, accountID }
+    for (const reportTypeID of [4, 8, 10]) {
+      const body = { ...named, reportTypeID }
+      const reply = await service.admin.post('/Report', { ...body, investmentID: other })
+      refused(reply, 400, 'combination')
+      assert.deepEqual(fieldsOf(reply), ['investmentID'])
+      await order(service.admin, { ...body, investmentID: own })
+    }
   })
 })
 

@@ -137,6 +137,7 @@ async function subjectOf(tx: Tx, actor: Actor, input: ReportInput) {
     (given && (await productOf(tx, { bizEntityID: given })))
   if (!productID) throw noSuch(productReference, {})
   await refuseStrangers(tx, productID, { investmentID, bizEntityID: given, account })
+  if (distribution && investmentID) await refuseOtherClass(tx, distribution, investmentID)
   // What was declared at an earlier moment is seen when the report looks back to it.
   if (distribution && !input.knownAt) await refuseUndeclared(tx, distribution)
   return {
@@ -202,7 +203,23 @@ async function refuseStrangers(
   refuseAll(400, problems)
 }
 
-async function refuseUndeclared(tx: Tx, which: { productID: number; id: number }) {
+type DistributionID = Awaited<ReturnType<typeof identifyDistribution>>
+
+/** A distribution is of one class: nothing of it belongs to a report on another. */
+async function refuseOtherClass(tx: Tx, { productID, id }: DistributionID, investmentID: number) {
+  const [row] = await tx.query(sql`
+    select 1 from distribution
+    where product_id = ${productID} and corporate_action_id = ${id}
+      and investment_id <> ${investmentID}`)
+  if (row)
+    throw invalid(
+      'combination',
+      'The distribution is of another class: name that class, or none.',
+      'investmentID',
+    )
+}
+
+async function refuseUndeclared(tx: Tx, which: DistributionID) {
   const [row] = await tx.query(sql`
     select 1 from distribution
     where product_id = ${which.productID} and corporate_action_id = ${which.id}
