@@ -29,6 +29,8 @@ const made = async (body: object): Promise<{ rows: Row[]; totals: Row | null }> 
   JSON.parse((await fileOf(service.admin, { format: 'json', ...body })).toString())
 const shown = (rows: Row[], ...keys: string[]) => rows.map((row) => keys.map((key) => row[key]))
 
+type Run = { paymentRunID: number }
+
 describe('Report 11, Unclaimed money', () => {
   it('has what came back by the date and has not gone out again', async () => {
     const { fund } = await paidFund(service, [10, 20, 30, 40])
@@ -57,6 +59,38 @@ describe('Report 11, Unclaimed money', () => {
     const own = { ...body, accountID: c.accountID }
     assert.deepEqual(shown((await made(own)).rows, 'state', 'amount'), [['Returned', 30]])
     assert.match(rows[0]!.reference as string, /^PAY \d+$/)
+  })
+
+  it('has what was sent again later, and nothing twice', async () => {
+    const { fund } = await paidFund(service, [10, 20])
+    const first = await newRun(service.admin, fund)
+    const sent = async (run: Run) => {
+      await step(approver, 'Approve', run)
+      await step(service.admin, 'Sent', run)
+      return paymentsOf(service.admin, run)
+    }
+    const comesBack = (run: Run, { paymentID }: { paymentID: number }, date: string) =>
+      step(service.admin, 'Result', run, {
+        payments: [{ paymentID, state: 'Returned', reason: 'Closed', date }],
+      })
+    const [a] = await sent(first)
+    await comesBack(first, a, '2025-07-20')
+    const asAt = async (date: string) => {
+      const { rows } = await made({ reportTypeID: 11, productID: fund.productID, date })
+      return shown(rows, 'reference', 'state', 'date', 'amount')
+    }
+    const returned = [[a.reference, 'Returned', '2025-07-20', 10]]
+    assert.deepEqual(await asAt('2025-07-30'), returned)
+    const again = await step(service.admin, 'Reissue', first)
+    assert.deepEqual(await asAt('2025-07-30'), returned)
+    assert.deepEqual(await asAt(dayIn()), [])
+    // Its result is dated back, before it was sent: from then on it is this one that is returned.
+    const [b] = await sent(again)
+    await comesBack(again, b, '2025-07-25')
+    assert.deepEqual(await asAt('2025-07-24'), returned)
+    const second = [[b.reference, 'Returned', '2025-07-25', 10]]
+    assert.deepEqual(await asAt('2025-07-30'), second)
+    assert.deepEqual(await asAt(dayIn()), second)
   })
 })
 

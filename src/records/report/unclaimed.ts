@@ -21,6 +21,19 @@ const columns: Column[] = [
   { key: 'currency', title: 'Currency', kind: 'text', width: 7 },
 ]
 
+/**
+ * The day on which a payment p that is reissued went out again: that of the run which sends it, or
+ * of its result, which may be dated back. Where several payments have become one, that names the
+ * first of them only: the others are known by account and run.
+ */
+const sentAgain = sql`
+  select least(r.processing_date, n.state_date) as day
+  from payment n
+  join payment_run r on r.product_id = n.product_id and r.payment_run_id = n.payment_run_id
+  where n.product_id = p.product_id and n.account_id = p.account_id
+    and r.reissue_of = p.payment_run_id
+  order by coalesce(n.reissue_of = p.payment_id, false) desc, day limit 1`
+
 /** Money that came back by a date and has not gone out again: whose it is, and since when. */
 export const unclaimedSketch = async (snapshot: Snapshot, subject: Subject): Promise<Sketch> => ({
   title: 'Unclaimed money',
@@ -28,7 +41,8 @@ export const unclaimedSketch = async (snapshot: Snapshot, subject: Subject): Pro
   columns,
   select: sql`
     select a.account_number as "accountNumber", e.name, x.address, p.payment_run_id::text as run,
-      p.reference, p.state, p.state_date as date, ${subject.date}::date - p.state_date as days,
+      p.reference, case p.state when 'Reissued' then 'Returned' else p.state end as state,
+      p.state_date as date, ${subject.date}::date - p.state_date as days,
       p.state_reason as reason, round(p.amount, minor_units(i.currency_id)) as amount,
       ${currency} as currency, p.payment_id
     from payment p
@@ -36,7 +50,9 @@ export const unclaimedSketch = async (snapshot: Snapshot, subject: Subject): Pro
     join account a on a.product_id = p.product_id and a.account_id = p.account_id
     join biz_entity e on e.biz_entity_id = a.biz_entity_id
     left join lateral (${addressOfEntity}) x on true
-    where p.product_id = ${subject.productID} and p.state in ('Returned', 'Unclaimed')
+    left join lateral (${sentAgain}) s on p.state = 'Reissued'
+    where p.product_id = ${subject.productID}
+      and (p.state in ('Returned', 'Unclaimed') or s.day > ${subject.date}::date)
       and p.state_date <= ${subject.date}::date and ${wanted(subject)}`,
   order: sql`date, payment_id`,
 })
