@@ -135,7 +135,7 @@ describe('A webhook', () => {
       await until('the event again', () => got.length === 2)
 
       await service.admin.delete(`/ApiKey?ApiKeyID=${apiKeyID}`)
-      only(await service.admin.post('/Webhook/Test', { webhookID }))
+      refused(await service.admin.post('/Webhook/Test', { webhookID }), 409, 'wrong_state')
       await happens()
       assert.equal((await service.admin.post('/Webhook/Replay', again)).data.deliveries, 0)
       await withReceiver(async (others) => {

@@ -6,6 +6,7 @@ import { isOwn } from '../event/sql.ts'
 import { Forbidden } from './address.ts'
 import { ownNow } from './deliver.ts'
 import type { Sent } from './send.ts'
+import { ownerless } from './sql.ts'
 import { KeyMissing } from './vault.ts'
 
 /** Seconds to the next attempt, after each that failed; then it is over. */
@@ -34,7 +35,10 @@ export type Taken = {
  */
 export async function takeDue(tx: Tx, webhookID: number, most: number): Promise<Taken[]> {
   const own = await ownNow(tx, webhookID)
-  if (!own) return []
+  if (!own) {
+    await endTests(tx, webhookID)
+    return []
+  }
   return tx.query<Taken>(sql`
     update webhook_delivery d
     set attempts = d.attempts + 1, next_date = now() + make_interval(secs => ${lease})
@@ -51,6 +55,15 @@ export async function takeDue(tx: Tx, webhookID: number, most: number): Promise<
       w.url, d.body, d.attempts, w.secret,
       case when w.previous_until > m.moment then w.previous_secret end as "previousSecret"`)
 }
+
+/** Events wait for an owner; who has sent a test wants to know what became of it. */
+const endTests = (tx: Tx, webhookID: number) =>
+  tx.query(sql`
+    update webhook_delivery d set status = 'failed', next_date = null, completed_date = now(),
+      error_message = ${ownerless}
+    from webhook w
+    where d.webhook_id = ${webhookID} and d.status = 'pending' and d.next_date <= now()
+      and d.event_id is null and w.webhook_id = d.webhook_id and w.is_active`)
 
 /**
  * What waits to be sent, as jobs of a queue; `later` is also what is being sent. What nobody takes,

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import sql, { join } from 'sql-template-tag'
+import { readAbsentCaller } from '../../access/caller/absent.ts'
 import { firstMissing } from '../../catalogue/product/sql.ts'
 import type { Actor } from '../../platform/actor.ts'
 import { conflict, notFound, Refusal } from '../../platform/refusal.ts'
@@ -165,13 +166,7 @@ export async function testWebhook(
   { webhookID }: WebhookName,
 ): Promise<Written> {
   const id = await lockWebhook(tx, actor, webhookID)
-  const active = await tx.query(sql`
-    select 1 from webhook where webhook_id = ${id} and is_active`)
-  if (active.length === 0)
-    throw conflict(
-      'wrong_state',
-      'The webhook is inactive, and is sent nothing: activate it first.',
-    )
+  await refuseUnserved(tx, id)
   const body = { type: 'webhook.test', timestamp: new Date().toISOString(), data: { webhookID } }
   const [row] = await tx.query<{ id: number }>(sql`
     insert into webhook_delivery (webhook_id, type, body)
@@ -184,6 +179,25 @@ export async function testWebhook(
   )
   return { ...sent, ids: [id], changes: { test: row!.id } }
 }
+
+type Saved = { isActive: boolean; userID: number; apiKeyID: number | null }
+
+async function refuseUnserved(tx: Tx, id: number) {
+  const [saved] = await tx.query<Saved>(sql`
+    select is_active as "isActive", user_id as "userID", api_key_id as "apiKeyID"
+    from webhook where webhook_id = ${id}`)
+  if (!saved!.isActive)
+    throw conflict(
+      'wrong_state',
+      'The webhook is inactive, and is sent nothing: activate it first.',
+    )
+  if (!(await readAbsentCaller(tx, saved!))) throw conflict('wrong_state', ownerless)
+}
+
+/** Rights to be sent anything are those of whoever has saved a webhook. */
+export const ownerless =
+  'Who saved the webhook was deactivated, or their API key has ended: it is sent nothing until ' +
+  'somebody else saves it.'
 
 export const tooMany = (most: number) =>
   new Refusal(400, [
