@@ -1,6 +1,5 @@
 import rateLimit from '@fastify/rate-limit'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
-import type { Registry } from 'prom-client'
 import { apiKeyEndpoints } from './access/api-key/routes.ts'
 import { touchKey } from './access/api-key/sql.ts'
 import { approvalGate, requestsSealedWith } from './access/approval/gate.ts'
@@ -142,9 +141,9 @@ export async function buildApp(
   const taggings = taggingsOf(endpoints)
   const { maxBodyBytes, maxPageSize, behindProxy, tls, metricsToken, rateLimit: perMinute } = config
   const app = await createServer({ logger, maxBodyBytes, behindProxy, tls, stopping })
-  const gauges = (register: Registry) => gaugesOf(register, database)
-  serveMetrics(app, { database, token: metricsToken, gauges })
-  await serveReference(app, openapiDocument(endpoints, version, maxPageSize, webhookDocument))
+  serveMetrics(app, { database, token: metricsToken, gauges: (to) => gaugesOf(to, database) })
+  const document = () => openapiDocument(endpoints, version, maxPageSize, webhookDocument)
+  await serveReference(app, document)
   serveRoot(app, version)
   if (perMinute > 0) await limitRates(app, perMinute)
   const touch = toucher(database, logger)

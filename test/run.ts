@@ -16,7 +16,7 @@ import { measureSlowness } from './support/patience.ts'
  */
 const compiled = '.tested'
 /** Files to a process: to load the service and warm it up takes longer than most of them do. */
-const inGroup = 6
+const inGroup = 15
 /** What takes longest comes first, each in another process: none is left alone at the end. */
 const longest = `console/pages operations/start access/authorization crash console/settings
   records/report-worker console/areas money/distribution-job-crash console/day
@@ -109,7 +109,8 @@ function runFiles(words: string[]): Promise<number> {
   // grows with how slow this machine is now; half an hour at least, for it may get busy later.
   const slowness = measureSlowness()
   const limit = Math.ceil(1_800_000 * Math.max(1, slowness, loadavg()[0]! / availableParallelism()))
-  const flags = ['--test-concurrency=3', `--test-timeout=${limit}`]
+  // With more room, what lives no longer than a request dies before it is looked at: a fortieth.
+  const flags = ['--max-semi-space-size=64', '--test-concurrency=4', `--test-timeout=${limit}`]
   const own = words.filter((word) => word.startsWith('-'))
   // The reporter that names at the end what failed: of a long run's output often only that is kept.
   const chosen = own.some((flag) => flag.startsWith('--test-reporter'))

@@ -25,17 +25,25 @@ export function serveRoot(app: FastifyInstance, version: string) {
   )
 }
 
-/** The OpenAPI document and a page to read it on and try calls from, all served from here. */
-export async function serveReference(app: FastifyInstance, document: object) {
-  const json = JSON.stringify(document)
-  app.get('/openapi.json', (_request, reply) => reply.type('application/json').send(json))
-  await app.register(swagger, {
-    mode: 'static',
-    specification: { document: document as never },
-  })
+/**
+ * The OpenAPI document and a page to read it on and try calls from, all served from here. The
+ * document is made when somebody first asks for it: no start waits for it.
+ */
+export async function serveReference(app: FastifyInstance, make: () => object) {
+  let made: object | undefined
+  const document = () => {
+    made ??= make()
+    return made
+  }
+  app.get('/openapi.json', (_request, reply) =>
+    reply.type('application/json').send(JSON.stringify(document())),
+  )
+  await app.register(swagger, { mode: 'static', specification: { document: {} as never } })
   await app.register(swaggerUi, {
     routePrefix: '/docs',
     staticCSP: policy,
+    transformSpecification: document,
+    transformSpecificationClone: false,
     uiConfig: {
       docExpansion: 'none',
       // Who signs in does so in the page's own bar; see reference-page.ts.
