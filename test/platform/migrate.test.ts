@@ -1,5 +1,14 @@
 import assert from 'node:assert/strict'
-import { appendFileSync, cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import {
+  appendFileSync,
+  cpSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
@@ -7,6 +16,7 @@ import { pathToFileURL } from 'node:url'
 import type pg from 'pg'
 import { lookupValues } from '../../src/platform/lookup/lookups.ts'
 import { migrate, migrationsFolder, pendingMigrations } from '../../src/platform/sql/migrate.ts'
+import { statementsOf } from '../../src/platform/sql/script.ts'
 import { emptyDatabase, freshDatabase, rowsOf } from '../support/database.ts'
 
 const present = readdirSync(migrationsFolder).filter((name) => /^\d{4}-.*\.sql$/.test(name))
@@ -25,6 +35,8 @@ const copy = () => {
   cpSync(migrationsFolder, path, { recursive: true })
 }
 const write = (name: string, text: string) => writeFileSync(join(path, name), text)
+const textOf = (name: string) => readFileSync(new URL(name, migrationsFolder), 'utf8')
+const textsOf = (name: string) => statementsOf(textOf(name))
 const applied = async (connection: pg.ClientConfig): Promise<string[]> =>
   (await rowsOf(connection, 'select name from migration order by name')).map(({ name }) => name)
 
@@ -54,6 +66,27 @@ describe('Migrations', () => {
     await assert.rejects(migrate(connection, folder), new RegExp(`${present[0]} was changed`))
     await assert.rejects(pendingMigrations(connection, folder), /was changed/)
     assert.deepEqual(await applied(connection), present)
+  })
+
+  it('go on from one that was applied as it landed, before it was written otherwise', async () => {
+    const connection = await freshDatabase()
+    const name = '0067-senders-of-statements.sql'
+    const landed = textOf(name).replace(';\nalter table report\n  add', ',\n  add')
+    const before = landed.replace(
+      'report add column sender_user',
+      'report\n  add column sender_user',
+    )
+    const checksum = createHash('sha256').update(before).digest('hex')
+    await rowsOf(connection, 'update migration set checksum = $1 where name = $2', [checksum, name])
+    assert.deepEqual(await migrate(connection), [])
+  })
+
+  it('add a column that refers to a table by itself: Citus crashes where others are with it', () => {
+    const crowded = present.flatMap(textsOf).filter((text) => {
+      const columns = text.match(/\badd column\b/g) ?? []
+      return columns.length > 1 && /\breferences\b/.test(text)
+    })
+    assert.deepEqual(crowded, [])
   })
 
   it('stop at an applied file that is missing: the database is newer than we are', async () => {
