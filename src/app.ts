@@ -46,7 +46,7 @@ import { personEndpoints } from './parties/person/routes.ts'
 import { personTable } from './parties/person/sql.ts'
 import { agreeOnKeys } from './parties/sealed/keys.ts'
 import { completeSealed } from './parties/sealed/rotate.ts'
-import { vaultOf } from './parties/sealed/vault.ts'
+import { type Vault, vaultOf } from './parties/sealed/vault.ts'
 import { taxStandingEndpoints } from './parties/tax-standing/routes.ts'
 import { importFiles, openFiles } from './platform/files/open.ts'
 import { type Endpoint, methodOf, pathOf, type WriteEndpoint } from './platform/http/endpoint.ts'
@@ -57,8 +57,9 @@ import { openapiDocument } from './platform/http/openapi.ts'
 import { serveReference, serveRoot } from './platform/http/reference.ts'
 import { answerUnknownPaths, createServer } from './platform/http/server.ts'
 import { tryLater } from './platform/refusal.ts'
-import { readEncryptionKeys, readSecrets, sealedWith } from './platform/secrets.ts'
+import { readEncryptionKeys, readSecrets, type Secrets, sealedWith } from './platform/secrets.ts'
 import type { Database } from './platform/sql/handle.ts'
+import { agreeOnSecret } from './platform/sql/one-secret.ts'
 import { documentEndpoints } from './records/document/routes.ts'
 import { holdEndpoints } from './records/hold/routes.ts'
 import { reportEndpoints } from './records/report/routes.ts'
@@ -84,6 +85,22 @@ const plainEndpoints: Endpoint[] = [
   ...holdEndpoints,
 ]
 
+/** What all nodes of a database must have in common: they share what it keys and seals. */
+async function agreeWithOthers(
+  database: Database,
+  vault: Vault,
+  { secretID }: Secrets,
+  logger: FastifyBaseLogger,
+) {
+  const warn = (words: string) => logger.warn(words)
+  await agreeOnSecret(database, secretID, warn)
+  await agreeOnKeys(database, vault, taxed, warn)
+  // In the background: the search finds numbers from before it as their digests are made.
+  completeSealed(database, vault, taxed).catch(({ message }: Error) =>
+    logger.warn({ message }, 'digests of tax numbers are left for the next start'),
+  )
+}
+
 /** The assembled service: every resource's endpoints on one server. */
 export async function buildApp(
   config: Config,
@@ -91,14 +108,11 @@ export async function buildApp(
   logger: FastifyBaseLogger,
   stopping: AbortSignal = new AbortController().signal,
 ) {
-  const { tokenKey, fingerprintKey, sealKey, nameKey, factorKey, requestKey } = readSecrets(config)
+  const secrets = readSecrets(config)
+  const { tokenKey, fingerprintKey, sealKey, nameKey, factorKey, requestKey } = secrets
   const tokens = tokensWith(tokenKey)
   const vault = vaultOf(readEncryptionKeys(config))
-  await agreeOnKeys(database, vault, taxed, (words) => logger.warn(words))
-  // In the background: the search finds numbers from before it as their digests are made.
-  completeSealed(database, vault, taxed).catch(({ message }: Error) =>
-    logger.warn({ message }, 'digests of tax numbers are left for the next start'),
-  )
+  await agreeWithOthers(database, vault, secrets, logger)
   await giveTimeZone(database, config.timeZone)
   const { files, options } = await openFiles(config, database.transaction)
   const imported = importFiles(config, options)

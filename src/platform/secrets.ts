@@ -13,6 +13,8 @@ export type Secrets = {
   nameKey: Buffer
   factorKey: Buffer
   requestKey: Buffer
+  /** By which nodes know whether they have the same secret. */
+  secretID: string
 }
 
 export function readSecrets(config: Config): Secrets {
@@ -25,6 +27,7 @@ export function readSecrets(config: Config): Secrets {
     nameKey: derive('usernames of failed sign-ins'),
     factorKey: derive('second factors'),
     requestKey: derive('requests that wait'),
+    secretID: derive('the secret of a node').toString('hex').slice(0, 16),
   }
 }
 

@@ -201,8 +201,11 @@ describe('The encryption key', () => {
     })
     const known = async () => (await rowsOf(connection, 'select key_id from encryption_key')).length
     const other = /Another node runs .* with the encryption key .*Give every node the same/s
+    // Each has made itself a secret for tokens, too.
+    const otherSecret = /Another node runs .* another secret.*the same REGISTRY_JWT_SECRET/
     const both = await Promise.all([1, 2].map((fill) => startRegistry(node(fill))))
     assert.ok(both.some((one) => other.test(one.output() + one.errors())))
+    assert.ok(both.some((one) => otherSecret.test(one.output() + one.errors())))
     assert.equal(await known(), 2)
     // That they lost their connections, and took others, changes nothing.
     await rowsOf(
@@ -213,7 +216,7 @@ describe('The encryption key', () => {
     await until('both to hold their keys again', async () => {
       const [row] = await rowsOf(
         connection,
-        `select count(*)::int as count from pg_locks join pg_stat_activity using (pid)
+        `select count(distinct pid)::int as count from pg_locks join pg_stat_activity using (pid)
          where datname = current_database() and locktype = 'advisory'
            and application_name = 'registry-bell'`,
       )
@@ -229,6 +232,7 @@ describe('The encryption key', () => {
     // Nothing is sealed yet, and nobody is there any more: the key may still be changed.
     const changed = await startRegistry(node(4))
     assert.doesNotMatch(changed.output() + changed.errors(), other)
+    assert.doesNotMatch(changed.output() + changed.errors(), otherSecret)
     assert.equal(await known(), 1)
     changed.kill('SIGTERM')
     assert.equal(await changed.exited, 0)
