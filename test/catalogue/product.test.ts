@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { Client } from '../support/client.ts'
-import { whileReferredTo } from '../support/database.ts'
+import { skipSpread, whileReferredTo } from '../support/database.ts'
 import { fieldsOf, refused } from '../support/refused.ts'
 import { type Service, startService } from '../support/service.ts'
 
@@ -133,7 +133,7 @@ describe('GET /Product', () => {
 })
 
 describe('PUT /Product', () => {
-  it('does not wait for those who write what refers to the product', async () => {
+  it('does not wait for those who write what refers to it', { skip: skipSpread }, async () => {
     const { productID } = await create()
     const reply = await whileReferredTo(
       service.connection,

@@ -70,6 +70,9 @@ export async function rowsOf(connection: pg.ClientConfig, text: string, values: 
   }
 }
 
+/** Whoever locks a row of a copied table by hand locks all of it on Citus; a reference does not. */
+export const skipSpread = isSpread && 'a lock by hand is one of the whole table there'
+
 /** Does the work while others write what refers to a row, as an import of all or nothing does. */
 export async function whileReferredTo<T>(
   connection: pg.ClientConfig,
