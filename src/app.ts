@@ -93,7 +93,7 @@ async function agreeWithOthers(
   logger: FastifyBaseLogger,
 ) {
   const warn = (words: string) => logger.warn(words)
-  await agreeOnSecret(database, secretID, warn)
+  await agreeOnSecret(database, database.bell, secretID, warn)
   await agreeOnKeys(database, vault, taxed, warn)
   // In the background: the search finds numbers from before it as their digests are made.
   completeSealed(database, vault, taxed).catch(({ message }: Error) =>
