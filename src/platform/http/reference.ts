@@ -25,19 +25,23 @@ export function serveRoot(app: FastifyInstance, version: string) {
   )
 }
 
+/** What is made when it is first asked for, and then kept. */
+function once<T>(make: () => T): () => T {
+  let made: { value: T } | undefined
+  return () => {
+    made ??= { value: make() }
+    return made.value
+  }
+}
+
 /**
  * The OpenAPI document and a page to read it on and try calls from, all served from here. The
  * document is made when somebody first asks for it: no start waits for it.
  */
 export async function serveReference(app: FastifyInstance, make: () => object) {
-  let made: object | undefined
-  const document = () => {
-    made ??= make()
-    return made
-  }
-  app.get('/openapi.json', (_request, reply) =>
-    reply.type('application/json').send(JSON.stringify(document())),
-  )
+  const document = once(make)
+  const json = once(() => JSON.stringify(document()))
+  app.get('/openapi.json', (_request, reply) => reply.type('application/json').send(json()))
   await app.register(swagger, { mode: 'static', specification: { document: {} as never } })
   await app.register(swaggerUi, {
     routePrefix: '/docs',
