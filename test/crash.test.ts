@@ -3,7 +3,7 @@ import { describe, it, type TestContext } from 'node:test'
 import { crash, type Options, type Result } from './crash/harness.ts'
 
 /** A few in every run of the tests; `npm run test:crash` has more, and other seeds. */
-const cycles = Number(process.env.REGISTRY_CRASH_CYCLES ?? 4)
+const cycles = Number(process.env.REGISTRY_CRASH_CYCLES ?? 6)
 const seed = Number(process.env.REGISTRY_CRASH_SEED ?? Date.now() % 1_000_000)
 
 async function run(t: TestContext, options: Partial<Options>): Promise<Result> {

@@ -34,7 +34,7 @@ import { namesIn, newWorld, type World } from './support/world.ts'
  * right and hostile. Whatever it is, the answer is one that the document knows, and never a fault
  * of ours. A failure prints the smallest request that fails, and the seed that makes it again.
  */
-const runs = Number(process.env.FUZZ_RUNS ?? 3_000 * walks)
+const runs = Number(process.env.FUZZ_RUNS ?? 5_000 * walks)
 const seed = Number(process.env.FUZZ_SEED ?? Date.now() % 2 ** 31)
 const lanes = 12
 const rounds = 4

@@ -110,7 +110,7 @@ function runFiles(words: string[]): Promise<number> {
   const slowness = measureSlowness()
   const limit = Math.ceil(1_800_000 * Math.max(1, slowness, loadavg()[0]! / availableParallelism()))
   // With more room, what lives no longer than a request dies before it is looked at: a fortieth.
-  const flags = ['--max-semi-space-size=64', '--test-concurrency=4', `--test-timeout=${limit}`]
+  const flags = ['--max-semi-space-size=64', '--test-concurrency=3', `--test-timeout=${limit}`]
   const own = words.filter((word) => word.startsWith('-'))
   // The reporter that names at the end what failed: of a long run's output often only that is kept.
   const chosen = own.some((flag) => flag.startsWith('--test-reporter'))

@@ -68,7 +68,7 @@ type Round = Scenario['rounds'][number]
 describe('Random distributions', () => {
   it('come to what plain arithmetic comes to, through all stages', async () => {
     await fc.assert(fc.asyncProperty(scenario, play), {
-      numRuns: 30 * walks,
+      numRuns: 60 * walks,
       interruptAfterTimeLimit: 35_000 * walks,
       endOnFailure: true,
       includeErrorInReport: true,

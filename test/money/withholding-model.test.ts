@@ -57,7 +57,7 @@ type Holder = Scenario['holders'][number]
 describe('Random registers, rates and residual plans', () => {
   it('come to what plain arithmetic comes to, tie to the cent, and are taken back', async () => {
     await fc.assert(fc.asyncProperty(scenario, play), {
-      numRuns: 15 * walks,
+      numRuns: 25 * walks,
       interruptAfterTimeLimit: 30_000 * walks,
       endOnFailure: true,
       includeErrorInReport: true,

@@ -99,11 +99,11 @@ describe('The contents of a backup', () => {
 describe('A backup of much', () => {
   it('takes no more memory than one of little, there and back', async () => {
     const connection = await freshDatabase()
-    const rows = 25_000
+    const rows = 250_000
     await rowsOf(
       connection,
       `insert into audit (operation, resource, request_id)
-       select repeat('x', 4000), 'Product', n::text from generate_series(1, $1::int) n`,
+       select repeat('x', 400), 'Product', n::text from generate_series(1, $1::int) n`,
       [rows],
     )
     const { store, draftFolder } = await storeOf({ REGISTRY_DATA_DIR: temporaryFolder() })
