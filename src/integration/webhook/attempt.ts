@@ -4,9 +4,8 @@ import { raise } from '../../platform/sql/event.ts'
 import type { Fragment, Tx } from '../../platform/sql/handle.ts'
 import { isOwn } from '../event/sql.ts'
 import { Forbidden } from './address.ts'
-import { ownNow } from './deliver.ts'
+import { ownerless, ownNow } from './deliver.ts'
 import type { Sent } from './send.ts'
-import { ownerless } from './sql.ts'
 import { KeyMissing } from './vault.ts'
 
 /** Seconds to the next attempt, after each that failed; then it is over. */

@@ -1,13 +1,14 @@
 import sql, { join } from 'sql-template-tag'
 import { readAbsentCaller } from '../../access/caller/absent.ts'
 import type { Actor } from '../../platform/actor.ts'
-import { invalid } from '../../platform/refusal.ts'
+import { conflict, invalid } from '../../platform/refusal.ts'
 import type { Fragment, Sql, Tx } from '../../platform/sql/handle.ts'
+import { render } from '../../platform/sql/render.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
 import type { Place } from '../event/cursor.ts'
 import { after, isOwn, nextPage, type Own, ownOf, readFeed } from '../event/sql.ts'
-import type { Replay } from './schema.ts'
-import { lockWebhook, tooMany } from './sql.ts'
+import type { Replay, WebhookName } from './schema.ts'
+import { deliveryColumns, lockWebhook, tooMany } from './sql.ts'
 
 /** Deliveries that may wait for one webhook: more are made when some of these are over. */
 const mostWaiting = 1000
@@ -122,3 +123,40 @@ export async function replayEvents(tx: Tx, actor: Actor, input: Replay): Promise
     changes: { ...input, deliveries: made.length },
   }
 }
+
+/** Sends something at once, so that a receiver can be tried. */
+export async function testWebhook(
+  tx: Tx,
+  actor: Actor,
+  { webhookID }: WebhookName,
+): Promise<Written> {
+  const id = await lockWebhook(tx, actor, webhookID)
+  await refuseUnserved(tx, id)
+  const body = { type: 'webhook.test', timestamp: new Date().toISOString(), data: { webhookID } }
+  const [row] = await tx.query<{ id: number }>(sql`
+    insert into webhook_delivery (webhook_id, type, body)
+    values (${id}, 'webhook.test', ${JSON.stringify(body)})
+    returning webhook_delivery_id as id`)
+  const sent = await render(
+    tx,
+    sql`select ${deliveryColumns} from webhook_delivery d
+      where d.webhook_delivery_id = ${row!.id}`,
+  )
+  return { ...sent, ids: [id], changes: { test: row!.id } }
+}
+
+async function refuseUnserved(tx: Tx, id: number) {
+  const [hook] = await tx.query<Hook & { isActive: boolean }>(sql`
+    select ${hookFields}, is_active as "isActive" from webhook where webhook_id = ${id}`)
+  if (!hook!.isActive)
+    throw conflict(
+      'wrong_state',
+      'The webhook is inactive, and is sent nothing: activate it first.',
+    )
+  if (!(await ownerOf(tx, hook!))) throw conflict('wrong_state', ownerless)
+}
+
+/** Rights to be sent anything are those of whoever has saved a webhook. */
+export const ownerless =
+  'Who saved the webhook was deactivated, or their API key has ended: it is sent nothing until ' +
+  'somebody else saves it.'

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { arrayOf, type Endpoint, nothing, reading, writing } from '../../platform/http/endpoint.ts'
 import { Id } from '../../platform/shape/fields.ts'
 import { refuseAddress } from './address.ts'
-import { replayEvents } from './deliver.ts'
+import { replayEvents, testWebhook } from './deliver.ts'
 import {
   Delivery,
   DeliveryQuery,
@@ -22,7 +22,6 @@ import {
   readWebhooks,
   rotateSecret,
   type Seal,
-  testWebhook,
   updateWebhook,
 } from './sql.ts'
 

@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import sql, { join } from 'sql-template-tag'
-import { readAbsentCaller } from '../../access/caller/absent.ts'
 import { firstMissing } from '../../catalogue/product/sql.ts'
 import type { Actor } from '../../platform/actor.ts'
-import { conflict, notFound, Refusal } from '../../platform/refusal.ts'
+import { notFound, Refusal } from '../../platform/refusal.ts'
 import type { Fragment, Sql, Tx } from '../../platform/sql/handle.ts'
 import { page, renderPage } from '../../platform/sql/paging.ts'
 import { columns, nothingLeft, render } from '../../platform/sql/render.ts'
@@ -41,7 +40,7 @@ export const readWebhooks = (handle: Sql, actor: Actor, query: WebhookQuery) => 
   })
 }
 
-const deliveryColumns = columns(Delivery, 'd')
+export const deliveryColumns = columns(Delivery, 'd')
 
 export const readDeliveries = (handle: Sql, actor: Actor, query: DeliveryQuery) => {
   const { WebhookID, Status } = query
@@ -158,46 +157,6 @@ export async function lockWebhook(tx: Tx, actor: Actor, id: number): Promise<num
   if (!row) throw notFound('not_found', `No record was found for webhookID ${id}.`, 'webhookID')
   return id
 }
-
-/** Sends something at once, so that a receiver can be tried. */
-export async function testWebhook(
-  tx: Tx,
-  actor: Actor,
-  { webhookID }: WebhookName,
-): Promise<Written> {
-  const id = await lockWebhook(tx, actor, webhookID)
-  await refuseUnserved(tx, id)
-  const body = { type: 'webhook.test', timestamp: new Date().toISOString(), data: { webhookID } }
-  const [row] = await tx.query<{ id: number }>(sql`
-    insert into webhook_delivery (webhook_id, type, body)
-    values (${id}, 'webhook.test', ${JSON.stringify(body)})
-    returning webhook_delivery_id as id`)
-  const sent = await render(
-    tx,
-    sql`select ${deliveryColumns} from webhook_delivery d
-      where d.webhook_delivery_id = ${row!.id}`,
-  )
-  return { ...sent, ids: [id], changes: { test: row!.id } }
-}
-
-type Saved = { isActive: boolean; userID: number; apiKeyID: number | null }
-
-async function refuseUnserved(tx: Tx, id: number) {
-  const [saved] = await tx.query<Saved>(sql`
-    select is_active as "isActive", user_id as "userID", api_key_id as "apiKeyID"
-    from webhook where webhook_id = ${id}`)
-  if (!saved!.isActive)
-    throw conflict(
-      'wrong_state',
-      'The webhook is inactive, and is sent nothing: activate it first.',
-    )
-  if (!(await readAbsentCaller(tx, saved!))) throw conflict('wrong_state', ownerless)
-}
-
-/** Rights to be sent anything are those of whoever has saved a webhook. */
-export const ownerless =
-  'Who saved the webhook was deactivated, or their API key has ended: it is sent nothing until ' +
-  'somebody else saves it.'
 
 export const tooMany = (most: number) =>
   new Refusal(400, [

@@ -42,6 +42,7 @@ export async function serveReference(app: FastifyInstance, make: () => object) {
   const document = once(make)
   const json = once(() => JSON.stringify(document()))
   app.get('/openapi.json', (_request, reply) => reply.type('application/json').send(json()))
+  // The page asks for this one; its document is given to the page itself, see below.
   await app.register(swagger, { mode: 'static', specification: { document: {} as never } })
   await app.register(swaggerUi, {
     routePrefix: '/docs',
