@@ -14,8 +14,9 @@ import {
   takeBack,
 } from '../support/distribution.ts'
 import { all, assertVerified, type Fund, only, poster } from '../support/ledger.ts'
-import { newRun, step } from '../support/payment-run.ts'
+import { newRun, paymentsOf, step } from '../support/payment-run.ts'
 import { temporaryFolder, until } from '../support/process.ts'
+import { pagesOf } from '../support/readers.ts'
 import { refused } from '../support/refused.ts'
 import { fileOf, workFor } from '../support/reports.ts'
 import { type Service, startService } from '../support/service.ts'
@@ -228,4 +229,52 @@ describe('An account that is closed between payment and DRP allotment', () => {
       [300, 5, 0],
     ])
   })
+
+  it('is in the annual statement, beside what was left for who has left the plan', async () => {
+    const { fund, distribution } = await planned()
+    await choose(service, account(fund, 1), 1)
+    for (const name of ['Declare', 'Payment'] as const)
+      await stage(service.admin, name, distribution)
+    await leave(account(fund, 2), 'account')
+    await stage(service.admin, 'DrpAllotment', distribution)
+    assert.deepEqual(await residuals(fund), [])
+    const { rows, totals } = JSON.parse(
+      String(
+        await fileOf(service.admin, { reportTypeID: 4, format: 'json', ...keyOf(distribution) }),
+      ),
+    )
+    const told = ({ cash, residual, residualPaid }: Record<string, number>) => [
+      cash,
+      residual,
+      residualPaid,
+    ]
+    assert.deepEqual(rows.map(told), [
+      [100, 0, 0],
+      [200, 0, 2],
+      [0, 0, 306],
+    ])
+    assert.deepEqual(told(totals), [300, 0, 308])
+    // What the statements of the year tell that accounts were paid is what a run pays them.
+    const run = await newRun(service.admin, fund, { sources: ['Distribution', 'Residual'] })
+    const paid = await paymentsOf(service.admin, run)
+    assert.deepEqual(
+      paid.map(({ amount }: { amount: number }) => amount),
+      [200, 302, 306],
+    )
+    const statement = async (place: number, more: object = {}) => {
+      const of = { reportTypeID: 9, productID: fund.productID, accountID: account(fund, place) }
+      const file = await fileOf(service.admin, { ...of, date: '2025-09-30', ...more })
+      return (await pagesOf(file)).join(' ')
+    }
+    assert.match(await statement(1), /Paid out of reinvestments\W+AUD 300\.00 300\.00 2\.00/)
+    const closer = await statement(2)
+    assert.match(closer, /Paid out of reinvestments\W+AUD 0\.00 0\.00 306\.00/)
+    assert.doesNotMatch(await statement(0), /Paid out of reinvestments/)
+    assert.equal(await statement(2, { investmentID: fund.investmentID }).then(hasPaidOut), true)
+    await takeBack(service.admin, distribution, 4)
+    assert.equal(hasPaidOut(await statement(2)), false)
+    assert.equal(hasPaidOut(await statement(1)), true)
+  })
 })
+
+const hasPaidOut = (statement: string) => statement.includes('Paid out of reinvestments')

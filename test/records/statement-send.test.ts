@@ -153,6 +153,28 @@ describe('POST /Report/Send', () => {
     assert.equal((await service.admin.delete(`/Report?ReportID=${waiting}`)).status, 200)
   })
 
+  it('sends no statements of units whose allotment was taken back since', async () => {
+    const own = await taxingFund(service, { issuer: { name: 'Own', email: 'own@example.com' } })
+    await investor(service, own, [quoted], { account: { drpTypeID: 2 } })
+    const drp = { drpIndicatorID: 2, drpInvestmentID: own.targetID, drpPrice: 7 }
+    const distribution = await configure(service, own, { distributionAmountPerUnit: 1, ...drp })
+    for (const name of ['Declare', 'Payment'] as const)
+      await stage(service.admin, name, distribution)
+    const made = async (body: object) =>
+      (await order(service.admin, { ...keyOf(distribution), format: 'zip', ...body })).reportID
+    const paid = await made({ reportTypeID: 8 })
+    await stage(service.admin, 'DrpAllotment', distribution)
+    const allotted = await made({ reportTypeID: 8 })
+    const year = await made({ reportTypeID: 9, date: '2025-09-30' })
+    await takeBack(service.admin, distribution, 4)
+    refused(await send(allotted), 409, 'outdated')
+    await stage(service.admin, 'DrpAllotment', distribution, { drpPrice: 8 })
+    refused(await send(allotted), 409, 'outdated')
+    // These tell of no units.
+    for (const reportID of [paid, year]) assert.equal((await send(reportID)).status, 200)
+    for (const reportID of [paid, year]) await settled(reportID)
+  })
+
   it('mails each statement once, by preference, and records what the server refuses', async () => {
     const reportID = await statements()
     const states = (rows: Delivery[]) => rows.map(({ name, state }) => [name, state])

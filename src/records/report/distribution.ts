@@ -86,7 +86,7 @@ export async function distributionSketch(snapshot: Snapshot, subject: Subject): 
         round(t.tax_amount, ${decimals}) as tax,
         round(t.drp_amount, ${decimals}) as drp,
         round(coalesce(t.drp_units, 0), coalesce(r.unit_decimals, i.unit_decimals)) as "drpUnits",
-        round(coalesce(t.drp_residual, 0) - coalesce(o.amount, 0), ${decimals}) as residual,
+        round(coalesce(t.drp_residual - coalesce(o.amount, 0), 0), ${decimals}) as residual,
         round(coalesce(o.amount, 0), ${decimals}) as "residualPaid",
         round(t.cash_amount, ${decimals}) as cash,
         nullif(concat_ws(' ', t.payee_bsb,

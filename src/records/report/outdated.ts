@@ -1,9 +1,9 @@
-import sql from 'sql-template-tag'
+import sql, { raw } from 'sql-template-tag'
 import { lookups } from '../../platform/lookup/lookups.ts'
 import { conflict, type Refusal } from '../../platform/refusal.ts'
 import type { Fragment, Sql } from '../../platform/sql/handle.ts'
 import { inProduct } from '../../platform/sql/spread.ts'
-import { financialYear } from '../statement/financial-year.ts'
+import { financialYear, type Year } from '../statement/financial-year.ts'
 
 const { ReportType } = lookups
 
@@ -46,21 +46,28 @@ export async function outdatedBy(tx: Sql, told: Told): Promise<Refusal | undefin
   )
 }
 
-/** As it was then, v, and is now, d: declared or paid at another time, or not any more. */
-const takenBack = (step: 'declared' | 'paid') => {
+/** As it was then, v, and is now, d: a step taken at another time, or not any more. */
+const takenBack = (step: 'declared' | 'paid' | 'completed') => {
   const field = `${step}_date`
   return sql`(v.image ->> ${field}::text is not null and (v.image ->> ${field}::text)::timestamptz
-    is distinct from ${step === 'paid' ? sql`d.paid_date` : sql`d.declared_date`})`
+    is distinct from d.${raw(field)})`
 }
 
+/** It had paid out money of reinvestments in the year, which was taken back since. */
+const paidOutThen = ({ from, to }: Year, moment: string | null) => sql`
+  exists (select 1 from residual_payment r
+    where r.product_id = d.product_id and r.corporate_action_id = d.corporate_action_id
+      and r.payment_date between ${from} and ${to}
+      and r.paid_date <= ${moment}::timestamptz and r.reversed_date > ${moment}::timestamptz)`
+
 async function toldOf(tx: Sql, told: Told): Promise<Fragment | undefined> {
-  const { typeID, productID, corporateActionID, investmentID, date } = told
+  const { typeID, productID, corporateActionID, investmentID, date, moment } = told
   if (typeID === ReportType['Distribution statement'])
     return sql`d.corporate_action_id = ${corporateActionID}
-      and (${takenBack('declared')} or ${takenBack('paid')})`
+      and (${takenBack('declared')} or ${takenBack('paid')} or ${takenBack('completed')})`
   if (typeID !== ReportType['Annual tax statement']) return undefined
-  const { from, to } = await financialYear(tx, productID, date)
-  return sql`${takenBack('paid')}
-    and (v.image ->> 'payment_date')::date between ${from} and ${to}
+  const year = await financialYear(tx, productID, date)
+  const paidIn = sql`(v.image ->> 'payment_date')::date between ${year.from} and ${year.to}`
+  return sql`((${takenBack('paid')} and ${paidIn}) or ${paidOutThen(year, moment)})
     ${investmentID ? sql`and d.investment_id = ${investmentID}` : sql``}`
 }

@@ -1,7 +1,7 @@
 import sql, { raw } from 'sql-template-tag'
 import { idsOf } from '../../ledger/biz-transaction/kinds.ts'
 import { lookups } from '../../platform/lookup/lookups.ts'
-import type { Snapshot } from '../../platform/sql/handle.ts'
+import type { Fragment, Snapshot } from '../../platform/sql/handle.ts'
 import { financialYear, type Year } from './financial-year.ts'
 import { type Franked, frankingCredit } from './franking.ts'
 import type { Holding, StatementKind, StatementSubject } from './kind.ts'
@@ -15,6 +15,8 @@ type Data = {
   lines: [string, string, string, string, string, string, string, string][]
   /** Currency, gross, tax, reinvested, cash, and cash that was posted as paid in the year. */
   sums: [string, string, string, string, string, string][]
+  /** Currency, and what was left or held of reinvestments and paid out in the year. */
+  paidOut: [string, string][]
   /** Name, kind, currency, amount, tax withheld of it, amount and company tax by distribution. */
   components: [string, string | null, string, string, string, Franked[]][]
 }
@@ -36,10 +38,19 @@ const paidInYear = ({ from, to }: Shared) => sql`
     and d.distribution_status_id >= ${Paid} and d.payment_date between ${from} and ${to}
   join investment i on i.investment_id = t.investment_id`
 
-/** Those of the account x, and of the class where one is asked for. */
+/** Rows t of the account x, and of the class where one is asked for. */
 const ofAccount = ({ productID, investmentID }: StatementSubject) => sql`
   t.product_id = ${productID} and t.account_id = x.account_id
   ${investmentID ? sql`and t.investment_id = ${investmentID}` : sql``}`
+
+/** Money of reinvestments that went out after all, as to accounts that are closed. */
+const paidOutIn = ({ from, to }: Shared, own: Fragment) => sql`
+  select coalesce(json_agg(json_build_array(s.currency, s.amount) order by s.currency), '[]')
+  from (
+    select ${currency} as currency, ${raw(money('sum(t.amount)'))} as amount
+    from residual_payment t join investment i on i.investment_id = t.investment_id
+    where ${own} and t.reversed_date is null and t.payment_date between ${from} and ${to}
+    group by i.currency_id) s`
 
 const accounts = (subject: StatementSubject, year: Shared) => {
   const { productID } = subject
@@ -68,6 +79,7 @@ const accounts = (subject: StatementSubject, year: Shared) => {
             and b.biz_transaction_status_id <> ${lookups.BizTransactionStatus.RolledBack}
           where ${wantedOf}
           group by i.currency_id) s),
+      'paidOut', (${paidOutIn(year, wantedOf)}),
       'components', (
         select json_agg(json_build_array(s.name, s.kind, s.currency, s.amount, s.tax,
           s.amounts) order by s.currency, s.name, s.kind)
@@ -138,15 +150,27 @@ const paymentsOf = ({ lines, sums }: Data): Section => ({
   sums: sums.length,
 })
 
-const reconciled = ({ sums }: Data): Section => ({
-  heading: 'Cash and payments',
-  columns: [
-    { title: '', width: 10 },
-    { title: 'Gross less tax and reinvested', width: 45, isNumber: true },
-    { title: 'Paid to you in the year', width: 45, isNumber: true },
-  ],
-  rows: sums.map(([code, , , , cash, posted]) => [code, grouped(cash), grouped(posted)]),
-})
+/** What the distributions paid, and beside it what else payment runs paid of their money. */
+function reconciled({ sums, paidOut }: Data): Section {
+  const codes = [...new Set([...sums, ...paidOut].map(([code]) => code))].sort()
+  const others = new Map(paidOut)
+  const width = paidOut.length > 0 ? 30 : 45
+  const figure = (title: string) => ({ title, width, isNumber: true })
+  return {
+    heading: 'Cash and payments',
+    columns: [
+      { title: '', width: 10 },
+      figure('Gross less tax and reinvested'),
+      figure('Paid to you in the year'),
+      ...(paidOut.length > 0 ? [figure('Paid out of reinvestments')] : []),
+    ],
+    rows: codes.map((code) => {
+      const [, , , , cash, posted] = sums.find(([of]) => of === code) ?? []
+      const also = paidOut.length > 0 ? [grouped(others.get(code))] : []
+      return [code, grouped(cash), grouped(posted), ...also]
+    }),
+  }
+}
 
 /** 2025–26, or 2025 where it is that of the calendar. */
 const nameOf = ({ from, to }: Year) =>
