@@ -16,13 +16,14 @@ import {
 } from '../support/distribution.ts'
 import { all, assertVerified, type Fund, only } from '../support/ledger.ts'
 import { newRun, paidFund, step } from '../support/payment-run.ts'
-import { until } from '../support/process.ts'
+import { temporaryFolder, until } from '../support/process.ts'
 import { refused } from '../support/refused.ts'
-import { workFor } from '../support/reports.ts'
+import { fileOf, order, workFor } from '../support/reports.ts'
 import { type Service, startService } from '../support/service.ts'
+import { investor, taxingFund, unquoted } from '../support/withholding.ts'
 
 /** Stages over more than two accounts are jobs, two accounts at a time. */
-const inline = { REGISTRY_STAGE_INLINE: '2' }
+const inline = { REGISTRY_STAGE_INLINE: '2', REGISTRY_DATA_DIR: temporaryFolder() }
 
 let service: Service
 let whole: Service
@@ -40,7 +41,7 @@ after(async () => {
 })
 
 const work = async () => {
-  stopWorker ??= await workFor(service, { ...inline, REGISTRY_DATA_DIR: '/tmp/registry-jobs' })
+  stopWorker ??= await workFor(service, inline)
 }
 const rest = async () => {
   await stopWorker?.()
@@ -310,6 +311,56 @@ describe('The period of a stage that goes on as a job', () => {
     await work()
     await reached(distribution, 3)
     only(await lock(distribution, '2025-08-20'))
+  })
+})
+
+describe('Reports while a stage goes on as a job', () => {
+  /** The stage stays where it is while others are at work. */
+  const halt = ({ productID }: Distribution, words: string | null) =>
+    rowsOf(
+      service.connection,
+      'update distribution_stage set error_message = $2 where product_id = $1',
+      [productID, words],
+    )
+
+  it('tell of no distribution that some accounts are paid of and others not', async () => {
+    const taxComponents = [{ taxComponentName: 'AustralianUnfrankedDividends', percentage: 100 }]
+    const fund = await taxingFund(service)
+    const { accountID } = await investor(service, fund, [unquoted])
+    for (let i = 0; i < 3; i++) await investor(service, fund, [unquoted])
+    const distribution = await configure(service, fund, {
+      distributionAmountPerUnit: 1,
+      taxComponents,
+    })
+    await stage(whole.admin, 'Declare', distribution)
+    const { productID } = fund
+    const year = { reportTypeID: 9, productID, accountID, date: '2025-09-30' }
+    const tax = { reportTypeID: 12, productID, format: 'json', toDate: '2025-12-31' }
+    const taxed = async () => JSON.parse(String(await fileOf(service.admin, tax))).totals?.tax
+    const halfWay = async (name: 'Payment' | 'Reverse', more: object = {}) => {
+      const words = name === 'Payment' ? /The stage Payment of/ : /The stage ReversePayment of/
+      await rest()
+      taken(await post(name, distribution, more))
+      await stopAfterSpans(distribution, 1)
+      await halt(distribution, 'halted')
+      await work()
+      for (const reportTypeID of [4, 8]) {
+        const told = await order(service.admin, { reportTypeID, ...keyOf(distribution) })
+        assert.equal(told.reportStatusID, 4)
+        assert.match(told.errorMessage, words)
+      }
+      const none = await order(service.admin, year)
+      assert.match(none.errorMessage, /No account has anything/)
+      assert.equal(await taxed(), undefined)
+      await halt(distribution, null)
+      await reached(distribution, name === 'Payment' ? 3 : 2)
+    }
+    await halfWay('Payment')
+    assert.equal(await taxed(), 1880)
+    assert.equal((await order(service.admin, year)).reportStatusID, 3)
+    await halfWay('Reverse', reversal(3))
+    await stage(whole.admin, 'Payment', distribution)
+    assert.equal(await taxed(), 1880)
   })
 })
 

@@ -4,7 +4,7 @@ import { lookups } from '../../platform/lookup/lookups.ts'
 import type { Snapshot } from '../../platform/sql/handle.ts'
 import { lastThree } from '../../platform/sql/render.ts'
 import { spaced } from '../statement/letter.ts'
-import { residualPaid, wanted } from '../statement/parts.ts'
+import { refuseUnderWay, residualPaid, stageUnderWay, wanted } from '../statement/parts.ts'
 import { aboutProduct, type Label, longDate } from './about.ts'
 import { currency } from './positions.ts'
 import type { Subject } from './subject.ts'
@@ -21,6 +21,7 @@ type Declared = {
   components: string[]
   /** Something of what was left over has been paid out, as to accounts that were closed since. */
   paidResiduals: boolean
+  underWay: string | null
 }
 
 async function readDeclared(snapshot: Snapshot, subject: Subject): Promise<Declared> {
@@ -36,9 +37,10 @@ async function readDeclared(snapshot: Snapshot, subject: Subject): Promise<Decla
         order by c.ordinal) as components,
       exists (select 1 from residual_payment r where r.product_id = d.product_id
         and r.corporate_action_id = d.corporate_action_id and r.reversed_date is null)
-        as "paidResiduals"
+        as "paidResiduals", ${stageUnderWay} as "underWay"
     from distribution d join investment i on i.investment_id = d.investment_id
     where d.product_id = ${productID} and d.corporate_action_id = ${corporateActionID}`)
+  refuseUnderWay(row!)
   return row!
 }
 

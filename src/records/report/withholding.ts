@@ -1,7 +1,6 @@
 import sql from 'sql-template-tag'
-import { lookups } from '../../platform/lookup/lookups.ts'
 import type { Snapshot } from '../../platform/sql/handle.ts'
-import { wanted } from '../statement/parts.ts'
+import { isPaid, wanted } from '../statement/parts.ts'
 import { aboutProduct, inPeriod } from './about.ts'
 import { currency } from './positions.ts'
 import type { Subject } from './subject.ts'
@@ -38,7 +37,7 @@ export const withholdingSketch = async (snapshot: Snapshot, subject: Subject): P
       from withholding w
       join distribution d on d.product_id = w.product_id
         and d.corporate_action_id = w.corporate_action_id
-        and d.distribution_status_id >= ${lookups.DistributionStatus.Paid}
+        and ${isPaid}
       join investment i on i.investment_id = d.investment_id
       join account a on a.product_id = w.product_id and a.account_id = w.account_id
       left join lookup l on l.category = 'Country' and w.country_code in (l.code, l.description)

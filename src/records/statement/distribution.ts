@@ -11,7 +11,9 @@ import {
   currency,
   kindOfComponent,
   money,
+  refuseUnderWay,
   residualPaid,
+  stageUnderWay,
   wanted,
 } from './parts.ts'
 
@@ -31,6 +33,7 @@ type Shared = {
   companyTax: string
   isPaid: boolean
   withholds: boolean
+  underWay: string | null
 }
 
 type Data = {
@@ -65,12 +68,13 @@ async function shared(snapshot: Snapshot, subject: StatementSubject) {
       coalesce(r.security_code, r.name) as "drpClass", d.drp_allotment_date as "drpDate",
       ${companyTax} as "companyTax",
       d.distribution_status_id >= ${lookups.DistributionStatus.Paid} as "isPaid",
-      p.withholding as withholds
+      p.withholding as withholds, ${stageUnderWay} as "underWay"
     from distribution d join investment i on i.investment_id = d.investment_id
     join product p on p.product_id = d.product_id
     left join investment r on r.investment_id = d.drp_investment_id
     where d.product_id = ${subject.productID}
       and d.corporate_action_id = ${subject.corporateActionID}`)
+  refuseUnderWay(row!)
   return { ...row!, day: row!.paymentDate }
 }
 

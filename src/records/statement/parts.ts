@@ -1,6 +1,7 @@
 import sql, { raw } from 'sql-template-tag'
 import { usualKinds } from '../../catalogue/product/income-kinds.ts'
 import { lookups } from '../../platform/lookup/lookups.ts'
+import { conflict } from '../../platform/refusal.ts'
 import type { Fragment } from '../../platform/sql/handle.ts'
 import type { StatementSubject } from './kind.ts'
 
@@ -42,6 +43,26 @@ export const kindOfComponent = raw(`coalesce(d.paid_income_kinds[c.ordinal],
 
 /** The company tax that franked components of distribution d carry, by the same rule. */
 export const companyTax = raw('coalesce(d.paid_company_tax, p.company_tax_percentage)::text')
+
+/**
+ * The stage of distribution d that is under way. Half way some accounts have what it does and the
+ * others not yet, so that whatever is told of all of them would be wrong for some.
+ */
+export const stageUnderWay = sql`(
+  select g.stage from distribution_stage g
+  where g.product_id = d.product_id and g.corporate_action_id = d.corporate_action_id)`
+
+export function refuseUnderWay({ underWay }: { underWay: string | null }) {
+  if (underWay)
+    throw conflict(
+      'in_progress',
+      `The stage ${underWay} of the distribution is under way: order this when it has ended.`,
+    )
+}
+
+/** Of distributions d those that are paid, and of which the payment is not being taken back. */
+export const isPaid = sql`d.distribution_status_id >= ${lookups.DistributionStatus.Paid}
+  and ${stageUnderWay} is distinct from 'ReversePayment'`
 
 const contactFirst = 'case when y.is_primary_contact then 2 else 3 end as place'
 

@@ -6,7 +6,7 @@ import { financialYear, type Year } from './financial-year.ts'
 import { type Franked, frankingCredit } from './franking.ts'
 import type { Holding, StatementKind, StatementSubject } from './kind.ts'
 import { grouped, type Letter, longDate, type Section, shortDate, spaced } from './letter.ts'
-import { className, companyTax, currency, kindOfComponent, money, wanted } from './parts.ts'
+import { className, companyTax, currency, isPaid, kindOfComponent, money, wanted } from './parts.ts'
 
 type Shared = Year & { class: string | null }
 
@@ -28,14 +28,12 @@ async function shared(snapshot: Snapshot, { productID, investmentID, date }: Sta
   return { ...year, class: row?.class ?? null, day: year.to }
 }
 
-const { Paid } = lookups.DistributionStatus
-
 /** Entitlements t that were paid in the year, with their distribution d and its class i. */
 const paidInYear = ({ from, to }: Shared) => sql`
   from entitlement t
   join distribution d on d.product_id = t.product_id
     and d.corporate_action_id = t.corporate_action_id
-    and d.distribution_status_id >= ${Paid} and d.payment_date between ${from} and ${to}
+    and ${isPaid} and d.payment_date between ${from} and ${to}
   join investment i on i.investment_id = t.investment_id`
 
 /** Rows t of the account x, and of the class where one is asked for. */
