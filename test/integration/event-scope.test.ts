@@ -28,11 +28,11 @@ const add = async (productID: number, more: object = {}) =>
   only(await service.admin.post('/BizEntity', entityOf(productID, more)))
 
 /** What each of the two hears of what is done: types and ids. */
-async function heard(work: () => Promise<unknown>): Promise<string[][]> {
+async function heard(work: () => Promise<unknown>, by = [client, other]): Promise<string[][]> {
   const start = await feedEnd(service.admin)
   await work()
   await feedEnd(service.admin)
-  const events = await Promise.all([client, other].map((one) => readEvents(one, { After: start })))
+  const events = await Promise.all(by.map((one) => readEvents(one, { After: start })))
   return events.map((read) => read.events.map(({ type, ids }) => `${type} ${ids}`))
 }
 
@@ -75,6 +75,28 @@ describe('Who sees one product', () => {
     const rest = [`address.updated ${shared}`, `address.deleted ${shared}`]
     assert.deepEqual(own, [`address.created ${shared},${ours}`, ...rest])
     assert.deepEqual(others, [`address.created ${shared},${foreign}`, ...rest])
+  })
+})
+
+describe('Who sees a product', () => {
+  it('hears of the investors and documents that leave it for another', async () => {
+    const permissions = ['Event.Read', 'BizEntity.Read', 'Document.Read', 'Audit.Read']
+    const entity = await add(mine)
+    const about = { documentTypeID: 1, name: 'Form' }
+    const document = all(await service.admin.post('/Document', { ...about, productID: mine }))
+    const { bizEntityID } = entity
+    const { documentID } = document
+    const readers = [mine, theirs].map((id) => service.userWith({ permissions, productIDs: [id] }))
+    const [own, others] = await heard(
+      async () => {
+        const moved = { ...entity, accounts: [{ productID: theirs }] }
+        only(await service.admin.put('/BizEntity', moved))
+        only(await service.admin.put('/Document', { ...about, documentID, productID: theirs }))
+      },
+      await Promise.all(readers),
+    )
+    const told = [`bizentity.updated ${bizEntityID}`, `document.updated ${documentID}`]
+    assert.deepEqual([own, others], [told, told])
   })
 })
 

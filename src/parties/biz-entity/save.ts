@@ -24,7 +24,7 @@ import { communicationKind } from '../communication/sql.ts'
 import { doubtsAbout } from '../investor/doubts.ts'
 import { bizEntityReference, type Owner } from '../investor/identities.ts'
 import { type Planning, sealedIn } from '../investor/linked.ts'
-import { lockEntitiesShowing, touch } from '../investor/locks.ts'
+import { lockEntitiesShowing, toldIn, touch } from '../investor/locks.ts'
 import { planNested } from '../investor/nested.ts'
 import { lookingAt, type OwnedKind } from '../investor/owned-kind.ts'
 import { visibleEntity } from '../investor/scope.ts'
@@ -172,8 +172,13 @@ export async function replaceEntity(
     ...sealedIn(linked.records),
   }
   const doubts = doubtsAbout(BizEntityUpdate, [input])
-  const productID = sole([...planned.products.values()])
-  const about = { ids: [id], productID, linked: [...linked.found, ...planned.found] }
+  // Moved to another product, it is told in both: who sees the first alone sees it no more.
+  const shown = [stored.product_id as number, ...planned.products.values()]
+  const told = toldIn(
+    shown.map((productID) => ({ id, productID })),
+    [id],
+  )
+  const about = { ids: [id], ...told, linked: [...linked.found, ...planned.found] }
   const events = await toldElsewhere(tx, linked.changed, showing, [id])
   return { ...after.seen, ...doubts, ...about, events, before: before.seen.json, changes }
 }

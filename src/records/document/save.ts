@@ -50,7 +50,7 @@ export async function updateDocument(
   input: DocumentUpdate,
 ): Promise<Written> {
   const owners = await ownersOf(tx, actor, input)
-  const { id, passwordHash } = await lockReplaced(tx, actor, input, owners.productID)
+  const { id, passwordHash, ...stored } = await lockReplaced(tx, actor, input, owners.productID)
   const before = await renderDocument(tx, id)
   const { password } = input
   const hash = password === undefined ? passwordHash : password && (await hashPassword(password))
@@ -59,15 +59,21 @@ export async function updateDocument(
     { ...input, ...owners },
     { document_id: id, password_hash: hash || null },
   )
-  const [stored] = await loadRows(tx, documentTable, [id])
-  await put(tx, documentTable, stored, row)
+  const [current] = await loadRows(tx, documentTable, [id])
+  await put(tx, documentTable, current, row)
   const after = await render(tx, documentByID(id))
   const changes = {
     ...changesBetween(Document, before.json, after.json),
     ...(password !== undefined && { password: '***' }),
   }
-  const productID = await toldIn(tx, id)
-  return { ...after, ids: [id], productID, before: before.json, changes }
+  const told = toldAsMoved(id, stored.toldIn ?? undefined, await toldIn(tx, id))
+  return { ...after, ids: [id], ...told, before: before.json, changes }
+}
+
+/** Moved to another product it is told in both: who sees the first alone sees it no more. */
+function toldAsMoved(id: number, from: number | undefined, to: number | undefined) {
+  if (from === to) return { productID: to }
+  return { productID: undefined, shares: [from, to].map((productID) => ({ productID, ids: [id] })) }
 }
 
 export async function deleteDocument(tx: Tx, actor: Actor, key: DocumentKey): Promise<Written> {
