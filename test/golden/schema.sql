@@ -213,8 +213,11 @@ create table approval (
   decided_date timestamp with time zone,
   reason text,
   resource_ids bigint[],
-  constraint approval_pkey PRIMARY KEY (approval_id)
+  api_key_id integer,
+  constraint approval_pkey PRIMARY KEY (approval_id),
+  constraint approval_api_key FOREIGN KEY (api_key_id) REFERENCES api_key(api_key_id)
 );
+CREATE INDEX approval_of_api_key ON public.approval USING btree (api_key_id);
 CREATE INDEX approval_product ON public.approval USING btree (product_id, approval_id);
 CREATE INDEX approval_state ON public.approval USING btree (state, approval_id);
 CREATE INDEX approval_user ON public.approval USING btree (user_id, approval_id);

@@ -44,6 +44,7 @@ const unbreakable = [
   'residual_payment_transaction',
   // Users are deactivated and keys ended, never deleted.
   'webhook_user',
+  'approval_api_key',
   'import_api_key',
   'report_api_key',
   'report_sender_api_key',

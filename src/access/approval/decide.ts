@@ -159,14 +159,23 @@ async function carryOut(
 ): Promise<Written> {
   const { apiKeyID = null } = kept
   const maker = await readAbsentCaller(tx, { userID: waiting.userID, apiKeyID })
-  if (!maker?.permissions.has(permissionOf(endpoint)))
+  if (!maker?.permissions.has(permissionOf(endpoint)) || !sees(maker, waiting.productID))
     throw conflict('maker_may_not', `${waiting.username} may not do this any more.`)
   const taken = takenBy(maker, kept)
   const done = await perform(endpoint, taken, tx)
   if (done.refusal) throw done.refusal
-  desk.conditionOf(endpoint, taken.headers)?.(done)
+  try {
+    desk.conditionOf(endpoint, taken.headers)?.(done)
+  } catch (error) {
+    // Who approves has read nothing, and cannot read it again.
+    throw error instanceof Refusal ? outdated() : error
+  }
   return done
 }
+
+/** Else it would be as if the record were gone, which is there for who approves. */
+const sees = ({ productIDs }: Actor, productID: number | null) =>
+  productIDs === null || productID === null || productIDs.includes(productID)
 
 const keptOf = ({ sealed }: ApprovalDesk, { request }: Waiting) =>
   JSON.parse(sealed.unseal(request)) as KeptRequest
@@ -202,11 +211,18 @@ function refuseOther(
   isOfNew: boolean,
 ) {
   const isOther = changesElse(JSON.parse(changes), JSON.parse(JSON.stringify(done.changes ?? null)))
-  if (!isOther && !isElsewhere(subject, subjectOf(done, isOfNew))) return
-  const message =
-    'What it would change has changed since it was asked for. Reject it, and let it be asked anew.'
-  throw new Refusal(412, [{ code: 'changed_meanwhile', message }])
+  if (isOther || isElsewhere(subject, subjectOf(done, isOfNew))) throw outdated()
 }
+
+const outdated = () =>
+  new Refusal(412, [
+    {
+      code: 'changed_meanwhile',
+      message:
+        'What it would change has changed since it was asked for. Reject it, and let it be asked ' +
+        'anew.',
+    },
+  ])
 
 /** Does a write in a transaction that is there already. */
 function perform(endpoint: WriteEndpoint, taken: Taken, tx: Tx): Promise<Written> {

@@ -61,7 +61,8 @@ export function approvalGate(database: Database, { seal }: Seal): ApprovalGate {
       if (isFile(endpoint)) throw cannotWait('a file')
       await tx.query(sql`set constraints all immediate`)
       await tx.query(sql`rollback to savepoint nothing_done`)
-      return keep(tx, write, { rule, written, request: seal(textOf(taken, written, write)) })
+      const request = seal(textOf(taken, written, write))
+      return keep(tx, write, { rule, written, request, apiKeyID: taken.actor.apiKeyID })
     })
   }
 }
@@ -116,16 +117,17 @@ export const isOfNew = ({ event, operation }: Write) =>
   /(?<!parent)\.(created|posted|configured)$/.test(event ?? '') ||
   operation === 'POST /Distribution/PayResiduals'
 
-type Kept = { rule: Rule; written: Written; request: string }
+type Kept = { rule: Rule; written: Written; request: string; apiKeyID: number | undefined }
 
-async function keep(tx: Tx, write: Write, { rule, written, request }: Kept): Promise<Written> {
+async function keep(tx: Tx, write: Write, kept: Kept): Promise<Written> {
+  const { rule, written, request, apiKeyID } = kept
   const { productID, changes = null } = written
   const ids = isOfNew(write) ? null : [...written.ids]
   const [row] = await tx.query<{ approvalID: number }>(sql`
-    insert into approval (operation, resource, product_id, user_id, username, approval_rule_id,
-      required_approvals, request, changes, resource_ids)
+    insert into approval (operation, resource, product_id, user_id, api_key_id, username,
+      approval_rule_id, required_approvals, request, changes, resource_ids)
     values (${write.operation}, ${write.resource}, ${productID ?? null}, ${write.userID},
-      ${write.username}, ${rule.approvalRuleID}, ${rule.requiredApprovals}, ${request},
+      ${apiKeyID}, ${write.username}, ${rule.approvalRuleID}, ${rule.requiredApprovals}, ${request},
       ${JSON.stringify(changes)}::json, ${ids}::bigint[])
     returning approval_id as "approvalID"`)
   const { approvalID } = row!

@@ -16,14 +16,15 @@ export function changesElse(shown: unknown, now: unknown): boolean {
   return startsOf(now).some(([path, from]) => before.get(path) !== from)
 }
 
-/** What each field that changes is now, and each sum that is told, by the way to it. */
+/** What each field that changes is now, what goes, and each sum that is told, by the way to it. */
 function startsOf(changes: unknown, path = ''): [string, string][] {
   if (typeof changes !== 'object' || changes === null) return []
   return Object.entries(changes).flatMap(([name, value]): [string, string][] => {
     if (passing.has(name)) return []
     const own = `${path}.${name}`
     if (isChange(value)) return [[own, textOf(value.from)]]
-    return isAmount(name) ? [[own, textOf(value)]] : startsOf(value, own)
+    const isWhole = isAmount(name) || name.startsWith('deleted')
+    return isWhole ? [[own, textOf(value)]] : startsOf(value, own)
   })
 }
 
@@ -39,6 +40,8 @@ const telling = [
   'accountID',
   'investmentID',
   'amount',
+  'drpInvestmentID',
+  'productID',
 ]
 
 /**
@@ -68,13 +71,16 @@ function productsOf({ productID, shares }: Pick<Written, 'productID' | 'shares'>
 }
 const ofProduct = 'product '
 
+/** What earlier versions did not keep. */
+const later = [ofProduct, 'productID ', 'drpInvestmentID ']
+
 /**
  * Whether a write is about something else than was kept with it. What an earlier version kept tells
- * nothing of products, or nothing at all.
+ * nothing of products and of where is reinvested, or nothing at all.
  */
 export function isElsewhere(kept: readonly string[] | undefined, now: readonly string[]): boolean {
   if (!kept) return false
-  const tellsProducts = kept.some((one) => one.startsWith(ofProduct))
-  const told = now.filter((one) => tellsProducts || !one.startsWith(ofProduct))
+  const untold = later.filter((name) => !kept.some((one) => one.startsWith(name)))
+  const told = now.filter((one) => !untold.some((name) => one.startsWith(name)))
   return kept.join() !== told.join()
 }

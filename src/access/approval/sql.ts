@@ -137,18 +137,22 @@ const selectApproval = (where: Fragment) => sql`
 
 const asked = { changes: sql`p.changes`, isDone: sql`(p.state = 'Approved')` }
 
+/** A key may see less than its user or their other keys: only what it asked for is its own. */
+const isAskedBy = ({ userID, apiKeyID }: Actor): Fragment =>
+  apiKeyID === undefined ? sql`p.user_id = ${userID}` : sql`p.api_key_id = ${apiKeyID}`
+
 /** Those of one's products that name nobody beyond them, and one's own. */
 export const visibleTo = (actor: Actor, { namesUnseen }: Veil): Fragment => sql`(
   (${inScope(actor, 'p.product_id')} and not ${namesUnseen(actor, asked)})
-  or p.user_id = ${actor.userID})`
+  or ${isAskedBy(actor)})`
 
 /** Who may do what, and where events go: told to those alone who have a permission for it. */
 const confidential = ['User', 'Webhook', 'ApprovalRule']
 
-const isShown = ({ permissions, userID }: Actor): Fragment => {
-  const known = new Set([...permissions].map((permission) => permission.replace(/\..*/, '')))
+const isShown = (actor: Actor): Fragment => {
+  const known = new Set([...actor.permissions].map((name) => name.replace(/\..*/, '')))
   const hidden = confidential.filter((resource) => !known.has(resource))
-  return sql`(p.resource <> all(${hidden}::text[]) or p.user_id = ${userID})`
+  return sql`(p.resource <> all(${hidden}::text[]) or ${isAskedBy(actor)})`
 }
 
 export async function readApprovals(handle: Sql, actor: Actor, veil: Veil, query: ApprovalQuery) {
