@@ -9,6 +9,7 @@ import {
   errorsOf,
   imported,
   importFor,
+  investorFile,
   sendFile,
   transactionFile as transactions,
   unitsIn,
@@ -16,6 +17,7 @@ import {
 import { type Fund, newFund } from '../support/ledger.ts'
 import { newKey } from '../support/personas.ts'
 import { temporaryFolder, until } from '../support/process.ts'
+import { refused } from '../support/refused.ts'
 import { type Service, startService } from '../support/service.ts'
 
 let service: Service
@@ -35,7 +37,7 @@ const gates = [
 
 before(async () => {
   service = await startService(env)
-  one = await newFund(service, { accounts: 7 })
+  one = await newFund(service, { accounts: 9 })
   other = await newFund(service, { accounts: 1 })
   gate = new pg.Client(service.connection)
   await gate.connect()
@@ -124,6 +126,80 @@ describe('An import whose user is changed meanwhile', () => {
     assert.deepEqual([end.status, end.rowsAccepted], ['Failed', 0])
     assert.match(end.message, /may not do this any more/)
     assert.equal(await unitsIn(service.admin, accountID), 0)
+  })
+})
+
+describe('An import of what a rule is made about meanwhile', () => {
+  async function ruledMeanwhile(mode: string, accountID: number, count: number) {
+    let approvalRuleID = 0
+    const end = await importedWhile(service.admin, mode, rowsFor(accountID, count), async () => {
+      const rule = { resource: 'BizTransaction', productIDs: [one.productID] }
+      const made = await service.admin.post('/ApprovalRule', rule)
+      approvalRuleID = made.data[0].approvalRuleID
+      return made
+    })
+    await service.admin.delete(`/ApprovalRule?ApprovalRuleID=${approvalRuleID}`)
+    return end
+  }
+
+  it('ends after the step under way, and tells how far it got', async () => {
+    const { accountID } = one.accounts[7]!
+    const end = await ruledMeanwhile('continue', accountID, 3000)
+    assert.equal(end.status, 'Failed')
+    assert.match(end.message, /wait for approval, .* The rows up to line 1002 are done: /)
+    assert.equal(await unitsIn(service.admin, accountID), 999)
+  })
+
+  it('of all or nothing is undone', async () => {
+    const { accountID } = one.accounts[8]!
+    const end = await ruledMeanwhile('atomic', accountID, 1500)
+    assert.deepEqual([end.status, end.rowsAccepted], ['Failed', 0])
+    assert.match(end.message, /There is a rule that lets this wait for approval/)
+    assert.equal(await unitsIn(service.admin, accountID), 0)
+  })
+})
+
+describe('A file that was imported', () => {
+  const terms = { type: 'Transactions', mode: 'continue' }
+  const newFile = () =>
+    transactions(depositRow(one, one.accountID, 1), depositRow(other, other.accountID, 1))
+
+  it('for one product can be for another, and once for each', async () => {
+    const file = newFile()
+    for (const { productID } of [one, other]) {
+      const end = await imported(service.admin, { ...terms, productID }, file)
+      assert.deepEqual([end.rowsAccepted, end.rowsRefused], [1, 1])
+      refused(await sendFile(service.admin, { ...terms, productID }, file), 409, 'same_file')
+    }
+    refused(await sendFile(service.admin, terms, file), 409, 'same_file')
+  })
+
+  it('by somebody who sees more is not told by its number', async () => {
+    const file = newFile()
+    const { importID } = await imported(service.admin, terms, file)
+    const scoped = await service.userWith({ role: 'Operator', productIDs: [other.productID] })
+    const told = await sendFile(scoped, terms, file)
+    refused(told, 409, 'same_file')
+    assert.doesNotMatch(told.message!, /\(import/)
+    const known = await sendFile(service.admin, terms, file)
+    assert.match(known.message!, new RegExp(`\\(import ${importID}\\)`))
+  })
+})
+
+describe('The refused rows of investors', () => {
+  it('of a user are for a key of theirs only if it may read bank numbers', async () => {
+    const terms = { type: 'Investors', mode: 'continue' }
+    const file = investorFile(one.productID, [{ id: 'refused', parent: 'nobody' }])
+    const end = await imported(service.admin, terms, file)
+    assert.equal(end.rowsRefused, 1)
+    const permissions = ['Import.Write', 'BizEntity.Write']
+    const path = `/Import/File?ImportID=${end.importID}&Result=errors`
+    const narrow = await newKey(service.admin, { permissions })
+    refused(await narrow.get(path), 403, 'permission_missing')
+    const wide = [...permissions, 'PaymentDetail.Read']
+    assert.equal((await (await newKey(service.admin, { permissions: wide })).get(path)).status, 200)
+    const own = await imported(narrow, terms, `${file}\n`)
+    assert.match((await errorsOf(narrow, own)).toString(), /nobody/)
   })
 })
 

@@ -10,7 +10,7 @@ import type { Written } from '../../platform/sql/unit-of-work.ts'
 import { findReadable } from '../../records/document/find.ts'
 import { kinds } from './kinds.ts'
 import { type Format, formats, type ImportInput } from './schema.ts'
-import { productOf, renderImport } from './sql.ts'
+import { productOf, renderImport, visible } from './sql.ts'
 
 /** Whoever imports may do each row by itself. */
 export function refuseUnpermitted({ permissions }: Actor, { type }: Pick<ImportInput, 'type'>) {
@@ -19,15 +19,6 @@ export function refuseUnpermitted({ permissions }: Actor, { type }: Pick<ImportI
 }
 
 type File = { sha256: string; storedAs: string; size: number; fileName: string }
-
-/** The resources that rows of a type are written to. */
-const writes: Record<ImportInput['type'], readonly string[]> = {
-  Investors: ['BizEntity', 'Person', 'Address', 'Communication', 'PaymentDetail', 'Organisation'],
-  Prices: ['Investment'],
-  Transactions: ['BizTransaction'],
-  OpeningBalances: ['BizTransaction'],
-  PaymentResults: ['PaymentRun'],
-}
 
 /** Takes an order for an import. A worker is woken by its commit. */
 export async function createImport(
@@ -43,9 +34,9 @@ export async function createImport(
   const productIDs = productID
     ? [await identifyProduct(tx, actor, { productID })]
     : actor.productIDs && [...actor.productIDs]
-  if (mode !== 'validate') await refuseAround(tx, { resources: writes[type], productIDs })
+  if (mode !== 'validate') await refuseAround(tx, { resources: kinds[type].writes, productIDs })
   const { dateFormat = 'YYYY-MM-DD', encoding = 'UTF-8' } = input
-  if (mode !== 'validate' && !again) await refuseSameFile(tx, type, file)
+  if (mode !== 'validate' && !again) await refuseSameFile(tx, actor, { type, productIDs, file })
   const [row] = await tx.query<{ id: number }>(sql`
     insert into import (type, format, mode, date_format, encoding, mapping, file_name, file_size,
       content_sha256, file_sha256, document_id, user_id, api_key_id, username,
@@ -100,19 +91,29 @@ function formatOf({ format, dateFormat, encoding, mapping }: ImportInput, file: 
   return found
 }
 
-/** The same bytes twice are somebody's mistake; a trial of them is no first time. */
-async function refuseSameFile(tx: Tx, type: string, { sha256 }: File) {
+type Rows = { type: string; productIDs: readonly number[] | null; file: File }
+
+/**
+ * The same bytes twice are somebody's mistake; a trial of them is no first time, nor is it when the
+ * rows of another product were taken of them.
+ */
+async function refuseSameFile(tx: Tx, actor: Actor, { type, productIDs, file }: Rows) {
+  const { sha256 } = file
   // Two at once: the second looks when the first is done.
   await tx.query(sql`select pg_advisory_xact_lock(hashtextextended(${`import ${sha256}`}, 0))`)
-  const [before] = await tx.query<{ id: number }>(sql`
-    select import_id as id from import
-    where content_sha256 = ${sha256} and type = ${type} and mode <> 'validate'
-      and (status in ('Queued', 'Running', 'Completed') or rows_accepted > 0)
-    order by import_id limit 1`)
-  if (before)
-    throw conflict(
-      'same_file',
-      `This file was imported before (import ${before.id}); again: true takes it once more.`,
-      'again',
-    )
+  const isTaken = productIDs
+    ? sql`coalesce(m.product_ids && ${productIDs}::int[], true)`
+    : sql`true`
+  const [before] = await tx.query<{ id: number; isSeen: boolean }>(sql`
+    select m.import_id as id, coalesce(${visible(actor)}, false) as "isSeen" from import m
+    where m.content_sha256 = ${sha256} and m.type = ${type} and m.mode <> 'validate' and ${isTaken}
+      and (m.status in ('Queued', 'Running', 'Completed') or m.rows_accepted > 0)
+    order by 2 desc, m.import_id limit 1`)
+  if (!before) return
+  const which = before.isSeen ? ` (import ${before.id})` : ''
+  throw conflict(
+    'same_file',
+    `This file was imported before${which}; again: true takes it once more.`,
+    'again',
+  )
 }

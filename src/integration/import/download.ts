@@ -20,6 +20,7 @@ type Kept = {
   format: Format
   status: string
   userID: number | null
+  apiKeyID: number | null
   productIDs: readonly number[] | null
   sha256: string | null
   size: number | null
@@ -29,7 +30,8 @@ type Kept = {
 /** The refused rows of an import that has ended. */
 export async function downloadErrors(handle: Sql, files: Files, actor: Actor, key: ImportKey) {
   const [kept] = await handle.query<Kept>(sql`
-    select m.type, m.format, m.status, m.user_id as "userID", m.product_ids as "productIDs",
+    select m.type, m.format, m.status, m.user_id as "userID", m.api_key_id as "apiKeyID",
+      m.product_ids as "productIDs",
       m.errors_sha256 as sha256, m.errors_size as size,
       m.status = 'Cancelled' and m.file_sha256 is not null as "isWoundUp"
     from import m where m.import_id = ${key.ImportID} and ${visible(actor)}`)
@@ -54,10 +56,13 @@ export async function downloadErrors(handle: Sql, files: Files, actor: Actor, ke
   }
 }
 
-/** The rows stand there as they came: they are for those who could have sent them. */
-function refuseCurious(actor: Actor, { type, userID }: Kept) {
+/**
+ * The rows stand there as they came: they are for those who could have sent them. To a key those of
+ * its user, who may see more, are somebody else's.
+ */
+function refuseCurious(actor: Actor, { type, userID, apiKeyID }: Kept) {
   refuseUnpermitted(actor, { type })
-  const isOthers = userID !== actor.userID
+  const isOthers = actor.apiKeyID ? apiKeyID !== actor.apiKeyID : userID !== actor.userID
   if (kinds[type].isConfidential && isOthers && !actor.permissions.has('PaymentDetail.Read'))
     throw forbidden(
       'permission_missing',

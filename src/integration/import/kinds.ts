@@ -7,7 +7,7 @@ import { recordResults } from '../../money/payment-run/steps.ts'
 import { addEntities } from '../../parties/biz-entity/save.ts'
 import { BizEntityInput } from '../../parties/biz-entity/schema.ts'
 import type { Vault } from '../../parties/sealed/vault.ts'
-import type { Permission } from '../../platform/permission.ts'
+import type { Permission, Resource } from '../../platform/permission.ts'
 import { Refusal } from '../../platform/refusal.ts'
 import { bodyReader, type ReadBody } from '../../platform/shape/input.ts'
 import { itemOf } from '../../platform/shape/path.ts'
@@ -23,6 +23,8 @@ import { type Touches, touchesOf, touchesOfEntities } from './touches.ts'
 export type Kind = {
   /** The permission that the operations themselves need. */
   needs: Permission
+  /** The resources that rows are written to. */
+  writes: readonly Resource[]
   /** Rows may hold tax and bank numbers, which answers show to nobody or not to everybody. */
   isConfidential?: true
   /** The fields that columns may be. */
@@ -65,6 +67,7 @@ const touchesOfPostings = (items: readonly Item[]) =>
 export const kinds: Record<ImportType, Kind> = {
   Investors: {
     needs: 'BizEntity.Write',
+    writes: ['BizEntity', 'Person', 'Address', 'Communication', 'PaymentDetail', 'Organisation'],
     isConfidential: true,
     fields: BizEntityInput,
     read: readerOf(BizEntityInput),
@@ -79,6 +82,7 @@ export const kinds: Record<ImportType, Kind> = {
   },
   Prices: {
     needs: 'Investment.Write',
+    writes: ['Investment'],
     fields: PriceInput,
     read: readerOf(PriceInput),
     atOnce: 1000,
@@ -90,6 +94,7 @@ export const kinds: Record<ImportType, Kind> = {
   },
   Transactions: {
     needs: 'BizTransaction.Write',
+    writes: ['BizTransaction'],
     fields: Type.Object({ operation: Type.String(), ...allFields(Object.values(postingShapes)) }),
     operations: Object.keys(postingShapes),
     // The operation is one of those above by now.
@@ -100,6 +105,7 @@ export const kinds: Record<ImportType, Kind> = {
   },
   OpeningBalances: {
     needs: 'BizTransaction.Write',
+    writes: ['BizTransaction'],
     fields: postingShapes.Allotment,
     read: readerOf(postingShapes.Allotment),
     atOnce: 1000,
@@ -108,6 +114,7 @@ export const kinds: Record<ImportType, Kind> = {
   },
   PaymentResults: {
     needs: 'PaymentRun.Write',
+    writes: ['PaymentRun'],
     fields: PaymentResult,
     read: readerOf(PaymentResult),
     atOnce: 1000,

@@ -1,3 +1,4 @@
+import type { WrittenElsewhere } from '../../access/approval/elsewhere.ts'
 import type { Actor } from '../../platform/actor.ts'
 import { permissions } from '../../platform/permission.ts'
 import { forbidden } from '../../platform/refusal.ts'
@@ -8,6 +9,13 @@ export type ActorOf = (who: {
   userID: number
   apiKeyID: number | null
 }) => Promise<Actor | undefined>
+
+/** What tells whether an import may go on. */
+export type Rights = {
+  actorOf: ActorOf
+  /** Refuses what a rule lets wait for approval by now. */
+  refuseAround: (written: WrittenElsewhere) => Promise<void>
+}
 
 /** Somebody at the command line holds the registry. */
 const atCommandLine = (username: string): Actor => ({
@@ -35,12 +43,15 @@ export async function authorise(actorOf: ActorOf, order: Order): Promise<Actor> 
 export class ScopeChanged extends Error {}
 
 /**
- * An import may take hours, and what is taken from its user or key is taken at once: asked before
- * every step, and before the commit of all.
+ * An import may take hours, and what is taken from its user or key is taken at once, as a rule of
+ * approval holds at once: asked before every step, and before the commit of all.
  */
-export async function stillAuthorised(actorOf: ActorOf, order: Order, actor: Actor) {
-  const now = await authorise(actorOf, order)
+export async function stillAuthorised(rights: Rights, order: Order, actor: Actor) {
+  const now = await authorise(rights.actorOf, order)
+  const { productIDs } = now
   if (listed(now) !== listed(actor)) throw new ScopeChanged()
+  if (order.mode !== 'validate')
+    await rights.refuseAround({ resources: kinds[order.type].writes, productIDs })
 }
 
 const listed = ({ productIDs }: Actor) =>

@@ -29,13 +29,13 @@ import {
 } from './order.ts'
 import { untilItPasses } from './patience.ts'
 import { inColumns, type RowReader, readerOf } from './reader.ts'
-import { type ActorOf, authorise, ScopeChanged, stillAuthorised } from './rights.ts'
+import { authorise, type Rights, ScopeChanged, stillAuthorised } from './rights.ts'
 import { NeedsSavepoints, type Settled, settle } from './settle.ts'
 import { openSource } from './source.ts'
 import { doneUpTo } from './sql.ts'
 import { sideBySide, type Turn } from './steps.ts'
 
-export type Importers = {
+export type Importers = Rights & {
   transaction: Transaction
   stream: <Row extends object>(statement: Fragment, batch: number) => AsyncGenerator<Row[]>
   isSpread: () => Promise<boolean>
@@ -45,7 +45,6 @@ export type Importers = {
   vault: Vault
   /** Wakes those who wait for events. */
   ring: () => void
-  actorOf: ActorOf
   onFault: (importID: number, error: unknown) => void
 }
 
@@ -159,7 +158,7 @@ function stepsOf(run: Run, after: number) {
 async function checkStill(run: Run, inside?: Tx) {
   const { importers, order, actor } = run
   run.checkOurs()
-  await patiently(run, () => stillAuthorised(importers.actorOf, order, actor), inside)
+  await patiently(run, () => stillAuthorised(importers, order, actor), inside)
 }
 
 type Way = Pick<Turn<Counts>, 'clearWay'> & { hasSavepoints: boolean }

@@ -1,4 +1,5 @@
 import type { ClientConfig } from 'pg'
+import { refuseAround } from '../../access/approval/elsewhere.ts'
 import { readAbsentCaller } from '../../access/caller/absent.ts'
 import type { Config } from '../../config.ts'
 import { organisationTable } from '../../parties/organisation/sql.ts'
@@ -48,6 +49,7 @@ export async function importersOf(
     vault,
     ring: bell.ring,
     actorOf: (who) => readAbsentCaller(database, who),
+    refuseAround: (written) => refuseAround(database, written),
     onFault: (importID, error) =>
       log.error({ importID, err: errorForLog(error) }, 'an import failed'),
   }
