@@ -6,6 +6,7 @@ import { useProduct, useReadNow } from '../shared/api/products.ts'
 import { useRefresh } from '../shared/api/refresh.ts'
 import type { Import } from '../shared/api/types.ts'
 import { useDelete } from '../shared/api/write.ts'
+import { Insist } from '../shared/form/Insist.tsx'
 import { count, moment } from '../shared/format.ts'
 import { Facts, Figure, Figures } from '../shared/view/Facts.tsx'
 import { Failure, tellDone } from '../shared/view/Failure.tsx'
@@ -95,21 +96,23 @@ function UnderWay({ found }: { found: Import }) {
 function Ended({ found }: { found: Import }) {
   const { slug } = useProduct()
   const navigate = useNavigate()
-  const [state, setState] = useState<{ busy?: Mode; error?: unknown }>({})
+  const [state, setState] = useState<{ busy?: Mode; error?: Error }>({})
+  const [insists, setInsists] = useState(false)
   const { status, mode, message, rowsRefused, rowsAccepted } = found
   const sent = sentFrom(found.importID ?? 0)
   const commit = async (how: Mode) => {
     if (!sent) return
     setState({ busy: how })
     try {
-      const next = String(await sendImport(sent, how))
+      const next = String(await sendImport(sent, how, insists))
       await navigate({ to: '/$product/import/$id', params: { product: slug, id: next } })
     } catch (error) {
-      setState({ error })
+      setState({ error: error as Error }) // the client throws nothing else
     }
   }
   if (status === 'Failed')
     return <Failure error={new Error(message ?? 'The file could not be read.')} />
+  if (status === 'Cancelled' && message) return <Alert color="yellow">{message}</Alert>
   if (mode !== 'validate' || !rowsAccepted) return null
   if (!sent)
     return (
@@ -119,7 +122,7 @@ function Ended({ found }: { found: Import }) {
     )
   return (
     <Card title="Next: commit">
-      {state.error !== undefined && <Failure error={state.error} />}
+      <Insist error={state.error} insists={insists} onChange={setInsists} />
       <Group justify="space-between">
         <Text size="sm">
           {rowsRefused

@@ -15,12 +15,18 @@ type Sent = { file: File; terms: Terms }
 const sent = new Map<number, Sent>()
 export const sentFrom = (importID: number): Sent | undefined => sent.get(importID)
 
-export async function sendImport({ file, terms }: Sent, mode: Mode): Promise<number> {
+/** `again` takes a file that was imported before. */
+export async function sendImport(
+  { file, terms }: Sent,
+  mode: Mode,
+  again = false,
+): Promise<number> {
   const { mapping, productID, ...rest } = terms
   const form = new FormData()
   for (const [name, value] of Object.entries({ ...rest, mode })) form.append(name, value)
   if (mapping.length > 0) form.append('mapping', JSON.stringify(mapping))
   if (productID) form.append('productID', String(productID))
+  if (again) form.append('again', 'true')
   form.append('file', file, file.name)
   const { data } = await api.post<Import>('/Import', form)
   // The first field of a record is its own id, which every stored one has.

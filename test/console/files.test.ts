@@ -4,6 +4,7 @@ import { after, before, describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
 import { writeSheet } from '../../src/integration/import/xlsx-write.ts'
 import { type Browser, findings, skip, startConsole } from '../support/browser.ts'
+import { rowsOf } from '../support/database.ts'
 import { fundOf } from '../support/distribution.ts'
 import { importFor } from '../support/imports.ts'
 import { temporaryFolder } from '../support/process.ts'
@@ -259,6 +260,44 @@ describe('The console’s files', { skip }, () => {
     await page.getByText('All or none').waitFor()
     await page.getByText('Completed', { exact: true }).waitFor()
     assert.equal(await posted(), before + 2)
+  })
+
+  it('imports a file once more where somebody says that it is meant', async () => {
+    const { accountID } = fund.accounts[0]!
+    const text = [
+      'operation,accountID,investmentID,transactionDate,amount',
+      `Deposit,${accountID},${fund.investmentID},2026-01-11,5.00`,
+    ].join('\n')
+    const check = async () => {
+      await page.goto(`${address}/import/new`)
+      const given = file('twice.csv', 'text/csv', Buffer.from(text))
+      await page.locator('input[type=file]').setInputFiles(given)
+      await press('Check the file')
+      await press('Import 1 row')
+    }
+    await check()
+    await page.getByText('Completed', { exact: true }).waitFor()
+    await check()
+    await page.getByText(/This file was imported before \(import \d+\)\.$/).waitFor()
+    await page.getByLabel('Its rows are meant twice: import it once more').check()
+    assert.deepEqual(await findings(page), [])
+    await press('Import 1 row')
+    await page.getByText('All or none').waitFor()
+    await page.getByText('Completed', { exact: true }).waitFor()
+  })
+
+  it('tells how far an import got that was cancelled', async () => {
+    const [last] = (await service.admin.get('/Import?Order=desc&PageSize=1')).data
+    const told = 'The rows up to line 2 are done: send only those after it.'
+    await rowsOf(
+      service.connection,
+      `update import set status = 'Cancelled', mode = 'continue', message = $2
+      where import_id = $1`,
+      [last.importID, told],
+    )
+    await page.goto(`${address}/import/${last.importID}`)
+    await page.getByText(told).waitFor()
+    assert.deepEqual(await findings(page), [])
   })
 
   it('shows both versions where somebody saved meanwhile, and saves the chosen', async () => {

@@ -9,9 +9,14 @@ const doubts = {
   price_too_old: 'Post at that price all the same',
   price_tolerance: 'It is right: take it all the same',
   second_distribution: 'Both are meant: declare this one, too',
+  same_file: 'Its rows are meant twice: import it once more',
 }
 
-type Props = { error: Error | null; insists: boolean; onChange: (insists: boolean) => void }
+type Props = {
+  error: Error | null | undefined
+  insists: boolean
+  onChange: (insists: boolean) => void
+}
 
 /** Tells what was refused; where it is a doubt, it asks whether it is right. */
 export function Insist({ error, insists, onChange }: Props) {

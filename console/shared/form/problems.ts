@@ -6,6 +6,7 @@ export const forPeople = (message: string) =>
     .replace(/: give investmentPrice, or say .*$/, '.')
     .replace('the sign that GET shows for it', 'the sign that it had')
     .replace(/ Send confirm: true .*$| If both are meant, send .*$/, '')
+    .replace(/; again: true takes it once more\.$/, '.')
 
 /**
  * Problems of an answer by the path of their field, as the form knows it: `a[0].b` is `a.0.b`. What
