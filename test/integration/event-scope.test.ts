@@ -100,6 +100,24 @@ describe('Who sees a product', () => {
   })
 })
 
+describe('Who sees the product of an investor', () => {
+  it('hears that its parent in another is gone, and there of the documents that went', async () => {
+    const permissions = ['Event.Read', 'BizEntity.Read', 'Document.Read', 'Audit.Read']
+    const { bizEntityID: parentBizEntityID } = await add(mine)
+    const bizEntityParents = [{ parentBizEntityID, activeFrom: '2026-01-01' }]
+    const child = await add(theirs, { bizEntityParents })
+    const form = { documentTypeID: 1, bizEntityID: parentBizEntityID }
+    const { documentID } = all(await service.admin.post('/Document', form))
+    const readers = [mine, theirs].map((id) => service.userWith({ permissions, productIDs: [id] }))
+    const [own, others] = await heard(
+      () => service.admin.delete(`/BizEntity?BizEntityID=${parentBizEntityID}`),
+      await Promise.all(readers),
+    )
+    const gone = [`bizentity.deleted ${parentBizEntityID}`, `document.deleted ${documentID}`]
+    assert.deepEqual([own, others], [gone, [`bizentity.updated ${child.bizEntityID}`]])
+  })
+})
+
 describe('Who sees another product that shares a person', () => {
   it('hears of them when they change with an entity of the first, and no more', async () => {
     const first = await add(mine)

@@ -3,13 +3,14 @@ import type { Actor } from '../../platform/actor.ts'
 import { lookups } from '../../platform/lookup/lookups.ts'
 import { conflict } from '../../platform/refusal.ts'
 import { masked, recordOf } from '../../platform/shape/mask.ts'
+import { type NewEvent, sharesOf } from '../../platform/sql/event.ts'
 import type { Tx } from '../../platform/sql/handle.ts'
 import { identify } from '../../platform/sql/identify.ts'
 import { nothingLeft, render } from '../../platform/sql/render.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
 import { retireAccountNumbers } from '../account/number.ts'
 import { bizEntityParameter } from '../investor/identities.ts'
-import { lockOwners, soleProduct, touch } from '../investor/locks.ts'
+import { lockOwners, type Showing, soleProduct, touch } from '../investor/locks.ts'
 import { visibleEntity } from '../investor/scope.ts'
 import { refuseHeld } from './held-documents.ts'
 import { entitiesByID } from './read.ts'
@@ -30,16 +31,32 @@ export async function deleteEntity(tx: Tx, actor: Actor, key: BizEntityKey): Pro
   const accountIDs = accounts.map(({ accountID }) => accountID)
   await retireAccountNumbers(tx, accountIDs)
   await removeSettledEvents(tx, accounts)
-  await removeDocuments(tx, id)
+  const documentIDs = await removeDocuments(tx, id)
   await tx.query(sql`delete from biz_entity where biz_entity_id = ${id}`)
-  await touch(
-    tx,
-    showing.filter((entity) => entity.id !== id),
-  )
+  const others = showing.filter((entity) => entity.id !== id)
+  await touch(tx, others)
   const productID = soleProduct(showing.filter((entity) => entity.id === id))
-  const changes = { deleted: masked(BizEntity, recordOf(before.json)) }
-  return { ...nothingLeft, ids: [id], productID, before: before.json, changes }
+  const changes = {
+    deleted: masked(BizEntity, recordOf(before.json)),
+    ...(documentIDs.length > 0 && { deletedDocuments: documentIDs }),
+  }
+  const events = toldBeside({ productID, documentIDs, others })
+  return { ...nothingLeft, ids: [id], productID, events, before: before.json, changes }
 }
+
+type Beside = { productID: number | undefined; documentIDs: number[]; others: Showing[] }
+
+/** What goes or changes with an entity, for those who keep copies: its products may be others. */
+const toldBeside = ({ productID, documentIDs: ids, others }: Beside): NewEvent[] => [
+  ...(ids.length > 0
+    ? [{ type: 'document.deleted' as const, resource: 'Document', productID, ids }]
+    : []),
+  ...sharesOf(others).map((share) => ({
+    type: 'bizentity.updated' as const,
+    resource: 'BizEntity',
+    ...share,
+  })),
+]
 
 /** Entities in whose records this one stands as parent, dealer group or group: they change. */
 async function childrenOf(tx: Tx, id: number): Promise<number[]> {
@@ -84,16 +101,15 @@ async function removeSettledEvents(tx: Tx, accounts: readonly HeldAccount[]) {
     where e.product_id = held.product_id and e.account_id = held.account_id`)
 }
 
-/** Those that are the entity's alone. */
-async function removeDocuments(tx: Tx, id: number) {
+/** Those that are the entity's alone; tells which. */
+async function removeDocuments(tx: Tx, id: number): Promise<number[]> {
   const gone = await tx.query<{ documentID: number }>(sql`
     delete from document
     where biz_entity_id = ${id} and product_id is null and organisation_id is null
     returning document_id as "documentID"`)
-  await refuseHeld(
-    tx,
-    gone.map(({ documentID }) => documentID),
-  )
+  const ids = gone.map(({ documentID }) => documentID)
+  await refuseHeld(tx, ids)
+  return ids
 }
 
 const held = (accounts: readonly HeldAccount[]) => sql`
