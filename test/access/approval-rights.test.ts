@@ -59,6 +59,21 @@ describe('A rule for a product', () => {
   })
 })
 
+describe('Who sees one of the products of a rule', () => {
+  it('is not told of the others, by the rule or by what it holds back', async () => {
+    const [own, other] = [await newProduct(service), await newProduct(service)]
+    const productIDs = [own.productID, other.productID]
+    const scoped = await service.userWith({ role: 'Administrator', productIDs: [own.productID] })
+    await withRule({ operation: 'PUT /Product', productIDs }, async () => {
+      const rules = await scoped.get('/ApprovalRule')
+      assert.deepEqual(rules.data.at(-1).productIDs, [own.productID])
+      const reply = await scoped.put('/Product', { productID: own.productID, name: 'Renamed' })
+      kept(reply)
+      assert.deepEqual(reply.data.rule.productIDs, [own.productID])
+    })
+  })
+})
+
 describe('An API key', () => {
   it('is shown what it asked for, and not what its user has asked for elsewhere', async () => {
     const [here, elsewhere] = [await newProduct(service), await newProduct(service)]

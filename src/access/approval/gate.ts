@@ -1,4 +1,5 @@
 import sql from 'sql-template-tag'
+import type { Actor } from '../../platform/actor.ts'
 import type { ApprovalGate, Request, WriteEndpoint } from '../../platform/http/endpoint.ts'
 import { canWait, type KeptForApproval } from '../../platform/http/waiting.ts'
 import { sealedWith } from '../../platform/secrets.ts'
@@ -62,7 +63,7 @@ export function approvalGate(database: Database, { seal }: Seal): ApprovalGate {
       await tx.query(sql`set constraints all immediate`)
       await tx.query(sql`rollback to savepoint nothing_done`)
       const request = seal(textOf(taken, written, write))
-      return keep(tx, write, { rule, written, request, apiKeyID: taken.actor.apiKeyID })
+      return keep(tx, write, { rule, written, request, actor: taken.actor })
     })
   }
 }
@@ -117,21 +118,28 @@ export const isOfNew = ({ event, operation }: Write) =>
   /(?<!parent)\.(created|posted|configured)$/.test(event ?? '') ||
   operation === 'POST /Distribution/PayResiduals'
 
-type Kept = { rule: Rule; written: Written; request: string; apiKeyID: number | undefined }
+/** Without products that the caller does not see. */
+const asSeenBy = ({ productIDs }: Actor, rule: Rule): Rule => ({
+  ...rule,
+  productIDs: rule.productIDs?.filter((id) => productIDs?.includes(id) ?? true) ?? null,
+})
+
+type Kept = { rule: Rule; written: Written; request: string; actor: Actor }
 
 async function keep(tx: Tx, write: Write, kept: Kept): Promise<Written> {
-  const { rule, written, request, apiKeyID } = kept
+  const { rule, written, request, actor } = kept
   const { productID, changes = null } = written
   const ids = isOfNew(write) ? null : [...written.ids]
   const [row] = await tx.query<{ approvalID: number }>(sql`
     insert into approval (operation, resource, product_id, user_id, api_key_id, username,
       approval_rule_id, required_approvals, request, changes, resource_ids)
     values (${write.operation}, ${write.resource}, ${productID ?? null}, ${write.userID},
-      ${apiKeyID}, ${write.username}, ${rule.approvalRuleID}, ${rule.requiredApprovals}, ${request},
+      ${actor.apiKeyID}, ${write.username}, ${rule.approvalRuleID}, ${rule.requiredApprovals},
+      ${request},
       ${JSON.stringify(changes)}::json, ${ids}::bigint[])
     returning approval_id as "approvalID"`)
   const { approvalID } = row!
-  const data: KeptForApproval = { approvalID, changes, rule }
+  const data: KeptForApproval = { approvalID, changes, rule: asSeenBy(actor, rule) }
   return {
     json: JSON.stringify(data),
     recordCount: 1,

@@ -22,9 +22,16 @@ import {
 } from './schema.ts'
 
 const ruleColumns = columns(ApprovalRule, 'r')
-const selectRule = (where: Fragment) => sql`
-  select ${ruleColumns}, to_json(r.fields) as fields, to_json(r.product_ids) as "productIDs"
+const selectRule = (where: Fragment, products = sql`r.product_ids`) => sql`
+  select ${ruleColumns}, to_json(r.fields) as fields, to_json(${products}) as "productIDs"
   from approval_rule r where ${where}`
+
+/** Of the products of a rule those that the caller sees. */
+const seenProducts = ({ productIDs }: Actor): Fragment =>
+  productIDs === null
+    ? sql`r.product_ids`
+    : sql`case when r.product_ids is not null then array(
+        select id from unnest(r.product_ids) id where id = any(${productIDs}::int[])) end`
 
 /** Who sees some products only sees the rules that hold there, and changes those of no other. */
 const concerns = ({ productIDs }: Actor): Fragment =>
@@ -38,10 +45,14 @@ export const readRules = (handle: Sql, actor: Actor, query: ApprovalRuleQuery) =
   renderPage(handle, query, {
     key: ['approvalRuleID'],
     rows: (wanted) =>
-      selectRule(sql`
-        ${concerns(actor)}
-        and ${query.ApprovalRuleID ? sql`r.approval_rule_id = ${query.ApprovalRuleID}` : sql`true`}
-        ${page(wanted, 'approval_rule r', 'r.approval_rule_id')}`),
+      selectRule(
+        sql`
+          ${concerns(actor)} and ${
+            query.ApprovalRuleID ? sql`r.approval_rule_id = ${query.ApprovalRuleID}` : sql`true`
+          }
+          ${page(wanted, 'approval_rule r', 'r.approval_rule_id')}`,
+        seenProducts(actor),
+      ),
   })
 
 export const activeRules = (handle: Sql) =>
