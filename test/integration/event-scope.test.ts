@@ -118,6 +118,30 @@ describe('Who sees the product of an investor', () => {
   })
 })
 
+describe('Who keeps bank details', () => {
+  it('hears of those that are the default no more, since others are', async () => {
+    const permissions = ['Event.Read', 'PaymentDetail.Read']
+    const reader = await service.userWith({ permissions, productIDs: [mine] })
+    const bank = { bsb: '062-000', accountName: 'Ann', isForDistribution: true, isDefault: true }
+    const { bizEntityID, paymentDetails } = await add(mine, {
+      paymentDetails: [{ ...bank, accountNumber: '11111111' }],
+    })
+    const [{ paymentDetailID: first }] = paymentDetails
+    let second = 0
+    const [told] = await heard(async () => {
+      const given = { ...bank, bizEntityID, accountNumber: '22222222' }
+      second = only(await service.admin.post('/PaymentDetail', given)).paymentDetailID
+      const back = { ...bank, bizEntityID, paymentDetailID: first, accountNumber: '11111111' }
+      only(await service.admin.put('/PaymentDetail', back))
+    }, [reader])
+    const updated = (id: number) => `paymentdetail.updated ${id}`
+    assert.deepEqual(told, [
+      `paymentdetail.created ${second}`,
+      ...[first, first, second].map(updated),
+    ])
+  })
+})
+
 describe('Who sees another product that shares a person', () => {
   it('hears of them when they change with an entity of the first, and no more', async () => {
     const first = await add(mine)

@@ -2,6 +2,7 @@ import sql, { join, raw } from 'sql-template-tag'
 import type { TObject } from 'typebox'
 import type { Actor } from '../../platform/actor.ts'
 import type { Finding } from '../../platform/shape/keywords.ts'
+import type { NewEvent } from '../../platform/sql/event.ts'
 import type { Fragment, Sql } from '../../platform/sql/handle.ts'
 import { namesAny, type Reference } from '../../platform/sql/identify.ts'
 import { columns, many } from '../../platform/sql/render.ts'
@@ -31,6 +32,8 @@ export type OwnedKind = NestedKind & {
   /** As answers show it. */
   record: TObject
   select: (where: Fragment, actor: Actor) => Fragment
+  /** What is told of those that were settled beside the ones written. */
+  settled?: Pick<NewEvent, 'type' | 'resource'>
 }
 
 /**

@@ -4,7 +4,7 @@ import type { Actor } from '../../platform/actor.ts'
 import { type Problem, Refusal, refuseAll } from '../../platform/refusal.ts'
 import { changesBetween, masked, recordOf } from '../../platform/shape/mask.ts'
 import { type ItemPath, inside } from '../../platform/shape/path.ts'
-import { sharesOf } from '../../platform/sql/event.ts'
+import { type NewEvent, sharesOf } from '../../platform/sql/event.ts'
 import type { Sql, Tx } from '../../platform/sql/handle.ts'
 import { identify, identifyAll, namesAny, type Reference } from '../../platform/sql/identify.ts'
 import { planFor } from '../../platform/sql/plan.ts'
@@ -48,12 +48,13 @@ export async function createOwned(
     400,
     rows.flatMap((row, i) => unmask(kind, row, undefined, path(i))),
   )
-  await writeRows(tx, kind, rows, [], path)
+  const { beside } = await writeRows(tx, kind, rows, [], path)
   await touch(tx, showing)
   const answer = await render(tx, kind.select(among(kind, ids!), actor))
   const changes = masked({ items: schema } as TSchema, inputs)
   const told = isOfSeveral(showing) ? await toldByOwner(tx, kind, ids!) : toldIn(showing, ids!)
-  return { ...answer, ids: ids!, ...told, changes }
+  const events = await toldBeside(tx, kind, beside)
+  return { ...answer, ids: ids!, ...told, events, changes }
 }
 
 export async function updateOwned(
@@ -71,11 +72,12 @@ export async function updateOwned(
   refuseAll(400, unmask(kind, row, current, ''))
   const look = lookingAt(actor, (who) => render(tx, kind.select(among(kind, [id]), who)))
   const before = await look()
-  const changed = await writeRows(tx, kind, [row], [current], () => '')
-  if (changed) await touch(tx, showing)
+  const { isChanged, beside } = await writeRows(tx, kind, [row], [current], () => '')
+  if (isChanged) await touch(tx, showing)
   const after = await look()
   const changes = changesBetween(record, before.stored.json, after.stored.json)
-  const told = toldIn(showing, [id])
+  const events = await toldBeside(tx, kind, beside)
+  const told = { ...toldIn(showing, [id]), events }
   return { ...after.seen, ids: [id], ...told, before: before.seen.json, changes }
 }
 
@@ -124,6 +126,14 @@ async function toldByOwner(tx: Tx, { table, owners }: OwnedKind, ids: readonly n
   const others = ids.filter((id) => !seen.has(id))
   const elsewhere = others.length > 0 ? [{ productID: undefined, ids: others }] : []
   return { shares: [...sharesOf(placed), ...elsewhere] }
+}
+
+/** Those that were brought into agreement with what was written are changed, too. */
+async function toldBeside(tx: Tx, kind: OwnedKind, ids: readonly number[]): Promise<NewEvent[]> {
+  if (!kind.settled || ids.length === 0) return []
+  const { settled } = kind
+  const { shares } = await toldByOwner(tx, kind, ids)
+  return shares.map((share) => ({ ...settled, ...share }))
 }
 
 const among = ({ table }: OwnedKind, ids: readonly number[]) =>
@@ -193,14 +203,17 @@ async function readRow({ query }: Sql, { table }: OwnedKind, id: number) {
   return row
 }
 
-/** Writes rows that are new or take the place of others, with what follows for their siblings. */
+/**
+ * Writes rows that are new or take the place of others, with what follows for their siblings. Tells
+ * whether anything has changed, and of which siblings.
+ */
 async function writeRows(
   tx: Tx,
   kind: OwnedKind,
   rows: readonly Row[],
   replaced: readonly Row[],
   path: ItemPath,
-): Promise<boolean> {
+): Promise<{ isChanged: boolean; beside: number[] }> {
   const { table } = kind
   const paths = new Map(rows.map((row, i) => [row[table.key], path(i)]))
   const plan = planFor([table])
@@ -209,14 +222,14 @@ async function writeRows(
   const siblings = kind.settle ? await rowsOfOwners(tx, kind, [...owners.values()]) : []
   const before = new Map([...siblings, ...replaced].map((row) => [row[table.key], row]))
   const others = siblings.filter((row) => !written.has(row[table.key]!))
-  let changed = false
+  const changed: number[] = []
   for (const key of owners.keys()) {
     const own = [...others, ...rows].filter((row) => ownerKey(ownerOf(kind, row)) === key)
     for (const row of kind.settle?.(own) ?? own) {
-      const id = row[table.key]!
-      if (plan.put(table, before.get(id), row, paths.get(id))) changed = true
+      const id = row[table.key] as number
+      if (plan.put(table, before.get(id), row, paths.get(id))) changed.push(id)
     }
   }
   await plan.write(tx)
-  return changed
+  return { isChanged: changed.length > 0, beside: changed.filter((id) => !written.has(id)) }
 }

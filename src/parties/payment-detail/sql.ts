@@ -56,6 +56,7 @@ export const paymentDetailKind: OwnedKind = {
   record: PaymentDetail,
   select: selectPaymentDetail,
   settle: oneDefaultEach,
+  settled: { type: 'paymentdetail.updated', resource: 'PaymentDetail' },
   masked: Object.values(bankNumbers),
 }
 
