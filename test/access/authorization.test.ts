@@ -57,7 +57,7 @@ const ofAnother = ['PUT /User/Password', 'DELETE /User/SecondFactor', 'DELETE /A
 const alsoNeeded = (name: string): string[] => {
   if (/ \/(User|ApiKey)/.test(name)) return ['Product.Read']
   if (name === 'GET /PaymentRun/File') return ['PaymentDetail.Read']
-  if (name === 'GET /Import/File') return ['Investment.Write']
+  if (/^(GET \/Import\/File|DELETE \/Import)$/.test(name)) return ['Investment.Write']
   if (name === 'POST /Import') return ['Investment.Write', 'Document.Read']
   if (/ \/Approval\//.test(name)) return ['Investment.Write']
   return / \/Report/.test(name) ? permissions.filter((one) => one.endsWith('.Read')) : []

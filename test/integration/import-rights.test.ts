@@ -186,6 +186,21 @@ describe('A file that was imported', () => {
   })
 })
 
+describe('Who may not write what is imported', () => {
+  it('does not cancel it either', async () => {
+    const client = await service.userWith({ permissions: ['Import.Write', 'Investment.Write'] })
+    const { accountID } = one.accounts[0]!
+    const rows = rowsFor(accountID, 10)
+    const end = await importedWhile(service.admin, 'atomic', rows, async () => {
+      const [{ importID }] = (await client.get('/Import?Status=Running')).data
+      const path = `/Import?ImportID=${importID}`
+      refused(await client.delete(path), 403, 'permission_missing')
+      return service.admin.delete(path)
+    })
+    assert.equal(end.status, 'Cancelled')
+  })
+})
+
 describe('The refused rows of investors', () => {
   it('of a user are for a key of theirs only if it may read bank numbers', async () => {
     const terms = { type: 'Investors', mode: 'continue' }

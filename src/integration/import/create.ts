@@ -3,20 +3,14 @@ import { refuseAround } from '../../access/approval/elsewhere.ts'
 import { identifyProduct } from '../../catalogue/product/sql.ts'
 import type { Actor } from '../../platform/actor.ts'
 import type { KeptFile } from '../../platform/http/upload.ts'
-import { conflict, invalid, permissionMissingToo } from '../../platform/refusal.ts'
+import { conflict, invalid } from '../../platform/refusal.ts'
 import { raise } from '../../platform/sql/event.ts'
 import type { Tx } from '../../platform/sql/handle.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
 import { findReadable } from '../../records/document/find.ts'
-import { kinds } from './kinds.ts'
+import { kinds, refuseUnpermitted } from './kinds.ts'
 import { type Format, formats, type ImportInput } from './schema.ts'
 import { productOf, renderImport, visible } from './sql.ts'
-
-/** Whoever imports may do each row by itself. */
-export function refuseUnpermitted({ permissions }: Actor, { type }: Pick<ImportInput, 'type'>) {
-  const { needs } = kinds[type]
-  if (!permissions.has(needs)) throw permissionMissingToo(needs)
-}
 
 type File = { sha256: string; storedAs: string; size: number; fileName: string }
 

@@ -7,8 +7,9 @@ import { recordResults } from '../../money/payment-run/steps.ts'
 import { addEntities } from '../../parties/biz-entity/save.ts'
 import { BizEntityInput } from '../../parties/biz-entity/schema.ts'
 import type { Vault } from '../../parties/sealed/vault.ts'
+import type { Actor } from '../../platform/actor.ts'
 import type { Permission, Resource } from '../../platform/permission.ts'
-import { Refusal } from '../../platform/refusal.ts'
+import { permissionMissingToo, Refusal } from '../../platform/refusal.ts'
 import { bodyReader, type ReadBody } from '../../platform/shape/input.ts'
 import { itemOf } from '../../platform/shape/path.ts'
 import type { Item, Perform } from './item.ts'
@@ -176,4 +177,10 @@ function amongItems(
     return [{ ...problem, field, message: inLines(problem.message) }]
   })
   return new Refusal(status, named)
+}
+
+/** Whoever imports, or has to do with an import of others, may do each row by itself. */
+export function refuseUnpermitted({ permissions }: Actor, { type }: { type: ImportType }) {
+  const { needs } = kinds[type]
+  if (!permissions.has(needs)) throw permissionMissingToo(needs)
 }

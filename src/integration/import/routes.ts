@@ -13,8 +13,9 @@ import {
 import type { FileDoor } from '../../platform/http/upload.ts'
 import type { Database } from '../../platform/sql/handle.ts'
 import { recordDownload } from '../../platform/sql/unit-of-work.ts'
-import { createImport, refuseUnpermitted } from './create.ts'
+import { createImport } from './create.ts'
 import { downloadErrors } from './download.ts'
+import { refuseUnpermitted } from './kinds.ts'
 import {
   Import,
   ImportFile,
@@ -84,6 +85,7 @@ may have tax and bank numbers, also PaymentDetail.Read. Each download is audited
     event: 'import.cancelled',
     name: 'cancelImport',
     summary: 'Cancel an import; of one that goes on, the rows that are in stay.',
+    description: 'Needs the permission of what is imported, too.',
     query: ImportKey,
     data: nothing,
     write: ({ query, actor }, tx) => cancelImport(tx, actor, query),

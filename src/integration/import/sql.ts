@@ -7,7 +7,8 @@ import { noSuch, reference } from '../../platform/sql/identify.ts'
 import { page, renderPage } from '../../platform/sql/paging.ts'
 import { type Answer, columns, nothingLeft, renderOne } from '../../platform/sql/render.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
-import { Import, type ImportKey, type ImportQuery, type Mode } from './schema.ts'
+import { refuseUnpermitted } from './kinds.ts'
+import { Import, type ImportKey, type ImportQuery, type ImportType, type Mode } from './schema.ts'
 
 const importColumns = columns(Import, 'm')
 
@@ -46,10 +47,12 @@ export const own = reference({ what: 'import', table: 'import', columns: ['impor
 export async function cancelImport(tx: Tx, actor: Actor, key: ImportKey): Promise<Written> {
   const { ImportID: id } = key
   const [found] = await tx.query<Open>(sql`
-    select m.status, m.file_sha256 as sha256, m.file_date as since, m.product_ids as "productIDs",
+    select m.type, m.status, m.file_sha256 as sha256, m.file_date as since,
+      m.product_ids as "productIDs",
       m.mode, m.last_line as "lastLine", m.rows_refused > 0 as "hasRefused"
     from import m where m.import_id = ${id} and ${visible(actor)} for update`)
   if (!found) throw noSuch(own, key)
+  refuseUnpermitted(actor, found)
   const { status, sha256, since, productIDs, mode, lastLine, hasRefused } = found
   if (status !== 'Queued' && status !== 'Running')
     throw conflict('wrong_state', `The import is ${status} already.`)
@@ -71,6 +74,7 @@ export const doneUpTo = (line: number) =>
   `The rows up to line ${line} are done: send only those after it.`
 
 type Open = {
+  type: ImportType
   status: string
   sha256: string | null
   since: string
