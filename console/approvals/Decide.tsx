@@ -83,14 +83,15 @@ const Told = ({ children }: { children: ReactNode }) => (
 )
 
 const outcomes: { [state: string]: string } = {
-  Approved: 'It is approved and done.',
   Rejected: 'It is rejected, and nothing changes.',
+  Pending: 'You have approved it; it waits for another.',
 }
 
 function Judge({ approval: { approvalID }, onDone }: Props) {
   const [reason, setReason] = useState('')
-  const finish = ([decided]: Approval[]) => {
-    tellDone(outcomes[decided?.state ?? ''] ?? 'You have approved it; it waits for another.')
+  const finish = ([decided]: Approval[], message: string | null) => {
+    // Whether what is approved is done or under way the service says.
+    tellDone(outcomes[decided?.state ?? ''] ?? message ?? 'Approved.')
     onDone()
   }
   const approve = useWrite<Approval[]>('post', '/Approval/Approve', {

@@ -123,7 +123,7 @@ function Ended({ found }: { found: Import }) {
   return (
     <Card title="Next: commit">
       <Insist error={state.error} insists={insists} onChange={setInsists} />
-      <Group justify="space-between">
+      <Group justify="space-between" mt={state.error && 'sm'}>
         <Text size="sm">
           {rowsRefused
             ? 'Mend the refused rows below, or take the good rows now and mend the others after.'

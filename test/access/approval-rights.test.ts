@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client, Reply } from '../support/client.ts'
-import { oneComponent } from '../support/distribution.ts'
+import { configure, fundOf, keyOf, oneComponent } from '../support/distribution.ts'
 import { entityOf, unique } from '../support/investors.ts'
 import { all, newFund, newProduct, only } from '../support/ledger.ts'
 import { newKey } from '../support/personas.ts'
@@ -12,7 +12,7 @@ import { type Service, startService } from '../support/service.ts'
 let service: Service
 let approver: Client
 before(async () => {
-  service = await startService()
+  service = await startService({ REGISTRY_STAGE_INLINE: '1' })
   approver = await service.userWith({ role: 'Administrator' })
 })
 after(() => service.stop())
@@ -134,6 +134,31 @@ describe('What was asked for', () => {
     refused(await approve(id), 412, 'changed_meanwhile')
     const again = await withRule({ resource: 'Hold' }, async () => kept(await release()))
     assert.equal(only(await approve(again)).state, 'Approved')
+  })
+
+  it('of a webhook tells where it sent to, and is not done where that has changed', async () => {
+    const url = (host: string) => `https://${host}.example.com/`
+    const { webhookID } = only(await service.admin.post('/Webhook', { url: url('first') }))
+    const put = (host: string) => service.admin.put('/Webhook', { webhookID, url: url(host) })
+    const asked = await withRule({ resource: 'Webhook' }, () => put('second'))
+    assert.deepEqual(asked.data.changes.url, { from: url('first'), to: url('second') })
+    only(await put('third'))
+    refused(await approve(kept(asked)), 412, 'changed_meanwhile')
+    const gone = await service.admin.delete(`/Webhook?WebhookID=${webhookID}`)
+    assert.equal(gone.status, 200, gone.text)
+    const path = `/Audit?Resource=Webhook&ResourceID=${webhookID}&Order=desc&PageSize=1`
+    assert.equal(only(await service.admin.get(path)).changes.deleted.url, url('third'))
+  })
+
+  it('is told to be under way where many accounts are worked at', async () => {
+    const fund = await fundOf(service, [100, 200])
+    const distribution = await configure(service, fund, { distributionAmountPerUnit: 1 })
+    const id = await withRule({ operation: 'POST /Distribution/Declare' }, async () =>
+      kept(await service.admin.post('/Distribution/Declare', keyOf(distribution))),
+    )
+    const done = await approve(id)
+    assert.equal(only(done).state, 'Approved')
+    assert.equal(done.message, 'Approved; it is under way.')
   })
 
   it('tells who approves what to do where it said If-Match and has changed', async () => {

@@ -55,7 +55,7 @@ describe('The console’s settings', { skip }, () => {
     await other.getByRole('cell', { name: 'Waits for somebody' }).waitFor()
     assert.deepEqual(await findings(other), [])
     await other.getByRole('button', { name: 'Approve', exact: true }).click()
-    await other.getByText('It is approved and done.').waitFor()
+    await other.getByText('Approved and done.').waitFor()
     assert.equal(await name(), 'Waits for somebody')
     await at('/settings/approval-rules', 'Approval rules')
     await page.getByRole('button', { name: 'Products', exact: true }).click()

@@ -129,7 +129,9 @@ export async function approve(
       update approval set state = 'Approved', decided_date = now(), resource_ids = ${[...done.ids]}
       where approval_id = ${approvalID}`)
     const changes = { approvalID, approvedBy: approvers, changes: done.changes }
-    const told = await decided(tx, decider, waiting, 'Approved and done.', 'approval.approved')
+    // A stage over many accounts is only taken on by now.
+    const words = done.accepted ? 'Approved; it is under way.' : 'Approved and done.'
+    const told = await decided(tx, decider, waiting, words, 'approval.approved')
     return [told, { ...done, changes }]
   })
   if (end instanceof Refusal) throw end

@@ -4,7 +4,7 @@ import type { Written } from '../../platform/sql/unit-of-work.ts'
 import { isAmount, isChange } from './match.ts'
 
 /** What changes by itself, and is nobody's to approve. */
-const passing = new Set(['balance', 'balances', 'updatedDate'])
+const passing = new Set(['balance', 'balances', 'updatedDate', 'failureCount', 'lastLoginDate'])
 
 /**
  * Whether a write would change more than was shown when it was asked for, something that is not any

@@ -3,6 +3,7 @@ import sql, { join } from 'sql-template-tag'
 import { firstMissing } from '../../catalogue/product/sql.ts'
 import type { Actor } from '../../platform/actor.ts'
 import { notFound, Refusal } from '../../platform/refusal.ts'
+import { changesBetween, recordOf } from '../../platform/shape/mask.ts'
 import type { Fragment, Sql, Tx } from '../../platform/sql/handle.ts'
 import { page, renderPage } from '../../platform/sql/paging.ts'
 import { columns, nothingLeft, render } from '../../platform/sql/render.ts'
@@ -125,14 +126,15 @@ export async function updateWebhook(tx: Tx, actor: Actor, input: WebhookUpdate):
       user_id = ${actor.userID}, api_key_id = ${actor.apiKeyID ?? null}, updated_date = now()
     where webhook_id = ${id}`)
   await beginNow(tx, id)
-  return { ...(await renderWebhook(tx, id)), ids: [id], before, changes: input }
+  const after = await renderWebhook(tx, id)
+  return { ...after, ids: [id], before, changes: changesBetween(Webhook, before, after.json) }
 }
 
 export async function deleteWebhook(tx: Tx, actor: Actor, key: WebhookKey): Promise<Written> {
   const id = await lockWebhook(tx, actor, key.WebhookID)
   const { json: before } = await renderWebhook(tx, id)
   await tx.query(sql`delete from webhook where webhook_id = ${id}`)
-  return { ...nothingLeft, ids: [id], before, changes: { deleted: id } }
+  return { ...nothingLeft, ids: [id], before, changes: { deleted: recordOf(before) } }
 }
 
 /** A new secret; for a day the one before it signs as well. */
