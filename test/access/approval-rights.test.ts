@@ -59,6 +59,24 @@ describe('A rule for a product', () => {
   })
 })
 
+describe('A rule about documents', () => {
+  it('holds back the deletion of an investor that would take some along', async () => {
+    const { productID } = await newProduct(service)
+    const [bare, filed] = [1, 2].map(() => service.admin.post('/BizEntity', entityOf(productID)))
+    const remove = ({ bizEntityID }: { bizEntityID: number }) =>
+      service.admin.delete(`/BizEntity?BizEntityID=${bizEntityID}`)
+    const investor = only(await filed!)
+    const deed = { documentTypeID: 1, bizEntityID: investor.bizEntityID }
+    const { documentID } = all(await service.admin.post('/Document', deed))
+    await withRule({ resource: 'Document', productIDs: [productID] }, async () => {
+      assert.equal((await remove(only(await bare!))).status, 200)
+      const asked = await remove(investor)
+      kept(asked)
+      assert.deepEqual(asked.data.changes.deletedDocuments, [documentID])
+    })
+  })
+})
+
 describe('Who sees one of the products of a rule', () => {
   it('is not told of the others, by the rule or by what it holds back', async () => {
     const [own, other] = [await newProduct(service), await newProduct(service)]

@@ -24,6 +24,7 @@ const nested: Record<string, Resource> = {
   person: 'Person',
   persons: 'Person',
   organisation: 'Organisation',
+  deleteddocuments: 'Document',
 }
 
 const nestedResources = new Set<string>(Object.values(nested))
