@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
-import { abaFile } from '../../src/money/payment-run/aba.ts'
+import { abaFile, splitForAba } from '../../src/money/payment-run/aba.ts'
 
 const header = {
   bankCode: 'WBC',
@@ -36,5 +36,15 @@ describe('An ABA file', () => {
     const total = `7999-999${' '.repeat(12)}000006812100000681210000000000${' '.repeat(24)}000002`
     assert.equal(lines.at(-2), total.padEnd(120))
     assert.ok(lines.slice(0, -1).every((line) => line.length === 120))
+  })
+
+  it('has no more records than its total can count, nor more money', () => {
+    const amount = '0.01'
+    const many = Array.from({ length: 1_000_000 }, () => ({ amount }))
+    const sizes = (parts: unknown[][]) => parts.map(({ length }) => length)
+    // The contra is one, too.
+    assert.deepEqual(sizes(splitForAba(many, true)), [999_998, 2])
+    const large = ['99999999.99', '0.01', '99999999.98', '0.01'].map((one) => ({ amount: one }))
+    assert.deepEqual(sizes(splitForAba(large, true)), [1, 2, 1])
   })
 })

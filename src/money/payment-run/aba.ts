@@ -1,3 +1,5 @@
+import { wholeUnits } from '../../platform/shape/decimal.ts'
+
 /**
  * The Direct Entry (CEMTEX) file of Australian banks: records of 120 characters, CRLF after each.
  * Amounts are whole cents in bigints.
@@ -24,8 +26,26 @@ export type AbaDetail = {
   taxCents: bigint
 }
 
-/** More than this does not fit the totals of one file. */
-export const mostCents = 9_999_999_999n
+/** More than this does not fit the totals of one file: its money, and its records. */
+const mostCents = 9_999_999_999n
+const mostRecords = 999_999
+
+/** Payments in their order, in as many files as they take; a contra is a record of each. */
+export function splitForAba<P extends { amount: string }>(payments: P[], balanced: boolean): P[][] {
+  const parts: P[][] = []
+  const most = balanced ? mostRecords - 1 : mostRecords
+  let left = -1n
+  for (const payment of payments) {
+    const cents = wholeUnits(payment.amount, 2)
+    if (cents > left || parts.at(-1)!.length === most) {
+      parts.push([])
+      left = mostCents
+    }
+    parts.at(-1)!.push(payment)
+    left -= cents
+  }
+  return parts
+}
 
 /** What a bank's computer takes: letters without accents; everything else becomes a blank. */
 export const plain = (value: string) =>

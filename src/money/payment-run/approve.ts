@@ -6,12 +6,11 @@ import { standing } from '../../parties/account/standing.ts'
 import type { Actor } from '../../platform/actor.ts'
 import { currencyCodes } from '../../platform/lookup/lookups.ts'
 import { conflict, forbidden, refuseAll } from '../../platform/refusal.ts'
-import { wholeUnits } from '../../platform/shape/decimal.ts'
 import type { Tx } from '../../platform/sql/handle.ts'
 import { keepLedgerRows } from '../../platform/sql/ledger-version.ts'
 import { inProduct } from '../../platform/sql/spread.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
-import { mostCents } from './aba.ts'
+import { splitForAba } from './aba.ts'
 import { dropEmpty } from './create.ts'
 import { type FilePayment, type FileRun, fileOf } from './file-of.ts'
 import { lockRun, ofRun, type RunID, renderRun } from './sql.ts'
@@ -140,7 +139,7 @@ async function makeFiles(tx: Tx, run: RunID) {
       case when p.tax_amount > 0 then ${raw(taxIndicator)} end as indicator
     from payment p where ${ofRun(run, 'p')} order by p.payment_id`)
   if (payments.length === 0) throw conflict('nothing_to_pay', 'The run has no payments left.')
-  const parts = terms!.format === 'ABA' ? splitByTotal(payments) : [payments]
+  const parts = terms!.format === 'ABA' ? splitForAba(payments, terms!.balanced) : [payments]
   const files = parts.map((part, i) => {
     const file = fileOf(terms!, part, parts.length > 1 ? i + 1 : undefined)
     const content = Buffer.from(file.text, terms!.format === 'ABA' ? 'latin1' : 'utf8')
@@ -150,22 +149,6 @@ async function makeFiles(tx: Tx, run: RunID) {
   const kept: FileShown[] = []
   for (const file of files) kept.push(await keep(tx, run, file))
   return { currency: currencyCodes[terms!.currencyID], files: kept }
-}
-
-/** What does not fit the totals of one file goes on in the next. */
-function splitByTotal(payments: FilePayment[]): FilePayment[][] {
-  const parts: FilePayment[][] = []
-  let left = -1n
-  for (const payment of payments) {
-    const cents = wholeUnits(payment.amount, 2)
-    if (cents > left) {
-      parts.push([])
-      left = mostCents
-    }
-    parts.at(-1)!.push(payment)
-    left -= cents
-  }
-  return parts
 }
 
 type Kept = ReturnType<typeof fileOf> & {
