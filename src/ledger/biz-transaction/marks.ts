@@ -286,7 +286,7 @@ const gainsOfMarks = (productID: number) => sql`
 /** The last line before a row of a CTE that had its closings before the change. */
 const lineBefore = (productID: number, alias: string) => sql`
         select l.transaction_date, l.biz_transaction_id as id, l.closing_quantity,
-          l.closing_amount, l.closing_gain
+          l.closing_amount, l.closing_cost, l.closing_gain
         from transaction_line l
         where ${ofHolding(productID, 'l', alias)} and ${place('l')} < ${placeOf(alias)}
           and ${raw(counts('l'))} and l.closing_quantity is not null
@@ -306,3 +306,24 @@ const writeTotals = (productID: number, long: readonly Line[]) => sql`
       where ${ofHolding(productID, 'l', 'w')} and ${raw(counts('l'))}
       order by l.transaction_date desc, l.biz_transaction_id desc limit 1) l on true) l
   where ${ofHolding(productID, 'h', 'l')}`
+
+/**
+ * Closes transactions b, by a condition, that move no units. They change nothing in a line, so that
+ * nothing here knows of them; each closes as the one before it does, so that shifted it is right.
+ */
+export const closeUnmoved = (tx: Tx, productID: number, which: Fragment) =>
+  tx.query(sql`
+    with unmoved as materialized (
+      select b.account_id, b.investment_id, b.transaction_date, b.biz_transaction_id as id
+      from biz_transaction b
+      where b.product_id = ${productID} and b.quantity = 0 and b.closing_quantity is null
+        and ${raw(counts('b'))} and ${which})
+    update biz_transaction b set closing_quantity = n.quantity, closing_amount = n.amount,
+      closing_cost = n.cost, closing_gain = n.gain
+    from (
+      select c.id, coalesce(l.closing_quantity, 0) - coalesce(m.quantity_shift, 0) as quantity,
+        coalesce(l.closing_amount, 0) - coalesce(m.amount_shift, 0) as amount,
+        coalesce(l.closing_cost, 0) as cost, coalesce(l.closing_gain, 0) as gain
+      from unmoved c ${markUpTo(productID, 'c')}
+      left join lateral (${lineBefore(productID, 'c')}) l on true) n
+    where b.product_id = ${productID} and b.biz_transaction_id = n.id`)

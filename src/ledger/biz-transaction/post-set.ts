@@ -1,7 +1,7 @@
 import sql from 'sql-template-tag'
 import type { Fragment, Tx } from '../../platform/sql/handle.ts'
 import { lockReached, recountAll } from './carry.ts'
-import { newLines } from './marks.ts'
+import { closeUnmoved, newLines } from './marks.ts'
 import { appendSet, insertSetUncounted } from './units.ts'
 
 /** Accounts that were locked as a set, by the day of the newest of all their transactions. */
@@ -51,7 +51,9 @@ async function postAmong(tx: Tx, productID: number, postings: Fragment) {
     group by account_id, investment_id`
   await lockReached(tx, productID, touched)
   await insertSetUncounted(tx, productID, behind)
-  const posted = newLines(productID, sql`b.biz_transaction_id in (select g.id from (${behind}) g)`)
-  const [short] = await recountAll(tx, productID, touched, posted)
+  const own = sql`b.biz_transaction_id in (select g.id from (${behind}) g)`
+  // What moves no units changes no line: where a long one is shifted, it would be left without.
+  if (!(await tx.isSpread())) await closeUnmoved(tx, productID, own)
+  const [short] = await recountAll(tx, productID, touched, newLines(productID, own))
   if (short) throw new Error(`Account ${short.accountID} is short by ${short.short} units.`)
 }
