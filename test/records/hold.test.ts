@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { entityOf } from '../support/investors.ts'
-import { all, assertVerified, dayIn, newFund, only, poster } from '../support/ledger.ts'
+import { all, assertVerified, dayIn, newFund, newProduct, only, poster } from '../support/ledger.ts'
 import { refused } from '../support/refused.ts'
 import { type Service, startService } from '../support/service.ts'
 
@@ -204,6 +204,23 @@ describe('The holds of an account', () => {
     await hold({ ...made.own, all: true, reason: 'Court order', documentID })
     const remove = await service.admin.delete(`/Document?DocumentID=${documentID}`)
     refused(remove, 409, 'in_use')
+  })
+
+  it('are changed by who does not see the document they rest on, and sends it back', async () => {
+    const made = await holder()
+    const elsewhere = await newProduct(service)
+    const about = { documentTypeID: 1, productID: elsewhere.productID, name: 'Order' }
+    const [{ documentID }, other] = [
+      all(await service.admin.post('/Document', about)),
+      all(await service.admin.post('/Document', about)),
+    ]
+    const { holdID } = await hold({ ...made.own, all: true, reason: 'Court order', documentID })
+    const scoped = await service.userWith({ role: 'Operator', productIDs: [made.productID] })
+    const read = only(await scoped.get(`/Hold?HoldID=${holdID}`))
+    const changed = only(await scoped.put('/Hold', { ...read, reason: 'Extended' }))
+    assert.deepEqual([changed.reason, changed.documentID], ['Extended', documentID])
+    const foreign = { ...read, documentID: other.documentID }
+    refused(await scoped.put('/Hold', foreign), 404, 'not_found')
   })
 
   it('keep it from going with the entity whose own it is', async () => {

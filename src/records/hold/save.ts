@@ -107,9 +107,11 @@ export async function updateHold(tx: Tx, actor: Actor, input: HoldUpdate): Promi
   const { quantity, all, reason, documentID, validFrom, validTo } = input
   refuseBoth(input)
   const key = await lockHold(tx, actor, input.holdID, 'holdID')
-  if (typeof documentID === 'number') await lockDocument(tx, actor, inBody, { documentID })
   const { productID, holdID } = key
   const before = (await renderHold(tx, productID, holdID)).json
+  // The one that it has may be sent back, whoever set it and whoever sees it.
+  if (typeof documentID === 'number' && documentID !== recordOf(before).documentID)
+    await lockDocument(tx, actor, inBody, { documentID })
   const moment = await keepVersion(tx, key)
   const until = validTo === undefined ? sql`valid_to` : sql`${validTo}::date`
   const from = sql`coalesce(${validFrom}::date, valid_from)`
