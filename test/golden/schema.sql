@@ -15,6 +15,12 @@ CREATE OR REPLACE FUNCTION public.cost_of_sold(cost numeric, held numeric, quant
  IMMUTABLE PARALLEL SAFE
 RETURN CASE WHEN ((held + quantity) <= (0)::numeric) THEN cost ELSE round((round((cost * (- quantity)), 40) / held), decimals) END;
 
+CREATE OR REPLACE FUNCTION public.folded(name text)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE STRICT
+RETURN replace(replace(replace(translate(regexp_replace(NORMALIZE(name, NFKD), '[\u0300-\u036f]'::text, ''::text, 'g'::text), 'øłđðħı'::text, 'olddhi'::text), 'ß'::text, 'ss'::text), 'æ'::text, 'ae'::text), 'œ'::text, 'oe'::text);
+
 CREATE OR REPLACE FUNCTION public.holding_state_step(state holding_state, start holding_state, quantity numeric, amount numeric, decimals integer, carried_cost numeric)
  RETURNS holding_state
  LANGUAGE plpgsql
@@ -340,6 +346,8 @@ create table biz_entity (
 CREATE INDEX biz_entity_controllers ON public.biz_entity USING btree (controlling_pid) WHERE (controlling_pid IS NOT NULL);
 CREATE INDEX biz_entity_created ON public.biz_entity USING btree (created_date);
 CREATE INDEX biz_entity_external_part ON public.biz_entity USING gin (lower((external_biz_entity_id)::text) gin_trgm_ops);
+CREATE INDEX biz_entity_folded_begin ON public.biz_entity USING btree (folded(lower((name)::text)) text_pattern_ops) WHERE (octet_length(lower((name)::text)) > length(lower((name)::text)));
+CREATE INDEX biz_entity_folded_part ON public.biz_entity USING gin (folded(lower((name)::text)) gin_trgm_ops) WHERE (octet_length(lower((name)::text)) > length(lower((name)::text)));
 CREATE INDEX biz_entity_groups ON public.biz_entity USING btree (grouped_with_biz_entity_id) WHERE (grouped_with_biz_entity_id IS NOT NULL);
 CREATE INDEX biz_entity_margin_lenders ON public.biz_entity USING btree (margin_lender_organisation_id) WHERE (margin_lender_organisation_id IS NOT NULL);
 CREATE INDEX biz_entity_name_begin ON public.biz_entity USING btree (lower((name)::text) text_pattern_ops);
@@ -672,6 +680,8 @@ CREATE INDEX document_created ON public.document USING btree (created_date);
 CREATE INDEX document_external ON public.document USING btree (external_document_id);
 CREATE UNIQUE INDEX document_external_id_unique ON public.document USING btree (product_id, external_document_id) NULLS NOT DISTINCT WHERE (external_document_id IS NOT NULL);
 CREATE INDEX document_file ON public.document USING btree (file_sha256) WHERE (file_sha256 IS NOT NULL);
+CREATE INDEX document_folded_begin ON public.document USING btree (folded(lower((name)::text)) text_pattern_ops) WHERE (octet_length(lower((name)::text)) > length(lower((name)::text)));
+CREATE INDEX document_folded_part ON public.document USING gin (folded(lower((name)::text)) gin_trgm_ops) WHERE (octet_length(lower((name)::text)) > length(lower((name)::text)));
 CREATE INDEX document_name_begin ON public.document USING btree (lower((name)::text) text_pattern_ops);
 CREATE INDEX document_name_part ON public.document USING gin (lower((name)::text) gin_trgm_ops);
 CREATE INDEX document_organisation ON public.document USING btree (organisation_id) WHERE (organisation_id IS NOT NULL);
@@ -1049,6 +1059,8 @@ create table organisation (
   constraint organisation_pkey PRIMARY KEY (organisation_id),
   constraint organisation_external_id_unique UNIQUE (external_organisation_id) DEFERRABLE
 );
+CREATE INDEX organisation_folded_begin ON public.organisation USING btree (folded(lower(btrim((((COALESCE(name, ''::character varying))::text || ' '::text) || (COALESCE(legal_name, ''::character varying))::text)))) text_pattern_ops) WHERE (octet_length(lower(btrim((((COALESCE(name, ''::character varying))::text || ' '::text) || (COALESCE(legal_name, ''::character varying))::text)))) > length(lower(btrim((((COALESCE(name, ''::character varying))::text || ' '::text) || (COALESCE(legal_name, ''::character varying))::text)))));
+CREATE INDEX organisation_folded_part ON public.organisation USING gin (folded(lower(btrim((((COALESCE(name, ''::character varying))::text || ' '::text) || (COALESCE(legal_name, ''::character varying))::text)))) gin_trgm_ops) WHERE (octet_length(lower(btrim((((COALESCE(name, ''::character varying))::text || ' '::text) || (COALESCE(legal_name, ''::character varying))::text)))) > length(lower(btrim((((COALESCE(name, ''::character varying))::text || ' '::text) || (COALESCE(legal_name, ''::character varying))::text)))));
 CREATE INDEX organisation_name_begin ON public.organisation USING btree (lower(btrim((((COALESCE(name, ''::character varying))::text || ' '::text) || (COALESCE(legal_name, ''::character varying))::text))) text_pattern_ops);
 CREATE INDEX organisation_name_part ON public.organisation USING gin (lower(btrim((((COALESCE(name, ''::character varying))::text || ' '::text) || (COALESCE(legal_name, ''::character varying))::text))) gin_trgm_ops);
 CREATE INDEX organisation_tax_digest ON public.organisation USING btree (taxation_file_number_digest) WHERE (taxation_file_number_digest IS NOT NULL);
@@ -1275,6 +1287,8 @@ create table person (
   constraint person_external_id_unique UNIQUE (external_person_id) DEFERRABLE,
   constraint person_share_percentage CHECK (((share_percentage >= 0) AND (share_percentage <= 100)))
 );
+CREATE INDEX person_folded_begin ON public.person USING btree (folded(lower(btrim((((COALESCE(first_name, ''::character varying))::text || ' '::text) || (COALESCE(last_name, ''::character varying))::text)))) text_pattern_ops) WHERE (octet_length(lower(btrim((((COALESCE(first_name, ''::character varying))::text || ' '::text) || (COALESCE(last_name, ''::character varying))::text)))) > length(lower(btrim((((COALESCE(first_name, ''::character varying))::text || ' '::text) || (COALESCE(last_name, ''::character varying))::text)))));
+CREATE INDEX person_folded_part ON public.person USING gin (folded(lower(btrim((((COALESCE(first_name, ''::character varying))::text || ' '::text) || (COALESCE(last_name, ''::character varying))::text)))) gin_trgm_ops) WHERE (octet_length(lower(btrim((((COALESCE(first_name, ''::character varying))::text || ' '::text) || (COALESCE(last_name, ''::character varying))::text)))) > length(lower(btrim((((COALESCE(first_name, ''::character varying))::text || ' '::text) || (COALESCE(last_name, ''::character varying))::text)))));
 CREATE INDEX person_name_begin ON public.person USING btree (lower(btrim((((COALESCE(first_name, ''::character varying))::text || ' '::text) || (COALESCE(last_name, ''::character varying))::text))) text_pattern_ops);
 CREATE INDEX person_name_part ON public.person USING gin (lower(btrim((((COALESCE(first_name, ''::character varying))::text || ' '::text) || (COALESCE(last_name, ''::character varying))::text))) gin_trgm_ops);
 CREATE INDEX person_tax_digest ON public.person USING btree (taxation_file_number_digest) WHERE (taxation_file_number_digest IS NOT NULL);

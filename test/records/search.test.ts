@@ -24,6 +24,8 @@ const search = async (text: string, client: Client = service.admin): Promise<Fou
 }
 const names = (found: Found[]) => found.map(({ resource, id }) => `${resource} ${id}`)
 
+const startsWith = (word: string) => (text: string) => text.startsWith(`${word} `)
+
 describe('GET /Search', () => {
   it('finds an investor by name, contact, account number and external ids', async () => {
     const word = unique('zebra').replaceAll('-', '')
@@ -69,6 +71,47 @@ describe('GET /Search', () => {
       [first!.title, first!.subtitle, first!.score],
       [entity.name, entity.accounts[0].accountNumber, 1],
     )
+  })
+
+  it('finds a name without its accents, and one that has none by one with', async () => {
+    const word = unique('q').replaceAll('-', '')
+    const made = async (name: string, firstName: string) =>
+      only(
+        await service.admin.post(
+          '/BizEntity',
+          entityOf(productID, {
+            name,
+            bizEntityParties: [
+              { person: { firstName, lastName: word } },
+              { organisation: { name: `${name} Pty` } },
+            ],
+          }),
+        ),
+      )
+    const accented = await made(`M\u00fcller ${word} S\u00f8nner \u0141\u00f3d\u017a`, 'Jose\u0301')
+    const bare = await made(`Muller ${word} Sonner Lodz`, 'Jose')
+    // Of each kind of record the one whose letters are those that were asked for is first.
+    for (const [text, first, second] of [
+      [`Muller ${word} Sonner Lodz`, bare, accented],
+      [`M\u00dcLLER ${word} s\u00f8nner \u0142`, accented, bare],
+      [`ller ${word} sonner l`, bare, accented],
+    ] as const) {
+      const found = names(await search(text))
+      const investors = [first, second].map(({ bizEntityID }) => `BizEntity ${bizEntityID}`)
+      assert.deepEqual(found.filter(startsWith('BizEntity')), investors, text)
+      const organisations = [first, second].map(
+        ({ bizEntityParties }) => `Organisation ${bizEntityParties[1].organisationID}`,
+      )
+      assert.deepEqual(found.filter(startsWith('Organisation')), organisations, text)
+    }
+    const persons = [bare, accented].map(
+      ({ bizEntityParties }) => `Person ${bizEntityParties[0].personID}`,
+    )
+    assert.deepEqual(names(await search(`jose ${word}`)), persons)
+    // One letter with its accent, where the name has two: neither is just that.
+    assert.deepEqual(names(await search(`jos\u00e9 ${word}`)), persons.toReversed())
+    const scores = (await search(`muller ${word} sonner lodz`)).map(({ score }) => score)
+    assert.deepEqual(scores, [1, 0.95, 0.9, 0.85])
   })
 
   it('finds a phone however it is spaced, an Australian one with 0 or +61', async () => {

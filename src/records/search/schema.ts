@@ -11,7 +11,7 @@ export const SearchQuery = Type.Object({
     conformed: trimmed,
     description:
       'A name, an e-mail address, a phone or account number, an external id, or a whole ' +
-      'tax file number.',
+      'tax file number. Names are found without their accents, too.',
   }),
 })
 export const SearchResult = shown(

@@ -7,6 +7,7 @@ import type { Permission } from '../../platform/permission.ts'
 import type { Fragment, Sql } from '../../platform/sql/handle.ts'
 import { type Answer, nothingFound, render } from '../../platform/sql/render.ts'
 import { visible as visibleDocument } from '../document/find.ts'
+import { folded } from './folded.ts'
 import { phonesOf } from './phone.ts'
 import { mostFound, type SearchQuery } from './schema.ts'
 
@@ -22,12 +23,18 @@ type Source = {
   id: string
   from: string
   text: string
+  /** Which of its rows an index has, where that is not all. */
+  only?: string
+  /** Whether the text is a name, found also by who writes it without its accents, or with. */
+  isName?: true
   visible: (actor: Actor) => Fragment
   /** Of a row of the ledger, which nothing else here reads again: what it is shown as. */
   shown?: { title: string; subtitle: string }
 }
 
 const mostRanked = 200
+/** What is found but for its accents comes behind what has them as they were asked for. */
+const butForAccents = 0.05
 
 const investors = {
   permission: 'BizEntity.Read',
@@ -63,7 +70,13 @@ const ofOrganisation =
 
 /** Texts that are found by any part of them. */
 const partly: Source[] = [
-  { ...investors, id: 'b.biz_entity_id', from: 'biz_entity b', text: 'lower(b.name)' },
+  {
+    ...investors,
+    id: 'b.biz_entity_id',
+    from: 'biz_entity b',
+    text: 'lower(b.name)',
+    isName: true,
+  },
   {
     ...investors,
     id: 'b.biz_entity_id',
@@ -71,12 +84,26 @@ const partly: Source[] = [
     text: 'lower(a.account_number)',
   },
   { ...investors, id: 'b.biz_entity_id', from: ofInvestor, text: contact },
-  { ...persons, id: 'p.person_id', from: 'person p', text: personName },
+  { ...persons, id: 'p.person_id', from: 'person p', text: personName, isName: true },
   { ...persons, id: 'p.person_id', from: ofPerson, text: contact },
-  { ...organisations, id: 'o.organisation_id', from: 'organisation o', text: organisationName },
+  {
+    ...organisations,
+    id: 'o.organisation_id',
+    from: 'organisation o',
+    text: organisationName,
+    isName: true,
+  },
   { ...organisations, id: 'o.organisation_id', from: ofOrganisation, text: contact },
-  { ...documents, text: 'lower(d.name)' },
+  { ...documents, text: 'lower(d.name)', isName: true },
 ]
+
+const names = partly.filter(({ isName }) => isName)
+/** Names with letters that may have accents, as they are without. */
+const bare: Source[] = names.map((source) => ({
+  ...source,
+  text: `folded(${source.text})`,
+  only: `octet_length(${source.text}) > length(${source.text})`,
+}))
 
 /** External ids, found whole. */
 const wholly: Source[] = [
@@ -151,10 +178,14 @@ export function search(
   { Text }: SearchQuery,
 ): Promise<Answer> {
   const text = Text.toLowerCase()
+  const plain = folded(text)
   const mayRead = ({ permission }: Source) => actor.permissions.has(permission)
   const phones = phonesOf(Text)
   const hits = [
     ...partly.filter(mayRead).flatMap((source) => likeIn(source, actor, text)),
+    ...[...bare, ...(plain === text ? [] : names)]
+      .filter(mayRead)
+      .flatMap((source) => likeIn(source, actor, plain, butForAccents)),
     ...wholly.filter(mayRead).map((source) => equalIn(source, actor, [Text])),
     ...taxed.filter(mayRead).map((source) => equalIn(source, actor, taxDigests(vault, Text))),
     ...(phones.length > 0 ? called : [])
@@ -199,26 +230,30 @@ const shownAs = ({ shown }: Source) =>
 const literal = (text: string) => text.replace(/[\\%_]/g, '\\$&')
 
 /** A text of two letters is in nearly everything, and no index has it inside of others. */
-function likeIn(source: Source, actor: Actor, asked: string): Fragment[] {
-  const { resource, id, from, visible } = source
+function likeIn(source: Source, actor: Actor, asked: string, less = 0): Fragment[] {
+  const { resource, id, from } = source
   const column = raw(source.text)
   const begins = `${literal(asked)}%`
   const score = sql`case when ${column} like ${begins} then 0.9
-    when ${column} like ${`% ${begins}`} then 0.8 else 0.6 end`
+    when ${column} like ${`% ${begins}`} then 0.8 else 0.6 end - ${less}::numeric`
   const like = (pattern: string) => sql`
     (select ${resource}::text as resource, ${raw(id)}::bigint as id, ${score} as score,
       ${shownAs(source)}
-    from ${raw(from)} where ${column} like ${pattern} and ${visible(actor)} limit ${mostRanked})`
+    from ${raw(from)} where ${column} like ${pattern} and ${wanted(source, actor)}
+    limit ${mostRanked})`
   const inside = asked.length < 3 ? [] : [like(`%${begins}`)]
-  return [equalIn(source, actor, [asked]), like(begins), ...inside]
+  return [equalIn(source, actor, [asked], less), like(begins), ...inside]
 }
 
-const equalIn = (source: Source, actor: Actor, asked: string[]) => sql`
-  (select ${source.resource}::text as resource, ${raw(source.id)}::bigint as id, 1 as score,
-    ${shownAs(source)}
+const equalIn = (source: Source, actor: Actor, asked: string[], less = 0) => sql`
+  (select ${source.resource}::text as resource, ${raw(source.id)}::bigint as id,
+    1 - ${less}::numeric as score, ${shownAs(source)}
   from ${raw(source.from)}
-  where ${raw(source.text)} = any(${asked}::text[]) and ${source.visible(actor)}
+  where ${raw(source.text)} = any(${asked}::text[]) and ${wanted(source, actor)}
   limit ${mostFound})`
+
+const wanted = ({ only = 'true', visible }: Source, actor: Actor) =>
+  sql`${raw(only)} and ${visible(actor)}`
 
 /** What a tax file number is stored as; of anything else, nothing. */
 function taxDigests(vault: Vault, asked: string): string[] {
