@@ -116,6 +116,8 @@ describe('The franking credit', () => {
       ['600.00', '25'],
     ] as const
     assert.equal(frankingCredit(rates), '457.14')
+    // Whatever decimals it has: cut after four it would be 395348.19.
+    assert.equal(frankingCredit([['1000000.00', '28.333333']]), '395348.83')
   })
 })
 

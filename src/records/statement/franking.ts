@@ -17,7 +17,7 @@ export function frankingCredit(franked: readonly Franked[]): string {
 
 function creditOf([amount, percentage]: Franked, decimals: number): bigint {
   const [points = '0', part = ''] = (plainDecimal(percentage) ?? '0').split('.')
-  const rate = BigInt(points + part.padEnd(4, '0').slice(0, 4))
-  const rest = 1_000_000n - rate
+  const rate = BigInt(points + part)
+  const rest = 100n * 10n ** BigInt(part.length) - rate
   return rest > 0n ? (2n * wholeUnits(amount, decimals) * rate + rest) / (2n * rest) : 0n
 }
