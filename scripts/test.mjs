@@ -1,4 +1,5 @@
-// `npm test`: installs what is missing, then the type check, lint and format, and all tests.
+// `npm test`: installs what is missing, then the type check, lint and format, and all tests but the
+// long suites (test/run.ts), which `npm run test:long` runs.
 // `npm test -- test/catalogue/product.test.ts` runs that file alone; node's own flags pass.
 import { spawn } from 'node:child_process'
 import { dirname, join } from 'node:path'
@@ -42,6 +43,7 @@ async function main(given) {
   for (const step of given.length > 0 ? [tests(given)] : [...checks, tests([])]) {
     if (stopped || !(await passes(step))) failed.push(step.name)
   }
+  if (given.length === 0) notice('The long suites are apart: npm run test:long.')
   if (failed.length > 0) notice(`Failed: ${failed.join(', ')}.`)
   process.exitCode = failed.length > 0 ? 1 : 0
 }

@@ -10,20 +10,29 @@ import { measureSlowness } from './support/patience.ts'
 
 /**
  * Starts one PostgreSQL, migrates a template in it, and runs the test files, each of which clones
- * the template. Groups of files run in parallel; name some to run only those. Flags go to node's
- * test runner. REGISTRY_TEST_DATABASE_URL names another server instead, as a superuser, to be
- * thrown away.
+ * the template. Groups of files run in parallel; name some to run only those, --long for the long
+ * ones. Other flags go to node's test runner. REGISTRY_TEST_DATABASE_URL names another server
+ * instead, as a superuser, to be thrown away.
  */
 const compiled = '.tested'
+const long = '--long'
 /** Files to a process: to load the service and warm it up takes longer than most of them do. */
 const inGroup = 15
+/** As many processes at a time: two cores have enough to do then. */
+const atOnce = 3
 /** What takes longest comes first, each in another process: none is left alone at the end. */
-const longest = `console/pages operations/start access/authorization crash console/settings
-  records/report-worker console/areas money/distribution-job-crash console/day
-  integration/import-crash operations/backup operations/cli console/files fuzz operations/demo
-  faults-clients parties/investor-plans faults access/database-login access/secrets`
-  .split(/\s+/)
-  .map((name) => `${name}.test.js`)
+const longest = filesOf(`console/pages access/authorization operations/start console/day
+  integration/import-crash crash operations/backup fuzz operations/cli operations/demo two-nodes
+  faults-clients faults parties/tax-numbers access/secrets platform/embedded
+  parties/investor-plans`)
+/**
+ * Suites that are long and have a shorter one beside them: `npm run test:long` runs these, and
+ * `npm test` all others, which are over in a quarter of an hour on two cores. CI runs both.
+ */
+const longSuites = filesOf(`operations/start-elsewhere records/report-worker console/areas
+  console/settings console/figures console/waiting money/distribution-job-crash console/files
+  operations/backup-store console/frame access/database-login console/papers console/drawers
+  console/payments`)
 const { REGISTRY_TEST_DATABASE_URL: given } = process.env
 const server = given ? givenServer(new URL(given)) : await startServer()
 let status = 1
@@ -34,6 +43,10 @@ try {
   await server.stop()
 }
 process.exit(status)
+
+function filesOf(names: string) {
+  return names.split(/\s+/).map((name) => `${name}.test.js`)
+}
 
 async function startServer() {
   const folder = mkdtempSync(join(tmpdir(), 'registry-tests-'))
@@ -66,7 +79,7 @@ async function createTemplate() {
  * Everything as JavaScript, made once: each process would else have all sources
  * translated for itself, which takes a minute of a run. What they read beside them is linked.
  */
-function compileAll(): string[] {
+function compileAll(isLong: boolean): string[] {
   rmSync(compiled, { recursive: true, force: true })
   const tsc = join('node_modules', 'typescript', 'bin', 'tsc')
   const flags = ['--noCheck', '--noEmit', 'false', '--rootDir', '.']
@@ -80,13 +93,14 @@ function compileAll(): string[] {
     symlinkSync(join('..', name), join(compiled, name))
   const names = readdirSync(join(compiled, 'test'), { recursive: true, encoding: 'utf8' })
   const files = names.filter((name) => name.endsWith('.test.js')).sort()
-  const others = files.filter((file) => !longest.includes(file))
-  return grouped([...longest, ...others])
+  const others = files.filter((file) => ![...longest, ...longSuites].includes(file))
+  return grouped(isLong ? longSuites : [...longest, ...others])
 }
 
 /** The files dealt like cards, so that the long ones of a folder are not in one process. */
 function grouped(files: string[]): string[] {
-  const groups = Array.from({ length: Math.ceil(files.length / inGroup) }, (): string[] => [])
+  const count = Math.max(atOnce, Math.ceil(files.length / inGroup))
+  const groups = Array.from({ length: count }, (): string[] => [])
   for (const [i, file] of files.entries()) groups[i % groups.length]!.push(file) // one of them
   mkdirSync(join(compiled, 'groups'))
   return groups.map((group, i) => {
@@ -104,14 +118,19 @@ function grouped(files: string[]): string[] {
 
 function runFiles(words: string[]): Promise<number> {
   const named = words.filter((word) => !word.startsWith('-'))
-  const [loader, files] = named.length > 0 ? [['--import', 'tsx'], named] : [[], compileAll()]
+  const isLong = words.includes(long)
+  const [loader, files] = named.length > 0 ? [['--import', 'tsx'], named] : [[], compileAll(isLong)]
   // A group that hangs is ended and counts as failed; the others go on. How long one may take
   // grows with how slow this machine is now; half an hour at least, for it may get busy later.
   const slowness = measureSlowness()
   const limit = Math.ceil(1_800_000 * Math.max(1, slowness, loadavg()[0]! / availableParallelism()))
   // With more room, what lives no longer than a request dies before it is looked at: a fortieth.
-  const flags = ['--max-semi-space-size=64', '--test-concurrency=3', `--test-timeout=${limit}`]
-  const own = words.filter((word) => word.startsWith('-'))
+  const flags = [
+    '--max-semi-space-size=64',
+    `--test-concurrency=${atOnce}`,
+    `--test-timeout=${limit}`,
+  ]
+  const own = words.filter((word) => word.startsWith('-') && word !== long)
   // The reporter that names at the end what failed: of a long run's output often only that is kept.
   const chosen = own.some((flag) => flag.startsWith('--test-reporter'))
   const reporter = chosen ? [] : ['--test-reporter=spec']

@@ -22,6 +22,7 @@ const reasons: Record<string, readonly string[]> = {
     'readme.test.ts',
     'operations/demo.test.ts',
     'operations/start.test.ts',
+    'operations/start-elsewhere.test.ts',
     'platform/database.test.ts',
     'platform/embedded.test.ts',
     'platform/readers.test.ts',

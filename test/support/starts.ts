@@ -1,0 +1,16 @@
+import { type Program, startProgram } from './process.ts'
+
+export const printedPassword = ({ output }: Program) =>
+  /First user admin, password (\S+)/.exec(output())?.[1]
+
+/** A start that must fail: its exit code and its last words. */
+export async function refusedStart(env: Record<string, string>) {
+  const program = startProgram(env)
+  const code = await program.exited
+  return { code, words: program.errors(), output: program.output() }
+}
+
+export async function stop(program: Program) {
+  program.kill('SIGTERM')
+  return program.exited
+}
