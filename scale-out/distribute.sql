@@ -41,6 +41,7 @@ end $$;
 -- What the workers compute with.
 select create_distributed_function('minor_units(integer)');
 select create_distributed_function('product_today(text)');
+select create_distributed_function('folded(text)');
 select create_distributed_function('known.moment()');
 select create_distributed_function('named.moment()');
 select create_distributed_function('named.horizon()');
