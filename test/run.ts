@@ -21,18 +21,18 @@ const inGroup = 15
 /** As many processes at a time: two cores have enough to do then. */
 const atOnce = 3
 /** What takes longest comes first, each in another process: none is left alone at the end. */
-const longest = filesOf(`console/pages access/authorization operations/start console/day
-  integration/import-crash crash operations/backup fuzz operations/cli operations/demo two-nodes
-  faults-clients faults parties/tax-numbers access/secrets platform/embedded
-  parties/investor-plans`)
+const longest = filesOf(`console/pages access/authorization console/day fuzz operations/start
+  crash operations/backup operations/cli two-nodes faults parties/investor-plans access/secrets
+  ledger/ledger-plans platform/embedded`)
 /**
  * Suites that are long and have a shorter one beside them: `npm run test:long` runs these, and
  * `npm test` all others, which are over in a quarter of an hour on two cores. CI runs both.
  */
 const longSuites = filesOf(`operations/start-elsewhere records/report-worker console/areas
-  console/settings console/figures console/waiting money/distribution-job-crash console/files
-  operations/backup-store console/frame access/database-login console/papers console/drawers
-  console/payments`)
+  console/settings console/figures console/waiting integration/import-crash
+  money/distribution-job-crash console/files faults-clients operations/demo operations/backup-store
+  console/frame access/database-login parties/tax-numbers platform/file-storage console/papers
+  console/drawers console/payments`)
 const { REGISTRY_TEST_DATABASE_URL: given } = process.env
 const server = given ? givenServer(new URL(given)) : await startServer()
 let status = 1
