@@ -94,6 +94,26 @@ describe('What a distribution pays back into a long history', () => {
     await assertVerified(service)
   })
 
+  it('leaves what is posted before its day right when it is taken back', async () => {
+    const fund = await taxingFund(service)
+    const { accountID } = await investor(service, fund, [unquoted])
+    const { investmentID, targetID } = fund
+    const deposit = (more: object) =>
+      send('Deposit', { accountID, investmentID, amount: 10, investmentPrice: 1, ...more })
+    for (let i = 0; i < 4; i++) only(await deposit({ transactionDate: '2025-07-20' }))
+    const other = { investmentID: targetID, transactionDate: '2025-07-20' }
+    const { bizTransactionID } = only(await deposit(other))
+    const dates = { recordDate: '2025-08-31', paymentDate: '2025-09-15' }
+    const distribution = await pay(fund, dates)
+    only(await deposit({ transactionDate: '2025-07-17' }))
+    await takeBack(service.admin, distribution, 3)
+    only(await service.admin.put('/BizTransaction/Rollback', { bizTransactionID }))
+    only(await deposit({ transactionDate: '2025-08-10' }))
+    for (const date of ['2025-08-31', '2025-09-30'])
+      assert.deepEqual(await held(fund, date), [[1060, 1060]], date)
+    await assertVerified(service)
+  })
+
   it('is closed by the upgrade where it was paid before', async () => {
     const fund = await traders()
     await pay(fund)

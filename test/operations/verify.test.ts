@@ -103,12 +103,13 @@ const corruptions: Record<string, string[]> = {
     spoil('amount = amount + 1', ofType(1)),
     `${mark("'2020-01-01', 1, 0, 0, 0.01")}; ${mark("'2999-01-01', 1, 0, 0, null")}`,
   ],
-  'shifted closings have an end, and no cost went along among them': [
+  'shifted closings end by the last_date of their account, no cost went along among them': [
     mark("'2020-01-01', 1, 0, 0, 0"),
     mark("'2020-01-01', 1, 1, 0, null"),
     mark("'2020-01-01', 1, 0, -1, null"),
-    `${mark("'2020-01-01', 1, 0, 0, 0")}; ${mark("'2999-01-01', 1, 0, 0, null")}`,
+    `${mark("'2020-01-01', 1, 0, 0, 0")}; ${mark("'2026-01-10', 999999, 0, 0, null")}`,
     `insert into closing_mark values (1, 999999, 1, '2020-01-01', 1, 0, 0, null)`,
+    mark("'2999-01-01', 1, 0, 0, null"),
   ],
   'a cost that goes along is what left the one holding and what reached the other': [
     spoil('carried_cost = carried_cost + 1', ofType(4)),

@@ -135,14 +135,19 @@ const unmarking = (productID: number) => sql`
         do update set quantity_shift = 0, amount_shift = 0, gain = null)`
 
 /**
- * The newest transaction of an account, or the day of the change where none is left since. Worked
- * out once: a planner that knows of no rows of a young product would do so for each account.
+ * The newest transaction of an account, or the day of the change where none is left since; and no
+ * day before a mark of any of its holdings. What is dated later only appends and knows nothing of
+ * marks, so that none may be behind it: such a day is that of a transaction that was rolled back,
+ * now or once, maybe in another holding. Of marks that go with this statement it sees too many, and
+ * so dates an account too late, which the next change puts right. Worked out once: a planner that
+ * knows of no rows of a young product would do so for each account.
  */
 const dating = (productID: number, touched: Fragment) => sql`
     newest as materialized (
-      select t.account_id, t.from_date, max(n.transaction_date) as last_date
+      select t.account_id, t.from_date, max(greatest(n.transaction_date, m.transaction_date))
+        as last_date
       from (
-        select account_id, min(from_date) as from_date from (${touched}) t
+        select account_id, max(from_date) as from_date from (${touched}) t
         group by account_id) t
       join holding h on h.product_id = ${productID} and h.account_id = t.account_id
       left join lateral (
@@ -150,6 +155,11 @@ const dating = (productID: number, touched: Fragment) => sql`
         where b.product_id = ${productID} and b.account_id = t.account_id
           and b.investment_id = h.investment_id and ${raw(counts('b'))}
         order by b.transaction_date desc, b.biz_transaction_id desc limit 1) n on true
+      left join lateral (
+        select m.transaction_date from closing_mark m
+        where m.product_id = ${productID} and m.account_id = t.account_id
+          and m.investment_id = h.investment_id
+        order by m.transaction_date desc, m.biz_transaction_id desc limit 1) m on true
       group by t.account_id, t.from_date),
     dated as (
       update ledger_account a set last_date = greatest(t.from_date, t.last_date)

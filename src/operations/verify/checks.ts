@@ -112,7 +112,7 @@ export const checks: Check[] = [
       where (closing_cost, closing_gain) is distinct from ((own_state).cost, (own_state).gain)`,
   },
   {
-    name: 'shifted closings have an end, and no cost went along among them',
+    name: 'shifted closings end by the last_date of their account, no cost went along among them',
     of: 'closing_mark',
     violations: `
       select m.product_id, m.account_id, m.investment_id, m.transaction_date,
@@ -127,6 +127,8 @@ export const checks: Check[] = [
         or (m.gain is null and (m.quantity_shift, m.amount_shift) <> (0, 0))
         or not exists (select 1 from holding h where h.product_id = m.product_id
           and h.account_id = m.account_id and h.investment_id = m.investment_id)
+        or exists (select 1 from ledger_account a where a.product_id = m.product_id
+          and a.account_id = m.account_id and a.last_date < m.transaction_date)
         or (m.gain is not null and exists (select 1 from biz_transaction b
           where b.product_id = m.product_id and b.account_id = m.account_id
             and b.investment_id = m.investment_id and b.quantity < 0
