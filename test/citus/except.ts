@@ -42,6 +42,7 @@ const reasons: Record<string, readonly string[]> = {
   'is about the plans or the marks of one server': [
     'ledger/ledger-plans.test.ts',
     'ledger/long-history.test.ts',
+    'ledger/long-history-classes.test.ts',
     'money/stage-plans.test.ts',
     'parties/investor-plans.test.ts',
   ],
