@@ -7,6 +7,7 @@ import { type NewEvent, sharesOf } from '../../platform/sql/event.ts'
 import type { Tx } from '../../platform/sql/handle.ts'
 import { identify } from '../../platform/sql/identify.ts'
 import { nothingLeft, render } from '../../platform/sql/render.ts'
+import { deleteWithOwned, keepVersions } from '../../platform/sql/rows.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
 import { retireAccountNumbers } from '../account/number.ts'
 import { bizEntityParameter } from '../investor/identities.ts'
@@ -15,6 +16,7 @@ import { visibleEntity } from '../investor/scope.ts'
 import { refuseHeld } from './held-documents.ts'
 import { entitiesByID } from './read.ts'
 import { BizEntity, type BizEntityKey } from './schema.ts'
+import { entityTable, ownedTables } from './tables.ts'
 
 /** Removes an entity that has no history, with everything but its persons and organisations. */
 export async function deleteEntity(tx: Tx, actor: Actor, key: BizEntityKey): Promise<Written> {
@@ -32,7 +34,9 @@ export async function deleteEntity(tx: Tx, actor: Actor, key: BizEntityKey): Pro
   await retireAccountNumbers(tx, accountIDs)
   await removeSettledEvents(tx, accounts)
   const documentIDs = await removeDocuments(tx, id)
-  await tx.query(sql`delete from biz_entity where biz_entity_id = ${id}`)
+  // Those that were grouped with it are so no more.
+  await keepVersions(tx, entityTable, sql`t.grouped_with_biz_entity_id = ${id}`)
+  await deleteWithOwned(tx, entityTable, id, ownedTables)
   const others = showing.filter((entity) => entity.id !== id)
   await touch(tx, others)
   const productID = soleProduct(showing.filter((entity) => entity.id === id))

@@ -9,16 +9,9 @@ import type { Tx } from '../../platform/sql/handle.ts'
 import { identify } from '../../platform/sql/identify.ts'
 import { type Plan, planFor } from '../../platform/sql/plan.ts'
 import { nothingLeft, render } from '../../platform/sql/render.ts'
-import {
-  defineTable,
-  loadRows,
-  lostRace,
-  newIDs,
-  type Row,
-  rowFrom,
-} from '../../platform/sql/rows.ts'
+import { loadRows, lostRace, newIDs, type Row, rowFrom } from '../../platform/sql/rows.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
-import { accountTable, planAccounts } from '../account/plan.ts'
+import { planAccounts } from '../account/plan.ts'
 import { addressKind } from '../address/sql.ts'
 import { communicationKind } from '../communication/sql.ts'
 import { doubtsAbout } from '../investor/doubts.ts'
@@ -29,39 +22,15 @@ import { planNested } from '../investor/nested.ts'
 import { lookingAt, type OwnedKind } from '../investor/owned-kind.ts'
 import { visibleEntity } from '../investor/scope.ts'
 import { toldElsewhere } from '../investor/told.ts'
-import { associationTable, organisationTable } from '../organisation/sql.ts'
 import { paymentDetailKind } from '../payment-detail/sql.ts'
-import { personTable } from '../person/sql.ts'
 import type { Vault } from '../sealed/vault.ts'
 import type { Draft } from './draft.ts'
-import { lockParents, parentTable, planParents, refuseCycles } from './parents.ts'
-import { type Linked, partyTable, planLinkedParties, planParties } from './parties.ts'
+import { lockParents, planParents, refuseCycles } from './parents.ts'
+import { type Linked, planLinkedParties, planParties } from './parties.ts'
 import { entitiesByID, newEntities } from './read.ts'
 import { checkReferences } from './references.ts'
-import { BizEntity, BizEntityInput, BizEntityRecord, BizEntityUpdate } from './schema.ts'
-
-const entityTable = defineTable('biz_entity', {
-  key: 'biz_entity_id',
-  record: BizEntityRecord,
-  others: { product_id: 'integer' },
-  inOrderOf: 'external_biz_entity_id',
-  keepsVersions: true,
-  updatedDate: true,
-})
-
-/** What is referred to comes before what refers to it. */
-const tables = [
-  personTable,
-  organisationTable,
-  associationTable,
-  entityTable,
-  accountTable,
-  partyTable,
-  parentTable,
-  addressKind.table,
-  communicationKind.table,
-  paymentDetailKind.table,
-]
+import { BizEntity, BizEntityInput, BizEntityUpdate } from './schema.ts'
+import { entityTable, tables } from './tables.ts'
 
 type Added = {
   ids: readonly number[]

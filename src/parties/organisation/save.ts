@@ -8,6 +8,7 @@ import type { Tx } from '../../platform/sql/handle.ts'
 import { identify, type Reference } from '../../platform/sql/identify.ts'
 import { planFor } from '../../platform/sql/plan.ts'
 import { nothingLeft, render } from '../../platform/sql/render.ts'
+import { deleteWithOwned } from '../../platform/sql/rows.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
 import { addressKind } from '../address/sql.ts'
 import { communicationKind } from '../communication/sql.ts'
@@ -156,7 +157,7 @@ export async function deleteOrganisation(
   if (isCorporateTrustee)
     throw conflict('corporate_trustee', 'The organisation is a corporate trustee.')
   if (licenceActive) throw conflict('licence_active', 'The organisation has an active licence.')
-  await tx.query(sql`delete from organisation where organisation_id = ${id}`)
+  await deleteWithOwned(tx, organisationTable, id, [addressKind.table, communicationKind.table])
   const changes = { deleted: masked(Organisation, recordOf(before.json)) }
   return { ...nothingLeft, ids: [id], before: before.json, changes }
 }

@@ -8,6 +8,7 @@ import type { Tx } from '../../platform/sql/handle.ts'
 import { identify, type Reference } from '../../platform/sql/identify.ts'
 import { planFor } from '../../platform/sql/plan.ts'
 import { nothingLeft, render } from '../../platform/sql/render.ts'
+import { deleteWithOwned } from '../../platform/sql/rows.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
 import { addressKind } from '../address/sql.ts'
 import { communicationKind } from '../communication/sql.ts'
@@ -95,7 +96,7 @@ export async function deletePerson(tx: Tx, actor: Actor, key: PersonKey): Promis
   const id = await identifyPerson(tx, actor, personParameter, key)
   await lockOwners(tx, [{ kind: 'person', id }])
   const before = await render(tx, personsByID([id]))
-  await tx.query(sql`delete from person where person_id = ${id}`)
+  await deleteWithOwned(tx, personTable, id, [addressKind.table, communicationKind.table])
   const changes = { deleted: masked(Person, recordOf(before.json)) }
   return { ...nothingLeft, ids: [id], before: before.json, changes }
 }

@@ -289,7 +289,10 @@ export async function updateRows(
   await keepVersions(
     tx,
     table,
-    rows.map((row) => row[key] as number),
+    among(
+      table,
+      rows.map((row) => row[key] as number),
+    ),
   )
   await tx
     .query(sql`
@@ -303,8 +306,11 @@ export async function updateRows(
 /** The clock as `m.moment`: Citus does not take it in what an update sets. */
 const moment = sql`cross join (select clock_timestamp() as moment) m`
 
-/** What rows say now, without what is sealed, and until when: for reads of the past. */
-async function keepVersions(tx: Tx, table: Table, ids: readonly number[]) {
+const among = ({ key }: Table, ids: readonly number[]) =>
+  sql`${raw(`t.${key}`)} = any(${ids}::int[])`
+
+/** What rows t say now, without what is sealed, and until when: for reads of the past. */
+export async function keepVersions(tx: Tx, table: Table, which: Fragment) {
   const { name, key, columns, keepsVersions } = table
   if (!keepsVersions) return
   const sealed = columns.filter((column) => column.sealed).map((column) => column.name)
@@ -312,14 +318,20 @@ async function keepVersions(tx: Tx, table: Table, ids: readonly number[]) {
     insert into record_version (table_name, record_id, valid_to, image)
     select ${name}::text, ${raw(`t.${key}`)}, m.moment, to_jsonb(t) - ${sealed}::text[]
     from ${raw(name)} t ${moment}
-    where ${raw(`t.${key}`)} = any(${ids}::int[])`)
+    where ${which}`)
 }
 
 export async function deleteRows(tx: Tx, table: Table, ids: readonly number[]) {
   if (ids.length === 0) return
   const { name, key } = table
-  await keepVersions(tx, table, ids)
+  await keepVersions(tx, table, among(table, ids))
   await tx.query(sql`delete from ${raw(name)} where ${raw(key)} = any(${ids}::int[])`)
+}
+
+/** Removes a row with those that go with it by their reference; of them versions are kept, too. */
+export async function deleteWithOwned(tx: Tx, table: Table, id: number, owned: readonly Table[]) {
+  for (const one of owned) await keepVersions(tx, one, sql`${raw(`t.${table.key}`)} = ${id}`)
+  await deleteRows(tx, table, [id])
 }
 
 const given = (columns: readonly Column[], rows: readonly Row[]): Fragment => {

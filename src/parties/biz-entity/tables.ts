@@ -1,0 +1,38 @@
+import { defineTable } from '../../platform/sql/rows.ts'
+import { accountTable } from '../account/plan.ts'
+import { addressKind } from '../address/sql.ts'
+import { communicationKind } from '../communication/sql.ts'
+import { associationTable, organisationTable } from '../organisation/sql.ts'
+import { paymentDetailKind } from '../payment-detail/sql.ts'
+import { personTable } from '../person/sql.ts'
+import { parentTable } from './parents.ts'
+import { partyTable } from './parties.ts'
+import { BizEntityRecord } from './schema.ts'
+
+export const entityTable = defineTable('biz_entity', {
+  key: 'biz_entity_id',
+  record: BizEntityRecord,
+  others: { product_id: 'integer' },
+  inOrderOf: 'external_biz_entity_id',
+  keepsVersions: true,
+  updatedDate: true,
+})
+
+/** What an entity has, and goes with it. */
+export const ownedTables = [
+  accountTable,
+  partyTable,
+  parentTable,
+  addressKind.table,
+  communicationKind.table,
+  paymentDetailKind.table,
+]
+
+/** What is referred to comes before what refers to it. */
+export const tables = [
+  personTable,
+  organisationTable,
+  associationTable,
+  entityTable,
+  ...ownedTables,
+]
