@@ -189,6 +189,25 @@ describe('What is approved', () => {
     await service.admin.delete(`/ApprovalRule?ApprovalRuleID=${rule.approvalRuleID}`)
   })
 
+  it('moves an investor to the product that was meant, not to who has its id by then', async () => {
+    const entity = only(await service.admin.post('/BizEntity', entityOf(productID)))
+    const [meant, other] = [await newProduct(service), await newProduct(service)]
+    const called = async (product: Given, externalProductId: string) =>
+      only(await service.admin.put('/Product', { ...product, externalProductId }))
+    await called(meant, 'TARGET')
+    const rule = only(await service.admin.post('/ApprovalRule', { operation: 'PUT /BizEntity' }))
+    const id = await ask('/BizEntity', { ...entity, accounts: [{ externalProductId: 'TARGET' }] })
+    await called(meant, 'TARGET-OLD')
+    await called(other, 'TARGET')
+    refused(await approve(id), 412, 'changed_meanwhile')
+    await called(other, 'OTHER-TARGET')
+    await called(meant, 'TARGET')
+    only(await approve(id))
+    await service.admin.delete(`/ApprovalRule?ApprovalRuleID=${rule.approvalRuleID}`)
+    const { accounts } = await read(`/BizEntity?BizEntityID=${entity.bizEntityID}`)
+    assert.equal(accounts[0].productID, meant.productID)
+  })
+
   it('deletes the record that was shown, not one that has its external id by then', async () => {
     const [meant, other] = [await newInvestor(), await newInvestor()]
     const named = async (investor: Given, externalPaymentDetailId: string) => {

@@ -147,7 +147,9 @@ export async function replaceEntity(
     shown.map((productID) => ({ id, productID })),
     [id],
   )
-  const about = { ids: [id], ...told, linked: [...linked.found, ...planned.found] }
+  // By external ids, what is approved might move it to another product than was shown.
+  const products = [...planned.products.values()].map((productID) => `product ${productID}`)
+  const about = { ids: [id], ...told, linked: [...linked.found, ...planned.found, ...products] }
   const events = await toldElsewhere(tx, linked.changed, showing, [id])
   return { ...after.seen, ...doubts, ...about, events, before: before.seen.json, changes }
 }
