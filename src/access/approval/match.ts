@@ -25,6 +25,7 @@ const nested: Record<string, Resource> = {
   persons: 'Person',
   organisation: 'Organisation',
   deleteddocuments: 'Document',
+  updateddocuments: 'Document',
 }
 
 const nestedResources = new Set<string>(Object.values(nested))

@@ -11,9 +11,9 @@ import { deleteWithOwned, keepVersions } from '../../platform/sql/rows.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
 import { retireAccountNumbers } from '../account/number.ts'
 import { bizEntityParameter } from '../investor/identities.ts'
-import { lockOwners, type Showing, soleProduct, touch } from '../investor/locks.ts'
+import { lockOwners, type Showing, touch } from '../investor/locks.ts'
 import { visibleEntity } from '../investor/scope.ts'
-import { refuseHeld } from './held-documents.ts'
+import { type Parted, partDocuments } from './documents.ts'
 import { entitiesByID } from './read.ts'
 import { BizEntity, type BizEntityKey } from './schema.ts'
 import { entityTable, ownedTables } from './tables.ts'
@@ -33,28 +33,47 @@ export async function deleteEntity(tx: Tx, actor: Actor, key: BizEntityKey): Pro
   const accountIDs = accounts.map(({ accountID }) => accountID)
   await retireAccountNumbers(tx, accountIDs)
   await removeSettledEvents(tx, accounts)
-  const documentIDs = await removeDocuments(tx, id)
+  const { productID } = showing.find((entity) => entity.id === id)!
+  const documents = await partDocuments(tx, actor, { id, productID })
   // Those that were grouped with it are so no more.
   await keepVersions(tx, entityTable, sql`t.grouped_with_biz_entity_id = ${id}`)
   await deleteWithOwned(tx, entityTable, id, ownedTables)
   const others = showing.filter((entity) => entity.id !== id)
   await touch(tx, others)
-  const productID = soleProduct(showing.filter((entity) => entity.id === id))
   const changes = {
     deleted: masked(BizEntity, recordOf(before.json)),
-    ...(documentIDs.length > 0 && { deletedDocuments: documentIDs }),
+    ...changesOf(id, documents),
   }
-  const events = toldBeside({ productID, documentIDs, others })
+  const events = toldBeside({ productID, documents, others })
   return { ...nothingLeft, ids: [id], productID, events, before: before.json, changes }
 }
 
-type Beside = { productID: number | undefined; documentIDs: number[]; others: Showing[] }
+const changesOf = (id: number, { deleted, updated }: Parted) => ({
+  ...(deleted.length > 0 && { deletedDocuments: deleted }),
+  ...(updated.length > 0 && {
+    updatedDocuments: updated.map((documentID) => ({
+      documentID,
+      bizEntityID: { from: id, to: null },
+    })),
+  }),
+})
+
+type Beside = { productID: number; documents: Parted; others: Showing[] }
 
 /** What goes or changes with an entity, for those who keep copies: its products may be others. */
-const toldBeside = ({ productID, documentIDs: ids, others }: Beside): NewEvent[] => [
-  ...(ids.length > 0
-    ? [{ type: 'document.deleted' as const, resource: 'Document', productID, ids }]
-    : []),
+const toldBeside = ({ productID, documents, others }: Beside): NewEvent[] => [
+  ...(['deleted', 'updated'] as const).flatMap((what) =>
+    documents[what].length > 0
+      ? [
+          {
+            type: `document.${what}` as const,
+            resource: 'Document',
+            productID,
+            ids: documents[what],
+          },
+        ]
+      : [],
+  ),
   ...sharesOf(others).map((share) => ({
     type: 'bizentity.updated' as const,
     resource: 'BizEntity',
@@ -103,17 +122,6 @@ async function removeSettledEvents(tx: Tx, accounts: readonly HeldAccount[]) {
   await tx.query(sql`
     delete from biz_event e using (${held(accounts)}) held
     where e.product_id = held.product_id and e.account_id = held.account_id`)
-}
-
-/** Those that are the entity's alone; tells which. */
-async function removeDocuments(tx: Tx, id: number): Promise<number[]> {
-  const gone = await tx.query<{ documentID: number }>(sql`
-    delete from document
-    where biz_entity_id = ${id} and product_id is null and organisation_id is null
-    returning document_id as "documentID"`)
-  const ids = gone.map(({ documentID }) => documentID)
-  await refuseHeld(tx, ids)
-  return ids
 }
 
 const held = (accounts: readonly HeldAccount[]) => sql`

@@ -24,6 +24,7 @@ import { visibleEntity } from '../investor/scope.ts'
 import { toldElsewhere } from '../investor/told.ts'
 import { paymentDetailKind } from '../payment-detail/sql.ts'
 import type { Vault } from '../sealed/vault.ts'
+import { toldOfMoved } from './documents.ts'
 import type { Draft } from './draft.ts'
 import { lockParents, planParents, refuseCycles } from './parents.ts'
 import { type Linked, planLinkedParties, planParties } from './parties.ts'
@@ -150,7 +151,10 @@ export async function replaceEntity(
   // By external ids, what is approved might move it to another product than was shown.
   const products = [...planned.products.values()].map((productID) => `product ${productID}`)
   const about = { ids: [id], ...told, linked: [...linked.found, ...planned.found, ...products] }
-  const events = await toldElsewhere(tx, linked.changed, showing, [id])
+  const events = [
+    ...(await toldElsewhere(tx, linked.changed, showing, [id])),
+    ...(await toldOfMoved(tx, id, shown)),
+  ]
   return { ...after.seen, ...doubts, ...about, events, before: before.seen.json, changes }
 }
 
