@@ -24,6 +24,7 @@ import {
 } from '../../platform/sql/unit-of-work.ts'
 import type { Veil } from '../audit/veil.ts'
 import { readAbsentCaller } from '../caller/absent.ts'
+import { readAllAbsent } from '../user/session.ts'
 import { isOfNew, type KeptRequest, type Seal } from './gate.ts'
 import { changesElse, isElsewhere, subjectOf } from './same.ts'
 import type { ApprovalKey, Rejection } from './schema.ts'
@@ -119,9 +120,9 @@ export async function approve(
     if (!places.includes(0)) return places.map(() => untold) // replayed under its key
     const waiting = await lockPending(tx, decider, approvalID)
     await refuseInvolved(tx, desk, actor, endpoint, waiting)
-    const approvers = await addDecision(tx, actor, approvalID)
+    const { approvers, lapsed } = await addDecision(tx, actor, endpoint, waiting)
     if (approvers.length < waiting.requiredApprovals)
-      return [await decided(tx, decider, waiting, 'Approved by one.'), untold]
+      return [await decided(tx, decider, waiting, `Approved by one.${wordsOf(lapsed)}`), untold]
     const kept = keptOf(desk, waiting)
     const done = await carryOut(tx, desk, endpoint, waiting, kept)
     refuseOther(waiting, kept, done, isOfNew(makers))
@@ -140,16 +141,50 @@ export async function approve(
 
 const untold: Written = { ...nothingLeft, ids: [], isToldLater: true }
 
-async function addDecision(tx: Tx, { userID, username }: Actor, id: number): Promise<string[]> {
+type Approvers = { approvers: string[]; lapsed: string[] }
+
+/**
+ * Adds one's approval, and tells who has approved by now. It is done at the last approval: of those
+ * who gave an earlier one each must still be somebody who could give it, as the maker must still be
+ * who may ask for it. Whoever may again counts again.
+ */
+async function addDecision(
+  tx: Tx,
+  { userID, username }: Actor,
+  endpoint: WriteEndpoint,
+  { approvalID, productID, requiredApprovals }: Waiting,
+): Promise<Approvers> {
   const added = await tx.query(sql`
     insert into approval_decision (approval_id, user_id, username)
-    values (${id}, ${userID}, ${username}) on conflict do nothing returning true`)
-  if (added.length === 0) throw conflict('decided_already', 'You have approved this already.')
-  const rows = await tx.query<{ username: string }>(sql`
-    select username from approval_decision where approval_id = ${id}
+    values (${approvalID}, ${userID}, ${username}) on conflict do nothing returning true`)
+  const all = await tx.query<{ userID: number; username: string }>(sql`
+    select user_id as "userID", username from approval_decision where approval_id = ${approvalID}
     order by decided_date, user_id`)
-  return rows.map((row) => row.username)
+  const absent = await readAllAbsent(
+    tx,
+    all.map((one) => one.userID),
+  )
+  const able = new Set(absent.filter(mayDecide(endpoint, productID)).map((one) => one.userID))
+  const names = (isAble: boolean) =>
+    all.flatMap((one) => (able.has(one.userID) === isAble ? one.username : []))
+  const approvers = names(true)
+  if (added.length === 0 && approvers.length < requiredApprovals)
+    throw conflict('decided_already', 'You have approved this already.')
+  return { approvers, lapsed: names(false) }
 }
+
+/** Who sees some products decides on what is of one of them. */
+const mayDecide =
+  (endpoint: WriteEndpoint, productID: number | null) =>
+  ({ permissions, productIDs }: Actor) =>
+    permissions.has('Approval.Write') &&
+    permissions.has(permissionOf(endpoint)) &&
+    (productIDs === null || (productID !== null && productIDs.includes(productID)))
+
+const wordsOf = (lapsed: readonly string[]) =>
+  lapsed.length === 0
+    ? ''
+    : ` The approval of ${lapsed.join(', ')} does not count: they may not decide on it any more.`
 
 /** As the maker, if the maker still may: by the key that they asked with, if it was one. */
 async function carryOut(

@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import type { Client } from '../support/client.ts'
+import { newProduct, only } from '../support/ledger.ts'
+import { refused } from '../support/refused.ts'
+import { type Service, startService } from '../support/service.ts'
+
+let service: Service
+let maker: Client
+let productID: number
+before(async () => {
+  service = await startService()
+  maker = await service.userWith({ role: 'Administrator' })
+  ;({ productID } = await newProduct(service))
+  only(
+    await service.admin.post('/ApprovalRule', { operation: 'PUT /Product', requiredApprovals: 2 }),
+  )
+})
+after(() => service.stop())
+
+const idOf = async (client: Client) => (await client.get('/User/Me')).data.userID as number
+let asked = 0
+async function ask(client = maker): Promise<number> {
+  const reply = await client.put('/Product', { productID, name: `Name ${++asked}` })
+  assert.equal(reply.status, 202, reply.text)
+  return reply.data.approvalID
+}
+const approve = (approvalID: number, client: Client) =>
+  client.post('/Approval/Approve', { approvalID })
+const stateOf = async (approvalID: number) =>
+  only(await service.admin.get(`/Approval?ApprovalID=${approvalID}`)).state
+const change = async (userID: number, more: object) =>
+  only(await service.admin.put('/User', { userID, ...more }))
+
+describe('An approval of several', () => {
+  it('counts no more once who gave it is inactive or may not decide on it', async () => {
+    const operators = (more: object) => service.userWith({ role: 'Administrator', ...more })
+    const losses = [
+      { isActive: false },
+      { role: 'ReadOnly' },
+      { permissions: ['Product.Write', 'Approval.Read'], role: null },
+      { productIDs: [(await newProduct(service)).productID] },
+    ]
+    for (const loss of losses) {
+      const [first, second, third] = [await operators({}), await operators({}), await operators({})]
+      const id = await ask()
+      assert.equal((await approve(id, first)).status, 200)
+      await change(await idOf(first), loss)
+      const reply = await approve(id, second)
+      assert.equal(reply.status, 200, reply.text)
+      assert.match(reply.message ?? '', /does not count/)
+      assert.equal(await stateOf(id), 'Pending', JSON.stringify(loss))
+      refused(await approve(id, second), 409, 'decided_already')
+      only(await approve(id, third))
+      assert.equal(await stateOf(id), 'Approved')
+      const path = `/Audit?Resource=Product&ResourceID=${productID}&Order=desc`
+      const [{ changes }] = (await service.admin.get(path)).data
+      assert.equal(changes.approvedBy.length, 2)
+    }
+  })
+
+  it('counts again once they may, and nobody is needed beside', async () => {
+    const [first, second] = [
+      await service.userWith({ permissions: ['Product.Write', 'Approval.Write'] }),
+      await service.userWith({ role: 'Administrator' }),
+    ]
+    const id = await ask()
+    only(await approve(id, second))
+    const userID = await idOf(second)
+    await change(userID, { role: 'ReadOnly' })
+    only(await approve(id, first))
+    assert.equal(await stateOf(id), 'Pending')
+    await change(userID, { role: 'Administrator' })
+    only(await approve(id, first))
+    assert.equal(await stateOf(id), 'Approved')
+  })
+})
