@@ -56,11 +56,11 @@ function Which({ userID }: { userID: string }) {
   const views: Record<string, Search> = {
     All: {},
     Waiting: { State: 'Pending' },
+    'Waiting for me': { ToDecide: 'true' },
     'Asked by me': { UserID: userID },
   }
-  const { State, UserID } = search
-  const shown = Object.keys(views).find(
-    (name) => views[name]?.State === State && views[name]?.UserID === UserID,
+  const shown = Object.keys(views).find((name) =>
+    ['State', 'UserID', 'ToDecide'].every((key) => views[name]?.[key] === search[key]),
   )
   return (
     <SegmentedControl
@@ -85,6 +85,12 @@ const filtersOf = (userID: string): Filter[] => [
     label: 'Asked by',
     kind: 'choice',
     options: [{ value: userID, label: 'me' }],
+  },
+  {
+    key: 'ToDecide',
+    label: 'Waiting for',
+    kind: 'choice',
+    options: [{ value: 'true', label: 'me' }],
   },
 ]
 

@@ -1,5 +1,4 @@
 import { useQueries } from '@tanstack/react-query'
-import { permissionFor } from '../approvals/words.ts'
 import { api, type Params } from '../shared/api/client.ts'
 import { useSession } from '../shared/api/session.ts'
 import type {
@@ -37,16 +36,13 @@ const many = (number: number, one: string, more: string) =>
   `${number >= most ? `${most} or more` : count(number)} ${number === 1 ? one : more}`
 
 /** What waits in no product alone. */
-const everywhere = (userID: number | undefined, may: ReturnType<typeof useMay>): Source[] => [
+const everywhere: Source[] = [
   {
     needs: ['Approval.Write', 'Approval.Read'],
     path: '/Approval',
-    params: { State: 'Pending' },
-    to: '/approvals?State=Pending',
-    waits: ({ userID: by, approvals, operation, resource }: Approval) =>
-      by !== userID &&
-      may(permissionFor(operation ?? '', resource ?? '')) &&
-      approvals.every((one) => one.userID !== userID),
+    params: { ToDecide: 'true' },
+    to: '/approvals?ToDecide=true',
+    waits: (_: Approval) => true,
     words: (n) => many(n, 'change waits for your approval', 'changes wait for your approval'),
   },
   {
@@ -125,7 +121,7 @@ export function useNeeds(product: Product | undefined): Need[] {
   const may = useMay()
   const { user } = useSession()
   const own = product ? ofProduct(product, user?.userID) : []
-  const sources = [...everywhere(user?.userID, may), ...own].filter(({ needs }) => needs.every(may))
+  const sources = [...everywhere, ...own].filter(({ needs }) => needs.every(may))
   const results = useQueries({
     queries: sources.map(({ path, params }) => ({
       queryKey: ['needs', path, params],

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import type { Client } from '../support/client.ts'
+import type { Client, Reply } from '../support/client.ts'
 import { newProduct, only } from '../support/ledger.ts'
 import { refused } from '../support/refused.ts'
 import { type Service, startService } from '../support/service.ts'
@@ -73,5 +73,26 @@ describe('An approval of several', () => {
     await change(userID, { role: 'Administrator' })
     only(await approve(id, first))
     assert.equal(await stateOf(id), 'Approved')
+  })
+})
+
+describe('GET /Approval', () => {
+  it('tells what waits for who asks, and nothing else', async () => {
+    const operator = await service.userWith({ role: 'Operator' })
+    const reader = await service.userWith({ role: 'ReadOnly' })
+    const own = await ask(operator)
+    const [fresh, given] = [await ask(), await ask()]
+    only(await approve(given, operator))
+    const ids = ({ data }: Reply) => data.map((one: { approvalID: number }) => one.approvalID)
+    const waiting = ids(await operator.get('/Approval?ToDecide=true&Order=desc'))
+    assert.deepEqual(waiting, [fresh])
+    const others = ids(await operator.get('/Approval?ToDecide=false&State=Pending'))
+    assert.deepEqual(others, [own, given])
+    assert.deepEqual(ids(await reader.get('/Approval?ToDecide=true')), [])
+    const rule = only(await service.admin.post('/ApprovalRule', { operation: 'POST /User' }))
+    const user = { username: 'waits', password: 'a password for tests', role: 'ReadOnly' }
+    assert.equal((await maker.post('/User', user)).status, 202)
+    await service.admin.delete(`/ApprovalRule?ApprovalRuleID=${rule.approvalRuleID}`)
+    assert.deepEqual(ids(await operator.get('/Approval?ToDecide=true')), [fresh])
   })
 })

@@ -33,7 +33,8 @@ describe('What waits for approval, in the console', { skip }, () => {
     only(await service.admin.post('/ApprovalRule', about)).approvalRuleID
   const unrule = (id: number) => service.admin.delete(`/ApprovalRule?ApprovalRuleID=${id}`)
   /** How many changes wait. */
-  const pending = async () => (await service.admin.get('/Approval?State=Pending')).data.length
+  const pending = async () =>
+    (await service.admin.get('/Approval?State=Pending&PageSize=1000')).data.length
   const told = async (words: string) => {
     await page.getByText(words, { exact: true }).waitFor()
     assert.equal(await page.locator('.mantine-Notification-root').count(), 1)
@@ -78,6 +79,25 @@ describe('What waits for approval, in the console', { skip }, () => {
     await page.getByText('The file is there.').waitFor()
     const [document] = (await service.admin.get(`${listed}&Order=desc`)).data
     assert.deepEqual([document.name, document.fileName], ['deed', 'second.txt'])
+  })
+
+  it('is in the bell of who decides, however many others wait longer', async () => {
+    const id = await rule({ operation: 'PUT /Product' })
+    const { product: productID } = world
+    const ask = async (client = service.admin) =>
+      assert.equal((await client.put('/Product', { productID, name: 'Other' })).status, 202)
+    for (let i = 0; i < 100; i++) await ask()
+    await ask(await service.userWith({ role: 'Administrator' }))
+    await at('/')
+    await page.reload()
+    await page.getByRole('button', { name: /^What needs you/ }).click()
+    await page.getByRole('link', { name: '1 change waits for your approval' }).last().click()
+    await page.getByRole('radio', { name: 'Waiting for me' }).waitFor({ state: 'attached' })
+    const table = page.getByRole('table', { name: 'Approvals' })
+    await table.getByText('Product changed').first().waitFor()
+    assert.equal(await table.getByText('Product changed').count(), 1)
+    assert.deepEqual(await findings(page), [])
+    await unrule(id)
   })
 
   it('may be some of the notices that are settled', async () => {

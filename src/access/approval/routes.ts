@@ -36,7 +36,7 @@ export const approvalEndpoints = (desk: ApprovalDesk): Endpoint[] => [
     summary: 'List writes that wait or waited for approval, with what they would change.',
     query: ApprovalQuery,
     data: arrayOf(Approval),
-    read: ({ query, actor }, handle) => readApprovals(handle, actor, desk.veil, query),
+    read: ({ query, actor }, handle) => readApprovals(handle, actor, desk, query),
   }),
   sharing({
     ...deciding,

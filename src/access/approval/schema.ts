@@ -128,6 +128,13 @@ export const ApprovalQuery = Type.Object({
   ApprovalID: optional(LongId),
   State: optional(State),
   UserID: optional({ ...Id, description: 'Who asked for it.' }),
+  ToDecide: optional(
+    Type.Boolean({
+      description:
+        'Whether it waits for whoever looks: somebody else asked for it, they may do what it ' +
+        'does, and have not approved it yet.',
+    }),
+  ),
   ...paging,
 })
 export const ApprovalKey = Type.Object(

@@ -2,6 +2,7 @@ import sql, { raw } from 'sql-template-tag'
 import { firstMissing } from '../../catalogue/product/sql.ts'
 import { type Actor, inScope } from '../../platform/actor.ts'
 import type { WriteEndpoint } from '../../platform/http/endpoint.ts'
+import { canWait, permissionOf } from '../../platform/http/waiting.ts'
 import { invalid, notFound } from '../../platform/refusal.ts'
 import { changesBetween, recordOf } from '../../platform/shape/mask.ts'
 import type { Fragment, Sql, Tx } from '../../platform/sql/handle.ts'
@@ -166,7 +167,31 @@ const isShown = (actor: Actor): Fragment => {
   return sql`(p.resource <> all(${hidden}::text[]) or ${isAskedBy(actor)})`
 }
 
-export async function readApprovals(handle: Sql, actor: Actor, veil: Veil, query: ApprovalQuery) {
+/** The operations that a caller may approve. */
+const decidable = ({ permissions }: Actor, writes: readonly WriteEndpoint[]) =>
+  permissions.has('Approval.Write')
+    ? writes
+        .filter((one) => canWait(one) && permissions.has(permissionOf(one)))
+        .map(({ operation }) => operation)
+    : []
+
+/** What waits for the caller, by the operations that they may approve. */
+const awaits = ({ userID }: Actor, operations: readonly string[]): Fragment => sql`(
+  ${raw(stateNow)} = 'Pending' and p.user_id <> ${userID}
+  and p.operation = any(${operations}::text[])
+  and not exists (select 1 from approval_decision d
+    where d.approval_id = p.approval_id and d.user_id = ${userID}))`
+
+type Desk = { veil: Veil; writes: () => readonly WriteEndpoint[] }
+
+export async function readApprovals(
+  handle: Sql,
+  actor: Actor,
+  { veil, writes }: Desk,
+  query: ApprovalQuery,
+) {
+  const { ToDecide } = query
+  const waiting = () => awaits(actor, decidable(actor, writes()))
   const requests = await renderPage(handle, query, {
     key: ['approvalID'],
     rows: (wanted) =>
@@ -174,6 +199,7 @@ export async function readApprovals(handle: Sql, actor: Actor, veil: Veil, query
         ${query.ApprovalID ? sql`p.approval_id = ${query.ApprovalID}` : sql`true`}
         and ${query.State ? sql`${raw(stateNow)} = ${query.State}` : sql`true`}
         and ${query.UserID ? sql`p.user_id = ${query.UserID}` : sql`true`}
+        and ${ToDecide === undefined ? sql`true` : sql`${waiting()} = ${ToDecide}`}
         and ${visibleTo(actor, veil)} and ${isShown(actor)}
         ${page(wanted, 'approval p', 'p.approval_id')}`),
   })
