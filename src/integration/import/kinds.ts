@@ -4,6 +4,7 @@ import { PriceInput } from '../../catalogue/investment/schema.ts'
 import type { Body } from '../../ledger/biz-transaction/legs.ts'
 import { RunResult } from '../../money/payment-run/schema.ts'
 import { recordResults } from '../../money/payment-run/steps.ts'
+import { listsInTurn } from '../../parties/biz-entity/names.ts'
 import { addEntities } from '../../parties/biz-entity/save.ts'
 import { BizEntityInput } from '../../parties/biz-entity/schema.ts'
 import type { Vault } from '../../parties/sealed/vault.ts'
@@ -75,11 +76,7 @@ export const kinds: Record<ImportType, Kind> = {
     atOnce: 500,
     touches: (items) => touchesOfEntities(items.map(({ body }) => body as BizEntityInput)),
     writesCopies: true,
-    perform: (vault) => (actor, items) => async (tx) => {
-      const bodies = items.map(({ body }) => body as BizEntityInput)
-      const result = await addEntities(tx, actor, vault, bodies, at)
-      return done('POST /BizEntity', 'BizEntity', 'bizentity.created', result)
-    },
+    perform: addInvestors,
   },
   Prices: {
     needs: 'Investment.Write',
@@ -90,7 +87,9 @@ export const kinds: Record<ImportType, Kind> = {
     perform: () => (actor, items) => async (tx) => {
       const bodies = items.map(({ body }) => body as PriceInput)
       const result = await createPrices(tx, actor, bodies, at)
-      return done('POST /Investment/Price', 'Investment', 'investmentprice.created', result)
+      const event = 'investmentprice.created' as const
+      const part = { operation: 'POST /Investment/Price', resource: 'Investment', event, result }
+      return { parts: [part], refused: new Map() }
     },
   },
   Transactions: {
@@ -125,12 +124,24 @@ export const kinds: Record<ImportType, Kind> = {
 
 const at = (i: number) => itemOf('', i)
 
-const done = (
-  operation: string,
-  resource: string,
-  event: 'bizentity.created' | 'investmentprice.created',
-  result: Awaited<ReturnType<typeof createPrices>>,
-) => ({ parts: [{ operation, resource, event, result }], refused: new Map() })
+/** Row by row, as requests would: where rows tell of the same person, list after list. */
+function addInvestors(vault: Vault): Perform {
+  return (actor, items) => {
+    const lists = listsInTurn(items.map(({ body }) => body as BizEntityInput))
+    return async (tx) => {
+      const parts = []
+      let before = 0
+      for (const list of lists) {
+        const from = before
+        const result = await addEntities(tx, actor, vault, list, (i) => at(from + i))
+        const event = 'bizentity.created' as const
+        parts.push({ operation: 'POST /BizEntity', resource: 'BizEntity', event, result })
+        before += list.length
+      }
+      return { parts, refused: new Map() }
+    }
+  }
+}
 
 type Result = RunResult['payments'][number] & { paymentRunID: number }
 

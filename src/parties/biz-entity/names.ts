@@ -22,6 +22,39 @@ export function allNames(entities: readonly BizEntityInput[]): string[] {
   return hasParents ? [...names, 'parents'] : names
 }
 
+/**
+ * Entities as if each came in a request of its own, in as few lists as that takes. Of one list the
+ * first to tell of a person or an organisation wins, and a party finds those alone who were there
+ * before it: who tells otherwise, or names as a party whom an earlier one brings, begins another.
+ */
+export function listsInTurn(entities: readonly BizEntityInput[]): BizEntityInput[][] {
+  const lists: BizEntityInput[][] = []
+  let told = new Map<string, string>()
+  for (const entity of entities) {
+    const records = recordsIn(entity)
+    const tells = records.flatMap(({ record, within }) =>
+      tellers.has(within) ? namesIn(record).map((name) => ({ name, text: textOf(record) })) : [],
+    )
+    const refers = records.flatMap(({ record, within }) =>
+      within === 'bizEntityParties' ? namesIn(record) : [],
+    )
+    const isLater =
+      refers.some((name) => told.has(name)) ||
+      tells.some(({ name, text }) => told.has(name) && told.get(name) !== text)
+    if (isLater || lists.length === 0) {
+      lists.push([])
+      told = new Map()
+    }
+    lists.at(-1)!.push(entity)
+    for (const { name, text } of tells) if (!told.has(name)) told.set(name, text)
+  }
+  return lists
+}
+
+/** The fields in which a person or an organisation stands with what is told of them. */
+const tellers = new Set(['person', 'organisation', 'associatedPersons'])
+const textOf = (record: Fields) => JSON.stringify(record)
+
 type Fields = Record<string, unknown>
 
 const isName = /external(?!Product)|^(person|organisation)ID$|^accountNumber$/i
