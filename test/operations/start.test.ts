@@ -25,6 +25,7 @@ describe('the service on a data folder of its own', { concurrency: false }, () =
   it('says at its first start where everything is, and the first password', async () => {
     registry = await startRegistry(env)
     const { url } = registry
+    assert.doesNotMatch(registry.errors(), /Warning/)
     assert.match(registry.output(), new RegExp(`Reference +${url}/docs$`, 'm'))
     assert.match(registry.output(), new RegExp(`Sign in +POST ${url}/User/Login$`, 'm'))
     password = printedPassword(registry) ?? ''

@@ -45,6 +45,8 @@ export function openBell(
   let rangAt = 0
   let closed = false
   let ear: pg.Client | undefined
+  /** When nothing that was asked with it is under way: one statement at a time. */
+  let idle: Promise<unknown> = Promise.resolve()
   let silence: NodeJS.Timeout | undefined
   const held = new Set<string>()
 
@@ -65,15 +67,21 @@ export function openBell(
       if (closed || ear !== client) return
       ear = undefined
       void client.end().catch(() => {})
-      setTimeout(() => closed || ear || void listen(), pause).unref()
+      setTimeout(() => closed || startListening(), pause).unref()
     }
     client.on('error', again)
     client.on('end', again)
-    await client
-      .connect()
-      .then(() => client.query(listenStatement))
-      .then(() => Promise.all([...held].map((name) => take(client, name))))
-      .catch(again)
+    try {
+      await client.connect()
+      await client.query(listenStatement)
+      for (const name of held) await take(client, name)
+    } catch {
+      again()
+    }
+  }
+
+  function startListening() {
+    if (!ear) idle = listen()
   }
 
   const take = (client: pg.Client, name: string) =>
@@ -97,14 +105,16 @@ export function openBell(
       else setImmediate(sendGathered)
     },
     rung(interest = 'postings') {
-      if (!ear) void listen()
+      startListening()
       if (waiting.length === 0) silence = setTimeout(wakeAll, longestSilence)
       return new Promise((go) => waiting.push({ go, interest }))
     },
     async hold(name) {
       held.add(name) // a connection that comes after this one takes it, too
-      if (!ear) void listen()
-      await take(ear!, name)
+      startListening()
+      const taken = idle.then(() => ear && take(ear, name))
+      idle = taken.catch(() => {})
+      await taken
     },
     async close() {
       closed = true
