@@ -136,8 +136,9 @@ async function lockRule(tx: Tx, actor: Actor, id: number, field: string): Promis
   return (await shownRule(tx, id)).json
 }
 
-const stateNow = `case when p.state = 'Pending' and p.expires_date < now()
-  then 'Expired' else p.state end`
+const isExpired = `p.state = 'Pending' and p.expires_date < now()`
+const stateNow = `case when ${isExpired} then 'Expired' else p.state end`
+const isPending = raw(`(p.state = 'Pending' and p.expires_date >= now())`)
 const approvalColumns = columns(Approval, 'p', { state: stateNow })
 
 const selectApproval = (where: Fragment) => sql`
@@ -177,10 +178,22 @@ const decidable = ({ permissions }: Actor, writes: readonly WriteEndpoint[]) =>
 
 /** What waits for the caller, by the operations that they may approve. */
 const awaits = ({ userID }: Actor, operations: readonly string[]): Fragment => sql`(
-  ${raw(stateNow)} = 'Pending' and p.user_id <> ${userID}
+  ${isPending} and p.user_id <> ${userID}
   and p.operation = any(${operations}::text[])
   and not exists (select 1 from approval_decision d
     where d.approval_id = p.approval_id and d.user_id = ${userID}))`
+
+/** By what is stored: of the state as it is now no index tells. */
+const inState = (state: ApprovalQuery['State']): Fragment => {
+  if (state === undefined) return sql`true`
+  if (state === 'Pending') return sql`${isPending}`
+  return state === 'Expired' ? sql`(${raw(isExpired)})` : sql`p.state = ${state}`
+}
+
+const toDecide = (wanted: boolean | undefined, waiting: () => Fragment): Fragment => {
+  if (wanted === undefined) return sql`true`
+  return wanted ? waiting() : sql`not ${waiting()}`
+}
 
 type Desk = { veil: Veil; writes: () => readonly WriteEndpoint[] }
 
@@ -190,16 +203,15 @@ export async function readApprovals(
   { veil, writes }: Desk,
   query: ApprovalQuery,
 ) {
-  const { ToDecide } = query
   const waiting = () => awaits(actor, decidable(actor, writes()))
   const requests = await renderPage(handle, query, {
     key: ['approvalID'],
     rows: (wanted) =>
       selectApproval(sql`
         ${query.ApprovalID ? sql`p.approval_id = ${query.ApprovalID}` : sql`true`}
-        and ${query.State ? sql`${raw(stateNow)} = ${query.State}` : sql`true`}
+        and ${inState(query.State)}
         and ${query.UserID ? sql`p.user_id = ${query.UserID}` : sql`true`}
-        and ${ToDecide === undefined ? sql`true` : sql`${waiting()} = ${ToDecide}`}
+        and ${toDecide(query.ToDecide, waiting)}
         and ${visibleTo(actor, veil)} and ${isShown(actor)}
         ${page(wanted, 'approval p', 'p.approval_id')}`),
   })
