@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
+import { folded } from '../../src/records/search/folded.ts'
 import type { Client } from '../support/client.ts'
 import { rowsOf } from '../support/database.ts'
 import { entityOf, unique } from '../support/investors.ts'
@@ -112,6 +113,16 @@ describe('GET /Search', () => {
     assert.deepEqual(names(await search(`jos\u00e9 ${word}`)), persons.toReversed())
     const scores = (await search(`muller ${word} sonner lodz`)).map(({ score }) => score)
     assert.deepEqual(scores, [1, 0.95, 0.9, 0.85])
+  })
+
+  it('finds nobody by accents alone, and folds as the database does', async () => {
+    for (const text of ['\u0301\u0301', '\u00b4\u00b4', 'a\u0301'])
+      assert.deepEqual(await search(text), [], text)
+    const letters =
+      '\u00e9\u00fc\u0142\u00f8\u0111\u00f0\u0127\u0131\u00df\u00e6\u0153\ufb01\u0439\u4e2d'
+    const [row] = await rowsOf(service.connection, 'select folded($1) as text', [letters])
+    assert.equal(folded(letters), row!.text)
+    assert.equal(row!.text, 'euloddhissaeoefi\u0438\u4e2d')
   })
 
   it('finds a phone however it is spaced, an Australian one with 0 or +61', async () => {

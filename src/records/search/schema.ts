@@ -3,11 +3,13 @@ import { decimal, LongId, requiredText, shown, trimmed } from '../../platform/sh
 
 /** How many records a search gives at most. */
 export const mostFound = 50
+/** How many characters it must be asked for at least. */
+export const leastAsked = 2
 
 export const SearchQuery = Type.Object({
   Text: requiredText(200, {
-    minLength: 2,
-    must: 'must have at least 2 characters',
+    minLength: leastAsked,
+    must: `must have at least ${leastAsked} characters`,
     conformed: trimmed,
     description:
       'A name, an e-mail address, a phone or account number, an external id, or a whole ' +

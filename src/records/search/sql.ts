@@ -9,7 +9,7 @@ import { type Answer, nothingFound, render } from '../../platform/sql/render.ts'
 import { visible as visibleDocument } from '../document/find.ts'
 import { folded } from './folded.ts'
 import { phonesOf } from './phone.ts'
-import { mostFound, type SearchQuery } from './schema.ts'
+import { leastAsked, mostFound, type SearchQuery } from './schema.ts'
 
 /**
  * Where a search looks: texts of a table (an expression that an index has), each for the record it
@@ -178,12 +178,12 @@ export function search(
   { Text }: SearchQuery,
 ): Promise<Answer> {
   const text = Text.toLowerCase()
-  const plain = folded(text)
+  const plain = folded(text).trim()
   const mayRead = ({ permission }: Source) => actor.permissions.has(permission)
   const phones = phonesOf(Text)
   const hits = [
     ...partly.filter(mayRead).flatMap((source) => likeIn(source, actor, text)),
-    ...[...bare, ...(plain === text ? [] : names)]
+    ...(plain.length < leastAsked ? [] : [...bare, ...(plain === text ? [] : names)])
       .filter(mayRead)
       .flatMap((source) => likeIn(source, actor, plain, butForAccents)),
     ...wholly.filter(mayRead).map((source) => equalIn(source, actor, [Text])),
