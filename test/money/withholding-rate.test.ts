@@ -2,9 +2,10 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { configure, keyOf, stage } from '../support/distribution.ts'
 import { only } from '../support/ledger.ts'
+import { newRun, step } from '../support/payment-run.ts'
 import { refused } from '../support/refused.ts'
 import { type Service, startService } from '../support/service.ts'
-import { investor, taxingFund, tfn } from '../support/withholding.ts'
+import { abroad, investor, taxingFund, tfn } from '../support/withholding.ts'
 
 let service: Service
 before(async () => {
@@ -72,5 +73,38 @@ describe('Rates of withholding tax', () => {
     const reply = await service.admin.post('/Distribution/Payment', keyOf(distribution))
     refused(reply, 409, 'no_withholding_rate')
     assert.match(reply.text, /2001-07-15.*NoTfn UnfrankedDividend/)
+  })
+
+  it('of a treaty are told to the bank by those of the day of payment', async () => {
+    const fund = await taxingFund(service)
+    const bank = { bsb: '062-000', accountNumber: '12345678', isForDistribution: true }
+    for (const country of ['BR', 'NZ'])
+      await investor(service, fund, [abroad(country)], { paymentDetails: [bank] })
+    const dividend = { rule: 'NonResident', incomeKind: 'UnfrankedDividend', rounding: 'Cent' }
+    const { data } = await service.admin.get(
+      '/WithholdingRate?CountryCode=NZ&IncomeKind=UnfrankedDividend',
+    )
+    // One treaty ends before the second payment, and another begins.
+    only(await service.admin.put('/WithholdingRate', { ...data[0], validTo: '2025-07-31' }))
+    const begun = { ...dividend, countryCode: 'BR', percentage: 15, validFrom: '2025-08-01' }
+    const { rateID } = only(await service.admin.post('/WithholdingRate', begun))
+    const taxComponents = [{ taxComponentName: 'AustralianUnfrankedDividends', percentage: 100 }]
+    const approver = await service.userWith({ role: 'Administrator' })
+    const told = async (paymentDate: string) => {
+      const how = { distributionAmountPerUnit: 1, taxComponents, paymentDate }
+      const distribution = await configure(service, fund, how)
+      for (const name of ['Declare', 'Payment'] as const)
+        await stage(service.admin, name, distribution)
+      const run = await newRun(service.admin, fund, { processingDate: paymentDate })
+      await step(approver, 'Approve', run)
+      const path = `/PaymentRun/File?PaymentRunID=${run.paymentRunID}&Raw=true`
+      const { text } = await service.admin.get(path)
+      const records = text.split('\r\n').filter((line: string) => line.startsWith('1'))
+      return records.map((line: string) => `${line[17]} ${line.slice(112)}`)
+    }
+    assert.deepEqual(await told('2025-07-15'), ['X 00030000', 'W 00015000'])
+    assert.deepEqual(await told('2025-08-15'), ['W 00015000', 'X 00030000'])
+    await service.admin.delete(`/WithholdingRate?RateID=${rateID}`)
+    only(await service.admin.put('/WithholdingRate', data[0]))
   })
 })

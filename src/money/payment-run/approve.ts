@@ -104,20 +104,26 @@ async function refuseSuspended(tx: Tx, run: RunID) {
   )
 }
 
-/** How the bank is told of tax withheld from a non-resident: by treaty, without, or of interest. */
+/**
+ * How the bank is told of tax withheld from a non-resident: of interest, by a treaty that held when
+ * it was paid, or without.
+ */
 const taxIndicator = `(
   select case when bool_and(w.income_kind = 'Interest') then 'Y'
     when bool_or(exists (
       select 1 from withholding_rate x
       join lookup l on l.category = 'Country' and l.code = x.country_code
       where x.rule = 'NonResident' and x.income_kind = 'UnfrankedDividend'
-        and w.country_code in (l.code, l.description))) then 'W'
+        and w.country_code in (l.code, l.description)
+        and d.payment_date between x.valid_from and coalesce(x.valid_to, 'infinity'))) then 'W'
     else 'X' end
   from payment_item m
   join entitlement e on e.product_id = m.product_id
     and e.payment_transaction_id = m.biz_transaction_id and e.account_id = p.account_id
   join withholding w on w.product_id = e.product_id
     and w.corporate_action_id = e.corporate_action_id and w.account_id = e.account_id
+  join distribution d on d.product_id = e.product_id
+    and d.corporate_action_id = e.corporate_action_id
   where m.product_id = p.product_id and m.payment_id = p.payment_id
     and w.rule = 'NonResident' and w.amount > 0
   having count(*) > 0)`
