@@ -38,6 +38,15 @@ describe('An ABA file', () => {
     assert.ok(lines.slice(0, -1).every((line) => line.length === 120))
   })
 
+  it('has names in their fields that begin in letters of no bank', () => {
+    const [first] = details
+    const remitterName = `${'Фонд '.repeat(4)}Fund`
+    const one = { ...first!, title: `${'株式会社'.repeat(9)} Nihon Trust` }
+    const [, record] = abaFile({ ...header, remitterName }, [one], undefined).split('\r\n')
+    assert.equal(record!.slice(30, 62), 'NIHON TRUST'.padEnd(32))
+    assert.equal(record!.slice(96, 112), 'FUND'.padEnd(16))
+  })
+
   it('has no more records than its total can count, nor more money', () => {
     const amount = '0.01'
     const many = Array.from({ length: 1_000_000 }, () => ({ amount }))

@@ -47,13 +47,17 @@ export function splitForAba<P extends { amount: string }>(payments: P[], balance
   return parts
 }
 
-/** What a bank's computer takes: letters without accents; everything else becomes a blank. */
+/**
+ * What a bank's computer takes: letters without accents; everything else becomes a blank, but in
+ * front, where a field begins with what it has to say.
+ */
 export const plain = (value: string) =>
   value
     .normalize('NFD')
     .replaceAll(/\p{M}/gu, '')
     .toUpperCase()
     .replaceAll(/[^A-Z0-9 ^_[\]',?;:=#/.*()&%!$@+-]/g, ' ')
+    .trim()
 const left = (value: string, width: number) => plain(value).slice(0, width).padEnd(width)
 const right = (value: string, width: number) => value.padStart(width)
 const digits = (value: bigint | number, width: number) => String(value).padStart(width, '0')
