@@ -275,6 +275,38 @@ describe('An account that is closed between payment and DRP allotment', () => {
     assert.equal(hasPaidOut(await statement(2)), false)
     assert.equal(hasPaidOut(await statement(1)), true)
   })
+
+  it('has a line in report 4 where it was left for who has no entitlement any more', async () => {
+    const { fund } = await planned()
+    await leave(account(fund, 2), 'account')
+    const drp = { drpIndicatorID: 2, drpInvestmentID: fund.investmentIDs[1], drpPrice: 7 }
+    const dates = { recordDate: '2025-07-31', paymentDate: '2025-08-15' }
+    const how = { distributionAmountPerUnit: 1, ...drp, ...dates }
+    const distribution = await configure(service, fund, how)
+    for (const name of ['Declare', 'Payment'] as const)
+      await stage(service.admin, name, distribution)
+    assert.equal((await entitled(service.admin, distribution)).length, 2)
+    assert.deepEqual(await residualsPaid(fund, distribution), [[account(fund, 2), 6, 0]])
+    const { investmentID } = fund
+    const ordered = { reportTypeID: 4, format: 'json', investmentID, ...keyOf(distribution) }
+    const made = async () => JSON.parse(String(await fileOf(service.admin, ordered)))
+    const { rows, totals } = await made()
+    const told = ({ units, gross, component1, tax, drp: held, residualPaid, cash }: Line) =>
+      [units, gross, component1, tax, held, residualPaid, cash].map(Number)
+    assert.deepEqual(rows.map(told), [
+      [100, 100, 100, 0, 0, 0, 100],
+      [200, 200, 200, 0, 100, 0, 100],
+      [0, 0, 0, 0, 0, 6, 0],
+    ])
+    assert.deepEqual(told(totals), [300, 300, 300, 0, 100, 6, 200])
+    assert.equal(rows[2].paidTo, '062000 *****678')
+    const paper = await pagesOf(await fileOf(service.admin, { ...ordered, format: 'pdf' }))
+    assert.equal(paper.join(' ').match(/Class S-/g)?.length, 1)
+    await takeBack(service.admin, distribution, 3)
+    assert.equal((await made()).rows.length, 2)
+  })
 })
+
+type Line = Record<string, string>
 
 const hasPaidOut = (statement: string) => statement.includes('Paid out of reinvestments')

@@ -69,7 +69,27 @@ const columnsOf = ({ components, paidResiduals }: Declared): Column[] => [
   { key: 'currency', title: 'Currency', kind: 'text', width: 8 },
 ]
 
-/** What each account got of a distribution, by component, and how. */
+/**
+ * What each account got of a distribution. With its payment also went what was left for accounts
+ * that hold nothing any more: they have no entitlement, and a line of what they were paid.
+ */
+const linesOf = ({ productID, corporateActionID }: Subject, { components }: Declared) => sql`
+  select t.product_id, t.corporate_action_id, t.account_id, t.investment_id, t.units,
+    t.gross_amount, t.component_amounts, t.tax_amount, t.drp_amount, t.drp_units, t.drp_residual,
+    t.cash_amount, t.payee_bsb, coalesce(t.payee_account_number, t.payee_iban) as payee_number
+  from entitlement t
+  where t.product_id = ${productID} and t.corporate_action_id = ${corporateActionID}
+  union all
+  select r.product_id, r.corporate_action_id, r.account_id, r.investment_id, 0, 0,
+    array_fill(0::numeric, array[${components.length}::int]), 0, 0, null, null, 0, r.payee_bsb,
+    coalesce(r.payee_account_number, r.payee_iban)
+  from residual_payment r
+  where r.product_id = ${productID} and r.corporate_action_id = ${corporateActionID}
+    and r.reversed_date is null and not exists (
+      select 1 from entitlement x where x.product_id = ${productID}
+        and x.corporate_action_id = ${corporateActionID} and x.account_id = r.account_id)`
+
+/** Account by account, by component, and how. */
 export async function distributionSketch(snapshot: Snapshot, subject: Subject): Promise<Sketch> {
   const declared = await readDeclared(snapshot, subject)
   const { decimals } = declared
@@ -79,7 +99,11 @@ export async function distributionSketch(snapshot: Snapshot, subject: Subject): 
   )
   return {
     title: 'Distribution',
-    about: [...(await aboutProduct(snapshot, subject)), ...aboutDistribution(declared)],
+    // Its class is that of the distribution, also where the order names it.
+    about: [
+      ...(await aboutProduct(snapshot, { ...subject, investmentID: null })),
+      ...aboutDistribution(declared),
+    ],
     columns: columnsOf(declared),
     select: sql`
       select a.account_number as "accountNumber", e.name, round(t.units, i.unit_decimals) as units,
@@ -91,10 +115,9 @@ export async function distributionSketch(snapshot: Snapshot, subject: Subject): 
         round(coalesce(t.drp_residual - coalesce(o.amount, 0), 0), ${decimals}) as residual,
         round(coalesce(o.amount, 0), ${decimals}) as "residualPaid",
         round(t.cash_amount, ${decimals}) as cash,
-        nullif(concat_ws(' ', t.payee_bsb,
-          ${raw(lastThree('coalesce(t.payee_account_number, t.payee_iban)'))}), '') as "paidTo",
+        nullif(concat_ws(' ', t.payee_bsb, ${raw(lastThree('t.payee_number'))}), '') as "paidTo",
         ${currency} as currency
-      from entitlement t
+      from (${linesOf(subject, declared)}) t
       ${residualPaid}
       join distribution d on d.product_id = t.product_id
         and d.corporate_action_id = t.corporate_action_id
@@ -102,8 +125,7 @@ export async function distributionSketch(snapshot: Snapshot, subject: Subject): 
       left join investment r on r.investment_id = d.drp_investment_id
       join account a on a.product_id = t.product_id and a.account_id = t.account_id
       join biz_entity e on e.biz_entity_id = a.biz_entity_id
-      where t.product_id = ${subject.productID}
-        and t.corporate_action_id = ${subject.corporateActionID} and ${wanted(subject)}`,
+      where ${wanted(subject)}`,
     order: sql`lower(e.name), a.account_id`,
   }
 }
