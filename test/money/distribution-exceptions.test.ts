@@ -105,4 +105,58 @@ describe('GET /Distribution/Exceptions', () => {
       ],
     )
   })
+
+  it('goes by the days of a period where the distribution does', async () => {
+    const fund = await fundOf(service, [100, 100, 100, 0, 0])
+    const out = { accountID: account(fund, 1), quantity: 40, investmentPrice: 1 }
+    const post = poster(
+      () => service.admin,
+      () => ({ investmentID: fund.investmentID }),
+    )
+    const sold = only(await post('Redemption', { ...out, transactionDate: '2025-06-11' }))
+    const period = { proRataStartDate: '2025-06-01', proRataEndDate: '2025-06-20' }
+    const how = { centsPerUnitPerDay: 1, ...period }
+    const drp = { drpIndicatorID: 2, drpInvestmentID: fund.investmentID, drpPrice: 1 }
+    await choose(service, account(fund, 2), 2)
+    const distribution = await configure(service, fund, { ...how, ...drp })
+    for (const name of ['Declare', 'Payment', 'DrpAllotment'] as const)
+      await stage(service.admin, name, distribution)
+    assert.deepEqual(all(await exceptionsOf(distribution)), [])
+    // Sold a day earlier: as many at the record date, and fewer on the days before.
+    const { bizTransactionID } = sold
+    only(
+      await service.admin.put('/BizTransaction', {
+        bizTransactionID,
+        transactionDate: '2025-06-10',
+      }),
+    )
+    // In and out again within the period earns; what comes after it does not.
+    const late = { accountID: account(fund, 3), quantity: 10 }
+    await allot(service, fund, [late], '2025-06-05')
+    only(await post('Redemption', { ...out, ...late, transactionDate: '2025-06-07' }))
+    await allot(service, fund, [{ accountID: account(fund, 4), quantity: 10 }], '2025-06-25')
+    const shown = all(await exceptionsOf(distribution)).map((row: Record<string, unknown>) => [
+      row.accountID,
+      row.entitledUnits,
+      row.heldUnits,
+      row.entitledUnitDays,
+      row.heldUnitDays,
+    ])
+    assert.deepEqual(shown, [
+      [account(fund, 1), 60, 60, 1600, 1560],
+      [account(fund, 3), 0, 0, 0, 20],
+    ])
+  })
+
+  it('does not count the days of the units that its own allotment gave', async () => {
+    const fund = await fundOf(service, [100])
+    await choose(service, account(fund, 0), 2)
+    const period = { proRataStartDate: '2025-06-21', proRataEndDate: '2025-07-20' }
+    const drp = { drpIndicatorID: 2, drpInvestmentID: fund.investmentID, drpPrice: 1 }
+    const how = { distributionAmountTotal: 100, ...period, drpAllotmentDate: '2025-07-16', ...drp }
+    const distribution = await configure(service, fund, how)
+    for (const name of ['Declare', 'Payment', 'DrpAllotment'] as const)
+      await stage(service.admin, name, distribution)
+    assert.deepEqual(all(await exceptionsOf(distribution)), [])
+  })
 })

@@ -10,6 +10,10 @@ import { columns } from '../../platform/sql/render.ts'
 import { DistributionKey, distributionParameter } from './schema.ts'
 import { identifyDistribution, mostEntitlements, ofDistribution } from './sql.ts'
 
+const ofPeriod = {
+  description: 'Of a distribution by the days of a period: the units of its days, added up.',
+}
+
 /** An entitlement that a later back-dated change has overtaken. */
 export const DistributionException = shown('DistributionException', {
   corporateActionID: Id,
@@ -20,6 +24,8 @@ export const DistributionException = shown('DistributionException', {
   bizEntityName: Type.String(),
   entitledUnits: decimal(),
   heldUnits: decimal(),
+  entitledUnitDays: decimal({}, ofPeriod),
+  heldUnitDays: decimal({}, ofPeriod),
   grossAmount: decimal(),
 })
 export const ExceptionQuery = Type.Object({ ...DistributionKey.properties, ...paging })
@@ -27,41 +33,75 @@ export const ExceptionQuery = Type.Object({ ...DistributionKey.properties, ...pa
 const exceptionColumns = columns(DistributionException, 't', {
   entitledUnits: 't.units',
   heldUnits: 't.held',
+  entitledUnitDays: 't.unit_days',
+  heldUnitDays: 't.held_days',
   accountNumber: 'a.account_number',
   bizEntityID: 'a.biz_entity_id',
   bizEntityName: 'n.name',
 })
 
-/** What is held of the investment at the end of the record date, as the ledger has it today. */
-const heldAtRecordDate = `coalesce((
-  select b.closing_quantity from transaction_line b
-  where b.product_id = e.product_id and b.account_id = e.account_id
-    and b.investment_id = e.investment_id and b.transaction_date <= d.record_date
-    and ${counts('b')}
+const own = `b.product_id = e.product_id and b.account_id = e.account_id
+  and b.investment_id = e.investment_id and ${counts('b')}`
+
+/** What is held of the investment at the end of the last day of a test, as the ledger has it. */
+const heldAt = (test: string) => `coalesce((
+  select b.closing_quantity from transaction_line b where ${own} and b.transaction_date ${test}
   order by b.transaction_date desc, b.biz_transaction_id desc limit 1), 0)`
 
-/**
- * Of it, what an entitlement e can be about: not the units that its own allotment gave it on the
- * record date, which never earn it.
- */
-export const heldWithoutOwn = `(${heldAtRecordDate} - coalesce((
-  select b.quantity from biz_transaction b
-  where b.product_id = e.product_id and b.biz_transaction_id = e.drp_transaction_id
-    and b.investment_id = e.investment_id and b.transaction_date <= d.record_date
-    and ${counts('b')}), 0))`
+const heldAtRecordDate = heldAt('<= d.record_date')
+
+/** Whether a distribution d goes by the units of each day of a period, as isByPeriod has it. */
+const byPeriod = `(d.distribution_amount_per_unit is null and d.pro_rata_start_date is not null
+  and d.pro_rata_end_date is not null)`
+
+/** The units of the days of such a period, added up, as the ledger has them; null of others. */
+const heldDays = `case when ${byPeriod} then
+  ${heldAt('< d.pro_rata_start_date')} * (d.pro_rata_end_date - d.pro_rata_start_date + 1)
+  + coalesce((
+    select sum(b.quantity * (d.pro_rata_end_date - b.transaction_date + 1))
+    from biz_transaction b where ${own}
+      and b.transaction_date between d.pro_rata_start_date and d.pro_rata_end_date), 0) end`
+
+/** A figure of what the allotment of an entitlement e gave it itself, which never earns it. */
+const ownAllotted = (figure: string, test: string) => `coalesce((
+  select ${figure} from biz_transaction b
+  where ${own} and b.biz_transaction_id = e.drp_transaction_id and b.transaction_date ${test}), 0)`
+
+const ownDays = `b.quantity
+  * (d.pro_rata_end_date - greatest(b.transaction_date, d.pro_rata_start_date) + 1)`
 
 /**
- * Accounts without an entitlement that hold units at the record date by what was posted, changed or
- * taken back after the distribution was declared: of what is now dated up to that day, or was.
- * Whom it was not declared for has none of that.
+ * What an entitlement e of a distribution d was about, and what it would be about today: the units
+ * at the record date and, of a period, those of its days.
+ */
+export const compared = `
+  select e.product_id, e.corporate_action_id, e.account_id, e.units, e.gross_amount,
+    case when ${byPeriod} then coalesce(e.unit_days, 0) end as unit_days, h.held, h.held_days
+  from distribution d
+  join entitlement e on e.product_id = d.product_id
+    and e.corporate_action_id = d.corporate_action_id
+  cross join lateral (
+    select ${heldAtRecordDate} - ${ownAllotted('b.quantity', '<= d.record_date')} as held,
+      ${heldDays} - ${ownAllotted(ownDays, '<= d.pro_rata_end_date')} as held_days offset 0) h`
+
+/** Whether rows t of it have been overtaken. */
+export const isOvertaken = '(t.held <> t.units or t.held_days <> t.unit_days)'
+
+/**
+ * Accounts without an entitlement that would have one by what was posted, changed or taken back
+ * after the distribution was declared: of what is now dated up to its last day, or was. Whom it was
+ * not declared for has none of that.
  */
 export const latecomers = `
   select e.product_id, d.corporate_action_id, e.account_id, 0::numeric as units,
-    0::numeric as gross_amount, h.held
+    0::numeric as gross_amount, case when ${byPeriod} then 0::numeric end as unit_days, h.held,
+    h.held_days
   from distribution d
   join holding e on e.product_id = d.product_id and e.investment_id = d.investment_id
-  cross join lateral (select ${heldAtRecordDate} as held offset 0) h
-  where h.held > 0
+  cross join lateral (
+    select ${heldAtRecordDate} as held, ${heldDays} as held_days, greatest(d.record_date,
+      case when ${byPeriod} then d.pro_rata_end_date end) as last_day offset 0) h
+  where coalesce(h.held_days, h.held) > 0
     and not exists (
       select 1 from entitlement x
       where x.product_id = d.product_id and x.corporate_action_id = d.corporate_action_id
@@ -72,14 +112,14 @@ export const latecomers = `
         and b.investment_id = e.investment_id
         and coalesce(b.updated_date, b.created_date) > d.declared_date
         and (${counts('b')} or b.created_date <= d.declared_date)
-        and (b.transaction_date <= d.record_date or exists (
+        and (b.transaction_date <= h.last_day or exists (
           select 1 from biz_transaction_version v
           where v.product_id = b.product_id and v.biz_transaction_id = b.biz_transaction_id
-            and v.valid_to > d.declared_date and v.transaction_date <= d.record_date)))`
+            and v.valid_to > d.declared_date and v.transaction_date <= h.last_day)))`
 
 /**
- * Entitlements whose units no longer are the holding at the record date, with both figures; and
- * accounts that would have had one.
+ * Entitlements whose units no longer are the holding at the record date, or those of the days of
+ * their period, with both figures; and accounts that would have had one.
  */
 export async function readExceptions(
   handle: Sql,
@@ -87,20 +127,16 @@ export async function readExceptions(
   query: Static<typeof ExceptionQuery>,
 ) {
   const which = await identifyDistribution(handle, actor, query, distributionParameter)
-  const { productID, id } = which
+  const { productID } = which
   return renderPage(handle, query, {
     key: ['accountID'],
     scope: ofProduct('t.product_id', productID),
     rows: (wanted, within) => sql`
       select t.* from (
-        select e.product_id, e.corporate_action_id, e.account_id, e.units, e.gross_amount, h.held
-        from entitlement e
-        join distribution d on d.product_id = ${productID} and d.corporate_action_id = ${id}
-        cross join lateral (select ${raw(heldWithoutOwn)} as held offset 0) h
-        where ${ofDistribution(which, 'e')}
+        ${raw(compared)} where ${ofDistribution(which, 'd')} and ${ofDistribution(which, 'e')}
         union all
         ${raw(latecomers)} and ${ofDistribution(which, 'd')}) t
-      where ${within} and t.held <> t.units ${pageBy(wanted, 't.account_id', mostEntitlements)}`,
+      where ${within} and ${raw(isOvertaken)} ${pageBy(wanted, 't.account_id', mostEntitlements)}`,
     show: (rows) => sql`
       select ${exceptionColumns} from (${rows}) t
       join account a on a.account_id = t.account_id

@@ -1,5 +1,5 @@
 import { counts, idsOf, idsWhere } from '../../ledger/biz-transaction/kinds.ts'
-import { heldWithoutOwn, latecomers } from '../../money/distribution/exceptions.ts'
+import { compared, isOvertaken, latecomers } from '../../money/distribution/exceptions.ts'
 import { lookups } from '../../platform/lookup/lookups.ts'
 import type { Check } from './checks.ts'
 
@@ -317,13 +317,8 @@ export const distributionChecks: Check[] = [
     of: 'entitlement',
     isNote: true,
     violations: `
-      select ${key}, e.units, ${heldWithoutOwn} as held
-      from entitlement e
-      join distribution d on d.product_id = e.product_id
-        and d.corporate_action_id = e.corporate_action_id
-      where e.units <> ${heldWithoutOwn}
-      union all
-      select t.product_id, t.corporate_action_id, t.account_id, t.units, t.held
-      from (${latecomers}) t`,
+      select t.product_id, t.corporate_action_id, t.account_id, t.units, t.held, t.unit_days,
+        t.held_days
+      from (${compared} union all ${latecomers}) t where ${isOvertaken}`,
   },
 ]
