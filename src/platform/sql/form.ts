@@ -21,6 +21,28 @@ export const filled = ({ text, values }: Form, given: Given): Form => ({
 export const filledOnce = ({ strings, values }: Sql, given: Given): Sql =>
   new Sql(strings, valuesIn(values, given))
 
+/** A statement that keeps its text, for runs that differ in values alone. */
+export class Made extends Sql {
+  readonly #text: string
+
+  constructor({ strings, text }: Sql, values: readonly unknown[]) {
+    super(strings, values)
+    this.#text = text
+  }
+
+  override get text() {
+    return this.#text
+  }
+
+  /** The same with the values of a run; it can be put into others, as any statement. */
+  with(given: Given): Made {
+    return new Made(this, valuesIn(this.values, given))
+  }
+}
+
+/** The statement that has a text of its own from now on. */
+export const made = (statement: Sql): Made => new Made(statement, statement.values)
+
 /** Texts that are kept of one kind: callers can leave fields out in any combination. */
 const mostForms = 200
 
