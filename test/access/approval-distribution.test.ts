@@ -81,4 +81,39 @@ describe('A rule from an amount on', () => {
         }
     })
   })
+
+  it('counts what is left of reinvestments and goes out, or back, with all the rest', async () => {
+    const fund = await fundOf(service, [600, 600], { investments: [{}, { unitDecimals: 0 }] })
+    for (const { accountID } of fund.accounts) await choose(service, accountID, 2)
+    const drp = { drpIndicatorID: 2, drpInvestmentID: fund.investmentIDs[1], drpPrice: 5000 }
+    const first = await configure(service, fund, { distributionAmountPerUnit: 1, ...drp })
+    for (const name of ['Declare', 'Payment', 'DrpAllotment'] as const)
+      await stage(service.admin, name, first)
+    for (const { accountID } of fund.accounts) await choose(service, accountID, 1)
+    const next = await configure(service, fund, { distributionAmountPerUnit: 0.1 })
+    await stage(service.admin, 'Declare', next)
+    const other = await service.userWith({ role: 'Administrator' })
+    const waits = async (operation: string, body: object) => {
+      const reply = await service.admin.post(operation.slice(5), body)
+      assert.equal(reply.status, 202, reply.text)
+      return reply.data
+    }
+    // Neither of the two comes to as much by itself.
+    const { productID, investmentID } = fund
+    const alone = 'POST /Distribution/PayResiduals'
+    await held(alone, async () => {
+      const body = { productID, investmentID, date: '2025-07-15' }
+      assert.equal((await waits(alone, body)).changes.total, '1200')
+    })
+    for (const [operation, more] of [
+      ['POST /Distribution/Payment', {}],
+      ['POST /Distribution/Reverse', { fromStatusID: 3, reason: 'tried' }],
+    ] as const)
+      await held(operation, async () => {
+        const { approvalID, changes } = await waits(operation, { ...keyOf(next), ...more })
+        const { total, residualAmount } = changes
+        assert.deepEqual([total, residualAmount], ['120', '1200'])
+        only(await other.post('/Approval/Approve', { approvalID }))
+      })
+  })
 })

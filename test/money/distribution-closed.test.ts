@@ -216,6 +216,9 @@ describe('An account that is closed between payment and DRP allotment', () => {
     const reply = await service.admin.post('/Distribution/DrpAllotment', keyOf(distribution))
     assert.equal(reply.status, 200, reply.text)
     assert.match(reply.text, /100 is paid to 1 account closed since\./)
+    const trail = `/Audit?Resource=Distribution&ResourceID=${distribution.corporateActionID}`
+    const { changes } = all(await service.admin.get(trail)).at(-1)
+    assert.deepEqual([changes.total, changes.residualAmount], ['301', '100'])
     assert.deepEqual(await residualsPaid(fund, distribution), [[account(fund, 1), 100, 0]])
     assert.deepEqual(await residuals(fund), [2, 5])
     const ordered = { reportTypeID: 4, format: 'json', ...keyOf(distribution) }

@@ -8,7 +8,7 @@ import type { Written } from '../../platform/sql/unit-of-work.ts'
 import { closedAmong } from './closed.ts'
 import { joinedOnce } from './once.ts'
 import { payee } from './payee.ts'
-import { payLeftovers } from './residual.ts'
+import { type PaidOut, paidOut, payLeftovers, residualAmount } from './residual.ts'
 import type { Payment } from './schema.ts'
 import { inSpan, type Span } from './span.ts'
 import { identifyDistribution, lockDistribution, ofDistribution, type Stored } from './sql.ts'
@@ -139,10 +139,16 @@ export const payStage: Stage<Terms> = {
       sql`paid_amount = ${total}, withheld_amount = ${withheld}, paid_date = now(),
         paid_income_kinds = ${kinds}::text[], paid_company_tax = ${companyTax}`,
     )
+    const left = await paidOut(tx, sql`${ofDistribution(stored, 'r')} and r.reversed_date is null`)
     const tax = withheld === '0' ? '' : ` ${withheld} of tax is withheld.`
-    const message = `Paid ${total} to ${accountsInWords(accounts)}.${tax}`
+    const message = `Paid ${total} to ${accountsInWords(accounts)}.${tax}${leftInWords(left)}`
     // Approvals go by all that is decided on here, also where nothing of it is cash.
-    const changes = { accounts, total, withheld, grossAmount: gross }
+    const changes = { accounts, total, withheld, grossAmount: gross, ...residualAmount(left) }
     return { message, counts: { accounts }, changes }
   },
 }
+
+const leftInWords = ({ accounts, total }: PaidOut) =>
+  accounts === 0
+    ? ''
+    : ` ${total} left of earlier reinvestments is paid to ${accountsInWords(accounts)}.`

@@ -8,7 +8,7 @@ import { inProduct } from '../../platform/sql/spread.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
 import { closedAmong } from './closed.ts'
 import { joinedOnce } from './once.ts'
-import { paidByAllotment, payOut } from './residual.ts'
+import { type PaidOut, paidByAllotment, paidOut, payOut, residualAmount } from './residual.ts'
 import type { DrpAllotment } from './schema.ts'
 import { everyone, inSpan } from './span.ts'
 import { identifyDistribution, lockDistribution, ofDistribution, type Stored } from './sql.ts'
@@ -171,7 +171,7 @@ export const reinvestStage: Stage<Terms> = {
         trim_scale(coalesce(sum(drp_cost), 0))::text as total
       from entitlement e where ${ofDistribution(stored, 'e')}`)
     const { accounts, units, total } = done!
-    const shut = await paidShut(tx, stored)
+    const shut = await paidOut(tx, paidByAllotment(stored, everyone))
     await moveOn(
       tx,
       stored,
@@ -183,22 +183,20 @@ export const reinvestStage: Stage<Terms> = {
     return {
       message: `${allotted}${wordsOf(shut)}`,
       counts: { accounts },
-      changes: { accounts, units, total, drpPrice: price, drpAllotmentDate: date },
+      changes: {
+        accounts,
+        units,
+        total,
+        ...residualAmount(shut),
+        drpPrice: price,
+        drpAllotmentDate: date,
+      },
     }
   },
 }
 
-type PaidShut = { accounts: number; total: string }
-
 /** What the allotment paid to accounts that were closed since the payment. */
-async function paidShut(tx: Tx, stored: Stored): Promise<PaidShut> {
-  const [paid] = await tx.query<PaidShut>(sql`
-    select count(*)::int as accounts, trim_scale(coalesce(sum(r.amount), 0))::text as total
-    from residual_payment r where ${paidByAllotment(stored, everyone)}`)
-  return paid!
-}
-
-const wordsOf = ({ accounts, total }: PaidShut) =>
+const wordsOf = ({ accounts, total }: PaidOut) =>
   accounts === 0 ? '' : ` ${total} is paid to ${accountsInWords(accounts)} closed since.`
 
 /**

@@ -16,6 +16,7 @@ import type { ResidualPayout } from './schema.ts'
 import { everyone, inSpan, type Span, within } from './span.ts'
 import type { DistributionID } from './sql.ts'
 import { refuseFarAhead, refuseLocked } from './stage.ts'
+import { accountsInWords } from './words.ts'
 
 const type = lookups.BizTransactionType['Residual payment']
 
@@ -130,6 +131,20 @@ export const paidByAllotment = (stored: DistributionID, span: Span) => sql`
     where t.product_id = r.product_id and t.corporate_action_id = r.corporate_action_id
       and t.account_id = r.account_id and t.drp_residual is not null)`
 
+export type PaidOut = { accounts: number; total: string }
+
+/** What payments r of residuals come to. */
+export async function paidOut(tx: Tx, which: Fragment): Promise<PaidOut> {
+  const [paid] = await tx.query<PaidOut>(sql`
+    select count(*)::int as accounts, trim_scale(coalesce(sum(r.amount), 0))::text as total
+    from residual_payment r where ${which}`)
+  return paid!
+}
+
+/** The trail, and who approves by amount, are told of it beside what else a stage comes to. */
+export const residualAmount = ({ accounts, total }: PaidOut) =>
+  accounts === 0 ? {} : { residualAmount: total }
+
 type Paying = { productID: number; today: string; lockedDate: string | null; pays: boolean }
 
 /** Pays them out by themselves, where no distribution is going to. */
@@ -163,6 +178,10 @@ export async function payResiduals(
       where r.product_id = ${productID} and r.biz_transaction_id = any(${ids}::bigint[])
       order by r.residual_payment_id`,
   )
-  const message = `Paid out ${ids.length} residuals.`
-  return { ...answer, message, ids, productID, changes: { ...payout, accounts: ids.length } }
+  const { accounts, total } = await paidOut(
+    tx,
+    sql`r.product_id = ${productID} and r.biz_transaction_id = any(${ids}::bigint[])`,
+  )
+  const message = `Paid ${total} of residuals to ${accountsInWords(accounts)}.`
+  return { ...answer, message, ids, productID, changes: { ...payout, accounts, total } }
 }

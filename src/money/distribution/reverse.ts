@@ -7,7 +7,7 @@ import { keepLedgerRows } from '../../platform/sql/ledger-version.ts'
 import { inProduct } from '../../platform/sql/spread.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
 import { refuseApproved } from '../payment-run/leave.ts'
-import { paidByAllotment } from './residual.ts'
+import { paidByAllotment, paidOut, residualAmount } from './residual.ts'
 import type { Reversal } from './schema.ts'
 import { everyone } from './span.ts'
 import {
@@ -72,6 +72,7 @@ export async function reverseDistribution(
     await refuseInRun(tx, stored, sql`t.biz_transaction_id in (${paid})`)
   }
   const total = await totalOf(tx, stored, stage)
+  const residuals = await paidOut(tx, paidBy(stored, stage))
   const [phase] = stage.phases(stored, true)
   const accounts = await countAccounts(tx, phase!.accounts(stored))
   const { reason } = reversal
@@ -83,7 +84,8 @@ export async function reverseDistribution(
       delete from distribution_stage g where ${ofDistribution(which, 'g')}`)
   }
   const { fromStatusID } = reversal
-  const changes = { ...(written.changes as object), fromStatusID, reason, total }
+  const told = { fromStatusID, reason, total, ...residualAmount(residuals) }
+  const changes = { ...(written.changes as object), ...told }
   return { ...written, changes }
 }
 
@@ -118,6 +120,12 @@ async function totalOf(tx: Tx, stored: Stored, { name }: Stage<Reason>): Promise
     where ${ofDistribution(stored, 'e')}`)
   return row!.total
 }
+
+/** The payments r of residuals that go back with a stage. */
+const paidBy = (stored: Stored, stage: Stage<Reason>): Fragment =>
+  stage === reverseDrpAllotment
+    ? paidByAllotment(stored, everyone)
+    : sql`${ofDistribution(stored, 'r')} and r.reversed_date is null`
 
 /** The distribution has the day of its allotment once that is done. */
 const allottedOn = ({ stageDate, drpAllotmentDate, paymentDate }: Stored) =>
