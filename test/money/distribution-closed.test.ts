@@ -173,6 +173,22 @@ describe('An account that is closed before the payment', () => {
   })
 })
 
+describe('A payment that was taken back', () => {
+  it('is known as it was, also of who reinvested all and is paid in cash since', async () => {
+    const { fund, distribution } = await planned()
+    for (const name of ['Declare', 'Payment'] as const)
+      await stage(service.admin, name, distribution)
+    const knownAt = new Date().toISOString()
+    const report = { reportTypeID: 4, format: 'csv', ...keyOf(distribution), knownAt }
+    const first = String(await fileOf(service.admin, report))
+    await takeBack(service.admin, distribution, 3)
+    await leave(account(fund, 2), 'account')
+    await stage(service.admin, 'Payment', distribution)
+    assert.deepEqual((await shares(distribution))[2], [300, 0, null])
+    assert.equal(String(await fileOf(service.admin, report)), first)
+  })
+})
+
 describe('An account that is closed between payment and DRP allotment', () => {
   it('gets its money and no units, in a job as well, and the stage can be taken back', async () => {
     for (const node of [service, jobs]) {

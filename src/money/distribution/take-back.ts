@@ -88,7 +88,12 @@ const unpay: Phase<Reason> = {
       union all select r.biz_transaction_id from residual_payment r where ${residuals}`
     await rollBack(tx, stored.productID, accounts, { ids, userID })
     await leaveRunsBy(tx, stored.productID, ids)
-    await keepEntitlements(tx, own)
+    // Who reinvests all of it has no payment; the next one may tax it, or pay it in cash.
+    await keepEntitlements(
+      tx,
+      sql`${inSpan(stored, 'e', span)}
+      and (e.payment_transaction_id is not null or e.drp_amount > 0 or e.tax_amount > 0)`,
+    )
     await restoreResiduals(tx, residuals)
     await tx.query(sql`
       update entitlement e set payment_transaction_id = null, payment_detail_id = null,
