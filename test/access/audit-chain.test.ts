@@ -11,6 +11,7 @@ import { sealTrail } from '../../src/operations/maintenance.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { connect } from '../../src/platform/registry.ts'
 import type { Database } from '../../src/platform/sql/handle.ts'
+import { lockNumbers } from '../../src/platform/sql/lock-numbers.ts'
 import { migrate } from '../../src/platform/sql/migrate.ts'
 import { emptyDatabase, isSpread, rowsOf, urlOf } from '../support/database.ts'
 import { startNode } from '../support/node.ts'
@@ -130,6 +131,20 @@ describe('The audit chain', () => {
     await seal()
     const { records, sealed, isWhole } = await verified()
     assert.deepEqual([sealed, isWhole], [records, true])
+  })
+
+  it('goes on while a backup copies the contents that it saw', async () => {
+    const backup = new pg.Client(service.connection)
+    await backup.connect()
+    try {
+      await backup.query(sql`select pg_advisory_lock_shared(${lockNumbers.contents})`)
+      await write('During a backup')
+      await seal()
+      const { records, sealed } = await verified()
+      assert.equal(sealed, records)
+    } finally {
+      await backup.end()
+    }
   })
 
   const kinds: [string, string, string][] = [

@@ -1,12 +1,11 @@
 import sql from 'sql-template-tag'
 import type { Sql, Tx } from '../../platform/sql/handle.ts'
+import { lockNumbers } from '../../platform/sql/lock-numbers.ts'
 import { beginning, digestOf, linkHash, markOf } from './chain.ts'
 import { type Head, type Signer, signedText } from './signer.ts'
 
 /** Few enough for a short transaction. */
 const atOnce = 2000
-/** Any number of our own: one node seals at a time. */
-const turn = 7_215_002
 
 /** Records that are sealed together: those since the seal before. */
 type Sealed = { position: number; hash: Buffer; xid: string; auditIDs: number[]; marks: Buffer }
@@ -18,7 +17,7 @@ type Sealed = { position: number; hash: Buffer; xid: string; auditIDs: number[];
  */
 export async function sealAudit(tx: Tx, signer: Signer): Promise<boolean> {
   const [lock] = await tx.query<{ isOurs: boolean }>(
-    sql`select pg_try_advisory_xact_lock(${turn}) as "isOurs"`,
+    sql`select pg_try_advisory_xact_lock(${lockNumbers.seal}) as "isOurs"`,
   )
   if (!lock!.isOurs) return false
   const sealed = await nextSealed(tx)

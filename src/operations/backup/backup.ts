@@ -6,10 +6,11 @@ import sql from 'sql-template-tag'
 import { organisationTable } from '../../parties/organisation/sql.ts'
 import { personTable } from '../../parties/person/sql.ts'
 import { keysInUse } from '../../parties/sealed/keys.ts'
-import { contentsInUse, contentsLock } from '../../platform/files/files.ts'
+import { contentsInUse } from '../../platform/files/files.ts'
 import type { Store } from '../../platform/files/store.ts'
 import { syncFolder } from '../../platform/folder.ts'
 import { copyOut } from '../../platform/sql/copy.ts'
+import { lockNumbers } from '../../platform/sql/lock-numbers.ts'
 import { appliedMigrations } from '../../platform/sql/migrate.ts'
 import { openPicture } from '../../platform/sql/picture.ts'
 import { version } from '../../version.ts'
@@ -39,11 +40,11 @@ export async function backUp(
   try {
     await client.connect()
     await client.query(settings)
-    await client.query(sql`select pg_advisory_lock_shared(${contentsLock})`)
+    await client.query(sql`select pg_advisory_lock_shared(${lockNumbers.contents})`)
     const pictured = await copyDatabase(client, connection, folder)
     const contents = await copyContents(store, folder, pictured.contents)
     const { rows } = await client.query<{ held: boolean }>(
-      sql`select pg_advisory_unlock_shared(${contentsLock}) as held`,
+      sql`select pg_advisory_unlock_shared(${lockNumbers.contents}) as held`,
     )
     if (!rows[0]!.held) throw new Error('The contents were not protected during the backup.')
     const manifest = { ...pictured, contents }

@@ -6,6 +6,7 @@ import { DateOnly, Id, optional } from '../../platform/shape/fields.ts'
 import { type ItemPath, inside, itemOf } from '../../platform/shape/path.ts'
 import type { Fragment, Sql, Tx } from '../../platform/sql/handle.ts'
 import { identifyAll, identifyOptionals, type Reference } from '../../platform/sql/identify.ts'
+import { lockNumbers } from '../../platform/sql/lock-numbers.ts'
 import type { Plan } from '../../platform/sql/plan.ts'
 import { columns } from '../../platform/sql/render.ts'
 import { defineTable, type Row, rowColumns, rowFrom } from '../../platform/sql/rows.ts'
@@ -51,8 +52,8 @@ const seen = (actor: Actor): Fragment =>
  * Turns for all who write parent links: two at once could each close the other's circle. Taken
  * before any other lock.
  */
-export const lockParents = (tx: Tx) => tx.query(sql`select pg_advisory_xact_lock(${parentsLock})`)
-const parentsLock = 7_215_003
+export const lockParents = (tx: Tx) =>
+  tx.query(sql`select pg_advisory_xact_lock(${lockNumbers.parents})`)
 
 export type ParentList = {
   entityID: number

@@ -2,7 +2,8 @@ import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import sql from 'sql-template-tag'
 import type { Tx } from '../sql/handle.ts'
-import { contentsLock, type FilesOptions, takeUnused } from './files.ts'
+import { lockNumbers } from '../sql/lock-numbers.ts'
+import { type FilesOptions, takeUnused } from './files.ts'
 
 /** Contents a transaction takes away: it holds their rows until they are gone. */
 const batch = 100
@@ -27,7 +28,7 @@ export async function collectFiles({ store, draftFolder, transaction }: FilesOpt
 
 async function mayCollect(tx: Tx): Promise<boolean> {
   const [row] = await tx.query<{ free: boolean }>(
-    sql`select pg_try_advisory_xact_lock(${contentsLock}) as free`,
+    sql`select pg_try_advisory_xact_lock(${lockNumbers.contents}) as free`,
   )
   return row!.free
 }

@@ -200,9 +200,6 @@ export const contentsInUse = `select sha256, size from stored_file f where ${ref
   .map((place) => `exists (select 1 from ${place} = f.sha256)`)
   .join(' or ')}`
 
-/** While anyone holds this lock as a sharer, no content goes: see collect.ts. */
-export const contentsLock = 7_215_002
-
 /** Contents that nobody refers to and nobody is storing, taken out of the list. */
 export const takeUnused = (tx: Tx, most: number) =>
   tx.query<{ sha256: string }>(sql`

@@ -4,14 +4,12 @@ import pg from 'pg'
 import sql, { raw } from 'sql-template-tag'
 import { lookupValues } from '../lookup/lookups.ts'
 import type { Fragment } from './handle.ts'
+import { lockNumbers } from './lock-numbers.ts'
 import { migrateQueue } from './queue.ts'
 import { statementsOf } from './script.ts'
 import { placesOfNew, tableMadeBy } from './steps.ts'
 
 export const migrationsFolder = new URL('../../../migrations/', import.meta.url)
-
-/** Any number, the same on every node: two that start at once take turns. */
-const migrationLock = 7_215_001
 
 /** The role whose rights the service has: it owns nothing. */
 export const serviceRole = 'registry_service'
@@ -30,7 +28,7 @@ export async function migrate(
   const client = new pg.Client(connection)
   await client.connect()
   try {
-    await client.query(sql`select pg_advisory_lock(${migrationLock})`)
+    await client.query(sql`select pg_advisory_lock(${lockNumbers.migration})`)
     await client.query('set client_min_messages = warning')
     await client.query(`create table if not exists migration (
       name text primary key, checksum text not null,

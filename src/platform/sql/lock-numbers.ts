@@ -1,0 +1,14 @@
+/**
+ * The numbers of the advisory locks that all nodes know, in the space of one number: each its own.
+ * They stay what they are: nodes of two versions may run beside each other.
+ */
+export const lockNumbers = {
+  /** Two that start at once take turns to migrate. */
+  migration: 7_215_001,
+  /** One node seals the audit trail at a time. */
+  seal: 7_215_002,
+  /** Turns for all who write parent links. */
+  parents: 7_215_003,
+  /** While anyone holds it as a sharer, no content goes. */
+  contents: 7_215_004,
+} as const
