@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import pg from 'pg'
 import type { Reply } from '../support/client.ts'
-import { rowsOf, waitingForLocks } from '../support/database.ts'
+import { endWaiting, rowsOf, waitingForLocks } from '../support/database.ts'
 import {
   account,
   choose,
@@ -154,6 +154,19 @@ describe('A stage over many accounts', () => {
     refused(await post('Payment', distribution), 409, 'in_progress')
     refused(await service.admin.put('/Distribution', shown), 409, 'in_progress')
     await work()
+    await reached(distribution, 2)
+  })
+
+  it('whose connection is ended on the way goes on by itself', async () => {
+    await rest()
+    const { distribution } = await planned(methods['an amount per unit'])
+    taken(await post('Declare', distribution))
+    const holder = new pg.Client(service.connection)
+    await holder.connect()
+    await holder.query('begin; lock table entitlement in access exclusive mode')
+    await work()
+    await until('it to wait', () => endWaiting(service.connection))
+    await holder.end()
     await reached(distribution, 2)
   })
 

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict'
-import type { AddressInfo } from 'node:net'
 import { after, before, describe, it } from 'node:test'
-import { SMTPServer } from 'smtp-server'
 import type { Client, Reply } from '../support/client.ts'
 import { rowsOf } from '../support/database.ts'
 import { configure, keyOf, stage, takeBack } from '../support/distribution.ts'
 import { newProduct, only } from '../support/ledger.ts'
+import { type Delivery, mailedFund, mailingOf, startMail } from '../support/mailing.ts'
 import { newKey } from '../support/personas.ts'
 import { temporaryFolder, until } from '../support/process.ts'
 import { refused } from '../support/refused.ts'
@@ -13,88 +12,27 @@ import { ended, order, workFor } from '../support/reports.ts'
 import { type Service, startService } from '../support/service.ts'
 import { investor, quoted, type TaxingFund, taxingFund } from '../support/withholding.ts'
 
-/** What a mail server was handed. */
-type Mail = { to: string; text: string }
-const inbox: Mail[] = []
-/** Addresses that it refuses for good, and those it says "later" to. */
-const bounces = new Set(['bounce@example.com'])
-const later = new Set<string>()
-/** How often it has no time for anybody. */
-let busy = 0
-
-const server = new SMTPServer({
-  authOptional: true,
-  disabledCommands: ['STARTTLS'],
-  onMailFrom: (_address, _session, callback) =>
-    callback(busy-- > 0 ? Object.assign(new Error('Busy'), { responseCode: 451 }) : null),
-  onRcptTo: ({ address }, _session, callback) => {
-    if (bounces.has(address))
-      return callback(Object.assign(new Error('No such mailbox'), { responseCode: 550 }))
-    if (later.has(address))
-      return callback(Object.assign(new Error('Greylisted'), { responseCode: 450 }))
-    return callback()
-  },
-  onData: (stream, session, callback) => {
-    const pieces: Buffer[] = []
-    stream.on('data', (piece: Buffer) => pieces.push(piece))
-    stream.on('end', () => {
-      const to = session.envelope.rcptTo.map(({ address }) => address).join()
-      inbox.push({ to, text: Buffer.concat(pieces).toString() })
-      callback()
-    })
-  },
-})
-
 type Me = { userID: number; username: string; apiKeyID: number }
 
+let mail: Awaited<ReturnType<typeof startMail>>
 let env: Record<string, string>
 let service: Service
 let stopWorker: () => Promise<void>
 let fund: TaxingFund
+let mailing: ReturnType<typeof mailingOf>
 before(async () => {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.server.address() as AddressInfo
-  env = {
-    REGISTRY_DATA_DIR: temporaryFolder(),
-    REGISTRY_SMTP_URL: `smtp://127.0.0.1:${port}`,
-  }
+  mail = await startMail()
+  env = { REGISTRY_DATA_DIR: temporaryFolder(), REGISTRY_SMTP_URL: mail.url }
   service = await startService(env)
   stopWorker = await workFor(service, env)
-  const issuer = { name: 'Example Funds', email: 'registry@example.com' }
-  fund = await taxingFund(service, { issuer })
-  const holder = (email: string | null, communicationPreferenceID?: number) =>
-    investor(service, fund, [quoted], {
-      name: email ?? 'Nobody',
-      communicationPreferenceID,
-      communications: email ? [{ communicationTypeID: 1, name: email }] : [],
-    })
-  await holder('ann@example.com', 1)
-  await holder('bounce@example.com')
-  await holder('paper@example.com', 2)
-  await holder(null)
-  await holder('ben@example.com', 3)
+  fund = await mailedFund(service)
+  mailing = mailingOf(service, fund)
 })
 after(async () => {
   await stopWorker()
   await service.stop()
-  await new Promise<void>((resolve) => server.close(() => resolve()))
+  await mail.stop()
 })
-
-const statements = async () => {
-  const period = { fromDate: '2024-01-01', toDate: '2024-12-31' }
-  const body = { reportTypeID: 15, productID: fund.productID, format: 'zip', ...period }
-  return (await order(service.admin, body)).reportID as number
-}
-type Delivery = { name: string; state: string; reason: string | null }
-const deliveries = async (reportID: number): Promise<Delivery[]> =>
-  (await service.admin.get(`/Report/Delivery?ReportID=${reportID}`)).data
-const settled = (reportID: number) =>
-  until('all to be sent', async () => {
-    const rows = await deliveries(reportID)
-    return rows.some(({ state }) => ['Queued', 'Sending'].includes(state)) ? undefined : rows
-  })
-const send = (reportID: number, more: object = {}) =>
-  service.admin.post('/Report/Send', { reportID, ...more })
 
 describe('POST /Report/Send', () => {
   it('sends nothing of a distribution that was taken back since letters were made', async () => {
@@ -116,21 +54,21 @@ describe('POST /Report/Send', () => {
     const other = await made({ reportTypeID: 9, date: '2026-09-30' })
     await stage(service.admin, 'Reverse', first, { fromStatusID: 3, reason: 'Wrong rate' })
     for (const reportID of [slips, year]) {
-      const reply = await send(reportID)
+      const reply = await mailing.send(reportID)
       refused(reply, 409, 'outdated')
       assert.match(reply.message!, new RegExp(`Distribution ${first.corporateActionID},`))
     }
     const passes = async (reportID: number) => {
-      assert.equal((await send(reportID)).status, 200)
+      assert.equal((await mailing.send(reportID)).status, 200)
       assert.deepEqual(
-        (await settled(reportID)).map(({ state }) => state),
+        (await mailing.settled(reportID)).map(({ state }) => state),
         ['Sent'],
       )
     }
     await passes(other)
     // Paid anew it may be for other amounts: letters of now can go out, those of then cannot.
     await stage(service.admin, 'Payment', first)
-    refused(await send(year), 409, 'outdated')
+    refused(await mailing.send(year), 409, 'outdated')
     await passes(await made({ reportTypeID: 9, date: '2025-09-30' }))
     // What is only taken further since is no reason.
     const declared = await configure(service, own, { distributionAmountPerUnit: 1 })
@@ -138,18 +76,18 @@ describe('POST /Report/Send', () => {
     const early = await made({ reportTypeID: 8, ...keyOf(declared) })
     await stage(service.admin, 'Payment', declared)
     await passes(early)
-    inbox.length = 0
+    mail.inbox.length = 0
     // Letters that still wait when it is taken back stay here as well.
     const waiting = await made({ reportTypeID: 8, ...keyOf(declared) })
     await stopWorker()
-    const told = await send(waiting)
+    const told = await mailing.send(waiting)
     await takeBack(service.admin, declared, 3)
     stopWorker = await workFor(service, env)
     assert.equal(told.data.queued, 1, told.text)
-    const [letter] = await settled(waiting)
+    const [letter] = await mailing.settled(waiting)
     assert.equal(letter!.state, 'Made')
     assert.match(letter!.reason!, /was taken back since they were made: order them again/)
-    assert.deepEqual(inbox, [])
+    assert.deepEqual(mail.inbox, [])
     assert.equal((await service.admin.delete(`/Report?ReportID=${waiting}`)).status, 200)
   })
 
@@ -167,21 +105,21 @@ describe('POST /Report/Send', () => {
     const allotted = await made({ reportTypeID: 8 })
     const year = await made({ reportTypeID: 9, date: '2025-09-30' })
     await takeBack(service.admin, distribution, 4)
-    refused(await send(allotted), 409, 'outdated')
+    refused(await mailing.send(allotted), 409, 'outdated')
     await stage(service.admin, 'DrpAllotment', distribution, { drpPrice: 8 })
-    refused(await send(allotted), 409, 'outdated')
+    refused(await mailing.send(allotted), 409, 'outdated')
     // These tell of no units.
-    for (const reportID of [paid, year]) assert.equal((await send(reportID)).status, 200)
-    for (const reportID of [paid, year]) await settled(reportID)
+    for (const reportID of [paid, year]) assert.equal((await mailing.send(reportID)).status, 200)
+    for (const reportID of [paid, year]) await mailing.settled(reportID)
   })
 
   it('mails each statement once, by preference, and records what the server refuses', async () => {
-    const reportID = await statements()
+    const reportID = await mailing.statements()
     const states = (rows: Delivery[]) => rows.map(({ name, state }) => [name, state])
-    assert.ok((await deliveries(reportID)).every(({ state }) => state === 'Made'))
-    const told = await send(reportID)
+    assert.ok((await mailing.deliveries(reportID)).every(({ state }) => state === 'Made'))
+    const told = await mailing.send(reportID)
     assert.deepEqual(told.data, { reportID, queued: 3, print: 2, noAddress: 1 })
-    const rows = await settled(reportID)
+    const rows = await mailing.settled(reportID)
     assert.deepEqual(states(rows), [
       ['ann@example.com', 'Sent'],
       ['bounce@example.com', 'Failed'],
@@ -201,52 +139,52 @@ describe('POST /Report/Send', () => {
     const stranger = await service.userWith({ productIDs: [elsewhere.productID], role: 'ReadOnly' })
     assert.deepEqual((await failing(stranger)).data, [])
     assert.deepEqual(
-      inbox.map(({ to }) => to),
+      mail.inbox.map(({ to }) => to),
       ['ann@example.com', 'ben@example.com'],
     )
-    const [first] = inbox
+    const [first] = mail.inbox
     assert.match(first!.text, /From: Example Funds <registry@example.com>/)
     assert.match(first!.text, /Content-Type: application\/pdf/)
     const encoded = first!.text.split(/filename=.*\r\n\r\n|base64\r\n.*\r\n\r\n/).at(-1)!
     const pdf = Buffer.from(encoded.split('\r\n--')[0]!, 'base64')
     assert.equal(pdf.subarray(0, 5).toString(), '%PDF-')
     assert.match(pdf.subarray(-8).toString(), /%%EOF/)
-    refused(await send(reportID), 409, 'already_sent')
-    assert.equal(inbox.length, 2)
-    bounces.clear()
-    assert.equal((await send(reportID, { again: true })).data.queued, 3)
-    await settled(reportID)
-    assert.equal(inbox.length, 5)
+    refused(await mailing.send(reportID), 409, 'already_sent')
+    assert.equal(mail.inbox.length, 2)
+    mail.bounces.clear()
+    assert.equal((await mailing.send(reportID, { again: true })).data.queued, 3)
+    await mailing.settled(reportID)
+    assert.equal(mail.inbox.length, 5)
     assert.deepEqual((await failing()).data, [])
     const others = await service.admin.get('/Report?FailedDeliveries=false')
     assert.ok(others.data.some((one: { reportID: number }) => one.reportID === reportID))
   })
 
   it('asks a busy server again; puts off only whom it says "later" to; none twice', async () => {
-    inbox.length = 0
-    busy = 1
-    later.add('ann@example.com')
-    const reportID = await statements()
-    await send(reportID)
+    mail.inbox.length = 0
+    mail.beBusy(1)
+    mail.later.add('ann@example.com')
+    const reportID = await mailing.statements()
+    await mailing.send(reportID)
     const waiting = await until('the others to be sent', async () => {
-      const rows = await deliveries(reportID)
+      const rows = await mailing.deliveries(reportID)
       return rows.filter(({ state }) => state === 'Sent').length === 2 ? rows : undefined
     })
     assert.equal(waiting[0]!.state, 'Queued')
     assert.match(waiting[0]!.reason!, /Greylisted/)
-    later.clear()
+    mail.later.clear()
     // Its minute is over, and the last look at it is a while ago.
     await rowsOf(
       service.connection,
       `update report_statement set put_off_until = now(), state_date = now() - interval '1 minute'
       where put_off_until > now()`,
     )
-    const rows = await settled(reportID)
+    const rows = await mailing.settled(reportID)
     assert.deepEqual(
       rows.map(({ state }) => state),
       ['Sent', 'Sent', 'Print', 'NoAddress', 'Sent'],
     )
-    assert.deepEqual(inbox.map(({ to }) => to).sort(), [
+    assert.deepEqual(mail.inbox.map(({ to }) => to).sort(), [
       'ann@example.com',
       'ben@example.com',
       'bounce@example.com',
@@ -258,7 +196,7 @@ describe('POST /Report/Send', () => {
     const reads = ['BizTransaction', 'BizEntity', 'Address', 'Communication', 'PaymentDetail']
     const less = reads.map((one) => `${one}.Read`)
     const rights = { permissions: ['Report.Write', ...less], productIDs: [productID] }
-    const reportID = await statements()
+    const reportID = await mailing.statements()
     const losing = async (client: Client, lose: (me: Me) => Promise<Reply>) => {
       const { data: me } = await client.get('/User/Me')
       await stopWorker()
@@ -266,7 +204,7 @@ describe('POST /Report/Send', () => {
       const lost = await lose(me)
       stopWorker = await workFor(service, env)
       assert.deepEqual([told.status, lost.status], [200, 200], told.text + lost.text)
-      const rows = await settled(reportID)
+      const rows = await mailing.settled(reportID)
       const letters = rows.filter(({ reason }) => reason !== null)
       assert.deepEqual(
         letters.map(({ name, state }) => [name, state]),
@@ -278,25 +216,25 @@ describe('POST /Report/Send', () => {
       service.admin.put('/User', { userID: me.userID, username: me.username, ...to })
     const endKey = (me: Me) => service.admin.delete(`/ApiKey?ApiKeyID=${me.apiKeyID}`)
     const { productID: elsewhere } = await newProduct(service)
-    inbox.length = 0
+    mail.inbox.length = 0
     await losing(await newKey(service.admin, rights), endKey)
     await losing(await service.userWith(rights), put({ isActive: false }))
     await losing(await service.userWith(rights), put({ permissions: less }))
     await losing(await service.userWith(rights), put({ productIDs: [elsewhere] }))
-    assert.equal(inbox.length, 0)
+    assert.equal(mail.inbox.length, 0)
     const { data } = await service.admin.get('/Report?FailedDeliveries=true')
     assert.deepEqual(
       data.map((one: { reportID: number }) => one.reportID),
       [reportID],
     )
-    assert.equal((await send(reportID)).data.queued, 3)
-    const rows = await settled(reportID)
+    assert.equal((await mailing.send(reportID)).data.queued, 3)
+    const rows = await mailing.settled(reportID)
     assert.equal(rows.filter(({ state }) => state === 'Sent').length, 3)
-    assert.equal(inbox.length, 3)
+    assert.equal(mail.inbox.length, 3)
   })
 
   it('names the holders only to who may read the statements', async () => {
-    const reportID = await statements()
+    const reportID = await mailing.statements()
     const clerk = await service.userWith({ permissions: ['Report.Read'] })
     const told = await clerk.get(`/Report/Delivery?ReportID=${reportID}`)
     refused(told, 403, 'permission_missing')
@@ -304,28 +242,28 @@ describe('POST /Report/Send', () => {
   })
 
   it('does not send again what a process that died may have sent', async () => {
-    inbox.length = 0
-    const reportID = await statements()
+    mail.inbox.length = 0
+    const reportID = await mailing.statements()
     await rowsOf(
       service.connection,
       `update report_statement set state = 'Sending', state_date = now() - interval '1 hour'
       where report_id = $1 and name = 'ann@example.com'`,
       [reportID],
     )
-    await send(reportID)
+    await mailing.send(reportID)
     const rows = await until('the dead one to be told', async () => {
-      const now = await settled(reportID)
+      const now = await mailing.settled(reportID)
       return now[0]!.state === 'Failed' ? now : undefined
     })
     assert.match(rows[0]!.reason!, /not known whether/)
-    assert.ok(!inbox.some(({ to }) => to === 'ann@example.com'))
+    assert.ok(!mail.inbox.some(({ to }) => to === 'ann@example.com'))
   })
 
   it('refuses what cannot be sent, and tells nothing of other products', async () => {
     const { productID } = fund
     const table = await order(service.admin, { reportTypeID: 3, productID, format: 'csv' })
-    refused(await send(table.reportID), 409, 'not_sendable')
-    const reportID = await statements()
+    refused(await mailing.send(table.reportID), 409, 'not_sendable')
+    const reportID = await mailing.statements()
     const other = await taxingFund(service)
     const stranger = await service.userWith({
       role: 'Administrator',

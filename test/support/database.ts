@@ -58,6 +58,16 @@ export async function waitingForLocks({ database }: pg.ClientConfig): Promise<nu
   return waiting
 }
 
+/** Ends the connections of those who wait for a lock; tells whether there were any. */
+export async function endWaiting(connection: pg.ClientConfig): Promise<boolean> {
+  const ended = await rowsOf(
+    connection,
+    `select pg_terminate_backend(pid) from pg_stat_activity
+    where datname = current_database() and wait_event_type = 'Lock'`,
+  )
+  return ended.length > 0
+}
+
 /** Rows straight from the database, where a test must see what no answer shows. */
 export async function rowsOf(connection: pg.ClientConfig, text: string, values: unknown[] = []) {
   const client = new pg.Client(connection)

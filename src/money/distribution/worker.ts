@@ -125,9 +125,12 @@ async function finish(database: Database, which: DistributionID) {
 const somebodyElse = () => conflict(taken, 'Another process finishes this stage.')
 const taken = 'finished_elsewhere'
 
-/** What a person must mend is told in the stage's progress; the queue tries the rest again. */
+/**
+ * What a person must mend is told in the stage's progress; the queue tries the rest again, a
+ * database that was away included: a stage that has stopped does not go on by itself.
+ */
 async function giveUp(database: Database, which: DistributionID, error: unknown): Promise<'left'> {
-  if (!(error instanceof Refusal)) throw error
+  if (!(error instanceof Refusal) || error.status >= 500) throw error
   if (error.problems[0]?.code === taken) return 'left'
   await database.transaction((tx) =>
     tx.query(sql`

@@ -39,6 +39,8 @@ type Letter = {
   offset: number
   size: number
   attempts: number
+  /** When it was last marked as being sent by us. */
+  since: string
 }
 
 /** Letters that are claimed at once. */
@@ -63,12 +65,17 @@ export async function sendStatements(deliverer: Deliverer, reportID: number, sig
     for (;;) {
       const letters = signal.aborted ? [] : await nextLetters(deliverer, reportID)
       if (letters.length === 0) break
-      untried = [...letters]
-      for (const letter of letters) {
+      untried = letters
+      for (let letter = untried[0]; letter; letter = untried[0]) {
         const content = await reader.read(letter.offset, letter.size)
-        untried.shift()
+        const rest = untried.slice(1)
+        untried = rest
         const outcome = await send(deliverer, report, letter, content)
-        await transaction((tx) => record(tx, reportID, letter, outcome))
+        const tried = letter
+        untried = await transaction(async (tx) => {
+          await record(tx, reportID, tried, outcome)
+          return renew(tx, reportID, rest)
+        })
         if (outcome.error) throw outcome.error
       }
     }
@@ -138,7 +145,7 @@ const claim = async (tx: Tx, reportID: number): Promise<Letter[]> => {
       where q.report_id = ${reportID} and q.state = 'Queued' and ${isDue('q')}
       order by q.file_offset limit ${batch} for update skip locked)
     returning s.account_id as "accountID", s.name, s.email, s.file_name as "fileName",
-      s.file_offset as "offset", s.file_size as size, s.attempts`)
+      s.file_offset as "offset", s.file_size as size, s.attempts, s.state_date::text as since`)
   return letters.sort((a, b) => a.offset - b.offset)
 }
 
@@ -146,12 +153,34 @@ const claim = async (tx: Tx, reportID: number): Promise<Letter[]> => {
 const isDue = (alias: string) =>
   raw(`(${alias}.put_off_until is null or ${alias}.put_off_until <= now())`)
 
+/** Letters o that are still marked by us: not told as lost meanwhile, nor another's by now. */
+const ours = (reportID: number, letters: readonly Letter[]) => sql`
+  unnest(${letters.map(({ accountID }) => accountID)}::int[],
+    ${letters.map(({ since }) => since)}::timestamptz[]) o (account_id, since)
+  where s.report_id = ${reportID} and s.account_id = o.account_id and s.state = 'Sending'
+    and s.state_date = o.since`
+
+/**
+ * Those that wait for the one before them are marked anew, however long that took: they are not
+ * told as lost while their sender lives. What is not ours any more is not sent.
+ */
+async function renew(tx: Tx, reportID: number, letters: Letter[]): Promise<Letter[]> {
+  if (letters.length === 0) return []
+  const renewed = await tx.query<Pick<Letter, 'accountID' | 'since'>>(sql`
+    update report_statement s set state_date = now() from ${ours(reportID, letters)}
+    returning s.account_id as "accountID", s.state_date::text as since`)
+  const sinces = new Map(renewed.map(({ accountID, since }) => [accountID, since]))
+  return letters.flatMap((letter) => {
+    const since = sinces.get(letter.accountID)
+    return since === undefined ? [] : [{ ...letter, since }]
+  })
+}
+
 /** What of our claim was not tried goes back. */
 const unclaim = (tx: Tx, reportID: number, untried: Letter[]) =>
   tx.query(sql`
     update report_statement s set state = 'Queued', attempts = attempts - 1
-    where s.report_id = ${reportID} and s.state = 'Sending'
-      and s.account_id = any(${untried.map(({ accountID }) => accountID)}::int[])`)
+    from ${ours(reportID, untried)}`)
 
 /**
  * How a letter fared; with an error where all of the rest would fare the same, with minutes where
@@ -198,11 +227,11 @@ function outcomeOf(error: MailError, attempts: number): Outcome {
   return { state: 'Queued', reason, error }
 }
 
-const record = (tx: Tx, reportID: number, { accountID }: Letter, outcome: Outcome) =>
+const record = (tx: Tx, reportID: number, letter: Letter, outcome: Outcome) =>
   tx.query(sql`
     update report_statement s set state = ${outcome.state}, reason = ${outcome.reason},
       state_date = now(), put_off_until = now() + make_interval(mins => ${outcome.minutes ?? null})
-    where s.report_id = ${reportID} and s.account_id = ${accountID} and s.state = 'Sending'`)
+    from ${ours(reportID, [letter])}`)
 
 /**
  * What a process that died was sending is told as not known, and what waits is sent by another;

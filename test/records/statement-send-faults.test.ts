@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import pg from 'pg'
+import { endWaiting, rowsOf } from '../support/database.ts'
+import { type Delivery, mailedFund, mailingOf, startMail } from '../support/mailing.ts'
+import { temporaryFolder, until } from '../support/process.ts'
+import { workFor } from '../support/reports.ts'
+import { type Service, startService } from '../support/service.ts'
+
+const [ann, ben] = ['ann@example.com', 'ben@example.com'] as const
+
+let mail: Awaited<ReturnType<typeof startMail>>
+let env: Record<string, string>
+let service: Service
+let stopWorker: () => Promise<void>
+let mailing: ReturnType<typeof mailingOf>
+before(async () => {
+  mail = await startMail()
+  env = { REGISTRY_DATA_DIR: temporaryFolder(), REGISTRY_SMTP_URL: mail.url }
+  service = await startService(env)
+  stopWorker = await workFor(service, env)
+  mailing = mailingOf(service, await mailedFund(service))
+})
+after(async () => {
+  await stopWorker()
+  await service.stop()
+  await mail.stop()
+})
+
+const arrived = (to: string) => until(to, () => mail.inbox.some((one) => one.to === to))
+const states = (rows: Delivery[]) => rows.map(({ state }) => state)
+const allSent = ['Sent', 'Failed', 'Print', 'NoAddress', 'Sent']
+
+/** Sends, until the first letter is in the hands of a server that takes its time. */
+async function sendSlowly(...to: string[]) {
+  mail.inbox.length = 0
+  const gates = to.map(mail.hold)
+  const reportID = await mailing.statements()
+  await mailing.send(reportID)
+  await arrived(ann)
+  return { reportID, gates }
+}
+
+describe('Statements that are sent', () => {
+  it('are marked anew where they wait behind a slow one: their sender lives', async () => {
+    const { reportID, gates } = await sendSlowly(ann, ben)
+    const marked = async () => {
+      const [row] = await rowsOf(
+        service.connection,
+        'select state_date::text from report_statement where report_id = $1 and name = $2',
+        [reportID, ben],
+      )
+      return row.state_date as string
+    }
+    const before = await marked()
+    gates[0]!()
+    await arrived(ben)
+    assert.ok((await marked()) > before)
+    gates[1]!()
+    assert.deepEqual(states(await mailing.settled(reportID)), allSent)
+  })
+
+  it('are not sent by who was away for so long that they were told as lost', async () => {
+    const { reportID, gates } = await sendSlowly(ann)
+    await rowsOf(
+      service.connection,
+      `update report_statement set state = 'Failed' where report_id = $1 and name = $2`,
+      [reportID, ben],
+    )
+    gates[0]!()
+    assert.deepEqual(states(await mailing.settled(reportID)), [...allSent.slice(0, 4), 'Failed'])
+    assert.deepEqual(
+      mail.inbox.map(({ to }) => to),
+      [ann],
+    )
+  })
+
+  it('are sent after the database was away while it was asked who had them sent', async () => {
+    const reportID = await mailing.statements()
+    await stopWorker()
+    await mailing.send(reportID)
+    const holder = new pg.Client(service.connection)
+    await holder.connect()
+    await holder.query('begin; lock table app_user in access exclusive mode')
+    stopWorker = await workFor(service, env)
+    await until('it to be asked', () => endWaiting(service.connection))
+    await holder.end()
+    assert.deepEqual(states(await mailing.settled(reportID)), allSent)
+  })
+})

@@ -1,0 +1,108 @@
+import type { AddressInfo } from 'node:net'
+import { SMTPServer } from 'smtp-server'
+import { until } from './process.ts'
+import { order } from './reports.ts'
+import type { Service } from './service.ts'
+import { investor, quoted, type TaxingFund, taxingFund } from './withholding.ts'
+
+/** What a mail server was handed. */
+export type Mail = { to: string; text: string }
+
+const refusal = (words: string, responseCode: number) =>
+  Object.assign(new Error(words), { responseCode })
+
+/** A mail server that keeps what it is handed, and is as difficult as a test wants. */
+export async function startMail() {
+  const inbox: Mail[] = []
+  /** Addresses that it refuses for good, and those it says "later" to. */
+  const bounces = new Set(['bounce@example.com'])
+  const later = new Set<string>()
+  /** Addresses whose letters it takes a while over. */
+  const slow = new Map<string, Promise<void>>()
+  let busy = 0
+  const server = new SMTPServer({
+    authOptional: true,
+    disabledCommands: ['STARTTLS'],
+    onMailFrom: (_address, _session, callback) =>
+      callback(busy-- > 0 ? refusal('Busy', 451) : null),
+    onRcptTo: ({ address }, _session, callback) => {
+      if (bounces.has(address)) return callback(refusal('No such mailbox', 550))
+      return later.has(address) ? callback(refusal('Greylisted', 450)) : callback()
+    },
+    onData: (stream, session, callback) => {
+      const pieces: Buffer[] = []
+      stream.on('data', (piece: Buffer) => pieces.push(piece))
+      stream.on('end', () => {
+        const to = session.envelope.rcptTo.map(({ address }) => address).join()
+        inbox.push({ to, text: Buffer.concat(pieces).toString() })
+        void (slow.get(to) ?? Promise.resolve()).then(() => callback())
+      })
+    },
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.server.address() as AddressInfo
+  return {
+    url: `smtp://127.0.0.1:${port}`,
+    inbox,
+    bounces,
+    later,
+    /** How often it has no time for anybody. */
+    beBusy: (times: number) => {
+      busy = times
+    },
+    /** The next letter to an address is taken once it is let go. */
+    hold: (address: string): (() => void) => {
+      let letGo = () => {}
+      const held = new Promise<void>((resolve) => {
+        letGo = resolve
+      })
+      slow.set(address, held)
+      return () => {
+        slow.delete(address)
+        letGo()
+      }
+    },
+    stop: () => new Promise<void>((resolve) => server.close(() => resolve())),
+  }
+}
+
+/** A fund whose holders want their statements in every way there is. */
+export async function mailedFund(service: Service): Promise<TaxingFund> {
+  const issuer = { name: 'Example Funds', email: 'registry@example.com' }
+  const fund = await taxingFund(service, { issuer })
+  const holder = (email: string | null, communicationPreferenceID?: number) =>
+    investor(service, fund, [quoted], {
+      name: email ?? 'Nobody',
+      communicationPreferenceID,
+      communications: email ? [{ communicationTypeID: 1, name: email }] : [],
+    })
+  await holder('ann@example.com', 1)
+  await holder('bounce@example.com')
+  await holder('paper@example.com', 2)
+  await holder(null)
+  await holder('ben@example.com', 3)
+  return fund
+}
+
+export type Delivery = { name: string; state: string; reason: string | null }
+
+/** The statements of such a fund: how they are made and sent, and what became of them. */
+export function mailingOf({ admin }: Service, { productID }: TaxingFund) {
+  const deliveries = async (reportID: number): Promise<Delivery[]> =>
+    (await admin.get(`/Report/Delivery?ReportID=${reportID}`)).data
+  return {
+    deliveries,
+    statements: async (): Promise<number> => {
+      const period = { fromDate: '2024-01-01', toDate: '2024-12-31' }
+      return (await order(admin, { reportTypeID: 15, productID, format: 'zip', ...period }))
+        .reportID
+    },
+    send: (reportID: number, more: object = {}) =>
+      admin.post('/Report/Send', { reportID, ...more }),
+    settled: (reportID: number) =>
+      until('all to be sent', async () => {
+        const rows = await deliveries(reportID)
+        return rows.some(({ state }) => ['Queued', 'Sending'].includes(state)) ? undefined : rows
+      }),
+  }
+}
