@@ -87,6 +87,35 @@ describe('Webhooks', () => {
       assert.equal(headers['webhook-id'], before.get(event.data.eventID)?.['webhook-id'])
   })
 
+  it('stay delivered by one process where another, frozen meanwhile, fails', async () => {
+    const { url, got, answer } = await newReceiver()
+    const webhookID = await newWebhook(node.admin, url)
+    answer('never')
+    await newProducts(1)
+    await until('it to be sent', () => got.length === 1)
+    process.kill(node.pid, 'SIGSTOP')
+    answer(200)
+    const other = await startNode(connection, env)
+    // As if a minute had passed: who took it must be dead.
+    const due = `update webhook_delivery set next_date = now() where webhook_id = ${webhookID}`
+    await rowsOf(connection, due)
+    const first = async () =>
+      only(await other.admin.get(`/Webhook/Delivery?WebhookID=${webhookID}&PageSize=1`))
+    await until('another to send it', async () => (await first()).status === 'delivered')
+    const delivered = await first()
+    process.kill(node.pid, 'SIGCONT')
+    const counted = `select failure_count as failures from webhook where webhook_id = ${webhookID}`
+    await newProducts(1)
+    await until('the next to be sent', () => got.length === 3)
+    await other.stop()
+    await newProducts(1)
+    await until('the frozen one to go on', () => got.length === 4)
+    const shown = await node.admin.get(`/Webhook/Delivery?WebhookID=${webhookID}&PageSize=1`)
+    assert.deepEqual(only(shown), delivered)
+    assert.deepEqual([delivered.attempts, delivered.errorMessage], [2, null])
+    assert.deepEqual(await rowsOf(connection, counted), [{ failures: 0 }])
+  })
+
   it('are deactivated after fifty failures in a row, and an event tells of it', async () => {
     const { url, got, answer } = await newReceiver()
     answer(500)

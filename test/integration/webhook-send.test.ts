@@ -7,7 +7,7 @@ import { send } from '../../src/integration/webhook/send.ts'
 import { withReceiver } from '../support/receiver.ts'
 
 describe('What is sent', () => {
-  const message = { id: 'evt_1', body: '{}', secrets: ['whsec_AAAA'] }
+  const message = { id: 'evt_1', body: '{}', secrets: ['whsec_AAAA'], time: 0 }
 
   it('goes to no address that a name turns out to stand for, if it is not public', async () => {
     const tricks: [string, number][] = [

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import pg from 'pg'
 import { ofOneUser } from '../../src/operations/worker.ts'
-import { rowsOf, urlOf } from '../support/database.ts'
+import { rowsOf, urlOf, waitingForLocks } from '../support/database.ts'
 import { getBytes } from '../support/files.ts'
 import { type Fund, newFund } from '../support/ledger.ts'
 import { type Program, start, temporaryFolder, until } from '../support/process.ts'
@@ -100,15 +100,16 @@ async function somebodyElse(username: string) {
 /** A report that reads no holdings. */
 const dataQuality = 13
 
-/** Nobody reads holdings until they are let go. */
-async function holdHoldings() {
+/** Nobody reads these tables until they are let go. */
+async function hold(tables: string) {
   const client = new pg.Client(service.connection)
   await client.connect()
   // However long it takes: idle transactions are ended after a minute.
   await client.query('set idle_in_transaction_session_timeout = 0')
-  await client.query('begin; lock table biz_transaction, holding')
+  await client.query(`begin; lock table ${tables}`)
   return () => client.end()
 }
+const holdHoldings = () => hold('biz_transaction, holding')
 
 async function assertWhole(reportID: number, rows = members) {
   const done = await ended(service.admin, reportID)
@@ -137,6 +138,37 @@ describe('A worker', () => {
     assert.deepEqual([label, total.at(-1)], ['Total', `${fewer * 10}.0000`])
     second.kill('SIGTERM')
     assert.equal(await second.exited, 0)
+  })
+
+  it('that was away for long leaves the letters of who has made them since', async () => {
+    const { productID, accountID, investmentID } = await newFund(service)
+    const deposit = { accountID, investmentID, transactionDate: '2026-01-10', amount: 10 }
+    assert.equal((await service.admin.post('/BizTransaction/Deposit', deposit)).status, 200)
+    const asked = { reportTypeID: 15, productID, format: 'zip', fromDate: '2026-01-01' }
+    const { reportID } = (await service.admin.post('/Report', asked)).data
+    const letGo = await hold('account')
+    const away = await startWorker()
+    await until('it to be at it', async () => (await waitingForLocks(service.connection)) > 0)
+    away.kill('SIGSTOP')
+    await letGo()
+    await rowsOf(
+      service.connection,
+      `update report set lease_date = now() - interval '1 minute' where report_id = ${reportID}`,
+    )
+    const other = await startWorker()
+    assert.equal((await ended(service.admin, reportID)).reportStatusID, 3)
+    const letters = () =>
+      rowsOf(
+        service.connection,
+        `select xmin::text, account_id, state from report_statement where report_id = ${reportID}`,
+      )
+    const made = await letters()
+    assert.equal(made.length, 1)
+    away.kill('SIGCONT')
+    await until('it to notice', () => away.output().includes('a report failed'))
+    assert.deepEqual(await letters(), made)
+    for (const worker of [away, other]) worker.kill('SIGTERM')
+    await Promise.all([away.exited, other.exited])
   })
 
   it('that is told to stop finishes its report or hands it back', async () => {

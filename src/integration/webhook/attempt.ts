@@ -24,6 +24,8 @@ export type Taken = {
   url: string
   body: string
   attempts: number
+  /** When it was taken, in seconds since 1970: the clocks of nodes may differ. */
+  time: number
   secret: string
   previousSecret: string | null
 }
@@ -51,7 +53,7 @@ export async function takeDue(tx: Tx, webhookID: number, most: number): Promise<
       and d.webhook_delivery_id = e.webhook_delivery_id
     returning d.webhook_delivery_id as id, d.webhook_id as "webhookID", d.event_id as "eventID",
       coalesce(d.event_id is null or ${isOwn(own)}, false) as "isOwn",
-      w.url, d.body, d.attempts, w.secret,
+      w.url, d.body, d.attempts, w.secret, floor(extract(epoch from m.moment))::bigint as time,
       case when w.previous_until > m.moment then w.previous_secret end as "previousSecret"`)
 }
 
@@ -77,24 +79,28 @@ export const deliveryQueue: Fragment = sql`
     and (w.api_key_id is null or ${isLive})`
 
 /** Ends a delivery, untried, that is not for its webhook any more. */
-export const drop = (tx: Tx, { id }: Taken) =>
+export const drop = (tx: Tx, taken: Taken) =>
   tx.query(sql`
     update webhook_delivery set status = 'failed', attempts = attempts - 1, next_date = null,
       completed_date = now(), error_message = ${notOwn}
-    where webhook_delivery_id = ${id}`)
+    where ${isOurs(taken)}`)
 const notOwn = 'The webhook does not ask for this any more, or who saved it may not see it.'
 
-/** Writes down what became of an attempt. */
+/** Nobody else has taken it since, for having waited too long for us. */
+const isOurs = ({ id, attempts }: Taken) =>
+  sql`webhook_delivery_id = ${id} and status = 'pending' and attempts = ${attempts}`
+
+/**
+ * Writes down what became of an attempt. One that fails after another has taken the delivery tells
+ * nothing: the other's counts. What has arrived has arrived.
+ */
 export async function settle(tx: Tx, taken: Taken, outcome: Sent | Error): Promise<void> {
   const status = outcome instanceof Error ? null : outcome.status
   if (status !== null && status >= 200 && status < 300) {
-    await end(
-      tx,
-      taken,
-      sql`status = 'delivered', next_date = null, error_message = null,
-      completed_date = now()`,
-      status,
-    )
+    await tx.query(sql`
+      update webhook_delivery set status = 'delivered', next_date = null, error_message = null,
+        completed_date = now(), response_status = ${status}
+      where webhook_delivery_id = ${taken.id} and status = 'pending'`)
     await tx.query(sql`
       update webhook set failure_count = 0
       where webhook_id = ${taken.webhookID} and failure_count > 0`)
@@ -106,14 +112,11 @@ export async function settle(tx: Tx, taken: Taken, outcome: Sent | Error): Promi
     pause === undefined
       ? sql`status = 'failed', next_date = null, completed_date = now()`
       : sql`next_date = now() + make_interval(secs => ${pause})`
-  await end(tx, taken, sql`${next}, error_message = ${words}`, status)
-  await countFailure(tx, taken.webhookID, status === 410)
+  const failed = await tx.query(sql`
+    update webhook_delivery set ${next}, error_message = ${words}, response_status = ${status}
+    where ${isOurs(taken)} returning true`)
+  if (failed.length > 0) await countFailure(tx, taken.webhookID, status === 410)
 }
-
-const end = (tx: Tx, { id }: Taken, how: Fragment, status: number | null) =>
-  tx.query(sql`
-    update webhook_delivery set ${how}, response_status = ${status}
-    where webhook_delivery_id = ${id}`)
 
 /** A receiver that is gone, or has failed for long, is sent nothing more. */
 async function countFailure(tx: Tx, webhookID: number, isGone: boolean) {

@@ -3,7 +3,14 @@ import { request as httpRequest } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import { allowedAddress, type Resolve } from './address.ts'
 
-export type Message = { id: string; url: string; body: string; secrets: readonly string[] }
+export type Message = {
+  id: string
+  url: string
+  body: string
+  secrets: readonly string[]
+  /** In seconds since 1970, as the receiver is told. */
+  time: number
+}
 export type Sent = { status: number }
 
 export type SendOptions = { allowLocal: boolean; resolve: Resolve; patience?: number }
@@ -59,8 +66,7 @@ const untilAborted = <T>(work: Promise<T>, signal: AbortSignal) =>
   })
 
 /** Signed with every secret that is valid at this moment. */
-function headersOf({ id, body, secrets }: Message) {
-  const time = String(Math.floor(Date.now() / 1000))
+function headersOf({ id, body, secrets, time }: Message) {
   const signatures = secrets.map((secret) => {
     const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64')
     return `v1,${createHmac('sha256', key).update(`${id}.${time}.${body}`).digest('base64')}`
@@ -70,7 +76,7 @@ function headersOf({ id, body, secrets }: Message) {
     'Content-Length': Buffer.byteLength(body),
     'User-Agent': 'registry-platform',
     'webhook-id': id,
-    'webhook-timestamp': time,
+    'webhook-timestamp': String(time),
     'webhook-signature': signatures.join(' '),
   }
 }

@@ -97,12 +97,12 @@ async function attempt(options: DeliveryOptions, taken: Taken) {
 
 async function deliver(options: DeliveryOptions, taken: Taken): Promise<Sent> {
   const { unseal, allowLocal, resolve = resolveHost, patience } = options
-  const { secret, previousSecret, url, body, id, eventID } = taken
+  const { secret, previousSecret, url, body, id, eventID, time } = taken
   const secrets = [unseal(secret), ...(previousSecret ? ifOpened(unseal, previousSecret) : [])]
   // The same event has the same id, however often it is sent.
   const name = eventID === null ? `test_${id}` : `evt_${eventID}`
   return send(
-    { id: name, url, body, secrets },
+    { id: name, url, body, secrets, time },
     { allowLocal, resolve, ...(patience && { patience }) },
   )
 }

@@ -82,6 +82,17 @@ const tell = ({ transaction }: Makers, order: Order, { percent, rows }: Progress
     return still.length > 0
   })
 
+/**
+ * What is written of a report beside its own row, by who still has it: who was away for long must
+ * not put the letters of their file for those of another's.
+ */
+const whileOurs = ({ transaction }: Makers, order: Order, write: (tx: Tx) => Promise<unknown>) =>
+  transaction(async (tx) => {
+    const still = await tx.query(sql`select 1 from report where ${leased(order)} for share`)
+    if (still.length === 0) throw new Error('Somebody else makes the report.')
+    await write(tx)
+  })
+
 type Progress = { percent: number; rows: number }
 
 async function make(makers: Makers, order: Order, progress: Progress, signal: AbortSignal) {
@@ -135,13 +146,13 @@ async function makeLetters(makers: Makers, order: Order, path: string, making: M
     moment: momentOf(order),
     readFile: (sha256: string) => bytesOf(makers.files, sha256),
     onPrinted: async (printed: readonly Printed[]) => {
-      await makers.transaction((tx) => keepStatements(tx, order.id, printed))
+      await whileOurs(makers, order, (tx) => keepStatements(tx, order.id, printed))
       progress.rows += printed.length
       const share = Math.floor((100 * progress.rows) / Math.max(1, all!.count))
       progress.percent = Math.min(99, share)
     },
   }
-  await makers.transaction((tx) => forgetStatements(tx, order.id))
+  await whileOurs(makers, order, (tx) => forgetStatements(tx, order.id))
   const make = order.format === 'zip' ? makeZip : makePdf
   progress.rows = await make(tools, order, path)
 }
