@@ -9,6 +9,7 @@ import type { Veil } from './access/audit/veil.ts'
 import { authenticator, readAgain } from './access/caller/authenticate.ts'
 import { factorsSealedWith } from './access/second-factor/sql.ts'
 import { userEndpoints } from './access/user/routes.ts'
+import { wasUsed } from './access/user/sign-in.ts'
 import { tokensWith } from './access/user/token.ts'
 import { commonEndpoints } from './catalogue/common/routes.ts'
 import { investmentEndpoints } from './catalogue/investment/routes.ts'
@@ -166,6 +167,8 @@ export async function buildApp(
     folder: config.consoleDir,
     secure: behindProxy || tls !== undefined,
     authenticate,
+    wasUsed: (refreshToken, secondsAgo) => wasUsed(database, refreshToken, secondsAgo),
+    retryKey: secrets.consoleKey,
   })
   mount(app, endpoints, {
     database,

@@ -13,6 +13,7 @@ import { keepWarm, warmUp } from './operations/warm-up.ts'
 import { startWorker } from './operations/worker.ts'
 import { createLog, type Log } from './platform/log.ts'
 import { connect, prepareSchema, startServer } from './platform/registry.ts'
+import { type Clock, clockOff, clockStatement } from './platform/sql/clock.ts'
 import type { Database } from './platform/sql/handle.ts'
 import { connectionsOfNode, lackOfRoom, type Room, roomStatement } from './platform/sql/room.ts'
 import { version } from './version.ts'
@@ -37,6 +38,7 @@ async function start() {
     const database = connect(config, server.service, log)
     stopping.unshift(() => database.close())
     await warnOfLittleRoom(config, database, log)
+    await warnOfClock(database, log)
     await refuseFirstName(config, database)
     const signer = signerOf(config)
     const app = await buildApp(config, database, log, told.signal)
@@ -82,6 +84,14 @@ async function warnOfLittleRoom(config: Config, { query }: Database, log: Log) {
   const [room] = await query<Room>(roomStatement)
   const message = room && lackOfRoom(room, connectionsOfNode(config))
   if (message) log.warn({ message }, 'the database may run out of connections')
+}
+
+/** What is judged by two clocks ends too early on one node, and too late on another. */
+async function warnOfClock({ query }: Database, log: Log) {
+  const before = Date.now()
+  const [clock] = await query<Clock>(clockStatement)
+  const message = clock && clockOff(clock, before, Date.now())
+  if (message) log.warn({ message }, 'the clocks are not in step')
 }
 
 /** Told only where the name would be given: a registry that has users comes up with any. */

@@ -19,6 +19,7 @@ export type Secrets = {
   nameKey: Buffer
   factorKey: Buffer
   requestKey: Buffer
+  consoleKey: Buffer
   /** By which nodes know whether they have the same secret. */
   secretID: string
 }
@@ -33,6 +34,7 @@ export function readSecrets(config: Config): Secrets {
     nameKey: derive('usernames of failed sign-ins'),
     factorKey: derive('second factors'),
     requestKey: derive('requests that wait'),
+    consoleKey: derive('sessions of the console'),
     secretID: derive('the secret of a node').toString('hex').slice(0, 16),
   }
 }

@@ -17,6 +17,11 @@ export const factorsSealedWith = (key: Buffer): Seal =>
 
 const recoveryCodes = 10
 
+/** The moment is the database's, in milliseconds: the clocks of nodes may differ. */
+type Factor = { secret: string; now: number }
+const factorFields = sql`
+  secret, (extract(epoch from clock_timestamp()) * 1000)::bigint as now`
+
 /** A fresh secret that counts once it is confirmed; a confirmed one is removed first. */
 export async function enrol(tx: Tx, { seal }: Seal, userID: number): Promise<string> {
   const secret = newSecret()
@@ -32,12 +37,12 @@ export async function enrol(tx: Tx, { seal }: Seal, userID: number): Promise<str
 
 /** Takes the factor in use with its first code; the recovery codes, or undefined: a wrong code. */
 export async function confirm(tx: Tx, { unseal }: Seal, userID: number, code: string) {
-  const [factor] = await tx.query<{ secret: string; isConfirmed: boolean }>(sql`
-    select secret, confirmed_date is not null as "isConfirmed"
+  const [factor] = await tx.query<Factor & { isConfirmed: boolean }>(sql`
+    select ${factorFields}, confirmed_date is not null as "isConfirmed"
     from second_factor where user_id = ${userID} for update`)
   if (!factor || factor.isConfirmed)
     throw conflict('nothing_to_confirm', 'Enrol first with POST /User/SecondFactor.')
-  const step = stepOf(unseal(factor.secret), code)
+  const step = stepOf(unseal(factor.secret), code, factor.now)
   if (step === undefined) return undefined
   await tx.query(sql`update second_factor set confirmed_date = now(), last_step = ${step}
     where user_id = ${userID}`)
@@ -73,9 +78,10 @@ export async function spendCode(tx: Tx, seal: Seal, userID: number, code: string
 }
 
 async function spendStep(tx: Tx, { unseal }: Seal, userID: number, code: string) {
-  const [factor] = await tx.query<{ secret: string }>(sql`
-    select secret from second_factor where user_id = ${userID} and confirmed_date is not null`)
-  const step = factor && stepOf(unseal(factor.secret), code)
+  const [factor] = await tx.query<Factor>(sql`
+    select ${factorFields} from second_factor
+    where user_id = ${userID} and confirmed_date is not null`)
+  const step = factor && stepOf(unseal(factor.secret), code, factor.now)
   if (step === undefined) return false
   const spent = await tx.query(sql`
     update second_factor set last_step = ${step}

@@ -40,8 +40,8 @@ export function codeAt(secret: string, step: number): string {
   return String(number).padStart(digits, '0')
 }
 
-/** The step whose code this is, among those that are good now; undefined for any other. */
-export function stepOf(secret: string, code: string, now = Date.now()): number | undefined {
+/** The step whose code this is, among those that are good then; undefined for any other. */
+export function stepOf(secret: string, code: string, now: number): number | undefined {
   const present = stepAt(now)
   const near = Array.from({ length: 2 * tolerance + 1 }, (_, i) => present - tolerance + i)
   // All are compared, so that time tells nothing.

@@ -192,6 +192,14 @@ type KnownToken = {
   lacksFactor: boolean
 }
 
+/** Whether a refresh token was used, and longer ago than so many seconds. */
+export async function wasUsed(handle: Sql, refreshToken: string, secondsAgo: number) {
+  const rows = await handle.query(sql`
+    select 1 from refresh_token where token_hash = ${refreshTokenHash(refreshToken)}
+      and used_date < now() - make_interval(secs => ${secondsAgo})`)
+  return rows.length > 0
+}
+
 /** A refresh token works once. Used again, it was stolen or copied: its whole session ends. */
 export async function refresh(
   tx: Tx,

@@ -3,6 +3,7 @@ import pg from 'pg'
 import sql from 'sql-template-tag'
 import { type Config, readConfig, unknownWords } from '../../config.ts'
 import type { Server } from '../../platform/registry.ts'
+import { type Clock, clockOff, clockStatement } from '../../platform/sql/clock.ts'
 import { pendingMigrations, serviceRole } from '../../platform/sql/migrate.ts'
 import { connectionsOfNode, lackOfRoom, type Room, roomStatement } from '../../platform/sql/room.ts'
 import { isMissing, say, withServer } from './registry.ts'
@@ -58,7 +59,8 @@ async function checkDatabase(server: Server, taken: number): Promise<Check[]> {
     const room = await client.query<Room>(roomStatement)
     const connections = connectionCheck(room.rows[0]!, taken)
     const migrations = await checkMigrations(server.connection)
-    return [...serverChecks(seen), connections, migrations, ...roleChecks(seen)]
+    const clock = await checkClock(client)
+    return [...serverChecks(seen), connections, clock, migrations, ...roleChecks(seen)]
   } finally {
     await client.end()
   }
@@ -166,6 +168,13 @@ function connectionCheck(room: Room, taken: number): Check {
   const nodes = Math.floor(room.allowed / taken)
   const seen = `a node takes up to ${taken} of ${room.allowed}: room for ${nodes} of them`
   return { name: 'connections', wrong, note: lack !== undefined, seen: lack ?? seen }
+}
+
+async function checkClock(client: pg.Client): Promise<Check> {
+  const before = Date.now()
+  const { rows } = await client.query<Clock>(clockStatement)
+  const off = clockOff(rows[0]!, before, Date.now())
+  return { name: 'clock', wrong: off !== undefined, seen: off ?? "as the database's" }
 }
 
 async function checkMigrations(connection: pg.ClientConfig): Promise<Check> {

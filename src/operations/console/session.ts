@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { createHmac } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Actor } from '../../platform/actor.ts'
 
@@ -7,6 +7,10 @@ export type SessionOptions = {
   secure: boolean
   /** Who an access token speaks for. */
   authenticate: (authorization: string, address: string) => Actor | Promise<Actor>
+  /** Whether a refresh token was used, and longer ago than so many seconds. */
+  wasUsed: (refreshToken: string, secondsAgo: number) => Promise<boolean>
+  /** Keeps others from asking for what was answered to a page. */
+  retryKey: Buffer
 }
 
 export const sessionPath = '/console/session'
@@ -28,7 +32,7 @@ export function serveSession(app: FastifyInstance, options: SessionOptions) {
   app.put(sessionPath, { bodyLimit }, async (request, reply) => {
     const refreshToken = cookieOf(request)
     if (!refreshToken) return nobody(reply, options)
-    const refreshed = await refresh(app, request, refreshToken)
+    const refreshed = await refresh(app, request, refreshToken, options)
     // Not an error: the page asks at its start, and shows the form to sign in.
     return refreshed.status === 401 ? nobody(reply, options) : answer(reply, refreshed, options)
   })
@@ -77,14 +81,21 @@ async function ask(
 
 /**
  * A refresh token works once, and used again it ends its session. A page that is loaded twice at
- * once, or leaves before the answer came, has done no wrong: for half a minute it is told the same.
+ * once, or leaves before the answer came, has done no wrong: for half a minute it is told the same,
+ * whichever node it asks, and by the database's clock.
  */
-const sameMomentMs = 30_000
+const sameMoment = 30
 
-function refresh(app: FastifyInstance, request: FastifyRequest, refreshToken: string) {
-  const moment = Math.floor(Date.now() / sameMomentMs)
-  const key = createHash('sha256').update(`${refreshToken} ${moment}`).digest('base64url')
-  return ask(app, request, '/User/RefreshToken', { refreshToken }, { 'idempotency-key': key })
+async function refresh(
+  app: FastifyInstance,
+  request: FastifyRequest,
+  refreshToken: string,
+  { wasUsed, retryKey }: SessionOptions,
+) {
+  const isLate = await wasUsed(refreshToken, sameMoment)
+  const key = createHmac('sha256', retryKey).update(refreshToken).digest('base64url')
+  const again = isLate ? undefined : { 'idempotency-key': key }
+  return ask(app, request, '/User/RefreshToken', { refreshToken }, again)
 }
 
 async function signOut(app: FastifyInstance, request: FastifyRequest, refreshToken: string) {
