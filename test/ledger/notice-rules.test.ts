@@ -241,4 +241,65 @@ describe('A notice', () => {
     const again = await eventOf(bizEventID)
     assert.deepEqual([again.bizEventStatusID, again.quantity], [1, 40])
   })
+
+  it('has the same left in whatever order its parts are corrected and rolled back', async () => {
+    const fund = await fresh()
+    only(await post('Deposit', { ...fund.own, amount: 1000 }))
+    const halfAndRest = async () => {
+      const { bizEventID } = only(await notice('Redemption', { ...fund.own, quantity: 100 }))
+      const asked = { bizEventID, quantity: 40, partial: true }
+      const first = only(await post('Redemption', asked)).bizTransactionID
+      const last = only(await post('Redemption', { bizEventID })).bizTransactionID
+      const correct = (quantity: number) =>
+        service.admin.put('/BizTransaction', { bizTransactionID: first, quantity })
+      const state = async () => {
+        const { bizEventStatusID, quantity, parentBizTransactionID } = await eventOf(bizEventID)
+        return [bizEventStatusID, quantity, parentBizTransactionID]
+      }
+      return { first, last, correct, state }
+    }
+    for (const isFirst of [true, false]) {
+      const { first, last, correct, state } = await halfAndRest()
+      if (isFirst) all(await correct(-30))
+      only(await rollBack(last))
+      if (!isFirst) all(await correct(-30))
+      assert.deepEqual(await state(), [1, 70, null])
+      only(await rollBack(first))
+      assert.deepEqual(await state(), [1, 100, null])
+    }
+    for (const isFirst of [true, false]) {
+      const { first, last, correct, state } = await halfAndRest()
+      if (isFirst) all(await correct(-100))
+      only(await rollBack(last))
+      if (!isFirst) all(await correct(-100))
+      assert.deepEqual(await state(), [2, 100, first])
+    }
+    // By less than was left, and the first part goes before the last.
+    const { bizEventID } = only(await notice('Redemption', { ...fund.own, quantity: 100 }))
+    const part = only(await post('Redemption', { bizEventID, quantity: 40, partial: true }))
+    const less = only(await post('Redemption', { bizEventID, quantity: 50 }))
+    only(await rollBack(part.bizTransactionID))
+    assert.equal((await eventOf(bizEventID)).quantity, 50)
+    only(await rollBack(less.bizTransactionID))
+    assert.equal((await eventOf(bizEventID)).quantity, 100)
+  })
+
+  it('gets back what parts had used up, and keeps no rest that nobody can settle', async () => {
+    const fund = await fresh({ price: 2 })
+    only(await post('Deposit', { ...fund.own, amount: 1000 }))
+    const both = { ...fund.own, quantity: 10, amount: 15 }
+    const { bizEventID } = only(await notice('Redemption', both))
+    const part = only(await post('Redemption', { bizEventID, quantity: 9, partial: true }))
+    assert.deepEqual(figuresOf(await eventOf(bizEventID)), { amount: null, quantity: 1 })
+    only(await rollBack(part.bizTransactionID))
+    assert.deepEqual(figuresOf(await eventOf(bizEventID)), { amount: 15, quantity: 10 })
+
+    const fine = only(await notice('Deposit', { ...fund.own, amount: '10.004' })).bizEventID
+    const whole = only(await post('Deposit', { bizEventID: fine, amount: 10, partial: true }))
+    const done = await eventOf(fine)
+    assert.deepEqual(
+      [done.bizEventStatusID, done.parentBizTransactionID, done.amount],
+      [2, whole.bizTransactionID, 10.004],
+    )
+  })
 })

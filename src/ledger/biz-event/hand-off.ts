@@ -1,4 +1,4 @@
-import sql from 'sql-template-tag'
+import sql, { raw } from 'sql-template-tag'
 import { productReference } from '../../catalogue/product/schema.ts'
 import { type Actor, inLedgerScope, inScope } from '../../platform/actor.ts'
 import { lookups } from '../../platform/lookup/lookups.ts'
@@ -8,6 +8,7 @@ import { inside } from '../../platform/shape/path.ts'
 import type { Tx } from '../../platform/sql/handle.ts'
 import { type Located, locateAll, namesAny, reference } from '../../platform/sql/identify.ts'
 import { inProduct } from '../../platform/sql/spread.ts'
+import { leftOf } from './left.ts'
 
 const event = {
   what: 'event notice',
@@ -135,13 +136,15 @@ export async function lockEvents(tx: Tx, actor: Actor, ids: number[]): Promise<E
   return locked
 }
 
+const left = raw(`${leftOf('e.amount')} as amount, ${leftOf('e.quantity')} as quantity`)
+
 const lockFamilies = (tx: Tx, productID: number, roots: string[]) =>
   tx.query<EventRow>(sql`
     select coalesce(e.parent_biz_event_id, e.biz_event_id) as root,
       e.biz_event_id as "bizEventID", e.product_id as "productID",
       e.biz_event_type_id as "typeID", e.biz_event_status_id as "statusID",
       e.account_id as "accountID", e.investment_id as "investmentID", e.biz_event_date as date,
-      e.amount, e.quantity, e.comment, e.conversion_method_id as "methodID",
+      ${left}, e.comment, e.conversion_method_id as "methodID",
       e.conversion_factor as factor,
       case when not exists (select 1 from biz_transaction t
         where t.product_id = e.product_id
@@ -149,7 +152,7 @@ const lockFamilies = (tx: Tx, productID: number, roots: string[]) =>
           and t.biz_event_id = e.biz_event_id
           and t.biz_transaction_status_id <> ${lookups.BizTransactionStatus.RolledBack})
         then e.external_transaction_id end as "externalID",
-      e.entry_fee_amount as "entryFeeAmount",
+      case when e.entry_fee_amount < 0 then 0 else e.entry_fee_amount end as "entryFeeAmount",
       e.entry_fee_discount_percentage as "entryFeeDiscountPercentage",
       e.entry_fee_override_percentage as "entryFeeOverridePercentage",
       e.entry_fee_percentage as "entryFeePercentage"

@@ -18,6 +18,7 @@ import { identify, namesAny, noSuch, type Reference } from '../../platform/sql/i
 import { inProduct } from '../../platform/sql/spread.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
 import { heldBack } from '../on-hold/held.ts'
+import { leftOf } from './left.ts'
 import { NoticeOfConversion, NoticeOfDeposit, NoticeOfRedemption } from './schema.ts'
 import { renderEvents } from './sql.ts'
 
@@ -171,7 +172,8 @@ async function refuseMoreThanHeld(
   const own = inProduct(tx, productID)
   const [short] = await own.query<{ held: string; pending: string; isHeld: boolean }>(sql`
     with announced as (
-      select e.quantity, e.amount from biz_event e
+      select ${raw(leftOf('e.quantity'))} as quantity, ${raw(leftOf('e.amount'))} as amount
+      from biz_event e
       where e.product_id = ${productID} and e.account_id = ${accountID}
         and e.investment_id = ${investmentID} and e.biz_event_type_id = ${types.Redemption}
         and e.biz_event_status_id = ${statuses.Pending})

@@ -62,166 +62,200 @@ async function completeOf(tx: Tx, rows: readonly Settling[]): Promise<number[]> 
         }
       : [],
   )
-  if (links.length === 0) return []
-  const completed = await settleBy(
+  const [first] = links
+  if (!first) return []
+  return settleBy(
     tx,
+    first.product_id,
     sql`
-    with settled as materialized (
-      select g.*, e.quantity as units_asked, e.amount as money_asked,
+    with judged as materialized (
+      select g.event_id, false as was_completed,
+        g.transaction_id, abs(g.quantity) as units, abs(g.amount) as money, g.fee,
         e.quantity - abs(g.quantity) as units_left, e.amount - abs(g.amount) as money_left,
-        e.entry_fee_amount as fee_asked, e.entry_fee_amount - g.fee as fee_left
+        e.entry_fee_amount - g.fee as fee_left,
+        not bool_or(g.is_partial and g.leg = 0 and ${isLeft(
+          sql`e.quantity - abs(g.quantity)`,
+          sql`e.amount - abs(g.amount)`,
+        )}) over (partition by g.item) as is_completed
       from ${recordset('g', links, settledColumns)}
-      join biz_event e on e.product_id = g.product_id and e.biz_event_id = g.event_id),
-    judged as materialized (
-      select *, bool_or(is_partial and leg = 0 and coalesce(units_left, money_left) > 0)
-        over (partition by item) as stays
-      from settled)`,
+      join biz_event e on e.product_id = g.product_id and e.biz_event_id = g.event_id
+      join investment i on i.investment_id = e.investment_id)`,
   )
-  const targets = links.filter(({ leg }) => leg > 0)
-  if (targets.length > 0) await measureTargets(tx, targets)
-  return completed
+}
+
+/**
+ * Whether figures of a notice of an investment i are something that can be posted: units decide
+ * where it has them, and what comes to nothing when it is rounded is nothing.
+ */
+const isLeft = (units: Fragment, money: Fragment) => sql`
+  coalesce(coalesce(round(${units}, i.unit_decimals),
+    round(${money}, minor_units(i.currency_id))) > 0, false)`
+
+/**
+ * Notices as they are `judged`: one that a transaction completes has what was left of its figures
+ * before that transaction, another what is left now. So whatever is corrected and rolled back, in
+ * whatever order, what it asked for is never lost: it is what it has, and what the transactions
+ * settle that have not completed it. A figure may be used up before the other, or more than used
+ * up; it is not shown then (`leftOf`). Tells which notices are completed now and were not.
+ */
+async function settleBy(tx: Tx, productID: number, judged: Fragment): Promise<number[]> {
+  const settled = await tx.query<{ id: number; isCompleted: boolean; isTarget: boolean }>(sql`
+    ${judged}
+    update biz_event e set updated_date = now(),
+      biz_event_status_id = case when j.is_completed then ${statuses.Completed}::smallint
+        else ${statuses.Pending}::smallint end,
+      parent_biz_transaction_id = case when j.is_completed then j.transaction_id end,
+      quantity = j.units_left + case when j.is_completed then j.units else 0 end,
+      amount = j.money_left + case when j.is_completed then j.money else 0 end,
+      entry_fee_amount = j.fee_left + case when j.is_completed then j.fee else 0 end
+    from judged j
+    where e.product_id = ${productID} and e.biz_event_id = j.event_id
+    returning e.biz_event_id as id, j.is_completed and not j.was_completed as "isCompleted",
+      e.parent_biz_event_id is not null as "isTarget"`)
+  const targets = settled.filter(({ isTarget }) => isTarget).map(({ id }) => id)
+  if (targets.length > 0) await measureTargets(tx, productID, targets)
+  return settled.flatMap(({ id, isCompleted }) => (isCompleted ? [id] : []))
 }
 
 /**
  * What is pending of the target of a conversion by a factor is what is pending of its source times
  * the factor: units that parts were rounded to do not add up to those of the whole.
  */
-const measureTargets = (tx: Tx, targets: readonly { product_id: number; event_id: number }[]) =>
+const measureTargets = (tx: Tx, productID: number, ids: readonly number[]) =>
   tx.query(sql`
     update biz_event e set
       quantity = trim_scale(round(s.quantity * e.conversion_factor, i.unit_decimals))
     from biz_event s, investment i
-    where e.product_id = ${targets[0]!.product_id}
-      and e.biz_event_id = any(${targets.map(({ event_id }) => event_id)}::bigint[])
+    where e.product_id = ${productID} and e.biz_event_id = any(${ids}::bigint[])
       and s.product_id = e.product_id and s.biz_event_id = e.parent_biz_event_id
       and i.investment_id = e.investment_id and s.quantity is not null
       and e.conversion_method_id = ${methods.Factor}
       and e.biz_event_status_id = ${statuses.Pending}`)
 
-/**
- * Notices as they are `judged`: those that stay are pending with what is left of their figures, the
- * others completed with what they asked for. Tells which are completed.
- */
-async function settleBy(tx: Tx, judged: Fragment): Promise<number[]> {
-  const settled = await tx.query<{ id: number; isCompleted: boolean }>(sql`
-    ${judged}
-    update biz_event e set updated_date = now(),
-      biz_event_status_id = case when j.stays then ${statuses.Pending}::smallint
-        else ${statuses.Completed}::smallint end,
-      parent_biz_transaction_id = case when not j.stays then j.transaction_id end,
-      quantity = ${restOf('units')}, amount = ${restOf('money')},
-      entry_fee_amount = ${restOfFee}
-    from judged j
-    where e.product_id = j.product_id and e.biz_event_id = j.event_id
-    returning e.biz_event_id as id, not j.stays as "isCompleted"`)
-  return settled.flatMap(({ id, isCompleted }) => (isCompleted ? [id] : []))
-}
+type Changed = { productID: number; id: number; eventID: number | null }
+type Settled = { productID: number; id: number; eventID: number }
+
+const settlingOf = (rows: readonly Changed[]): Settled[] =>
+  rows.flatMap(({ productID, id, eventID }) => (eventID === null ? [] : { productID, id, eventID }))
 
 /**
- * A figure of a notice. One that it never had, or that is used up before the other, is none rather
- * than 0: whoever settles the rest goes by the other alone.
- */
-const restOf = (figure: 'units' | 'money') =>
-  raw(`case when not j.stays then j.${figure}_asked
-        when j.${figure}_left > 0 then j.${figure}_left end`)
-
-/** A fee that is charged in full is 0, so that the rest is charged no percentage instead. */
-const restOfFee = raw(`case when not j.stays or j.fee_asked is null then j.fee_asked
-        else greatest(j.fee_left, 0) end`)
-
-/**
- * Of a notice that a transaction settled in part, as much less or more is pending as a correction
- * makes of the transaction, whose version up to then is of a moment. One that it uses up is
- * completed by it. Tells which are.
+ * Of a notice that a transaction settled, as much less or more is left as a correction makes of the
+ * transaction, whose version up to then is of a moment. One that waits and is used up is completed
+ * by it; one that is completed stays so. Tells which are completed.
  */
 export async function resettleEvents(
   tx: Tx,
-  rows: readonly { productID: number; id: number; eventID: number | null }[],
+  rows: readonly Changed[],
   moment: string,
 ): Promise<number[]> {
-  const events = rows.flatMap(({ productID, eventID }) =>
-    eventID === null ? [] : { product_id: productID, event_id: eventID },
-  )
-  const [first] = events
-  if (!first) return []
-  const completed = await settleBy(
-    tx,
-    sql`
-    with settled as materialized (
-      select e.product_id, e.biz_event_id as event_id, t.biz_transaction_id as transaction_id,
-        e.parent_biz_event_id, e.quantity + abs(v.quantity) as units_asked,
-        e.amount + abs(v.amount) as money_asked,
-        e.quantity - abs(t.quantity) + abs(v.quantity) as units_left,
-        e.amount - abs(t.amount) + abs(v.amount) as money_left,
-        e.entry_fee_amount + v.entry_fee_amount as fee_asked,
-        e.entry_fee_amount + v.entry_fee_amount - t.entry_fee_amount as fee_left
-      from biz_transaction t
-      join biz_transaction_version v on v.product_id = t.product_id
-        and v.biz_transaction_id = t.biz_transaction_id and v.valid_to = ${moment}::timestamptz
-      join biz_event e on e.product_id = t.product_id and e.biz_event_id = t.biz_event_id
-      where t.product_id = ${first.product_id}
-        and t.biz_transaction_id = any(${rows.map(({ id }) => id)}::bigint[])
-        and e.biz_event_status_id = ${statuses.Pending}
-        and (t.quantity <> v.quantity or t.amount <> v.amount)),
-    judged as materialized (
-      select *, bool_and(parent_biz_event_id is not null or coalesce(units_left, money_left) > 0)
-        over () as stays
-      from settled)`,
-  )
-  await measureTargets(tx, events)
-  return completed
+  const settling = settlingOf(rows)
+  if (settling.length === 0) return []
+  const corrected = sql`
+    select t.biz_event_id as event_id, t.biz_transaction_id as id,
+      abs(v.quantity) - abs(t.quantity) as units, abs(v.amount) - abs(t.amount) as money,
+      v.entry_fee_amount - t.entry_fee_amount as fee
+    from biz_transaction t
+    join biz_transaction_version v on v.product_id = t.product_id
+      and v.biz_transaction_id = t.biz_transaction_id and v.valid_to = ${moment}::timestamptz
+    where ${among(settling)} and (t.quantity <> v.quantity or t.amount <> v.amount)`
+  const completing = sql`
+    select coalesce(m.completed_by, case when not m.is_left then m.changed_id end) as id`
+  return remeasure(tx, settling, corrected, completing)
 }
 
 /**
- * What was settled by transactions that are rolled back is pending again: a notice that one of them
- * completed as it was before, one that they settled in part with that part added.
+ * What was settled by transactions that are rolled back is pending again, unless the others settle
+ * all that was asked for: then the one that completed the notice does so still, or else the last
+ * that was posted or corrected. Tells which notices are completed that were not.
  */
-export async function reopenEvents(
-  tx: Tx,
-  rows: readonly { productID: number; id: number; eventID: number | null }[],
-) {
-  const links = rows.flatMap(({ productID, id, eventID }) =>
-    eventID === null ? [] : { productID, id, eventID },
-  )
-  for (const [productID, own] of byProduct(links)) {
-    const part = inProduct(tx, productID)
-    await reopen(part, own)
-    await measureTargets(
-      part,
-      own.map(({ eventID }) => ({ product_id: productID, event_id: eventID })),
-    )
+export async function reopenEvents(tx: Tx, rows: readonly Changed[]) {
+  const completed: { productID: number; id: number }[] = []
+  for (const [productID, settling] of byProduct(settlingOf(rows))) {
+    const gone = sql`
+      select t.biz_event_id as event_id, t.biz_transaction_id as id,
+        abs(t.quantity) as units, abs(t.amount) as money, t.entry_fee_amount as fee
+      from biz_transaction t where ${among(settling)}`
+    const completing = sql`
+      select t.biz_transaction_id as id from biz_transaction t
+      where not m.is_left and t.product_id = ${productID} and t.account_id = m.account_id
+        and t.investment_id = m.investment_id and t.biz_event_id = m.event_id and ${counts}
+      order by t.biz_transaction_id = m.completed_by desc nulls last,
+        coalesce(t.updated_date, t.created_date) desc, t.biz_transaction_id desc limit 1`
+    const ids = await remeasure(inProduct(tx, productID), settling, gone, completing)
+    completed.push(...ids.map((id) => ({ productID, id })))
   }
+  return completed
 }
 
-const reopen = (tx: Tx, links: readonly { productID: number; id: number; eventID: number }[]) =>
-  tx.query(sql`
-    with undone as materialized (
-      select t.product_id, t.biz_event_id,
-        sum(abs(t.quantity)) filter (where not p.completed) as quantity,
-        sum(abs(t.amount)) filter (where not p.completed) as amount,
-        sum(t.entry_fee_amount) filter (where not p.completed) as fee,
-        bool_or(p.completed) as whole
-      from unnest(${links.map(({ productID }) => productID)}::int[],
-        ${links.map(({ id }) => id)}::bigint[], ${links.map(({ eventID }) => eventID)}::bigint[])
-        g (product_id, id, event_id)
-      join biz_transaction t on t.product_id = g.product_id and t.biz_transaction_id = g.id
-      join biz_event e on e.product_id = g.product_id and e.biz_event_id = g.event_id
-      cross join lateral (
-        select e.parent_biz_transaction_id is not distinct from t.biz_transaction_id
-          as completed) p
-      group by t.product_id, t.biz_event_id)
-    update biz_event e set biz_event_status_id = ${statuses.Pending},
-      parent_biz_transaction_id = null, updated_date = now(),
-      quantity = case when u.whole or e.biz_event_status_id = ${statuses.Pending}
-        then e.quantity + coalesce(u.quantity, 0) when e.quantity is not null then u.quantity end,
-      amount = case when u.whole or e.biz_event_status_id = ${statuses.Pending}
-        then e.amount + coalesce(u.amount, 0) when e.amount is not null then u.amount end,
-      entry_fee_amount = case when u.whole or e.biz_event_status_id = ${statuses.Pending}
-        then e.entry_fee_amount + coalesce(u.fee, 0)
-        when e.entry_fee_amount is not null then u.fee end
-    from undone u
-    where e.product_id = u.product_id and e.biz_event_id = u.biz_event_id
-      and e.biz_event_status_id <> ${statuses.Cancelled}`)
+/** Transactions t of one product. */
+const among = (settling: readonly Settled[]) => sql`
+  t.product_id = ${settling[0]!.productID}
+    and t.biz_transaction_id = any(${settling.map(({ id }) => id)}::bigint[])`
+
+const counts = raw(`t.biz_transaction_status_id <> ${lookups.BizTransactionStatus.RolledBack}`)
+
+/**
+ * Notices of one product that transactions settle by other figures than before: `changes` has by
+ * how much less. A select tells of each notice m (of a conversion the source) which transaction
+ * completes it now, if any does.
+ */
+function remeasure(
+  tx: Tx,
+  settling: readonly Settled[],
+  changes: Fragment,
+  completing: Fragment,
+): Promise<number[]> {
+  const productID = settling[0]!.productID // none is asked about nothing
+  return settleBy(
+    tx,
+    productID,
+    sql`
+    with changed as materialized (${changes}),
+    measured as materialized (
+      select l.*, ${isLeft(sql`l.units_left`, sql`l.money_left`)} as is_left
+      from (
+        select e.biz_event_id as event_id, e.parent_biz_event_id as source_id, e.account_id,
+          e.investment_id, t.id as completed_by, c.changed_id,
+          e.biz_event_status_id = ${statuses.Completed} as was_completed,
+          e.quantity + c.units - coalesce(t.units, 0) as units_left,
+          e.amount + c.money - coalesce(t.money, 0) as money_left,
+          e.entry_fee_amount + c.fee - coalesce(t.fee, 0) as fee_left
+        from biz_event e
+        left join lateral (
+          select ${settledBy} from biz_transaction t
+          where t.product_id = ${productID} and ${counts}
+            and t.biz_transaction_id = e.parent_biz_transaction_id limit 1) t on true
+        cross join lateral (
+          select max(c.id) as changed_id, sum(c.units * o.is_other) as units,
+            sum(c.money * o.is_other) as money, sum(c.fee * o.is_other) as fee
+          from changed c
+          cross join lateral (
+            -- What completed the notice was not taken off its figures.
+            select (c.id is distinct from e.parent_biz_transaction_id)::int as is_other) o
+          where c.event_id = e.biz_event_id) c
+        where e.product_id = ${productID} and c.changed_id is not null
+          and e.biz_event_id = any(${settling.map(({ eventID }) => eventID)}::bigint[])
+          and e.biz_event_status_id <> ${statuses.Cancelled}) l
+      join investment i on i.investment_id = l.investment_id),
+    decided as materialized (
+      select m.event_id, c.id from measured m cross join lateral (${completing}) c
+      where m.source_id is null),
+    judged as materialized (
+      select m.event_id, m.was_completed, m.units_left, m.money_left, m.fee_left,
+        t.id as transaction_id, t.id is not null as is_completed, t.units, t.money, t.fee
+      from measured m
+      left join decided d on d.event_id = coalesce(m.source_id, m.event_id)
+      left join lateral (
+        select ${settledBy} from biz_transaction t
+        where t.product_id = ${productID} and t.biz_event_id = m.event_id
+          and (t.biz_transaction_id = d.id or t.parent_biz_transaction_id = d.id)
+        limit 1) t on true)`,
+  )
+}
+
+/** What a transaction t settles of its notice. */
+const settledBy = raw(`t.biz_transaction_id as id, abs(t.quantity) as units,
+            abs(t.amount) as money, t.entry_fee_amount as fee`)
 
 /** What is told of the notices that a request has completed. */
 export const completedNotices = (

@@ -8,6 +8,7 @@ import { conditions } from '../../platform/sql/filters.ts'
 import type { Fragment, Sql } from '../../platform/sql/handle.ts'
 import { ofOnly, onlyProduct, page, renderPage } from '../../platform/sql/paging.ts'
 import { columns, renderByProduct } from '../../platform/sql/render.ts'
+import { leftOf } from './left.ts'
 import { BizEvent, type EventQuery, eventAccountFilters, eventFilters } from './schema.ts'
 
 const eventColumns = columns(BizEvent, 't', {
@@ -17,6 +18,8 @@ const eventColumns = columns(BizEvent, 't', {
   externalAccountId: 'a.external_account_id',
   accountNumber: 'a.account_number',
   bizEntityName: 'a.biz_entity_name',
+  amount: leftOf('t.amount'),
+  quantity: leftOf('t.quantity'),
 })
 
 /** Notices as the API shows them, from a selection of rows called t. */

@@ -7,7 +7,7 @@ import type { Tx } from '../../platform/sql/handle.ts'
 import { identifyAll } from '../../platform/sql/identify.ts'
 import { byProduct } from '../../platform/sql/spread.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
-import { reopenEvents } from '../biz-event/settle.ts'
+import { completedEvents, reopenEvents } from '../biz-event/settle.ts'
 import {
   countAnew,
   type Leave,
@@ -53,7 +53,7 @@ export async function rollBack(
         closing_cost = null, closing_gain = null, external_biz_transaction_id =
           case when ${releaseExternalId} then null else t.external_biz_transaction_id end
       where ${among(productID, own)}`)
-  await reopenEvents(tx, family)
+  const completed = await reopenEvents(tx, family)
   const gone = sql`b.biz_transaction_id = any(${family.map(({ id }) => id)}::bigint[])`
   await countAnew(tx, family, (productID) => goneLines(productID, gone))
   const products = productsOf(family)
@@ -63,6 +63,7 @@ export async function rollBack(
     ids: family.map(({ id }) => id),
     productID: products.length === 1 ? products[0] : undefined,
     shares: sharesOf(family),
+    events: completedEvents(completed),
     changes: asked,
   }
 }

@@ -1,0 +1,133 @@
+import { dec, round, shown, times } from './decimals.ts'
+
+/** What a transaction settles of a notice, without signs. */
+export type Part = {
+  id: number
+  /** The other leg, of a conversion. */
+  other?: number | undefined
+  units: bigint
+  money: bigint
+  fee: bigint
+  counts: boolean
+  /** When it was posted or corrected last, by the count of operations. */
+  touched: number
+}
+
+type Asked = { units?: bigint | undefined; money?: bigint | undefined; fee?: bigint | undefined }
+
+/** A notice in the model: what was asked for once, and all that was done about it. */
+export type Notice = {
+  id: number
+  kind: 'Deposit' | 'Redemption' | 'Conversion'
+  asked: Asked
+  parts: Part[]
+  status: 'Pending' | 'Completed' | 'Cancelled'
+  completedBy: Part | undefined
+  /** Of the target of a conversion. */
+  target?: { id: number; factor: bigint; decimals: number }
+}
+
+export const partOf = ([first, second]: Record<string, unknown>[], touched: number): Part => ({
+  id: Number(first!.bizTransactionID),
+  other: second && Number(second.bizTransactionID),
+  ...figuresOf(first!),
+  counts: true,
+  touched,
+})
+
+export const figuresOf = (row: Record<string, unknown>) => ({
+  units: abs(dec(row.quantity)),
+  money: abs(dec(row.amount)),
+  fee: dec(row.entryFeeAmount),
+})
+
+const abs = (a: bigint) => (a < 0n ? -a : a)
+
+const unitDecimals = 4
+const cents = 2
+
+/** What was asked for, without what the transactions settle that count; but for one of them. */
+export function leftOf({ asked, parts }: Notice, but?: Part) {
+  const settled = parts.filter((part) => part.counts && part !== but)
+  const less = (figure: 'units' | 'money' | 'fee') => {
+    const whole = asked[figure]
+    return whole === undefined
+      ? undefined
+      : settled.reduce((left, part) => left - part[figure], whole)
+  }
+  return { units: less('units'), money: less('money'), fee: less('fee') }
+}
+
+/** Units decide, where a notice has them; what rounds to nothing is nothing. */
+export function isLeft(notice: Notice) {
+  const { units, money } = leftOf(notice)
+  return (units === undefined ? round(money!, cents) : round(units, unitDecimals)) > 0n
+}
+
+export function settle(notice: Notice, part: Part, isPartial: boolean) {
+  notice.parts.push(part)
+  if (!isPartial || !isLeft(notice)) complete(notice, part)
+}
+
+/** A correction completes what it uses up; what is completed stays so. */
+export function correct(notice: Notice, part: Part, figures: Partial<Part>) {
+  Object.assign(part, figures)
+  if (notice.status === 'Pending' && !isLeft(notice)) complete(notice, part)
+}
+
+export function rollBack(notice: Notice, parts: readonly Part[]) {
+  for (const part of parts) part.counts = false
+  if (notice.status === 'Cancelled') return
+  const [last] = notice.parts
+    .filter(({ counts }) => counts)
+    .sort((a, b) => b.touched - a.touched || b.id - a.id)
+  const by = notice.completedBy?.counts ? notice.completedBy : last
+  if (by && !isLeft(notice)) return complete(notice, by)
+  notice.status = 'Pending'
+  notice.completedBy = undefined
+}
+
+function complete(notice: Notice, part: Part) {
+  notice.status = 'Completed'
+  notice.completedBy = part
+}
+
+const statusIDs = { Pending: 1, Completed: 2, Cancelled: 3 }
+const shownLeft = (figure: bigint | undefined) =>
+  figure !== undefined && figure > 0n ? shown(figure) : null
+
+/** The notice as GET shows it, and the target of a conversion with what is known of it. */
+export function expected(notice: Notice) {
+  const { units, money } = leftOf(notice, notice.completedBy)
+  const own = {
+    id: notice.id,
+    status: statusIDs[notice.status],
+    parent: notice.completedBy?.id ?? null,
+    quantity: shownLeft(units),
+    amount: shownLeft(money),
+  }
+  const { target } = notice
+  if (!target) return [own]
+  const pending = notice.status === 'Pending'
+  const quantity = pending ? shownLeft(times(units!, target.factor, target.decimals)) : undefined
+  const parent = notice.completedBy?.other ?? null
+  return [own, { id: target.id, status: own.status, parent, quantity }]
+}
+
+/** What GET shows of a notice, as far as the model says something about it. */
+export const seen = (row: Record<string, unknown>, like: object) => {
+  const decimal = (value: unknown) => (value === null ? null : shown(dec(value)))
+  const all = {
+    id: row.bizEventID,
+    status: row.bizEventStatusID,
+    parent: row.parentBizTransactionID,
+    quantity: decimal(row.quantity),
+    amount: decimal(row.amount),
+  }
+  return Object.fromEntries(
+    Object.entries(like).map(([name, value]) => [
+      name,
+      value === undefined ? undefined : all[name as keyof typeof all],
+    ]),
+  )
+}
