@@ -11,6 +11,7 @@ import { deedOf } from '../shared/view/deeds.ts'
 import { Empty, Page } from '../shared/view/Page.tsx'
 import { Tag, type Tone } from '../shared/view/Status.tsx'
 import { Decide } from './Decide.tsx'
+import { approvedBy } from './words.ts'
 
 const tones: { [state: string]: Tone } = { Pending: 'waits', Approved: 'good', Rejected: 'wrong' }
 
@@ -111,8 +112,7 @@ const columns: Column<Approval>[] = [
   {
     id: 'approved',
     title: 'Approved by',
-    text: ({ approvals, requiredApprovals }) =>
-      `${approvals.map(({ username }) => username).join(', ') || 'nobody'} (${approvals.length} of ${requiredApprovals})`,
+    text: approvedBy,
     width: 'minmax(140px, 1fr)',
   },
   {

@@ -9,7 +9,7 @@ import { Changes } from '../shared/view/Changes.tsx'
 import { Facts } from '../shared/view/Facts.tsx'
 import { Failure, tellDone } from '../shared/view/Failure.tsx'
 import { PageLink } from '../shared/view/PageLink.tsx'
-import { permissionFor, resourceName } from './words.ts'
+import { approvedBy, countedOf, permissionFor, resourceName } from './words.ts'
 
 type Props = { approval: Approval; onDone: () => void }
 
@@ -27,6 +27,7 @@ export function Decide({ approval, onDone }: Props) {
           ],
           ['Asked by', approval.username],
           ['Asked', moment(approval.createdDate)],
+          ['Approved by', approvedBy(approval)],
           ['Until', isPending ? moment(approval.expiresDate) : ''],
           ['Decided', moment(approval.decidedDate)],
           ['Reason', approval.reason],
@@ -61,7 +62,7 @@ function Records({ approval: { resource, resourceIDs, productID } }: { approval:
 function Decision({ approval, onDone }: Props) {
   const { user } = useSession()
   const may = useMay()
-  const { operation, resource, approvals } = approval
+  const { operation, resource, approvals, requiredApprovals } = approval
   const needed = permissionFor(operation ?? '', resource ?? '')
   const lacked = (['Approval.Write', needed] as const).find((one) => !may(one))
   if (approval.userID === user?.userID)
@@ -71,9 +72,15 @@ function Decision({ approval, onDone }: Props) {
       <Told>You asked for it, so somebody else decides.</Told>
     )
   if (lacked) return <Told>To decide on it one needs the permission {lacked}.</Told>
-  if (approvals.some(({ userID }) => userID === user?.userID))
+  const isEnough = countedOf(approval).length >= (requiredApprovals ?? 1)
+  if (!isEnough && approvals.some(({ userID }) => userID === user?.userID))
     return <Told>You have approved it; it waits for somebody else, too.</Told>
-  return <Judge approval={approval} onDone={onDone} />
+  return (
+    <>
+      {isEnough && <Told>Enough have approved it by now: approve once more, and it is done.</Told>}
+      <Judge approval={approval} onDone={onDone} />
+    </>
+  )
 }
 
 const Told = ({ children }: { children: ReactNode }) => (

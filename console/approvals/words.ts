@@ -1,3 +1,4 @@
+import type { Approval } from '../shared/api/types.ts'
 import type { Permission } from '../shared/permission.ts'
 
 /** What people call the records of the API. */
@@ -34,3 +35,18 @@ export const permissionFor = (operation: string, resource: string): Permission =
   operation === 'POST /PaymentRun/Approve'
     ? 'PaymentRun.Approve'
     : (`${resource}.Write` as Permission) // every other write needs its resource's; tested
+
+/** The approvals that count: who may not decide on it any more is not one of those needed. */
+export const countedOf = ({ approvals }: Approval) => approvals.filter(({ isCounted }) => isCounted)
+
+const namesOf = (approvals: Approval['approvals']) =>
+  approvals.map(({ username }) => username).join(', ')
+
+/** "ann, bob (2 of 3)", and whose approval has lapsed. */
+export function approvedBy(approval: Approval): string {
+  const counted = countedOf(approval)
+  const lapsed = approval.approvals.filter(({ isCounted }) => !isCounted)
+  const number = `${counted.length} of ${approval.requiredApprovals}`
+  const rest = lapsed.length > 0 ? `; ${namesOf(lapsed)} may not decide any more` : ''
+  return `${namesOf(counted) || 'nobody'} (${number})${rest}`
+}

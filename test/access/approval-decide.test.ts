@@ -27,8 +27,13 @@ async function ask(client = maker): Promise<number> {
 }
 const approve = (approvalID: number, client: Client) =>
   client.post('/Approval/Approve', { approvalID })
-const stateOf = async (approvalID: number) =>
-  only(await service.admin.get(`/Approval?ApprovalID=${approvalID}`)).state
+const read = async (approvalID: number) =>
+  only(await service.admin.get(`/Approval?ApprovalID=${approvalID}`))
+const stateOf = async (approvalID: number) => (await read(approvalID)).state
+/** Which of the approvals so far count, in the order in which they were given. */
+const countedOf = async (approvalID: number) =>
+  (await read(approvalID)).approvals.map((one: { isCounted: boolean }) => one.isCounted)
+const idsOf = ({ data }: Reply) => data.map((one: { approvalID: number }) => one.approvalID)
 const change = async (userID: number, more: object) =>
   only(await service.admin.put('/User', { userID, ...more }))
 
@@ -45,10 +50,15 @@ describe('An approval of several', () => {
       const [first, second, third] = [await operators({}), await operators({}), await operators({})]
       const id = await ask()
       assert.equal((await approve(id, first)).status, 200)
+      assert.deepEqual(await countedOf(id), [true])
       await change(await idOf(first), loss)
+      assert.deepEqual(await countedOf(id), [false])
       const reply = await approve(id, second)
       assert.equal(reply.status, 200, reply.text)
       assert.match(reply.message ?? '', /does not count/)
+      const told = only(reply).approvals.map((one: { isCounted: boolean }) => one.isCounted)
+      assert.deepEqual(told, [false, true])
+      assert.ok(!idsOf(await second.get('/Approval?ToDecide=true')).includes(id))
       assert.equal(await stateOf(id), 'Pending', JSON.stringify(loss))
       refused(await approve(id, second), 409, 'decided_already')
       only(await approve(id, third))
@@ -61,7 +71,7 @@ describe('An approval of several', () => {
 
   it('counts again once they may, and nobody is needed beside', async () => {
     const [first, second] = [
-      await service.userWith({ permissions: ['Product.Write', 'Approval.Write'] }),
+      await service.userWith({ permissions: ['Product.Write', 'Approval.Read', 'Approval.Write'] }),
       await service.userWith({ role: 'Administrator' }),
     ]
     const id = await ask()
@@ -70,7 +80,11 @@ describe('An approval of several', () => {
     await change(userID, { role: 'ReadOnly' })
     only(await approve(id, first))
     assert.equal(await stateOf(id), 'Pending')
+    assert.deepEqual(await countedOf(id), [false, true])
     await change(userID, { role: 'Administrator' })
+    assert.deepEqual(await countedOf(id), [true, true])
+    const waiting = '/Approval?ToDecide=true'
+    for (const client of [first, second]) assert.ok(idsOf(await client.get(waiting)).includes(id))
     only(await approve(id, first))
     assert.equal(await stateOf(id), 'Approved')
   })
@@ -83,16 +97,15 @@ describe('GET /Approval', () => {
     const own = await ask(operator)
     const [fresh, given] = [await ask(), await ask()]
     only(await approve(given, operator))
-    const ids = ({ data }: Reply) => data.map((one: { approvalID: number }) => one.approvalID)
-    const waiting = ids(await operator.get('/Approval?ToDecide=true&Order=desc'))
+    const waiting = idsOf(await operator.get('/Approval?ToDecide=true&Order=desc'))
     assert.deepEqual(waiting, [fresh])
-    const others = ids(await operator.get('/Approval?ToDecide=false&State=Pending'))
+    const others = idsOf(await operator.get('/Approval?ToDecide=false&State=Pending'))
     assert.deepEqual(others, [own, given])
-    assert.deepEqual(ids(await reader.get('/Approval?ToDecide=true')), [])
+    assert.deepEqual(idsOf(await reader.get('/Approval?ToDecide=true')), [])
     const rule = only(await service.admin.post('/ApprovalRule', { operation: 'POST /User' }))
     const user = { username: 'waits', password: 'a password for tests', role: 'ReadOnly' }
     assert.equal((await maker.post('/User', user)).status, 202)
     await service.admin.delete(`/ApprovalRule?ApprovalRuleID=${rule.approvalRuleID}`)
-    assert.deepEqual(ids(await operator.get('/Approval?ToDecide=true')), [fresh])
+    assert.deepEqual(idsOf(await operator.get('/Approval?ToDecide=true')), [fresh])
   })
 })

@@ -24,7 +24,7 @@ import {
 } from '../../platform/sql/unit-of-work.ts'
 import type { Veil } from '../audit/veil.ts'
 import { readAbsentCaller } from '../caller/absent.ts'
-import { readAllAbsent } from '../user/session.ts'
+import { isCounted } from './counted.ts'
 import { isOfNew, type KeptRequest, type Seal } from './gate.ts'
 import { changesElse, isElsewhere, subjectOf } from './same.ts'
 import type { ApprovalKey, Rejection } from './schema.ts'
@@ -58,11 +58,11 @@ type Waiting = {
   isPast: boolean
 }
 
-type Decider = { actor: Actor; veil: Veil }
+type Decider = { actor: Actor; desk: ApprovalDesk }
 
 async function find(
   handle: Sql,
-  { actor, veil }: Decider,
+  { actor, desk }: Decider,
   id: number,
   lock = sql``,
 ): Promise<Waiting> {
@@ -72,7 +72,7 @@ async function find(
       p.required_approvals as "requiredApprovals", p.request,
       p.changes::text as changes, p.state,
       p.expires_date < now() as "isPast"
-    from approval p where p.approval_id = ${id} and ${visibleTo(actor, veil)} ${lock}`)
+    from approval p where p.approval_id = ${id} and ${visibleTo(actor, desk.veil)} ${lock}`)
   if (!found) throw notFound('not_found', `No record was found for approvalID ${id}.`, 'approvalID')
   return found
 }
@@ -109,7 +109,7 @@ export async function approve(
   write: Write,
   { approvalID }: ApprovalKey,
 ): Promise<Outcome> {
-  const decider = { actor, veil: desk.veil }
+  const decider = { actor, desk }
   const seen = await find(desk.database, decider, approvalID)
   const endpoint = refuseDecider(desk, actor, seen)
   const { userID, username, operation, resource } = seen
@@ -120,7 +120,7 @@ export async function approve(
     if (!places.includes(0)) return places.map(() => untold) // replayed under its key
     const waiting = await lockPending(tx, decider, approvalID)
     await refuseInvolved(tx, desk, actor, endpoint, waiting)
-    const { approvers, lapsed } = await addDecision(tx, actor, endpoint, waiting)
+    const { approvers, lapsed } = await addDecision(tx, decider, waiting)
     if (approvers.length < waiting.requiredApprovals)
       return [await decided(tx, decider, waiting, `Approved by one.${wordsOf(lapsed)}`), untold]
     const kept = keptOf(desk, waiting)
@@ -143,43 +143,26 @@ const untold: Written = { ...nothingLeft, ids: [], isToldLater: true }
 
 type Approvers = { approvers: string[]; lapsed: string[] }
 
-/**
- * Adds one's approval, and tells who has approved by now. It is done at the last approval: of those
- * who gave an earlier one each must still be somebody who could give it, as the maker must still be
- * who may ask for it. Whoever may again counts again.
- */
+/** Adds one's approval, and tells whose count by now. */
 async function addDecision(
   tx: Tx,
-  { userID, username }: Actor,
-  endpoint: WriteEndpoint,
-  { approvalID, productID, requiredApprovals }: Waiting,
+  { actor: { userID, username }, desk }: Decider,
+  { approvalID, requiredApprovals }: Waiting,
 ): Promise<Approvers> {
   const added = await tx.query(sql`
     insert into approval_decision (approval_id, user_id, username)
     values (${approvalID}, ${userID}, ${username}) on conflict do nothing returning true`)
-  const all = await tx.query<{ userID: number; username: string }>(sql`
-    select user_id as "userID", username from approval_decision where approval_id = ${approvalID}
-    order by decided_date, user_id`)
-  const absent = await readAllAbsent(
-    tx,
-    all.map((one) => one.userID),
-  )
-  const able = new Set(absent.filter(mayDecide(endpoint, productID)).map((one) => one.userID))
-  const names = (isAble: boolean) =>
-    all.flatMap((one) => (able.has(one.userID) === isAble ? one.username : []))
+  const all = await tx.query<{ username: string; isCounted: boolean }>(sql`
+    select d.username, ${isCounted(desk.writes())} as "isCounted"
+    from approval_decision d join approval p using (approval_id)
+    where d.approval_id = ${approvalID} order by d.decided_date, d.user_id`)
+  const names = (counted: boolean) =>
+    all.flatMap((one) => (one.isCounted === counted ? one.username : []))
   const approvers = names(true)
   if (added.length === 0 && approvers.length < requiredApprovals)
     throw conflict('decided_already', 'You have approved this already.')
   return { approvers, lapsed: names(false) }
 }
-
-/** Who sees some products decides on what is of one of them. */
-const mayDecide =
-  (endpoint: WriteEndpoint, productID: number | null) =>
-  ({ permissions, productIDs }: Actor) =>
-    permissions.has('Approval.Write') &&
-    permissions.has(permissionOf(endpoint)) &&
-    (productIDs === null || (productID !== null && productIDs.includes(productID)))
 
 const wordsOf = (lapsed: readonly string[]) =>
   lapsed.length === 0
@@ -270,14 +253,14 @@ function perform(endpoint: WriteEndpoint, taken: Taken, tx: Tx): Promise<Written
 
 async function decided(
   tx: Tx,
-  { actor, veil }: Decider,
+  { actor, desk }: Decider,
   { approvalID, productID }: Waiting,
   message: string,
   type?: EventType,
 ): Promise<Written> {
   const about = { ids: [approvalID], productID: productID ?? undefined }
   return {
-    ...(await shownApproval(tx, actor, veil, approvalID)),
+    ...(await shownApproval(tx, actor, desk, approvalID)),
     ...about,
     message,
     changes: { approvalID },
@@ -291,7 +274,7 @@ export async function reject(
   actor: Actor,
   { approvalID, reason }: Rejection,
 ): Promise<Written> {
-  const decider = { actor, veil: desk.veil }
+  const decider = { actor, desk }
   const waiting = await lockPending(tx, decider, approvalID)
   refuseDecider(desk, actor, waiting)
   await end(tx, approvalID, 'Rejected', reason)
@@ -302,11 +285,11 @@ export async function reject(
 /** One's own request, before it is decided. */
 export async function cancel(
   tx: Tx,
-  { veil }: ApprovalDesk,
+  desk: ApprovalDesk,
   actor: Actor,
   { approvalID }: ApprovalKey,
 ): Promise<Written> {
-  const decider = { actor, veil }
+  const decider = { actor, desk }
   const waiting = await lockPending(tx, decider, approvalID)
   if (waiting.userID !== actor.userID)
     throw forbidden('not_own_request', 'Only who asked for it cancels it; reject it instead.')

@@ -92,7 +92,16 @@ export const Approval = shown(
     approvalRuleID: Id,
     requiredApprovals: Approvals,
     approvals: Type.Array(
-      Type.Object({ userID: Id, username: Type.String(), decidedDate: DateTime }),
+      Type.Object({
+        userID: Id,
+        username: Type.String(),
+        decidedDate: DateTime,
+        isCounted: Type.Boolean({
+          description:
+            'False while it waits and who gave this may not decide on it: then it is not one of ' +
+            'those that are needed, until they may again.',
+        }),
+      }),
     ),
     changes: Type.Unsafe<unknown>({
       description: 'What was asked or would change, sensitive values blotted out.',
@@ -132,7 +141,7 @@ export const ApprovalQuery = Type.Object({
     Type.Boolean({
       description:
         'Whether it waits for whoever looks: somebody else asked for it, they may do what it ' +
-        'does, and have not approved it yet.',
+        'does, and have not approved it yet, or enough have and any of them can have it done.',
     }),
   ),
   ...paging,

@@ -10,6 +10,7 @@ import { page, renderPage } from '../../platform/sql/paging.ts'
 import { columns, nothingLeft, render, utc } from '../../platform/sql/render.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
 import type { Veil } from '../audit/veil.ts'
+import { isCounted } from './counted.ts'
 import { refuseIdle } from './judge.ts'
 import type { Rule } from './match.ts'
 import {
@@ -141,10 +142,13 @@ const stateNow = `case when ${isExpired} then 'Expired' else p.state end`
 const isPending = raw(`(p.state = 'Pending' and p.expires_date >= now())`)
 const approvalColumns = columns(Approval, 'p', { state: stateNow })
 
-const selectApproval = (where: Fragment) => sql`
+type Writes = readonly WriteEndpoint[]
+
+const selectApproval = (writes: Writes, where: Fragment) => sql`
   select ${approvalColumns}, to_json(coalesce(p.resource_ids, '{}')) as "resourceIDs",
     (select coalesce(json_agg(json_build_object('userID', d.user_id, 'username', d.username,
-        'decidedDate', ${raw(utc('d.decided_date'))}) order by d.decided_date, d.user_id), '[]')
+        'decidedDate', ${raw(utc('d.decided_date'))}, 'isCounted', ${isCounted(writes)})
+        order by d.decided_date, d.user_id), '[]')
       from approval_decision d where d.approval_id = p.approval_id) as approvals
   from approval p where ${where}`
 
@@ -169,19 +173,24 @@ const isShown = (actor: Actor): Fragment => {
 }
 
 /** The operations that a caller may approve. */
-const decidable = ({ permissions }: Actor, writes: readonly WriteEndpoint[]) =>
+const decidable = ({ permissions }: Actor, writes: Writes) =>
   permissions.has('Approval.Write')
     ? writes
         .filter((one) => canWait(one) && permissions.has(permissionOf(one)))
         .map(({ operation }) => operation)
     : []
 
-/** What waits for the caller, by the operations that they may approve. */
-const awaits = ({ userID }: Actor, operations: readonly string[]): Fragment => sql`(
-  ${isPending} and p.user_id <> ${userID}
-  and p.operation = any(${operations}::text[])
-  and not exists (select 1 from approval_decision d
-    where d.approval_id = p.approval_id and d.user_id = ${userID}))`
+/**
+ * What waits for the caller, by the operations that they may approve. Where enough have approved,
+ * it is done once any of them says so again: somebody may decide again who could not at the last.
+ */
+const awaits = (actor: Actor, writes: Writes): Fragment => sql`(
+  ${isPending} and p.user_id <> ${actor.userID}
+  and p.operation = any(${decidable(actor, writes)}::text[])
+  and (not exists (select 1 from approval_decision d
+      where d.approval_id = p.approval_id and d.user_id = ${actor.userID})
+    or (select count(*) from approval_decision d
+      where d.approval_id = p.approval_id and ${isCounted(writes)}) >= p.required_approvals))`
 
 /** By what is stored: of the state as it is now no index tells. */
 const inState = (state: ApprovalQuery['State']): Fragment => {
@@ -195,7 +204,7 @@ const toDecide = (wanted: boolean | undefined, waiting: () => Fragment): Fragmen
   return wanted ? waiting() : sql`not ${waiting()}`
 }
 
-type Desk = { veil: Veil; writes: () => readonly WriteEndpoint[] }
+type Desk = { veil: Veil; writes: () => Writes }
 
 export async function readApprovals(
   handle: Sql,
@@ -203,20 +212,23 @@ export async function readApprovals(
   { veil, writes }: Desk,
   query: ApprovalQuery,
 ) {
-  const waiting = () => awaits(actor, decidable(actor, writes()))
+  const waiting = () => awaits(actor, writes())
   const requests = await renderPage(handle, query, {
     key: ['approvalID'],
     rows: (wanted) =>
-      selectApproval(sql`
+      selectApproval(
+        writes(),
+        sql`
         ${query.ApprovalID ? sql`p.approval_id = ${query.ApprovalID}` : sql`true`}
         and ${inState(query.State)}
         and ${query.UserID ? sql`p.user_id = ${query.UserID}` : sql`true`}
         and ${toDecide(query.ToDecide, waiting)}
         and ${visibleTo(actor, veil)} and ${isShown(actor)}
-        ${page(wanted, 'approval p', 'p.approval_id')}`),
+        ${page(wanted, 'approval p', 'p.approval_id')}`,
+      ),
   })
   return veil.over(handle, actor, requests)
 }
 
-export const shownApproval = async (tx: Tx, actor: Actor, { over }: Veil, id: number) =>
-  over(tx, actor, await render(tx, selectApproval(sql`p.approval_id = ${id}`)))
+export const shownApproval = async (tx: Tx, actor: Actor, { veil, writes }: Desk, id: number) =>
+  veil.over(tx, actor, await render(tx, selectApproval(writes(), sql`p.approval_id = ${id}`)))

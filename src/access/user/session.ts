@@ -34,16 +34,9 @@ export const sessionEnded = () =>
 
 /** A user as they are now, for work that is done for them while they are away. */
 export async function readAbsent(handle: Sql, userID: number): Promise<Actor | undefined> {
-  const [actor] = await readAllAbsent(handle, [userID])
-  return actor
-}
-
-/** The same of several: those of them who may do anything at all. */
-export async function readAllAbsent(handle: Sql, userIDs: readonly number[]): Promise<Actor[]> {
-  const rows = await handle.query<UserRow>(sql`
-    select ${userFields} from app_user u
-    where u.user_id = any(${userIDs}::int[]) and u.is_active order by u.user_id`)
-  return rows.map((row) => actorOf(row, 'away'))
+  const [row] = await handle.query<UserRow>(sql`
+    select ${userFields} from app_user u where u.user_id = ${userID} and u.is_active`)
+  return row && actorOf(row, 'away')
 }
 
 const actorOf = (row: UserRow, sessionID: string): Actor => ({

@@ -1,0 +1,34 @@
+import sql from 'sql-template-tag'
+import type { WriteEndpoint } from '../../platform/http/endpoint.ts'
+import { canWait, permissionOf } from '../../platform/http/waiting.ts'
+import { roles } from '../../platform/permission.ts'
+import type { Fragment } from '../../platform/sql/handle.ts'
+
+const deciding = 'Approval.Write'
+
+/** By operation the permission that deciding on it needs, and the roles that have it. */
+const decidersOf = (writes: readonly WriteEndpoint[]): string => {
+  const entries = writes.filter(canWait).map((endpoint) => {
+    const permission = permissionOf(endpoint)
+    const able = Object.entries(roles).filter(([, has]) =>
+      [deciding, permission].every((one) => (has as readonly string[]).includes(one)),
+    )
+    return [endpoint.operation, { permission, roles: able.map(([role]) => role) }]
+  })
+  return JSON.stringify(Object.fromEntries(entries))
+}
+
+/**
+ * Whether an approval `d` of a request `p` counts. It is done at the last approval: of those who
+ * gave an earlier one each must still be somebody who could give it, as the maker must still be who
+ * may ask for it. Whoever may again counts again. Who sees some products decides on what is of one
+ * of them. Once it is decided, nobody's rights change that any more.
+ */
+export const isCounted = (writes: readonly WriteEndpoint[]): Fragment => sql`
+  (p.state <> 'Pending' or exists (
+    select 1 from app_user u, lateral (select ${decidersOf(writes)}::jsonb -> p.operation as able) n
+    where u.user_id = d.user_id and u.is_active
+      and case when u.role is not null then n.able -> 'roles' ? u.role
+        else u.permissions @> array[${deciding}::text, n.able ->> 'permission'] end
+      and (u.all_products or exists (select 1 from app_user_product s
+        where s.user_id = u.user_id and s.product_id = p.product_id))))`
