@@ -41,22 +41,62 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 
 const at = (value: unknown, key: string): unknown => (isObject(value) ? value[key] : undefined)
 
-const plain = (value: unknown) => (value === null || value === undefined ? '' : String(value))
+/** Of values that are no records a list is one text. */
+const plain = (value: unknown): string =>
+  value === null || value === undefined ? '' : Array.isArray(value) ? value.join(', ') : `${value}`
+
+const isRecords = (value: unknown): value is unknown[] =>
+  Array.isArray(value) && value.some(isObject)
 
 /** The fields of a body whose saving would change the register, each with both versions. */
-export function differences({ before, now, mine }: Versions, path = ''): Difference[] {
-  if (isObject(mine))
-    return Object.keys(mine).flatMap((key) => {
-      const [was, is] = [at(before, key), at(now, key)]
-      const place = Array.isArray(mine) ? String(Number(key) + 1) : key
-      return differences(
-        { before: was, now: is, mine: mine[key] },
-        path ? `${path} ${place}` : place,
-      )
-    })
-  if (isObject(now) || plain(mine) === plain(now)) return []
+export function differences(versions: Versions, path = ''): Difference[] {
+  const { before, now, mine } = versions
+  if (isRecords(mine) || isRecords(now)) return inLists(versions, path)
+  // Of a record, what is not sent stays; where none is sent, the whole of it goes.
+  const sent = isObject(mine) ? mine : now
+  if (isObject(sent) && !Array.isArray(sent))
+    return Object.keys(sent).flatMap((key) =>
+      differences(
+        { before: at(before, key), now: at(now, key), mine: at(mine, key) },
+        to(path, key),
+      ),
+    )
+  if (plain(mine) === plain(now)) return []
   const theirs = plain(before) !== plain(now)
   const ours = plain(before) !== plain(mine)
   const whose = theirs && ours ? 'both' : theirs ? 'somebody' : 'you'
   return [{ field: path, now: plain(now), mine: plain(mine), whose }]
 }
+
+const to = (path: string, place: string) => (path ? `${path} ${place}` : place)
+
+/** Records of a list go by their own ids: what is not among those that are sent is removed. */
+function inLists({ before, now, mine }: Versions, path: string): Difference[] {
+  const own = ownField([now, before])
+  const [was, is, ours] = [before, now, mine].map((list) => byId(list, own))
+  return [...new Set([...(ours?.keys() ?? []), ...(is?.keys() ?? [])])].flatMap((id) => {
+    const [then, there, here] = [was?.get(id), is?.get(id), ours?.get(id)]
+    const place = here ? `${here.place}` : `${there?.place} (not in yours)`
+    const versions = { before: then?.item, now: there?.item, mine: here?.item }
+    const found = differences(versions, to(path, place))
+    return here ? found : found.filter(tells)
+  })
+}
+
+/** Of a record that goes, its ids and what it is not say nothing to who decides. */
+const tells = ({ field, now }: Difference) => !/I[dD]$/.test(field) && now !== 'false'
+
+/** The first field of a stored record is its own id. */
+function ownField(lists: unknown[]): string {
+  const [stored] = lists.flatMap((list) => (Array.isArray(list) ? list : []))
+  return isObject(stored) ? (Object.keys(stored)[0] ?? '') : ''
+}
+
+/** Those that are not stored yet go by their places. */
+const byId = (list: unknown, own: string) =>
+  new Map(
+    (Array.isArray(list) ? list : []).map((item, i) => {
+      const id = plain(at(item, own))
+      return [id || `new ${i}`, { item, place: i + 1 }] as const
+    }),
+  )
