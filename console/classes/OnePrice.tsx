@@ -1,6 +1,5 @@
 import { Button, Group, Stack, Text } from '@mantine/core'
 import { useForm } from '@mantine/form'
-import { useState } from 'react'
 import { useLookups } from '../shared/api/lookups.ts'
 import { useMoney, useUnits } from '../shared/api/money.ts'
 import { useRead } from '../shared/api/products.ts'
@@ -8,7 +7,7 @@ import type { Tagged } from '../shared/api/tagged.ts'
 import type { AffectedTransaction, InvestmentPrice } from '../shared/api/types.ts'
 import { useWrite } from '../shared/api/write.ts'
 import { DecimalField, Row } from '../shared/form/fields.tsx'
-import { Insist } from '../shared/form/Insist.tsx'
+import { Insist, useInsists } from '../shared/form/Insist.tsx'
 import { fieldErrors } from '../shared/form/problems.ts'
 import { Remove } from '../shared/form/Remove.tsx'
 import { day, price as priceText } from '../shared/format.ts'
@@ -33,7 +32,6 @@ export function OnePrice({ tagged, onDone }: Props) {
 
 function PriceForm({ tagged, onDone }: Props) {
   const { record: price } = tagged
-  const [insists, setInsists] = useState(false)
   const form = useForm({
     initialValues: {
       price: price.price ?? '',
@@ -41,6 +39,7 @@ function PriceForm({ tagged, onDone }: Props) {
       redemptionPrice: price.redemptionPrice ?? '',
     },
   })
+  const [insists, setInsists] = useInsists(form.values)
   const save = useWrite<InvestmentPrice[]>('put', '/Investment/Price', {
     tagged,
     onKept: onDone,

@@ -1,7 +1,7 @@
 import { Button, Group, Stack, Text, Textarea } from '@mantine/core'
 import { useState } from 'react'
 import { useWrite } from '../shared/api/write.ts'
-import { Insist } from '../shared/form/Insist.tsx'
+import { Insist, useInsists } from '../shared/form/Insist.tsx'
 import { count, price } from '../shared/format.ts'
 import { tellDone } from '../shared/view/Failure.tsx'
 import { readPrice } from './pasted.ts'
@@ -11,7 +11,7 @@ type Props = { investmentID: number; onDone: () => void }
 /** Prices pasted from a spreadsheet, all taken or none. */
 export function PastePrices({ investmentID, onDone }: Props) {
   const [text, setText] = useState('')
-  const [insists, setInsists] = useState(false)
+  const [insists, setInsists] = useInsists(text)
   const save = useWrite('post', '/Investment/Price', {
     onKept: onDone,
     onDone: (_prices, message) => {

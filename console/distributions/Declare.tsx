@@ -7,7 +7,7 @@ import type { Distribution } from '../shared/api/types.ts'
 import { useWrite } from '../shared/api/write.ts'
 import { Confirm } from '../shared/form/Confirm.tsx'
 import { Edited } from '../shared/form/Edited.tsx'
-import { Insist } from '../shared/form/Insist.tsx'
+import { Insist, useInsists } from '../shared/form/Insist.tsx'
 import { count, day } from '../shared/format.ts'
 import { Failure, tellDone } from '../shared/view/Failure.tsx'
 import { Card, Loading } from '../shared/view/Page.tsx'
@@ -23,7 +23,7 @@ export function Declare({ distribution, may }: Props) {
   const money = useMoney(distribution)
   const units = useUnits(distribution)
   const [mode, setMode] = useState<'edit' | 'declare'>()
-  const [insists, setInsists] = useState(false)
+  const [insists, setInsists] = useInsists(distribution)
   const close = () => setMode(undefined)
   const preview = useQuery({
     queryKey: ['preview', distribution],

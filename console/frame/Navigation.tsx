@@ -13,6 +13,7 @@ import { useProducts } from '../shared/api/products.ts'
 import { signOut, useSession } from '../shared/api/session.ts'
 import type { Product } from '../shared/api/types.ts'
 import { useMay } from '../shared/permission.ts'
+import { tellFailure } from '../shared/view/Failure.tsx'
 import { Icon } from '../shared/view/icons.tsx'
 import { type Area, areas, settings } from './areas.ts'
 import classes from './frame.module.css'
@@ -90,7 +91,7 @@ function Switcher({ product }: { product: Product | undefined }) {
           <Icon name="down" size={16} />
         </UnstyledButton>
       </Menu.Target>
-      <Menu.Dropdown>
+      <Menu.Dropdown className={classes.products}>
         {products.map(({ productID, name }) => (
           <Menu.Item
             key={productID}
@@ -147,7 +148,10 @@ function UserMenu() {
         <Menu.Item component="a" href="/docs" leftSection={<Icon name="documents" size={16} />}>
           Reference of the API
         </Menu.Item>
-        <Menu.Item leftSection={<Icon name="leave" size={16} />} onClick={() => void signOut()}>
+        <Menu.Item
+          leftSection={<Icon name="leave" size={16} />}
+          onClick={() => void signOut().catch(tellFailure)}
+        >
           Sign out
         </Menu.Item>
       </Menu.Dropdown>

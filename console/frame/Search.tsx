@@ -18,6 +18,8 @@ import { actions, areas, type Place, settings } from './areas.ts'
 import { foundGroups, placeOf, subtitleOf } from './found.ts'
 import { type Seen, useRecentlySeen } from './recent.ts'
 
+type Target = Pick<Place, 'label' | 'icon'> & { to: string }
+
 const nowhere = new Error('It belongs to no investor, so there is no page to show it on.')
 /** The service finds nothing by fewer letters. */
 const fewest = 2
@@ -47,8 +49,13 @@ function useFirstChosen(found: Found[]) {
 export function Search({ product }: { product: Product | undefined }) {
   const [text, setText] = useState('')
   const [asked] = useDebouncedValue(text.trim(), 80)
-  const { data: found = none } = useFound(asked)
-  const groups = useGroups(product, text.trim().toLowerCase(), found)
+  const { data: found = none, isPlaceholderData } = useFound(asked)
+  // Those of an earlier text are none of this one, which is answered in a moment.
+  const isLooking = text.trim().length >= fewest && (isPlaceholderData || asked !== text.trim())
+  const open = useOpen(product)
+  const hurry = useHurry(text, found, isLooking, open)
+  const hit: Hit = { open, hurry: isLooking ? hurry : undefined }
+  const groups = useGroups(product, text.trim().toLowerCase(), found, hit)
   useFirstChosen(found)
   return (
     <Spotlight
@@ -81,9 +88,11 @@ function useFound(text: string) {
   })
 }
 
-function useGroups(product: Product | undefined, wanted: string, found: Found[]) {
+/** Leads to where a result is shown. */
+function useOpen(product: Product | undefined) {
   const go = useNavigate()
-  const open = async (hit: Found) => {
+  return async (hit: Found) => {
+    handle.close()
     try {
       const to = await placeOf(hit, product?.productID ?? null)
       if (to) await go({ href: `/console${to}` })
@@ -92,6 +101,28 @@ function useGroups(product: Product | undefined, wanted: string, found: Found[])
       tellFailure(error)
     }
   }
+}
+
+/** What choosing a result does; while another answer is waited for, Enter is about that one. */
+type Hit = { open: (hit: Found) => Promise<void>; hurry: (() => void) | undefined }
+
+/** Who presses Enter before the answer is there means the first of it, not what stands there yet. */
+function useHurry(text: string, found: Found[], isLooking: boolean, open: Hit['open']) {
+  const [hurried, setHurried] = useState<string>()
+  const isDue = hurried === text && !isLooking
+  useEffect(() => {
+    if (!isDue) return
+    setHurried(undefined)
+    const first = foundGroups.flatMap(({ resource }) =>
+      found.filter((hit) => hit.resource === resource),
+    )[0]
+    if (first) void open(first)
+  })
+  return () => setHurried(text)
+}
+
+function useGroups(product: Product | undefined, wanted: string, found: Found[], on: Hit) {
+  const go = useNavigate()
   const hits = (resource: string): SpotlightActionData[] =>
     found
       .filter((hit) => wanted.length >= fewest && hit.resource === resource)
@@ -100,9 +131,11 @@ function useGroups(product: Product | undefined, wanted: string, found: Found[])
         id: `found ${resource} ${hit.id}`,
         label: hit.title ?? '',
         description: subtitleOf(hit),
-        onClick: () => void open(hit),
+        closeSpotlightOnTrigger: false,
+        // A key presses nothing with a pointer.
+        onClick: ({ detail }) => (on.hurry && detail === 0 ? on.hurry() : void on.open(hit)),
       }))
-  const place = ({ to, label, icon }: Place & { to: string }) => ({
+  const place = ({ to, label, icon }: Target) => ({
     id: `go ${to}`,
     label,
     leftSection: <Icon name={icon} />,
@@ -110,15 +143,27 @@ function useGroups(product: Product | undefined, wanted: string, found: Found[])
   })
   const matches = ({ label }: { label: string }) => label.toLowerCase().includes(wanted)
   const places = usePlaces(product)
-  const recent = useRecentlySeen(useProducts())
+  const products = useProducts()
+  const recent = useRecentlySeen(products)
   const groups: SpotlightActionGroupData[] = [
     ...foundGroups.map(({ resource, label }) => ({ group: label, actions: hits(resource) })),
     { group: 'Recently seen', actions: wanted ? [] : recent.map(seenBefore(go)) },
     { group: 'Go to', actions: places.filter(matches).map(place) },
+    {
+      group: 'Products',
+      actions: wanted ? targetsOf(products).filter(matches).slice(0, most).map(place) : [],
+    },
     { group: 'Do', actions: useActions(product).filter(matches).map(place) },
   ]
   return groups
 }
+
+const targetsOf = (products: Product[]): Target[] =>
+  products.map(({ productID, name }) => ({
+    to: `/${productID}`,
+    label: name ?? `Product ${productID}`,
+    icon: 'overview',
+  }))
 
 const seenBefore =
   (go: ReturnType<typeof useNavigate>) =>

@@ -8,7 +8,7 @@ import type { BizEvent } from '../shared/api/types.ts'
 import { useWrite, waits } from '../shared/api/write.ts'
 import { Confirm } from '../shared/form/Confirm.tsx'
 import { DateField } from '../shared/form/fields.tsx'
-import { Insist } from '../shared/form/Insist.tsx'
+import { Insist, useInsists } from '../shared/form/Insist.tsx'
 import { tellDone } from '../shared/view/Failure.tsx'
 
 type Props = { events: BizEvent[]; onDone: () => void; onClose: () => void }
@@ -32,7 +32,7 @@ export function SettleNotices({ events, onDone, onClose }: Props) {
   const client = useQueryClient()
   const { today } = useProduct()
   const [date, setDate] = useState(today())
-  const [insists, setInsists] = useState(false)
+  const [insists, setInsists] = useInsists(date)
   const [intent] = useState(newIntent)
   /** What became of each request that went through: tried again, the other alone is sent. */
   const [answered] = useState(() => new Map<string, boolean>())

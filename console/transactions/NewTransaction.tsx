@@ -8,7 +8,7 @@ import type { BizTransaction } from '../shared/api/types.ts'
 import { useWrite } from '../shared/api/write.ts'
 import { AccountField } from '../shared/form/AccountField.tsx'
 import { ClassField, DateField, DecimalField, Row } from '../shared/form/fields.tsx'
-import { Insist } from '../shared/form/Insist.tsx'
+import { Insist, useInsists } from '../shared/form/Insist.tsx'
 import { Kinds } from '../shared/form/Kinds.tsx'
 import { LeaveGuard } from '../shared/form/LeaveGuard.tsx'
 import { fieldErrors } from '../shared/form/problems.ts'
@@ -23,9 +23,9 @@ export function NewTransaction() {
   const navigate = useNavigate()
   const [name, setName] = useState('Deposit')
   const [saved, setSaved] = useState(false)
-  const [insists, setInsists] = useState(false)
   const kind = kinds[name] as Kind
   const form = useForm<Values>({ initialValues: { ...blank, transactionDate: today() } })
+  const [insists, setInsists] = useInsists([name, form.values])
   const leave = () => {
     setSaved(true)
     setTimeout(() => void navigate({ to: '/$product/transactions', params: { product: slug } }))
@@ -40,7 +40,6 @@ export function NewTransaction() {
   })
   const choose = (next: string) => {
     setName(next)
-    setInsists(false)
     post.reset()
     form.clearErrors()
   }

@@ -6,7 +6,7 @@ import { api } from '../shared/api/client.ts'
 import { useProduct } from '../shared/api/products.ts'
 import type { BizEntity, BizTransaction } from '../shared/api/types.ts'
 import { useWrite } from '../shared/api/write.ts'
-import { Insist } from '../shared/form/Insist.tsx'
+import { Insist, useInsists } from '../shared/form/Insist.tsx'
 import { LeaveGuard } from '../shared/form/LeaveGuard.tsx'
 import { fieldErrors } from '../shared/form/problems.ts'
 import { count, day, plain } from '../shared/format.ts'
@@ -44,7 +44,7 @@ export function PasteTransactions() {
   const [name, setName] = useState('Deposit')
   const [text, setText] = useState('')
   const [saved, setSaved] = useState(false)
-  const [insists, setInsists] = useState(false)
+  const [insists, setInsists] = useInsists([name, text])
   const kind = kinds[name] as Kind
   const leave = () => {
     setSaved(true)
@@ -73,7 +73,6 @@ export function PasteTransactions() {
     )
   const edit = (next: string) => {
     post.reset()
-    setInsists(false)
     setText(next)
   }
   return (

@@ -1,4 +1,5 @@
 import { Alert, Checkbox, Text } from '@mantine/core'
+import { useState } from 'react'
 import { RegistryError } from '../api/error.ts'
 import { Failure, inView } from '../view/Failure.tsx'
 import { Icon } from '../view/icons.tsx'
@@ -10,6 +11,14 @@ const doubts = {
   price_tolerance: 'It is right: take it all the same',
   second_distribution: 'Both are meant: declare this one, too',
   same_file: 'Its rows are meant twice: import it once more',
+}
+
+/** Insists on what was entered when somebody said so, and on nothing that is entered after. */
+export function useInsists(entered: unknown) {
+  const text = JSON.stringify(entered)
+  const [on, setOn] = useState<string>()
+  const change = (insists: boolean) => setOn(insists ? text : undefined)
+  return [on === text, change] as const
 }
 
 type Props = {
