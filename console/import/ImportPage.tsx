@@ -17,6 +17,10 @@ import { importTypes, modeNames, Outcome } from './words.tsx'
 
 const isUnderWay = ({ status }: Import) => status === 'Queued' || status === 'Running'
 
+/** Of one that was cancelled midway the file of its refused rows is made after it has ended. */
+const hasRefused = ({ status, mode, errorsSize, rowsRefused }: Import) =>
+  errorsSize !== null || (status === 'Cancelled' && mode === 'continue' && Boolean(rowsRefused))
+
 /** One import: how far it is, what was refused and why, and what comes next. */
 export function ImportPage() {
   const { id } = useParams({ strict: false }) as { id: string }
@@ -51,7 +55,7 @@ export function ImportPage() {
             Columns that are no field, and were not looked at: {found.unknownColumns.join(', ')}.
           </Alert>
         )}
-        {!busy && found.errorsSize ? <Refused found={found} /> : null}
+        {!busy && hasRefused(found) && <Refused found={found} />}
         <Card title="About">
           <Facts
             facts={[

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api } from '../shared/api/client.ts'
+import { RegistryError } from '../shared/api/error.ts'
 import { useProduct } from '../shared/api/products.ts'
 import type { Import } from '../shared/api/types.ts'
 import { count } from '../shared/format.ts'
@@ -17,6 +18,11 @@ import { type Table as Rows, readRefused, verdictColumns, writeTable } from './t
 /** Rows shown and mended in the page; more are mended in the file. */
 const most = 200
 const verdict = verdictColumns.length
+/** While they are put together it is asked again after so long. */
+const againMs = 1500
+
+/** Rows that are only shown take no focus, so whoever has no mouse scrolls from here. */
+const byKeyboard = { tabIndex: 0, role: 'group', 'aria-label': 'Refused rows' }
 
 /** A row may have more cells than the head: then that is what is wrong with it. */
 const headingOf = ({ head }: Rows, column: number) => head[verdict + column] ?? `Cell ${column + 1}`
@@ -30,6 +36,8 @@ export function Refused({ found }: Props) {
   const errors = useQuery({
     queryKey: ['refused', importID],
     staleTime: Number.POSITIVE_INFINITY,
+    retry: (_tries, error) => hasCode(error, 'not_complete'),
+    retryDelay: againMs,
     queryFn: () => api.file('/Import/File', { ImportID: importID, Result: 'errors' }),
   })
   const text = useQuery({
@@ -56,11 +64,11 @@ export function Refused({ found }: Props) {
         </Button>
       }
     >
-      {errors.error && <Failure error={errors.error} retry={() => void errors.refetch()} />}
+      {errors.error && <NotThere error={errors.error} retry={() => void errors.refetch()} />}
       {(errors.isPending || text.isLoading) && <Loading />}
       {text.data && <Mend found={found} table={text.data} />}
       {text.error && <Failure error={text.error} retry={() => void text.refetch()} />}
-      {!canShow && (
+      {!canShow && data && (
         <Text size="sm" className="quiet" p="md">
           Download the rows with what is wrong with each, mend them there and import that file.
         </Text>
@@ -68,6 +76,19 @@ export function Refused({ found }: Props) {
     </Card>
   )
 }
+
+const hasCode = (error: Error, wanted: string) =>
+  error instanceof RegistryError && error.problems.some(({ code }) => code === wanted)
+
+/** Rows are kept for a month. */
+const NotThere = ({ error, retry }: { error: Error; retry: () => void }) =>
+  hasCode(error, 'no_errors') ? (
+    <Text size="sm" className="quiet" p="md">
+      The refused rows are not kept any more.
+    </Text>
+  ) : (
+    <Failure error={error} retry={retry} />
+  )
 
 /**
  * The rows as they came, to be mended where they stand. Of a file that was only checked the whole
@@ -101,7 +122,11 @@ function Mend({ found, table }: Props & { table: Rows }) {
   return (
     <>
       {state.error !== undefined && <Failure error={state.error} />}
-      <Table.ScrollContainer minWidth={Math.max(600, table.head.length * 110)} mah={460}>
+      <Table.ScrollContainer
+        minWidth={Math.max(600, table.head.length * 110)}
+        mah={460}
+        scrollAreaProps={{ viewportProps: byKeyboard }}
+      >
         <Table verticalSpacing={4} fz="sm" aria-label="Refused rows" stickyHeader>
           <Table.Thead>
             <Table.Tr>

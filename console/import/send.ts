@@ -1,5 +1,5 @@
 import type { DateFormat, Encoding, Mapping, Mode } from '../../src/integration/import/schema.ts'
-import { api } from '../shared/api/client.ts'
+import { api, newIntent } from '../shared/api/client.ts'
 import type { Import } from '../shared/api/types.ts'
 
 export type Terms = {
@@ -15,6 +15,15 @@ type Sent = { file: File; terms: Terms }
 const sent = new Map<number, Sent>()
 export const sentFrom = (importID: number): Sent | undefined => sent.get(importID)
 
+/** One intent of a file for what is to be done with it, until it is known to be done. */
+const intents = new WeakMap<File, Map<string, string>>()
+
+function intentsOf(file: File): Map<string, string> {
+  const known = intents.get(file) ?? new Map<string, string>()
+  intents.set(file, known)
+  return known
+}
+
 /** `again` takes a file that was imported before. */
 export async function sendImport(
   { file, terms }: Sent,
@@ -28,7 +37,12 @@ export async function sendImport(
   if (productID) form.append('productID', String(productID))
   if (again) form.append('again', 'true')
   form.append('file', file, file.name)
-  const { data } = await api.post<Import>('/Import', form)
+  const known = intentsOf(file)
+  const what = JSON.stringify([terms, mode, again])
+  const intent = known.get(what) ?? newIntent()
+  known.set(what, intent)
+  const { data } = await api.post<Import>('/Import', form, intent)
+  known.delete(what)
   // The first field of a record is its own id, which every stored one has.
   const importID = data.importID as number
   sent.set(importID, { file, terms })

@@ -1,8 +1,9 @@
 import { Button, Group, PasswordInput, Stack } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useMutation } from '@tanstack/react-query'
-import { api, newIntent } from '../shared/api/client.ts'
+import { api } from '../shared/api/client.ts'
 import { renew } from '../shared/api/session.ts'
+import { useIntent } from '../shared/api/write.ts'
 import { Row } from '../shared/form/fields.tsx'
 import { fieldErrors } from '../shared/form/problems.ts'
 import { Failure, tellDone } from '../shared/view/Failure.tsx'
@@ -15,9 +16,12 @@ const blank = { currentPassword: '', newPassword: '' }
 /** One's own password, changed by whoever knows the present one: it ends all of one's sessions. */
 export function Password() {
   const form = useForm({ initialValues: blank })
+  const { intentFor, fulfilled } = useIntent()
   const change = useMutation({
-    mutationFn: (values: typeof blank) => api.put('/User/Password', values, newIntent()),
+    mutationFn: (values: typeof blank) =>
+      api.put('/User/Password', values, intentFor(JSON.stringify(values))),
     onSuccess: () => {
+      fulfilled()
       tellDone('The password is changed; sign in with the new one.')
       form.reset()
       void renew()

@@ -8,7 +8,9 @@ export function useRefresh(busy: boolean) {
   const client = useQueryClient()
   useEffect(() => {
     if (!busy) return
-    const timer = setInterval(() => void client.invalidateQueries(), everyMs)
+    // What is asked for already is waited for: begun anew each time, a slow answer would never come.
+    const refresh = () => void client.invalidateQueries({}, { cancelRefetch: false })
+    const timer = setInterval(refresh, everyMs)
     return () => clearInterval(timer)
   }, [busy, client])
 }
