@@ -165,6 +165,7 @@ export async function buildApp(
   const authenticate = authenticator({ handle: database, tokens, touch })
   await serveConsole(app, {
     folder: config.consoleDir,
+    maxPageSize,
     secure: behindProxy || tls !== undefined,
     authenticate,
     wasUsed: (refreshToken, secondsAgo) => wasUsed(database, refreshToken, secondsAgo),

@@ -1,6 +1,6 @@
 import { Modal, Text } from '@mantine/core'
 import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react'
-import { connected } from '../shared/api/connection.ts'
+import { connected, connectionLost } from '../shared/api/connection.ts'
 import { RegistryError } from '../shared/api/error.ts'
 import { resume, type User, useSession } from '../shared/api/session.ts'
 import { tellFailure } from '../shared/view/Failure.tsx'
@@ -13,15 +13,17 @@ const EnrolFirst = lazy(async () => ({
   default: (await import('../settings/EnrolFirst.tsx')).EnrolFirst,
 }))
 
+/** No answer, or that of a service, or of a proxy before it, that cannot answer now. */
+const isOutage = (error: unknown) =>
+  error instanceof RegistryError && (error.status === 0 || error.status >= 500)
+
 /** Goes on with the session there is, as soon as the service can be asked. */
 async function begin(): Promise<void> {
   try {
     await resume()
   } catch (error) {
-    if (!(error instanceof RegistryError) || error.status !== 0) {
-      tellFailure(error)
-      return
-    }
+    if (!isOutage(error)) return void tellFailure(error)
+    connectionLost()
     await connected()
     return begin()
   }

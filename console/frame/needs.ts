@@ -1,6 +1,6 @@
 import { useQueries } from '@tanstack/react-query'
 import { api, type Params } from '../shared/api/client.ts'
-import { useSession } from '../shared/api/session.ts'
+import { atOnce, useSession } from '../shared/api/session.ts'
 import type {
   Approval,
   BizEvent,
@@ -24,7 +24,7 @@ type Source = {
   params: Params
   to: string
   waits: (row: never) => boolean
-  words: (count: number) => string
+  words: (counted: Counted) => string
 }
 
 const most = 100
@@ -32,8 +32,11 @@ const most = 100
 const recentDays = 7
 const everyMs = 60_000
 
-const many = (number: number, one: string, more: string) =>
-  `${number >= most ? `${most} or more` : count(number)} ${number === 1 ? one : more}`
+/** Of more than were looked at, some may wait as well. */
+type Counted = { number: number; isAll: boolean }
+
+const many = ({ number, isAll }: Counted, one: string, more: string) =>
+  `${count(number)}${isAll ? '' : ' or more'} ${number === 1 && isAll ? one : more}`
 
 /** What waits in no product alone. */
 const everywhere: Source[] = [
@@ -79,7 +82,8 @@ const ofProduct = ({ productID, timeZone }: Product, userID: number | undefined)
     {
       needs: ['BizTransaction.Write', 'BizEvent.Read'],
       path: '/BizEvent',
-      params: { ...ours, BizEventStatusID: 1 },
+      // The oldest first: those are due before others are.
+      params: { ...ours, BizEventStatusID: 1, Order: 'asc' },
       to: at('/notices?BizEventStatusID=1'),
       waits: ({ bizEventDate }: BizEvent) => (bizEventDate ?? '') <= today(timeZone),
       words: (n) => many(n, 'notice is due', 'notices are due'),
@@ -131,7 +135,9 @@ export function useNeeds(product: Product | undefined): Need[] {
     })),
   })
   return sources.flatMap(({ to, waits, words }, i) => {
-    const number = (results[i]?.data ?? []).filter(waits).length
-    return number > 0 ? [{ text: words(number), count: number, to }] : []
+    const read = results[i]?.data ?? []
+    const number = read.filter(waits).length
+    const isAll = read.length < atOnce(most)
+    return number > 0 ? [{ text: words({ number, isAll }), count: number, to }] : []
   })
 }

@@ -2,7 +2,8 @@ import { Button, Group, Select, Stack, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { distributionName } from '../distributions/words.ts'
 import { useLookups } from '../shared/api/lookups.ts'
-import { useProduct, useRead } from '../shared/api/products.ts'
+import { useReadAll } from '../shared/api/pages.ts'
+import { useProduct } from '../shared/api/products.ts'
 import type { Distribution, Report } from '../shared/api/types.ts'
 import { useWrite } from '../shared/api/write.ts'
 import { AccountField } from '../shared/form/AccountField.tsx'
@@ -154,9 +155,9 @@ type FieldProps = { value?: number | null; onChange?: (value: number | null) => 
 
 function DistributionField({ value, onChange, ...rest }: FieldProps) {
   const { productID } = useProduct()
-  const { data = [] } = useRead<Distribution[]>('/Distribution', {
+  const { data = [] } = useReadAll<Distribution>('/Distribution', {
     ProductID: productID,
-    PageSize: 1000,
+    Order: 'desc',
   })
   return (
     <Select

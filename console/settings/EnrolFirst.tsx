@@ -32,7 +32,11 @@ export function EnrolFirst() {
           <>
             <Enrol onCodes={setCodes} />
             <Group justify="flex-start">
-              <Button variant="subtle" size="compact-sm" onClick={() => void signOut()}>
+              <Button
+                variant="subtle"
+                size="compact-sm"
+                onClick={() => void signOut().catch(tellFailure)}
+              >
                 Sign out
               </Button>
             </Group>

@@ -1,6 +1,7 @@
 import { Box, Text } from '@mantine/core'
 import { type Money, useUnits } from '../shared/api/money.ts'
 import { useRead } from '../shared/api/products.ts'
+import { atOnce } from '../shared/api/session.ts'
 import type { BizTransaction } from '../shared/api/types.ts'
 import { count, day } from '../shared/format.ts'
 import type { Column } from '../shared/list/columns.ts'
@@ -45,7 +46,7 @@ export function Later({ transaction }: { transaction: BizTransaction }) {
       {later.length > shown && (
         <Text size="xs" className="quiet" mt={4}>
           And {count(later.length - shown)}
-          {data.length === most ? ' or more' : ''} more.
+          {data.length === atOnce(most) ? ' or more' : ''} more.
         </Text>
       )}
     </Box>

@@ -2,20 +2,22 @@ import { createClient } from '../../../client/src/client.ts'
 import { connectionLost } from './connection.ts'
 import { decimalFields } from './decimal-fields.ts'
 import { type Envelope, noConnection } from './error.ts'
-import { currentToken, renew } from './session.ts'
+import { atOnce, currentToken, renew } from './session.ts'
 
 export type Params = Record<string, string | number | boolean | null | undefined>
 
 /** One intent, one key: pressing twice or trying again does it once. */
 export const newIntent = () => crypto.randomUUID()
 
+/** What a proxy says that has no service behind it; the service's own refusals are JSON. */
+const isOfProxy = ({ status, headers }: Response) =>
+  [502, 503, 504].includes(status) && !headers.get('content-type')?.includes('json')
+
 const reached: typeof fetch = async (...request) => {
-  try {
-    return await fetch(...request)
-  } catch {
-    connectionLost()
-    throw noConnection()
-  }
+  const answer = await fetch(...request).catch(() => undefined)
+  if (answer && !isOfProxy(answer)) return answer
+  connectionLost()
+  throw noConnection()
 }
 
 /**
@@ -38,9 +40,11 @@ type Options = {
   headers?: Record<string, string> | undefined
 }
 
-/** A filter that is empty is none. */
-const queryOf = (params: Params = {}) =>
-  Object.fromEntries(Object.entries(params).filter(([, value]) => value !== ''))
+/** A filter that is empty is none, and a page no larger than the registry gives. */
+const queryOf = ({ PageSize, ...params }: Params = {}) => ({
+  ...Object.fromEntries(Object.entries(params).filter(([, value]) => value !== '')),
+  ...(PageSize && { PageSize: atOnce(Number(PageSize)) }),
+})
 
 async function answered<T>(method: Method, path: string, options: Options) {
   const { params, body, intent, headers } = options

@@ -4,15 +4,13 @@ import { today } from '../format.ts'
 import { useMay } from '../permission.ts'
 import { api } from './client.ts'
 import { useLookups } from './lookups.ts'
+import { allOf } from './pages.ts'
 import type { Investment, Product } from './types.ts'
-
-const most = 1000
 
 /** None for who may not read products: the frame around every page asks for them. */
 export const productQuery = (isAllowed: boolean) => ({
   queryKey: ['products', isAllowed],
-  queryFn: async () =>
-    isAllowed ? (await api.get<Product[]>('/Product', { PageSize: most })).data : [],
+  queryFn: () => (isAllowed ? allOf<Product>('/Product', {}) : []),
 })
 
 export const useProducts = (): Product[] =>
@@ -52,11 +50,9 @@ export function useProduct() {
 export function useInvestments(): Investment[] {
   const { productID } = useProduct()
   const isAllowed = useMay()('Investment.Read')
-  const params = { ProductID: productID, PageSize: most }
   return useSuspenseQuery({
     queryKey: ['investments', productID, isAllowed],
-    queryFn: async () =>
-      isAllowed ? (await api.get<Investment[]>('/Investment', params)).data : [],
+    queryFn: () => (isAllowed ? allOf<Investment>('/Investment', { ProductID: productID }) : []),
   }).data
 }
 

@@ -18,11 +18,20 @@ export type User = {
  */
 export type SessionState = 'starting' | 'out' | 'in' | 'over'
 type Session = { state: SessionState; user: User | undefined }
-type Grant = { accessToken: string; user: User; secondFactorRequired?: boolean }
+type Grant = {
+  accessToken: string
+  user: User
+  secondFactorRequired?: boolean
+  /** How many rows this registry gives at once. */
+  maxPageSize: number
+}
 
 let session: Session = { state: 'starting', user: undefined }
 /** In memory alone: it is gone with the page, and no other page can read it. */
 let accessToken: string | undefined
+let maxPageSize = Number.POSITIVE_INFINITY
+/** So many rows of a list, or as many as there are at once. */
+export const atOnce = (rows: number) => Math.min(rows, maxPageSize)
 const listeners = new Set<() => void>()
 
 function change(next: Session) {
@@ -47,17 +56,27 @@ async function ask(method: 'POST' | 'PUT' | 'DELETE', body?: object): Promise<Gr
     connectionLost()
     throw noConnection()
   })
-  const envelope = readJson(await answer.text()) as Envelope<Grant | null>
+  const envelope = envelopeOf(await answer.text())
   if (!answer.ok) {
     const words = envelope.message || `The service answered ${answer.status} without a reason.`
     const requestID = answer.headers.get('x-request-id')
     throw new RegistryError(answer.status, words, envelope.errors ?? [], requestID)
   }
-  return envelope.data
+  return envelope.data ?? null
 }
 
-function accept({ accessToken: token, user, secondFactorRequired: mustEnrol = false }: Grant) {
-  accessToken = token
+/** Nothing of it where the answer is not the service's but that of a proxy before it. */
+function envelopeOf(text: string): Partial<Envelope<Grant | null>> {
+  try {
+    return readJson(text) as Envelope<Grant | null>
+  } catch {
+    return {}
+  }
+}
+
+function accept({ user, secondFactorRequired: mustEnrol = false, ...granted }: Grant) {
+  accessToken = granted.accessToken
+  maxPageSize = granted.maxPageSize
   change({ state: 'in', user: { ...user, mustEnrol } })
 }
 

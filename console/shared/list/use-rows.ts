@@ -1,9 +1,10 @@
 import { useQueries } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, type Params } from '../api/client.ts'
+import { atOnce } from '../api/session.ts'
 
 /** Rows fetched at a time: more than a tall screen shows, and yet one short answer. */
-const pageSize = 100
+const usualSize = 100
 /** A page is asked for this many rows before it comes into view. */
 const ahead = 40
 /** Pages out of view are kept for a way back, and not for as long as a whole list is scrolled. */
@@ -23,6 +24,7 @@ export type Rows<Row> = {
 
 /** The pages of a list read that are looked at; the others are not fetched. */
 export function useRows<Row>(path: string, params: Params): Rows<Row> {
+  const pageSize = atOnce(usualSize)
   const [looked, setLooked] = useState({ first: 0, last: 0 })
   const from = Math.floor(looked.first / pageSize)
   const until = Math.floor(looked.last / pageSize)

@@ -5,6 +5,8 @@ import type { Actor } from '../../platform/actor.ts'
 export type SessionOptions = {
   /** Whether the browser speaks TLS with us or with the proxy before us. */
   secure: boolean
+  /** The largest page of a list, which the console then asks for at most. */
+  maxPageSize: number
   /** Who an access token speaks for. */
   authenticate: (authorization: string, address: string) => Actor | Promise<Actor>
   /** Whether a refresh token was used, and longer ago than so many seconds. */
@@ -126,7 +128,8 @@ async function answer(
   )
   const user = { userID, username, permissions: [...permissions], productIDs }
   setCookie(reply, refreshToken, options)
-  return reply.send(envelope({ ...shown, user }))
+  const { maxPageSize } = options
+  return reply.send(envelope({ ...shown, user, maxPageSize }))
 }
 
 /** Nobody is signed in; a cookie that is of no use any more goes. */
