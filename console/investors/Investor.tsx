@@ -11,7 +11,7 @@ import { useProduct, useReadNow } from '../shared/api/products.ts'
 import type { BizEntity, Holding } from '../shared/api/types.ts'
 import { sum } from '../shared/decimal.ts'
 import { type Past, pastParams } from '../shared/form/Past.tsx'
-import { plain } from '../shared/format.ts'
+import { count, plain } from '../shared/format.ts'
 import { readSearch } from '../shared/list/filters.ts'
 import { useMay } from '../shared/permission.ts'
 import { Figure, Figures } from '../shared/view/Facts.tsx'
@@ -76,15 +76,13 @@ function Known({ entity }: { entity: BizEntity }) {
       }
       actions={edit}
     >
-      <Head entity={entity} numbers={numbers} />
+      <Head entity={entity} />
       <Sections entity={entity} />
     </Page>
   )
 }
 
-type HeadProps = { entity: BizEntity; numbers: string }
-
-function Head({ entity, numbers }: HeadProps) {
+function Head({ entity }: { entity: BizEntity }) {
   const money = useMoney()
   const { data: holdings = [] } = useHoldings(entity)
   const byCurrency = useByCurrency()
@@ -106,8 +104,23 @@ function Head({ entity, numbers }: HeadProps) {
       <Units holdings={holdings} />
       <Total label="Unrealised gain" field="unrealisedGain" {...{ currency, holdings }} />
       <Total label="Distributions paid" field="distributionsPaid" {...{ currency, holdings }} />
-      <Figure label="Account" value={numbers} />
+      <AccountNumbers accounts={entity.accounts} />
     </Figures>
+  )
+}
+
+const fewNumbers = 3
+
+/** The first few, and how many there are: all of them stand among people and accounts. */
+function AccountNumbers({ accounts }: Pick<BizEntity, 'accounts'>) {
+  const few = accounts.slice(0, fewNumbers).map(({ accountNumber }) => accountNumber)
+  const more = accounts.length - few.length
+  return (
+    <Figure
+      label={more > 0 ? `${count(accounts.length)} accounts` : 'Account'}
+      value={few.join(', ')}
+      note={more > 0 && `and ${count(more)} more`}
+    />
   )
 }
 

@@ -158,14 +158,16 @@ function PartyCard({ form, party, place }: PartyProps) {
       </Card>
     )
   if (!party.person) return null
+  // Who is on the register with one name only is saved with it.
+  const isNew = !('personID' in party.person)
   return (
     <Card title={holders > 1 ? `Holder ${place + 1}` : 'Person'}>
       <Stack gap="sm">
         <Row narrow>
           <LookupField label="Title" category="Title" {...at('person.titleID')} />
-          <TextInput label="First name" required {...at('person.firstName')} />
+          <TextInput label="First name" required={isNew} {...at('person.firstName')} />
           <TextInput label="Middle name" {...at('person.middleName')} />
-          <TextInput label="Last name" required {...at('person.lastName')} />
+          <TextInput label="Last name" required={isNew} {...at('person.lastName')} />
         </Row>
         <Row>
           <DateField label="Date of birth" {...at('person.dateOfBirth')} />

@@ -2,16 +2,18 @@ import { ColorInput, Select, Stack, Text, Textarea, TextInput } from '@mantine/c
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { api } from '../shared/api/client.ts'
-import { useRead } from '../shared/api/products.ts'
+import { useReadAll } from '../shared/api/pages.ts'
 import type { Document } from '../shared/api/types.ts'
 import { Row } from '../shared/form/fields.tsx'
 import classes from './issuer.module.css'
 import type { ProductPart } from './product-values.ts'
 
+type IssuerPart = ProductPart & { productID: number | null }
+
 const colours = ['#0f6b62', '#1f4e79', '#7a1f3d', '#3d3d3d']
 
 /** Who writes to investors, with the head of a letter as they will get it. */
-export const IssuerFields = ({ form }: ProductPart) => (
+export const IssuerFields = ({ form, productID }: IssuerPart) => (
   <Stack gap="sm">
     <Row narrow>
       <TextInput
@@ -36,7 +38,7 @@ export const IssuerFields = ({ form }: ProductPart) => (
         {...form.getInputProps('issuer.accentColour')}
       />
     </Row>
-    <LogoField form={form} />
+    <LogoField form={form} productID={productID} />
     <Textarea
       label="At the end of every statement"
       autosize
@@ -48,19 +50,25 @@ export const IssuerFields = ({ form }: ProductPart) => (
 )
 
 /** A picture among the documents. */
-function LogoField({ form }: ProductPart) {
-  const { data = [] } = useRead<Document[]>('/Document/List', { PageSize: 1000 })
+function LogoField({ form, productID }: IssuerPart) {
+  const { data = [] } = useReadAll<Document>('/Document/List', { ProductID: productID })
   const pictures = data.filter(({ fileName }) => /\.(png|jpe?g)$/i.test(fileName ?? ''))
   const { logoDocumentID } = form.values.issuer
+  const isElsewhere = logoDocumentID && !data.some((one) => one.documentID === logoDocumentID)
   return (
     <Select
       label="Logo"
       description="A PNG or JPEG among the documents of the product."
       placeholder="None"
-      data={pictures.map(({ documentID, name, fileName }) => ({
-        value: String(documentID),
-        label: `${name ?? ''} (${fileName})`,
-      }))}
+      data={[
+        ...pictures.map(({ documentID, name, fileName }) => ({
+          value: String(documentID),
+          label: `${name ?? ''} (${fileName})`,
+        })),
+        ...(isElsewhere
+          ? [{ value: `${logoDocumentID}`, label: `Document ${logoDocumentID}` }]
+          : []),
+      ]}
       clearable
       searchable
       value={logoDocumentID ? String(logoDocumentID) : null}

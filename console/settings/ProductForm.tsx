@@ -56,7 +56,7 @@ export function ProductForm({ tagged, onDone, onKept }: Props) {
             </Tabs.Panel>
             <Tabs.Panel value="issuer">
               <Fieldset variant="unstyled" disabled={readOnly}>
-                <IssuerFields form={form} />
+                <IssuerFields form={form} productID={product.productID} />
               </Fieldset>
             </Tabs.Panel>
           </Tabs>

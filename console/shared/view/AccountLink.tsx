@@ -7,5 +7,6 @@ type Props = { number: string | null; children?: ReactNode }
 /** Leads from an account to whose it is, where only its number is known. */
 export function AccountLink({ number, children = number }: Props) {
   const { slug } = useProduct()
-  return <PageLink to={`/${slug}/investors?AccountNumber.contains=${number}`}>{children}</PageLink>
+  const filter = new URLSearchParams({ 'AccountNumber.contains': number ?? '' })
+  return <PageLink to={`/${slug}/investors?${filter}`}>{children}</PageLink>
 }
