@@ -1,5 +1,6 @@
 import { Button, Drawer, Group } from '@mantine/core'
 import { useState } from 'react'
+import { api, type Params } from '../shared/api/client.ts'
 import { useLookups } from '../shared/api/lookups.ts'
 import { useMoney, useUnits } from '../shared/api/money.ts'
 import { useProduct } from '../shared/api/products.ts'
@@ -9,6 +10,7 @@ import type { Column } from '../shared/list/columns.ts'
 import type { Filter } from '../shared/list/filters.ts'
 import { ListView } from '../shared/list/ListView.tsx'
 import { useMay } from '../shared/permission.ts'
+import { tellFailure } from '../shared/view/Failure.tsx'
 import { Empty, Page } from '../shared/view/Page.tsx'
 import { Status } from '../shared/view/Status.tsx'
 import { Board } from './Board.tsx'
@@ -20,6 +22,9 @@ const filters: Filter[] = [
   { key: 'BizEventTypeID', label: 'What', kind: 'lookup', category: 'BizEventType' },
   { key: 'AccountNumber', label: 'Account number', kind: 'text' },
 ]
+
+const pending = 1
+const most = 1000
 
 type Deed = { mode: 'settle' | 'cancel'; events: BizEvent[] }
 
@@ -36,6 +41,19 @@ export function Notices() {
     if (!next.delete(row.bizEventID ?? 0)) next.set(row.bizEventID ?? 0, row)
     setChosen(next)
   }
+  /** All that wait by the filters in force, as many as one request settles; or none. */
+  const toggleAll = async (params: Params) => {
+    if (chosen.size > 0) return setChosen(new Map())
+    try {
+      const { data } = await api.get<BizEvent[]>('/BizEvent', {
+        ...{ BizEventStatusID: pending, PageSize: most },
+        ...params,
+      })
+      setChosen(new Map(data.filter(isPending).map((one) => [one.bizEventID ?? 0, one])))
+    } catch (error) {
+      tellFailure(error)
+    }
+  }
   const close = () => setDeed(undefined)
   const done = () => {
     close()
@@ -44,6 +62,7 @@ export function Notices() {
   }
   const canChoose = may('BizEvent.Write') || may('BizTransaction.Write')
   const has = ({ bizEventID }: BizEvent) => chosen.has(bizEventID ?? 0)
+  const ofAll = { some: chosen.size > 0, toggleAll: (all: Params) => void toggleAll(all) }
   const one = (mode: Deed['mode']) => () => opened && setDeed({ mode, events: [opened] })
   return (
     <Page title="Notices" actions={<Chosen events={[...chosen.values()]} onDeed={setDeed} />}>
@@ -56,7 +75,7 @@ export function Notices() {
         filters={filters}
         columns={useColumns()}
         onOpen={setOpened}
-        {...(canChoose && { chosen: { has, toggle, can: isPending } })}
+        {...(canChoose && { chosen: { has, toggle, can: isPending, ...ofAll } })}
         empty={
           <Empty title="No notice yet">
             Deposits, redemptions and allotments that are announced, and not yet posted, stand here.

@@ -159,7 +159,7 @@ describe('The console’s areas', { skip }, () => {
     const notice = { productID, accountID, securityCode: 'HBR', transactionDate: '2026-05-01' }
     await service.admin.post('/BizEvent/NoticeOfDeposit', { ...notice, amount: 510 })
     await at('/notices', 'Notices')
-    await page.getByRole('checkbox').check()
+    await page.getByRole('checkbox', { name: /^Choose (?!all)/ }).check()
     await page.getByRole('button', { name: 'Settle 1' }).click()
     await page.getByLabel('Price and transaction date').fill('2026-05-01')
     assert.deepEqual(await findings(page), [])
@@ -177,7 +177,8 @@ describe('The console’s areas', { skip }, () => {
       await service.admin.post(`/BizEvent/NoticeOf${kind}`, { ...notice, amount })
     // On these days there are only the units of this deposit, half of what is asked for.
     await at('/notices?BizEventStatusID=1', 'Notices')
-    for (const i of [0, 1]) await page.getByRole('checkbox').nth(i).check()
+    const boxes = page.getByRole('checkbox', { name: /^Choose (?!all)/ })
+    for (const i of [0, 1]) await boxes.nth(i).check()
     await page.getByRole('button', { name: 'Settle 2' }).click()
     const date = page.getByLabel('Price and transaction date')
     for (const day of ['2026-04-01', '2026-04-02']) {

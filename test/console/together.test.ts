@@ -97,7 +97,7 @@ describe('The console, with others at work and slow answers', { skip }, () => {
     only(await service.admin.put('/Product', { ...change, name: 'Fund' }))
   })
 
-  it('tells of notices that are due, however many came after them', async () => {
+  it('tells of notices that are due behind many others, and chooses all of them', async () => {
     const { accountID } = fund.accounts[0]!
     const notice = { accountID, investmentID: fund.investmentID, amount: 5 }
     const due = { ...notice, transactionDate: '2024-02-01' }
@@ -107,7 +107,14 @@ describe('The console, with others at work and slow answers', { skip }, () => {
     const later = Array.from({ length: 100 }, () => ({ ...due, transactionDate: '2999-01-01' }))
     await Promise.all(later.map(tell))
     await at(of(''), 'Fund')
-    await page.getByRole('link', { name: '1 or more notices are due' }).first().waitFor()
+    await page.getByRole('link', { name: '1 or more notices are due' }).first().click()
+    await page.getByLabel('Choose all').click()
+    assert.deepEqual(await findings(page), [])
+    await press('Cancel 101')
+    await press('Cancel the notices')
+    await page.getByText('The notices are cancelled.').waitFor()
+    const pending = `/BizEvent?ProductID=${fund.productID}&BizEventStatusID=1`
+    assert.deepEqual((await service.admin.get(pending)).data, [])
   })
 
   it('opens the answer to what was typed, and not what an earlier text has found', async () => {

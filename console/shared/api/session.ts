@@ -22,8 +22,8 @@ type Grant = {
   accessToken: string
   user: User
   secondFactorRequired?: boolean
-  /** How many rows this registry gives at once. */
-  maxPageSize: number
+  /** How many rows this registry gives at once; a node of before an upgrade does not say. */
+  maxPageSize?: number
 }
 
 let session: Session = { state: 'starting', user: undefined }
@@ -76,7 +76,7 @@ function envelopeOf(text: string): Partial<Envelope<Grant | null>> {
 
 function accept({ user, secondFactorRequired: mustEnrol = false, ...granted }: Grant) {
   accessToken = granted.accessToken
-  maxPageSize = granted.maxPageSize
+  maxPageSize = granted.maxPageSize ?? Number.POSITIVE_INFINITY
   change({ state: 'in', user: { ...user, mustEnrol } })
 }
 

@@ -26,8 +26,9 @@ export const Confirm = (props: Props) => {
         </Text>
         {error && <Failure error={error} />}
         <Group justify="flex-end">
+          {/* What is sent is not taken back by closing the question. */}
           <Button variant="default" onClick={onClose}>
-            Cancel
+            {busy ? 'Close' : 'Cancel'}
           </Button>
           <Button color={danger ? 'red' : undefined} loading={busy} onClick={onConfirm}>
             {action}

@@ -11,6 +11,7 @@ import {
   useState,
 } from 'react'
 import { neededFor } from '../../frame/pages.ts'
+import type { Params } from '../api/client.ts'
 import { useMay } from '../permission.ts'
 import { Failure } from '../view/Failure.tsx'
 import { type Column, gridOf, type Longest } from './columns.ts'
@@ -27,8 +28,19 @@ type Props<Row> = {
   /** Or what opens when it is pressed. */
   onOpen?: (row: Row) => void
   empty: ReactNode
+  /** What the list was read by. */
+  params?: Params
   /** Chosen rows, where one does something with several. */
-  chosen?: { has: (row: Row) => boolean; toggle: (row: Row) => void; can: (row: Row) => boolean }
+  chosen?: Chosen<Row>
+}
+
+export type Chosen<Row> = {
+  has: (row: Row) => boolean
+  toggle: (row: Row) => void
+  can: (row: Row) => boolean
+  /** Whether any is; and what chooses all of the list, by the filters in force, or none. */
+  some?: boolean
+  toggleAll?: (params: Params) => void
 }
 
 const rowHeight = 40
@@ -37,7 +49,8 @@ const headHeight = 38
 const edges = 14
 
 /** A table of any length: only the rows in view are in the page, and only their data is fetched. */
-export function List<Row>({ label, columns, rows, to, onOpen, empty, chosen }: Props<Row>) {
+export function List<Row>(props: Props<Row>) {
+  const { label, columns, rows, to, onOpen, empty, chosen, params = {} } = props
   const scroller = useRef<HTMLDivElement>(null)
   const [place] = useState(() => `${here()} ${label}`)
   const [top] = useState(() => topOf(place))
@@ -79,8 +92,8 @@ export function List<Row>({ label, columns, rows, to, onOpen, empty, chosen }: P
     >
       <div className={classes.head} role="row" aria-rowindex={1} style={grid}>
         {chosen && (
-          <span role="columnheader">
-            <VisuallyHidden>Chosen</VisuallyHidden>
+          <span role="columnheader" className={classes.choose}>
+            {chosen.toggleAll ? <ChooseAll chosen={chosen} params={params} /> : <Unseen />}
           </span>
         )}
         {columns.map(({ id, title, right }) => (
@@ -161,6 +174,20 @@ function Lead<Row>({ row, column, to, onOpen }: LeadProps<Row>) {
     </button>
   )
 }
+
+const Unseen = () => <VisuallyHidden>Chosen</VisuallyHidden>
+
+type ChooseAllProps<Row> = { chosen: Chosen<Row>; params: Params }
+
+const ChooseAll = <Row,>({ chosen: { some = false, toggleAll }, params }: ChooseAllProps<Row>) => (
+  <input
+    type="checkbox"
+    aria-label="Choose all"
+    title={some ? 'Choose none' : 'Choose all'}
+    checked={some}
+    onChange={() => toggleAll?.(params)}
+  />
+)
 
 type ChooseProps<Row> = { row: Row; name: string; chosen: NonNullable<Props<Row>['chosen']> }
 

@@ -8,7 +8,7 @@ import { Empty } from '../view/Page.tsx'
 import { Chips } from './Chips.tsx'
 import { type Column, remember, remembered } from './columns.ts'
 import { type Filter, paramsOf, readSearch, type Search } from './filters.ts'
-import { List } from './List.tsx'
+import { type Chosen, List } from './List.tsx'
 import { visited } from './places.ts'
 import { Toolbar } from './Toolbar.tsx'
 import { useRows } from './use-rows.ts'
@@ -24,7 +24,7 @@ export type ListViewProps<Row> = {
   to?: (row: Row) => LinkProps
   onOpen?: (row: Row) => void
   empty: ReactNode
-  chosen?: { has: (row: Row) => boolean; toggle: (row: Row) => void; can: (row: Row) => boolean }
+  chosen?: Chosen<Row>
 }
 
 /** A list read of the API with its filters in the URL. */
@@ -51,7 +51,7 @@ export function ListView<Row>(props: ListViewProps<Row>) {
   const list = (
     <List
       key={view}
-      {...{ label, rows, columns: visible }}
+      {...{ label, rows, params, columns: visible }}
       empty={isBare ? empty : <Hidden onClear={() => onSearch({})} />}
       {...(to && { to })}
       {...(onOpen && { onOpen })}
