@@ -1,3 +1,4 @@
+import { readSessionActor } from '../access/user/session.ts'
 import { postAtOnce } from '../ledger/biz-transaction/at-once.ts'
 import { namingOf } from '../ledger/biz-transaction/naming.ts'
 import { readEntities } from '../parties/biz-entity/read.ts'
@@ -16,10 +17,13 @@ const interval = 20_000
 /** No record has it: what is asked for is not there, and nothing is written. */
 const nobody = 2 ** 31 - 1
 
+/** No session has it. */
+const noSession = '00000000-0000-0000-0000-000000000000'
+
 /**
- * Has PostgreSQL plan what is asked most, before the first caller waits for it: an entity by its id
- * and a deposit, on connections that are kept. The first calls after a start took thirty times as
- * long as those after. What goes wrong here is left for whoever asks.
+ * Has PostgreSQL plan what is asked most, before the first caller waits for it: who calls, an
+ * entity by its id and a deposit, on connections that are kept. The first calls after a start took
+ * thirty times as long as those after. What goes wrong here is left for whoever asks.
  */
 export async function warmUp(database: Sql & Once): Promise<void> {
   const end = performance.now() + patience
@@ -43,10 +47,10 @@ export function keepWarm(database: Sql & Once): () => void {
 }
 
 async function askForNobody(database: Sql & Once) {
-  const works = [readNobody, ...((await database.isSpread()) ? [] : [postForNobody])]
-  await Promise.allSettled(
-    works.flatMap((work) => Array.from({ length: connections }, () => work(database))),
-  )
+  const works = [knowNobody, readNobody, ...((await database.isSpread()) ? [] : [postForNobody])]
+  // One after the other: a pool gives those connections again that came back last.
+  for (const work of works)
+    await Promise.allSettled(Array.from({ length: connections }, () => work(database)))
 }
 
 /** One of its own each time: what one caller asks for at once would share a statement. */
@@ -58,6 +62,7 @@ const anybody = (): Actor => ({
   permissions: new Set(permissions),
 })
 
+const knowNobody = (handle: Sql) => readSessionActor(handle, noSession)
 const readNobody = (handle: Sql) => readEntities(handle, anybody(), { BizEntityID: nobody })
 
 async function postForNobody(database: Once) {
