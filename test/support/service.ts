@@ -10,6 +10,7 @@ import { connect } from '../../src/platform/registry.ts'
 import type { Database } from '../../src/platform/sql/handle.ts'
 import { type Client, clientOf } from './client.ts'
 import { freshDatabase } from './database.ts'
+import { unique } from './investors.ts'
 
 export const adminPassword = 'a password for tests'
 /** A mail server where nobody is: what is to be sent waits. */
@@ -30,8 +31,6 @@ export type Service = {
   userWith: (rights: object) => Promise<Client>
   stop: () => Promise<void>
 }
-
-let users = 0
 
 /** The service as it is, on a port of its own and a real database of its own. */
 export async function startService(
@@ -75,7 +74,7 @@ export async function startService(
     anyone,
     admin,
     userWith: async (rights) => {
-      const username = `user-${process.pid}-${++users}`
+      const username = unique('user')
       const created = await admin.post('/User', { username, password: adminPassword, ...rights })
       if (created.status !== 200) throw new Error(created.text)
       return anyone.signIn(username, adminPassword)
