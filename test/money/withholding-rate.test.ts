@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { configure, keyOf, stage } from '../support/distribution.ts'
+import { configure, entitled, keyOf, stage, takeBack } from '../support/distribution.ts'
 import { only } from '../support/ledger.ts'
 import { newRun, step } from '../support/payment-run.ts'
 import { refused } from '../support/refused.ts'
@@ -73,6 +73,32 @@ describe('Rates of withholding tax', () => {
     const reply = await service.admin.post('/Distribution/Payment', keyOf(distribution))
     refused(reply, 409, 'no_withholding_rate')
     assert.match(reply.text, /2001-07-15.*NoTfn UnfrankedDividend/)
+  })
+
+  it('cut no component in two parts where withholding began after Declare', async () => {
+    const fund = await taxingFund(service, { withholding: false })
+    const { productID } = fund
+    await investor(service, fund, [{ person: { firstName: 'Una' } }], { units: 3 })
+    const taxComponents = [
+      { taxComponentName: 'CapitalGains', percentage: 50 },
+      { taxComponentName: 'capitalgains', percentage: 50 },
+    ]
+    const distribution = await configure(service, fund, {
+      distributionAmountPerUnit: 1,
+      taxComponents,
+    })
+    await stage(service.admin, 'Declare', distribution)
+    only(await service.admin.put('/Product', { productID, name: 'Taxing', withholding: true }))
+    const reply = await service.admin.post('/Distribution/Payment', keyOf(distribution))
+    refused(reply, 409, 'tax_components')
+    assert.match(reply.message!, /capitalgains is there twice.*Distribution\/Reverse/)
+    await takeBack(service.admin, distribution, 2)
+    const mended = [{ taxComponentName: 'CapitalGains', percentage: 100 }]
+    only(await service.admin.put('/Distribution', { ...distribution, taxComponents: mended }))
+    for (const name of ['Declare', 'Payment'] as const)
+      await stage(service.admin, name, distribution)
+    const [row] = await entitled(service.admin, distribution)
+    assert.equal(row.taxAmount, 1)
   })
 
   it('of a treaty are told to the bank by those of the day of payment', async () => {

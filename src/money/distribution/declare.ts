@@ -218,28 +218,12 @@ export function refuseUndeclarable(stored: Stored) {
       'incomplete',
       `The configuration is not complete: ${missing.join(', ')} missing.`,
     )
-  if (stored.withholding) {
-    refuseTwice(stored)
-    kindsOf(stored)
-  }
+  if (stored.withholding) kindsOf(stored)
   // Until the day has ended in the product's zone, somebody may still buy or sell on it.
   if (stored.recordDate! >= stored.today)
     throw conflict('record_date', `The record date ${stored.recordDate} has not ended yet.`)
   if (isByPeriod(stored) && stored.endDate! >= stored.today)
     throw conflict('too_early', `The period up to ${stored.endDate} has not ended yet.`)
-}
-
-/** Tax is cut to whole dollars component by component: of one in parts, too little is withheld. */
-function refuseTwice({ componentNames }: Stored) {
-  const bare = componentNames.map((name) => name.trim().toLowerCase())
-  const twice = componentNames.filter((_, i) => bare.indexOf(bare[i]!) < i)
-  if (twice.length > 0)
-    throw conflict(
-      'tax_components',
-      `The tax component ${twice[0]} is there twice, and tax is rounded for each: give it once, ` +
-        'with its percentages together.',
-      'taxComponents',
-    )
 }
 
 /** Two declarations for one record date are nearly always one too many. */

@@ -22,8 +22,29 @@ export type TaxTerms = { components: { ordinal: number; kind: string }[]; rates:
 export const kindsTold = ({ componentNames, componentKinds }: Stored): (string | null)[] =>
   componentNames.map((name, i) => componentKinds[i] ?? usualKind(name) ?? null)
 
-/** What each component is for tax; one that nobody has told is refused by its name. */
+/** Tax is cut to whole dollars component by component: of one in parts, too little is withheld. */
+function refuseTwice({ componentNames, statusID }: Stored) {
+  const bare = componentNames.map((name) => name.trim().toLowerCase())
+  const twice = componentNames.filter((_, i) => bare.indexOf(bare[i]!) < i)
+  const isDeclared = statusID !== lookups.DistributionStatus.Configured
+  const back = isDeclared
+    ? ' The declaration is taken back first (POST /Distribution/Reverse).'
+    : ''
+  if (twice.length > 0)
+    throw conflict(
+      'tax_components',
+      `The tax component ${twice[0]} is there twice, and tax is rounded for each: give it once, ` +
+        `with its percentages together.${back}`,
+      'taxComponents',
+    )
+}
+
+/**
+ * What each component of a product that withholds is for tax; one that nobody has told, or that is
+ * there twice, is refused by its name. A product may begin to withhold after the declaration.
+ */
 export function kindsOf(stored: Stored): string[] {
+  refuseTwice(stored)
   const kinds = kindsTold(stored)
   const unknown = stored.componentNames.filter((_, i) => kinds[i] === null)
   if (unknown.length > 0)
