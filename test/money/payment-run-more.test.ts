@@ -4,7 +4,7 @@ import type { Client } from '../support/client.ts'
 import { rowsOf } from '../support/database.ts'
 import { account, fundOf } from '../support/distribution.ts'
 import { eventsAfter, readEvents } from '../support/events.ts'
-import { assertVerified, only, poster } from '../support/ledger.ts'
+import { all, assertVerified, only, poster } from '../support/ledger.ts'
 import { mend, newRun, paidFund, paymentsOf, payOut, step } from '../support/payment-run.ts'
 import { temporaryFolder } from '../support/process.ts'
 import { fieldsOf, refused } from '../support/refused.ts'
@@ -202,6 +202,33 @@ describe('POST /PaymentRun/Reissue and Unclaimed', () => {
     }
     const states = (await paymentsOf(service.admin, run)).map((one: { state: string }) => one.state)
     assert.deepEqual(states, ['Returned', 'Sent'])
+  })
+
+  it('are told in the trail payment by payment, as results are', async () => {
+    const { fund } = await paidFund(service, [10, 20, 30])
+    const run = await newRun(service.admin, fund)
+    await step(approver, 'Approve', run)
+    await step(service.admin, 'Sent', run)
+    const [a, b, c] = (await paymentsOf(service.admin, run)).map(
+      ({ paymentID }: { paymentID: number }) => paymentID,
+    )
+    const date = '2025-07-16'
+    const paid = { state: 'Paid', date }
+    const back = { state: 'Returned', date, reason: 'Account closed' }
+    const payments = [
+      { ...paid, paymentID: c },
+      { ...back, paymentID: b },
+      { ...paid, reference: `PAY ${a}` },
+    ]
+    await step(service.admin, 'Result', run, { payments })
+    await step(service.admin, 'Unclaimed', run, { days: 0 })
+    const trail = `/Audit?Resource=PaymentRun&ResourceID=${run.paymentRunID}&Order=desc`
+    const [unclaimed, results] = all(await service.admin.get(trail))
+    assert.deepEqual(results.changes.results, [
+      { ...paid, paymentIDs: [c, a] },
+      { ...back, paymentIDs: [b] },
+    ])
+    assert.deepEqual(unclaimed.changes, { days: 0, payments: 1, paymentIDs: [b] })
   })
 
   it('sends each of several payments to one account again by itself', async () => {

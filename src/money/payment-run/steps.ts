@@ -78,7 +78,26 @@ export async function recordResults(all: Tx, actor: Actor, result: RunResult): P
   if (ids.length > 0)
     await raise(tx, [{ type: 'payment.returned', resource: 'PaymentRun', productID, ids, userID }])
   await closeIfDone(tx, actor, run)
-  return told(tx, actor, run, { payments: result.payments.length, returned: ids.length })
+  const counts = { payments: result.payments.length, returned: ids.length }
+  return told(tx, actor, run, { ...counts, results: grouped(given, found) })
+}
+
+type Outcome = { state: string; date: string; reason?: string | undefined }
+
+/** Which payments became what: most of a list share their day, so each such group is told once. */
+function grouped(
+  given: readonly Outcome[],
+  found: readonly { place: number; id: number }[],
+): (Outcome & { paymentIDs: number[] })[] {
+  const groups = new Map<string, Outcome & { paymentIDs: number[] }>()
+  for (const { place, id } of found) {
+    const { state, date, reason } = given[place]!
+    const key = JSON.stringify([state, date, reason])
+    const group = groups.get(key) ?? { state, date, reason, paymentIDs: [] }
+    group.paymentIDs.push(id)
+    groups.set(key, group)
+  }
+  return [...groups.values()]
 }
 
 /** The payment of a run that a result g names: each looked up by itself, however many there are. */
@@ -212,12 +231,13 @@ export async function markUnclaimed(all: Tx, actor: Actor, asked: Unclaimed): Pr
     and (${asked.paymentIDs ?? null}::bigint[] is null
       or t.payment_id = any(${asked.paymentIDs ?? null}::bigint[]))`
   await keepLedgerRows(tx, 'payment', wanted)
-  const marked = await tx.query(sql`
-    update payment t set state = 'Unclaimed' where ${wanted} returning true`)
+  const marked = await tx.query<{ id: number }>(sql`
+    update payment t set state = 'Unclaimed' where ${wanted} returning t.payment_id as id`)
   if (marked.length === 0)
     throw conflict('nothing_returned', `No payment of the run was returned ${asked.days} days ago.`)
   await closeIfDone(tx, actor, run)
-  return told(tx, actor, run, { days: asked.days, payments: marked.length })
+  const paymentIDs = marked.map(({ id }) => id).sort((a, b) => a - b)
+  return told(tx, actor, run, { days: asked.days, payments: marked.length, paymentIDs })
 }
 
 /**
