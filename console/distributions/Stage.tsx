@@ -96,11 +96,7 @@ function Reinvest({ distribution }: Props) {
       <Stack gap="sm">
         {allot.error && <Failure error={allot.error} />}
         <Row>
-          <DecimalField
-            label="Price of a unit"
-            value={drpPrice}
-            onChange={(event) => setPrice(event.currentTarget.value)}
-          />
+          <DecimalField label="Price of a unit" value={drpPrice} onChange={setPrice} />
           <DateField
             label="Allotment date"
             value={date}

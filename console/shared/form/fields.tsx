@@ -1,23 +1,41 @@
 import { Select, type SelectProps, TextInput, type TextInputProps } from '@mantine/core'
-import type { ReactNode } from 'react'
+import { type ReactNode, useState } from 'react'
 import { type Category, useLookups } from '../api/lookups.ts'
 import { useInvestments } from '../api/products.ts'
 import { ungrouped } from '../decimal.ts'
 import classes from './form.module.css'
 
-/** An exact figure: typed and sent as text; what stands between thousands is dropped. */
-export const DecimalField = ({ onChange, ...props }: TextInputProps) => (
-  <TextInput
-    inputMode="decimal"
-    autoComplete="off"
-    classNames={{ input: classes.decimal }}
-    {...props}
-    onChange={(event) => {
-      event.currentTarget.value = ungrouped(event.currentTarget.value)
-      onChange?.(event)
-    }}
-  />
-)
+type DecimalProps = Omit<TextInputProps, 'value' | 'onChange'> & {
+  value?: string
+  onChange?: (value: string) => void
+}
+
+/**
+ * An exact figure, as text: what stands between thousands is dropped from what is sent, and from
+ * what is seen once the field is left. Before that it may be the beginning of something else:
+ * 1,234 of 1,2345, which is none.
+ */
+export function DecimalField({ value, onChange, onBlur, ...props }: DecimalProps) {
+  const [text, setText] = useState<string>()
+  const isTyped = text !== undefined && ungrouped(text) === value
+  return (
+    <TextInput
+      inputMode="decimal"
+      autoComplete="off"
+      classNames={{ input: classes.decimal }}
+      {...props}
+      value={isTyped ? text : (value ?? '')}
+      onChange={({ currentTarget }) => {
+        setText(currentTarget.value)
+        onChange?.(ungrouped(currentTarget.value))
+      }}
+      onBlur={(event) => {
+        setText(undefined)
+        onBlur?.(event)
+      }}
+    />
+  )
+}
 
 export const DateField = (props: TextInputProps) => <TextInput type="date" {...props} />
 
