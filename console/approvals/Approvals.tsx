@@ -1,8 +1,9 @@
-import { Drawer, SegmentedControl } from '@mantine/core'
+import { SegmentedControl } from '@mantine/core'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useSession } from '../shared/api/session.ts'
 import type { Approval } from '../shared/api/types.ts'
+import { FormDrawer } from '../shared/form/FormDrawer.tsx'
 import { moment } from '../shared/format.ts'
 import type { Column } from '../shared/list/columns.ts'
 import { type Filter, readSearch, type Search } from '../shared/list/filters.ts'
@@ -36,14 +37,14 @@ export function Approvals() {
           </Empty>
         }
       />
-      <Drawer
+      <FormDrawer
         opened={opened !== undefined}
         onClose={close}
         size="xl"
         title={deedOf(opened?.operation ?? null)}
       >
-        {opened && <Decide approval={opened} onDone={close} />}
-      </Drawer>
+        {opened && <Decide listed={opened} onDone={close} />}
+      </FormDrawer>
     </Page>
   )
 }

@@ -1,5 +1,7 @@
-import { Button, Group, Stack, Text, TextInput } from '@mantine/core'
+import { Alert, Button, Group, Stack, Text, TextInput } from '@mantine/core'
+import { useIsMutating, useQueryClient } from '@tanstack/react-query'
 import { Fragment, type ReactNode, useState } from 'react'
+import { useCurrent } from '../shared/api/current.ts'
 import { useSession } from '../shared/api/session.ts'
 import type { Approval } from '../shared/api/types.ts'
 import { stays, useWrite } from '../shared/api/write.ts'
@@ -8,16 +10,21 @@ import { useMay } from '../shared/permission.ts'
 import { Changes } from '../shared/view/Changes.tsx'
 import { Facts } from '../shared/view/Facts.tsx'
 import { Failure, tellDone } from '../shared/view/Failure.tsx'
+import { Icon } from '../shared/view/icons.tsx'
 import { PageLink } from '../shared/view/PageLink.tsx'
 import { approvedBy, countedOf, permissionFor, resourceName } from './words.ts'
 
 type Props = { approval: Approval; onDone: () => void }
 
 /** One change that waits: before and after, and the decision of whoever did not ask for it. */
-export function Decide({ approval, onDone }: Props) {
+export function Decide({ listed, onDone }: { listed: Approval; onDone: () => void }) {
+  const key = { ApprovalID: listed.approvalID }
+  const approval = useCurrent<Approval>('/Approval', key, listed)
+  if (!approval) return <Told>It is not yours to see any more.</Told>
   const isPending = approval.state === 'Pending'
   return (
     <Stack>
+      {!isPending && listed.state === 'Pending' && <Meanwhile state={approval.state ?? ''} />}
       <Facts
         facts={[
           ['Operation', approval.operation],
@@ -25,6 +32,7 @@ export function Decide({ approval, onDone }: Props) {
             resourceName(approval.resource),
             approval.resourceIDs.length > 0 ? <Records key="records" approval={approval} /> : '',
           ],
+          ['State', approval.state],
           ['Asked by', approval.username],
           ['Asked', moment(approval.createdDate)],
           ['Approved by', approvedBy(approval)],
@@ -36,6 +44,17 @@ export function Decide({ approval, onDone }: Props) {
       <Changes changes={approval.changes} />
       {isPending && <Decision approval={approval} onDone={onDone} />}
     </Stack>
+  )
+}
+
+/** Said of what others did, and not while one's own decision is answered. */
+function Meanwhile({ state }: { state: string }) {
+  const isOwn = useIsMutating() > 0
+  const become = state === 'Expired' ? 'expired' : `been ${state.toLowerCase()}`
+  return isOwn ? null : (
+    <Alert color="yellow" variant="light" icon={<Icon name="alert" />} role="status">
+      Meanwhile it has {become}: nothing is left to do here.
+    </Alert>
   )
 }
 
@@ -95,7 +114,10 @@ const outcomes: { [state: string]: string } = {
 }
 
 function Judge({ approval: { approvalID }, onDone }: Props) {
+  const client = useQueryClient()
   const [reason, setReason] = useState('')
+  // Refused, it is mostly not what it was any more.
+  const onFailed = () => void client.invalidateQueries()
   const finish = ([decided]: Approval[], message: string | null) => {
     // Whether what is approved is done or under way the service says.
     tellDone(outcomes[decided?.state ?? ''] ?? message ?? 'Approved.')
@@ -104,10 +126,12 @@ function Judge({ approval: { approvalID }, onDone }: Props) {
   const approve = useWrite<Approval[]>('post', '/Approval/Approve', {
     onDone: finish,
     onKept: stays,
+    onFailed,
   })
   const reject = useWrite<Approval[]>('post', '/Approval/Reject', {
     onDone: finish,
     onKept: stays,
+    onFailed,
   })
   const error = approve.error ?? reject.error
   return (

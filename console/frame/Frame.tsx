@@ -1,7 +1,7 @@
 import { ActionIcon, AppShell, Burger, Group, Kbd, Text, UnstyledButton } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { Outlet, useParams, useRouterState } from '@tanstack/react-router'
-import { lazy, type ReactNode, Suspense } from 'react'
+import { Fragment, lazy, type ReactNode, Suspense } from 'react'
 import { useProducts } from '../shared/api/products.ts'
 import { useSession } from '../shared/api/session.ts'
 import { ClashDialog } from '../shared/form/ClashDialog.tsx'
@@ -86,7 +86,8 @@ export function Frame() {
 
 /** A page of a product that is there, and that one may see; otherwise what to do instead. */
 function Allowed({ children }: { children: ReactNode }) {
-  const { product: slug } = useParams({ strict: false }) as { product?: string }
+  const params = useParams({ strict: false }) as { product?: string }
+  const { product: slug } = params
   const route = useRouterState({ select: ({ matches }) => matches.at(-1)?.routeId ?? '' })
   const products = useProducts()
   const lacks = lackedBy(useSession().user, neededFor(route))
@@ -103,5 +104,6 @@ function Allowed({ children }: { children: ReactNode }) {
         give it to you.
       </Missing>
     )
-  return children
+  // Another product or record is another page: what was chosen or opened on one is not the other's.
+  return <Fragment key={Object.values(params).join('/')}>{children}</Fragment>
 }

@@ -40,7 +40,9 @@ export function EditInvestor() {
   const { id } = useParams({ strict: false }) as { id: string }
   const { slug } = useProduct()
   const [found] = useReadNow<BizEntity[]>('/BizEntity', { BizEntityID: id })
-  if (!found)
+  // Deleted while it is edited, it takes nothing along that was typed: saving says so.
+  const [wasThere] = useState(found !== undefined)
+  if (!wasThere)
     return (
       <Missing title="No such investor" back={{ to: `/${slug}/investors`, label: 'Investors' }}>
         They may be of a product you may not see.

@@ -87,7 +87,7 @@ export function Notices() {
         onClose={() => setOpened(undefined)}
         title={`Notice of ${name('BizEventType', opened?.bizEventTypeID).toLowerCase()}`}
       >
-        {opened && <OneNotice notice={opened} onSettle={one('settle')} onCancel={one('cancel')} />}
+        {opened && <OneNotice listed={opened} onSettle={one('settle')} onCancel={one('cancel')} />}
       </Drawer>
       {deed?.mode === 'settle' && (
         <SettleNotices events={deed.events} onDone={done} onClose={close} />

@@ -1,4 +1,5 @@
 import { Button, Group, Stack } from '@mantine/core'
+import { useCurrent } from '../shared/api/current.ts'
 import { useLookups } from '../shared/api/lookups.ts'
 import { useMoney, useUnits } from '../shared/api/money.ts'
 import type { BizEvent } from '../shared/api/types.ts'
@@ -10,10 +11,12 @@ import { Status } from '../shared/view/Status.tsx'
 
 export const isPending = ({ bizEventStatusID }: BizEvent) => bizEventStatusID === 1
 
-type Props = { notice: BizEvent; onSettle: () => void; onCancel: () => void }
+type Props = { listed: BizEvent; onSettle: () => void; onCancel: () => void }
 
 /** One notice, and what becomes of it. */
-export function OneNotice({ notice, onSettle, onCancel }: Props) {
+export function OneNotice({ listed, onSettle, onCancel }: Props) {
+  const key = { BizEventID: listed.bizEventID }
+  const notice = useCurrent('/BizEvent', key, listed) ?? listed
   const { name } = useLookups()
   const may = useMay()
   const money = useMoney(notice)

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
-import { type Browser, skip, startConsole } from '../support/browser.ts'
+import { type Browser, findings, skip, startConsole } from '../support/browser.ts'
 import { fundOf } from '../support/distribution.ts'
+import { entityOf } from '../support/investors.ts'
+import { only } from '../support/ledger.ts'
 import type { Service } from '../support/service.ts'
 
 describe('The console under many hands', { skip }, () => {
@@ -12,6 +14,7 @@ describe('The console under many hands', { skip }, () => {
   let page: Page
   let fund: Awaited<ReturnType<typeof fundOf>>
 
+  const press = (name: string) => page.getByRole('button', { name, exact: true }).last().click()
   const at = async (path: string, heading: string) => {
     await page.goto(`${service.url}/console${path}`)
     await page.getByRole('heading', { name: heading, exact: true }).waitFor()
@@ -41,6 +44,79 @@ describe('The console under many hands', { skip }, () => {
     await field.fill('1,020.00')
     assert.equal(await field.inputValue(), '1,020.00')
     await field.fill('')
+  })
+
+  it('shows what somebody else decided while a change is looked at', async () => {
+    const rule = only(await service.admin.post('/ApprovalRule', { operation: 'PUT /Product' }))
+    const maker = await service.userWith({ role: 'Administrator' })
+    const other = await service.userWith({ role: 'Administrator' })
+    const ask = async () => {
+      const { data } = await maker.put('/Product', { productID: fund.productID, name: 'Asked' })
+      return data.approvalID as number
+    }
+    const open = async () => {
+      await at('/approvals?ToDecide=true', 'Approvals')
+      await press('Product changed')
+      await page.getByLabel('Reason, if you reject it').waitFor()
+    }
+    const first = await ask()
+    await open()
+    only(await other.post('/Approval/Reject', { approvalID: first, reason: 'Not that name.' }))
+    const drawer = page.getByRole('dialog')
+    await drawer.getByText('Meanwhile it has been rejected').waitFor()
+    await drawer.getByText('Not that name.').waitFor()
+    assert.equal(await drawer.getByRole('button', { name: 'Approve' }).count(), 0)
+    assert.deepEqual(await findings(page), [])
+    // Also what is pressed before that is known.
+    const second = await ask()
+    await open()
+    await page.route('**/Approval?ApprovalID*', (route) => route.abort())
+    only(await maker.post('/Approval/Cancel', { approvalID: second }))
+    await press('Approve')
+    await drawer.getByRole('alert').waitFor()
+    await page.unrouteAll()
+    await drawer.getByText('Meanwhile it has been cancelled').waitFor()
+    browser.faults()
+    await service.admin.delete(`/ApprovalRule?ApprovalRuleID=${rule.approvalRuleID}`)
+  })
+
+  it('forgets what was chosen in one product when another is looked at', async () => {
+    const { accountID } = fund.accounts[0]!
+    const notice = { accountID, investmentID: fund.investmentID, amount: 5 }
+    const told = { ...notice, transactionDate: '2999-01-01' }
+    assert.equal((await service.admin.post('/BizEvent/NoticeOfDeposit', told)).status, 200)
+    only(await service.admin.post('/Product', { name: 'Another fund', currencyID: 1 }))
+    await at(of('/notices'), 'Notices')
+    await page.getByRole('checkbox', { name: /^Choose (?!all)/ }).check()
+    await page.getByRole('button', { name: 'Settle 1' }).waitFor()
+    await page.getByTitle('Switch product').click()
+    await page.getByRole('menuitem', { name: 'Another fund' }).click()
+    await page.getByText('No notice yet').waitFor()
+    assert.equal(await page.getByRole('button', { name: /^(Settle|Cancel) 1$/ }).count(), 0)
+  })
+
+  it('keeps what was typed about an investor whom somebody deletes meanwhile', async () => {
+    const entity = only(await service.admin.post('/BizEntity', entityOf(fund.productID)))
+    const { bizEntityID, name } = entity
+    await at(of(`/investors/${bizEntityID}/edit`), `Edit ${name}`)
+    await page.getByLabel('External id').fill('TYPED')
+    const gone = await service.admin.delete(`/BizEntity?BizEntityID=${bizEntityID}`)
+    assert.equal(gone.status, 200)
+    // What is on the page is read again, as when one comes back to it from another window.
+    const read = page.waitForResponse(/BizEntity\?BizEntityID/)
+    await page.clock.install()
+    await page.clock.fastForward(60_000)
+    const seen = () => dispatchEvent(new Event('visibilitychange'))
+    await page.evaluate(seen)
+    await read
+    await press('Save')
+    await page
+      .getByRole('alert')
+      .getByText(/No record was found|any more/)
+      .waitFor()
+    assert.equal(await page.getByLabel('External id').inputValue(), 'TYPED')
+    assert.deepEqual(await findings(page), [])
+    await page.clock.resume()
   })
 
   it('has had no error in the browser', () => assert.deepEqual(browser.faults(), []))
