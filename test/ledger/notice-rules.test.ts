@@ -138,6 +138,28 @@ describe('A notice', () => {
     assert.equal((await eventOf(target.bizEventID)).bizEventStatusID, 2)
   })
 
+  it('of a conversion is completed whole, also where a half is rounded the same', async () => {
+    const fund = await fresh({ investments: [{}, { unitDecimals: 0 }], price: null })
+    only(await post('Allotment', { ...fund.own, quantity: 1000, amount: 1000 }))
+    const [fromInvestmentID, toInvestmentID] = fund.investmentIDs
+    const both = { accountID: fund.accountID, fromInvestmentID, toInvestmentID }
+    const by = { ...both, quantity: 100, conversionFactor: '0.01' }
+    const [source, target] = all(await notice('Conversion', by))
+    const { bizEventID } = source
+    // Both 60 and 100 units become one.
+    const part = { bizEventID, quantity: 60, partial: true }
+    const [{ bizTransactionID }, other] = all(await post('Conversion', part))
+    all(await service.admin.put('/BizTransaction', { bizTransactionID, quantity: -100 }))
+    const halves = [await eventOf(bizEventID), await eventOf(target.bizEventID)]
+    assert.deepEqual(
+      halves.map((half) => [half.bizEventStatusID, half.parentBizTransactionID]),
+      [
+        [2, bizTransactionID],
+        [2, other.bizTransactionID],
+      ],
+    )
+  })
+
   it('of a conversion by price has no units of the target before its day', async () => {
     const fund = await fresh({ investments: [{}, {}], price: 2 })
     const [fromInvestmentID, toInvestmentID] = fund.investmentIDs

@@ -150,14 +150,18 @@ export async function resettleEvents(
 ): Promise<number[]> {
   const settling = settlingOf(rows)
   if (settling.length === 0) return []
+  // Both legs of a conversion, also where the units of one are rounded to what they were.
   const corrected = sql`
-    select t.biz_event_id as event_id, t.biz_transaction_id as id,
-      abs(v.quantity) - abs(t.quantity) as units, abs(v.amount) - abs(t.amount) as money,
-      v.entry_fee_amount - t.entry_fee_amount as fee
-    from biz_transaction t
-    join biz_transaction_version v on v.product_id = t.product_id
-      and v.biz_transaction_id = t.biz_transaction_id and v.valid_to = ${moment}::timestamptz
-    where ${among(settling)} and (t.quantity <> v.quantity or t.amount <> v.amount)`
+    select c.* from (
+      select t.biz_event_id as event_id, t.biz_transaction_id as id,
+        abs(v.quantity) - abs(t.quantity) as units, abs(v.amount) - abs(t.amount) as money,
+        v.entry_fee_amount - t.entry_fee_amount as fee,
+        bool_or(t.quantity <> v.quantity or t.amount <> v.amount) over () as is_changed
+      from biz_transaction t
+      join biz_transaction_version v on v.product_id = t.product_id
+        and v.biz_transaction_id = t.biz_transaction_id and v.valid_to = ${moment}::timestamptz
+      where ${among(settling)}) c
+    where c.is_changed`
   const completing = sql`
     select coalesce(m.completed_by, case when not m.is_left then m.changed_id end) as id`
   return remeasure(tx, settling, corrected, completing)
