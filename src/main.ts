@@ -15,7 +15,13 @@ import { createLog, type Log } from './platform/log.ts'
 import { connect, prepareSchema, startServer } from './platform/registry.ts'
 import { type Clock, clockOff, clockStatement } from './platform/sql/clock.ts'
 import type { Database } from './platform/sql/handle.ts'
-import { connectionsOfNode, lackOfRoom, type Room, roomStatement } from './platform/sql/room.ts'
+import {
+  connectionsOfNode,
+  lackOfRoom,
+  type Room,
+  roomStatement,
+  wordsOfFull,
+} from './platform/sql/room.ts'
 import { version } from './version.ts'
 
 /** How long requests in flight may take to finish once we are told to stop. */
@@ -138,7 +144,7 @@ function stopOnSignal(told: AbortController, stopping: (() => unknown)[]) {
 
 start().catch((error: NodeJS.ErrnoException) => {
   const hint = error.code === 'EADDRINUSE' ? '; set PORT to another' : ''
-  const words = `Cannot start: ${error.message}${hint}`
+  const words = `Cannot start: ${wordsOfFull(error) ?? error.message}${hint}`
   process.stderr.write(`${error instanceof ConfigError ? error.message : words}\n`)
   process.exit(1)
 })

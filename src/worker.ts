@@ -7,6 +7,7 @@ import { startWorker, type WorkerOptions } from './operations/worker.ts'
 import { findEmbedded } from './platform/embedded/postgres.ts'
 import { createLog } from './platform/log.ts'
 import { connect, givenConnections, prepareSchema } from './platform/registry.ts'
+import { wordsOfFull } from './platform/sql/room.ts'
 
 /**
  * A process that only makes reports, works at imports and serves webhooks: `npm run worker`. As
@@ -48,7 +49,7 @@ function stopOnSignal(stop: () => Promise<void>) {
 }
 
 start().catch((error: Error) => {
-  const words = error instanceof ConfigError ? error.message : `Cannot start: ${error.message}`
-  process.stderr.write(`${words}\n`)
+  const words = `Cannot start: ${wordsOfFull(error) ?? error.message}`
+  process.stderr.write(`${error instanceof ConfigError ? error.message : words}\n`)
   process.exit(1)
 })

@@ -5,7 +5,13 @@ import { type Config, readConfig, unknownWords } from '../../config.ts'
 import type { Server } from '../../platform/registry.ts'
 import { type Clock, clockOff, clockStatement } from '../../platform/sql/clock.ts'
 import { pendingMigrations, serviceRole } from '../../platform/sql/migrate.ts'
-import { connectionsOfNode, lackOfRoom, type Room, roomStatement } from '../../platform/sql/room.ts'
+import {
+  connectionsOfNode,
+  lackOfRoom,
+  type Room,
+  roomStatement,
+  wordsOfFull,
+} from '../../platform/sql/room.ts'
 import { isMissing, say, withServer } from './registry.ts'
 
 /** One thing looked at: whether it is wrong, or only worth knowing, and what was seen. */
@@ -46,7 +52,7 @@ async function* checks(): AsyncGenerator<Check> {
 const broken = (name: string, error: unknown): Check => ({
   name,
   wrong: true,
-  seen: (error as Error).message,
+  seen: wordsOfFull(error) ?? (error as Error).message,
 })
 
 /** Looked at through the service's own login: what it may do is what counts. */

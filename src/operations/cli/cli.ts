@@ -1,6 +1,7 @@
 import { Command } from 'commander'
 import { ConfigError } from '../../config.ts'
 import { refusalOf } from '../../platform/http/failure.ts'
+import { wordsOfFull } from '../../platform/sql/room.ts'
 import { version } from '../../version.ts'
 import { backupCommand } from './backup.ts'
 import { checkCommand } from './check.ts'
@@ -48,5 +49,6 @@ program.parseAsync().then(
 
 /** What the service would answer a caller, where it would; else what went wrong. */
 function wordsOf(error: Error): string {
-  return error instanceof ConfigError ? error.message : (refusalOf(error)?.message ?? error.message)
+  if (error instanceof ConfigError) return error.message
+  return wordsOfFull(error) ?? refusalOf(error)?.message ?? error.message
 }

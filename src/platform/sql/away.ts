@@ -25,15 +25,23 @@ const isLostWorker = (error: unknown) =>
 
 export const readOnly = '25006'
 
+/** The server has no connection left for us, or for our login or database. */
+export const isFull = (error: unknown) => codeOf(error) === '53300'
+
 const gone = 'database_unavailable'
 const unknown = 'outcome_unknown'
+const full = 'no_room'
 
 /** Not the request is at fault but the database is out of reach, or was at the last moment. */
 export const isAway = (error: unknown) =>
-  error instanceof Refusal && [gone, unknown].includes(error.problems[0]?.code ?? '')
+  error instanceof Refusal && [gone, unknown, full].includes(error.problems[0]?.code ?? '')
 
 export const unreachable = (cause: unknown) =>
   Object.assign(tryLater(503, gone, 'The database does not answer; try again shortly.', 1), {
+    cause,
+  })
+export const noConnectionLeft = (cause: unknown) =>
+  Object.assign(tryLater(503, full, 'The database has no connection left; try again shortly.', 1), {
     cause,
   })
 export const outcomeUnknown = (cause: unknown) =>

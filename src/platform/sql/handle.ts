@@ -14,6 +14,7 @@ import {
 } from './away.ts'
 import { type Bell, openBell, ringStatement } from './bell.ts'
 import type { Form } from './form.ts'
+import { lend } from './lend.ts'
 import { type DatabaseOptions, openPool, plannedByValues, types } from './pool.ts'
 import { openReaders, type Readers } from './readers.ts'
 import { type Spread, spreadOver } from './spread.ts'
@@ -179,7 +180,7 @@ function preparedOn(client: pg.PoolClient): Set<string> {
 
 /** A client whose connection broke, or whose prepared plans went stale, is not used again. */
 async function withClient<T>(pool: pg.Pool, use: (client: pg.PoolClient) => Promise<T>) {
-  const client = await pool.connect().catch(refuseUnreachable)
+  const client = await lend(pool)
   let spoilt = false
   try {
     return await use(client)
@@ -304,7 +305,7 @@ async function* streamed<Row extends object>(
   statement: Fragment,
   batch: number,
 ): AsyncGenerator<Row[]> {
-  const client = await pool.connect().catch(refuseUnreachable)
+  const client = await lend(pool)
   let lost: unknown
   const tellLost = (error: unknown) => {
     lost = isLostConnection(error) ? unreachable(error) : undefined

@@ -1,5 +1,6 @@
 import pg from 'pg'
 import { ByteClient } from './bytes.ts'
+import { countConnections } from './lend.ts'
 
 export type DatabaseOptions = {
   connection: pg.PoolConfig
@@ -76,6 +77,7 @@ export function openPool(options: DatabaseOptions, more: string): pg.Pool {
   // The pool listens to idle clients only. One that breaks between two statements tells the next
   // of them; without a listener it would end the process.
   pool.on('connect', (client) => client.on('error', () => {}))
+  countConnections(pool)
   return pool
 }
 

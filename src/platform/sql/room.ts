@@ -1,4 +1,5 @@
 import sql from 'sql-template-tag'
+import { isFull } from './away.ts'
 
 /** What one node takes of the server's connections, at most. */
 export type Taking = { databaseConnections: number; worker: boolean }
@@ -37,4 +38,14 @@ export function lackOfRoom({ allowed, used }: Room, taken: number): string | und
       `${used} are in use: raise max_connections, or lower REGISTRY_DATABASE_CONNECTIONS`
     )
   return undefined
+}
+
+/** What to do about a server that has refused us a connection, for who runs it; else undefined. */
+export function wordsOfFull(error: unknown): string | undefined {
+  const refused = [error, (error as Error).cause].find((one) => one && isFull(one))
+  if (!refused) return undefined
+  return (
+    `the database has no connection left (${(refused as Error).message}): raise max_connections, ` +
+    'lower REGISTRY_DATABASE_CONNECTIONS, or end what else holds connections (pg_stat_activity)'
+  )
 }
