@@ -15,7 +15,7 @@ import { lookupQuery } from './shared/api/lookups.ts'
 import { productQuery } from './shared/api/products.ts'
 import type { User } from './shared/api/session.ts'
 import { mayOf } from './shared/permission.ts'
-import { theme } from './theme.ts'
+import { lightOnPaper, theme } from './theme.ts'
 
 /** What the service refuses it refuses again; only what may have been the connection is retried. */
 const mayPass = (error: Error) =>
@@ -36,6 +36,7 @@ const prepare = (user: User) =>
     router.load(),
   ])
 
+lightOnPaper()
 const root = document.getElementById('root')
 if (root)
   createRoot(root).render(

@@ -74,3 +74,17 @@ export const theme = createTheme({
     Tooltip: { defaultProps: { openDelay: 300 } },
   },
 })
+
+/** Paper is white, whatever the screen is: the letters of the dark would be too pale on it. */
+export function lightOnPaper() {
+  const { dataset } = document.documentElement
+  let onScreen: string | undefined
+  addEventListener('beforeprint', () => {
+    onScreen ??= dataset.mantineColorScheme
+    dataset.mantineColorScheme = 'light'
+  })
+  addEventListener('afterprint', () => {
+    if (onScreen) dataset.mantineColorScheme = onScreen
+    onScreen = undefined
+  })
+}

@@ -91,7 +91,8 @@ function Allowed({ children }: { children: ReactNode }) {
   const route = useRouterState({ select: ({ matches }) => matches.at(-1)?.routeId ?? '' })
   const products = useProducts()
   const lacks = lackedBy(useSession().user, neededFor(route))
-  if (slug && !products.some(({ productID }) => String(productID) === slug))
+  const product = products.find(({ productID }) => String(productID) === slug)
+  if (slug && !product)
     return (
       <Missing title="There is no such product">
         The address may be old, or the product may not be yours to see. Choose another, top left.
@@ -105,5 +106,10 @@ function Allowed({ children }: { children: ReactNode }) {
       </Missing>
     )
   // Another product or record is another page: what was chosen or opened on one is not the other's.
-  return <Fragment key={Object.values(params).join('/')}>{children}</Fragment>
+  return (
+    <Fragment key={Object.values(params).join('/')}>
+      <div className={classes.paper}>{product?.name}</div>
+      {children}
+    </Fragment>
+  )
 }

@@ -2,7 +2,9 @@ import { Modal, Table } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect } from 'react'
 import type { Product } from '../shared/api/types.ts'
+import { printPage } from '../shared/list/paper.ts'
 import { useMay } from '../shared/permission.ts'
+import { tellFailure } from '../shared/view/Failure.tsx'
 import { areas, settings } from './areas.ts'
 
 /** Long enough to press a second key, short enough to be forgotten. */
@@ -11,6 +13,10 @@ const patienceMs = 1200
 const isTyping = (target: EventTarget | null) =>
   target instanceof HTMLElement && target.closest('input, textarea, select, [contenteditable]')
 
+/** The browser would print of a list what is in view. */
+const isToPrint = ({ ctrlKey, metaKey, altKey, shiftKey, key }: KeyboardEvent) =>
+  (ctrlKey || metaKey) && !altKey && !shiftKey && key === 'p'
+
 /** g and a letter goes to an area; ? lists what there is. */
 export function useKeys(product: Product | undefined, onHelp: () => void) {
   const navigate = useNavigate()
@@ -18,6 +24,10 @@ export function useKeys(product: Product | undefined, onHelp: () => void) {
   useEffect(() => {
     let leader = 0
     const press = (event: KeyboardEvent) => {
+      if (isToPrint(event)) {
+        event.preventDefault()
+        return void printPage().catch(tellFailure)
+      }
       if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return
       if (event.key === '?') return onHelp()
       if (event.key === 'g') {
@@ -38,6 +48,7 @@ export function useKeys(product: Product | undefined, onHelp: () => void) {
 
 const general: [string, string][] = [
   ['Ctrl K', 'Search, or go to anything'],
+  ['Ctrl P', 'Print the page, with every row of its list'],
   ['?', 'This list'],
   ['↑ ↓', 'From row to row in a list'],
   ['Enter', 'Open the row'],

@@ -30,7 +30,12 @@ export function Board() {
   ]
   return (
     <div className="card" style={{ maxWidth: 560 }}>
-      <Table aria-label="Notices by state and type" verticalSpacing={5} fz="sm">
+      <Table
+        aria-label="Notices by state and type"
+        verticalSpacing={5}
+        horizontalSpacing={8}
+        fz="sm"
+      >
         <Table.Thead>
           <Table.Tr>
             <Table.Th className="quiet" fw={500} fz="xs">

@@ -119,5 +119,56 @@ describe('The console under many hands', { skip }, () => {
     await page.clock.resume()
   })
 
+  it('prints every row of a list, by Ctrl P and by its button, dark on white', async () => {
+    const { investmentID } = fund
+    const day = (i: number) => new Date(Date.UTC(2024, 0, 1 + i)).toISOString().slice(0, 10)
+    const prices = Array.from({ length: 150 }, (_, i) => ({
+      ...{ investmentID, priceDate: day(i), price: 1 + i / 1000 },
+    }))
+    assert.equal((await service.admin.post('/Investment/Price', prices)).status, 200)
+    await page.emulateMedia({ colorScheme: 'dark' })
+    await page.goto(`${service.url}/console${of(`/classes/${investmentID}`)}`)
+    const table = page.getByRole('table', { name: 'Prices' })
+    await table.getByText('1.1490').first().waitFor()
+    type Printed = { rows: number; scheme: string | null }
+    const printedBy = async (deed: () => Promise<void>): Promise<Printed> => {
+      const printed = page.evaluate(
+        () =>
+          new Promise<Printed>((resolve) => {
+            window.print = () => {
+              dispatchEvent(new Event('beforeprint'))
+              const scheme = document.documentElement.getAttribute('data-mantine-color-scheme')
+              resolve({ rows: document.querySelectorAll('main tbody tr').length, scheme })
+              dispatchEvent(new Event('afterprint'))
+            }
+          }),
+      )
+      await deed()
+      return printed
+    }
+    const listed = `/Investment/Price?InvestmentID=${investmentID}&PageSize=1000`
+    const all = (await service.admin.get(listed)).data
+    const whole = { rows: all.length, scheme: 'light' }
+    assert.deepEqual(await printedBy(() => page.keyboard.press('Control+p')), whole)
+    assert.deepEqual(await printedBy(() => press('Print this list')), whole)
+    assert.equal(await page.locator('main tbody tr').count(), 0)
+    assert.equal(await page.locator('[data-mantine-color-scheme=dark]').count(), 1)
+    await page.emulateMedia({ colorScheme: null })
+  })
+
+  it('lets who has no mouse scroll a table that is wider than a phone', async () => {
+    const { bizEntityID } = fund.accounts[0]!
+    await page.setViewportSize({ width: 360, height: 740 })
+    await page.goto(`${service.url}/console${of(`/investors/${bizEntityID}`)}`)
+    const holdings = page.getByRole('group', { name: 'Holdings' })
+    await holdings.focus()
+    assert.deepEqual(await findings(page), [])
+    await page.setViewportSize({ width: 1920, height: 1080 })
+    // What does not scroll is no stop on the way.
+    await holdings.waitFor({ state: 'detached' })
+    assert.deepEqual(await findings(page), [])
+    await page.setViewportSize({ width: 1280, height: 800 })
+  })
+
   it('has had no error in the browser', () => assert.deepEqual(browser.faults(), []))
 })

@@ -16,6 +16,8 @@ import { useMay } from '../permission.ts'
 import { Failure } from '../view/Failure.tsx'
 import { type Column, gridOf, type Longest } from './columns.ts'
 import classes from './list.module.css'
+import { OnPaper } from './OnPaper.tsx'
+import { usePaper } from './paper.ts'
 import { here, leaveAt, topOf } from './places.ts'
 import type { Rows } from './use-rows.ts'
 
@@ -52,6 +54,7 @@ const edges = 14
 export function List<Row>(props: Props<Row>) {
   const { label, columns, rows, to, onOpen, empty, chosen, params = {} } = props
   const scroller = useRef<HTMLDivElement>(null)
+  const paper = usePaper(rows)
   const [place] = useState(() => `${here()} ${label}`)
   const [top] = useState(() => topOf(place))
   const virtual = useVirtualizer({
@@ -74,70 +77,74 @@ export function List<Row>(props: Props<Row>) {
   if (rows.error) return <Failure error={rows.error} retry={rows.retry} />
   if (rows.total === 0) return <div className="card">{empty}</div>
   const grid = gridOf(columns, longest, chosen ? 24 : 0)
-  const tall = { '--rows': `${virtual.getTotalSize() + headHeight + edges}px` } as CSSProperties
+  const tall = {
+    '--all': `${virtual.getTotalSize()}px`,
+    '--rows': `${virtual.getTotalSize() + headHeight + edges}px`,
+  } as CSSProperties
   return (
-    <div
-      ref={scroller}
-      className={`card ${classes.scroller}`}
-      role="table"
-      aria-label={label}
-      style={tall}
-      aria-rowcount={rows.total === undefined ? -1 : rows.total + 1}
-      onKeyDown={moveByArrows}
-      onScroll={({ currentTarget }) => isKnown && leaveAt(place, currentTarget.scrollTop)}
-      // One list's place is no other's.
-      data-scroll-restoration-id={place}
-      // Rows that lead nowhere take no focus, so whoever has no mouse scrolls from here.
-      {...(!to && !onOpen && { tabIndex: 0 })}
-    >
-      <div className={classes.head} role="row" aria-rowindex={1} style={grid}>
-        {chosen && (
-          <span role="columnheader" className={classes.choose}>
-            {chosen.toggleAll ? <ChooseAll chosen={chosen} params={params} /> : <Unseen />}
-          </span>
-        )}
-        {columns.map(({ id, title, right }) => (
-          <span key={id} role="columnheader" className={right ? 'num' : undefined}>
-            {title}
-          </span>
-        ))}
-      </div>
+    <>
+      <OnPaper columns={columns} rows={paper} total={rows.total} inView={items.length} />
       <div
-        role="rowgroup"
-        style={{ height: virtual.getTotalSize(), minWidth: grid.minWidth, position: 'relative' }}
+        ref={scroller}
+        className={`card ${classes.scroller}`}
+        data-on-paper={paper && true}
+        role="table"
+        aria-label={label}
+        style={tall}
+        aria-rowcount={rows.total === undefined ? -1 : rows.total + 1}
+        onKeyDown={moveByArrows}
+        onScroll={({ currentTarget }) => isKnown && leaveAt(place, currentTarget.scrollTop)}
+        // One list's place is no other's.
+        data-scroll-restoration-id={place}
+        // Rows that lead nowhere take no focus, so whoever has no mouse scrolls from here.
+        {...(!to && !onOpen && { tabIndex: 0 })}
       >
-        {items.map(({ index, start }) => {
-          const row = rows.at(index)
-          const place = { ...grid, transform: `translateY(${start}px)`, height: rowHeight }
-          if (!row) return <Waiting key={index} index={index} columns={columns} style={place} />
-          return (
-            <div
-              key={index}
-              role="row"
-              aria-rowindex={index + 2}
-              className={classes.row}
-              style={place}
-            >
-              {chosen && <Choose row={row} chosen={chosen} name={columns[0]?.text(row) ?? ''} />}
-              {columns.map((column, i) => (
-                <span
-                  key={column.id}
-                  role="cell"
-                  className={`${classes.cell} ${column.right ? 'num' : ''}`}
-                  title={column.text(row)}
-                >
-                  {i === 0 ? (
-                    <Lead row={row} column={column} to={to} onOpen={onOpen} />
-                  ) : (
-                    shown(column, row)
-                  )}
-                </span>
-              ))}
-            </div>
-          )
-        })}
+        <div className={classes.head} role="row" aria-rowindex={1} style={grid}>
+          {chosen && (
+            <span role="columnheader" className={classes.choose}>
+              {chosen.toggleAll ? <ChooseAll chosen={chosen} params={params} /> : <Unseen />}
+            </span>
+          )}
+          {columns.map(({ id, title, right }) => (
+            <span key={id} role="columnheader" className={right ? 'num' : undefined}>
+              {title}
+            </span>
+          ))}
+        </div>
+        <div role="rowgroup" className={classes.rows} style={{ minWidth: grid.minWidth }}>
+          {items.map(({ index, start }) => {
+            const row = rows.at(index)
+            const place = { ...grid, '--top': `${start}px`, height: rowHeight }
+            if (!row) return <Waiting key={index} index={index} columns={columns} style={place} />
+            return (
+              <div
+                key={index}
+                role="row"
+                aria-rowindex={index + 2}
+                className={classes.row}
+                style={place}
+              >
+                {chosen && <Choose row={row} chosen={chosen} name={columns[0]?.text(row) ?? ''} />}
+                {columns.map((column, i) => (
+                  <span
+                    key={column.id}
+                    role="cell"
+                    className={`${classes.cell} ${column.right ? 'num' : ''}`}
+                    title={column.text(row)}
+                  >
+                    {i === 0 ? (
+                      <Lead row={row} column={column} to={to} onOpen={onOpen} />
+                    ) : (
+                      shown(column, row)
+                    )}
+                  </span>
+                ))}
+              </div>
+            )
+          })}
+        </div>
       </div>
-    </div>
+    </>
   )
 }
 

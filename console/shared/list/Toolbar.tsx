@@ -7,6 +7,7 @@ import { Icon, type IconName } from '../view/icons.tsx'
 import { type Column, remember, remembered } from './columns.ts'
 import { csvOf, save } from './export.ts'
 import type { Search } from './filters.ts'
+import { printPage } from './paper.ts'
 
 type Props<Row> = {
   id: string
@@ -28,6 +29,11 @@ export function Toolbar<Row>(props: Props<Row>) {
       <Views {...props} />
       <Columns {...props} />
       <Export {...props} />
+      <Tool
+        name="print"
+        label="Print this list"
+        onClick={() => void printPage().catch(tellFailure)}
+      />
     </Group>
   )
 }

@@ -1,6 +1,7 @@
 import { useQueries } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, type Params } from '../api/client.ts'
+import { pagesOf } from '../api/pages.ts'
 import { atOnce } from '../api/session.ts'
 
 /** Rows fetched at a time: more than a tall screen shows, and yet one short answer. */
@@ -18,6 +19,8 @@ export type Rows<Row> = {
   at: (index: number) => Row | undefined
   /** Tells which rows are looked at; their pages are fetched. */
   look: (first: number, last: number) => void
+  /** Every row, up to so many. */
+  all: (most: number) => Promise<Row[]>
   error: Error | null
   retry: () => void
 }
@@ -59,9 +62,19 @@ export function useRows<Row>(path: string, params: Params): Rows<Row> {
         before.first === first && before.last === last ? before : { first, last },
       )
     },
+    all: (most) => firstOf<Row>(path, params, most),
     error: results.find(({ error }) => error)?.error ?? null,
     retry: () => {
       for (const result of results) if (result.error) result.refetch()
     },
   }
+}
+
+async function firstOf<Row>(path: string, params: Params, most: number): Promise<Row[]> {
+  const rows: Row[] = []
+  for await (const page of pagesOf<Row>(path, params)) {
+    rows.push(...page)
+    if (rows.length >= most) break
+  }
+  return rows.slice(0, most)
 }

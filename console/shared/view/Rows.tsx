@@ -1,5 +1,5 @@
 import { Table } from '@mantine/core'
-import type { ReactNode } from 'react'
+import { type ReactNode, useEffect, useRef, useState } from 'react'
 import type { Column } from '../list/columns.ts'
 
 type Props<Row> = {
@@ -11,9 +11,27 @@ type Props<Row> = {
   foot?: ReactNode[]
 }
 
+/** Where it is wider than the screen, who has no mouse scrolls it, too. */
+function useScrolls(label: string) {
+  const ref = useRef<HTMLDivElement>(null)
+  const [scrolls, setScrolls] = useState(false)
+  useEffect(() => {
+    const box = ref.current
+    if (!box) return
+    const seen = new ResizeObserver(() => setScrolls(box.scrollWidth > box.clientWidth))
+    for (const one of [box, ...box.children]) seen.observe(one)
+    return () => seen.disconnect()
+  }, [])
+  return { ref, ...(scrolls && { tabIndex: 0, role: 'group', 'aria-label': label }) }
+}
+
 /** A short table, whole in the page. */
 export const Rows = <Row,>({ label, columns, rows, keyOf, foot }: Props<Row>) => (
-  <Table.ScrollContainer minWidth={Math.min(columns.length * 110, 900)} type="native">
+  <Table.ScrollContainer
+    minWidth={Math.min(columns.length * 110, 900)}
+    type="native"
+    {...useScrolls(label)}
+  >
     <Table
       verticalSpacing={8}
       horizontalSpacing="sm"

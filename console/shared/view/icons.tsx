@@ -33,6 +33,7 @@ const paths = {
   filter: 'M4 6h16M7 12h10M10 18h4',
   order: 'M7 5v14m-3-3 3 3 3-3M17 19V5m-3 3 3-3 3 3',
   columns: 'M4 5h16v14H4zM10 5v14M15 5v14',
+  print: 'M7 9V4h10v5M8 17H5V9h14v8h-3M8 14h8v6H8z',
   download: 'M12 4v11m-4-4 4 4 4-4M5 20h14',
   upload: 'M12 15V4m-4 4 4-4 4 4M5 20h14',
   bookmark: 'M7 4h10v16l-5-4-5 4z',
