@@ -430,6 +430,7 @@ create table biz_event (
   entry_fee_percentage numeric,
   created_date timestamp with time zone default now() not null,
   updated_date timestamp with time zone,
+  is_used_up boolean default false not null,
   constraint biz_event_pkey PRIMARY KEY (product_id, biz_event_id),
   constraint account_has_events FOREIGN KEY (product_id, account_id) REFERENCES account(product_id, account_id),
   constraint investment_has_events FOREIGN KEY (product_id, investment_id) REFERENCES investment(product_id, investment_id)

@@ -264,6 +264,34 @@ describe('A notice', () => {
     assert.deepEqual([again.bizEventStatusID, again.quantity], [1, 40])
   })
 
+  it('waits for its rest again when a slip that used it up is corrected', async () => {
+    const fund = await fresh()
+    only(await post('Deposit', { ...fund.own, amount: 1000 }))
+    const left = async (bizEventID: number) => {
+      const { bizEventStatusID, quantity } = await eventOf(bizEventID)
+      return [bizEventStatusID, quantity]
+    }
+    // Whether the slip was a correction or the part itself; but not who settles it as a whole.
+    for (const { quantity, partial, after } of [
+      { quantity: 10, partial: true, after: [1, 28] },
+      { quantity: 40, partial: true, after: [1, 28] },
+      { quantity: 40, partial: false, after: [2, 40] },
+    ]) {
+      const { bizEventID } = only(await notice('Redemption', { ...fund.own, quantity: 40 }))
+      const part = { bizEventID, quantity, partial }
+      const { bizTransactionID } = only(await post('Redemption', part))
+      const corrected = async (units: number) =>
+        all(await service.admin.put('/BizTransaction', { bizTransactionID, quantity: units }))
+      await corrected(-41)
+      assert.equal((await eventOf(bizEventID)).bizEventStatusID, 2)
+      await corrected(-12)
+      assert.deepEqual(await left(bizEventID), after)
+      if (after[0] === 2) continue
+      only(await post('Redemption', { bizEventID }))
+      assert.deepEqual(await left(bizEventID), [2, 28])
+    }
+  })
+
   it('has the same left in whatever order its parts are corrected and rolled back', async () => {
     const fund = await fresh()
     only(await post('Deposit', { ...fund.own, amount: 1000 }))

@@ -23,6 +23,8 @@ export type Notice = {
   parts: Part[]
   status: 'Pending' | 'Completed' | 'Cancelled'
   completedBy: Part | undefined
+  /** Completed because nothing was left, not by a posting that settles it as a whole. */
+  isUsedUp?: boolean
   /** Of the target of a conversion. */
   target?: { id: number; factor: bigint; decimals: number }
 }
@@ -66,13 +68,14 @@ export function isLeft(notice: Notice) {
 
 export function settle(notice: Notice, part: Part, isPartial: boolean) {
   notice.parts.push(part)
-  if (!isPartial || !isLeft(notice)) complete(notice, part)
+  if (!isPartial || !isLeft(notice)) complete(notice, part, isPartial)
 }
 
-/** A correction completes what it uses up; what is completed stays so. */
+/** A correction completes what it uses up, and opens what is not used up any more. */
 export function correct(notice: Notice, part: Part, figures: Partial<Part>) {
   Object.assign(part, figures)
-  if (notice.status === 'Pending' && !isLeft(notice)) complete(notice, part)
+  if (notice.status === 'Pending' && !isLeft(notice)) complete(notice, part, true)
+  else if (notice.isUsedUp && isLeft(notice)) open(notice)
 }
 
 export function rollBack(notice: Notice, parts: readonly Part[]) {
@@ -82,14 +85,21 @@ export function rollBack(notice: Notice, parts: readonly Part[]) {
     .filter(({ counts }) => counts)
     .sort((a, b) => b.touched - a.touched || b.id - a.id)
   const by = notice.completedBy?.counts ? notice.completedBy : last
-  if (by && !isLeft(notice)) return complete(notice, by)
-  notice.status = 'Pending'
-  notice.completedBy = undefined
+  if (by && !isLeft(notice))
+    return complete(notice, by, notice.isUsedUp || by !== notice.completedBy)
+  open(notice)
 }
 
-function complete(notice: Notice, part: Part) {
+function complete(notice: Notice, part: Part, isUsedUp: boolean) {
   notice.status = 'Completed'
   notice.completedBy = part
+  notice.isUsedUp = isUsedUp
+}
+
+function open(notice: Notice) {
+  notice.status = 'Pending'
+  notice.completedBy = undefined
+  notice.isUsedUp = false
 }
 
 const statusIDs = { Pending: 1, Completed: 2, Cancelled: 3 }

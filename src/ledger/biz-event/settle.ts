@@ -73,6 +73,7 @@ async function completeOf(tx: Tx, rows: readonly Settling[]): Promise<number[]> 
         g.transaction_id, abs(g.quantity) as units, abs(g.amount) as money, g.fee,
         e.quantity - abs(g.quantity) as units_left, e.amount - abs(g.amount) as money_left,
         e.entry_fee_amount - g.fee as fee_left,
+        bool_or(g.is_partial and g.leg = 0) over (partition by g.item) as is_used_up,
         not bool_or(g.is_partial and g.leg = 0 and ${isLeft(
           sql`e.quantity - abs(g.quantity)`,
           sql`e.amount - abs(g.amount)`,
@@ -96,7 +97,8 @@ const isLeft = (units: Fragment, money: Fragment) => sql`
  * before that transaction, another what is left now. So whatever is corrected and rolled back, in
  * whatever order, what it asked for is never lost: it is what it has, and what the transactions
  * settle that have not completed it. A figure may be used up before the other, or more than used
- * up; it is not shown then (`leftOf`). Tells which notices are completed now and were not.
+ * up; it is not shown then (`leftOf`). One that is completed only because nothing was left of it
+ * (`is_used_up`) waits again once something is. Tells which are completed now and were not.
  */
 async function settleBy(tx: Tx, productID: number, judged: Fragment): Promise<number[]> {
   const settled = await tx.query<{ id: number; isCompleted: boolean; isTarget: boolean }>(sql`
@@ -105,6 +107,7 @@ async function settleBy(tx: Tx, productID: number, judged: Fragment): Promise<nu
       biz_event_status_id = case when j.is_completed then ${statuses.Completed}::smallint
         else ${statuses.Pending}::smallint end,
       parent_biz_transaction_id = case when j.is_completed then j.transaction_id end,
+      is_used_up = j.is_completed and j.is_used_up,
       quantity = j.units_left + case when j.is_completed then j.units else 0 end,
       amount = j.money_left + case when j.is_completed then j.money else 0 end,
       entry_fee_amount = j.fee_left + case when j.is_completed then j.fee else 0 end
@@ -141,7 +144,8 @@ const settlingOf = (rows: readonly Changed[]): Settled[] =>
 /**
  * Of a notice that a transaction settled, as much less or more is left as a correction makes of the
  * transaction, whose version up to then is of a moment. One that waits and is used up is completed
- * by it; one that is completed stays so. Tells which are completed.
+ * by it, until a correction leaves something again; one that a posting completed as a whole stays
+ * so. Tells which are completed.
  */
 export async function resettleEvents(
   tx: Tx,
@@ -163,7 +167,8 @@ export async function resettleEvents(
       where ${among(settling)}) c
     where c.is_changed`
   const completing = sql`
-    select coalesce(m.completed_by, case when not m.is_left then m.changed_id end) as id`
+    select case when not (m.is_left and (m.is_used_up or m.completed_by is null))
+      then coalesce(m.completed_by, m.changed_id) end as id`
   return remeasure(tx, settling, corrected, completing)
 }
 
@@ -219,7 +224,7 @@ function remeasure(
       select l.*, ${isLeft(sql`l.units_left`, sql`l.money_left`)} as is_left
       from (
         select e.biz_event_id as event_id, e.parent_biz_event_id as source_id, e.account_id,
-          e.investment_id, t.id as completed_by, c.changed_id,
+          e.investment_id, t.id as completed_by, c.changed_id, e.is_used_up,
           e.biz_event_status_id = ${statuses.Completed} as was_completed,
           e.quantity + c.units - coalesce(t.units, 0) as units_left,
           e.amount + c.money - coalesce(t.money, 0) as money_left,
@@ -242,10 +247,11 @@ function remeasure(
           and e.biz_event_status_id <> ${statuses.Cancelled}) l
       join investment i on i.investment_id = l.investment_id),
     decided as materialized (
-      select m.event_id, c.id from measured m cross join lateral (${completing}) c
+      select m.event_id, c.id, m.is_used_up or c.id is distinct from m.completed_by as is_used_up
+      from measured m cross join lateral (${completing}) c
       where m.source_id is null),
     judged as materialized (
-      select m.event_id, m.was_completed, m.units_left, m.money_left, m.fee_left,
+      select m.event_id, m.was_completed, d.is_used_up, m.units_left, m.money_left, m.fee_left,
         t.id as transaction_id, t.id is not null as is_completed, t.units, t.money, t.fee
       from measured m
       left join decided d on d.event_id = coalesce(m.source_id, m.event_id)
