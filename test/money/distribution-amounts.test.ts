@@ -163,6 +163,15 @@ describe('A total', () => {
     assert.deepEqual(shares, [42.5, 10.01, 42.49, 5])
   })
 
+  it('of days on which nobody held units is told so, though somebody does by now', async () => {
+    const fund = await fundOf(service, [100])
+    const leap = { proRataStartDate: '2020-02-28', proRataEndDate: '2020-03-01' }
+    const early = await configure(service, fund, { centsPerUnitPerDay: 1, ...leap })
+    const reply = await service.admin.post('/Distribution/Declare', keyOf(early))
+    refused(reply, 409, 'nobody_entitled')
+    assert.match(reply.message!, /held units from 2020-02-28 to 2020-03-01/)
+  })
+
   it('with more digits than money has is rounded once, and shared so', async () => {
     const fund = await fundOf(service, [1, 1])
     assert.deepEqual(await grossOf(service, fund, { distributionAmountTotal: 1.005 }), [0.51, 0.5])

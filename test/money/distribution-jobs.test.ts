@@ -5,6 +5,7 @@ import type { Reply } from '../support/client.ts'
 import { endWaiting, rowsOf, waitingForLocks } from '../support/database.ts'
 import {
   account,
+  allot,
   choose,
   configure,
   type Distribution,
@@ -20,6 +21,7 @@ import { temporaryFolder, until } from '../support/process.ts'
 import { refused } from '../support/refused.ts'
 import { fileOf, order, workFor } from '../support/reports.ts'
 import { type Service, startService } from '../support/service.ts'
+import { stopAfterSpans } from '../support/stages.ts'
 import { investor, taxingFund, unquoted } from '../support/withholding.ts'
 
 /** Stages over more than two accounts are jobs, two accounts at a time. */
@@ -178,7 +180,7 @@ describe('A stage over many accounts', () => {
     const declared = await entitled(service.admin, distribution)
     await rest()
     taken(await post('Payment', distribution))
-    await stopAfterSpans(distribution, 2)
+    await stopAfterSpans(service, distribution, 2)
     const paid = await entitled(service.admin, distribution)
     assert.equal(paid.filter(({ isPaid }: { isPaid: boolean }) => isPaid).length, 3)
     await assertVerified(service)
@@ -233,7 +235,7 @@ describe('A stage over many accounts', () => {
     const distribution = await configure(service, fund, { distributionAmountPerUnit: 1, ...drp })
     for (const name of ['Declare', 'Payment'] as const) await stage(whole.admin, name, distribution)
     taken(await post('DrpAllotment', distribution, { drpAllotmentDate: '2025-09-01' }))
-    await stopAfterSpans(distribution, 1)
+    await stopAfterSpans(service, distribution, 1)
     await choose(service, account(fund, 0), 1)
     const { productID, investmentID } = fund
     const payOut = (date: string) =>
@@ -242,6 +244,26 @@ describe('A stage over many accounts', () => {
     assert.equal(only(await payOut('2025-09-01')).amount, 6)
     await work()
     await reached(distribution, 4)
+  })
+
+  it('of a declaration misses nobody in silence who comes to where it has been', async () => {
+    await rest()
+    const fund = await fundOf(service, [0, 0, 300, 400])
+    const late = [0, 1].map((i) => ({ accountID: account(fund, i), quantity: 5 }))
+    await allot(service, fund, late, '2025-07-20')
+    const distribution = await configure(service, fund, { distributionAmountPerUnit: 1 })
+    taken(await post('Declare', distribution))
+    await stopAfterSpans(service, distribution, 1)
+    await allot(service, fund, late.slice(1), '2025-06-30')
+    await work()
+    await reached(distribution, 2)
+    const { productID, corporateActionID } = distribution
+    const found = only(
+      await service.admin.get(
+        `/Distribution/Exceptions?ProductID=${productID}&CorporateActionID=${corporateActionID}`,
+      ),
+    )
+    assert.deepEqual([found.accountID, found.heldUnits], [account(fund, 1), 5])
   })
 
   it('that takes payments back keeps a run from being approved that would send them', async () => {
@@ -296,7 +318,7 @@ describe('The period of a stage that goes on as a job', () => {
     taken(await post('Payment', distribution))
     refused(await lock(distribution, '2025-07-15'), 409, 'in_progress')
     only(await lock(distribution, '2025-07-14'))
-    await stopAfterSpans(distribution, 1)
+    await stopAfterSpans(service, distribution, 1)
     refused(await lock(distribution, '2025-12-31'), 409, 'in_progress')
     only(await lock(distribution, null))
     await work()
@@ -316,7 +338,7 @@ describe('The period of a stage that goes on as a job', () => {
     const distribution = await declared()
     await stage(whole.admin, 'Payment', distribution)
     taken(await post('DrpAllotment', distribution, { drpAllotmentDate: '2025-08-20' }))
-    await stopAfterSpans(distribution, 1)
+    await stopAfterSpans(service, distribution, 1)
     refused(await lock(distribution, '2025-08-20'), 409, 'in_progress')
     only(await lock(distribution, '2025-08-19'))
     taken(await post('Reverse', distribution, reversal(4)))
@@ -354,7 +376,7 @@ describe('Reports while a stage goes on as a job', () => {
       const words = name === 'Payment' ? /The stage Payment of/ : /The stage ReversePayment of/
       await rest()
       taken(await post(name, distribution, more))
-      await stopAfterSpans(distribution, 1)
+      await stopAfterSpans(service, distribution, 1)
       await halt(distribution, 'halted')
       await work()
       for (const reportTypeID of [4, 8]) {
@@ -376,21 +398,3 @@ describe('Reports while a stage goes on as a job', () => {
     assert.equal(await taxed(), 1880)
   })
 })
-
-/** Lets a worker do some spans of a stage, and no more. */
-async function stopAfterSpans({ productID, corporateActionID }: Distribution, spans: number) {
-  const { workOnSpan } = await import('../../src/money/distribution/worker.ts')
-  const { connect } = await import('../../src/platform/registry.ts')
-  const { readConfig } = await import('../../src/config.ts')
-  const { createLog } = await import('../../src/platform/log.ts')
-  const database = connect(readConfig({}), service.connection, createLog('silent'))
-  for (let i = 0; i < spans; i++)
-    await database.transaction((tx) => workOnSpan(tx, { productID, id: corporateActionID }, 2))
-  await database.close()
-  const [{ after }] = await rowsOf(
-    service.connection,
-    `select after_account_id as after from distribution_stage where product_id = $1`,
-    [productID],
-  )
-  assert.ok(after > 0)
-}

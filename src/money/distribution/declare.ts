@@ -37,6 +37,8 @@ import { accountsInWords, refuseTooLarge } from './words.ts'
 const { Configured, Declared } = lookups.DistributionStatus
 
 type Terms = Entitling & {
+  /** When it began: a job misses what comes to accounts that it has been at already. */
+  since?: string
   /** Of a total: what is shared, among what, and whose remainder is the last to get a cent. */
   sharing?: { pool: string; measured: string; remainder: string | null; accountID: number | null }
 }
@@ -52,7 +54,8 @@ export async function declareDistribution(
   const tx = inProduct(all, which.productID)
   const stored = await lockDistribution(tx, which)
   refuseUndeclarable(stored)
-  const terms = await entitlingOf(tx, stored, declaration)
+  const [began] = await tx.query<{ since: string }>(sql`select now()::text as since`)
+  const terms = { ...(await entitlingOf(tx, stored, declaration)), ...began! }
   if (!declaration.confirmSecond) await refuseSecond(tx, stored)
   const { include, preCalculated } = terms.selection
   const accounts =
@@ -165,7 +168,7 @@ export const declareStage: Stage<Terms> = {
   event: 'distribution.declared',
   phases: ({ perUnit, total }, asJob) =>
     asJob && total && !perUnit ? [measure, share] : [calculate],
-  finish: async (tx, stored, { selection, unitValue }) => {
+  finish: async (tx, stored, { selection, unitValue, since = null }) => {
     const [done] = await tx.query<{ accounts: number; total: string; rate: string | null }>(sql`
       select count(*)::int as accounts, trim_scale(coalesce(sum(gross_amount), 0))::text as total,
         ${totalRate} as rate
@@ -179,6 +182,7 @@ export const declareStage: Stage<Terms> = {
       stored,
       Declared,
       sql`declared_amount = ${total}, declared_date = now(), declared_unit_value = ${unitValue},
+        declared_since = coalesce(${since}::timestamptz, now()),
         declared_rate = case when distribution_amount_per_unit is null
           and distribution_amount_total is not null then ${rate}::numeric end`,
     )
@@ -197,13 +201,15 @@ export const totalRate = raw(`round(round(sum(e.gross_amount) filter (where not 
 
 /** Nobody is entitled where nobody held units, nor where all of it is rounded to nothing. */
 export function refuseNothing(
-  { recordDate }: Stored,
+  stored: Stored,
   { accounts, total }: { accounts: number; total: string },
 ) {
   if (accounts > 0 && total !== '0') return
+  const { recordDate, startDate, endDate } = stored
+  const days = isByPeriod(stored) ? `from ${startDate} to ${endDate}` : `on ${recordDate}`
   const why =
     accounts === 0
-      ? `no account that counts held units on ${recordDate}`
+      ? `no account that counts held units ${days}`
       : 'what each account would get is 0 after rounding'
   throw conflict('nobody_entitled', `Nobody is entitled: ${why}.`)
 }

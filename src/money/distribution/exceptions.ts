@@ -89,8 +89,8 @@ export const isOvertaken = '(t.held <> t.units or t.held_days <> t.unit_days)'
 
 /**
  * Accounts without an entitlement that would have one by what was posted, changed or taken back
- * after the distribution was declared: of what is now dated up to its last day, or was. Whom it was
- * not declared for has none of that.
+ * after the distribution was declared, or while it was: of what is now dated up to its last day, or
+ * was. Whom it was not declared for has none of that.
  */
 export const latecomers = `
   select e.product_id, d.corporate_action_id, e.account_id, 0::numeric as units,
@@ -110,12 +110,12 @@ export const latecomers = `
       select 1 from biz_transaction b
       where b.product_id = d.product_id and b.account_id = e.account_id
         and b.investment_id = e.investment_id
-        and coalesce(b.updated_date, b.created_date) > d.declared_date
+        and coalesce(b.updated_date, b.created_date) > d.declared_since
         and (${counts('b')} or b.created_date <= d.declared_date)
         and (b.transaction_date <= h.last_day or exists (
           select 1 from biz_transaction_version v
           where v.product_id = b.product_id and v.biz_transaction_id = b.biz_transaction_id
-            and v.valid_to > d.declared_date and v.transaction_date <= h.last_day)))`
+            and v.valid_to > d.declared_since and v.transaction_date <= h.last_day)))`
 
 /**
  * Entitlements whose units no longer are the holding at the record date, or those of the days of

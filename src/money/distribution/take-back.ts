@@ -167,7 +167,7 @@ export const reversePayment = back('ReversePayment', unpay, {
 })
 export const reverseDeclare = back('ReverseDeclare', undeclare, {
   statusID: Configured,
-  forget: async () => sql`declared_amount = null, declared_date = null, declared_rate = null,
-    declared_unit_value = null`,
+  forget: async () => sql`declared_amount = null, declared_date = null, declared_since = null,
+    declared_rate = null, declared_unit_value = null`,
   words: 'The declaration is taken back; the distribution is Configured.',
 })
