@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
+import pg from 'pg'
+import { waitingForLocks } from '../support/database.ts'
 import {
   account,
   allot,
@@ -9,15 +11,21 @@ import {
   fundOf,
   stage,
 } from '../support/distribution.ts'
+import { imported, importFor, transactionFile } from '../support/imports.ts'
 import { all, assertVerified, only, poster } from '../support/ledger.ts'
+import { temporaryFolder, until } from '../support/process.ts'
 import { type Service, startService } from '../support/service.ts'
 
+const env = { REGISTRY_DATA_DIR: temporaryFolder() }
 let service: Service
+let stopImports: () => Promise<void>
 before(async () => {
-  service = await startService()
+  service = await startService(env)
+  stopImports = await importFor(service, env)
 })
 after(async () => {
   await assertVerified(service)
+  await stopImports()
   await service.stop()
 })
 
@@ -67,6 +75,26 @@ describe('GET /Distribution/Exceptions', () => {
       [found.accountID, found.entitledUnits, found.heldUnits, found.grossAmount],
       [account(fund, 1), 0, 5, 0],
     )
+  })
+
+  it('shows whom an import brings that began before Declare and ended after it', async () => {
+    const fund = await fundOf(service, [100, 0])
+    const late = account(fund, 1)
+    await allot(service, fund, [{ accountID: late, quantity: 5 }], '2025-07-20')
+    const distribution = await configure(service, fund, { distributionAmountPerUnit: 1 })
+    const holder = new pg.Client(service.connection)
+    await holder.connect()
+    await holder.query('begin')
+    await holder.query('select from ledger_account where account_id = $1 for update', [late])
+    const row = ['Allotment', late, fund.investmentID, '2025-06-30', 7, 7]
+    const terms = { type: 'Transactions', format: 'csv', mode: 'atomic' }
+    const ended = imported(service.admin, terms, transactionFile(row))
+    await until('it waits', async () => (await waitingForLocks(service.connection)) > 0)
+    await stage(service.admin, 'Declare', distribution)
+    await holder.end()
+    assert.equal((await ended).status, 'Completed')
+    const found = only(await exceptionsOf(distribution))
+    assert.deepEqual([found.accountID, found.heldUnits], [late, 7])
   })
 
   it('shows who would have been by a redemption taken back or moved since', async () => {

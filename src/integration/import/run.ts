@@ -2,6 +2,7 @@ import { createWriteStream } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
 import sql from 'sql-template-tag'
+import { outlast } from '../../money/distribution/exceptions.ts'
 import type { Vault } from '../../parties/sealed/vault.ts'
 import type { Actor } from '../../platform/actor.ts'
 import type { Files, Transaction } from '../../platform/files/files.ts'
@@ -258,6 +259,7 @@ async function doWhole(run: Run, hasSavepoints = false): Promise<void> {
       }
       await checkStill(run, tx)
       if (isTrial || run.counts.refused > 0) throw new Undone()
+      await outlast(tx)
       await end(tx, order, { status: 'Completed', message: null, ...outcomeOf(run) })
     })
   } catch (error) {

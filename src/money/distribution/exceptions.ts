@@ -4,9 +4,10 @@ import { counts } from '../../ledger/biz-transaction/kinds.ts'
 import type { Actor } from '../../platform/actor.ts'
 import { paging } from '../../platform/http/paging.ts'
 import { decimal, Id, shown } from '../../platform/shape/fields.ts'
-import type { Sql } from '../../platform/sql/handle.ts'
+import type { Sql, Tx } from '../../platform/sql/handle.ts'
 import { ofProduct, pageBy, renderPage } from '../../platform/sql/paging.ts'
 import { columns } from '../../platform/sql/render.ts'
+import { inProduct } from '../../platform/sql/spread.ts'
 import { DistributionKey, distributionParameter } from './schema.ts'
 import { identifyDistribution, mostEntitlements, ofDistribution } from './sql.ts'
 
@@ -116,6 +117,20 @@ export const latecomers = `
           select 1 from biz_transaction_version v
           where v.product_id = b.product_id and v.biz_transaction_id = b.biz_transaction_id
             and v.valid_to > d.declared_since and v.transaction_date <= h.last_day)))`
+
+/**
+ * What was declared while a long transaction went on has not seen what that is about to commit,
+ * whose rows have the moment at which it began: whoever came too late is looked for since then.
+ */
+export async function outlast(all: Tx) {
+  const declared = await all.query<{ productID: number }>(sql`
+    select distinct d.product_id as "productID" from distribution d
+    where d.declared_since >= now() order by 1`)
+  for (const { productID } of declared)
+    await inProduct(all, productID).query(sql`
+      update distribution d set declared_since = now() - interval '1 microsecond'
+      where d.product_id = ${productID} and d.declared_since >= now()`)
+}
 
 /**
  * Entitlements whose units no longer are the holding at the record date, or those of the days of
