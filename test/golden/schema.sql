@@ -596,6 +596,7 @@ create table distribution (
   paid_income_kinds text[],
   paid_company_tax numeric,
   declared_since timestamp with time zone,
+  paid_treaties text[],
   constraint distribution_pkey PRIMARY KEY (product_id, corporate_action_id),
   constraint investment_has_distributions FOREIGN KEY (product_id, investment_id) REFERENCES investment(product_id, investment_id),
   constraint investment_is_drp_target FOREIGN KEY (product_id, drp_investment_id) REFERENCES investment(product_id, investment_id)

@@ -5,6 +5,7 @@ import { lookups } from '../../platform/lookup/lookups.ts'
 import type { Fragment, Tx } from '../../platform/sql/handle.ts'
 import { inProduct } from '../../platform/sql/spread.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
+import { treatiesOn } from '../withholding-rate/rates.ts'
 import { closedAmong } from './closed.ts'
 import { joinedOnce } from './once.ts'
 import { payee } from './payee.ts'
@@ -28,8 +29,8 @@ import { accountsInWords } from './words.ts'
 const { Declared, Paid } = lookups.DistributionStatus
 const type = lookups.BizTransactionType['Distribution payment']
 
-/** What a statement is to tell of it for ever, whatever the product says later. */
-type Kept = { kinds: (string | null)[]; companyTax: string }
+/** What statements and banks are told of it, whatever the product and the rates say later. */
+type Kept = { kinds: (string | null)[]; companyTax: string; treaties?: string[] | null }
 /** Its rates and kinds are those of the beginning, however long it goes on. */
 type Terms = { tax?: TaxTerms | undefined; kept?: Kept }
 
@@ -50,13 +51,14 @@ export async function payDistribution(
   refuseFarAhead(stored, stored.paymentDate!, 'paymentDate')
   refuseLocked(stored, stored.paymentDate!)
   const accounts = await countAccounts(tx, pay.accounts(stored))
-  const terms = { tax: await taxTermsOf(tx, stored), kept: keptOf(stored) }
+  const terms = { tax: await taxTermsOf(tx, stored), kept: await keptOf(tx, stored) }
   return begin(tx, actor, stored, payStage, { terms, accounts, inline })
 }
 
-const keptOf = (stored: Stored): Kept => ({
+const keptOf = async (tx: Tx, stored: Stored): Promise<Kept> => ({
   kinds: kindsTold(stored),
   companyTax: stored.companyTax,
+  treaties: stored.withholding ? await treatiesOn(tx, stored.paymentDate!) : null,
 })
 
 async function payAccounts(tx: Tx, stored: Stored, span: Span, locked: LockedSet) {
@@ -124,7 +126,8 @@ export const payStage: Stage<Terms> = {
   event: 'distribution.paid',
   phases: () => [pay],
   // One that was taken on before these were kept has those of its end.
-  finish: async (tx, stored, { kept: { kinds, companyTax } = keptOf(stored) }) => {
+  finish: async (tx, stored, { kept }) => {
+    const { kinds, companyTax, treaties = null } = kept ?? (await keptOf(tx, stored))
     const [done] = await tx.query<Done>(sql`
       select count(*) filter (where cash_amount > 0)::int as accounts,
         trim_scale(coalesce(sum(cash_amount), 0))::text as total,
@@ -137,7 +140,8 @@ export const payStage: Stage<Terms> = {
       stored,
       Paid,
       sql`paid_amount = ${total}, withheld_amount = ${withheld}, paid_date = now(),
-        paid_income_kinds = ${kinds}::text[], paid_company_tax = ${companyTax}`,
+        paid_income_kinds = ${kinds}::text[], paid_company_tax = ${companyTax},
+        paid_treaties = ${treaties}::text[]`,
     )
     const left = await paidOut(tx, sql`${ofDistribution(stored, 'r')} and r.reversed_date is null`)
     const tax = withheld === '0' ? '' : ` ${withheld} of tax is withheld.`

@@ -162,7 +162,7 @@ export const reverseDrpAllotment = back('ReverseDrpAllotment', unallot, {
 export const reversePayment = back('ReversePayment', unpay, {
   statusID: Declared,
   forget: async () => sql`paid_amount = null, withheld_amount = null, paid_date = null,
-    paid_income_kinds = null, paid_company_tax = null`,
+    paid_income_kinds = null, paid_company_tax = null, paid_treaties = null`,
   words: 'The payment is taken back; the distribution is Declared.',
 })
 export const reverseDeclare = back('ReverseDeclare', undeclare, {

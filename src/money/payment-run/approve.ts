@@ -106,16 +106,17 @@ async function refuseSuspended(tx: Tx, run: RunID) {
 
 /**
  * How the bank is told of tax withheld from a non-resident: of interest, by a treaty that held when
- * it was paid, or without.
+ * it was paid, or without. What was paid before treaties were kept goes by the rates of now.
  */
 const taxIndicator = `(
   select case when bool_and(w.income_kind = 'Interest') then 'Y'
-    when bool_or(exists (
+    when bool_or(case when d.paid_treaties is not null
+      then w.country_code = any(d.paid_treaties) else exists (
       select 1 from withholding_rate x
       join lookup l on l.category = 'Country' and l.code = x.country_code
       where x.rule = 'NonResident' and x.income_kind = 'UnfrankedDividend'
         and w.country_code in (l.code, l.description)
-        and d.payment_date between x.valid_from and coalesce(x.valid_to, 'infinity'))) then 'W'
+        and d.payment_date between x.valid_from and coalesce(x.valid_to, 'infinity')) end) then 'W'
     else 'X' end
   from payment_item m
   join entitlement e on e.product_id = m.product_id

@@ -26,3 +26,9 @@ export async function ratesOn(handle: Sql, date: string, kinds: readonly string[
     return other ? [rate, { ...rate, country: other }] : [rate]
   })
 }
+
+/** The countries, under both of their codes, that a treaty about dividends holds with on a day. */
+export async function treatiesOn(handle: Sql, date: string): Promise<string[]> {
+  const rates = await ratesOn(handle, date, ['UnfrankedDividend'])
+  return rates.flatMap(({ rule, country }) => (rule === 'NonResident' && country ? country : []))
+}
