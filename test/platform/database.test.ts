@@ -302,9 +302,13 @@ describe('A commit that the standby does not have', { concurrency: false }, () =
   })
 
   it('is not waited for without end', async () => {
-    const own = open(server.connection, 1)
-    await withoutStandby(() => assert.rejects(writeTo(own), unknown))
-    await writeTo(own).finally(() => own.close())
+    const own = open(server.connection)
+    const atOnce = () => own.once({ text: 'insert into scratch values (2)', values: [] })
+    await withoutStandby(async () => {
+      const writes = [writeTo(own), atOnce()]
+      await Promise.all(writes.map((write) => assert.rejects(write, unknown)))
+    })
+    await Promise.all([writeTo(own), atOnce()]).finally(() => own.close())
   })
 
   it('is not made again for the postings that shared it', () =>

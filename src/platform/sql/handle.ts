@@ -82,7 +82,9 @@ export function openDatabase(options: DatabaseOptions): Database {
   const names = (prefix: string) =>
     options.prepareStatements ? statementNames(prefix) : () => undefined
   const placed: Spread['placed'] = (statement) => spread.placed(statement)
-  const run = runner(names('w'), watch, placed)
+  const writeNames = names('w')
+  const run = runner(writeNames, watch, placed)
+  const runOnce = runner(writeNames, watch, placed, patience.once)
   const read = runner(names('r'), watch, placed, patience.read)
   const query = <Row extends object>(statement: Fragment) =>
     withRetries(() => withClient(reads, (c) => read<Row>(c, statement)))
@@ -121,7 +123,7 @@ export function openDatabase(options: DatabaseOptions): Database {
         }),
       ),
     once: (statement) =>
-      withRetries(() => withClient(writes, (c) => committing(c, run(c, statement)))),
+      withRetries(() => withClient(writes, (c) => committing(c, runOnce(c, statement)))),
     stream: (statement, batch) => streamed(reads, watch, placed(statement), batch),
     snapshot: (work, signal) =>
       withClient(reads, (c) => {
@@ -149,7 +151,7 @@ export function openDatabase(options: DatabaseOptions): Database {
  * says nothing, and one that has lost its standby waits for it without end; its own limits do not
  * help then. Statements inside a transaction may take long: see watch.ts.
  */
-const patience = { begin: 5_000, read: 35_000, commit: 15_000 }
+const patience = { begin: 5_000, read: 35_000, once: 35_000, commit: 15_000 }
 
 type Run = <Row extends object>(client: pg.PoolClient, statement: Fragment | Form) => Promise<Row[]>
 
