@@ -5,6 +5,9 @@ import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { isTimeZone } from './time-zone.ts'
 
+/** A certificate and its key, as they were at the start, and where they came from. */
+export type Tls = { cert: Buffer; key: Buffer; files: { cert: string; key: string } }
+
 /** The only reader of the environment. What it returns is checked and complete. */
 export type Config = {
   host: string
@@ -53,7 +56,7 @@ export type Config = {
   behindProxy: boolean
   /** Where the built console lies. */
   consoleDir: string
-  tls: { cert: Buffer; key: Buffer } | undefined
+  tls: Tls | undefined
   /** Variables that look like ours, and that nothing reads. */
   unknown: { name: string; nearest: string | undefined }[]
 }
@@ -246,8 +249,8 @@ function s3({ text, problem }: Readers): Bucket | undefined {
 function address({ text, flag, file, problem }: Readers) {
   const host = text('HOST') ?? '127.0.0.1'
   const behindProxy = flag('REGISTRY_BEHIND_PROXY', false)
-  const cert = file('REGISTRY_TLS_CERT')
-  const key = file('REGISTRY_TLS_KEY')
+  const [cert, key] = [file('REGISTRY_TLS_CERT'), file('REGISTRY_TLS_KEY')]
+  const files = { cert: text('REGISTRY_TLS_CERT')!, key: text('REGISTRY_TLS_KEY')! }
   if (Boolean(cert) !== Boolean(key))
     problem('REGISTRY_TLS_CERT', 'and REGISTRY_TLS_KEY are needed together')
   else if (cert && key && !fitTogether(cert, key))
@@ -258,7 +261,7 @@ function address({ text, flag, file, problem }: Readers) {
       `${host} is not a loopback address: set REGISTRY_TLS_CERT and REGISTRY_TLS_KEY, ` +
         'or REGISTRY_BEHIND_PROXY=true where a proxy speaks TLS',
     )
-  return { host, behindProxy, tls: cert && key ? { cert, key } : undefined }
+  return { host, behindProxy, tls: cert && key ? { cert, key, files } : undefined }
 }
 
 function firstUser({ text, secret, problem }: Readers) {
@@ -318,7 +321,7 @@ const isUrl = (url: string) => URL.canParse(url) || URL.canParse(url.replace('@/
 const isLoopback = (host: string) =>
   host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))
 
-function fitTogether(cert: Buffer, key: Buffer): boolean {
+export function fitTogether(cert: Buffer, key: Buffer): boolean {
   try {
     return new X509Certificate(cert).checkPrivateKey(createPrivateKey(key))
   } catch {

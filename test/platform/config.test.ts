@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { X509Certificate } from 'node:crypto'
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import type { IncomingHttpHeaders } from 'node:http'
 import { get } from 'node:https'
 import { connect as connectPlainly } from 'node:net'
@@ -13,6 +14,7 @@ import { ConfigError, readConfig } from '../../src/config.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { connect } from '../../src/platform/registry.ts'
 import { freshDatabase } from '../support/database.ts'
+import { until } from '../support/process.ts'
 import { refused } from '../support/refused.ts'
 import { type Service, withService } from '../support/service.ts'
 
@@ -37,11 +39,15 @@ const noPem = join(folder, 'no.pem')
 const openssl = (...args: string[]) => spawnSync('openssl', args).status === 0
 const skip = !openssl('version') && 'there is no openssl here to make a certificate with'
 
-before(() => {
-  if (skip) return
+function makeCertificate(certificate: string, its: string) {
   const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-batch']
   const host = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=IP:127.0.0.1']
-  assert.ok(openssl('req', '-x509', ...curve, ...host, '-keyout', key, '-out', cert))
+  assert.ok(openssl('req', '-x509', ...curve, ...host, '-keyout', its, '-out', certificate))
+}
+
+before(() => {
+  if (skip) return
+  makeCertificate(cert, key)
   assert.ok(openssl('genpkey', '-algorithm', 'ed25519', '-out', otherKey))
   writeFileSync(noPem, 'this is no certificate')
 })
@@ -148,6 +154,41 @@ describe('Plain HTTP', () => {
 
 describe('The service over TLS', { skip }, () => {
   it('answers as over HTTP, with every limit, and to nobody who does not speak TLS', async () => {
+    const { app, url, port, stop } = await startSecured()
+    try {
+      assert.match(url, /^https:/)
+      const { status, headers } = await secureGet(`${url}/Common/HealthCheck`)
+      assert.equal(status, 200)
+      assert.match(String(headers['strict-transport-security']), /max-age=\d+/)
+      assert.deepEqual(
+        [app.server.headersTimeout, app.server.requestTimeout, app.server.keepAliveTimeout],
+        [10_000, 60_000, 65_000],
+      )
+      assert.equal(await oldest(port), 'refused')
+      assert.equal(await plainAnswer(port), '')
+    } finally {
+      await stop()
+    }
+  })
+
+  it('shows a certificate that was renewed, once its key is there', async () => {
+    const { url, port, stop } = await startSecured()
+    try {
+      const before = await shown(port)
+      const [renewed, itsKey] = [join(folder, 'renewed.pem'), join(folder, 'renewed-key.pem')]
+      makeCertificate(renewed, itsKey)
+      copyFileSync(renewed, cert)
+      assert.deepEqual(await shown(port), before)
+      copyFileSync(itsKey, key)
+      const { raw } = new X509Certificate(readFileSync(renewed))
+      await until('the new one to be shown', async () => raw.equals(await shown(port)))
+      assert.equal((await secureGet(`${url}/Common/HealthCheck`)).status, 200)
+    } finally {
+      await stop()
+    }
+  })
+
+  async function startSecured() {
     const config = readConfig({
       PORT: '0',
       REGISTRY_DATA_DIR: folder,
@@ -159,28 +200,28 @@ describe('The service over TLS', { skip }, () => {
     const database = connect(config, await freshDatabase(), log)
     const app = await buildApp(config, database, log)
     const url = await app.listen({ host: config.host, port: 0 })
-    const port = Number(new URL(url).port)
-    try {
-      assert.match(url, /^https:/)
-      const { status, headers } = await secureGet(`${url}/Common/HealthCheck`, config.tls!.cert)
-      assert.equal(status, 200)
-      assert.match(String(headers['strict-transport-security']), /max-age=\d+/)
-      assert.deepEqual(
-        [app.server.headersTimeout, app.server.requestTimeout, app.server.keepAliveTimeout],
-        [10_000, 60_000, 65_000],
-      )
-      assert.equal(await oldest(port), 'refused')
-      assert.equal(await plainAnswer(port), '')
-    } finally {
+    const stop = async () => {
       await app.close()
       await database.close()
     }
-  })
+    return { app, url, port: Number(new URL(url).port), stop }
+  }
+
+  /** The certificate that whoever connects now gets to see. */
+  const shown = (port: number) =>
+    new Promise<Buffer>((resolve, reject) => {
+      const socket = connectSecurely({ port, host: '127.0.0.1', rejectUnauthorized: false })
+      socket.on('error', reject)
+      socket.on('secureConnect', () => {
+        resolve(socket.getPeerX509Certificate()!.raw)
+        socket.end()
+      })
+    })
 
   type Answered = { status: number | undefined; headers: IncomingHttpHeaders }
-  const secureGet = (url: string, ca: Buffer) =>
+  const secureGet = (url: string) =>
     new Promise<Answered>((resolve, reject) => {
-      const call = get(url, { ca, agent: false }, (answer) => {
+      const call = get(url, { ca: readFileSync(cert), agent: false }, (answer) => {
         answer.resume()
         resolve({ status: answer.statusCode, headers: answer.headers })
       })

@@ -9,9 +9,11 @@ import Fastify, {
   type FastifyRequest,
   LogController,
 } from 'fastify'
+import type { Tls } from '../../config.ts'
 import { errorForLog } from '../log.ts'
 import { invalid, type Problem, Refusal } from '../refusal.ts'
 import { readJsonBodies } from './bodies.ts'
+import { followRenewals, oldestProtocol } from './certificate.ts'
 import { failureBody, internalFailure, refusalOf } from './failure.ts'
 import { letPass } from './let-pass.ts'
 import { dropStalledReaders, hasItsOwnTime } from './slow.ts'
@@ -21,7 +23,7 @@ export type ServerOptions = {
   maxBodyBytes: number
   /** The caller's address is the one the proxy saw, not the proxy's. */
   behindProxy: boolean
-  tls?: { cert: Buffer; key: Buffer } | undefined
+  tls?: Tls | undefined
   /** Aborted when we are about to stop. */
   stopping: AbortSignal
 }
@@ -33,6 +35,8 @@ const limits = {
   // Node would answer a request without one itself, without the envelope; see checkHost.
   requireHostHeader: false,
 }
+
+const secured = ({ cert, key }: Tls) => ({ cert, key, minVersion: oldestProtocol })
 
 const jsonType = 'application/json; charset=utf-8'
 
@@ -50,7 +54,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     // The whole request, from its first byte; Fastify's default is for ever.
     requestTimeout: 60_000,
     keepAliveTimeout: 65_000,
-    ...(tls ? { https: { ...tls, ...limits, minVersion: 'TLSv1.2' } } : { http: limits }),
+    ...(tls ? { https: { ...secured(tls), ...limits } } : { http: limits }),
     // Only the one that connects to us, and only where there is one.
     trustProxy: options.behindProxy && ((_address: string, hop: number) => hop === 0),
     return503OnClosing: false,
@@ -70,6 +74,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
       answerFailure(reply, error),
   } as object) as unknown as FastifyInstance
 
+  if (tls) followRenewals(app, tls, options.logger)
   readJsonBodies(app)
   // An expectation we do not know is not worth refusing; Node would do so without the envelope.
   app.server.on('checkExpectation', (request, response) => {
