@@ -128,7 +128,7 @@ export async function buildApp(
       requireSecondFactor: config.requireSecondFactor,
     }),
     ...plainEndpoints,
-    ...commonEndpoints(version, stopping),
+    ...commonEndpoints(version, stopping, database.takesWrites),
     ...productEndpoints({ timeZone: config.timeZone, refuseClosing }),
     ...distributionEndpoints(config.stageInline),
     ...paymentRunEndpoints(database),

@@ -261,6 +261,34 @@ describe('The service without its database', () => {
     }))
 })
 
+describe('The service on a database that is read only', () => {
+  it('answers reads, says so to writers and in its health, and writes again by itself', () =>
+    withService({}, async ({ admin, anyone, connection: own }) => {
+      const health = async () => {
+        const { status, data } = await anyone.get('/Common/HealthCheck')
+        return [status, data.status, data.database]
+      }
+      const become = async (change: string) => {
+        await rowsOf(own, `alter database ${own.database} ${change}`)
+        await endConnections(own)
+      }
+      assert.equal((await admin.post('/Product', { name: 'Before' })).status, 200)
+      assert.deepEqual(await health(), [200, 'ok', 'ok'])
+      await become('set default_transaction_read_only = on')
+      const refusal = await until('the new connections', async () => {
+        const reply = await admin.post('/Product', { name: 'Meanwhile' })
+        return /read only/.test(reply.message ?? '') ? reply : undefined
+      })
+      refused(refusal, 503, 'database_unavailable')
+      assert.deepEqual(await health(), [200, 'degraded', 'read-only'])
+      assert.equal((await admin.get('/Product')).recordCount, 1)
+      // Connections from before stay as they began, and are left one by one.
+      await rowsOf(own, `begin read write; alter database ${own.database} reset all; commit`)
+      await until('its health', async () => (await health())[1] === 'ok')
+      assert.equal((await admin.post('/Product', { name: 'After' })).status, 200)
+    }))
+})
+
 describe('A commit that the standby does not have', { concurrency: false }, () => {
   let server: Awaited<ReturnType<typeof startEmbedded>>
   const rows = (text: string) => rowsOf(server.connection, text)

@@ -35,7 +35,11 @@ const Health = Type.Object(
 )
 
 /** What anyone may ask without signing in. */
-export const commonEndpoints = (version: string, stopping: AbortSignal): Endpoint[] => [
+export const commonEndpoints = (
+  version: string,
+  stopping: AbortSignal,
+  takesWrites: () => Promise<boolean>,
+): Endpoint[] => [
   reading({
     operation: 'GET /Common/Lookup',
     name: 'listLookups',
@@ -54,7 +58,11 @@ export const commonEndpoints = (version: string, stopping: AbortSignal): Endpoin
     anyVersion: true,
     summary: 'Whether the service and its database answer, and it is not about to stop.',
     data: Health,
-    read: (_request, handle) => readHealth(handle, version, stopping),
+    read: async (_request, handle) => {
+      if (stopping.aborted) throw aboutToStop()
+      const look = handle.query(sql`select 1`).then(takesWrites)
+      return healthOf(version, await inTime(look))
+    },
   }),
 ]
 
@@ -69,15 +77,19 @@ const readLookups = (handle: Sql, { Category: category }: Static<typeof LookupQu
 
 const patience = 2_000
 
-async function readHealth(handle: Sql, version: string, stopping: AbortSignal): Promise<Answer> {
-  if (stopping.aborted) throw aboutToStop()
+function inTime<T>(look: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(databaseSilent()), patience)
   })
-  await Promise.race([handle.query(sql`select 1`), late]).finally(() => clearTimeout(timer))
+  return Promise.race([look, late]).finally(() => clearTimeout(timer))
+}
+
+/** A database that is read only answers reads, so that a balancer need not look elsewhere. */
+function healthOf(version: string, isWritable: boolean): Answer {
+  const [status, database] = isWritable ? ['ok', 'ok'] : ['degraded', 'read-only']
   const uptimeSeconds = Math.floor(process.uptime())
-  const data = { status: 'ok', version, database: 'ok', uptimeSeconds }
+  const data = { status, version, database, uptimeSeconds }
   return { json: JSON.stringify(data), recordCount: 1 }
 }
 

@@ -40,6 +40,12 @@ export const unreachable = (cause: unknown) =>
   Object.assign(tryLater(503, gone, 'The database does not answer; try again shortly.', 1), {
     cause,
   })
+/** A standby, or one that is set so: reads go on. */
+export const takesNoWrites = (cause: unknown) =>
+  Object.assign(
+    tryLater(503, gone, 'The database is read only at the moment; try again shortly.', 5),
+    { cause },
+  )
 export const noConnectionLeft = (cause: unknown) =>
   Object.assign(tryLater(503, full, 'The database has no connection left; try again shortly.', 1), {
     cause,

@@ -10,6 +10,7 @@ import {
   outcomeUnknown,
   readOnly,
   refuseUnreachable,
+  takesNoWrites,
   unreachable,
 } from './away.ts'
 import { type Bell, openBell, ringStatement } from './bell.ts'
@@ -20,6 +21,7 @@ import { openReaders, type Readers } from './readers.ts'
 import { type Spread, spreadOver } from './spread.ts'
 import { mostOnConnection, type StatementNames, statementNames } from './statements.ts'
 import { type Watch, watchOver } from './watch.ts'
+import { watchWrites } from './writable.ts'
 
 /** A statement or a part of one; parts nest, values become parameters. */
 export type Fragment = Statement
@@ -62,6 +64,8 @@ export interface Database extends Sql, Once {
   /** For the reads of a user: a standby that has what they have written, else the primary. */
   readFor(userID: number): Sql
   readonly readers: Readers
+  /** Whether the last write was taken, or one would be by now: see writable.ts. */
+  takesWrites(): Promise<boolean>
   /** How many there may be to write with; and as many to read with. */
   readonly connections: number
   /** Wakes those who wait for what a transaction has written; see bell.ts. */
@@ -77,6 +81,9 @@ export function openDatabase(options: DatabaseOptions): Database {
   // Citus the values tell where a statement goes, so that there each has a plan of its own.
   const writes = openPool(options, '-c plan_cache_mode=force_generic_plan')
   writes.on('connect', (client) => void client.query(plannedByValues).catch(() => {}))
+  const { notice, takesWrites } = watchWrites(writes)
+  const onWrites = <T>(use: (client: pg.PoolClient) => Promise<T>) =>
+    withClient(writes, use).catch(notice)
   const watch = watchOver(options.connection)
   // Reads have names of their own: whatever is read, the statements of writes keep theirs.
   const names = (prefix: string) =>
@@ -117,13 +124,12 @@ export function openDatabase(options: DatabaseOptions): Database {
     }),
     transaction: (work, { lockTimeout } = {}) =>
       withRetries(() =>
-        withClient(writes, (c) => {
+        onWrites((c) => {
           const tx = { query: (statement: Fragment) => run(c, statement), isSpread } as Tx
           return inTransaction(c, tx, work, lockTimeout)
         }),
       ),
-    once: (statement) =>
-      withRetries(() => withClient(writes, (c) => committing(c, runOnce(c, statement)))),
+    once: (statement) => withRetries(() => onWrites((c) => committing(c, runOnce(c, statement)))),
     stream: (statement, batch) => streamed(reads, watch, placed(statement), batch),
     snapshot: (work, signal) =>
       withClient(reads, (c) => {
@@ -132,6 +138,7 @@ export function openDatabase(options: DatabaseOptions): Database {
           work({ ...snapshot, stream: (s, batch) => snapshot.stream(placed(s), batch) })
         return inSnapshot(c, handle, watch, asked, signal)
       }),
+    takesWrites,
     connections: options.connections,
     bell,
     counts: () => ({
@@ -208,7 +215,7 @@ async function inTransaction<T>(
     return result
   } catch (error) {
     // The server leads no more, and this connection is from when it did.
-    if (codeOf(error) === readOnly) throw unreachable(error)
+    if (codeOf(error) === readOnly) throw takesNoWrites(error)
     // What is lost has rolled back by itself, and one that hangs would not answer this either.
     if (isLostConnection(error) || isAway(error)) throw error
     // Who cannot even roll back must not be met again by another.
@@ -244,7 +251,7 @@ async function committing<T>(client: pg.PoolClient, answer: Promise<T>): Promise
   client.on('notice', hear)
   const result = await answer
     .catch((error) => {
-      if (codeOf(error) === readOnly) throw unreachable(error)
+      if (codeOf(error) === readOnly) throw takesNoWrites(error)
       throw isLostConnection(error) ? outcomeUnknown(error) : error
     })
     .finally(() => client.off('notice', hear))
