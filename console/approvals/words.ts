@@ -47,6 +47,7 @@ export function approvedBy(approval: Approval): string {
   const counted = countedOf(approval)
   const lapsed = approval.approvals.filter(({ isCounted }) => !isCounted)
   const number = `${counted.length} of ${approval.requiredApprovals}`
-  const rest = lapsed.length > 0 ? `; ${namesOf(lapsed)} may not decide any more` : ''
+  const why = approval.state === 'Pending' ? 'may not decide any more' : 'could not decide any more'
+  const rest = lapsed.length > 0 ? `; ${namesOf(lapsed)} ${why}` : ''
   return `${namesOf(counted) || 'nobody'} (${number})${rest}`
 }

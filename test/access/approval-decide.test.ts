@@ -63,6 +63,7 @@ describe('An approval of several', () => {
       refused(await approve(id, second), 409, 'decided_already')
       only(await approve(id, third))
       assert.equal(await stateOf(id), 'Approved')
+      assert.deepEqual(await countedOf(id), [false, true, true])
       const path = `/Audit?Resource=Product&ResourceID=${productID}&Order=desc`
       const [{ changes }] = (await service.admin.get(path)).data
       assert.equal(changes.approvedBy.length, 2)
@@ -87,6 +88,41 @@ describe('An approval of several', () => {
     for (const client of [first, second]) assert.ok(idsOf(await client.get(waiting)).includes(id))
     only(await approve(id, first))
     assert.equal(await stateOf(id), 'Approved')
+  })
+})
+
+describe('Which approvals counted', () => {
+  const administrator = () => service.userWith({ role: 'Administrator' })
+
+  it('stays as it was when it was decided, whatever becomes of who gave them', async () => {
+    const [lapsed, first, second] = [await administrator(), await administrator(), service.admin]
+    const rejected = await ask()
+    const done = await ask()
+    const cancelled = await ask()
+    for (const id of [rejected, done, cancelled]) only(await approve(id, lapsed))
+    const userID = await idOf(lapsed)
+    await change(userID, { role: 'ReadOnly' })
+    only(await first.post('/Approval/Reject', { approvalID: rejected, reason: 'No.' }))
+    only(await maker.post('/Approval/Cancel', { approvalID: cancelled }))
+    only(await approve(done, first))
+    only(await approve(done, second))
+    await change(userID, { role: 'Administrator' })
+    await change(await idOf(first), { isActive: false })
+    assert.deepEqual(await countedOf(rejected), [false])
+    assert.deepEqual(await countedOf(cancelled), [false])
+    assert.deepEqual(await countedOf(done), [false, true, true])
+  })
+
+  it('does not depend on what was approved: it may take their rights away', async () => {
+    const [first, second] = [await administrator(), await administrator()]
+    const operation = { operation: 'PUT /User', requiredApprovals: 2 }
+    const rule = only(await service.admin.post('/ApprovalRule', operation))
+    const demotion = { userID: await idOf(first), role: 'ReadOnly' }
+    const { approvalID } = (await maker.put('/User', demotion)).data
+    only(await approve(approvalID, first))
+    only(await approve(approvalID, second))
+    assert.deepEqual(await countedOf(approvalID), [true, true])
+    await service.admin.delete(`/ApprovalRule?ApprovalRuleID=${rule.approvalRuleID}`)
   })
 })
 

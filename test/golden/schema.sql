@@ -234,10 +234,12 @@ create table approval_decision (
   user_id integer not null,
   username text not null,
   decided_date timestamp with time zone default now() not null,
+  is_counted boolean default true not null,
   constraint approval_decision_once PRIMARY KEY (approval_id, user_id),
   constraint approval_decision_approval_id_fkey FOREIGN KEY (approval_id) REFERENCES approval(approval_id) ON DELETE CASCADE
 );
 grant insert, select on approval_decision to registry_service;
+grant update (is_counted) on approval_decision to registry_service;
 
 create table approval_rule (
   approval_rule_id integer generated always as identity not null,

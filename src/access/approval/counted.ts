@@ -22,13 +22,19 @@ const decidersOf = (writes: readonly WriteEndpoint[]): string => {
  * Whether an approval `d` of a request `p` counts. It is done at the last approval: of those who
  * gave an earlier one each must still be somebody who could give it, as the maker must still be who
  * may ask for it. Whoever may again counts again. Who sees some products decides on what is of one
- * of them. Once it is decided, nobody's rights change that any more.
+ * of them. Once it is decided, nobody's rights change that any more: it is kept (keepCounted).
  */
 export const isCounted = (writes: readonly WriteEndpoint[]): Fragment => sql`
-  (p.state <> 'Pending' or exists (
+  (case when p.state <> 'Pending' then d.is_counted else exists (
     select 1 from app_user u, lateral (select ${decidersOf(writes)}::jsonb -> p.operation as able) n
     where u.user_id = d.user_id and u.is_active
       and case when u.role is not null then n.able -> 'roles' ? u.role
         else u.permissions @> array[${deciding}::text, n.able ->> 'permission'] end
       and (u.all_products or exists (select 1 from app_user_product s
-        where s.user_id = u.user_id and s.product_id = p.product_id))))`
+        where s.user_id = u.user_id and s.product_id = p.product_id))) end)`
+
+/** Before a request is decided: what it does may take away the rights of who approved it. */
+export const keepCounted = (writes: readonly WriteEndpoint[], approvalID: number): Fragment => sql`
+  update approval_decision d set is_counted = false from approval p
+  where p.approval_id = d.approval_id and d.approval_id = ${approvalID}
+    and not ${isCounted(writes)}`

@@ -24,7 +24,7 @@ import {
 } from '../../platform/sql/unit-of-work.ts'
 import type { Veil } from '../audit/veil.ts'
 import { readAbsentCaller } from '../caller/absent.ts'
-import { isCounted } from './counted.ts'
+import { isCounted, keepCounted } from './counted.ts'
 import { isOfNew, type KeptRequest, type Seal } from './gate.ts'
 import { changesElse, isElsewhere, subjectOf } from './same.ts'
 import type { ApprovalKey, Rejection } from './schema.ts'
@@ -123,6 +123,7 @@ export async function approve(
     const { approvers, lapsed } = await addDecision(tx, decider, waiting)
     if (approvers.length < waiting.requiredApprovals)
       return [await decided(tx, decider, waiting, `Approved by one.${wordsOf(lapsed)}`), untold]
+    await tx.query(keepCounted(desk.writes(), approvalID))
     const kept = keptOf(desk, waiting)
     const done = await carryOut(tx, desk, endpoint, waiting, kept)
     refuseOther(waiting, kept, done, isOfNew(makers))
@@ -277,7 +278,7 @@ export async function reject(
   const decider = { actor, desk }
   const waiting = await lockPending(tx, decider, approvalID)
   refuseDecider(desk, actor, waiting)
-  await end(tx, approvalID, 'Rejected', reason)
+  await end(tx, desk, waiting, { state: 'Rejected', reason })
   const rejected = await decided(tx, decider, waiting, 'Rejected.', 'approval.rejected')
   return { ...rejected, changes: { state: 'Rejected', reason } }
 }
@@ -293,11 +294,19 @@ export async function cancel(
   const waiting = await lockPending(tx, decider, approvalID)
   if (waiting.userID !== actor.userID)
     throw forbidden('not_own_request', 'Only who asked for it cancels it; reject it instead.')
-  await end(tx, approvalID, 'Cancelled', null)
+  await end(tx, desk, waiting, { state: 'Cancelled' })
   const cancelled = await decided(tx, decider, waiting, 'Cancelled.', 'approval.cancelled')
   return { ...cancelled, changes: { state: 'Cancelled' } }
 }
 
-const end = (tx: Tx, id: number, state: string, reason: string | null) =>
-  tx.query(sql`update approval set state = ${state}, reason = ${reason}, decided_date = now()
-    where approval_id = ${id}`)
+async function end(
+  tx: Tx,
+  desk: ApprovalDesk,
+  { approvalID }: ApprovalKey,
+  { state, reason }: { state: string; reason?: string },
+) {
+  await tx.query(keepCounted(desk.writes(), approvalID))
+  await tx.query(sql`
+    update approval set state = ${state}, reason = ${reason ?? null}, decided_date = now()
+    where approval_id = ${approvalID}`)
+}

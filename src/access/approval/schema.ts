@@ -98,8 +98,8 @@ export const Approval = shown(
         decidedDate: DateTime,
         isCounted: Type.Boolean({
           description:
-            'False while it waits and who gave this may not decide on it: then it is not one of ' +
-            'those that are needed, until they may again.',
+            'False while who gave this may not decide on it: then it is not one of those ' +
+            'needed, until they may again. Of a decided request, whether it was one of them.',
         }),
       }),
     ),
