@@ -2,6 +2,7 @@ import type { ClientConfig } from 'pg'
 import type { Config } from '../config.ts'
 import { findEmbedded, startEmbedded } from './embedded/postgres.ts'
 import type { Log } from './log.ts'
+import { codeOf, readOnly } from './sql/away.ts'
 import { type Database, openDatabase } from './sql/handle.ts'
 import { admitService, migrate, serviceRole } from './sql/migrate.ts'
 
@@ -53,10 +54,19 @@ export function connect(config: Config, connection: ClientConfig, log: Log): Dat
 
 export async function prepareSchema(server: Omit<Server, 'stop'>, log: Log) {
   const applied = await migrate(server.connection).catch((error) => {
-    throw /^E[A-Z]+$/.test(error.code ?? '')
-      ? new Error(`The database does not answer (${error.message}). See DATABASE_URL.`)
-      : error
+    throw new Error(whyNotMigrated(error), { cause: error })
   })
   if (applied.length > 0) log.info({ applied }, 'migrated')
   await admitService(server)
+}
+
+function whyNotMigrated(error: Error): string {
+  if (/^E[A-Z]+$/.test(codeOf(error)))
+    return `The database does not answer (${error.message}). See DATABASE_URL.`
+  if (codeOf(error) === readOnly)
+    return (
+      `The database is read only (${error.message}): a standby, or set so by ` +
+      'default_transaction_read_only. A node starts on one that takes writes. See DATABASE_URL.'
+    )
+  return error.message
 }

@@ -49,6 +49,15 @@ describe('the service on the server that DATABASE_URL names', () => {
     assert.deepEqual(users, [{ username: 'Olive' }])
   })
 
+  it('does not start where the database is read only, and says so', async () => {
+    const connection = await freshDatabase()
+    const change = 'set default_transaction_read_only = on'
+    await rowsOf(connection, `alter database ${connection.database} ${change}`)
+    const { code, words } = await refusedStart(onDatabase(connection))
+    assert.equal(code, 1)
+    assert.match(words, /^Cannot start: The database is read only .* DATABASE_URL\.$/m)
+  })
+
   it('is stopped by a signal to npm as well', async () => {
     const registry = await npmStart(onDatabase(await freshDatabase()))
     assert.equal(await stop(registry), 0)

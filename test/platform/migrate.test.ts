@@ -92,7 +92,10 @@ describe('Migrations', () => {
     copy()
     write('9999-next.sql', 'create table next_one ()')
     assert.deepEqual(await migrate(connection, folder), ['9999-next.sql'])
-    await assert.rejects(migrate(connection), /9999-next\.sql is missing from this version/)
+    await assert.rejects(
+      migrate(connection),
+      /9999-next\.sql is missing from this version: a newer one has been here/,
+    )
   })
 
   it('stop at a file that comes before one that is applied', async () => {

@@ -118,7 +118,10 @@ function pendingOf(migrations: Migration[], applied: Map<string, string>): Migra
   const known = new Map(migrations.map(({ name, checksum }) => [name, checksum]))
   for (const [name, checksum] of applied) {
     if (!known.has(name))
-      throw new Error(`The applied migration ${name} is missing from this version.`)
+      throw new Error(
+        `The applied migration ${name} is missing from this version: a newer one has been here. ` +
+          'Start that one, or see docs/upgrading.md for the way back.',
+      )
     if (known.get(name) !== checksum && asLanded.get(name) !== checksum)
       throw new Error(
         `The migration ${name} was changed after it was applied. Add a new one instead.`,
