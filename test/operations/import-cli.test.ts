@@ -2,10 +2,11 @@ import assert from 'node:assert/strict'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
-import { urlOf } from '../support/database.ts'
+import pg from 'pg'
+import { urlOf, waitingForLocks } from '../support/database.ts'
 import { lines } from '../support/imports.ts'
 import { all, type Fund, newFund } from '../support/ledger.ts'
-import { runCli, temporaryFolder } from '../support/process.ts'
+import { cliCommand, runCli, start, temporaryFolder, until } from '../support/process.ts'
 import { cellsOf } from '../support/reports.ts'
 import { encryptionKey, type Service, startService } from '../support/service.ts'
 
@@ -18,18 +19,18 @@ before(async () => {
 })
 after(() => service.stop())
 
-const run = (...args: string[]) =>
-  runCli(['import', ...args], {
-    DATABASE_URL: urlOf(service.connection),
-    REGISTRY_DATA_DIR: folder,
-    REGISTRY_ENCRYPTION_KEY: encryptionKey,
-  })
+const environment = () => ({
+  DATABASE_URL: urlOf(service.connection),
+  REGISTRY_DATA_DIR: folder,
+  REGISTRY_ENCRYPTION_KEY: encryptionKey,
+})
+const run = (...args: string[]) => runCli(['import', ...args], environment())
+const head = ['operation', 'accountID', 'investmentID', 'transactionDate', 'amount']
 
 describe('cli import', () => {
   it('checks a file, then takes it; refused rows are beside it, and the code says so', async () => {
     const { accountID, investmentID, productID } = fund
     const row = (amount: string) => ['Deposit', accountID, investmentID, '2026-01-10', amount]
-    const head = ['operation', 'accountID', 'investmentID', 'transactionDate', 'amount']
     const path = join(folder, 'june.csv')
     writeFileSync(path, lines(head, row('10'), row('ten')))
     const trial = await run(path, '--type', 'Transactions')
@@ -51,6 +52,39 @@ describe('cli import', () => {
     const [record] = all(await service.admin.get('/Import?Status=Completed&Order=desc'))
     assert.equal(record.username, 'cli')
     assert.ok(existsSync(path), 'the file itself stays')
+  })
+
+  it('is cancelled by Ctrl-C, also where npm passes it on a second time', async () => {
+    const { accountID, investmentID, productID } = await newFund(service)
+    const first = { accountID, investmentID, transactionDate: '2026-01-09', amount: 1 }
+    assert.equal((await service.admin.post('/BizTransaction/Deposit', first)).status, 200)
+    const path = join(folder, 'broken-off.csv')
+    writeFileSync(path, lines(head, ['Deposit', accountID, investmentID, '2026-01-10', '10']))
+    const holder = new pg.Client(service.connection)
+    await holder.connect()
+    try {
+      await holder.query('begin')
+      await holder.query(
+        'select 1 from ledger_account where product_id = $1 and account_id = $2 for update',
+        [productID, accountID],
+      )
+      const terms = ['import', path, '--type', 'Transactions', '--mode', 'continue']
+      const command = start(cliCommand(terms), environment())
+      await until('the import to wait', async () => (await waitingForLocks(service.connection)) > 0)
+      command.kill('SIGINT')
+      await until('the signal to be heard', () => /Cancelling/.test(command.output()))
+      command.kill('SIGINT')
+      const stopped = async () =>
+        all(await service.admin.get('/Import?Status=Cancelled')).length === 1
+      await until('the import to be cancelled', stopped)
+      await holder.query('rollback')
+      assert.equal(await command.exited, 1, command.errors())
+      assert.match(command.output(), /Cancelled/)
+      const { recordCount } = await service.admin.get(`/BizTransaction?AccountID=${accountID}`)
+      assert.equal(recordCount, 1, 'nothing was posted')
+    } finally {
+      await holder.end()
+    }
   })
 
   it('says what is wrong with its words', async () => {

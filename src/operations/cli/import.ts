@@ -61,8 +61,6 @@ const readInput = bodyReader(ImportInput)
 async function perform(config: Config, database: Database, path: string, options: Options) {
   const works = await importersOf(config, database, database.bell, log)
   const order = await take(database, works, path, options)
-  for (const signal of ['SIGINT', 'SIGTERM'] as const)
-    process.once(signal, () => void cancel(database, order).catch(() => {}))
   const timer = setInterval(() => void tell(database, order.id).catch(() => {}), 2_000)
   const { signal } = new AbortController()
   await runImport(works, order, signal).finally(() => clearInterval(timer))
@@ -77,7 +75,40 @@ async function perform(config: Config, database: Database, path: string, options
 /** june.csv: june.errors.csv. */
 const besides = (path: string) => path.replace(/(\.\w+)?$/, '.errors$1')
 
-/** Whoever breaks the command off means the import, too. */
+/** How long after a first signal a second one is the same: npm passes on what we have heard. */
+const echo = 5_000
+
+/**
+ * Whoever breaks the command off means the import, too: what is left to itself, the service would
+ * go on with. Only who insists is let go before that is done, and told what may come.
+ */
+function cancelOnSignal(database: Database) {
+  let order: Order | undefined
+  let since: number | undefined
+  const cancelIt = () => {
+    if (order && since !== undefined) void cancel(database, order).catch(() => {})
+  }
+  const hear = () => {
+    if (since !== undefined && performance.now() - since > echo) leave(order)
+    if (since !== undefined) return
+    since = performance.now()
+    say('Cancelling.')
+    cancelIt()
+  }
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, hear)
+  return (taken: Order) => {
+    order = taken
+    cancelIt()
+    return taken
+  }
+}
+
+function leave(order: Order | undefined): never {
+  const which = order ? `import ${order.id}` : 'the import'
+  say(`Left before it was cancelled: a service that runs may go on with ${which} (DELETE /Import).`)
+  process.exit(130)
+}
+
 const cancel = (database: Database, { id }: Order) =>
   unitOfWork(database, { ...doorOf('import', 'Import'), event: 'import.cancelled' }, (tx) =>
     cancelImport(tx, operator, { ImportID: id }),
@@ -92,8 +123,9 @@ async function take(
   const given = { ...options, ...(product && { productID: Number(product) }) }
   const input = readInput({ ...given, fileName: basename(path) }).body as ImportInput
   const arrived = await files.arrive(createReadStream(path))
+  const mindSignals = cancelOnSignal(database)
   try {
-    return await files.keep(arrived, { fileName: basename(path) }, async (kept) => {
+    const taken = await files.keep(arrived, { fileName: basename(path) }, async (kept) => {
       let order: Order | undefined
       await unitOfWork(database, doorOf('import', 'Import'), async (tx) => {
         const written = await createImport(tx, operator, { ...input, ...kept }, null)
@@ -104,6 +136,7 @@ async function take(
       if (!order) throw new Error('The import was not taken on.')
       return order
     })
+    return mindSignals(taken)
   } finally {
     await arrived.discard()
   }
