@@ -85,10 +85,11 @@ describe('GET /Distribution/Exceptions', () => {
     const holder = new pg.Client(service.connection)
     await holder.connect()
     await holder.query('begin')
-    await holder.query('select from ledger_account where account_id = $1 for update', [late])
-    const row = ['Allotment', late, fund.investmentID, '2025-06-30', 7, 7]
+    const row = 'select from ledger_account where product_id = $1 and account_id = $2 for update'
+    await holder.query(row, [fund.productID, late])
     const terms = { type: 'Transactions', format: 'csv', mode: 'atomic' }
-    const ended = imported(service.admin, terms, transactionFile(row))
+    const file = transactionFile(['Allotment', late, fund.investmentID, '2025-06-30', 7, 7])
+    const ended = imported(service.admin, terms, file)
     await until('it waits', async () => (await waitingForLocks(service.connection)) > 0)
     await stage(service.admin, 'Declare', distribution)
     await holder.end()
