@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
-import { readFileSync, statSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
+import pg from 'pg'
 import { mask, vaultOf } from '../../src/parties/sealed/vault.ts'
+import { lockNumbers } from '../../src/platform/sql/lock-numbers.ts'
 import { clientOf } from '../support/client.ts'
-import { freshDatabase, rowsOf, urlOf } from '../support/database.ts'
+import { freshDatabase, rowsOf, urlOf, waitingForLocks } from '../support/database.ts'
 import { entityOf } from '../support/investors.ts'
 import { newProduct, only } from '../support/ledger.ts'
 import {
@@ -265,5 +267,25 @@ describe('The encryption key', () => {
     only(await next.put('/Person', { ...person, lastName: 'M' }))
     second.kill('SIGTERM')
     await second.exited
+  })
+
+  it('in the key file is replaced by one command at a time', async () => {
+    const connection = await freshDatabase()
+    const dataDir = temporaryFolder()
+    const env = { REGISTRY_DATA_DIR: dataDir, DATABASE_URL: urlOf(connection) }
+    const keys = () => readdirSync(dataDir)
+    const another = new pg.Client(connection)
+    await another.connect()
+    try {
+      await another.query('select pg_advisory_lock($1)', [lockNumbers.newKey])
+      const rotation = runCli(['rotate-encryption-key', '--generate'], env)
+      await until('it to wait', async () => (await waitingForLocks(connection)) > 0)
+      assert.deepEqual(keys(), [], 'no key is made yet')
+      await another.query('select pg_advisory_unlock($1)', [lockNumbers.newKey])
+      assert.equal((await rotation).code, 0)
+      assert.ok(keys().includes('keys'))
+    } finally {
+      await another.end()
+    }
   })
 })

@@ -1,5 +1,6 @@
 import { Command } from 'commander'
-import { readConfig } from '../../config.ts'
+import sql from 'sql-template-tag'
+import { type Config, readConfig } from '../../config.ts'
 import { sealFilesAnew } from '../../integration/import/rotate.ts'
 import { sealSecretsAnew } from '../../integration/webhook/rotate.ts'
 import { webhookVault } from '../../integration/webhook/vault.ts'
@@ -7,9 +8,11 @@ import { organisationTable } from '../../parties/organisation/sql.ts'
 import { personTable } from '../../parties/person/sql.ts'
 import { learnKey } from '../../parties/sealed/keys.ts'
 import { sealAnew } from '../../parties/sealed/rotate.ts'
-import { vaultOf } from '../../parties/sealed/vault.ts'
+import { type Vault, vaultOf } from '../../parties/sealed/vault.ts'
 import { importFiles, openFiles } from '../../platform/files/open.ts'
 import { readEncryptionKeys, replaceEncryptionKey } from '../../platform/secrets.ts'
+import type { Tx } from '../../platform/sql/handle.ts'
+import { lockNumbers } from '../../platform/sql/lock-numbers.ts'
 import { nothingLeft } from '../../platform/sql/render.ts'
 import { unitOfWork } from '../../platform/sql/unit-of-work.ts'
 import { doorOf, say, withDatabase } from './registry.ts'
@@ -27,11 +30,8 @@ export const rotateEncryptionKeyCommand = new Command(command)
     const config = readConfig()
     if (generate && config.encryptionKey)
       throw new Error('REGISTRY_ENCRYPTION_KEY is set: put the new key there, without --generate.')
-    if (generate) replaceEncryptionKey(config)
-    const vault = vaultOf(readEncryptionKeys(config))
     await withDatabase(config, async (database) => {
-      // Known before it is used: a node that lacks it must not start.
-      await database.transaction((tx) => learnKey(tx, vault.keyID))
+      const vault = await database.transaction((tx) => presentKey(tx, config, generate))
       const { sealed, failed } = await sealAnew(database, vault, [personTable, organisationTable])
       const secrets = await database.transaction((tx) => sealSecretsAnew(tx, webhookVault(config)))
       const { options } = await openFiles(config, database.transaction)
@@ -56,6 +56,19 @@ export const rotateEncryptionKeyCommand = new Command(command)
       if (problems.length > 0) throw new Error(problems.join('\n'))
     })
   })
+
+/**
+ * The key to seal with. Of two that replaced it at once, one would seal with a key that the other
+ * had overwritten, and nobody could open that again.
+ */
+async function presentKey(tx: Tx, config: Config, isNew: boolean | undefined): Promise<Vault> {
+  await tx.query(sql`select pg_advisory_xact_lock(${lockNumbers.newKey})`)
+  if (isNew) replaceEncryptionKey(config)
+  const vault = vaultOf(readEncryptionKeys(config))
+  // Known before it is used: a node that lacks it must not start.
+  await learnKey(tx, vault.keyID)
+  return vault
+}
 
 /** Places and keys only; what they hold stays hidden. */
 function numbersLeft(failed: { place: string; keyID: string }[]): string[] {

@@ -11,4 +11,6 @@ export const lockNumbers = {
   parents: 7_215_003,
   /** While anyone holds it as a sharer, no content goes. */
   contents: 7_215_004,
+  /** Two that make an encryption key take turns, so that each knows the other's. */
+  newKey: 7_215_005,
 } as const
