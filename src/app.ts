@@ -117,7 +117,7 @@ export async function buildApp(
   await giveTimeZone(database, config.timeZone)
   const { files, options } = await openFiles(config, database.transaction)
   const imported = importFiles(config, options)
-  const endpointOf = (operation: string) => writes.get(operation.toLowerCase())
+  const endpointOf = (operation: string) => writes.byOperation.get(operation.toLowerCase())
   const endpoints: Endpoint[] = [
     ...userEndpoints({
       database,
@@ -145,14 +145,14 @@ export async function buildApp(
       sealed: requestsSealedWith(requestKey),
       veil,
       endpointOf,
-      writes: () => [...writes.values()],
+      writes: () => writes.all,
       conditionOf: (endpoint, headers) => conditionReader(endpoint, taggings)(headers),
     }),
     ...eventEndpoints(followerOf(database.bell, stopping, readAgain)),
     ...importEndpoints(database, imported),
     ...webhookEndpoints(webhookVault(config).seal, config.webhookAllowLocal),
   ]
-  const writes = writesByOperation(endpoints)
+  const writes = writesAmong(endpoints)
   const taggings = taggingsOf(endpoints)
   const { maxBodyBytes, maxPageSize, behindProxy, tls, metricsToken, rateLimit: perMinute } = config
   const app = await createServer({ logger, maxBodyBytes, behindProxy, tls, stopping })
@@ -185,15 +185,13 @@ export async function buildApp(
   return app
 }
 
-/** What can be kept until it is approved, by its name. */
-const writesByOperation = (endpoints: Endpoint[]) =>
-  new Map(
-    endpoints.flatMap((endpoint): [string, WriteEndpoint][] =>
-      endpoint.kind === 'write' || endpoint.kind === 'shared'
-        ? [[endpoint.operation.toLowerCase(), endpoint]]
-        : [],
-    ),
+/** What can be kept until it is approved; also by its name. */
+function writesAmong(endpoints: Endpoint[]) {
+  const all = endpoints.flatMap((endpoint): WriteEndpoint[] =>
+    endpoint.kind === 'write' || endpoint.kind === 'shared' ? [endpoint] : [],
   )
+  return { all, byOperation: new Map(all.map((one) => [one.operation.toLowerCase(), one])) }
+}
 
 /** Notes the use of an API key beside the request, which does not wait for it. */
 const toucher = (database: Database, logger: FastifyBaseLogger) => (apiKeyID: number) => {

@@ -8,6 +8,8 @@ const deciding = 'Approval.Write'
 
 /** By operation the permission that deciding on it needs, and the roles that have it. */
 const decidersOf = (writes: readonly WriteEndpoint[]): string => {
+  const known = deciders.get(writes)
+  if (known) return known
   const entries = writes.filter(canWait).map((endpoint) => {
     const permission = permissionOf(endpoint)
     const able = Object.entries(roles).filter(([, has]) =>
@@ -15,8 +17,13 @@ const decidersOf = (writes: readonly WriteEndpoint[]): string => {
     )
     return [endpoint.operation, { permission, roles: able.map(([role]) => role) }]
   })
-  return JSON.stringify(Object.fromEntries(entries))
+  const made = JSON.stringify(Object.fromEntries(entries))
+  deciders.set(writes, made)
+  return made
 }
+
+/** Made once for the operations there are, and not for every list of approvals. */
+const deciders = new WeakMap<readonly WriteEndpoint[], string>()
 
 /**
  * Whether an approval `d` of a request `p` counts. It is done at the last approval: of those who

@@ -1,6 +1,6 @@
-import sql from 'sql-template-tag'
+import sql, { raw } from 'sql-template-tag'
 import { type Actor, inScope } from '../../platform/actor.ts'
-import { lookups } from '../../platform/lookup/lookups.ts'
+import { counts } from '../../platform/lookup/counts.ts'
 import { invalid, notFound } from '../../platform/refusal.ts'
 import type { Fragment, Sql, Tx } from '../../platform/sql/handle.ts'
 import { page, renderPage } from '../../platform/sql/paging.ts'
@@ -117,5 +117,5 @@ const affectedBy = (id: number, product: Fragment, rest: Fragment = sql``) => sq
     where v.investment_price_id = ${id} and f.price is not null) f
     on t.investment_id = f.investment_id and t.investment_price = f.price
       and t.transaction_date >= f.price_date and t.transaction_date < f.next_date
-  where ${product} and t.biz_transaction_status_id <> ${lookups.BizTransactionStatus.RolledBack}
+  where ${product} and ${raw(counts('t'))}
     and t.corporate_action_id is null ${rest}`

@@ -1,6 +1,7 @@
 import sql, { raw } from 'sql-template-tag'
 import { productReference } from '../../catalogue/product/schema.ts'
 import { type Actor, inLedgerScope, inScope } from '../../platform/actor.ts'
+import { counts } from '../../platform/lookup/counts.ts'
 import { lookups } from '../../platform/lookup/lookups.ts'
 import type { Code } from '../../platform/problem-codes.ts'
 import type { Problem } from '../../platform/refusal.ts'
@@ -150,7 +151,7 @@ const lockFamilies = (tx: Tx, productID: number, roots: string[]) =>
         where t.product_id = e.product_id
           and t.external_biz_transaction_id = e.external_transaction_id
           and t.biz_event_id = e.biz_event_id
-          and t.biz_transaction_status_id <> ${lookups.BizTransactionStatus.RolledBack})
+          and ${raw(counts('t'))})
         then e.external_transaction_id end as "externalID",
       case when e.entry_fee_amount < 0 then 0 else e.entry_fee_amount end as "entryFeeAmount",
       e.entry_fee_discount_percentage as "entryFeeDiscountPercentage",

@@ -10,6 +10,7 @@ import { today } from '../../catalogue/product/today.ts'
 import { accountReference } from '../../parties/account/reference.ts'
 import { standing } from '../../parties/account/standing.ts'
 import { type Actor, inScope } from '../../platform/actor.ts'
+import { counts } from '../../platform/lookup/counts.ts'
 import { lookups } from '../../platform/lookup/lookups.ts'
 import { conflict, invalid } from '../../platform/refusal.ts'
 import { masked } from '../../platform/shape/mask.ts'
@@ -188,7 +189,8 @@ async function refuseMoreThanHeld(
       from (select coalesce((
         select b.closing_quantity from transaction_line b
         where b.product_id = ${productID} and b.account_id = ${accountID}
-          and b.investment_id = i.investment_id and b.transaction_date <= ${date} and ${counted}
+          and b.investment_id = i.investment_id and b.transaction_date <= ${date}
+          and ${raw(counts('b'))}
         order by b.transaction_date desc, b.biz_transaction_id desc limit 1), 0) as quantity) b) h
     left join lateral (
       select coalesce(redemption_price, price) as price from investment_price
@@ -220,8 +222,6 @@ async function refuseMoreThanHeld(
       'quantity',
     )
 }
-
-const counted = raw(`b.biz_transaction_status_id <> ${lookups.BizTransactionStatus.RolledBack}`)
 
 export async function noticeOfConversion(
   tx: Tx,

@@ -1,4 +1,5 @@
 import sql, { raw } from 'sql-template-tag'
+import { counts } from '../../platform/lookup/counts.ts'
 import { lookups } from '../../platform/lookup/lookups.ts'
 import { type NewEvent, sharesOf } from '../../platform/sql/event.ts'
 import type { Fragment, Tx } from '../../platform/sql/handle.ts'
@@ -187,7 +188,8 @@ export async function reopenEvents(tx: Tx, rows: readonly Changed[]) {
     const completing = sql`
       select t.biz_transaction_id as id from biz_transaction t
       where not m.is_left and t.product_id = ${productID} and t.account_id = m.account_id
-        and t.investment_id = m.investment_id and t.biz_event_id = m.event_id and ${counts}
+        and t.investment_id = m.investment_id and t.biz_event_id = m.event_id
+        and ${raw(counts('t'))}
       order by t.biz_transaction_id = m.completed_by desc nulls last,
         coalesce(t.updated_date, t.created_date) desc, t.biz_transaction_id desc limit 1`
     const ids = await remeasure(inProduct(tx, productID), settling, gone, completing)
@@ -200,8 +202,6 @@ export async function reopenEvents(tx: Tx, rows: readonly Changed[]) {
 const among = (settling: readonly Settled[]) => sql`
   t.product_id = ${settling[0]!.productID}
     and t.biz_transaction_id = any(${settling.map(({ id }) => id)}::bigint[])`
-
-const counts = raw(`t.biz_transaction_status_id <> ${lookups.BizTransactionStatus.RolledBack}`)
 
 /**
  * Notices of one product that transactions settle by other figures than before: `changes` has by
@@ -232,7 +232,7 @@ function remeasure(
         from biz_event e
         left join lateral (
           select ${settledBy} from biz_transaction t
-          where t.product_id = ${productID} and ${counts}
+          where t.product_id = ${productID} and ${raw(counts('t'))}
             and t.biz_transaction_id = e.parent_biz_transaction_id limit 1) t on true
         cross join lateral (
           select max(c.id) as changed_id, sum(c.units * o.is_other) as units,

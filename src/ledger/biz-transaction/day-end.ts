@@ -1,6 +1,6 @@
 import sql, { raw } from 'sql-template-tag'
+import { counts } from '../../platform/lookup/counts.ts'
 import type { Fragment } from '../../platform/sql/handle.ts'
-import { counts } from './kinds.ts'
 
 /** A posting that depends on what its holding has at the end of its day. */
 export const dayColumns = {

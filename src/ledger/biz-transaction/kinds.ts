@@ -124,7 +124,3 @@ export const ofKind = (column: string, of: (kind: Known) => string) => {
   if (ordered.some(({ id }, place) => id !== place + 1)) throw new Error('Ids must have no gaps.')
   return `(array[${ordered.map((kind) => `'${of(kind)}'`).join(', ')}])[${column}]`
 }
-
-/** A transaction that was rolled back counts for nothing; under an alias, as a condition in SQL. */
-export const counts = (alias: string) =>
-  `${alias}.biz_transaction_status_id <> ${lookups.BizTransactionStatus.RolledBack}`

@@ -1,6 +1,6 @@
 import sql, { raw } from 'sql-template-tag'
+import { counts } from '../../platform/lookup/counts.ts'
 import type { Fragment, Tx } from '../../platform/sql/handle.ts'
-import { counts } from './kinds.ts'
 import type { Shortfall } from './shortfall.ts'
 
 /**

@@ -1,5 +1,6 @@
 import sql, { raw } from 'sql-template-tag'
 import { holdPeriods } from '../../catalogue/product/period.ts'
+import { counts } from '../../platform/lookup/counts.ts'
 import { lookups } from '../../platform/lookup/lookups.ts'
 import type { Code } from '../../platform/problem-codes.ts'
 import type { Problem } from '../../platform/refusal.ts'
@@ -9,7 +10,7 @@ import type { Tx } from '../../platform/sql/handle.ts'
 import { byProduct } from '../../platform/sql/spread.ts'
 import { type Figures, workOutFigures } from './figures.ts'
 import type { Accepted, Flaw, Priced, Staged } from './item.ts'
-import { counts, kindOf } from './kinds.ts'
+import { kindOf } from './kinds.ts'
 
 const types = lookups.BizTransactionType
 

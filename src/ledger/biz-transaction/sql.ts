@@ -3,6 +3,7 @@ import { ledgerScope } from '../../catalogue/product/sql.ts'
 import { asksFromAccount, pageFromAccount } from '../../parties/account/list-from.ts'
 import { accountNames } from '../../parties/account/names.ts'
 import type { Actor } from '../../platform/actor.ts'
+import { counts } from '../../platform/lookup/counts.ts'
 import { lookups } from '../../platform/lookup/lookups.ts'
 import { askedOfOthers, pageByOthers, type Relation } from '../../platform/sql/by-others.ts'
 import { conditions } from '../../platform/sql/filters.ts'
@@ -21,7 +22,7 @@ import {
 import { byProduct, inOneProduct } from '../../platform/sql/spread.ts'
 import { asksSince, pageSince } from './by-date.ts'
 import { createdBetween, pageCreatedBetween } from './by-moment.ts'
-import { counts, type Known, ofKind } from './kinds.ts'
+import { type Known, ofKind } from './kinds.ts'
 import { withShiftedClosings } from './marks.ts'
 import {
   accountFilters,

@@ -7,6 +7,7 @@ import { today } from '../../catalogue/product/today.ts'
 import { accountParameter } from '../../parties/account/reference.ts'
 import { type Actor, inLedgerScope, inScope } from '../../platform/actor.ts'
 import { knownAt, paging } from '../../platform/http/paging.ts'
+import { counts } from '../../platform/lookup/counts.ts'
 import { lookups } from '../../platform/lookup/lookups.ts'
 import {
   DateOnly,
@@ -22,7 +23,7 @@ import type { Sql } from '../../platform/sql/handle.ts'
 import { identify, namesAny } from '../../platform/sql/identify.ts'
 import { pageBy, renderPage } from '../../platform/sql/paging.ts'
 import { columns } from '../../platform/sql/render.ts'
-import { counts, ofKind } from '../biz-transaction/kinds.ts'
+import { ofKind } from '../biz-transaction/kinds.ts'
 
 const figure = (description: string) => decimal({}, { description })
 

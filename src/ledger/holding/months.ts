@@ -4,10 +4,11 @@ import { productParameter } from '../../catalogue/product/schema.ts'
 import { identifyProduct } from '../../catalogue/product/sql.ts'
 import { today } from '../../catalogue/product/today.ts'
 import type { Actor } from '../../platform/actor.ts'
+import { counts } from '../../platform/lookup/counts.ts'
 import { DateOnly, decimal, ExternalId, Id, optional, shown } from '../../platform/shape/fields.ts'
 import type { Sql } from '../../platform/sql/handle.ts'
 import { columns, render } from '../../platform/sql/render.ts'
-import { counts, idsOf, idsWhere } from '../biz-transaction/kinds.ts'
+import { idsOf, idsWhere } from '../biz-transaction/kinds.ts'
 
 const figure = (description: string) => decimal({}, { description })
 

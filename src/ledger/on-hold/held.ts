@@ -1,5 +1,6 @@
 import sql, { raw } from 'sql-template-tag'
 import { today } from '../../catalogue/product/today.ts'
+import { counts } from '../../platform/lookup/counts.ts'
 import { lookups } from '../../platform/lookup/lookups.ts'
 import type { Problem } from '../../platform/refusal.ts'
 import type { Fragment, Tx } from '../../platform/sql/handle.ts'
@@ -10,7 +11,7 @@ import { inProduct } from '../../platform/sql/spread.ts'
  * and where that is past also today, so that nothing is dated back past a hold.
  */
 
-const counted = raw(`b.biz_transaction_status_id <> ${lookups.BizTransactionStatus.RolledBack}`)
+const counted = raw(counts('b'))
 const {
   Redemption,
   'Transfer out': transfer,

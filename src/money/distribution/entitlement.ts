@@ -1,5 +1,6 @@
 import sql, { raw } from 'sql-template-tag'
-import { counts, idsOf } from '../../ledger/biz-transaction/kinds.ts'
+import { idsOf } from '../../ledger/biz-transaction/kinds.ts'
+import { counts } from '../../platform/lookup/counts.ts'
 import { lookups } from '../../platform/lookup/lookups.ts'
 import { conflict, invalid } from '../../platform/refusal.ts'
 import { wholeUnits } from '../../platform/shape/decimal.ts'

@@ -1,5 +1,6 @@
 import sql, { raw } from 'sql-template-tag'
-import { counts, idsOf } from '../../ledger/biz-transaction/kinds.ts'
+import { idsOf } from '../../ledger/biz-transaction/kinds.ts'
+import { counts } from '../../platform/lookup/counts.ts'
 import { lookups } from '../../platform/lookup/lookups.ts'
 import type { Fragment, Sql } from '../../platform/sql/handle.ts'
 import type { Format } from './schema.ts'

@@ -1,4 +1,5 @@
-import { counts, idsOf, idsWhere } from '../../ledger/biz-transaction/kinds.ts'
+import { idsOf, idsWhere } from '../../ledger/biz-transaction/kinds.ts'
+import { counts } from '../../platform/lookup/counts.ts'
 import { lookups } from '../../platform/lookup/lookups.ts'
 
 const { Complete, RolledBack } = lookups.BizTransactionStatus

@@ -1,5 +1,6 @@
-import { counts, idsOf, idsWhere } from '../../ledger/biz-transaction/kinds.ts'
+import { idsOf, idsWhere } from '../../ledger/biz-transaction/kinds.ts'
 import { compared, isOvertaken, latecomers } from '../../money/distribution/exceptions.ts'
+import { counts } from '../../platform/lookup/counts.ts'
 import { lookups } from '../../platform/lookup/lookups.ts'
 import type { Check } from './checks.ts'
 

@@ -1,4 +1,4 @@
-import { counts } from '../../ledger/biz-transaction/kinds.ts'
+import { counts } from '../../platform/lookup/counts.ts'
 import type { Check } from './checks.ts'
 
 /** The checks of payment runs: what the ledger owes, what runs pay, and what the files say. */

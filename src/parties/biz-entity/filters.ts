@@ -1,7 +1,7 @@
-import sql from 'sql-template-tag'
+import sql, { raw } from 'sql-template-tag'
 import { investmentParameter } from '../../catalogue/investment/schema.ts'
 import { productParameter } from '../../catalogue/product/schema.ts'
-import { lookups } from '../../platform/lookup/lookups.ts'
+import { counts } from '../../platform/lookup/counts.ts'
 import type { Relation } from '../../platform/sql/by-others.ts'
 import { conditions } from '../../platform/sql/filters.ts'
 import type { Fragment } from '../../platform/sql/handle.ts'
@@ -61,7 +61,7 @@ const invested = (query: BizEntityQuery) => {
         select 1 from biz_transaction t
         where t.product_id = h.product_id and t.account_id = h.account_id
           and t.investment_id = h.investment_id
-          and t.biz_transaction_status_id <> ${lookups.BizTransactionStatus.RolledBack}))`
+          and ${raw(counts('t'))}))`
 }
 
 const withPerson = (query: BizEntityQuery) => sql`

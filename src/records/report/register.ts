@@ -1,5 +1,5 @@
 import sql, { raw } from 'sql-template-tag'
-import { counts } from '../../ledger/biz-transaction/kinds.ts'
+import { counts } from '../../platform/lookup/counts.ts'
 import { lookups } from '../../platform/lookup/lookups.ts'
 import type { Snapshot } from '../../platform/sql/handle.ts'
 import { addressThatCounts } from '../statement/parts.ts'

@@ -1,5 +1,5 @@
 import sql, { raw } from 'sql-template-tag'
-import { counts } from '../../ledger/biz-transaction/kinds.ts'
+import { counts } from '../../platform/lookup/counts.ts'
 import type { Snapshot } from '../../platform/sql/handle.ts'
 import { aboutProduct, inPeriod, type Label, signs } from './about.ts'
 import { className, currency, shownPrice } from './positions.ts'

@@ -1,5 +1,6 @@
 import sql, { raw } from 'sql-template-tag'
-import { counts, ofKind } from '../../ledger/biz-transaction/kinds.ts'
+import { ofKind } from '../../ledger/biz-transaction/kinds.ts'
+import { counts } from '../../platform/lookup/counts.ts'
 import type { Snapshot } from '../../platform/sql/handle.ts'
 import { aboutProduct, inPeriod, signs } from './about.ts'
 import { className, currency, shownPrice } from './positions.ts'

@@ -1,5 +1,6 @@
 import sql, { raw } from 'sql-template-tag'
-import { counts, idsOf } from '../../ledger/biz-transaction/kinds.ts'
+import { idsOf } from '../../ledger/biz-transaction/kinds.ts'
+import { counts } from '../../platform/lookup/counts.ts'
 import type { Snapshot } from '../../platform/sql/handle.ts'
 import { aboutProduct, inPeriod } from './about.ts'
 import { className } from './positions.ts'

@@ -1,5 +1,6 @@
 import sql, { raw } from 'sql-template-tag'
-import { counts, ofKind } from '../../ledger/biz-transaction/kinds.ts'
+import { ofKind } from '../../ledger/biz-transaction/kinds.ts'
+import { counts } from '../../platform/lookup/counts.ts'
 import type { Fragment } from '../../platform/sql/handle.ts'
 import type { Holding, StatementKind, StatementSubject } from './kind.ts'
 import { grouped, type Letter, longDate, type Section, shortDate } from './letter.ts'

@@ -1,6 +1,6 @@
 import sql, { raw } from 'sql-template-tag'
 import { idsOf } from '../../ledger/biz-transaction/kinds.ts'
-import { lookups } from '../../platform/lookup/lookups.ts'
+import { counts } from '../../platform/lookup/counts.ts'
 import type { Fragment, Snapshot } from '../../platform/sql/handle.ts'
 import { financialYear, type Year } from './financial-year.ts'
 import { type Franked, frankingCredit } from './franking.ts'
@@ -74,7 +74,7 @@ const accounts = (subject: StatementSubject, year: Shared) => {
             and b.account_id = t.account_id and b.investment_id = t.investment_id
             and b.biz_transaction_id = t.payment_transaction_id
             and b.biz_transaction_type_id in ${raw(idsOf('Distribution payment'))}
-            and b.biz_transaction_status_id <> ${lookups.BizTransactionStatus.RolledBack}
+            and ${raw(counts('b'))}
           where ${wantedOf}
           group by i.currency_id) s),
       'paidOut', (${paidOutIn(year, wantedOf)}),
