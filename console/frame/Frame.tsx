@@ -1,7 +1,7 @@
 import { ActionIcon, AppShell, Burger, Group, Kbd, Text, UnstyledButton } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { Outlet, useParams, useRouterState } from '@tanstack/react-router'
-import { Fragment, lazy, type ReactNode, Suspense } from 'react'
+import { Fragment, lazy, type ReactNode, Suspense, useEffect, useRef } from 'react'
 import { useProducts } from '../shared/api/products.ts'
 import { useSession } from '../shared/api/session.ts'
 import { ClashDialog } from '../shared/form/ClashDialog.tsx'
@@ -29,6 +29,7 @@ export function Frame() {
   const products = useProducts()
   const product = productOf(path, products)
   useKeys(product, keysHandle.open)
+  const main = useMain()
   return (
     <AppShell
       navbar={{ width: 232, breakpoint: 'sm', collapsed: { mobile: !open } }}
@@ -37,6 +38,9 @@ export function Frame() {
       classNames={{ main: classes.main, navbar: classes.navbar, header: classes.header }}
       layout="alt"
     >
+      <button type="button" className={classes.skip} onClick={() => main.current?.focus()}>
+        Skip to the page
+      </button>
       <AppShell.Header>
         <Group h="100%" px="md" gap="sm" wrap="nowrap">
           <Burger opened={open} onClick={toggle} hiddenFrom="sm" size="sm" aria-label="Menu" />
@@ -64,7 +68,7 @@ export function Frame() {
       <AppShell.Navbar>
         <Navigation product={product} onClose={close} />
       </AppShell.Navbar>
-      <AppShell.Main>
+      <AppShell.Main ref={main} tabIndex={-1}>
         <Suspense fallback={<Loading />}>
           <Allowed>
             <Outlet />
@@ -82,6 +86,23 @@ export function Frame() {
       )}
     </AppShell>
   )
+}
+
+/**
+ * What is scrolled, and where a page begins. Who opens one from a row has the focus nowhere, since
+ * the row is gone: it goes to the page, so that keys scroll it and a screen reader tells of it.
+ */
+function useMain() {
+  const main = useRef<HTMLElement>(null)
+  const path = useRouterState({ select: (state) => state.resolvedLocation?.pathname })
+  const before = useRef(path)
+  useEffect(() => {
+    const last = before.current
+    before.current = path
+    if (last === undefined || last === path || document.activeElement !== document.body) return
+    main.current?.focus({ preventScroll: true })
+  }, [path])
+  return main
 }
 
 /** A page of a product that is there, and that one may see; otherwise what to do instead. */

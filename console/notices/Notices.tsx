@@ -1,10 +1,11 @@
-import { Button, Drawer, Group } from '@mantine/core'
+import { Button, Group } from '@mantine/core'
 import { useState } from 'react'
 import { api, type Params } from '../shared/api/client.ts'
 import { useLookups } from '../shared/api/lookups.ts'
 import { useMoney, useUnits } from '../shared/api/money.ts'
 import { useProduct } from '../shared/api/products.ts'
 import type { BizEvent } from '../shared/api/types.ts'
+import { FormDrawer } from '../shared/form/FormDrawer.tsx'
 import { day } from '../shared/format.ts'
 import type { Column } from '../shared/list/columns.ts'
 import type { Filter } from '../shared/list/filters.ts'
@@ -82,13 +83,13 @@ export function Notices() {
           </Empty>
         }
       />
-      <Drawer
-        opened={opened !== undefined && deed === undefined}
+      <FormDrawer
+        opened={opened !== undefined}
         onClose={() => setOpened(undefined)}
         title={`Notice of ${name('BizEventType', opened?.bizEventTypeID).toLowerCase()}`}
       >
         {opened && <OneNotice listed={opened} onSettle={one('settle')} onCancel={one('cancel')} />}
-      </Drawer>
+      </FormDrawer>
       {deed?.mode === 'settle' && (
         <SettleNotices events={deed.events} onDone={done} onClose={close} />
       )}

@@ -1,5 +1,5 @@
 import { Button, Group, Modal, Stack, Text } from '@mantine/core'
-import type { ReactNode } from 'react'
+import { type ReactNode, useEffect, useState } from 'react'
 import { Failure } from '../view/Failure.tsx'
 
 type Props = {
@@ -15,9 +15,22 @@ type Props = {
   children: ReactNode
 }
 
+/** A question that goes with its component gives the focus back to where it was asked. */
+function useReturn() {
+  const [before] = useState(() => document.activeElement)
+  useEffect(
+    () => () => {
+      const isLost = () => document.activeElement === document.body
+      setTimeout(() => isLost() && before instanceof HTMLElement && before.focus())
+    },
+    [before],
+  )
+}
+
 /** Asks before what cannot simply be undone. */
 export const Confirm = (props: Props) => {
   const { title, opened, onClose, onConfirm, action, busy, error, danger, children } = props
+  useReturn()
   return (
     <Modal opened={opened} onClose={onClose} title={title}>
       <Stack gap="md">

@@ -7,18 +7,27 @@ import { LeaveDialog, LeaveGuard } from './LeaveGuard.tsx'
 const isWithin = ({ currentTarget, target }: SyntheticEvent) =>
   currentTarget.contains(target as Node)
 
+const isOnTop = (body: HTMLElement | null) =>
+  [...document.querySelectorAll('[role=dialog]')].at(-1)?.contains(body) ?? true
+
 /** A drawer with a form in it: what was entered is not lost unasked, by whichever way one leaves. */
 export function FormDrawer({ opened, onClose, children, ...props }: DrawerProps) {
   const [entered, setEntered] = useState(false)
   const [asked, setAsked] = useState(false)
   const focused = useRef<HTMLElement>(null)
+  const body = useRef<HTMLDivElement>(null)
   // Who has saved and comes again begins anew.
   if (!opened && (entered || asked)) {
     setEntered(false)
     setAsked(false)
   }
-  // Asked at once, the dialog would hear the very Escape that has asked for it.
-  const close = () => (entered ? setTimeout(() => setAsked(true)) : onClose())
+  const close = () => {
+    // Every dialog hears Escape: it is about the one on top.
+    if (!isOnTop(body.current)) return
+    // Asked at once, the dialog would hear the very Escape that has asked for it.
+    if (entered) setTimeout(() => setAsked(true))
+    else onClose()
+  }
   const stay = () => {
     setAsked(false)
     focused.current?.focus()
@@ -27,6 +36,7 @@ export function FormDrawer({ opened, onClose, children, ...props }: DrawerProps)
     <>
       <Drawer {...props} opened={opened} onClose={close} closeOnEscape={!asked}>
         <Box
+          ref={body}
           onInput={(event) => isWithin(event) && setEntered(true)}
           // What is chosen from a list is no input, and stands over the drawer.
           onClick={({ target }) => (target as Element).closest('[role=option]') && setEntered(true)}

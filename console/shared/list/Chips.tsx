@@ -1,5 +1,5 @@
 import { Button, CloseButton, Group, Menu, Popover, Select, Stack, TextInput } from '@mantine/core'
-import { useState } from 'react'
+import { type RefObject, useRef, useState } from 'react'
 import { useLookups } from '../api/lookups.ts'
 import { day } from '../format.ts'
 import { Icon } from '../view/icons.tsx'
@@ -11,10 +11,12 @@ type Props = { filters: Filter[]; search: Search; onChange: (search: Search) => 
 /** The filters in force, each a chip that can be changed or taken away, and a menu of the others. */
 export function Chips({ filters, search, onChange }: Props) {
   const [fresh, setFresh] = useState<string>()
+  const menu = useRef<HTMLButtonElement>(null)
   const set = (key: string, value: string) => {
     setFresh(undefined)
     const { [key]: _old, ...rest } = search
     onChange(value ? { ...rest, [key]: value } : rest)
+    if (!value) findAgain(menu)
   }
   const shown = filters.filter(({ key }) => search[key] || key === fresh)
   const others = filters.filter(({ key }) => !search[key])
@@ -27,13 +29,17 @@ export function Chips({ filters, search, onChange }: Props) {
           value={search[filter.key] ?? ''}
           opened={filter.key === fresh}
           onChange={(value) => set(filter.key, value)}
-          onClose={() => setFresh(undefined)}
+          onClose={() => {
+            setFresh(undefined)
+            findAgain(menu)
+          }}
         />
       ))}
       {others.length > 0 && (
         <Menu position="bottom-start" shadow="md">
           <Menu.Target>
             <Button
+              ref={menu}
               size="compact-sm"
               variant="subtle"
               color="gray"
@@ -52,13 +58,28 @@ export function Chips({ filters, search, onChange }: Props) {
         </Menu>
       )}
       {shown.length > 1 && (
-        <Button size="compact-sm" variant="subtle" color="gray" onClick={() => onChange({})}>
+        <Button
+          size="compact-sm"
+          variant="subtle"
+          color="gray"
+          onClick={() => {
+            onChange({})
+            findAgain(menu)
+          }}
+        >
           Clear
         </Button>
       )}
     </Group>
   )
 }
+
+/** As long as what was closed takes to fade. */
+const fadedMs = 200
+
+/** Where what had the focus is gone, it goes here, and not to the beginning of the page. */
+const findAgain = ({ current }: RefObject<HTMLElement | null>) =>
+  setTimeout(() => document.activeElement === document.body && current?.focus(), fadedMs)
 
 type ChipProps = {
   filter: Filter
@@ -70,16 +91,18 @@ type ChipProps = {
 
 function Chip({ filter, value, opened, onChange, onClose }: ChipProps) {
   const [open, setOpen] = useState(opened)
+  const chip = useRef<HTMLButtonElement>(null)
   const shown = useShownValue(filter, value)
   const close = () => {
     setOpen(false)
+    findAgain(chip)
     onClose()
   }
   return (
     <Popover opened={open} onChange={(next) => !next && close()} position="bottom-start" trapFocus>
       <span className={classes.chip}>
         <Popover.Target>
-          <button type="button" onClick={() => setOpen(true)}>
+          <button ref={chip} type="button" onClick={() => setOpen(true)}>
             <span className="quiet">{filter.label}</span> {shown || '…'}
           </button>
         </Popover.Target>
