@@ -28,6 +28,7 @@ export function PastePrices({ investmentID, onDone }: Props) {
     'problem' in line ? [] : [{ investmentID, ...line, ...(insists && { confirm: true }) }],
   )
   const last = prices.at(-1)
+  const one = prices.length === 1
   return (
     <Stack gap="sm">
       <Insist error={save.error} insists={insists} onChange={setInsists} />
@@ -45,7 +46,8 @@ export function PastePrices({ investmentID, onDone }: Props) {
       />
       <Group justify="space-between">
         <Text size="sm" className="quiet">
-          {last ? `${count(prices.length)} prices, the last ${price(last.price)}` : ''}
+          {last &&
+            `${count(prices.length)} ${one ? 'price' : 'prices'}, the last ${price(last.price)}`}
         </Text>
         <Button
           disabled={prices.length === 0 || problems.length > 0}

@@ -49,6 +49,8 @@ export function SignInForm({ username: known }: { username?: string | undefined 
           value={password}
           onChange={(event) => setPassword(event.currentTarget.value)}
           autoFocus={Boolean(known)}
+          // Over a page, what is typed right away is the password: it must not stand in clear.
+          data-autofocus={known ? true : undefined}
           visibilityToggleButtonProps={{ 'aria-label': 'Show the password' }}
         />
         {asksCode && (

@@ -119,6 +119,22 @@ describe('The console under many hands', { skip }, () => {
     await page.clock.resume()
   })
 
+  it('names the line of pasted prices that the service doubts', async () => {
+    const { investmentID } = fund
+    const [found] = (await service.admin.get(`/Investment?InvestmentID=${investmentID}`)).data
+    const { price } = (await service.admin.get(`/Investment/Price?InvestmentID=${investmentID}`))
+      .data[0]
+    only(await service.admin.put('/Investment', { ...found, priceTolerancePercent: 10 }))
+    await page.goto(`${service.url}/console${of(`/classes/${investmentID}`)}`)
+    await press('Enter prices')
+    const pasted = page.getByLabel('Day and price, a line each')
+    await pasted.fill(`2023-01-01 ${price}\n2023-01-02 99`)
+    await press('Enter the prices')
+    await page.getByRole('alert').getByText('Line 2: price 99 is more than').waitFor()
+    assert.deepEqual(await findings(page), [])
+    only(await service.admin.put('/Investment', { ...found, priceTolerancePercent: null }))
+  })
+
   it('prints every row of a list, by Ctrl P and by its button, dark on white', async () => {
     const { investmentID } = fund
     const day = (i: number) => new Date(Date.UTC(2024, 0, 1 + i)).toISOString().slice(0, 10)

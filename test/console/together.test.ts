@@ -253,6 +253,8 @@ describe('The console, with others at work and slow answers', { skip }, () => {
     await other.getByRole('button', { name: 'Change the password' }).click()
     const dialog = other.getByRole('dialog')
     await dialog.getByText('Your session has ended').waitFor()
+    // Typed right away, a password must not stand in clear in the field of the name.
+    await dialog.locator('input[type=password]:focus').waitFor()
     await dialog.locator('input[type=password]').fill(fresh)
     await dialog.getByRole('button', { name: 'Sign in' }).click()
     await other.getByText('The password is changed; sign in with the new one.').waitFor()

@@ -1,5 +1,8 @@
 import { RegistryError } from '../api/error.ts'
 
+/** A field of one of several records that are sent at once, the first of which is [0]. */
+const place = /(^|\s)\[(\d+)\]\.(\w+)/g
+
 /** What a program is to send where it insists, a person says in the form. */
 export const forPeople = (message: string) =>
   message
@@ -7,6 +10,7 @@ export const forPeople = (message: string) =>
     .replace('the sign that GET shows for it', 'the sign that it had')
     .replace(/ Send confirm: true .*$| If both are meant, send .*$/, '')
     .replace(/; again: true takes it once more\.$/, '.')
+    .replaceAll(place, (_, before, index, field) => `${before}Line ${Number(index) + 1}: ${field}`)
 
 /**
  * Problems of an answer by the path of their field, as the form knows it: `a[0].b` is `a.0.b`. What

@@ -1,11 +1,12 @@
 import { Alert, Button, Group, Text } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import { RegistryError } from '../api/error.ts'
+import { forPeople } from '../form/problems.ts'
 import { Icon } from './icons.tsx'
 
 const requestOf = (error: unknown) => (error instanceof RegistryError ? error.requestID : null)
 const wordsOf = (error: unknown) =>
-  error instanceof Error ? error.message : 'Something went wrong in this page.'
+  error instanceof Error ? forPeople(error.message) : 'Something went wrong in this page.'
 
 type Props = { error: unknown; retry?: () => void }
 
