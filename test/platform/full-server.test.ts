@@ -48,13 +48,15 @@ describe('A server that has no connection left', () => {
       async ({ admin, anyone }) => {
         await allow(0)
         await endAll()
-        const replies = await until('the connections to be known as lost', async () => {
+        // Who is the first to use a connection that was ended is told of that one.
+        const replies = await until('all to be told that there is none left', async () => {
           const asked = [
             await admin.post('/Product', { name: 'No' }),
             await anyone.get('/Common/Lookup'),
             await anyone.get('/Common/HealthCheck'),
           ]
-          return asked.every(({ status }) => status === 503) ? asked : undefined
+          const isTold = asked.every(({ errors }) => errors?.[0]?.code === 'no_room')
+          return isTold ? asked : undefined
         }).finally(() => allow(-1))
         for (const reply of replies) {
           refused(reply, 503, 'no_room')
