@@ -22,8 +22,8 @@ const inGroup = 15
 const atOnce = 3
 /** What takes longest comes first, each in another process: none is left alone at the end. */
 const longest = filesOf(`console/pages access/authorization console/day fuzz operations/start
-  crash operations/backup operations/cli two-nodes faults parties/investor-plans access/secrets
-  ledger/ledger-plans platform/embedded`)
+  crash operations/backup operations/cli two-nodes faults platform/database parties/investor-plans
+  access/secrets ledger/ledger-plans platform/embedded`)
 /**
  * Suites that are long and have a shorter one beside them: `npm run test:long` runs these, and
  * `npm test` all others, which are over in a quarter of an hour on two cores. CI runs both.
@@ -33,7 +33,7 @@ const longSuites = filesOf(`operations/start-elsewhere records/report-worker con
   money/distribution-job-crash console/files faults-clients operations/demo operations/backup-store
   console/frame access/database-login parties/tax-numbers platform/file-storage console/papers
   console/drawers console/payments console/together ledger/list-since parties/entities-from-account
-  integration/webhook-load platform/generated-clients`)
+  integration/webhook-load platform/generated-clients console/hands`)
 const { REGISTRY_TEST_DATABASE_URL: given } = process.env
 const server = given ? givenServer(new URL(given)) : await startServer()
 let status = 1
