@@ -37,8 +37,6 @@ import { accountsInWords, refuseTooLarge } from './words.ts'
 const { Configured, Declared } = lookups.DistributionStatus
 
 type Terms = Entitling & {
-  /** When it began: a job misses what comes to accounts that it has been at already. */
-  since?: string
   /** Of a total: what is shared, among what, and whose remainder is the last to get a cent. */
   sharing?: { pool: string; measured: string; remainder: string | null; accountID: number | null }
 }
@@ -54,8 +52,7 @@ export async function declareDistribution(
   const tx = inProduct(all, which.productID)
   const stored = await lockDistribution(tx, which)
   refuseUndeclarable(stored)
-  const [began] = await tx.query<{ since: string }>(sql`select now()::text as since`)
-  const terms = { ...(await entitlingOf(tx, stored, declaration)), ...began! }
+  const terms = await entitlingOf(tx, stored, declaration)
   if (!declaration.confirmSecond) await refuseSecond(tx, stored)
   const { include, preCalculated } = terms.selection
   const accounts =
@@ -162,13 +159,17 @@ async function dealOut(tx: Tx, stored: Stored, pool: string) {
   return { measured, remainder: last?.remainder ?? null, accountID: last?.accountID ?? null }
 }
 
+/** A job misses what comes to accounts that it has been at already: it is told since it began. */
+const begunOf = (stored: Stored) => sql`coalesce((
+  select g.started_date from distribution_stage g where ${ofDistribution(stored, 'g')}), now())`
+
 export const declareStage: Stage<Terms> = {
   name: 'Declare',
   operation: 'POST /Distribution/Declare',
   event: 'distribution.declared',
   phases: ({ perUnit, total }, asJob) =>
     asJob && total && !perUnit ? [measure, share] : [calculate],
-  finish: async (tx, stored, { selection, unitValue, since = null }) => {
+  finish: async (tx, stored, { selection, unitValue }) => {
     const [done] = await tx.query<{ accounts: number; total: string; rate: string | null }>(sql`
       select count(*)::int as accounts, trim_scale(coalesce(sum(gross_amount), 0))::text as total,
         ${totalRate} as rate
@@ -182,7 +183,7 @@ export const declareStage: Stage<Terms> = {
       stored,
       Declared,
       sql`declared_amount = ${total}, declared_date = now(), declared_unit_value = ${unitValue},
-        declared_since = coalesce(${since}::timestamptz, now()),
+        declared_since = ${begunOf(stored)},
         declared_rate = case when distribution_amount_per_unit is null
           and distribution_amount_total is not null then ${rate}::numeric end`,
     )

@@ -58,8 +58,6 @@ left join distribution_stage g on g.product_id = $6
   and g.corporate_action_id = t.corporate_action_id
 where t.product_id = $7 and t.corporate_action_id = $8;
 
-select now()::text as since;
-
   select count(*)::int as count from
 holding x where x.product_id = $1 and x.investment_id = $2;
 
@@ -121,12 +119,13 @@ select d.product_id, d.corporate_action_id, clock_timestamp(), to_jsonb(d), coal
 from distribution d
 where d.product_id = $2 and d.corporate_action_id = $3;
 
-update distribution set distribution_status_id = $1, updated_date = now(), declared_amount = $2, declared_date = now(), declared_unit_value = $3,
-    declared_since = coalesce($4::timestamptz, now()),
-    declared_rate = case when distribution_amount_per_unit is null
-      and distribution_amount_total is not null then $5::numeric end
-from (select clock_timestamp() as moment) m
-where product_id = $6 and corporate_action_id = $7;
+  update distribution set distribution_status_id = $1, updated_date = now(), declared_amount = $2, declared_date = now(), declared_unit_value = $3,
+      declared_since = coalesce((
+select g.started_date from distribution_stage g where g.product_id = $4 and g.corporate_action_id = $5), now()),
+      declared_rate = case when distribution_amount_per_unit is null
+        and distribution_amount_total is not null then $6::numeric end
+  from (select clock_timestamp() as moment) m
+  where product_id = $7 and corporate_action_id = $8;
 
   select coalesce(json_agg(r), '[]')::text as json, count(*)::int as count from (
 select t.corporate_action_id as "corporateActionID",
