@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { Dialog, Page } from 'playwright-core'
-import { type Browser, findings, skip, startConsole } from '../support/browser.ts'
+import { type Browser, findings, goTo, skip, startConsole } from '../support/browser.ts'
 import { fundOf } from '../support/distribution.ts'
 import type { Service } from '../support/service.ts'
 
@@ -15,10 +15,7 @@ describe('The console’s drawers', { skip }, () => {
   const press = (name: string) => page.getByRole('button', { name, exact: true }).click()
   const drawer = (name: string) => page.getByRole('dialog', { name, exact: true })
   const asked = () => drawer('Leave without saving?')
-  const at = async (path: string, heading: string) => {
-    await page.goto(`${service.url}/console${path}`)
-    await page.getByRole('heading', { name: heading, exact: true }).waitFor()
-  }
+  const at = (path: string, heading: string) => goTo(page, service, path, heading)
   const back = () => page.evaluate(() => history.back())
   /** A drawer with something entered, and the focus in another of its fields. */
   const begin = async () => {

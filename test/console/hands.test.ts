@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
-import { type Browser, findings, skip, startConsole } from '../support/browser.ts'
+import { type Browser, findings, goTo, pressLast, skip, startConsole } from '../support/browser.ts'
 import { fundOf } from '../support/distribution.ts'
 import { entityOf } from '../support/investors.ts'
 import { only } from '../support/ledger.ts'
@@ -14,11 +14,8 @@ describe('The console under many hands', { skip }, () => {
   let page: Page
   let fund: Awaited<ReturnType<typeof fundOf>>
 
-  const press = (name: string) => page.getByRole('button', { name, exact: true }).last().click()
-  const at = async (path: string, heading: string) => {
-    await page.goto(`${service.url}/console${path}`)
-    await page.getByRole('heading', { name: heading, exact: true }).waitFor()
-  }
+  const press = (name: string) => pressLast(page, name)
+  const at = (path: string, heading: string) => goTo(page, service, path, heading)
   const of = (path: string) => `/${fund.productID}${path}`
 
   before(async () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Page, Route } from 'playwright-core'
-import { type Browser, findings, skip, startConsole } from '../support/browser.ts'
+import { type Browser, findings, goTo, pressLast, skip, startConsole } from '../support/browser.ts'
 import { rowsOf } from '../support/database.ts'
 import { fundOf } from '../support/distribution.ts'
 import { importFor, lines, sendFile, transactionHead } from '../support/imports.ts'
@@ -25,11 +25,8 @@ describe('The console, with others at work and slow answers', { skip }, () => {
   let page: Page
   let fund: Awaited<ReturnType<typeof fundOf>>
 
-  const press = (name: string) => page.getByRole('button', { name, exact: true }).last().click()
-  const at = async (path: string, heading: string) => {
-    await page.goto(`${service.url}/console${path}`)
-    await page.getByRole('heading', { name: heading, exact: true }).waitFor()
-  }
+  const press = (name: string) => pressLast(page, name)
+  const at = (path: string, heading: string) => goTo(page, service, path, heading)
   const of = (path: string) => `/${fund.productID}${path}`
   const newUser = async (username: string, rights: object) =>
     only(await service.admin.post('/User', { username, password, ...rights })).userID as number

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
-import { type Browser, findings, skip, startConsole } from '../support/browser.ts'
+import { type Browser, findings, pressLast, skip, startConsole } from '../support/browser.ts'
 import { everyKind } from '../support/console-world.ts'
 import { importFor } from '../support/imports.ts'
 import { only } from '../support/ledger.ts'
@@ -17,7 +17,7 @@ describe('What waits for approval, in the console', { skip }, () => {
   let page: Page
   let world: Record<string, number>
 
-  const press = (name: string) => page.getByRole('button', { name, exact: true }).last().click()
+  const press = (name: string) => pressLast(page, name)
   const fill = (label: string, text: string) => page.getByLabel(label).first().fill(text)
   const choose = async (label: string) => {
     await page.getByRole('combobox', { name: label }).first().click()

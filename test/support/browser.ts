@@ -44,6 +44,16 @@ export type Browser = {
   close: () => Promise<void>
 }
 
+/** Goes to an address of the console, and waits for its page. */
+export async function goTo(page: Page, { url }: Service, path: string, heading: string) {
+  await page.goto(`${url}/console${path}`)
+  await page.getByRole('heading', { name: heading, exact: true }).waitFor()
+}
+
+/** Of buttons of one name the last: that of a dialog stands behind the page's. */
+export const pressLast = (page: Page, name: string) =>
+  page.getByRole('button', { name, exact: true }).last().click()
+
 /** A service with its console, and a browser before it. */
 export async function startConsole(env: Record<string, string> = {}) {
   await buildConsole()

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
-import { api, type Params } from './client.ts'
+import type { Params } from './client.ts'
+import { readQuery } from './products.ts'
 
 const everyMs = 5000
 
@@ -9,8 +10,7 @@ const everyMs = 5000
  */
 export function useCurrent<T>(path: string, params: Params, listed: T): T | undefined {
   const { data } = useQuery({
-    queryKey: ['read', path, params],
-    queryFn: async () => (await api.get<T[]>(path, params)).data,
+    ...readQuery<T[]>(path, params),
     staleTime: 0,
     refetchInterval: everyMs,
   })

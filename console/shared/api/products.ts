@@ -2,7 +2,7 @@ import { useQuery, useSuspenseQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { today } from '../format.ts'
 import { useMay } from '../permission.ts'
-import { api } from './client.ts'
+import { api, type Params } from './client.ts'
 import { useLookups } from './lookups.ts'
 import { allOf } from './pages.ts'
 import type { Investment, Product } from './types.ts'
@@ -63,23 +63,14 @@ export const useClassOptions = () =>
     label: securityCode ?? name ?? String(investmentID),
   }))
 
-/** One read of the API that is not a list. */
-export const useRead = <T>(
-  path: string,
-  params: Record<string, string | number | undefined>,
-  enabled = true,
-) =>
-  useQuery({
-    queryKey: ['read', path, params],
-    queryFn: async () => (await api.get<T>(path, params)).data,
-    enabled,
-  })
+/** One read of the API that is not a list, as it is kept. */
+export const readQuery = <T>(path: string, params: Params) => ({
+  queryKey: ['read', path, params],
+  queryFn: async () => (await api.get<T>(path, params)).data,
+})
 
-export const useReadNow = <T>(
-  path: string,
-  params: Record<string, string | number | undefined>,
-): T =>
-  useSuspenseQuery({
-    queryKey: ['read', path, params],
-    queryFn: async () => (await api.get<T>(path, params)).data,
-  }).data
+export const useRead = <T>(path: string, params: Params, enabled = true) =>
+  useQuery({ ...readQuery<T>(path, params), enabled })
+
+export const useReadNow = <T>(path: string, params: Params): T =>
+  useSuspenseQuery(readQuery<T>(path, params)).data
