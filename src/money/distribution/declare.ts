@@ -159,9 +159,11 @@ async function dealOut(tx: Tx, stored: Stored, pool: string) {
   return { measured, remainder: last?.remainder ?? null, accountID: last?.accountID ?? null }
 }
 
-/** A job misses what comes to accounts that it has been at already: it is told since it began. */
-const begunOf = (stored: Stored) => sql`coalesce((
-  select g.started_date from distribution_stage g where ${ofDistribution(stored, 'g')}), now())`
+/** A job misses what comes to accounts that it has been at already: that is told since it began. */
+const begunOf = (stored: Stored) => sql`(
+  select g.started_date::text from distribution_stage g where ${ofDistribution(stored, 'g')})`
+
+type Done = { accounts: number; total: string; rate: string | null; since: string | null }
 
 export const declareStage: Stage<Terms> = {
   name: 'Declare',
@@ -170,11 +172,11 @@ export const declareStage: Stage<Terms> = {
   phases: ({ perUnit, total }, asJob) =>
     asJob && total && !perUnit ? [measure, share] : [calculate],
   finish: async (tx, stored, { selection, unitValue }) => {
-    const [done] = await tx.query<{ accounts: number; total: string; rate: string | null }>(sql`
+    const [done] = await tx.query<Done>(sql`
       select count(*)::int as accounts, trim_scale(coalesce(sum(gross_amount), 0))::text as total,
-        ${totalRate} as rate
+        ${totalRate} as rate, ${begunOf(stored)} as since
       from entitlement e where ${ofDistribution(stored, 'e')}`)
-    const { accounts, total, rate } = done!
+    const { accounts, total, rate, since } = done!
     refuseNothing(stored, { accounts, total })
     refuseTooLarge('amounts', total, methodOf(stored))
     refuseUnshared(stored, total)
@@ -183,7 +185,7 @@ export const declareStage: Stage<Terms> = {
       stored,
       Declared,
       sql`declared_amount = ${total}, declared_date = now(), declared_unit_value = ${unitValue},
-        declared_since = ${begunOf(stored)},
+        declared_since = coalesce(${since}::timestamptz, now()),
         declared_rate = case when distribution_amount_per_unit is null
           and distribution_amount_total is not null then ${rate}::numeric end`,
     )

@@ -109,8 +109,9 @@ select u.*, coalesce(u.amount, round(u.units * $9::numeric, $10::int)) as gross 
 
     select count(*)::int as accounts, trim_scale(coalesce(sum(gross_amount), 0))::text as total,
       round(round(sum(e.gross_amount) filter (where not e.pre_calculated),
-40) / nullif(sum(coalesce(e.unit_days, e.units)) filter (where not e.pre_calculated), 0), 12) as rate
-    from entitlement e where e.product_id = $1 and e.corporate_action_id = $2;
+40) / nullif(sum(coalesce(e.unit_days, e.units)) filter (where not e.pre_calculated), 0), 12) as rate, (
+select g.started_date::text from distribution_stage g where g.product_id = $1 and g.corporate_action_id = $2) as since
+    from entitlement e where e.product_id = $3 and e.corporate_action_id = $4;
 
 insert into distribution_version (product_id, corporate_action_id, valid_to, image, components)
 select d.product_id, d.corporate_action_id, clock_timestamp(), to_jsonb(d), coalesce((
@@ -119,13 +120,12 @@ select d.product_id, d.corporate_action_id, clock_timestamp(), to_jsonb(d), coal
 from distribution d
 where d.product_id = $2 and d.corporate_action_id = $3;
 
-  update distribution set distribution_status_id = $1, updated_date = now(), declared_amount = $2, declared_date = now(), declared_unit_value = $3,
-      declared_since = coalesce((
-select g.started_date from distribution_stage g where g.product_id = $4 and g.corporate_action_id = $5), now()),
-      declared_rate = case when distribution_amount_per_unit is null
-        and distribution_amount_total is not null then $6::numeric end
-  from (select clock_timestamp() as moment) m
-  where product_id = $7 and corporate_action_id = $8;
+update distribution set distribution_status_id = $1, updated_date = now(), declared_amount = $2, declared_date = now(), declared_unit_value = $3,
+    declared_since = coalesce($4::timestamptz, now()),
+    declared_rate = case when distribution_amount_per_unit is null
+      and distribution_amount_total is not null then $5::numeric end
+from (select clock_timestamp() as moment) m
+where product_id = $6 and corporate_action_id = $7;
 
   select coalesce(json_agg(r), '[]')::text as json, count(*)::int as count from (
 select t.corporate_action_id as "corporateActionID",
