@@ -37,6 +37,8 @@ import { accountsInWords, refuseTooLarge } from './words.ts'
 const { Configured, Declared } = lookups.DistributionStatus
 
 type Terms = Entitling & {
+  /** When it began: a job misses what comes to accounts that it has been at already. */
+  since?: string
   /** Of a total: what is shared, among what, and whose remainder is the last to get a cent. */
   sharing?: { pool: string; measured: string; remainder: string | null; accountID: number | null }
 }
@@ -52,7 +54,8 @@ export async function declareDistribution(
   const tx = inProduct(all, which.productID)
   const stored = await lockDistribution(tx, which)
   refuseUndeclarable(stored)
-  const terms = await entitlingOf(tx, stored, declaration)
+  const [began] = await tx.query<{ since: string }>(sql`select now()::text as since`)
+  const terms = { ...(await entitlingOf(tx, stored, declaration)), ...began! }
   if (!declaration.confirmSecond) await refuseSecond(tx, stored)
   const { include, preCalculated } = terms.selection
   const accounts =
@@ -159,24 +162,18 @@ async function dealOut(tx: Tx, stored: Stored, pool: string) {
   return { measured, remainder: last?.remainder ?? null, accountID: last?.accountID ?? null }
 }
 
-/** A job misses what comes to accounts that it has been at already: that is told since it began. */
-const begunOf = (stored: Stored) => sql`(
-  select g.started_date::text from distribution_stage g where ${ofDistribution(stored, 'g')})`
-
-type Done = { accounts: number; total: string; rate: string | null; since: string | null }
-
 export const declareStage: Stage<Terms> = {
   name: 'Declare',
   operation: 'POST /Distribution/Declare',
   event: 'distribution.declared',
   phases: ({ perUnit, total }, asJob) =>
     asJob && total && !perUnit ? [measure, share] : [calculate],
-  finish: async (tx, stored, { selection, unitValue }) => {
-    const [done] = await tx.query<Done>(sql`
+  finish: async (tx, stored, { selection, unitValue, since = null }) => {
+    const [done] = await tx.query<{ accounts: number; total: string; rate: string | null }>(sql`
       select count(*)::int as accounts, trim_scale(coalesce(sum(gross_amount), 0))::text as total,
-        ${totalRate} as rate, ${begunOf(stored)} as since
+        ${totalRate} as rate
       from entitlement e where ${ofDistribution(stored, 'e')}`)
-    const { accounts, total, rate, since } = done!
+    const { accounts, total, rate } = done!
     refuseNothing(stored, { accounts, total })
     refuseTooLarge('amounts', total, methodOf(stored))
     refuseUnshared(stored, total)

@@ -58,6 +58,8 @@ left join distribution_stage g on g.product_id = $6
   and g.corporate_action_id = t.corporate_action_id
 where t.product_id = $7 and t.corporate_action_id = $8;
 
+select now()::text as since;
+
   select count(*)::int as count from
 holding x where x.product_id = $1 and x.investment_id = $2;
 
@@ -109,9 +111,8 @@ select u.*, coalesce(u.amount, round(u.units * $9::numeric, $10::int)) as gross 
 
     select count(*)::int as accounts, trim_scale(coalesce(sum(gross_amount), 0))::text as total,
       round(round(sum(e.gross_amount) filter (where not e.pre_calculated),
-40) / nullif(sum(coalesce(e.unit_days, e.units)) filter (where not e.pre_calculated), 0), 12) as rate, (
-select g.started_date::text from distribution_stage g where g.product_id = $1 and g.corporate_action_id = $2) as since
-    from entitlement e where e.product_id = $3 and e.corporate_action_id = $4;
+40) / nullif(sum(coalesce(e.unit_days, e.units)) filter (where not e.pre_calculated), 0), 12) as rate
+    from entitlement e where e.product_id = $1 and e.corporate_action_id = $2;
 
 insert into distribution_version (product_id, corporate_action_id, valid_to, image, components)
 select d.product_id, d.corporate_action_id, clock_timestamp(), to_jsonb(d), coalesce((
