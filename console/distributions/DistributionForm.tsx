@@ -1,6 +1,5 @@
 import { ActionIcon, Button, Group, Stack, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
-import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useCurrency } from '../shared/api/money.ts'
 import { useProduct } from '../shared/api/products.ts'
@@ -10,6 +9,7 @@ import { useWrite } from '../shared/api/write.ts'
 import { sum, typed } from '../shared/decimal.ts'
 import { ClassField, DateField, DecimalField, LookupField, Row } from '../shared/form/fields.tsx'
 import { LeaveGuard } from '../shared/form/LeaveGuard.tsx'
+import { useLeave } from '../shared/form/leave.ts'
 import { fieldErrors } from '../shared/form/problems.ts'
 import { plain } from '../shared/format.ts'
 import { Failure, tellDone } from '../shared/view/Failure.tsx'
@@ -54,15 +54,13 @@ type Form = ReturnType<typeof useForm<Values>>
 
 export function NewDistribution() {
   const { slug } = useProduct()
-  const navigate = useNavigate()
+  const [, leave] = useLeave()
   const list = `/${slug}/distributions`
-  // After the guard has seen that there is nothing left to lose.
-  const open = (to: string) => setTimeout(() => void navigate({ to }))
   return (
     <Page title="New distribution" back={{ to: list, label: 'Distributions' }} narrow>
       <DistributionForm
-        onDone={({ corporateActionID }) => open(`${list}/${corporateActionID}`)}
-        onKept={() => open(list)}
+        onDone={({ corporateActionID }) => leave(`${list}/${corporateActionID}`)}
+        onKept={() => leave(list)}
       />
     </Page>
   )
@@ -109,7 +107,7 @@ export function DistributionForm({ tagged, onDone, onKept }: Props) {
               Cancel
             </Button>
           )}
-          <Button type="submit" loading={save.isPending}>
+          <Button type="submit" loading={save.isPending || saved}>
             {known ? 'Save the configuration' : 'Configure'}
           </Button>
         </Group>

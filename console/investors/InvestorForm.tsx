@@ -1,6 +1,6 @@
 import { Button, Group, Stack, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
-import { useNavigate, useParams } from '@tanstack/react-router'
+import { useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useProduct, useReadNow } from '../shared/api/products.ts'
 import { type Tagged, useTagged } from '../shared/api/tagged.ts'
@@ -9,6 +9,7 @@ import { useWrite } from '../shared/api/write.ts'
 import { CodeField, DateField, DecimalField, LookupField, Row } from '../shared/form/fields.tsx'
 import { Kinds } from '../shared/form/Kinds.tsx'
 import { LeaveGuard } from '../shared/form/LeaveGuard.tsx'
+import { useLeave } from '../shared/form/leave.ts'
 import { fieldErrors } from '../shared/form/problems.ts'
 import { Failure, tellDone } from '../shared/view/Failure.tsx'
 import { Card, Missing, Page } from '../shared/view/Page.tsx'
@@ -71,22 +72,17 @@ type Form = ReturnType<typeof useForm<Values>>
 function Editor({ initial, tagged }: { initial: Values; tagged?: Tagged<BizEntity> }) {
   const known = tagged?.record
   const { slug } = useProduct()
-  const navigate = useNavigate()
   const form = useForm<Values>({ initialValues: initial })
-  const [saved, setSaved] = useState(false)
-  const leave = (id: number | null | undefined) => {
-    setSaved(true)
-    const to = `/${slug}/investors${id ? `/${id}` : ''}`
-    // After the guard has seen that there is nothing left to lose.
-    setTimeout(() => void navigate({ to }))
-  }
+  const [saved, leave] = useLeave()
+  const leaveFor = (id: number | null | undefined) =>
+    leave(`/${slug}/investors${id ? `/${id}` : ''}`)
   const save = useWrite<BizEntity[]>(known ? 'put' : 'post', '/BizEntity', {
     tagged,
     onDone: ([entity], message) => {
       tellDone(message || (known ? 'The investor is saved.' : 'The investor is on the register.'))
-      leave(entity?.bizEntityID)
+      leaveFor(entity?.bizEntityID)
     },
-    onKept: () => leave(known?.bizEntityID),
+    onKept: () => leaveFor(known?.bizEntityID),
     onFailed: (error) => form.setErrors(fieldErrors(error)),
   })
   const submit = form.onSubmit((values) => {
@@ -105,7 +101,7 @@ function Editor({ initial, tagged }: { initial: Values; tagged?: Tagged<BizEntit
         <Registered form={form} />
         <Money form={form} />
         <Group justify="flex-end">
-          <Button type="submit" loading={save.isPending}>
+          <Button type="submit" loading={save.isPending || saved}>
             {known ? 'Save' : 'Add to the register'}
           </Button>
         </Group>

@@ -1,7 +1,6 @@
 import { Button, Checkbox, Group, Select, Stack, Switch, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
-import { useNavigate, useSearch } from '@tanstack/react-router'
-import { useState } from 'react'
+import { useSearch } from '@tanstack/react-router'
 import type { PaymentRunInput } from '../../src/money/payment-run/schema.ts'
 import { useCurrency, useCurrencyOptions } from '../shared/api/money.ts'
 import { useProduct } from '../shared/api/products.ts'
@@ -9,6 +8,7 @@ import type { PaymentRun } from '../shared/api/types.ts'
 import { useWrite } from '../shared/api/write.ts'
 import { DateField, DecimalField, Row } from '../shared/form/fields.tsx'
 import { LeaveGuard } from '../shared/form/LeaveGuard.tsx'
+import { useLeave } from '../shared/form/leave.ts'
 import { fieldErrors } from '../shared/form/problems.ts'
 import { readSearch } from '../shared/list/filters.ts'
 import { Failure, tellDone } from '../shared/view/Failure.tsx'
@@ -59,26 +59,21 @@ function useInitialValues(): typeof blank {
 /** A draft of everything that is payable. */
 export function NewRun() {
   const { productID, slug } = useProduct()
-  const navigate = useNavigate()
   const { distribution } = readSearch(useSearch({ strict: false }))
-  const [saved, setSaved] = useState(false)
+  const [saved, leave] = useLeave()
+  const list = `/${slug}/payments`
   const form = useForm({ initialValues: useInitialValues() })
-  const leave = (to: string) => {
-    setSaved(true)
-    // After the guard has seen that there is nothing left to lose.
-    setTimeout(() => void navigate({ to: `/${slug}/payments${to}` }))
-  }
   const make = useWrite<PaymentRun[]>('post', '/PaymentRun', {
     onDone: ([run]) => {
       tellDone('The draft is made. Nobody is paid until somebody else approves it.')
-      leave(`/${run?.paymentRunID ?? ''}`)
+      leave(`${list}/${run?.paymentRunID ?? ''}`)
     },
-    onKept: () => leave(''),
+    onKept: () => leave(list),
     onFailed: (error) => form.setErrors(fieldErrors(error)),
   })
   const only = distribution ? { corporateActionIDs: [Number(distribution)] } : {}
   return (
-    <Page title="New payment run" back={{ to: `/${slug}/payments`, label: 'Payments' }} narrow>
+    <Page title="New payment run" back={{ to: list, label: 'Payments' }} narrow>
       <form
         onSubmit={form.onSubmit(({ currencyID, ...values }) =>
           make.mutate({ ...values, ...only, productID, currencyID: Number(currencyID) }),
@@ -90,7 +85,7 @@ export function NewRun() {
           <Payables form={form} distribution={distribution} />
           <Funding form={form} />
           <Group justify="flex-end">
-            <Button type="submit" loading={make.isPending}>
+            <Button type="submit" loading={make.isPending || saved}>
               Make the draft
             </Button>
           </Group>

@@ -1,6 +1,5 @@
 import { Button, Group, Select, Stack, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
-import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useCurrency } from '../shared/api/money.ts'
 import { useProduct } from '../shared/api/products.ts'
@@ -11,6 +10,7 @@ import { ClassField, DateField, DecimalField, Row } from '../shared/form/fields.
 import { Insist, useInsists } from '../shared/form/Insist.tsx'
 import { Kinds } from '../shared/form/Kinds.tsx'
 import { LeaveGuard } from '../shared/form/LeaveGuard.tsx'
+import { useLeave } from '../shared/form/leave.ts'
 import { fieldErrors } from '../shared/form/problems.ts'
 import { tellDone } from '../shared/view/Failure.tsx'
 import { Card, Page } from '../shared/view/Page.tsx'
@@ -20,22 +20,18 @@ import { Preview } from './Preview.tsx'
 /** One posting, with what it would do beside it. */
 export function NewTransaction() {
   const { productID, slug, today } = useProduct()
-  const navigate = useNavigate()
   const [name, setName] = useState('Deposit')
-  const [saved, setSaved] = useState(false)
+  const [saved, leave] = useLeave()
+  const list = `/${slug}/transactions`
   const kind = kinds[name] as Kind
   const form = useForm<Values>({ initialValues: { ...blank, transactionDate: today() } })
   const [insists, setInsists] = useInsists([name, form.values])
-  const leave = () => {
-    setSaved(true)
-    setTimeout(() => void navigate({ to: '/$product/transactions', params: { product: slug } }))
-  }
   const post = useWrite<BizTransaction[]>('post', kind.path, {
     onDone: (_posted, message) => {
       tellDone(message || `${kind.label} posted.`)
-      leave()
+      leave(list)
     },
-    onKept: leave,
+    onKept: () => leave(list),
     onFailed: (error) => form.setErrors(named(fieldErrors(error))),
   })
   const choose = (next: string) => {
@@ -47,11 +43,7 @@ export function NewTransaction() {
     post.mutate({ ...bodyOf(kind, values, productID), ...(insists && { confirm: true }) }),
   )
   return (
-    <Page
-      title="New transaction"
-      back={{ to: `/${slug}/transactions`, label: 'Transactions' }}
-      narrow
-    >
+    <Page title="New transaction" back={{ to: list, label: 'Transactions' }} narrow>
       <LeaveGuard dirty={form.isDirty() && !saved} />
       <Kinds
         label="Kind of transaction"
@@ -74,7 +66,7 @@ export function NewTransaction() {
           </Card>
           <Preview kind={kind} values={form.values} />
           <Group justify="flex-end">
-            <Button type="submit" loading={post.isPending}>
+            <Button type="submit" loading={post.isPending || saved}>
               Post the {kind.label.toLowerCase()}
             </Button>
           </Group>

@@ -1,6 +1,5 @@
 import { Button, Group, Select, Stack, Text, Textarea } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api } from '../shared/api/client.ts'
 import { useProduct } from '../shared/api/products.ts'
@@ -8,6 +7,7 @@ import type { BizEntity, BizTransaction } from '../shared/api/types.ts'
 import { useWrite } from '../shared/api/write.ts'
 import { Insist, useInsists } from '../shared/form/Insist.tsx'
 import { LeaveGuard } from '../shared/form/LeaveGuard.tsx'
+import { useLeave } from '../shared/form/leave.ts'
 import { fieldErrors } from '../shared/form/problems.ts'
 import { count, day, plain } from '../shared/format.ts'
 import type { Column } from '../shared/list/columns.ts'
@@ -40,22 +40,18 @@ type Checked = Line & { found?: Found | 'none'; refused?: string }
 /** Many postings of one kind, pasted from a spreadsheet: all are posted, or none. */
 export function PasteTransactions() {
   const { productID, slug } = useProduct()
-  const navigate = useNavigate()
   const [name, setName] = useState('Deposit')
   const [text, setText] = useState('')
-  const [saved, setSaved] = useState(false)
+  const [saved, leave] = useLeave()
+  const list = `/${slug}/transactions`
   const [insists, setInsists] = useInsists([name, text])
   const kind = kinds[name] as Kind
-  const leave = () => {
-    setSaved(true)
-    setTimeout(() => void navigate({ to: '/$product/transactions', params: { product: slug } }))
-  }
   const post = useWrite<BizTransaction[]>('post', kind.path, {
     onDone: (posted) => {
       tellDone(`${count(posted.length)} transactions are posted.`)
-      leave()
+      leave(list)
     },
-    onKept: leave,
+    onKept: () => leave(list),
   })
   const lines = useChecked(readPasted(text, kind), post.error)
   const good = lines.flatMap((line) => {
@@ -76,11 +72,7 @@ export function PasteTransactions() {
     setText(next)
   }
   return (
-    <Page
-      title="Paste transactions"
-      back={{ to: `/${slug}/transactions`, label: 'Transactions' }}
-      narrow
-    >
+    <Page title="Paste transactions" back={{ to: list, label: 'Transactions' }} narrow>
       <LeaveGuard dirty={text !== '' && !saved} />
       <Card>
         <Stack gap="sm">
@@ -116,7 +108,7 @@ export function PasteTransactions() {
         </Text>
         <Button
           disabled={good.length === 0 || good.length < lines.length || lines.length > most}
-          loading={post.isPending}
+          loading={post.isPending || saved}
           onClick={send}
         >
           {lines.length > 0 ? `Post all ${count(lines.length)}` : 'Post all'}

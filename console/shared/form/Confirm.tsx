@@ -33,7 +33,8 @@ export const Confirm = (props: Props) => {
   useReturn()
   return (
     <Modal opened={opened} onClose={onClose} title={title}>
-      <Stack gap="md">
+      {/* While it fades out, a second press of its button is none. */}
+      <Stack gap="md" inert={!opened}>
         <Text size="sm" component="div">
           {children}
         </Text>

@@ -37,6 +37,8 @@ export function FormDrawer({ opened, onClose, children, ...props }: DrawerProps)
       <Drawer {...props} opened={opened} onClose={close} closeOnEscape={!asked}>
         <Box
           ref={body}
+          // What fades out is done with: the second press of a double click is not about it.
+          inert={!opened}
           onInput={(event) => isWithin(event) && setEntered(true)}
           // What is chosen from a list is no input, and stands over the drawer.
           onClick={({ target }) => (target as Element).closest('[role=option]') && setEntered(true)}
