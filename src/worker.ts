@@ -8,6 +8,7 @@ import { findEmbedded } from './platform/embedded/postgres.ts'
 import { createLog } from './platform/log.ts'
 import { connect, givenConnections, prepareSchema } from './platform/registry.ts'
 import { wordsOfFull } from './platform/sql/room.ts'
+import { workersName } from './platform/sql/running.ts'
 
 /**
  * A process that only makes reports, works at imports and serves webhooks: `npm run worker`. As
@@ -22,6 +23,7 @@ async function start() {
   if (config.databaseUrl) await prepareSchema(server, log)
   const { service: connection } = server
   const database = connect(config, connection, log)
+  await database.bell.hold(workersName) // before there is work: no start migrates under us
   const actorOf: WorkerOptions['actorOf'] = (who) => readAbsentCaller(database, who)
   const stopWorker = await startWorker({ config, connection, database, actorOf, log })
   const stopImports = await startImports({ config, connection, bell: database.bell, log })

@@ -8,6 +8,7 @@ import { sweepDeliveries } from '../integration/webhook/attempt.ts'
 import { foldClosings } from '../ledger/biz-transaction/fold.ts'
 import type { Log } from '../platform/log.ts'
 import type { Database } from '../platform/sql/handle.ts'
+import { migrationNames } from '../platform/sql/migrate.ts'
 import { nothingLeft } from '../platform/sql/render.ts'
 import { unitOfWork } from '../platform/sql/unit-of-work.ts'
 
@@ -16,20 +17,25 @@ const tasks = [
   { every: 10 * minute, run: sweep },
   { every: minute, run: auditFailures },
   { every: minute, run: foldHistories },
+  { every: minute, run: noticeNewer },
   { every: 2_000, run: sealTrail },
 ]
 
 /** How long what is kept for a time is kept, and who signs the audit trail. */
 export type Keeping = { eventDays: number; signer: Signer }
 
+/** Also the migrations that this version came with: its files may be another's by now. */
+type Kept = Keeping & { ours: readonly string[] }
+
 /** What has run out is swept away. Every node does it; two at once do no harm. */
 export function startMaintenance(database: Database, keeping: Keeping, log: Log): () => void {
+  const kept: Kept = { ...keeping, ours: migrationNames() }
   const timers = tasks.map(({ every, run }) => {
     let isBusy = false
     const attempt = async () => {
       if (isBusy) return
       isBusy = true
-      await run(database, keeping).catch((err: Error) =>
+      await run(database, kept).catch((err: Error) =>
         log.warn({ message: err.message }, 'maintenance failed'),
       )
       isBusy = false
@@ -42,6 +48,20 @@ export function startMaintenance(database: Database, keeping: Keeping, log: Log)
 /** Seals what the trail has got since, as far as it can be. */
 export async function sealTrail(database: Database, { signer }: Pick<Keeping, 'signer'>) {
   while (await database.transaction((tx) => sealAudit(tx, signer)));
+}
+
+/**
+ * A start does not migrate while we are seen to run; but who was cut off from the database
+ * meanwhile comes back to rules that are not its own, and says so until it is replaced.
+ */
+export async function noticeNewer({ query }: Database, { ours }: Pick<Kept, 'ours'>) {
+  const newer = await query<{ name: string }>(sql`
+    select name from migration where name <> all(${ours}::text[]) order by name`)
+  if (newer.length === 0) return
+  throw new Error(
+    `A newer version has migrated the database (${newer.map(({ name }) => name).join(', ')}) ` +
+      'while this node ran: replace it with that version, and run the command verify.',
+  )
 }
 
 /** Long histories that have changed often get their closings written anew, piece by piece. */

@@ -14,10 +14,18 @@ import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import type pg from 'pg'
+import { noticeNewer } from '../../src/operations/maintenance.ts'
 import { lookupValues } from '../../src/platform/lookup/lookups.ts'
-import { migrate, migrationsFolder, pendingMigrations } from '../../src/platform/sql/migrate.ts'
+import { openDatabase } from '../../src/platform/sql/handle.ts'
+import {
+  migrate,
+  migrationNames,
+  migrationsFolder,
+  pendingMigrations,
+} from '../../src/platform/sql/migrate.ts'
 import { statementsOf } from '../../src/platform/sql/script.ts'
 import { emptyDatabase, freshDatabase, rowsOf } from '../support/database.ts'
+import { startService } from '../support/service.ts'
 
 const present = readdirSync(migrationsFolder).filter((name) => /^\d{4}-.*\.sql$/.test(name))
 
@@ -96,6 +104,38 @@ describe('Migrations', () => {
       migrate(connection),
       /9999-next\.sql is missing from this version: a newer one has been here/,
     )
+  })
+
+  it('wait for nodes that run on the database, and stop where they stay', async () => {
+    const connection = await freshDatabase()
+    const node = await startService({}, connection)
+    copy()
+    write('9998-kind.sql', '-- Nodes of before may go on.\ncreate table kind ()')
+    assert.deepEqual(await migrate(connection, folder), ['9998-kind.sql'])
+    write('9999-next.sql', 'create table next_one ()')
+    await assert.rejects(
+      migrate(connection, folder),
+      /lacks 9999-next\.sql, and others that started before run on it: .*Stop all nodes/,
+    )
+    assert.deepEqual(await applied(connection), [...present, '9998-kind.sql'])
+    const migrated = migrate(connection, folder)
+    await node.stop()
+    assert.deepEqual(await migrated, ['9999-next.sql'])
+  })
+
+  it('under a node that was not seen are told by it, whatever files lie there by now', async () => {
+    const database = openDatabase({
+      connection: await freshDatabase(),
+      connections: 1,
+      prepareStatements: false,
+      onLostConnection: () => {},
+    })
+    await noticeNewer(database, { ours: migrationNames() })
+    await assert.rejects(
+      noticeNewer(database, { ours: migrationNames().slice(0, -1) }),
+      new RegExp(`A newer version has migrated the database \\(${present.at(-1)}\\)`),
+    )
+    await database.close()
   })
 
   it('stop at a file that comes before one that is applied', async () => {

@@ -21,6 +21,8 @@ export type Bell = {
  */
 export type About = 'postings' | 'work'
 
+/** What PostgreSQL knows the connection by with which a node listens. */
+export const earName = 'registry-bell'
 const listenStatement = 'listen registry_bell'
 export const ringStatement = (about: About) => `select pg_notify('registry_bell', '${about}')`
 /** The lock that a name is held by. */
@@ -60,7 +62,7 @@ export function openBell(
   const wakeAll = () => wake('work')
 
   async function listen() {
-    const client = new pg.Client({ ...connection, application_name: 'registry-bell' })
+    const client = new pg.Client({ ...connection, application_name: earName })
     ear = client
     client.on('notification', ({ payload }) => wake(payload === 'postings' ? payload : 'work'))
     const again = () => {

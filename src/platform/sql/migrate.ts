@@ -6,6 +6,7 @@ import { lookupValues } from '../lookup/lookups.ts'
 import type { Fragment } from './handle.ts'
 import { lockNumbers } from './lock-numbers.ts'
 import { migrateQueue } from './queue.ts'
+import { awaitNobody } from './running.ts'
 import { statementsOf } from './script.ts'
 import { placesOfNew, tableMadeBy } from './steps.ts'
 
@@ -39,6 +40,8 @@ export async function migrate(
       ({ name }) => last === undefined || name <= last || applied.has(name),
     )
     const pending = pendingOf(wanted, applied)
+    const lasting = pending.filter(({ text }) => !leavesOthers(text)).map(({ name }) => name)
+    if (lasting.length > 0) await awaitNobody(client, lasting)
     for (const migration of pending) await apply(client, migration, placesBeside(folder))
     await seedLookups(client)
     await makeKnownViews(client, folder, pending.length > 0)
@@ -48,6 +51,9 @@ export async function migrate(
     await client.end()
   }
 }
+
+/** A migration that says so first is applied while nodes of the version before go on. */
+const leavesOthers = (text: string) => text.startsWith('-- Nodes of before may go on.\n')
 
 /** Which kind each table is of, as the version with these migrations has it. */
 const placesBeside = (folder: URL) => new URL('../scale-out/distribute.sql', folder)
@@ -81,15 +87,17 @@ export async function pendingMigrations(connection: pg.ClientConfig, folder = mi
   }
 }
 
-function readMigrations(folder: URL): Migration[] {
-  return readdirSync(folder)
+/** The names of the migrations of this version, in their order. */
+export const migrationNames = (folder = migrationsFolder) =>
+  readdirSync(folder)
     .filter((name) => /^\d{4}-.*\.sql$/.test(name))
     .sort()
-    .map((name) => {
-      const text = readFileSync(new URL(name, folder), 'utf8')
-      return { name, text, checksum: checksumOf(text) }
-    })
-}
+
+const readMigrations = (folder: URL): Migration[] =>
+  migrationNames(folder).map((name) => {
+    const text = readFileSync(new URL(name, folder), 'utf8')
+    return { name, text, checksum: checksumOf(text) }
+  })
 
 const checksumOf = (text: string) => createHash('sha256').update(text).digest('hex')
 

@@ -1,9 +1,7 @@
 import sql from 'sql-template-tag'
 import { type Bell, lockOf } from './bell.ts'
 import type { Sql } from './handle.ts'
-
-/** The name that every node holds, whatever its secret. */
-const nodes = 'nodes'
+import { heldNames, nodesName } from './running.ts'
 
 /**
  * Warns where a node beside this one draws its keys from another secret: a caller would be signed
@@ -16,16 +14,13 @@ export async function agreeOnSecret(
   secretID: string,
   warn: (words: string) => void,
 ) {
-  const ours = `${nodes} with the secret ${secretID}`
+  const ours = `${nodesName} with the secret ${secretID}`
   await bell.hold(ours)
-  await bell.hold(nodes) // before we look: of two starts at once one sees the other
+  await bell.hold(nodesName) // before we look: of two starts at once one sees the other
   const [row] = await handle.query<{ isOther: boolean }>(sql`
-    with held as (
-      select pid, (classid::bigint << 32) | objid::bigint as key from pg_locks
-      where locktype = 'advisory' and objsubid = 1
-        and database = (select oid from pg_database where datname = current_database()))
+    with held as (${heldNames})
     select exists (
-      select 1 from held n where n.key = ${lockOf(nodes)} and not exists (
+      select 1 from held n where n.key = ${lockOf(nodesName)} and not exists (
         select 1 from held s where s.pid = n.pid and s.key = ${lockOf(ours)})) as "isOther"`)
   if (row?.isOther) warn(words)
 }

@@ -1,0 +1,46 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type pg from 'pg'
+import sql from 'sql-template-tag'
+import { earName, lockOf } from './bell.ts'
+import type { Fragment } from './handle.ts'
+
+/** The name that every node holds, whatever its secret, and that of workers: see Bell. */
+export const nodesName = 'nodes'
+export const workersName = 'workers'
+
+/** Who holds which name, of those that share this database. */
+export const heldNames: Fragment = sql`
+  select pid, (classid::bigint << 32) | objid::bigint as key from pg_locks
+  where locktype = 'advisory' and objsubid = 1
+    and database = (select oid from pg_database where datname = current_database())`
+
+/** Those of before there was a name have an ear for the bell all the same. */
+const running = sql`
+  select pid from (${heldNames}) h where h.key in (${lockOf(nodesName)}, ${lockOf(workersName)})
+  union
+  select pid from pg_stat_activity
+  where datname = current_database() and application_name = ${earName}
+  order by pid`
+
+/** In milliseconds: longer than one takes that was told to stop. */
+const patience = 12_000
+
+/**
+ * Waits until nobody runs on the database who has found it as it was: they would go on writing by
+ * rules that the migrations to come put an end to, and nobody would notice.
+ */
+export async function awaitNobody(client: pg.Client, pending: readonly string[]) {
+  for (const begun = Date.now(); ; await sleep(250)) {
+    const { rows } = await client.query<{ pid: number }>(running)
+    if (rows.length === 0) return
+    if (Date.now() - begun > patience) throw stillRunning(rows, pending)
+  }
+}
+
+const stillRunning = (rows: { pid: number }[], pending: readonly string[]) =>
+  new Error(
+    `The database lacks ${pending.join(', ')}, and others that started before run on it: they ` +
+      'would go on by rules that do not hold any more. Stop all nodes, workers and commands, ' +
+      'then try again. To PostgreSQL they are the processes ' +
+      `${rows.map(({ pid }) => pid).join(', ')} (pg_stat_activity); see docs/upgrading.md.`,
+  )
