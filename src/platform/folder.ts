@@ -1,23 +1,22 @@
 import { closeSync, fsyncSync, mkdirSync, openSync, statSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 
+const dataAdvice = 'set REGISTRY_DATA_DIR to a folder that can be written'
+
 /**
- * Makes a folder below the data folder, and those above it that are missing; ours alone. One by
- * one, since Node's own way of making several never ends where the system refuses one as missing
- * (/proc).
+ * Makes a folder, by default one below the data folder, and those above it that are missing; ours
+ * alone. One by one, since Node's own way of making several never ends where the system refuses one
+ * as missing (/proc).
  */
-export function makeFolder(folder: string): void {
+export function makeFolder(folder: string, advice = dataAdvice): void {
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return
-  if (dirname(folder) !== folder) makeFolder(dirname(folder))
+  if (dirname(folder) !== folder) makeFolder(dirname(folder), advice)
   try {
     mkdirSync(folder, { mode: 0o700 })
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
     if (code === 'EEXIST' && statSync(folder).isDirectory()) return
-    throw new Error(
-      `The folder ${folder} cannot be made (${message}): ` +
-        'set REGISTRY_DATA_DIR to a folder that can be written.',
-    )
+    throw new Error(`The folder ${folder} cannot be made (${message}): ${advice}.`)
   }
 }
 

@@ -308,6 +308,13 @@ describe('A backup', { concurrency: false }, () => {
     assert.deepEqual(readdirSync(dataDir), [])
   })
 
+  it('ends at a folder that the system does not let it make, with words', async () => {
+    const own = { REGISTRY_DATA_DIR: home.dataDir }
+    const { code, errors } = await runCli(['backup', '/proc/registry/new'], own)
+    assert.equal(code, 1)
+    assert.match(errors, /^The folder \/proc\/registry cannot be made .*: name one that can be/)
+  })
+
   it('killed while it is made is none, and its folder is not taken for another', async () => {
     const { admin } = home.service
     const bytes = randomBytes(1000)

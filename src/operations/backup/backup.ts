@@ -8,7 +8,7 @@ import { personTable } from '../../parties/person/sql.ts'
 import { keysInUse } from '../../parties/sealed/keys.ts'
 import { contentsInUse } from '../../platform/files/files.ts'
 import type { Store } from '../../platform/files/store.ts'
-import { syncFolder } from '../../platform/folder.ts'
+import { makeFolder, syncFolder } from '../../platform/folder.ts'
 import { copyOut } from '../../platform/sql/copy.ts'
 import { lockNumbers } from '../../platform/sql/lock-numbers.ts'
 import { appliedMigrations } from '../../platform/sql/migrate.ts'
@@ -60,7 +60,7 @@ export async function backUp(
 }
 
 async function claimFolder(folder: string) {
-  await mkdir(folder, { recursive: true, mode: 0o700 })
+  makeFolder(folder, 'name one that can be written')
   const isTaken = (await readdir(folder)).length > 0
   // Of two that begin at once, one makes this folder.
   if (!isTaken) await mkdir(join(folder, 'tables'), { mode: 0o700 }).catch(refuseTaken(folder))

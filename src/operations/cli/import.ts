@@ -122,7 +122,7 @@ async function take(
 ): Promise<Order> {
   const given = { ...options, ...(product && { productID: Number(product) }) }
   const input = readInput({ ...given, fileName: basename(path) }).body as ImportInput
-  const arrived = await files.arrive(createReadStream(path))
+  const arrived = await files.arrive(createReadStream(path)).catch(inWords(path))
   const mindSignals = cancelOnSignal(database)
   try {
     const taken = await files.keep(arrived, { fileName: basename(path) }, async (kept) => {
@@ -140,6 +140,12 @@ async function take(
   } finally {
     await arrived.discard()
   }
+}
+
+/** What Node says of a folder names neither it nor what would be right. */
+const inWords = (path: string) => (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EISDIR') throw error
+  throw new Error(`${path} is a folder: name the file in it that is to be imported.`)
 }
 
 type Seen = {
