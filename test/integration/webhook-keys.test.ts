@@ -80,6 +80,8 @@ it('A webhook whose secret does not open says so, and a new secret mends it at o
         (await deliveries()).find((one: { errorMessage: unknown }) => one.errorMessage),
       )
       assert.match(errorMessage, /sealed with an encryption key.*RotateSecret/)
+      const { failureCount } = only(await admin.get(`/Webhook?WebhookID=${webhookID}`))
+      assert.equal(failureCount, 0, 'the receiver has not failed')
       const { secret } = only(await admin.post('/Webhook/RotateSecret', { webhookID }))
       await admin.post('/Webhook/Test', { webhookID })
       const first = await until('the event', () => got[0])

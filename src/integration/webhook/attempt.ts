@@ -115,7 +115,9 @@ export async function settle(tx: Tx, taken: Taken, outcome: Sent | Error): Promi
   const failed = await tx.query(sql`
     update webhook_delivery set ${next}, error_message = ${words}, response_status = ${status}
     where ${isOurs(taken)} returning true`)
-  if (failed.length > 0) await countFailure(tx, taken.webhookID, status === 410)
+  // A key that this node lacks tells nothing about the receiver: another node may have it.
+  if (failed.length > 0 && !(outcome instanceof KeyMissing))
+    await countFailure(tx, taken.webhookID, status === 410)
 }
 
 /** A receiver that is gone, or has failed for long, is sent nothing more. */
