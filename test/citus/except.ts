@@ -40,6 +40,7 @@ const reasons: Record<string, readonly string[]> = {
     'operations/verify-payment.test.ts',
   ],
   'is about the plans or the marks of one server': [
+    'access/approval-plans.test.ts',
     'ledger/ledger-plans.test.ts',
     'ledger/long-history.test.ts',
     'ledger/long-history-classes.test.ts',
