@@ -5,7 +5,7 @@ import { after, before, describe, it } from 'node:test'
 import pg from 'pg'
 import { mask, vaultOf } from '../../src/parties/sealed/vault.ts'
 import { lockNumbers } from '../../src/platform/sql/lock-numbers.ts'
-import { clientOf } from '../support/client.ts'
+import { type Client, clientOf } from '../support/client.ts'
 import { freshDatabase, rowsOf, urlOf, waitingForLocks } from '../support/database.ts'
 import { entityOf } from '../support/investors.ts'
 import { newProduct, only } from '../support/ledger.ts'
@@ -254,10 +254,13 @@ describe('The encryption key', () => {
     assert.equal(statSync(file).mode & 0o777, 0o600)
     const before = readFileSync(file, 'utf8')
     const rotated = await runCli(['rotate-encryption-key', '--generate'], own)
-    assert.match(rotated.output, /^Sealed 1 tax numbers/, rotated.errors)
+    assert.match(rotated.output, /^Made the key .*Restart every node/s, rotated.errors)
     assert.notEqual(readFileSync(file, 'utf8'), before)
     assert.equal(statSync(join(dataDir, 'keys', 'previous-encryption-keys')).mode & 0o777, 0o600)
-    // The node that still has the old key works on.
+    // The node that still has the old key works on, and finds what it found.
+    const found = async (by: Client) =>
+      (await by.get('/Search?Text=123456782')).data.map((one: { id: number }) => one.id)
+    assert.deepEqual(await found(admin), [person.personID])
     only(await admin.put('/Person', { ...person, lastName: 'L' }))
     only(await admin.put('/Person', { ...person, taxationFileNumber: '123456782' }))
     first.kill('SIGTERM')
@@ -265,8 +268,15 @@ describe('The encryption key', () => {
     const second = await startRegistry(own)
     const next = await clientOf(second.url).signIn('admin', own.REGISTRY_ADMIN_PASSWORD)
     only(await next.put('/Person', { ...person, lastName: 'M' }))
+    const sealed = /^Sealed 1 tax numbers with the key \w+\.\n$/
+    const again = await runCli(['rotate-encryption-key'], own)
+    assert.match(again.output, sealed, again.errors)
+    assert.deepEqual(await found(next), [person.personID])
     second.kill('SIGTERM')
     await second.exited
+    // Where nobody runs it is all done at once.
+    const alone = await runCli(['rotate-encryption-key', '--generate'], own)
+    assert.match(alone.output, sealed, alone.errors)
   })
 
   it('in the key file is replaced by one command at a time', async () => {

@@ -11,9 +11,10 @@ import { sealAnew } from '../../parties/sealed/rotate.ts'
 import { type Vault, vaultOf } from '../../parties/sealed/vault.ts'
 import { importFiles, openFiles } from '../../platform/files/open.ts'
 import { readEncryptionKeys, replaceEncryptionKey } from '../../platform/secrets.ts'
-import type { Tx } from '../../platform/sql/handle.ts'
+import type { Database, Tx } from '../../platform/sql/handle.ts'
 import { lockNumbers } from '../../platform/sql/lock-numbers.ts'
 import { nothingLeft } from '../../platform/sql/render.ts'
+import { isAnyRunning } from '../../platform/sql/running.ts'
 import { unitOfWork } from '../../platform/sql/unit-of-work.ts'
 import { doorOf, say, withDatabase } from './registry.ts'
 
@@ -32,22 +33,15 @@ export const rotateEncryptionKeyCommand = new Command(command)
       throw new Error('REGISTRY_ENCRYPTION_KEY is set: put the new key there, without --generate.')
     await withDatabase(config, async (database) => {
       const vault = await database.transaction((tx) => presentKey(tx, config, generate))
+      if (generate && (await isAnyRunning(database))) return leaveForLater(database, vault)
       const { sealed, failed } = await sealAnew(database, vault, [personTable, organisationTable])
       const secrets = await database.transaction((tx) => sealSecretsAnew(tx, webhookVault(config)))
       const { options } = await openFiles(config, database.transaction)
-      // Nodes that lack a key just made could not read them.
-      const files = generate
-        ? { sealed: 0, failed: [] }
-        : await sealFilesAnew(database.transaction, importFiles(config, options))
-      await unitOfWork(database, doorOf(command, 'Person'), async () => ({
-        ...nothingLeft,
-        ids: [],
-        changes: { keyID: vault.keyID, sealed, failed: failed.length },
-      }))
+      const files = await sealFilesAnew(database.transaction, importFiles(config, options))
+      await record(database, { keyID: vault.keyID, sealed, failed: failed.length })
       say(`Sealed ${sealed} tax numbers with the key ${vault.keyID}.`)
       if (secrets.sealed > 0) say(`Sealed ${secrets.sealed} secrets of webhooks with it.`)
       if (files.sealed > 0) say(`Sealed ${files.sealed} files of imports with it.`)
-      if (generate) say('Restart every node, then run this command once more without --generate.')
       const problems = [
         ...numbersLeft(failed),
         ...secretsLeft(secrets.failed),
@@ -56,6 +50,23 @@ export const rotateEncryptionKeyCommand = new Command(command)
       if (problems.length > 0) throw new Error(problems.join('\n'))
     })
   })
+
+const record = (database: Database, changes: { keyID: string; sealed: number; failed: number }) =>
+  unitOfWork(database, doorOf(command, 'Person'), async () => ({
+    ...nothingLeft,
+    ids: [],
+    changes,
+  }))
+
+/**
+ * Nodes and workers that run lack a key just made: they could not sign for webhooks, read files of
+ * imports or find tax numbers that are sealed with it.
+ */
+async function leaveForLater(database: Database, { keyID }: Vault) {
+  await record(database, { keyID, sealed: 0, failed: 0 })
+  say(`Made the key ${keyID}. Nothing is sealed with it yet, since nodes run that lack it.`)
+  say('Restart every node and worker, then run this command once more without --generate.')
+}
 
 /**
  * The key to seal with. Of two that replaced it at once, one would seal with a key that the other

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import sql from 'sql-template-tag'
 import { earName, lockOf } from './bell.ts'
-import type { Fragment } from './handle.ts'
+import type { Fragment, Sql } from './handle.ts'
 
 /** The name that every node holds, whatever its secret, and that of workers: see Bell. */
 export const nodesName = 'nodes'
@@ -21,6 +21,9 @@ const running = sql`
   select pid from pg_stat_activity
   where datname = current_database() and application_name = ${earName}
   order by pid`
+
+/** Whether any node or worker runs on the database. */
+export const isAnyRunning = async ({ query }: Sql) => (await query(running)).length > 0
 
 /** In milliseconds: longer than one takes that was told to stop. */
 const patience = 12_000
