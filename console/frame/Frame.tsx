@@ -1,7 +1,7 @@
 import { ActionIcon, AppShell, Burger, Group, Kbd, Text, UnstyledButton } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { Outlet, useParams, useRouterState } from '@tanstack/react-router'
-import { Fragment, lazy, type ReactNode, Suspense, useEffect, useRef } from 'react'
+import { Fragment, lazy, type ReactNode, Suspense, useEffect, useRef, useState } from 'react'
 import { useProducts } from '../shared/api/products.ts'
 import { useSession } from '../shared/api/session.ts'
 import { ClashDialog } from '../shared/form/ClashDialog.tsx'
@@ -113,13 +113,17 @@ function Allowed({ children }: { children: ReactNode }) {
   const products = useProducts()
   const lacks = lackedBy(useSession().user, neededFor(route))
   const product = products.find(({ productID }) => String(productID) === slug)
+  const page = [route, ...Object.values(params)].join(' ')
+  const [seen, setSeen] = useState('')
+  if (lacks.length === 0 && seen !== page) setSeen(page)
   if (slug && !product)
     return (
       <Missing title="There is no such product">
         The address may be old, or the product may not be yours to see. Choose another, top left.
       </Missing>
     )
-  if (lacks.length > 0)
+  // Who loses the permission in the middle of a form keeps what is typed; saving says why not.
+  if (lacks.length > 0 && seen !== page)
     return (
       <Missing title="This page is not yours to see">
         It needs the permission {lacks.join(' and ')}. Whoever keeps the users of this registry can

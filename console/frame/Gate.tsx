@@ -52,15 +52,15 @@ export function Gate({ prepare, children }: Props) {
       </>
     )
   if (state === 'out') return <SignInPage />
-  if (user?.mustEnrol)
-    return (
-      <Suspense fallback={<Loading />}>
-        <EnrolFirst />
-      </Suspense>
-    )
   return (
     <>
-      {children}
+      {user?.mustEnrol ? (
+        <Suspense fallback={<Loading />}>
+          <EnrolFirst />
+        </Suspense>
+      ) : (
+        children
+      )}
       <Modal
         opened={state === 'over'}
         onClose={() => {}}

@@ -1,8 +1,8 @@
 import { createClient } from '../../../client/src/client.ts'
 import { connectionLost } from './connection.ts'
 import { decimalFields } from './decimal-fields.ts'
-import { type Envelope, noConnection } from './error.ts'
-import { atOnce, currentToken, renew } from './session.ts'
+import { type Envelope, noConnection, RegistryError } from './error.ts'
+import { atOnce, currentToken, renew, resume } from './session.ts'
 
 export type Params = Record<string, string | number | boolean | null | undefined>
 
@@ -58,8 +58,19 @@ async function answered<T>(method: Method, path: string, options: Options) {
   return { ...(envelope as Envelope<T>), tag: got.get('etag') }
 }
 
-const call = <T>(method: Method, path: string, options: Options): Promise<Envelope<T>> =>
-  answered<T>(method, path, options)
+const lacksPermission = (error: unknown) =>
+  error instanceof RegistryError && error.problems.some(({ code }) => code === 'permission_missing')
+
+/** What was offered and is refused is not one's any more: the page learns what is. */
+async function call<T>(method: Method, path: string, options: Options): Promise<Envelope<T>> {
+  try {
+    return await answered<T>(method, path, options)
+  } catch (error) {
+    // Of a read that is refused nothing is known by asking again and again.
+    if (method !== 'GET' && lacksPermission(error)) void resume().catch(() => {})
+    throw error
+  }
+}
 
 export const api = {
   get: <T>(path: string, params?: Params) => call<T>('GET', path, { params }),

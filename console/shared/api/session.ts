@@ -98,7 +98,7 @@ export async function resume(): Promise<boolean> {
 }
 
 export async function signIn(username: string, password: string, code: string) {
-  const grant = await ask('POST', { username, password, ...(code && { code }) })
+  const grant = await inTurn(() => ask('POST', { username, password, ...(code && { code }) }))
   if (!grant) return
   if (isAnother(grant)) window.location.reload()
   else accept(grant)
@@ -106,7 +106,15 @@ export async function signIn(username: string, password: string, code: string) {
 
 export async function signOut() {
   await inTurn(() => ask('DELETE'))
+  tabs.postMessage(session.user?.userID)
   window.location.assign('/console/')
+}
+
+/** Who signs out does so in all pages of the browser: what they show is not the next one's to see. */
+const tabs = new BroadcastChannel('registry-session')
+tabs.onmessage = ({ data: userID }) => {
+  if (session.state === 'in' && session.user?.userID === userID)
+    change({ ...session, state: 'over' })
 }
 
 let renewal: Promise<void> | undefined

@@ -3,10 +3,15 @@ import { RegistryError } from '../api/error.ts'
 /** A field of one of several records that are sent at once, the first of which is [0]. */
 const place = /(^|\s)\[(\d+)\]\.(\w+)/g
 
+const lacking =
+  'You may not do this: it needs the permission $1. Whoever keeps the users of this registry can ' +
+  'give it to you.'
+
 /** What a program is to send where it insists, a person says in the form. */
 export const forPeople = (message: string) =>
   message
     .replace(/: give investmentPrice, or say .*$/, '.')
+    .replace(/^This needs the permission (\S+?)(?:, too)?\.$/, lacking)
     .replace('the sign that GET shows for it', 'the sign that it had')
     .replace(/ Send confirm: true .*$| If both are meant, send .*$/, '')
     .replace(/; again: true takes it once more\.$/, '.')
