@@ -29,7 +29,7 @@ export function Board() {
     { label: 'All', type: {} },
   ]
   return (
-    <div className="card" style={{ maxWidth: 560 }}>
+    <div className="card" style={{ maxWidth: 560, overflowX: 'auto' }}>
       <Table
         aria-label="Notices by state and type"
         verticalSpacing={5}

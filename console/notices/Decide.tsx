@@ -1,5 +1,5 @@
 import { Stack, Text, TextInput } from '@mantine/core'
-import { useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { isWaiting } from '../../client/src/waiting.ts'
 import { api, newIntent } from '../shared/api/client.ts'
@@ -36,10 +36,6 @@ export function SettleNotices({ events, onDone, onClose }: Props) {
   const [intent] = useState(newIntent)
   /** What became of each request that went through: tried again, the other alone is sent. */
   const [answered] = useState(() => new Map<string, boolean>())
-  const [state, setState] = useState<{ busy: boolean; error: Error | null }>({
-    busy: false,
-    error: null,
-  })
   const bodies = (typeID: number) =>
     events
       .filter(({ bizEventTypeID }) => bizEventTypeID === typeID)
@@ -55,28 +51,28 @@ export function SettleNotices({ events, onDone, onClose }: Props) {
     answered.set(path, !isWaiting(data))
     return !isWaiting(data)
   }
-  const settle = async () => {
-    setState({ busy: true, error: null })
-    try {
+  const settle = useMutation({
+    mutationFn: async () => {
       const paidIn = await post('/BizTransaction/Deposit', bodies(deposit))
       const paidOut = await post('/BizTransaction/Redemption', bodies(redemption))
+      return outcomeOf(paidIn, paidOut)
+    },
+    onSuccess: async (outcome) => {
       await client.invalidateQueries()
-      tellDone(outcomeOf(paidIn, paidOut))
+      tellDone(outcome)
       onDone()
-    } catch (error) {
-      await client.invalidateQueries()
-      setState({ busy: false, error: error as Error })
-    }
-  }
+    },
+    onError: () => client.invalidateQueries(),
+  })
   const others = events.length - bodies(deposit).length - bodies(redemption).length
   return (
     <Confirm
       title={`Settle ${events.length} ${events.length === 1 ? 'notice' : 'notices'}?`}
       opened
       onClose={() => (answered.size > 0 ? onDone() : onClose())}
-      onConfirm={() => void settle()}
+      onConfirm={() => settle.mutate()}
       action="Settle"
-      busy={state.busy}
+      busy={settle.isPending}
     >
       <Stack gap="sm">
         <Text size="sm">
@@ -89,7 +85,7 @@ export function SettleNotices({ events, onDone, onClose }: Props) {
           value={date}
           onChange={(event) => setDate(event.currentTarget.value)}
         />
-        <Insist error={state.error} insists={insists} onChange={setInsists} />
+        <Insist error={settle.error} insists={insists} onChange={setInsists} />
       </Stack>
     </Confirm>
   )

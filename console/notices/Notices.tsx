@@ -1,4 +1,5 @@
 import { Button, Group } from '@mantine/core'
+import { useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, type Params } from '../shared/api/client.ts'
 import { useLookups } from '../shared/api/lookups.ts'
@@ -8,7 +9,7 @@ import type { BizEvent } from '../shared/api/types.ts'
 import { FormDrawer } from '../shared/form/FormDrawer.tsx'
 import { day } from '../shared/format.ts'
 import type { Column } from '../shared/list/columns.ts'
-import type { Filter } from '../shared/list/filters.ts'
+import { type Filter, readSearch } from '../shared/list/filters.ts'
 import { ListView } from '../shared/list/ListView.tsx'
 import { useMay } from '../shared/permission.ts'
 import { tellFailure } from '../shared/view/Failure.tsx'
@@ -34,7 +35,7 @@ export function Notices() {
   const { productID } = useProduct()
   const may = useMay()
   const { name } = useLookups()
-  const [chosen, setChosen] = useState<Map<number, BizEvent>>(new Map())
+  const [chosen, setChosen] = useChosen()
   const [opened, setOpened] = useState<BizEvent>()
   const [deed, setDeed] = useState<Deed>()
   const toggle = (row: BizEvent) => {
@@ -98,6 +99,14 @@ export function Notices() {
       )}
     </Page>
   )
+}
+
+/** Chosen of what is in view: by other filters it would be settled out of sight. */
+function useChosen() {
+  const view = JSON.stringify(readSearch(useSearch({ strict: false })))
+  const [kept, setKept] = useState({ view, rows: new Map<number, BizEvent>() })
+  const chosen = kept.view === view ? kept.rows : new Map<number, BizEvent>()
+  return [chosen, (rows: Map<number, BizEvent>) => setKept({ view, rows })] as const
 }
 
 type ChosenProps = { events: BizEvent[]; onDeed: (deed: Deed) => void }

@@ -1,11 +1,13 @@
 import { Button, Group, Stack, TextInput } from '@mantine/core'
 import { useState } from 'react'
+import { useCurrent } from '../shared/api/current.ts'
 import { useMoney, useUnits } from '../shared/api/money.ts'
 import type { BizTransaction } from '../shared/api/types.ts'
 import { useWrite } from '../shared/api/write.ts'
 import { Confirm } from '../shared/form/Confirm.tsx'
 import { Edited } from '../shared/form/Edited.tsx'
 import { FormDrawer } from '../shared/form/FormDrawer.tsx'
+import { pastParams, usePast } from '../shared/form/Past.tsx'
 import { day, moment, price } from '../shared/format.ts'
 import { useMay } from '../shared/permission.ts'
 import { Facts } from '../shared/view/Facts.tsx'
@@ -26,12 +28,15 @@ export function TransactionDrawer({ transaction, onClose }: Props) {
       onClose={onClose}
       title={transaction ? `${transaction.typeName} ${transaction.bizTransactionID}` : ''}
     >
-      {transaction && <Known transaction={transaction} onClose={onClose} />}
+      {transaction && <Known listed={transaction} onClose={onClose} />}
     </FormDrawer>
   )
 }
 
-function Known({ transaction, onClose }: { transaction: BizTransaction; onClose: () => void }) {
+function Known({ listed, onClose }: { listed: BizTransaction; onClose: () => void }) {
+  const [past] = usePast()
+  const key = { BizTransactionID: listed.bizTransactionID, ...pastParams(past) }
+  const transaction = useCurrent<BizTransaction>('/BizTransaction', key, listed) ?? listed
   const may = useMay()
   const money = useMoney(transaction)
   const units = useUnits(transaction)

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
-import { type Browser, findings, goTo, skip, startConsole } from '../support/browser.ts'
-import { fundOf } from '../support/distribution.ts'
+import { type Browser, findings, goTo, pressLast, skip, startConsole } from '../support/browser.ts'
+import { allot, fundOf } from '../support/distribution.ts'
 import { only } from '../support/ledger.ts'
 import { adminPassword, type Service } from '../support/service.ts'
 
@@ -10,9 +10,19 @@ describe('The console, while things change around it', { skip }, () => {
   let service: Service
   let browser: Browser
   let stop: () => Promise<void>
+  let page: Page
   let fund: Awaited<ReturnType<typeof fundOf>>
 
+  const press = (name: string) => pressLast(page, name)
+  const at = (path: string, heading: string) => goTo(page, service, path, heading)
   const of = (path: string) => `/${fund.productID}${path}`
+  const button = (name: string | RegExp) => page.getByRole('button', { name, exact: true })
+  const tell = async (kind: string, amount: number) => {
+    const { accountID } = fund.accounts[0]!
+    const notice = { accountID, investmentID: fund.investmentID, amount }
+    const told = { ...notice, transactionDate: '2024-02-01' }
+    only(await service.admin.post(`/BizEvent/NoticeOf${kind}`, told))
+  }
   /** The form of a posting, all of it filled. */
   const fill = async (where: Page) => {
     await goTo(where, service, of('/transactions/new'), 'New transaction')
@@ -27,8 +37,103 @@ describe('The console, while things change around it', { skip }, () => {
   before(async () => {
     ;({ service, browser, stop } = await startConsole())
     fund = await fundOf(service, [100, 50])
+    page = await browser.open('/')
   })
   after(() => stop())
+
+  it('chooses of notices what is in view, and forgets it by other filters', async () => {
+    await tell('Deposit', 5)
+    await tell('Redemption', 6)
+    await at(of('/notices?BizEventTypeID=1'), 'Notices')
+    await page.getByRole('checkbox', { name: /^Choose (?!all)/ }).check()
+    await button('Settle 1').waitFor()
+    await page.getByRole('link', { name: '1 Redemptions, pending' }).click()
+    await page.getByText('6.00', { exact: true }).waitFor()
+    assert.equal(await button(/^(Settle|Cancel) \d+$/).count(), 0)
+    assert.deepEqual(await findings(page), [])
+  })
+
+  it('settles notices once, also where the answer was lost', async () => {
+    await at(of('/notices?BizEventTypeID=1'), 'Notices')
+    await page.getByLabel('Choose all').click()
+    await press('Settle 1')
+    await page.getByLabel('Price and transaction date').fill('2024-02-01')
+    const keys: (string | undefined)[] = []
+    await page.route('**/BizTransaction/Deposit', async (route) => {
+      keys.push(route.request().headers()['idempotency-key'])
+      if (keys.length > 1) return route.continue()
+      await route.fetch()
+      return route.abort('connectionreset')
+    })
+    await press('Settle')
+    await page.getByText('The notices are settled.').waitFor()
+    await page.unrouteAll()
+    assert.equal(new Set(keys).size, 1)
+    const posted = `/BizTransaction?ProductID=${fund.productID}&BizTransactionTypeID=1`
+    assert.equal((await service.admin.get(posted)).data.length, 1)
+    browser.faults()
+  })
+
+  it('opens a drawer at its first field, or at its content', async () => {
+    await at('/settings/products', 'Products')
+    await press('New product')
+    await page.locator(':focus').and(page.getByLabel('Name')).waitFor()
+    await page.keyboard.press('Escape')
+    await at(of('/notices'), 'Notices')
+    await page.locator('[data-row]').first().press('Enter')
+    const drawer = page.getByRole('dialog')
+    await drawer.locator('[data-autofocus]:focus').waitFor()
+    await page.keyboard.press('Tab')
+    await drawer.getByRole('link').first().and(page.locator(':focus')).waitFor()
+    assert.deepEqual(await findings(page), [])
+  })
+
+  it('shows of a transaction what others do with it while it is looked at', async () => {
+    const listed = `/BizTransaction?ProductID=${fund.productID}&Order=desc&PageSize=1`
+    const [{ bizTransactionID }] = (await service.admin.get(listed)).data
+    await at(of(`/transactions?BizTransactionID=${bizTransactionID}`), 'Transactions')
+    await page.locator('[data-row]').first().click()
+    await button('Roll back').waitFor()
+    only(await service.admin.put('/BizTransaction/Rollback', { bizTransactionID }))
+    await page
+      .getByRole('dialog')
+      .getByText(/^rolled ?back$/i)
+      .waitFor()
+    await button('Roll back').waitFor({ state: 'detached' })
+    assert.equal(await button('Correct').count(), 0)
+  })
+
+  it('shows no row twice where others add some, and none that is not there', async () => {
+    const { accountID } = fund.accounts[1]!
+    const units = (from: number, many: number) =>
+      Array.from({ length: many }, (_, i) => ({ accountID, quantity: from + i }))
+    await allot(service, fund, units(1000, 150), '2024-03-01')
+    await at(of('/transactions'), 'Transactions')
+    const row = (index: number) => page.locator(`[role=row][aria-rowindex="${index + 2}"]`)
+    await row(0).getByText('1,149.0000').waitFor()
+    await allot(service, fund, units(3000, 5), '2024-03-02')
+    const table = page.getByRole('table', { name: 'Transactions' })
+    await table.evaluate((list) => list.scrollTo({ top: 90 * 40 }))
+    const listed = `/BizTransaction?ProductID=${fund.productID}&Order=desc&PageSize=200`
+    const { data } = await service.admin.get(listed)
+    for (const index of [95, 99, 100, 104]) {
+      const shown = `${Number(data[index].quantity).toLocaleString('en')}.0000`
+      await row(index).getByText(shown, { exact: true }).waitFor()
+    }
+    await page.getByText(`${data.length} rows`, { exact: true }).waitFor()
+  })
+
+  it('prints all rows by the menu of the browser, too, where they are in the page', async () => {
+    await at(of('/investors'), 'Investors')
+    await page.locator('[data-row]').first().waitFor()
+    const printed = await page.evaluate(() => {
+      dispatchEvent(new Event('beforeprint'))
+      const rows = document.querySelectorAll('main tbody tr').length
+      dispatchEvent(new Event('afterprint'))
+      return rows
+    })
+    assert.equal(printed, 2)
+  })
 
   it('keeps what was typed by who loses the permission, and offers it no more', async () => {
     const { userID } = only(

@@ -110,7 +110,7 @@ export async function signOut() {
   window.location.assign('/console/')
 }
 
-/** Who signs out does so in all pages of the browser: what they show is not the next one's to see. */
+/** Who signs out does so in all tabs: what they show is not the next one's to see. */
 const tabs = new BroadcastChannel('registry-session')
 tabs.onmessage = ({ data: userID }) => {
   if (session.state === 'in' && session.user?.userID === userID)

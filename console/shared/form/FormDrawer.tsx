@@ -1,6 +1,7 @@
 import { Box, Drawer, type DrawerProps } from '@mantine/core'
 import { type SyntheticEvent, useRef, useState } from 'react'
 import { Saved } from '../api/saved.ts'
+import classes from './form.module.css'
 import { LeaveDialog, LeaveGuard } from './LeaveGuard.tsx'
 
 /** What opens over a drawer is in it for React alone, and has its own forms. */
@@ -9,6 +10,12 @@ const isWithin = ({ currentTarget, target }: SyntheticEvent) =>
 
 const isOnTop = (body: HTMLElement | null) =>
   [...document.querySelectorAll('[role=dialog]')].at(-1)?.contains(body) ?? true
+
+/** The first field of a form, where what is typed has no list that would fall open. */
+const firstField = (body: HTMLElement) => {
+  const field = body.querySelector<HTMLElement>('form input, form textarea, form button')
+  return field?.matches('input:not([aria-haspopup]), textarea') ? field : undefined
+}
 
 /** A drawer with a form in it: what was entered is not lost unasked, by whichever way one leaves. */
 export function FormDrawer({ opened, onClose, children, ...props }: DrawerProps) {
@@ -42,7 +49,12 @@ export function FormDrawer({ opened, onClose, children, ...props }: DrawerProps)
           onInput={(event) => isWithin(event) && setEntered(true)}
           // What is chosen from a list is no input, and stands over the drawer.
           onClick={({ target }) => (target as Element).closest('[role=option]') && setEntered(true)}
+          // Whoever opens it is at its content, and not at the button that closes it.
+          data-autofocus
+          tabIndex={-1}
+          className={classes.body}
           onFocus={(event) => {
+            if (event.target === event.currentTarget) firstField(event.currentTarget)?.focus()
             if (isWithin(event)) focused.current = event.target
           }}
         >

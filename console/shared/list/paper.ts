@@ -14,24 +14,31 @@ export async function printPage() {
   window.print()
 }
 
+/** All rows, where they are in the page already; the browser's own menu waits for no other. */
+function presentOf<Row>({ total, at }: Rows<Row>): Row[] | undefined {
+  const rows = Array.from({ length: total ?? 0 }, (_, i) => at(i))
+  return rows.every((row) => row !== undefined) ? rows : undefined
+}
+
 /** The rows of a list for as long as it is printed. */
-export function usePaper<Row>({ all }: Rows<Row>): Row[] | undefined {
+export function usePaper<Row>(rows: Rows<Row>): Row[] | undefined {
   const [paper, setPaper] = useState<Row[]>()
-  const latest = useRef(all)
+  const latest = useRef(rows)
   useEffect(() => {
-    latest.current = all
+    latest.current = rows
   })
   useEffect(() => {
-    const prepare = async () => {
-      const rows = await latest.current(most)
-      // What is printed is what stands in the page right after.
-      flushSync(() => setPaper(rows))
-    }
+    // What is printed is what stands in the page right after.
+    const print = (all: Row[] | undefined) => flushSync(() => setPaper((before) => before ?? all))
+    const prepare = async () => print(await latest.current.all(most))
+    const byMenu = () => print(presentOf(latest.current))
     const forget = () => setPaper(undefined)
     lists.add(prepare)
+    addEventListener('beforeprint', byMenu)
     addEventListener('afterprint', forget)
     return () => {
       lists.delete(prepare)
+      removeEventListener('beforeprint', byMenu)
       removeEventListener('afterprint', forget)
     }
   }, [])

@@ -1,6 +1,7 @@
-import { useQueries } from '@tanstack/react-query'
-import { useState } from 'react'
+import { type UseQueryResult, useQueries, useQueryClient } from '@tanstack/react-query'
+import { useEffect, useRef, useState } from 'react'
 import { api, type Params } from '../api/client.ts'
+import type { Envelope } from '../api/error.ts'
 import { pagesOf } from '../api/pages.ts'
 import { atOnce } from '../api/session.ts'
 
@@ -48,6 +49,7 @@ export function useRows<Row>(path: string, params: Params): Rows<Row> {
     })),
   })
   const rowsOf = new Map(pages.map((page, i) => [page, results[i]?.data?.data]))
+  useSameMoment(['rows', path, params], results)
   const first = results[0]?.data
   const total = first && (first.totalCount ?? first.data.length)
   const count = total ?? pageSize
@@ -68,6 +70,26 @@ export function useRows<Row>(path: string, params: Params): Rows<Row> {
       for (const result of results) if (result.error) result.refetch()
     },
   }
+}
+
+/** As often as pages are read again: in vain, rows that look alike are two all the same. */
+const mostTimes = 3
+
+/**
+ * A row that others add on top moves all others on, so that a page that is read after it begins
+ * with rows of the page before. Where one stands in two pages, they are read again, all of them.
+ */
+function useSameMoment<Row>(queryKey: unknown[], results: UseQueryResult<Envelope<Row[]>>[]) {
+  const client = useQueryClient()
+  const times = useRef(0)
+  const read = results.map(({ dataUpdatedAt, isFetching }) => (isFetching ? '' : dataUpdatedAt))
+  // biome-ignore lint/correctness/useExhaustiveDependencies: looked at once when all are read.
+  useEffect(() => {
+    if (read.includes('')) return
+    const rows = results.flatMap(({ data }) => data?.data ?? []).map((row) => JSON.stringify(row))
+    if (new Set(rows).size === rows.length) times.current = 0
+    else if (times.current++ < mostTimes) void client.invalidateQueries({ queryKey })
+  }, [read.join()])
 }
 
 async function firstOf<Row>(path: string, params: Params, most: number): Promise<Row[]> {
