@@ -315,6 +315,17 @@ describe('A backup', { concurrency: false }, () => {
     assert.match(errors, /^The folder \/proc\/registry cannot be made .*: name one that can be/)
   })
 
+  it('that its disk does not take leaves nothing, and says where it was to be', async () => {
+    const full = join(temporaryFolder(), 'backup')
+    const limited = ['-c', `trap '' XFSZ; ulimit -f 1; exec "$0" "$@"`, process.execPath]
+    const own = { REGISTRY_DATA_DIR: home.dataDir }
+    const making = startCommand('sh', [...limited, ...cliCommand(['backup', full])], own)
+    assert.equal(await making.exited, 1)
+    assert.match(making.errors(), /^The backup was broken off, .* in \/.*: EFBIG: /)
+    assert.ok(making.errors().includes(full))
+    assert.deepEqual(readdirSync(full), [])
+  })
+
   it('killed while it is made is none, and its folder is not taken for another', async () => {
     const { admin } = home.service
     const bytes = randomBytes(1000)

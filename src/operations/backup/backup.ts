@@ -53,11 +53,19 @@ export async function backUp(
   } catch (error) {
     for (const name of await readdir(folder))
       await rm(join(folder, name), { recursive: true, force: true })
-    throw error
+    throw brokenOff(error as NodeJS.ErrnoException, folder)
   } finally {
     await client.end().catch(() => {})
   }
 }
+
+/** The system's own words do not say which of all disks is full. */
+const brokenOff = (error: NodeJS.ErrnoException, folder: string) =>
+  error.syscall === undefined
+    ? error
+    : new Error(
+        `The backup was broken off, and nothing of it is left in ${folder}: ${error.message}.`,
+      )
 
 async function claimFolder(folder: string) {
   makeFolder(folder, 'name one that can be written')
