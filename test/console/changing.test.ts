@@ -158,6 +158,33 @@ describe('The console, while things change around it', { skip }, () => {
     await clerk.getByText('This page is not yours to see').waitFor()
   })
 
+  it('takes no year of two digits, nor of five', async () => {
+    await at(of('/transactions/new'), 'New transaction')
+    const day = page.getByLabel('Day')
+    const typed = async (keys: string) => {
+      await day.fill('')
+      await day.focus()
+      await page.keyboard.type(keys)
+      return day.evaluate((field) => (field as HTMLInputElement).validity.valid && 'taken')
+    }
+    assert.equal(await typed('06302026'), 'taken')
+    assert.equal(await day.inputValue(), '2026-06-30')
+    assert.equal(await typed('063026'), false)
+    assert.equal(await typed('063020261'), false)
+  })
+
+  it('shows what is chosen to who has colours of their own', async () => {
+    await page.emulateMedia({ forcedColors: 'active' })
+    const areas = page.getByRole('navigation', { name: 'Areas' })
+    const lineOf = (name: string) =>
+      areas
+        .getByRole('link', { name, exact: true })
+        .evaluate((area) => getComputedStyle(area).textDecorationLine)
+    assert.equal(await lineOf('Transactions'), 'underline')
+    assert.equal(await lineOf('Investors'), 'none')
+    await page.emulateMedia({ forcedColors: null })
+  })
+
   it('asks in every tab for the password of who has signed out in one', async () => {
     const first = await browser.open('/')
     await fill(first)

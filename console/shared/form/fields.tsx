@@ -37,7 +37,13 @@ export function DecimalField({ value, onChange, onBlur, ...props }: DecimalProps
   )
 }
 
-export const DateField = (props: TextInputProps) => <TextInput type="date" {...props} />
+/**
+ * A year has four digits: the browser would take a fifth, and 26 for the year 26, in which a hold is
+ * long over.
+ */
+export const years = { min: '1800-01-01', max: '9999-12-31' }
+
+export const DateField = (props: TextInputProps) => <TextInput type="date" {...years} {...props} />
 
 type ChoiceProps = Omit<SelectProps, 'data' | 'value' | 'onChange'> & {
   value?: number | null | undefined

@@ -1,6 +1,7 @@
 import { Button, CloseButton, Group, Menu, Popover, Select, Stack, TextInput } from '@mantine/core'
 import { type RefObject, useRef, useState } from 'react'
 import { useLookups } from '../api/lookups.ts'
+import { years } from '../form/fields.tsx'
 import { day } from '../format.ts'
 import { Icon } from '../view/icons.tsx'
 import classes from './chips.module.css'
@@ -164,7 +165,7 @@ function Editor({ filter, value, onDone }: EditorProps) {
       <Stack gap="xs">
         <TextInput
           label={filter.label}
-          type={isDay(filter) ? 'date' : 'text'}
+          {...(isDay(filter) && { type: 'date', ...years })}
           value={text}
           onChange={(event) => setText(event.currentTarget.value)}
           data-autofocus
