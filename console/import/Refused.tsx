@@ -6,6 +6,7 @@ import { api } from '../shared/api/client.ts'
 import { RegistryError } from '../shared/api/error.ts'
 import { useProduct } from '../shared/api/products.ts'
 import type { Import } from '../shared/api/types.ts'
+import { LeaveGuard } from '../shared/form/LeaveGuard.tsx'
 import { count } from '../shared/format.ts'
 import { save } from '../shared/list/export.ts'
 import { Failure } from '../shared/view/Failure.tsx'
@@ -121,6 +122,7 @@ function Mend({ found, table }: Props & { table: Rows }) {
   }
   return (
     <>
+      <LeaveGuard dirty={rows !== table.rows && !state.busy} />
       {state.error !== undefined && <Failure error={state.error} />}
       <Table.ScrollContainer
         minWidth={Math.max(600, table.head.length * 110)}
