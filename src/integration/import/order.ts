@@ -202,11 +202,15 @@ async function letGo(tx: Tx, order: Order, ended: readonly object[]) {
   await queueJob(tx, 'collect_files', {}, 'collect_files')
 }
 
-/** What one that was cancelled has refused: or that it could not be kept. */
+/**
+ * What one that was cancelled has refused: or that it could not be kept. Put together by operators,
+ * since Citus takes no function that is not immutable in an update.
+ */
 export async function keepErrors(tx: Tx, order: Order, errors: ErrorsFile | undefined) {
   const trouble = errors ? null : 'The refused rows could not be kept.'
   const ended = await tx.query(sql`
-    update import set ${over(errors)}, message = concat_ws(' ', message, ${trouble}::text)
+    update import set ${over(errors)},
+      message = coalesce(message || ' ' || ${trouble}::text, ${trouble}::text, message)
     from ${moment} where ${leased(order)} returning true`)
   await letGo(tx, order, ended)
 }
