@@ -13,7 +13,7 @@ import { keepWarm, warmUp } from './operations/warm-up.ts'
 import { startWorker } from './operations/worker.ts'
 import { createLog, type Log } from './platform/log.ts'
 import { connect, prepareSchema, startServer } from './platform/registry.ts'
-import { type Clock, clockOff, clockStatement } from './platform/sql/clock.ts'
+import { clockOffNow } from './platform/sql/clock.ts'
 import type { Database } from './platform/sql/handle.ts'
 import {
   connectionsOfNode,
@@ -93,10 +93,8 @@ async function warnOfLittleRoom(config: Config, { query }: Database, log: Log) {
 }
 
 /** What is judged by two clocks ends too early on one node, and too late on another. */
-async function warnOfClock({ query }: Database, log: Log) {
-  const before = Date.now()
-  const [clock] = await query<Clock>(clockStatement)
-  const message = clock && clockOff(clock, before, Date.now())
+async function warnOfClock(database: Database, log: Log) {
+  const message = await clockOffNow(database)
   if (message) log.warn({ message }, 'the clocks are not in step')
 }
 

@@ -2,6 +2,10 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type pg from 'pg'
 import { codeAt, stepAt } from '../src/access/second-factor/totp.ts'
+import { readConfig } from '../src/config.ts'
+import { noticeClock } from '../src/operations/maintenance.ts'
+import { createLog } from '../src/platform/log.ts'
+import { connect } from '../src/platform/registry.ts'
 import { freshDatabase, rowsOf, urlOf } from './support/database.ts'
 import { only } from './support/ledger.ts'
 import { type Node, startNode } from './support/node.ts'
@@ -49,6 +53,19 @@ describe('A node whose clock is ahead of the others by minutes', () => {
     ]
     assert.match(off.output, /^WRONG {2}clock .* s ahead of/m)
     assert.match(fine.output, /^ok {5}clock /m)
+  })
+
+  it('is told of by one that runs, too: clocks are set at any time', async () => {
+    const database = connect(readConfig({}), connection, createLog('silent'))
+    const rightly = Date.now
+    try {
+      await noticeClock(database)
+      Date.now = () => rightly() - 1000 * ahead
+      await assert.rejects(noticeClock(database), / \d+ s behind the database's/)
+    } finally {
+      Date.now = rightly
+      await database.close()
+    }
   })
 
   it('signs in for all nodes', async () => {

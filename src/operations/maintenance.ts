@@ -7,6 +7,7 @@ import { sweepImports } from '../integration/import/sql.ts'
 import { sweepDeliveries } from '../integration/webhook/attempt.ts'
 import { foldClosings } from '../ledger/biz-transaction/fold.ts'
 import type { Log } from '../platform/log.ts'
+import { clockOffNow } from '../platform/sql/clock.ts'
 import type { Database } from '../platform/sql/handle.ts'
 import { migrationNames } from '../platform/sql/migrate.ts'
 import { nothingLeft } from '../platform/sql/render.ts'
@@ -18,6 +19,7 @@ const tasks = [
   { every: minute, run: auditFailures },
   { every: minute, run: foldHistories },
   { every: minute, run: noticeNewer },
+  { every: 10 * minute, run: noticeClock },
   { every: 2_000, run: sealTrail },
 ]
 
@@ -48,6 +50,12 @@ export function startMaintenance(database: Database, keeping: Keeping, log: Log)
 /** Seals what the trail has got since, as far as it can be. */
 export async function sealTrail(database: Database, { signer }: Pick<Keeping, 'signer'>) {
   while (await database.transaction((tx) => sealAudit(tx, signer)));
+}
+
+/** A clock that is set while we run is told as it would have been at the start. */
+export async function noticeClock(database: Database) {
+  const off = await clockOffNow(database)
+  if (off) throw new Error(off)
 }
 
 /**

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import pg from 'pg'
-import { rowsOf } from '../support/database.ts'
+import { rowsOf, waitingForLocks } from '../support/database.ts'
 import { all, assertVerified, newFund, only, poster } from '../support/ledger.ts'
+import { until } from '../support/process.ts'
 import { type Service, startService } from '../support/service.ts'
 
 let service: Service
@@ -62,6 +63,32 @@ describe('A posting that has to wait', () => {
     for (const reply of await stuck.all()) only(reply)
     const { accountID } = held
     assert.equal(await countedIn('biz_transaction where account_id = $1', [accountID]), 121)
+  })
+
+  it('for an account does so as long as it may, also if the clock is set', async () => {
+    const { accountID, investmentID, productID } = await newFund(service)
+    const own = { accountID, investmentID, amount: 1 }
+    only(await post('Deposit', own))
+    const letGo = await holding(
+      'select 1 from ledger_account where product_id = $1 and account_id = $2 for update',
+      [productID, accountID],
+    )
+    const stuck = underway([post('Deposit', own)])
+    const isTrying = async () => (await waitingForLocks(service.connection)) > 0
+    await until('it to try', isTrying)
+    const rightly = Date.now
+    Date.now = () => rightly() + 3_600_000
+    try {
+      // Through some attempts more, each of which asks how long it has waited.
+      for (let n = 0; n < 3 && stuck.ended() === 0; n++) {
+        await until('an attempt to end', async () => !(await isTrying()) || stuck.ended() > 0)
+        await until('the next one', async () => (await isTrying()) || stuck.ended() > 0)
+      }
+    } finally {
+      Date.now = rightly
+      await letGo()
+    }
+    for (const reply of await stuck.all()) only(reply)
   })
 
   it('for its Idempotency-Key does so alone, and then is posted once', async () => {

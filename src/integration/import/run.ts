@@ -190,7 +190,7 @@ async function goOn(run: Run) {
   const { transaction } = importers
   const { touches, writesCopies } = kinds[order.type]
   const takeTurns = writesCopies && (await importers.isSpread())
-  const began = Date.now()
+  const began = performance.now()
   const steps = sideBySide(run.counts)
   let from = order.lastLine
   try {
@@ -200,7 +200,7 @@ async function goOn(run: Run) {
       const about = takeTurns ? undefined : touches?.(chunk.items)
       await steps.add(about, (turn) => takeStep(run, chunk, span, turn))
       from = chunk.lastLine
-      if (Date.now() - began < slice || !(await transaction((tx) => othersWait(tx, order))))
+      if (performance.now() - began < slice || !(await transaction((tx) => othersWait(tx, order))))
         continue
       await steps.end()
       await transaction((tx) => handBack(tx, order, { counts: false }))

@@ -90,7 +90,7 @@ export function waitingRoom({ attempt, again }: Doors) {
   }
 }
 
-const timeLeft = ({ since }: Job) => since + longestWait - Date.now()
+const timeLeft = ({ since }: Job) => since + longestWait - performance.now()
 
 const busy = () =>
   tryLater(503, 'busy', 'The account is busy with another change; try again shortly.', 1)

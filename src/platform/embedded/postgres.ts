@@ -88,9 +88,9 @@ async function supervise(context: Context, first: Owned): Promise<void> {
   const logKeeper = setInterval(() => boundLog(cluster), logCheckMs).unref()
   let owned = first
   for (let pause = pauseMs; ; pause = Math.min(2 * pause, longestPauseMs)) {
-    const start = Date.now()
+    const start = performance.now()
     await Promise.race([stop, owned.lost, owned.server.exited])
-    if (Date.now() - start > steadyMs) pause = pauseMs
+    if (performance.now() - start > steadyMs) pause = pauseMs
     if (!signal.aborted) owned = await regain(context, owned, pause)
     if (signal.aborted) break
   }
@@ -114,7 +114,7 @@ async function regain(context: Context, former: Owned, firstPause: number): Prom
 /** Takes the lock again when only its connection was lost; undefined when the server ends, too. */
 async function ownAgain(context: Context, { server }: Owned): Promise<Owned | undefined> {
   const { cluster, signal } = context
-  let answered = Date.now()
+  let answered = performance.now()
   for (; server.isUp() && !signal.aborted; await sleep(pauseMs)) {
     const { state } = await observe(cluster.folder, cluster.password)
     const lock =
@@ -123,8 +123,9 @@ async function ownAgain(context: Context, { server }: Owned): Promise<Owned | un
       tell(context, 'warn', 'The embedded database had dropped our connection, and has it back.')
       return { server, lost: lossOf(lock) }
     }
-    if (state === 'unowned' || state === 'owned') answered = Date.now()
-    if (Date.now() - answered > stuckMs) await end(server.pid, server.isUp, shutdown.slice(1))
+    if (state === 'unowned' || state === 'owned') answered = performance.now()
+    if (performance.now() - answered > stuckMs)
+      await end(server.pid, server.isUp, shutdown.slice(1))
   }
   return undefined
 }

@@ -1,4 +1,5 @@
 import sql from 'sql-template-tag'
+import type { Sql } from './handle.ts'
 
 /** What the database's clock says, in milliseconds since 1970. */
 export const clockStatement = sql`
@@ -20,4 +21,11 @@ export function clockOff({ now }: Clock, before: number, after: number): string 
     `the clock of this machine is ${Math.round(off / 1000)} s ${side} the database's: access ` +
     'tokens last shorter or longer by that; let both machines keep the time (NTP)'
   )
+}
+
+/** The same, asked of the database now. */
+export async function clockOffNow({ query }: Sql): Promise<string | undefined> {
+  const before = Date.now()
+  const [clock] = await query<Clock>(clockStatement)
+  return clock && clockOff(clock, before, Date.now())
 }
