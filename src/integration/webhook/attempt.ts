@@ -32,7 +32,8 @@ export type Taken = {
 
 /**
  * Takes some deliveries of a webhook that are due; none where its user or key has ended. Each may
- * have waited for long: whether it is still theirs to see is asked now.
+ * have waited for long: whether it is still theirs to see is asked now. What is given back is made
+ * of columns and immutable functions alone: Citus takes no others there.
  */
 export async function takeDue(tx: Tx, webhookID: number, most: number): Promise<Taken[]> {
   const own = await ownNow(tx, webhookID)
@@ -43,7 +44,8 @@ export async function takeDue(tx: Tx, webhookID: number, most: number): Promise<
   return tx.query<Taken>(sql`
     update webhook_delivery d
     set attempts = d.attempts + 1, next_date = now() + make_interval(secs => ${lease})
-    from webhook w cross join (select now() as moment) m,
+    from webhook w cross join (
+        select now() as moment, floor(extract(epoch from now()))::bigint as time) m,
       (select webhook_delivery_id, event_id, type,
           (body::json #>> '{data,productID}')::int as product_id
         from webhook_delivery
@@ -53,7 +55,7 @@ export async function takeDue(tx: Tx, webhookID: number, most: number): Promise<
       and d.webhook_delivery_id = e.webhook_delivery_id
     returning d.webhook_delivery_id as id, d.webhook_id as "webhookID", d.event_id as "eventID",
       coalesce(d.event_id is null or ${isOwn(own)}, false) as "isOwn",
-      w.url, d.body, d.attempts, w.secret, floor(extract(epoch from m.moment))::bigint as time,
+      w.url, d.body, d.attempts, w.secret, m.time,
       case when w.previous_until > m.moment then w.previous_secret end as "previousSecret"`)
 }
 
