@@ -6,7 +6,7 @@ import { secretFields } from './operations/secret-fields.ts'
 import { startWorker, type WorkerOptions } from './operations/worker.ts'
 import { findEmbedded } from './platform/embedded/postgres.ts'
 import { createLog } from './platform/log.ts'
-import { connect, givenConnections, prepareSchema } from './platform/registry.ts'
+import { connect, givenConnections, prepareSchema, refuseOutdated } from './platform/registry.ts'
 import { wordsOfFull } from './platform/sql/room.ts'
 import { workersName } from './platform/sql/running.ts'
 
@@ -20,7 +20,8 @@ async function start() {
   if (config.unknown.length > 0) process.stderr.write(`${unknownWords(config.unknown)}\n`)
   const server = givenConnections(config) ?? (await findEmbedded(config.dataDir))
   if (!server) throw new Error('there is no DATABASE_URL, and no service runs on this data folder.')
-  if (config.databaseUrl) await prepareSchema(server, log)
+  // The database of a data folder is its service's to migrate.
+  await (config.databaseUrl ? prepareSchema(server, log) : refuseOutdated(server))
   const { service: connection } = server
   const database = connect(config, connection, log)
   await database.bell.hold(workersName) // before there is work: no start migrates under us

@@ -4,7 +4,7 @@ import { findEmbedded, startEmbedded } from './embedded/postgres.ts'
 import type { Log } from './log.ts'
 import { codeOf, readOnly } from './sql/away.ts'
 import { type Database, openDatabase } from './sql/handle.ts'
-import { admitService, migrate, serviceRole } from './sql/migrate.ts'
+import { admitService, migrate, pendingMigrations, serviceRole } from './sql/migrate.ts'
 
 /**
  * The database server of this process: the one DATABASE_URL names, or our own. `connection` is that
@@ -58,6 +58,13 @@ export async function prepareSchema(server: Omit<Server, 'stop'>, log: Log) {
   })
   if (applied.length > 0) log.info({ applied }, 'migrated')
   await admitService(server)
+}
+
+/** Who works beside a service that runs does not migrate behind its back. */
+export async function refuseOutdated({ connection }: Pick<Server, 'connection'>) {
+  const pending = await pendingMigrations(connection)
+  if (pending.length > 0)
+    throw new Error(`The database lacks ${pending.join(', ')}. Run the command migrate first.`)
 }
 
 function whyNotMigrated(error: Error): string {

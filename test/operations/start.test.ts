@@ -4,11 +4,14 @@ import { statSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
+import { findEmbedded } from '../../src/platform/embedded/postgres.ts'
 import { type Client, clientOf } from '../support/client.ts'
+import { rowsOf } from '../support/database.ts'
 import {
   databasePid,
   startProgram,
   startRegistry,
+  startWorker,
   temporaryFolder,
   until,
 } from '../support/process.ts'
@@ -48,6 +51,26 @@ describe('the service on a data folder of its own', { concurrency: false }, () =
     assert.match(second.words, /in use by another registry \(process \d+\)/)
     assert.match(second.words, /REGISTRY_DATA_DIR/)
     assert.equal((await client.get('/Common/HealthCheck')).status, 200)
+  })
+
+  it('has no worker of another version beside it', async () => {
+    const { connection } = (await findEmbedded(dataDir))!
+    const [newest] = await rowsOf(
+      connection,
+      `delete from migration where name = (select max(name) from migration) returning *`,
+    )
+    const older = startWorker(env)
+    assert.equal(await older.exited, 1)
+    assert.match(older.errors(), new RegExp(`^Cannot start: The database lacks ${newest.name}`))
+    await rowsOf(
+      connection,
+      'insert into migration select * from json_populate_record(null::migration, $1)',
+      [JSON.stringify(newest)],
+    )
+    const worker = startWorker(env)
+    await until('it to work', () => worker.output().includes('making reports'))
+    worker.kill('SIGTERM')
+    assert.equal(await worker.exited, 0)
   })
 
   it('has every acknowledged write after kill -9 of the server', async (t) => {

@@ -1,9 +1,10 @@
 import { Command } from 'commander'
 import pg from 'pg'
 import { readConfig } from '../../config.ts'
+import { refuseOutdated } from '../../platform/registry.ts'
 import { runViews } from '../../platform/sql/migrate.ts'
 import { kinds, readSteps, type Step, spreadTables } from '../../platform/sql/steps.ts'
-import { isMissing, refuseOutdated, say, withServer } from './registry.ts'
+import { isMissing, say, withServer } from './registry.ts'
 
 export const distributeCommand = new Command('distribute')
   .description(

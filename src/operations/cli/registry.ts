@@ -6,9 +6,8 @@ import { clusterFolder } from '../../platform/embedded/cluster.ts'
 import { type EventType, resourceOfEvent } from '../../platform/event-types.ts'
 import { createLog } from '../../platform/log.ts'
 import { permissions, type Resource } from '../../platform/permission.ts'
-import { connect, reachServer, type Server } from '../../platform/registry.ts'
+import { connect, reachServer, refuseOutdated, type Server } from '../../platform/registry.ts'
 import type { Database, Tx } from '../../platform/sql/handle.ts'
-import { pendingMigrations } from '../../platform/sql/migrate.ts'
 import { unitOfWork, type Written } from '../../platform/sql/unit-of-work.ts'
 
 /** Whoever can start a command here holds the database's password: nothing is kept from them. */
@@ -91,11 +90,4 @@ export async function onDatabase<T>(
 ): Promise<T> {
   const database = connect(config, service, log)
   return use(database).finally(() => database.close())
-}
-
-/** A command does not migrate behind the back of a service that runs. */
-export async function refuseOutdated({ connection }: Server) {
-  const pending = await pendingMigrations(connection)
-  if (pending.length > 0)
-    throw new Error(`The database lacks ${pending.join(', ')}. Run the command migrate first.`)
 }

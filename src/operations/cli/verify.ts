@@ -2,11 +2,12 @@ import { Command } from 'commander'
 import type { ClientConfig } from 'pg'
 import type { KeptHead } from '../../access/audit/verify.ts'
 import { readConfig } from '../../config.ts'
+import { refuseOutdated } from '../../platform/registry.ts'
 import type { Database } from '../../platform/sql/handle.ts'
 import { nothingLeft } from '../../platform/sql/render.ts'
 import { unitOfWork } from '../../platform/sql/unit-of-work.ts'
 import { type Verified, verify } from '../verify/verify.ts'
-import { doorOf, isMissing, onDatabase, refuseOutdated, say, withServer } from './registry.ts'
+import { doorOf, isMissing, onDatabase, say, withServer } from './registry.ts'
 
 export const verifyCommand = new Command('verify')
   .description('check the whole register: balances, closings, legs, notices, versions, audit')
