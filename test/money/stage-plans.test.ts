@@ -7,7 +7,8 @@ import { reinvest } from '../../src/money/distribution/reinvest.ts'
 import { reverseDistribution } from '../../src/money/distribution/reverse.ts'
 import { approveRun } from '../../src/money/payment-run/approve.ts'
 import { createRun } from '../../src/money/payment-run/create.ts'
-import { recordResults, sendRun } from '../../src/money/payment-run/steps.ts'
+import { reissue } from '../../src/money/payment-run/reissue.ts'
+import { deleteRun, recordResults, sendRun } from '../../src/money/payment-run/steps.ts'
 import { operator } from '../../src/operations/cli/registry.ts'
 import type { Database, Tx } from '../../src/platform/sql/handle.ts'
 import { rowsOf } from '../support/database.ts'
@@ -101,7 +102,7 @@ async function addAccounts() {
 const inline = 1_000_000
 const stages = [declareDistribution, payDistribution, reinvest] as const
 
-/** All stages, a payment run from its draft to its end, and a file of deposits. */
+/** All stages, a payment run from its draft to what came back, and a file of deposits. */
 async function payOut(tx: Tx, distribution: Distribution) {
   const which = { ...keyOf(distribution), confirmSecond: true }
   for (const stage of stages) await stage(tx, operator, which, inline)
@@ -120,8 +121,10 @@ async function payOut(tx: Tx, distribution: Distribution) {
     values: [paymentRunID],
   } as never)
   assert.ok(payments.length > fund.accounts.length / 2)
-  const told = payments.map((payment) => ({ ...payment, state: 'Paid' as const }))
+  const told = payments.map((payment) => ({ ...payment, state: 'Returned' as const }))
   await recordResults(tx, operator, { paymentRunID, payments: told })
+  const again = await reissue(tx, operator, { paymentRunID })
+  await deleteRun(tx, operator, again.ids[0]!)
   const rows = postings(fund.accounts).map((body, line) => ({ line, operation: 'Deposit', body }))
   assert.equal((await postRows(operator, rows)(tx)).refused.size, 0)
 }

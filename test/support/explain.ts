@@ -18,6 +18,7 @@ type Node = {
   'Actual Loops': number
   'Rows Removed by Filter'?: number
   'Rows Removed by Index Recheck'?: number
+  'Rows Removed by Join Filter'?: number
   Plans?: Node[]
 }
 
@@ -101,5 +102,8 @@ function collect(node: Node, text: string, readings: Reading[]) {
   const table = node['Relation Name'] ?? node['Index Name']
   if (table && / Scan$/.test(how))
     readings.push({ text, table, how, rows: Math.round((rows + removed) * loops) })
+  // Pairs that a join looked at in vain: lists that no table holds are compared there alone.
+  const pairs = Math.round((node['Rows Removed by Join Filter'] ?? 0) * loops)
+  if (pairs > 0) readings.push({ text, table: 'pairs', how, rows: pairs })
   for (const child of node.Plans ?? []) collect(child, text, readings)
 }

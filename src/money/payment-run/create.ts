@@ -115,38 +115,37 @@ function unfitForAba({ accountNumber, ...names }: PaymentRunInput['fundingAccoun
   ]
 }
 
-/** Payments, what they are made of, and the exceptions: one statement for any number. */
+/**
+ * Payments, what they are made of, and the exceptions: one statement for any number. What a payment
+ * is made of is numbered where it stands: of rows just judged no statistics tell how many they are,
+ * and a join with the payments would compare each with each.
+ */
 export const fill = (tx: Tx, terms: Terms, rows: Fragment, claimed: Fragment) =>
   tx.query(sql`
   with judged as materialized (${judged(terms, rows)}),
+  begun as materialized (
+    select j.*, case when row_number() over (
+        partition by account_id, payee_key order by biz_transaction_id) = 1
+      then nextval('payment_payment_id_seq') end as first_id
+    from judged j where j.code is null),
+  items as materialized (
+    select b.*, max(first_id) over (partition by account_id, payee_key) as payment_id
+    from begun b),
   paid as (
     insert into payment (product_id, payment_id, payment_run_id, account_id, amount, tax_amount,
       reference, payee_key, payee_name, payee_bsb, payee_account_number, payee_iban, payee_swift,
       entry_code)
-    select ${terms.productID}::int, n.id, ${terms.runID}::int, n.account_id, n.amount,
-      n.tax_amount, 'PAY ' || n.id, n.payee_key, n.payee_name, n.payee_bsb, n.payee_account_number,
-      n.payee_iban, n.payee_swift, n.code
-    from (
-      select nextval('payment_payment_id_seq') as id, g.*
-      from (
-        select account_id, payee_key, sum(amount) as amount, sum(tax_amount) as tax_amount,
-          min(payee_name) as payee_name,
-          min(payee_bsb) as payee_bsb, min(payee_account_number) as payee_account_number,
-          min(payee_iban) as payee_iban, min(payee_swift) as payee_swift,
-          case when bool_or(source = 'Redemption') then '50' else '56' end as code
-        from judged where judged.code is null
-        group by account_id, payee_key order by account_id, payee_key) g) n
-    returning payment_id, account_id, payee_key),
+    select ${terms.productID}::int, payment_id, ${terms.runID}::int, account_id, sum(amount),
+      sum(tax_amount), 'PAY ' || payment_id, payee_key, min(payee_name), min(payee_bsb),
+      min(payee_account_number), min(payee_iban), min(payee_swift),
+      case when bool_or(source = 'Redemption') then '50' else '56' end
+    from items group by payment_id, account_id, payee_key),
   excepted as (
     insert into payment_exception (product_id, payment_run_id, biz_transaction_id, account_id,
       amount, code)
     select ${terms.productID}::int, ${terms.runID}::int, biz_transaction_id, account_id, amount,
       code
-    from judged where code is not null),
-  items as (
-    select j.biz_transaction_id, j.source, j.amount, j.tax_amount, p.payment_id
-    from judged j join paid p on p.account_id = j.account_id and p.payee_key = j.payee_key
-    where j.code is null)
+    from judged where code is not null)
   ${claimed}`)
 
 /** Each transaction for this run; one that another run took meanwhile is not ours. */
@@ -171,16 +170,18 @@ export async function dropEmpty(tx: Tx, productID: number, own: (alias: string) 
       having (sum(m.amount), sum(m.tax_amount)) = (t.amount, t.tax_amount))`,
   )
   await tx.query(sql`delete from payment p where ${own('p')} and not exists (${items})`)
+  // Only those that changed, each found by its key: the others are all of a run as a rule, and a
+  // plan made before anybody has counted them would compare each with each.
   await tx.query(sql`
     with summed as materialized (
-      select m.payment_id, sum(m.amount) as amount, sum(m.tax_amount) as tax_amount
+      select t.payment_id, sum(m.amount) as amount, sum(m.tax_amount) as tax_amount
       from payment t join payment_item m
         on m.product_id = ${productID} and m.payment_id = t.payment_id
-      where ${own('t')} group by m.payment_id)
+      where ${own('t')} group by t.payment_id, t.amount, t.tax_amount
+      having (sum(m.amount), sum(m.tax_amount)) <> (t.amount, t.tax_amount))
     update payment p set amount = s.amount, tax_amount = s.tax_amount
     from summed s
-    where ${own('p')} and s.payment_id = p.payment_id
-      and (s.amount, s.tax_amount) <> (p.amount, p.tax_amount)`)
+    where p.product_id = ${productID} and p.payment_id = s.payment_id`)
 }
 
 /** A run that would pay nobody and has no exception to tell is not made. */

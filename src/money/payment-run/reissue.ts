@@ -67,8 +67,7 @@ async function markReissued(tx: Tx, run: Run, runID: number) {
     from (
       select payment_id, min(came_from_payment_id) as before from payment_item
       where product_id = ${run.productID} and payment_run_id = ${runID} group by payment_id) m
-    where p.product_id = ${run.productID} and p.payment_run_id = ${runID}
-      and m.payment_id = p.payment_id`)
+    where p.product_id = ${run.productID} and p.payment_id = m.payment_id`)
   const wholly = sql`${ofRun(run, 't')} and t.state = 'Returned'
     and exists (${items(sql`m.came_from_payment_id = t.payment_id
       and m.payment_run_id = ${runID}`)})

@@ -257,8 +257,9 @@ export async function deleteRun(all: Tx, actor: Actor, runID: number): Promise<W
       where m.product_id = ${productID} and (m.payment_id = ${raw(payment)}.payment_id
         or (m.came_from_payment_id = ${raw(payment)}.payment_id
           and m.payment_run_id = ${run.id})))`
-  await keepLedgerRows(tx, 'payment', sql`(${ofRun(run, 't')} or (${reissued('t')}))`)
-  for (const table of ['payment_run', 'payment_item', 'payment_exception'] as const)
+  // Apart from those of the run: by either at once, every payment there ever was would be read.
+  await keepLedgerRows(tx, 'payment', reissued('t'))
+  for (const table of ['payment', 'payment_run', 'payment_item', 'payment_exception'] as const)
     await keepLedgerRows(tx, table, ofRun(run, 't'))
   await tx.query(sql`
     with back as (
