@@ -39,8 +39,10 @@ export function authenticator({ handle, tokens, touch }: Options) {
   function load(authorization: string | undefined) {
     const key = keyPattern.exec(authorization ?? '')?.[1]
     const { known, longest } = key === undefined ? bySession(authorization) : byKey(key)
+    forgetOld()
     if (kept.size >= mostKept) kept.clear()
     const entry: Kept = { until: performance.now() + Math.min(keptFor, longest), known }
+    kept.delete(authorization) // the newest stand last
     kept.set(authorization, entry)
     known.then(
       (one) => {
@@ -50,6 +52,18 @@ export function authenticator({ handle, tokens, touch }: Options) {
       () => kept.delete(authorization),
     )
     return known
+  }
+
+  /**
+   * Who calls gets another token every twenty minutes, and an actor has statements made for it,
+   * tens of kilobytes: those whose time is over do not stay until there are too many.
+   */
+  function forgetOld() {
+    const now = performance.now()
+    for (const [authorization, { until }] of kept) {
+      if (until > now) return
+      kept.delete(authorization)
+    }
   }
 
   function bySession(authorization: string | undefined) {
