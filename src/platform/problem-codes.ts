@@ -132,7 +132,6 @@ const byResource = {
       tax_components: 'The tax components do not make up the whole.',
       too_much: 'The amounts given are more than there is to share.',
       lists_clash: 'An account is in lists that exclude each other.',
-      record_date: 'The record date does not suit.',
     },
     409: {
       tax_components: 'A tax component is there twice, and the product withholds tax.',
@@ -361,15 +360,23 @@ export const sharedCodes: [number, string[]][] = Object.entries(everywhere).map(
   ([status, codes]) => [Number(status), Object.keys(codes)],
 )
 
-const words: Words = Object.assign(
-  {},
-  malformed,
-  badBody,
-  pages,
-  conflicts,
-  ...Object.values(everywhere),
-  ...Object.values(byResource).flatMap((own) => Object.values(own)),
-)
+const lists: [number, Words][] = [
+  [400, malformed],
+  [400, badBody],
+  [400, pages],
+  [409, conflicts],
+  ...[everywhere, ...Object.values(byResource)].flatMap((own) =>
+    Object.entries<Words>(own).map(([status, words]): [number, Words] => [Number(status), words]),
+  ),
+]
 
-/** Every code there is, with its meaning. */
-export const problemCodes: ReadonlyMap<string, string> = new Map(Object.entries(words).sort())
+/** Every code there is, with the statuses that it comes with and what it means. */
+export const problemCodes: ReadonlyMap<string, { statuses: number[]; meanings: string[] }> =
+  new Map(
+    [...new Set(lists.flatMap(([, words]) => Object.keys(words)))].sort().map((code) => {
+      const own = lists.filter(([, words]) => code in words)
+      const statuses = own.map(([status]) => status).sort()
+      const meanings = own.map(([, words]) => words[code]!)
+      return [code, { statuses: [...new Set(statuses)], meanings: [...new Set(meanings)] }]
+    }),
+  )

@@ -1,47 +1,22 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { problemCodes } from '../../src/platform/problem-codes.ts'
 
-type Told = { code: string; status: string; message: string }
+/** One place in the sources that refuses: under which code, in which words. */
+type Told = { code: string; message: string }
 
-const statuses: Record<string, string> = {
-  invalid: '400',
-  unauthenticated: '401',
-  forbidden: '403',
-  notFound: '404',
-  conflict: '409',
-}
-
-/** Where the status stands far from the code; a problem of a body's fields is always 400. */
-const told: Record<string, string> = {
-  headers_too_large: '431',
-  internal: '500',
-  timeout: '408',
-  too_long: '400, 409',
-}
-const ofFields = '400'
-
+/** A value inside of a text, which may be put together from texts itself. */
+const value = String.raw`\$\{(?:[^{}\x60]|\x60[^\x60]*\x60|\{[^{}]*\})*\}`
 /** A text as it stands in the sources: one literal, or several joined by plus. */
-const literal = String.raw`(?:'(?:[^'\\]|\\.)*'|\x60(?:[^\x60\\]|\\.)*\x60)`
+const literal = String.raw`(?:'(?:[^'\\]|\\.)*'|\x60(?:${value}|[^\x60\\]|\\.)*\x60)`
 const words = `${literal}(?:\\s*\\+\\s*${literal})*`
 const given = `('[a-z][a-z_]+'|\\b[a-zA-Z]+\\b)`
-const shapes: [RegExp, (found: string[]) => Told][] = [
-  [
-    new RegExp(`\\b(${Object.keys(statuses).join('|')})\\(\\s*${given},\\s*(${words})`, 'g'),
-    ([kind, code, message]) => ({ status: statuses[kind!]!, code: code!, message: message! }),
-  ],
-  [
-    new RegExp(`\\btryLater\\(\\s*(\\d{3}),\\s*${given},\\s*(${words})`, 'g'),
-    ([status, code, message]) => ({ status: status!, code: code!, message: message! }),
-  ],
-  [
-    new RegExp(
-      `(?:(?:status:|Refusal\\()\\s*(\\d{3}),\\s*\\[?\\s*\\{?\\s*)?code:\\s*${given},` +
-        `(?:\\s*field(?::[^,]+)?,)?\\s*message:\\s*(${words})`,
-      'g',
-    ),
-    ([status, code, message]) => ({ status: status ?? '', code: code!, message: message! }),
-  ],
-]
+/** How a refusal is written: each shape has the code first, then the words. */
+const shapes = [
+  `\\b(?:invalid|unauthenticated|forbidden|notFound|conflict)\\(\\s*${given},\\s*(${words})`,
+  `\\btryLater\\(\\s*\\d{3},\\s*${given},\\s*(${words})`,
+  `code:\\s*${given},(?:\\s*field(?::[^,]+)?,)?\\s*message:\\s*(${words})`,
+].map((shape) => new RegExp(shape, 'g'))
 
 /** The rules of every field, whose words are put together from the schema. */
 const ofRules = /return \['([a-z_]+)', (?:'([^']+)'|`([^`]+)`)\]/g
@@ -50,7 +25,7 @@ const plain = (text: string) =>
   [...text.matchAll(new RegExp(literal, 'g'))]
     .map(([one]) => one.slice(1, -1))
     .join('')
-    .replaceAll(/\$\{(?:[^{}]|\{[^{}]*\})*\}/g, '…')
+    .replaceAll(new RegExp(value, 'g'), '…')
     .replaceAll("\\'", "'")
     .replaceAll('|', '\\|')
     .replaceAll(/\s+/g, ' ')
@@ -61,11 +36,10 @@ function toldIn(path: string): Told[] {
     code.startsWith("'")
       ? code.slice(1, -1)
       : new RegExp(`const ${code} = '([a-z_]+)'`).exec(text)?.[1]
-  const found = shapes.flatMap(([shape, read]) =>
-    [...text.matchAll(shape)].flatMap(([, ...groups]) => {
-      const one = read(groups)
-      const code = codeOf(one.code)
-      return code ? [{ ...one, code, message: plain(one.message) }] : []
+  const found = shapes.flatMap((shape) =>
+    [...text.matchAll(shape)].flatMap(([, name, message]) => {
+      const code = codeOf(name!)
+      return code ? [{ code, message: plain(message!) }] : []
     }),
   )
   const rules = path.endsWith('shape/rules.ts') ? [...text.matchAll(ofRules)] : []
@@ -73,7 +47,6 @@ function toldIn(path: string): Told[] {
     ...found,
     ...rules.map(([, code, one, other]) => ({
       code: code!,
-      status: '400',
       message: `A field ${plain(`\`${one ?? other}\``)}.`,
     })),
   ]
@@ -85,22 +58,27 @@ const sources = () =>
     .map((name) => join('src', name))
     .sort()
 
-/** Every code that a refusal can have, with its status and what it says, as the sources have it. */
+/** How many of the messages of a code are shown. */
+const samples = 3
+
+/**
+ * Every code of platform/problem-codes.ts with its statuses and its meaning, as the document lists
+ * them by operation, and messages as the sources have them.
+ */
 export function errorCodesPage(): string {
   const all = sources().flatMap(toldIn)
-  const codes = [...new Set(all.map(({ code }) => code))].sort()
-  const rows = codes.map((code) => {
-    const own = all.filter((one) => one.code === code)
-    const known = [...new Set(own.map((one) => one.status).filter(Boolean))].sort().join(', ')
-    const status = told[code] ?? (known || ofFields)
-    const messages = [...new Set(own.map(({ message }) => message))].sort()
-    const more = messages.length > 4 ? `<br>and ${messages.length - 4} more like these` : ''
-    const shown = messages.slice(0, 4).join('<br>') + more
-    return `| <a id="${code}"></a>\`${code}\` | ${status} | ${shown} |`
+  const rows = [...problemCodes].map(([code, { statuses, meanings }]) => {
+    const own = all.filter((one) => one.code === code).map(({ message }) => message)
+    const messages = [...new Set(own)].sort()
+    const more = messages.length > samples ? `<br>and ${messages.length - samples} more` : ''
+    const shown = messages.slice(0, samples).join('<br>') + more
+    const means = meanings.join('<br>')
+    return `| <a id="${code}"></a>\`${code}\` | ${statuses.join(', ')} | ${means} | ${shown} |`
   })
   return `# Error codes
 
-Written by \`npm run golden\` from the sources; a test compares them.
+Written by \`npm run golden\` from \`src/platform/problem-codes.ts\` and the other sources; a test
+compares them. Which operation refuses with which codes is in \`/openapi.json\`, status by status.
 
 A failure has the same envelope as a success, with \`result: false\` and
 \`errors: [{ code, field?, message }]\`. The \`code\` stays the same for ever: programs decide by
@@ -113,16 +91,21 @@ a body is told at once, and nothing of a refused request is written.
 | 401 | No token, or one that has run out | after signing in |
 | 403 | The permission is missing | no |
 | 404 | There is no such record, for you | no |
+| 405 | The path takes another method | no |
+| 408 | The request did not arrive in time | yes |
 | 409 | The state of the data refuses it | when that has changed |
-| 413, 415, 422 | Too large; not JSON; an Idempotency-Key of something else | after mending it |
+| 410 | Events after the cursor are not kept any more | no: read anew, go on with \`After=now\` |
+| 412 | The record has changed since it was read (If-Match) | after reading it again |
+| 413, 431 | The body, the file or the headers are too large | after mending it |
+| 415, 422 | Not JSON; an Idempotency-Key of something else | after mending it |
 | 429, 503 | Too many requests, or busy: see the header Retry-After | yes, after a moment |
 | 500 | A fault of ours; the request id is in the log | yes, under its Idempotency-Key |
 
 \`outcome_unknown\` (503) is the one to take care with: the request may have been done. Send it
 again under the same \`Idempotency-Key\`.
 
-| Code | Status | What it says (… stands for a value) |
-|---|---|---|
+| Code | Status | Means | Says, for instance (… stands for a value) |
+|---|---|---|---|
 ${rows.join('\n')}
 `
 }
