@@ -11,10 +11,6 @@ target=$(cd "$1" && pwd)
 for part in package.json package-lock.json .npmrc dist migrations scale-out LICENSE NOTICE; do
     cp -r "$root/$part" "$target/app/"
 done
-[ ! -d "$root/console/dist" ] || {
-    mkdir -p "$target/app/console"
-    cp -r "$root/console/dist" "$target/app/console/"
-}
 (cd "$target/app" && npm ci --omit=dev --ignore-scripts --no-audit --no-fund --silent)
 rm -f "$target/app/dist/.lock" "$target/app/.npmrc"
 # The built-in PostgreSQL wants links that npm does not keep; later the folder cannot be written.

@@ -214,7 +214,7 @@ async function run([entry = '', ...args]) {
   if (!/^\w[\w/-]*$/.test(entry)) throw new Error('Usage: node scripts/run.mjs <entry> [arguments]')
   await install()
   await build()
-  if (entry === 'main') await buildConsole()
+  await buildConsole() // whatever runs first: a start may find a tree that it cannot write
   const file = join(dist, `${entry}.js`)
   if (!fs.existsSync(file)) throw new Error(`There is no src/${entry}.ts.`)
   process.argv = [process.execPath, file, ...args]
