@@ -9,6 +9,7 @@ import { dataModelPage } from './data-model.ts'
 import { decimalFieldsFile } from './decimal-fields.ts'
 import { errorCodesPage } from './error-codes.ts'
 import { operations, type Request } from './operations.ts'
+import { operationsPage } from './operations-page.ts'
 import { schemaOf } from './schema.ts'
 import { dedented, recordStatements } from './statements.ts'
 
@@ -36,10 +37,15 @@ describe('The golden files', () => {
     compare(join('..', '..', 'docs', 'error-codes.md'), errorCodesPage())
   })
 
-  it('and so are the decimals that the console knows', async () => {
+  it('and so are the page and the decimals made from what the service says', async () => {
     const service = await startService()
-    const text = await decimalFieldsFile(service).finally(service.stop)
-    compare(join('..', '..', 'console', 'shared', 'api', 'decimal-fields.ts'), text)
+    try {
+      const decimals = join('..', '..', 'console', 'shared', 'api', 'decimal-fields.ts')
+      compare(decimals, await decimalFieldsFile(service))
+      compare(join('..', '..', 'docs', 'operations.md'), await operationsPage(service))
+    } finally {
+      await service.stop()
+    }
   })
 
   describe('have the statements of what is asked most', () => {

@@ -32,7 +32,7 @@ export const productEndpoints = (surroundings: Surroundings) => [
   writing({
     operation: 'PUT /Product',
     access: 'Product.Write',
-    summary: 'Replace a product; what came with the second part stays where it is left out.',
+    summary: 'Replace a product; what is set from timeZone on stays where it is left out.',
     resource: 'Product',
     body: ProductUpdate,
     data: arrayOf(Product),
