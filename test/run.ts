@@ -34,7 +34,7 @@ const longSuites = filesOf(`operations/start-elsewhere records/report-worker con
   console/frame access/database-login parties/tax-numbers platform/file-storage console/papers
   console/drawers console/payments console/together ledger/list-since parties/entities-from-account
   integration/webhook-load platform/generated-clients console/hands console/presses
-  console/changing operations/build`)
+  console/changing integration/event-types operations/build`)
 const { REGISTRY_TEST_DATABASE_URL: given } = process.env
 const server = given ? givenServer(new URL(given)) : await startServer()
 let status = 1

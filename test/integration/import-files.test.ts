@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
+import { eventsAfter, feedEnd } from '../support/events.ts'
 import {
   depositRow,
   errorsOf,
@@ -80,10 +81,13 @@ describe('A workbook', () => {
   })
 
   it('that was cut short is told to be none', async () => {
+    const start = await feedEnd(service.admin)
     const book = await workbook([bookHead, row(fund.accounts[1]!.accountID, 46_032, null)])
     const end = await imported(service.admin, terms, book.subarray(0, -40), 'cut.xlsx')
     assert.equal(end.status, 'Failed')
     assert.match(end.message, /not a workbook/)
+    const [told] = await eventsAfter(service.admin, start, 1, { Type: 'import.failed' })
+    assert.deepEqual(told!.ids, [end.importID])
   })
 })
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import pg from 'pg'
 import { rowsOf } from '../support/database.ts'
+import { eventsAfter, feedEnd } from '../support/events.ts'
 import {
   depositRow,
   endOf,
@@ -42,9 +43,12 @@ describe('An import among others', () => {
     const before = await unitsOf(account)
     const file = transactions(...Array.from({ length: 20_000 }, () => deposit(account, 1)))
     const terms = { type: 'Transactions', mode: 'atomic' }
+    const start = await feedEnd(service.admin)
     const waiting = await sendFile(service.admin, terms, file)
     const cancel = `/Import?ImportID=${waiting.data.importID}`
     assert.equal((await service.admin.delete(cancel)).status, 200)
+    const [told] = await eventsAfter(service.admin, start, 1, { Type: 'import.cancelled' })
+    assert.deepEqual(told!.ids, [waiting.data.importID])
     refused(await service.admin.delete(cancel), 409, 'wrong_state')
     stop = await importFor(service, env)
     const { data } = await sendFile(service.admin, terms, file)

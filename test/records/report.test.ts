@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { Client } from '../support/client.ts'
 import { rowsOf } from '../support/database.ts'
+import { eventsAfter, feedEnd } from '../support/events.ts'
 import { getBytes, sha256 } from '../support/files.ts'
 import { unique } from '../support/investors.ts'
 import { type Fund, newFund, newPrice, newProduct, only, poster } from '../support/ledger.ts'
@@ -230,6 +231,7 @@ describe('The scope of a user', () => {
     const created = await admin.post('/User', { username, password, ...rights })
     const [{ userID }] = created.data
     const user = await service.anyone.signIn(username, password)
+    const start = await feedEnd(admin)
     await stopWorker()
     const { data: first } = await user.post('/Report', about())
     const { data: second } = await user.post('/Report', about())
@@ -248,6 +250,8 @@ describe('The scope of a user', () => {
     assert.match(failed.errorMessage, /may not have it any more/)
     assert.equal((await ended(admin, second.reportID)).reportStatusID, 4)
     refused(await admin.get(`/Report/File?ReportID=${first.reportID}`), 409, 'report_failed')
+    const told = await eventsAfter(admin, start, 2, { Type: 'report.failed' })
+    assert.deepEqual(told.flatMap(({ ids }) => ids).sort(), [first.reportID, second.reportID])
   })
 
   it('is that of the API key it was ordered with, and ends with it', async () => {
