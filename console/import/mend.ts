@@ -39,7 +39,7 @@ const linesOf = (cells: readonly string[]) =>
   cells.reduce((count, cell) => count + cell.split('\n').length - 1, 1)
 
 /** Lines are counted as the service counts them, which told what is wrong by them. */
-export function mendText(text: string, mended: readonly Mended[]): string {
+function mendText(text: string, mended: readonly Mended[]): string {
   const above = notesAbove.exec(text)?.[0] ?? ''
   const delimiter = separatorOf(text)
   const records = parse(text.slice(above.length), {

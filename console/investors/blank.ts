@@ -12,8 +12,7 @@ export const guides: { value: Guide; label: string; typeID: number; persons: num
   { value: 'partnership', label: 'Partnership', typeID: 5, persons: 0 },
 ]
 
-export const guideOf = (value: string) =>
-  guides.find((guide) => guide.value === value) ?? guides[0]!
+const guideOf = (value: string) => guides.find((guide) => guide.value === value) ?? guides[0]!
 
 export type PartyForm = {
   isPrimaryContact: boolean

@@ -1,9 +1,9 @@
 import type { BizEntity, BizEntityParty } from '../shared/api/types.ts'
 
 /** The lookup's id of e-mail among the kinds of communication. */
-export const emailType = 1
+const emailType = 1
 
-export const isEmail = ({ communicationTypeID }: { communicationTypeID: number | null }) =>
+const isEmail = ({ communicationTypeID }: { communicationTypeID: number | null }) =>
   communicationTypeID === emailType
 
 /** Where an investor is written to: their own address, else that of a party. */

@@ -19,7 +19,7 @@ const browsers = [
 const systems = ['Windows', 'Android', 'iPhone', 'iPad', 'Mac OS', 'Linux']
 
 /** "Chrome on Linux" of what a browser says it is; of a program, its first word. */
-export function browserOf(userAgent: string): string {
+function browserOf(userAgent: string): string {
   const browser = browsers.find(([mark]) => userAgent.includes(mark))?.[1]
   const system = systems.find((name) => userAgent.includes(name))
   if (!browser) return userAgent.split(/[\s/]/)[0] ?? ''

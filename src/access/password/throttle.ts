@@ -12,7 +12,7 @@ import { networkOf } from './network.ts'
  * their password into the wrong box.
  */
 const mostFailures = 10
-export const windowMinutes = 15
+const windowMinutes = 15
 const mostFromEverywhere = 100
 const longestWait = 30
 

@@ -62,7 +62,7 @@ export function isWebAddress(text: string): boolean {
 }
 
 /** The host as resolvers take it: IPv6 without its brackets. */
-export const hostOf = ({ hostname }: URL) => hostname.replace(/^\[|\]$/g, '')
+const hostOf = ({ hostname }: URL) => hostname.replace(/^\[|\]$/g, '')
 
 const isLocalName = (host: string) => host === 'localhost' || (isIP(host) !== 0 && isLoopback(host))
 

@@ -34,12 +34,12 @@ export const Percentage = decimal({ minimum: '0', maximum: '100' })
 
 export const productFields = { productID: optional(Id), externalProductId: optional(ExternalId) }
 export const accountFields = { accountID: optional(Id), externalAccountId: optional(ExternalId) }
-export const investmentFields = {
+const investmentFields = {
   investmentID: optional(Id),
   externalInvestmentId: optional(ExternalId),
   securityCode: optional(requiredText(50)),
 }
-export const entryFeeFields = {
+const entryFeeFields = {
   entryFeeAmount: optional(NotNegative),
   entryFeeDiscountPercentage: optional(Percentage),
   entryFeeOverridePercentage: optional(Percentage),

@@ -21,7 +21,7 @@ const addressColumns = columns(Address, 't', {
   externalOrganisationId: 'og.external_organisation_id',
 })
 
-export const selectAddress = (where: Fragment) => sql`
+const selectAddress = (where: Fragment) => sql`
   select ${addressColumns}
   from address t
   left join biz_entity be on be.biz_entity_id = t.biz_entity_id

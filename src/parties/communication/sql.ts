@@ -25,7 +25,7 @@ const communicationColumns = columns(Communication, 't', {
   externalOrganisationId: 'og.external_organisation_id',
 })
 
-export const selectCommunication = (where: Fragment, from = sql`communication`) => sql`
+const selectCommunication = (where: Fragment, from = sql`communication`) => sql`
   select ${communicationColumns}
   from ${from} t
   left join biz_entity be on be.biz_entity_id = t.biz_entity_id

@@ -16,7 +16,7 @@ import { visiblePerson } from '../investor/scope.ts'
 import { guarded } from './schema.ts'
 import { personTable } from './sql.ts'
 
-export const personKind: LinkedKind = {
+const personKind: LinkedKind = {
   kind: 'person',
   table: personTable,
   reference: personReference,

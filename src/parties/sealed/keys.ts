@@ -45,7 +45,7 @@ async function isHeld(tx: Tx, name: string): Promise<boolean> {
 }
 
 /** The ids of all keys that values may be sealed with; locked, so that starts take turns. */
-export async function knownKeys(tx: Tx): Promise<string[]> {
+async function knownKeys(tx: Tx): Promise<string[]> {
   await tx.query(sql`lock table encryption_key in share row exclusive mode`)
   const rows = await tx.query<{ id: string }>(sql`select key_id as id from encryption_key`)
   return rows.map(({ id }) => id)
@@ -55,7 +55,7 @@ export async function learnKey(tx: Tx, id: string) {
   await tx.query(sql`insert into encryption_key (key_id) values (${id}) on conflict do nothing`)
 }
 
-export async function forgetKeys(tx: Tx, ids: readonly string[]) {
+async function forgetKeys(tx: Tx, ids: readonly string[]) {
   if (ids.length > 0)
     await tx.query(sql`delete from encryption_key where key_id = any(${ids}::text[])`)
 }

@@ -11,7 +11,7 @@ import {
 import { WithholdingOverride } from '../account/schema.ts'
 
 /** By which rule tax is withheld from what an account gets. */
-export const withholdingRules = ['Override', 'NoTfn', 'NonResident', 'None'] as const
+const withholdingRules = ['Override', 'NoTfn', 'NonResident', 'None'] as const
 
 const TaxParty = shown('TaxParty', {
   bizEntityPartyID: Id,

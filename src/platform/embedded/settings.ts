@@ -9,7 +9,7 @@ function memory(): number {
   return limit > 0 ? Math.min(limit, totalmem()) : totalmem()
 }
 
-export function sharedBuffers(bytes = memory()): string {
+function sharedBuffers(bytes = memory()): string {
   return `${Math.min(2048, Math.max(128, Math.floor(bytes / 8 / MB)))}MB`
 }
 

@@ -140,7 +140,7 @@ const hostMissing = ({ headers, raw: { httpVersion } }: FastifyRequest) =>
 const requestID = (given: unknown) =>
   typeof given === 'string' && /^[\w.-]{1,64}$/.test(given) ? given : randomUUID()
 
-export function answerFailure(reply: FastifyReply, error: unknown): FastifyReply {
+function answerFailure(reply: FastifyReply, error: unknown): FastifyReply {
   const refusal = refusalOf(error)
   const requestID = reply.request.id
   if (!refusal) reply.log.error({ requestID, err: errorForLog(error) }, 'failed')

@@ -3,7 +3,7 @@ import type pg from 'pg'
 import { statementsOf } from './script.ts'
 
 /** What scale-out/distribute.sql says about every table: which kind it becomes on Citus. */
-export const scaleOutFile = new URL('../../../scale-out/distribute.sql', import.meta.url)
+const scaleOutFile = new URL('../../../scale-out/distribute.sql', import.meta.url)
 
 export const kinds = {
   create_reference_table: 'a copy on every server',

@@ -29,7 +29,7 @@ const columns: Column[] = [
 export const typeName = raw(ofKind('b.biz_transaction_type_id', ({ name }) => name))
 
 /** Of a posting that had one; the amount is what was paid, the fee with it. */
-export const entryFee = raw(
+const entryFee = raw(
   'case when b.entry_fee_amount > 0 then round(b.entry_fee_amount, minor_units(i.currency_id)) end',
 )
 
