@@ -45,7 +45,7 @@ export type Config = {
   eventDays: number
   /** Whether an empty registry is filled with a demonstration at its start. */
   demo: boolean
-  /** Whether this process makes reports. */
+  /** Whether this process does what goes on in the background: reports, imports, webhooks, … */
   worker: boolean
   /** Whoever has no second factor can sign in only to enrol one. */
   requireSecondFactor: boolean

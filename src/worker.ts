@@ -11,8 +11,8 @@ import { wordsOfFull } from './platform/sql/room.ts'
 import { workersName } from './platform/sql/running.ts'
 
 /**
- * A process that only makes reports, works at imports and serves webhooks: `npm run worker`. As
- * many as you like, on any machine.
+ * A process for what goes on in the background: reports and statements by e-mail, stages of
+ * distributions, imports, webhooks. `npm run worker`; as many as you like, on any machine.
  */
 async function start() {
   const config = readConfig()
@@ -33,7 +33,7 @@ async function start() {
     await Promise.all([stopWorker(), stopImports(), stopWebhooks()])
     await database.close()
   })
-  process.stdout.write('Registry Platform: making reports\n')
+  process.stdout.write('Registry Platform: at work on reports, stages, imports and webhooks\n')
 }
 
 /** Long enough to finish a report or to hand it back. */

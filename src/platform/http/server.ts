@@ -32,7 +32,7 @@ const limits = {
   headersTimeout: 10_000,
   connectionsCheckingInterval: 1_000,
   maxHeaderSize: 16_384,
-  // Node would answer a request without one itself, without the envelope; see checkHost.
+  // Node would answer a request without one itself, without the envelope; see hostMissing.
   requireHostHeader: false,
 }
 
