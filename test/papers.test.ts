@@ -74,6 +74,16 @@ describe('What watches the registry', () => {
     )
     assert.deepEqual([...new Set(missing)], [])
   })
+
+  it('is told of every metric of ours, and of no other', async () => {
+    const page = readFileSync(join('docs', 'monitoring.md'), 'utf8')
+    const cells = page.match(/^\| `.*?\|/gm)?.join() ?? ''
+    const told = cells.match(/\b(registry|http|database)_\w+/g)
+    const there = await (await fetch(`${service.url}/metrics`)).text()
+    const ours = [...there.matchAll(/^# TYPE ((?!process_|nodejs_)\w+) /gm)].map(([, name]) => name)
+    assert.ok(ours.length > 5)
+    assert.deepEqual([...new Set(told)].sort(), ours.sort())
+  })
 })
 
 describe('The message of a commit', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { startCommand } from './support/process.ts'
@@ -22,6 +22,31 @@ describe('The README', () => {
     assert.deepEqual(
       [...new Set(inTable.match(/[A-Z][A-Z0-9_]{3,}/g))].sort(),
       [...new Set(inCode.map((name) => name.slice(1, -1)))].sort(),
+    )
+  })
+
+  it('has every command of the operator, and a page every option', () => {
+    const folder = join('src', 'operations', 'cli')
+    const helpers = ['cli.ts', 'password.ts', 'registry.ts']
+    const commands = readdirSync(folder).filter((name) => !helpers.includes(name))
+    const inReadme = new Set(
+      [...readme.matchAll(/npm run cli -- ([a-z-]+)/g)].map(([, name]) => name),
+    )
+    assert.deepEqual(
+      commands.map((name) => name.replace('.ts', '')).filter((name) => !inReadme.has(name)),
+      [],
+    )
+    const pages = readdirSync('docs').filter((name) => name.endsWith('.md'))
+    const told = [readme, ...pages.map((name) => readFileSync(join('docs', name), 'utf8'))].join()
+    const options = commands.flatMap((name) =>
+      [...readFileSync(join(folder, name), 'utf8').matchAll(/ption\(\s*'(--[a-z-]+)/g)].map(
+        ([, one]) => one!,
+      ),
+    )
+    assert.ok(options.length > 10)
+    assert.deepEqual(
+      options.filter((one) => !told.includes(one)),
+      [],
     )
   })
 
