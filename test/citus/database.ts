@@ -66,11 +66,15 @@ export async function createTemplate(citus: Citus) {
     )
 }
 
-/** Each database of a test has a daemon of Citus' own on every server. */
+/** Each has a daemon of Citus' own on every server, which would come back while it is dropped. */
 export async function dropTestDatabases(citus: Citus) {
   for (const { connection } of serversOf(citus)) {
     const rows = await ask(connection, `select datname from pg_database where datname ~ '^test_'`)
     for (const { datname } of rows)
-      await ask(connection, `drop database if exists ${datname} with (force)`)
+      await ask(
+        connection,
+        `alter database ${datname} with allow_connections false`,
+        `drop database ${datname} with (force)`,
+      )
   }
 }
