@@ -145,7 +145,7 @@ const claim = async (tx: Tx, reportID: number): Promise<Letter[]> => {
       where q.report_id = ${reportID} and q.state = 'Queued' and ${isDue('q')}
       order by q.file_offset limit ${batch} for update skip locked)
     returning s.account_id as "accountID", s.name, s.email, s.file_name as "fileName",
-      s.file_offset as "offset", s.file_size as size, s.attempts, s.state_date::text as since`)
+      s.file_offset as "offset", s.file_size as size, s.attempts, s.state_date as since`)
   return letters.sort((a, b) => a.offset - b.offset)
 }
 
@@ -168,7 +168,7 @@ async function renew(tx: Tx, reportID: number, letters: Letter[]): Promise<Lette
   if (letters.length === 0) return []
   const renewed = await tx.query<Pick<Letter, 'accountID' | 'since'>>(sql`
     update report_statement s set state_date = now() from ${ours(reportID, letters)}
-    returning s.account_id as "accountID", s.state_date::text as since`)
+    returning s.account_id as "accountID", s.state_date as since`)
   const sinces = new Map(renewed.map(({ accountID, since }) => [accountID, since]))
   return letters.flatMap((letter) => {
     const since = sinces.get(letter.accountID)
