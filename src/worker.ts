@@ -33,7 +33,7 @@ async function start() {
     await Promise.all([stopWorker(), stopImports(), stopWebhooks()])
     await database.close()
   })
-  process.stdout.write('Registry Platform: at work on reports, stages, imports and webhooks\n')
+  process.stdout.write('Registry Platform: making reports, working at imports and webhooks\n')
 }
 
 /** Long enough to finish a report or to hand it back. */

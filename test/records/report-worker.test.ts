@@ -75,7 +75,7 @@ async function startWorker(flags: string[] = []): Promise<Program> {
   })
   await until('the worker to start', () => {
     if (!worker.isUp()) throw new Error(worker.errors())
-    return worker.output().includes('at work on reports')
+    return worker.output().includes('making reports')
   })
   return worker
 }
