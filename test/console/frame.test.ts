@@ -97,7 +97,6 @@ describe('The console’s frame', { skip }, () => {
     await tab.getByRole('button', { name: 'ann', exact: true }).click()
     await tab.getByRole('menuitem', { name: 'Sign out' }).click()
     await signIn(tab, 'admin')
-    await begun.getByRole('button', { name: 'Make the product' }).click()
     const asked = begun.getByRole('dialog', { name: 'Your session has ended' })
     await asked.locator('input[type=password]').fill(adminPassword)
     await asked.getByLabel('Username').fill('admin')
