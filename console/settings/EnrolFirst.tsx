@@ -1,7 +1,7 @@
 import { Button, Center, Group, Stack, Text, Title } from '@mantine/core'
 import { useState } from 'react'
 import mark from '../mark.svg'
-import { resume, signOut } from '../shared/api/session.ts'
+import { renew, signOut } from '../shared/api/session.ts'
 import { tellFailure } from '../shared/view/Failure.tsx'
 import { Enrol, RecoveryCodes } from './SecondFactor.tsx'
 
@@ -25,7 +25,7 @@ export function EnrolFirst() {
           <>
             <RecoveryCodes codes={codes} />
             <Group justify="flex-end">
-              <Button onClick={() => void resume().catch(tellFailure)}>I have kept them</Button>
+              <Button onClick={() => void renew().catch(tellFailure)}>I have kept them</Button>
             </Group>
           </>
         ) : (

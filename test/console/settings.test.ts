@@ -345,6 +345,8 @@ describe('The console where a second factor is asked for', { skip }, () => {
       const other = await page.context().newPage()
       await other.goto(`${service.url}/console/`)
       await other.getByRole('button', { name: 'Sign out' }).click()
+      await other.getByLabel('Username').waitFor()
+      await other.close()
       const dialog = page.getByRole('dialog')
       await dialog.getByText('Your session has ended').waitFor()
       await dialog.locator('input[type=password]').fill(adminPassword)
