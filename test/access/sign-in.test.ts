@@ -120,6 +120,17 @@ describe('A refresh', () => {
     }
   })
 
+  it('gives no access token twice, not in the same second either', async () => {
+    const tokens = new Set<string>()
+    let { refreshToken } = (await login('admin')).data
+    for (let time = 0; time < 4; time++) {
+      const { data } = await refresh(refreshToken)
+      tokens.add(data.accessToken)
+      refreshToken = data.refreshToken
+    }
+    assert.equal(tokens.size, 4)
+  })
+
   it('with an access token of another, or of nobody, is 401 and spends nothing', async () => {
     const { refreshToken } = (await login((await newUser()).username)).data
     refused(await refresh(refreshToken, service.admin.token), 401, 'refresh_refused')

@@ -341,6 +341,17 @@ describe('The console where a second factor is asked for', { skip }, () => {
       await page.getByRole('button', { name: 'Sign in' }).click()
       await page.getByRole('heading', { name: 'Set up your second factor' }).waitFor()
       assert.deepEqual(await findings(page), [])
+      // Signed out in another tab, they are asked for the password here, too.
+      const other = await page.context().newPage()
+      await other.goto(`${service.url}/console/`)
+      await other.getByRole('button', { name: 'Sign out' }).click()
+      await other.getByLabel('Username').waitFor()
+      await other.close()
+      const dialog = page.getByRole('dialog')
+      await dialog.getByText('Your session has ended').waitFor()
+      await dialog.locator('input[type=password]').fill(adminPassword)
+      await dialog.getByRole('button', { name: 'Sign in' }).click()
+      await dialog.waitFor({ state: 'detached' })
       await page.getByRole('button', { name: 'Set it up' }).click()
       const secret = (await page.locator('pre').first().textContent()) ?? ''
       await page.getByLabel('Code').fill(codeAt(secret, stepAt(Date.now())))

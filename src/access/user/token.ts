@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import { createSigner, createVerifier } from 'fast-jwt'
 import { unauthenticated } from '../../platform/refusal.ts'
 
@@ -27,7 +27,8 @@ export function tokensWith(key: string) {
     ignoreExpiration: true,
   })
   return {
-    issue: (claims: Omit<Claims, 'exp'>): string => sign(claims),
+    /** Unlike any other: what is known of one of the same second is not taken for it. */
+    issue: (claims: Omit<Claims, 'exp'>): string => sign({ ...claims, jti: randomUUID() }),
     /** The claims of a valid token. */
     claims: (authorization: string | undefined): Claims => read(verify, authorization),
     /** The claims of a token that may have expired. */
