@@ -47,6 +47,24 @@ describe('An ABA file', () => {
     assert.equal(record!.slice(96, 112), 'FUND'.padEnd(16))
   })
 
+  it('has letters of other languages as one writes them without', () => {
+    const titles: Record<string, string> = {
+      'Łukasz Źdźbło': 'LUKASZ ZDZBLO',
+      'Søren Ørsted': 'SOREN ORSTED',
+      'Đorđe Ðorsteinn Þór': 'DORDE DORSTEINN THOR',
+      'Æsa Ǽ Œuvre': 'AESA AE OEUVRE',
+      'Weiß GROẞ Straße': 'WEISS GROSS STRASSE',
+      'Işık İnci Ħal Ŋ Ŧ': 'ISIK INCI HAL N T',
+      'O’Brien–Smith `x´': "O'BRIEN-SMITH 'X'",
+      'Ｔｏｋｙｏ ﬁrst': 'TOKYO FIRST',
+    }
+    for (const [title, written] of Object.entries(titles)) {
+      const record = abaFile(header, [{ ...details[0]!, title }], undefined).split('\r\n')[1]!
+      assert.equal(record.slice(30, 62), written.padEnd(32))
+      assert.equal(record.length, 120)
+    }
+  })
+
   it('has no more records than its total can count, nor more money', () => {
     const amount = '0.01'
     const many = Array.from({ length: 1_000_000 }, () => ({ amount }))

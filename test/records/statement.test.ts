@@ -248,7 +248,7 @@ describe('A distribution statement', () => {
     const { accountID } = accounts[1]!
     assert.deepEqual(names, [
       '1000123-smith-2025-07-15.pdf',
-      `a-7-id${accountID}-ukasz-mega-sons-2025-07-15.pdf`,
+      `a-7-id${accountID}-lukasz-mega-sons-2025-07-15.pdf`,
       'index.csv',
     ])
     has((await pagesOf(files.get(names[0]!)!)).join(''), 'Jo Smith', '257.14')

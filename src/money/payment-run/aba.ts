@@ -1,4 +1,5 @@
 import { wholeUnits } from '../../platform/shape/decimal.ts'
+import { latin } from '../../platform/shape/latin.ts'
 
 /**
  * The Direct Entry (CEMTEX) file of Australian banks: records of 120 characters, CRLF after each.
@@ -48,13 +49,11 @@ export function splitForAba<P extends { amount: string }>(payments: P[], balance
 }
 
 /**
- * What a bank's computer takes: letters without accents; everything else becomes a blank, but in
- * front, where a field begins with what it has to say.
+ * What a bank's computer takes: letters without accents, Łukasz Ørsted as LUKASZ ORSTED; everything
+ * else becomes a blank, but in front, where a field begins with what it has to say.
  */
 export const plain = (value: string) =>
-  value
-    .normalize('NFD')
-    .replaceAll(/\p{M}/gu, '')
+  latin(value)
     .toUpperCase()
     .replaceAll(/[^A-Z0-9 ^_[\]',?;:=#/.*()&%!$@+-]/g, ' ')
     .trim()

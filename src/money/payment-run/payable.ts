@@ -108,8 +108,7 @@ const unfit: Record<Format, string> = {
     when (${goodBsb}) is not true then 'invalid_bsb'
     when p.payee_account_number !~ '^[0-9 -]{1,9}$' or p.payee_account_number !~ '[1-9]'
       then 'invalid_account'
-    when regexp_replace(normalize(p.payee_name, nfd), '[^A-Za-z0-9]', '', 'g') = ''
-      then 'invalid_name' end`,
+    when folded(lower(p.payee_name)) !~ '[a-z0-9]' then 'invalid_name' end`,
   'pain.001': `case
     when p.payee_iban is not null then null
     when p.payee_bsb is null or p.payee_account_number is null then 'no_bank_details'

@@ -1,5 +1,6 @@
 import { lookups } from '../../platform/lookup/lookups.ts'
 import { harmless } from '../../platform/shape/harmless.ts'
+import { latin } from '../../platform/shape/latin.ts'
 import type { HolderRow } from './parts.ts'
 
 /** A statement that is in the zip, by its account: where it begins, and how long it is. */
@@ -7,9 +8,7 @@ export type Printed = { row: HolderRow; fileName: string; offset: number; size: 
 
 /** Letters and digits that any system takes in the name of a file. */
 const plain = (text: string) =>
-  text
-    .normalize('NFD')
-    .replaceAll(/\p{M}/gu, '')
+  latin(text)
     .toLowerCase()
     .replaceAll(/[^a-z0-9]+/g, '-')
     .replaceAll(/^-|-$/g, '')
