@@ -7,6 +7,7 @@ import { sweepImports } from '../integration/import/sql.ts'
 import { sweepDeliveries } from '../integration/webhook/attempt.ts'
 import { foldClosings } from '../ledger/biz-transaction/fold.ts'
 import type { Log } from '../platform/log.ts'
+import { mendBlockRanges } from '../platform/sql/block-ranges.ts'
 import { clockOffNow } from '../platform/sql/clock.ts'
 import type { Database } from '../platform/sql/handle.ts'
 import { migrationNames } from '../platform/sql/migrate.ts'
@@ -20,6 +21,7 @@ const tasks = [
   { every: minute, run: foldHistories },
   { every: minute, run: noticeNewer },
   { every: 10 * minute, run: noticeClock },
+  { every: 10 * minute, run: mendRanges },
   { every: 2_000, run: sealTrail },
 ]
 
@@ -75,6 +77,11 @@ export async function noticeNewer({ query }: Database, { ours }: Pick<Kept, 'our
 /** Long histories that have changed often get their closings written anew, piece by piece. */
 async function foldHistories(database: Database) {
   while (await database.transaction((tx) => foldClosings(tx)));
+}
+
+/** Reads that have come to look at all of a table again look at few of its blocks. */
+async function mendRanges({ transaction }: Database) {
+  await mendBlockRanges(transaction)
 }
 
 /** Failed sign-ins that no audit record has told of, one record for each caller. */

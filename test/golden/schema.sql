@@ -89,6 +89,37 @@ begin
     - cost_of_sold(invested + coalesce(gain, start), held, quantity, decimals);
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.sum_up_anew(index regclass, first bigint, ranges integer)
+ RETURNS bigint
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  blocks bigint := (
+    select pg_relation_size(indrelid) / current_setting('block_size')::bigint
+    from pg_index where indexrelid = index);
+  width bigint := coalesce((
+    select option_value::bigint
+    from pg_class c, pg_options_to_table(c.reloptions)
+    where c.oid = index and option_name = 'pages_per_range'), 128);
+  after bigint := least(first + ranges * width, blocks);
+begin
+  for block in first .. after - 1 by width loop
+    perform brin_desummarize_range(index, block);
+    perform brin_summarize_range(index, block);
+  end loop;
+  return case when after < blocks then after end;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.sum_up_new_ranges(index regclass)
+ RETURNS void
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select brin_summarize_new_values(index) $function$;
+
 create aggregate holding_state(start holding_state, quantity numeric, amount numeric, decimals integer, carried_cost numeric) (
   sfunc = holding_state_step,
   stype = holding_state

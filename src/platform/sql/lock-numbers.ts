@@ -13,4 +13,6 @@ export const lockNumbers = {
   contents: 7_215_004,
   /** Two that make an encryption key take turns, so that each knows the other's. */
   newKey: 7_215_005,
+  /** One node sums up ranges of blocks at a time. */
+  blockRanges: 7_215_006,
 } as const
