@@ -21,7 +21,7 @@ const tasks = [
   { every: minute, run: foldHistories },
   { every: minute, run: noticeNewer },
   { every: 10 * minute, run: noticeClock },
-  { every: 10 * minute, run: mendRanges },
+  { every: minute, run: mendRanges },
   { every: 2_000, run: sealTrail },
 ]
 

@@ -61,21 +61,24 @@ async function isReadInVain(tx: Tx, { probe }: BlockIndex) {
 }
 
 /**
- * One node at a time, which waits less for autovacuum than it takes to cancel it: that would leave
+ * One node at a time; and it waits less for autovacuum than it takes to cancel it: that would leave
  * the next such range. Who does not get the table has it another time.
  */
-async function myTurn(tx: Tx) {
+async function isOurTurn(tx: Tx) {
   await tx.query(patiently)
-  await tx.query(sql`select pg_advisory_xact_lock(${lockNumbers.blockRanges})`)
+  const [row] = await tx.query<{ isOurs: boolean }>(
+    sql`select pg_try_advisory_xact_lock(${lockNumbers.blockRanges}) as "isOurs"`,
+  )
+  return row!.isOurs
 }
 
 async function sumUpNew(tx: Tx, { name }: BlockIndex) {
-  await myTurn(tx)
-  await tx.query(sql`select sum_up_new_ranges(${name}::regclass)`)
+  if (await isOurTurn(tx)) await tx.query(sql`select sum_up_new_ranges(${name}::regclass)`)
 }
 
+/** Gives the block to go on with, if there is one. */
 async function sumUpAnew(tx: Tx, { name }: BlockIndex, first: string) {
-  await myTurn(tx)
+  if (!(await isOurTurn(tx))) return null
   const [row] = await tx.query<{ next: string | null }>(
     sql`select sum_up_anew(${name}::regclass, ${first}::bigint, ${rangesAtOnce})::text as next`,
   )
