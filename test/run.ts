@@ -21,14 +21,15 @@ const inGroup = 15
 /** As many processes at a time: two cores have enough to do then. */
 const atOnce = 3
 /** What takes longest comes first, each in another process: none is left alone at the end. */
-const longest = filesOf(`console/pages access/authorization console/day fuzz operations/start
-  crash operations/backup operations/cli two-nodes faults platform/database parties/investor-plans
-  access/secrets ledger/ledger-plans platform/embedded`)
+const longest = filesOf(`access/authorization console/day crash fuzz operations/start operations/cli
+  operations/backup faults platform/database two-nodes ledger/ledger-concurrency papers
+  access/secrets parties/investor-plans ledger/ledger-plans`)
 /**
  * Suites that are long and have a shorter one beside them: `npm run test:long` runs these, and
  * `npm test` all others, which are over in a quarter of an hour on two cores. CI runs both.
  */
-const longSuites = filesOf(`operations/start-elsewhere records/report-worker console/areas
+const longSuites = filesOf(`console/pages records/statement-send platform/embedded
+  operations/start-elsewhere records/report-worker console/areas
   console/settings console/figures console/waiting integration/import-crash
   money/distribution-job-crash console/files faults-clients operations/demo operations/backup-store
   console/frame access/database-login parties/tax-numbers platform/file-storage console/papers

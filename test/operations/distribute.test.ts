@@ -76,11 +76,13 @@ describe('The file that distributes the tables', () => {
     const named = steps.flatMap(
       ({ text }) => /^select create_distributed_function\(\s*'([^']+)'\)/.exec(text)?.[1] ?? [],
     )
-    // Jobs are queued, and postings at once looked at, on the coordinator alone.
+    // Jobs are queued, postings at once looked at and ranges of blocks summed up on the
+    // coordinator alone.
     const found = await rows(`
       select p.oid::regprocedure::text as name from pg_proc p
       where pronamespace::regnamespace::text in ('public', 'known', 'named')
-        and proname not in ('queue_job', 'period_lock') and not exists (
+        and proname not in ('queue_job', 'period_lock', 'sum_up_new_ranges', 'sum_up_anew')
+        and not exists (
         select from pg_depend d where d.objid = p.oid and d.deptype = 'e') order by 1`)
     const spelt = await Promise.all(
       named.map(async (name) => (await rows(`select '${name}'::regprocedure::text as n`))[0].n),
