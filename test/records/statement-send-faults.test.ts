@@ -31,6 +31,10 @@ const arrived = (to: string) => until(to, () => mail.inbox.some((one) => one.to 
 const states = (rows: Delivery[]) => rows.map(({ state }) => state)
 const allSent = ['Sent', 'Failed', 'Print', 'NoAddress', 'Sent']
 
+/** What is tried again is tried again now. */
+const soon = `
+  update graphile_worker._private_jobs set run_at = now() where locked_at is null and attempts > 0`
+
 /** Sends, until the first letter is in the hands of a server that takes its time. */
 async function sendSlowly(...to: string[]) {
   mail.inbox.length = 0
@@ -73,6 +77,40 @@ describe('Statements that are sent', () => {
       mail.inbox.map(({ to }) => to),
       [ann],
     )
+  })
+
+  it('are not sent twice where the connection is lost before the server has answered', async () => {
+    mail.inbox.length = 0
+    mail.lost.add(ann)
+    const reportID = await mailing.statements()
+    await mailing.send(reportID)
+    const rows = await mailing.settled(reportID)
+    mail.lost.clear()
+    assert.deepEqual(states(rows), ['Failed', ...allSent.slice(1)])
+    assert.match(rows[0]!.reason!, /not known whether it was sent/)
+    assert.deepEqual(
+      mail.inbox.map(({ to }) => to),
+      [ann, ben],
+    )
+  })
+
+  it('wait for a server that takes nothing from us, however long that is', async () => {
+    for (const beDifficult of [mail.beWary, mail.beBusy]) {
+      mail.inbox.length = 0
+      beDifficult(8)
+      const reportID = await mailing.statements()
+      await mailing.send(reportID)
+      const rows = await until('all to be sent', async () => {
+        await rowsOf(service.connection, soon)
+        const now = await mailing.deliveries(reportID)
+        return now.some(({ state }) => ['Queued', 'Sending'].includes(state)) ? undefined : now
+      })
+      assert.deepEqual(states(rows), allSent)
+      assert.deepEqual(
+        mail.inbox.map(({ to }) => to),
+        [ann, ben],
+      )
+    }
   })
 
   it('are sent after the database was away while it was asked who had them sent', async () => {

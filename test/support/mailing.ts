@@ -1,4 +1,4 @@
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { SMTPServer } from 'smtp-server'
 import { until } from './process.ts'
 import { order } from './reports.ts'
@@ -17,14 +17,19 @@ export async function startMail() {
   /** Addresses that it refuses for good, and those it says "later" to. */
   const bounces = new Set(['bounce@example.com'])
   const later = new Set<string>()
+  /** Addresses at whose letters it hangs up once it has them. */
+  const lost = new Set<string>()
   /** Addresses whose letters it takes a while over. */
   const slow = new Map<string, Promise<void>>()
-  let busy = 0
+  const sockets = new Map<number | undefined, Socket>()
+  let [busy, wary] = [0, 0]
   const server = new SMTPServer({
     authOptional: true,
     disabledCommands: ['STARTTLS'],
-    onMailFrom: (_address, _session, callback) =>
-      callback(busy-- > 0 ? refusal('Busy', 451) : null),
+    onMailFrom: (_address, _session, callback) => {
+      if (wary-- > 0) return callback(refusal('Sender not allowed', 550))
+      return callback(busy-- > 0 ? refusal('Busy', 451) : null)
+    },
     onRcptTo: ({ address }, _session, callback) => {
       if (bounces.has(address)) return callback(refusal('No such mailbox', 550))
       return later.has(address) ? callback(refusal('Greylisted', 450)) : callback()
@@ -35,10 +40,12 @@ export async function startMail() {
       stream.on('end', () => {
         const to = session.envelope.rcptTo.map(({ address }) => address).join()
         inbox.push({ to, text: Buffer.concat(pieces).toString() })
+        if (lost.has(to)) return sockets.get(session.remotePort)?.destroy()
         void (slow.get(to) ?? Promise.resolve()).then(() => callback())
       })
     },
   })
+  server.server.on('connection', (socket: Socket) => sockets.set(socket.remotePort, socket))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.server.address() as AddressInfo
   return {
@@ -46,6 +53,11 @@ export async function startMail() {
     inbox,
     bounces,
     later,
+    lost,
+    /** How often it takes nothing from this sender. */
+    beWary: (times: number) => {
+      wary = times
+    },
     /** How often it has no time for anybody. */
     beBusy: (times: number) => {
       busy = times

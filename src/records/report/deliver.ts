@@ -1,25 +1,18 @@
-import { createTransport } from 'nodemailer'
 import sql, { raw } from 'sql-template-tag'
 import type { Files, Transaction } from '../../platform/files/files.ts'
 import type { Tx } from '../../platform/sql/handle.ts'
 import { forwardReader } from './forward-reader.ts'
 import { kinds } from './kinds.ts'
+import { type Mailer, type Outcome, outcomeOf } from './mailer.ts'
 import { outdatedBy, type Told, toldColumns } from './outdated.ts'
 import { type ActorOf, isAuthorised } from './rights.ts'
-import { type MailSettings, queueSending } from './send.ts'
-
-/** What sends mail: one connection to the server, kept between letters. */
-export type Mailer = ReturnType<typeof openMailer>
-export const openMailer = ({ smtpUrl }: MailSettings) =>
-  smtpUrl === undefined
-    ? undefined
-    : createTransport({ url: smtpUrl, pool: true, maxConnections: 1 })
+import { queueSending } from './send.ts'
 
 export type Deliverer = {
   transaction: Transaction
   files: Files
   actorOf: ActorOf
-  mailer: Mailer
+  mailer: Mailer | undefined
   from: string | undefined
 }
 
@@ -45,10 +38,6 @@ type Letter = {
 
 /** Letters that are claimed at once. */
 const batch = 10
-/** How often a server that says "later" is asked. */
-const mostAttempts = 5
-/** Minutes that an addressee whom it puts off (greylisting) waits, after each attempt. */
-const putOffFor = [1, 5, 15, 60]
 
 /**
  * Sends what is queued of a report. A letter is marked before it is handed to the server, and
@@ -182,19 +171,6 @@ const unclaim = (tx: Tx, reportID: number, untried: Letter[]) =>
     update report_statement s set state = 'Queued', attempts = attempts - 1
     from ${ours(reportID, untried)}`)
 
-/**
- * How a letter fared; with an error where all of the rest would fare the same, with minutes where
- * it alone has to wait.
- */
-type Outcome = {
-  state: 'Sent' | 'Failed' | 'Queued'
-  reason: string | null
-  error?: Error
-  minutes?: number | undefined
-}
-
-type MailError = Error & { responseCode?: number; command?: string }
-
 async function send(
   { mailer, from }: Deliverer,
   { typeID, issuer, issuerEmail }: Report,
@@ -202,35 +178,21 @@ async function send(
   content: Buffer,
 ): Promise<Outcome> {
   const { title } = kinds[typeID]!
-  try {
-    await mailer!.sendMail({
-      from: { name: issuer, address: from ?? issuerEmail! }, // Send asked for one of them
-      to: email,
-      subject: `${title} – ${issuer}`,
-      text: `Dear ${name},\n\nYour ${title.toLowerCase()} is attached.\n\n${issuer}\n`,
-      attachments: [{ filename: fileName, content, contentType: 'application/pdf' }],
-    })
-    return { state: 'Sent', reason: null }
-  } catch (error) {
-    return outcomeOf(error as MailError, attempts)
-  }
-}
-
-function outcomeOf(error: MailError, attempts: number): Outcome {
-  const { responseCode, command } = error
-  const reason = error.message.slice(0, 500)
-  if (responseCode !== undefined && responseCode >= 500) return { state: 'Failed', reason }
-  if (responseCode === undefined && command === 'DATA')
-    return { state: 'Failed', reason: `It is not known whether it was sent: ${reason}` }
-  if (attempts >= mostAttempts) return { state: 'Failed', reason }
-  if (command === 'RCPT TO') return { state: 'Queued', reason, minutes: putOffFor[attempts - 1] }
-  return { state: 'Queued', reason, error }
+  const handed = await mailer!.send({
+    from: { name: issuer, address: from ?? issuerEmail! }, // Send asked for one of them
+    to: email,
+    subject: `${title} – ${issuer}`,
+    text: `Dear ${name},\n\nYour ${title.toLowerCase()} is attached.\n\n${issuer}\n`,
+    attachments: [{ filename: fileName, content, contentType: 'application/pdf' }],
+  })
+  return outcomeOf(handed, attempts)
 }
 
 const record = (tx: Tx, reportID: number, letter: Letter, outcome: Outcome) =>
   tx.query(sql`
     update report_statement s set state = ${outcome.state}, reason = ${outcome.reason},
-      state_date = now(), put_off_until = now() + make_interval(mins => ${outcome.minutes ?? null})
+      attempts = attempts - ${outcome.isUntried ? 1 : 0}, state_date = now(),
+      put_off_until = now() + make_interval(mins => ${outcome.minutes ?? null})
     from ${ours(reportID, [letter])}`)
 
 /**

@@ -1,0 +1,89 @@
+import type { Readable } from 'node:stream'
+import { createTransport, type SendMailOptions } from 'nodemailer'
+import type { MailSettings } from './send.ts'
+
+/** What sends mail: one connection to the server, kept between letters. */
+export type Mailer = { send: (mail: SendMailOptions) => Promise<Handed>; close: () => void }
+
+/** How handing over a letter ended; `begun` where some of it may have reached the server. */
+type Handed = { error?: MailError; begun: boolean }
+
+type MailError = Error & { code?: string; responseCode?: number; command?: string }
+
+type Watched = SendMailOptions & { onOpened?: (letter: Readable) => void }
+
+/** In milliseconds: a server that is silent is given up before its letters are told as lost. */
+const timeouts = { connectionTimeout: 60_000, socketTimeout: 180_000 }
+
+export function openMailer({ smtpUrl }: MailSettings): Mailer | undefined {
+  if (smtpUrl === undefined) return undefined
+  const transport = createTransport({ url: smtpUrl, pool: true, maxConnections: 1, ...timeouts })
+  // An error of the connection does not tell how far a letter had got; whether it was read does.
+  transport.use('stream', ({ data, message }, done) => {
+    const open = message.createReadStream.bind(message)
+    message.createReadStream = (options) => {
+      const letter = open(options)
+      ;(data as Watched).onOpened?.(letter)
+      return letter
+    }
+    done()
+  })
+  return { send: (mail) => handOver(transport, mail), close: () => transport.close() }
+}
+
+async function handOver(
+  transport: { sendMail: (mail: Watched) => Promise<unknown> },
+  mail: SendMailOptions,
+): Promise<Handed> {
+  let letter: Readable | undefined
+  const onOpened = (opened: Readable) => {
+    letter = opened
+  }
+  try {
+    await transport.sendMail({ ...mail, onOpened })
+    return { begun: true }
+  } catch (error) {
+    return { error: error as MailError, begun: letter?.readableDidRead ?? false }
+  }
+}
+
+/**
+ * How a letter fared. `error` where all of the rest would fare the same, `isUntried` where it was
+ * not even looked at; `minutes` where it alone has to wait.
+ */
+export type Outcome = {
+  state: 'Sent' | 'Failed' | 'Queued'
+  reason: string | null
+  error?: Error
+  isUntried?: boolean
+  minutes?: number | undefined
+}
+
+/** How often a server that says "later" is asked. */
+const mostAttempts = 5
+/** Minutes that an addressee whom it puts off (greylisting) waits, after each attempt. */
+const putOffFor = [1, 5, 15, 60]
+
+export function outcomeOf({ error, begun }: Handed, attempts: number): Outcome {
+  if (!error) return { state: 'Sent', reason: null }
+  const { responseCode, command } = error
+  const reason = error.message.slice(0, 500)
+  if (responseCode === undefined && begun)
+    return { state: 'Failed', reason: `It is not known whether it was sent: ${reason}` }
+  if (!begun && isOfServer(error)) return { state: 'Queued', reason, error, isUntried: true }
+  if (isForGood(error) || attempts >= mostAttempts) return { state: 'Failed', reason }
+  if (command === 'RCPT TO') return { state: 'Queued', reason, minutes: putOffFor[attempts - 1] }
+  return { state: 'Queued', reason, error }
+}
+
+/**
+ * It cannot be reached, or takes nothing from us as we are (the login, the sender): no letter has
+ * had its turn. What it says of the size of one is about that one.
+ */
+const isOfServer = ({ code, responseCode = 0, command = code ?? '' }: MailError) =>
+  /^(ECONNECTION|CONN|EHLO|HELO|STARTTLS|AUTH|MAIL FROM)/.test(command) &&
+  code !== 'EMESSAGE' &&
+  ![452, 552].includes(responseCode)
+
+const isForGood = ({ code, responseCode }: MailError) =>
+  responseCode === undefined ? code === 'EMESSAGE' || code === 'EENVELOPE' : responseCode >= 500
