@@ -54,6 +54,8 @@ select create_distributed_function(
   'realised_gain_step(numeric, numeric, numeric, numeric, numeric, numeric, integer)');
 select create_distributed_function(
   'realised_gain(numeric, numeric, numeric, numeric, numeric, integer)');
+-- What the coordinator has each of them do for the parts that it has.
+select create_distributed_function('mend_block_ranges(regclass)');
 
 -- Identity tables: a copy on every server. What is referred to comes before what refers to it.
 select create_reference_table('lookup');

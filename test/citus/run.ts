@@ -45,8 +45,8 @@ function filesToRun(named: string[]): string[] {
     if (reason) say(`left out test/${name}: ${reason}`)
   }
   const kept = files.filter((name) => !exceptionFor(name))
-  const own = ['walk', 'explain', 'upgrade', 'backup', 'grow'].map((name) => `citus/${name}.ts`)
-  return [...own, ...kept].map((name) => join('test', name))
+  const own = ['walk', 'explain', 'upgrade', 'backup', 'grow', 'ranges']
+  return [...own.map((name) => `citus/${name}.ts`), ...kept].map((name) => join('test', name))
 }
 
 /** Servers killed under load, on a cluster of its own; more of it: `npm run test:citus:kills`. */

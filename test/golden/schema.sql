@@ -45,6 +45,57 @@ begin
   return now_held; -- a payment of a distribution moves money, not units
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.mend_block_ranges(relation regclass)
+ RETURNS integer
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET lock_timeout TO '100ms'
+ SET enable_seqscan TO 'off'
+ SET enable_indexscan TO 'off'
+ SET enable_indexonlyscan TO 'off'
+ SET max_parallel_workers_per_gather TO '0'
+ SET jit TO 'off'
+AS $function$
+declare
+  index record;
+  plan json;
+  mended integer := 0;
+begin
+  for index in
+    select c.oid, format('explain (analyze, format json) select 1 from %s where %s',
+      relation, pg_get_indexdef(c.oid, i.indnatts, true)
+        || case when a.atttypid = 'timestamptz'::regtype then ' > ''infinity''' else ' < 0' end)
+      as probe,
+      coalesce((select option_value::integer from pg_options_to_table(c.reloptions)
+        where option_name = 'pages_per_range'), 128) as width
+    from pg_index i
+    join pg_class c on c.oid = i.indexrelid and i.indisvalid
+    join pg_am m on m.oid = c.relam and m.amname = 'brin'
+    join pg_attribute a on a.attrelid = c.oid and a.attnum = i.indnatts
+    where i.indrelid = relation
+  loop
+    for attempt in 1 .. 2 loop
+      execute index.probe into plan;
+      exit when (plan #>> '{0,Plan,Lossy Heap Blocks}')::bigint <= 512;
+      mended := mended + 2 - attempt;
+      if attempt = 1 then
+        perform brin_summarize_new_values(index.oid);
+      else
+        for block in 0 .. pg_relation_size(relation) / current_setting('block_size')::bigint - 1
+          by index.width
+        loop
+          perform brin_desummarize_range(index.oid, block);
+          perform brin_summarize_range(index.oid, block);
+        end loop;
+      end if;
+    end loop;
+  end loop;
+  return mended;
+exception when lock_not_available then
+  return mended;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.minor_units(currency_id integer)
  RETURNS integer
  LANGUAGE sql
@@ -88,37 +139,6 @@ begin
   return coalesce(gain, start) - amount
     - cost_of_sold(invested + coalesce(gain, start), held, quantity, decimals);
 end $function$;
-
-CREATE OR REPLACE FUNCTION public.sum_up_anew(index regclass, first bigint, ranges integer)
- RETURNS bigint
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path TO 'pg_catalog', 'pg_temp'
-AS $function$
-declare
-  blocks bigint := (
-    select pg_relation_size(indrelid) / current_setting('block_size')::bigint
-    from pg_index where indexrelid = index);
-  width bigint := coalesce((
-    select option_value::bigint
-    from pg_class c, pg_options_to_table(c.reloptions)
-    where c.oid = index and option_name = 'pages_per_range'), 128);
-  after bigint := least(first + ranges * width, blocks);
-begin
-  for block in first .. after - 1 by width loop
-    perform brin_desummarize_range(index, block);
-    perform brin_summarize_range(index, block);
-  end loop;
-  return case when after < blocks then after end;
-end $function$;
-
-CREATE OR REPLACE FUNCTION public.sum_up_new_ranges(index regclass)
- RETURNS void
- LANGUAGE sql
- SECURITY DEFINER
- SET search_path TO 'pg_catalog', 'pg_temp'
-AS $function$
-  select brin_summarize_new_values(index) $function$;
 
 create aggregate holding_state(start holding_state, quantity numeric, amount numeric, decimals integer, carried_cost numeric) (
   sfunc = holding_state_step,

@@ -131,7 +131,7 @@ describe(`With ${size} transactions in the ledger, these read by index and few r
       await breakOff('biz_transaction_lately', 1 + (n % 40))
     await rowsOf(connection, 'vacuum biz_transaction')
     assert.ok(!(await isFew(reads(lately))), 'PostgreSQL sees to it by itself')
-    await mendBlockRanges(database.transaction)
+    assert.ok((await mendBlockRanges(database.transaction)) > 0)
     await readsAtMost(5000, reads(lately))
   })
 

@@ -4,7 +4,7 @@ import { before, describe, it } from 'node:test'
 import pg from 'pg'
 import { migrationsFolder } from '../../src/platform/sql/migrate.ts'
 import { statementsOf } from '../../src/platform/sql/script.ts'
-import { readStaying, readSteps, tableMadeBy } from '../../src/platform/sql/steps.ts'
+import { madeBy, readStaying, readSteps } from '../../src/platform/sql/steps.ts'
 import { emptyDatabase, freshDatabase, rowsOf, urlOf } from '../support/database.ts'
 import { runCli } from '../support/process.ts'
 
@@ -60,9 +60,7 @@ describe('The file that distributes the tables', () => {
   it('can be followed by migrations: what a new table refers to is told after it', () => {
     const others = steps.filter(({ kind }) => kind !== 'citus_add_local_table_to_metadata')
     const isPlaced = new Set(others.map(({ table }) => table))
-    const early = later.filter(
-      (text) => isPlaced.has(tableMadeBy(text)) && /\breferences\b/.test(text),
-    )
+    const early = later.filter((text) => isPlaced.has(madeBy(text)) && /\breferences\b/.test(text))
     assert.deepEqual(early, [])
   })
 
@@ -76,13 +74,11 @@ describe('The file that distributes the tables', () => {
     const named = steps.flatMap(
       ({ text }) => /^select create_distributed_function\(\s*'([^']+)'\)/.exec(text)?.[1] ?? [],
     )
-    // Jobs are queued, postings at once looked at and ranges of blocks summed up on the
-    // coordinator alone.
+    // Jobs are queued, and postings at once looked at, on the coordinator alone.
     const found = await rows(`
       select p.oid::regprocedure::text as name from pg_proc p
       where pronamespace::regnamespace::text in ('public', 'known', 'named')
-        and proname not in ('queue_job', 'period_lock', 'sum_up_new_ranges', 'sum_up_anew')
-        and not exists (
+        and proname not in ('queue_job', 'period_lock') and not exists (
         select from pg_depend d where d.objid = p.oid and d.deptype = 'e') order by 1`)
     const spelt = await Promise.all(
       named.map(async (name) => (await rows(`select '${name}'::regprocedure::text as n`))[0].n),

@@ -8,7 +8,7 @@ import { lockNumbers } from './lock-numbers.ts'
 import { migrateQueue } from './queue.ts'
 import { awaitNobody } from './running.ts'
 import { statementsOf } from './script.ts'
-import { placesOfNew, tableMadeBy } from './steps.ts'
+import { madeBy, placesOfNew } from './steps.ts'
 
 export const migrationsFolder = new URL('../../../migrations/', import.meta.url)
 
@@ -144,14 +144,14 @@ function pendingOf(migrations: Migration[], applied: Map<string, string>): Migra
 /** Of Citus: one shard after another, so that copied and spread tables can change together. */
 const begin = `begin; set local citus.multi_shard_modify_mode to 'sequential'`
 
-/** Where the ledger is spread, a new table becomes what it is to be at once: see steps.ts. */
+/** Where the ledger is spread, what is new becomes what it is to be at once: see steps.ts. */
 async function apply(client: pg.Client, { name, checksum, text }: Migration, file: URL) {
   try {
     const places = await placesOfNew(client, file)
     await client.query(begin)
     for (const statement of statementsOf(text)) {
       await client.query(statement)
-      const place = places.get(tableMadeBy(statement))
+      const place = places.get(madeBy(statement))
       if (place) await client.query(place)
     }
     await client.query(sql`insert into migration (name, checksum) values (${name}, ${checksum})`)

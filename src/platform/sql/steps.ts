@@ -12,15 +12,17 @@ export const kinds = {
 }
 type Kind = keyof typeof kinds
 
-/** A statement of the file, and the table it is about, if it is about one. */
-export type Step = { text: string; kind?: Kind; table?: string }
+/** A statement of the file, and the table or function it is about, if it is about one. */
+export type Step = { text: string; kind?: Kind; table?: string; function?: string }
 
 export const readSteps = (file = scaleOutFile): Step[] =>
   statementsOf(readFileSync(file, 'utf8')).map(stepOf)
 
 function stepOf(text: string): Step {
   const [, kind, table] = /^select (\w+)\(\s*'(\w+)'/.exec(text) ?? []
-  return kind && table && kind in kinds ? { text, kind: kind as Kind, table } : { text }
+  if (kind && table && kind in kinds) return { text, kind: kind as Kind, table }
+  const [, name] = /^select create_distributed_function\(\s*'(\w+)\(/.exec(text) ?? []
+  return name ? { text, function: name } : { text }
 }
 
 /** The tables that the file leaves as they are, by name. */
@@ -38,15 +40,17 @@ export async function spreadTables(client: pg.Client): Promise<Set<string>> {
 }
 
 /**
- * Where the ledger is spread already, what makes a table that a migration adds be of its kind, by
- * the table's name; empty where it is not spread.
+ * Where the ledger is spread already, what makes a table that a migration adds be of its kind, and
+ * what brings a function of it to the workers, by the name of either; empty where it is not spread.
  */
 export async function placesOfNew(client: pg.Client, file: URL): Promise<Map<string, string>> {
   const known = await spreadTables(client)
   const steps = known.size > 0 ? readSteps(file) : []
-  return new Map(steps.flatMap(({ table, text }) => (table ? [[table, text]] : [])))
+  return new Map(
+    steps.flatMap(({ text, table, function: name = table }) => (name ? [[name, text]] : [])),
+  )
 }
 
-/** The table that a statement of a migration makes, if it makes one. */
-export const tableMadeBy = (statement: string): string =>
-  /^\s*create table (?:if not exists )?(\w+)/i.exec(statement)?.[1] ?? ''
+/** The table or function that a statement of a migration makes, if it makes one. */
+export const madeBy = (statement: string): string =>
+  /^\s*create (?:table|function) (?:if not exists )?(\w+)/i.exec(statement)?.[1] ?? ''
