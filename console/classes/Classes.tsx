@@ -6,6 +6,7 @@ import type { Investment } from '../shared/api/types.ts'
 import { FormDrawer } from '../shared/form/FormDrawer.tsx'
 import { day, price } from '../shared/format.ts'
 import { useMay } from '../shared/permission.ts'
+import { unread } from '../shared/view/Answer.tsx'
 import { LineChart } from '../shared/view/Chart.tsx'
 import { Icon } from '../shared/view/icons.tsx'
 import { Card, Empty, Page } from '../shared/view/Page.tsx'
@@ -48,8 +49,8 @@ export function Classes() {
 function ClassCard({ investment }: { investment: Investment }) {
   const { slug } = useProduct()
   const { investmentID, securityCode, name, isActive } = investment
-  const { prices = [] } = usePrices(investmentID)
-  const last = prices.at(-1)
+  const { prices, isError } = usePrices(investmentID)
+  const last = prices?.at(-1)
   return (
     <Card
       title={[securityCode, name].filter(Boolean).join(' · ')}
@@ -73,14 +74,15 @@ function ClassCard({ investment }: { investment: Investment }) {
       }
     >
       <Text fz={24} fw={600} className="tabular">
-        {last ? price(last.price) : 'No price'}
+        {prices ? price(last?.price) || 'No price' : unread({ isError })}
       </Text>
       <Text size="xs" className="quiet" mb="sm">
-        {last ? `on ${day(last.priceDate)}` : 'Enter the first price to value holdings.'}
+        {last && `on ${day(last.priceDate)}`}
+        {prices?.length === 0 && 'Enter the first price to value holdings.'}
       </Text>
       <LineChart
         title={`Price of ${securityCode ?? name}`}
-        points={pointsOf(prices)}
+        points={pointsOf(prices ?? [])}
         format={price}
         tall={120}
       />

@@ -1,19 +1,20 @@
-import { useRead } from '../shared/api/products.ts'
+import { useReadAll } from '../shared/api/pages.ts'
 import type { InvestmentPrice } from '../shared/api/types.ts'
 import { day } from '../shared/format.ts'
 import type { Point } from '../shared/view/Chart.tsx'
 
-const most = 1000
-
-/** The prices of a class, oldest first. */
+/**
+ * The prices of a class, oldest first. All of them: lists go by when a record came, and the latest
+ * day may have been entered before a long past was.
+ */
 export function usePrices(investmentID: number | null) {
-  const { data, error } = useRead<InvestmentPrice[]>(
+  const { data, isError } = useReadAll<InvestmentPrice>(
     '/Investment/Price',
-    { InvestmentID: investmentID ?? 0, PageSize: most, Order: 'desc' },
+    { InvestmentID: investmentID ?? 0 },
     investmentID !== null,
   )
   const prices = data?.toSorted((a, b) => (a.priceDate ?? '').localeCompare(b.priceDate ?? ''))
-  return { prices, error }
+  return { prices, isError }
 }
 
 export const pointsOf = (prices: InvestmentPrice[]): Point[] =>

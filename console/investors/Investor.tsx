@@ -14,6 +14,7 @@ import { type Past, pastParams } from '../shared/form/Past.tsx'
 import { count, plain } from '../shared/format.ts'
 import { readSearch } from '../shared/list/filters.ts'
 import { useMay } from '../shared/permission.ts'
+import { unread } from '../shared/view/Answer.tsx'
 import { Figure, Figures } from '../shared/view/Facts.tsx'
 import { InOthers } from '../shared/view/InOthers.tsx'
 import { Icon } from '../shared/view/icons.tsx'
@@ -84,7 +85,9 @@ function Known({ entity }: { entity: BizEntity }) {
 
 function Head({ entity }: { entity: BizEntity }) {
   const money = useMoney()
-  const { data: holdings = [] } = useHoldings(entity)
+  const read = useHoldings(entity)
+  const { data: holdings = [] } = read
+  const isKnown = read.data !== undefined || entity.accounts.length === 0
   const byCurrency = useByCurrency()
   const [worth, ...others] = byCurrency(entity.accounts.flatMap(({ balances }) => balances))
   const { currency } = worth
@@ -101,9 +104,17 @@ function Head({ entity }: { entity: BizEntity }) {
           </>
         }
       />
-      <Units holdings={holdings} />
-      <Total label="Unrealised gain" field="unrealisedGain" {...{ currency, holdings }} />
-      <Total label="Distributions paid" field="distributionsPaid" {...{ currency, holdings }} />
+      {isKnown ? (
+        <>
+          <Units holdings={holdings} />
+          <Total label="Unrealised gain" field="unrealisedGain" {...{ currency, holdings }} />
+          <Total label="Distributions paid" field="distributionsPaid" {...{ currency, holdings }} />
+        </>
+      ) : (
+        ['Units', 'Unrealised gain', 'Distributions paid'].map((label) => (
+          <Figure key={label} label={label} value={unread(read)} />
+        ))
+      )}
       <AccountNumbers accounts={entity.accounts} />
     </Figures>
   )

@@ -1,42 +1,33 @@
 import { Anchor, Group, SimpleGrid, Stack, Text } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
+import type { UseQueryResult } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
 import { pointsOf, usePrices } from '../classes/prices.ts'
-import { distributionName, isDone } from '../distributions/words.ts'
+import { distributionName } from '../distributions/words.ts'
 import { useNeeds } from '../frame/needs.ts'
-import { api, type Params } from '../shared/api/client.ts'
 import { useLookups } from '../shared/api/lookups.ts'
 import { type InCurrency, useByCurrency, useCurrency, useMoney } from '../shared/api/money.ts'
 import { useInvestments, useProduct, useRead } from '../shared/api/products.ts'
-import type {
-  Audit,
-  BizEvent,
-  Distribution,
-  HoldingMonth,
-  Investment,
-  Product,
-} from '../shared/api/types.ts'
+import type { Audit, Distribution, HoldingMonth, Investment, Product } from '../shared/api/types.ts'
 import { sum } from '../shared/decimal.ts'
 import { count, day, daysAgo, moment, monthOf, plain, price } from '../shared/format.ts'
 import { linkTo } from '../shared/link.ts'
+import type { Column } from '../shared/list/columns.ts'
 import { useMay } from '../shared/permission.ts'
+import { Answer, unread } from '../shared/view/Answer.tsx'
 import { Bars } from '../shared/view/Bars.tsx'
 import { LineChart } from '../shared/view/Chart.tsx'
 import { deedOf } from '../shared/view/deeds.ts'
-import { Facts, Figure, Figures } from '../shared/view/Facts.tsx'
-import { InOthers } from '../shared/view/InOthers.tsx'
+import { Facts } from '../shared/view/Facts.tsx'
 import { Icon } from '../shared/view/icons.tsx'
 import { Card, Empty, Page } from '../shared/view/Page.tsx'
 import { PageLink } from '../shared/view/PageLink.tsx'
-import { Rows } from '../shared/view/Rows.tsx'
+import { Rows, type RowsProps } from '../shared/view/Rows.tsx'
 import { Status } from '../shared/view/Status.tsx'
-import { byDay, isUnpriced, useMonths, valuesOf, worth } from './months.ts'
+import { byDay, isUnpriced, useMonths, valuesOf } from './months.ts'
+import { Now } from './Now.tsx'
 import classes from './overview.module.css'
-import { Unpriced } from './Unpriced.tsx'
-
-const pending = 1
-const redemption = 2
+import { latest, pending, useDistributions, usePending } from './reads.ts'
 
 /** What a registry team wants to know in the morning. */
 export function Overview() {
@@ -100,104 +91,6 @@ function NeedsYou({ product }: { product: Product }) {
   )
 }
 
-const most = 1000
-const latest = 6
-
-/** The notices that wait, of all kinds or of one: the last few, and how many there are. */
-function usePending(more: Params = {}) {
-  const { productID } = useProduct()
-  const may = useMay()
-  const params = { ProductID: productID, BizEventStatusID: pending, Order: 'desc', ...more }
-  const { data } = useQuery({
-    queryKey: ['pending notices', params],
-    queryFn: () =>
-      api.get<BizEvent[]>('/BizEvent', { ...params, PageSize: latest, IncludeTotal: true }),
-    enabled: may('BizEvent.Read'),
-  })
-  return { notices: data?.data ?? [], number: data?.totalCount ?? 0 }
-}
-
-const useDistributions = () => {
-  const { productID } = useProduct()
-  const may = useMay()
-  return useRead<Distribution[]>(
-    '/Distribution',
-    { ProductID: productID, PageSize: most, Order: 'desc' },
-    may('Distribution.Read'),
-  )
-}
-
-/** What the product comes to, and what is next; each figure leads to its list. */
-function Now() {
-  const { slug } = useProduct()
-  const money = useMoney()
-  const days = byDay(useMonths().data ?? [])
-  const last = days.at(-1)?.[1] ?? []
-  const [own, ...others] = useByCurrency()(last)
-  const isOwn = ({ investmentID }: HoldingMonth) =>
-    own.rows.some((one) => one.investmentID === investmentID)
-  const before = (days.at(-2)?.[1] ?? []).filter(isOwn)
-  const value = (months: HoldingMonth[]) => money(worth(months), months[0]) || '—'
-  const all = usePending()
-  const redemptions = usePending({ BizEventTypeID: redemption })
-  const may = useMay()
-  return (
-    <Figures>
-      <Figure
-        label={`Value, ${own.currency}`}
-        value={<PageLink to={`/${slug}/investors`}>{value(own.rows)}</PageLink>}
-        note={
-          <>
-            <InOthers others={others} amount={({ rows }) => value(rows)} />
-            {before.length > 0 && `${value(before)} on ${day(before[0]?.date)}`}
-            <Unpriced rows={last} />
-          </>
-        }
-      />
-      <Figure
-        label="Holdings"
-        value={
-          <PageLink to={`/${slug}/investors`}>
-            {count(last.reduce((sum, { holders }) => sum + (holders ?? 0), 0))}
-          </PageLink>
-        }
-        note={`in ${count(last.length)} ${last.length === 1 ? 'class' : 'classes'}`}
-      />
-      {may('BizEvent.Read') && (
-        <Figure
-          label="Notices pending"
-          value={
-            <PageLink to={`/${slug}/notices?BizEventStatusID=${pending}`}>
-              {count(all.number)}
-            </PageLink>
-          }
-          note={`${count(redemptions.number)} ${redemptions.number === 1 ? 'redemption' : 'redemptions'}`}
-        />
-      )}
-      {may('Distribution.Read') && <NextPayment />}
-    </Figures>
-  )
-}
-
-function NextPayment() {
-  const { slug, today } = useProduct()
-  const open = (useDistributions().data ?? []).filter((one) => !isDone(one))
-  const next = open.toSorted((a, b) => (a.paymentDate ?? '').localeCompare(b.paymentDate ?? ''))[0]
-  if (!next) return <Figure label="Next distribution" value="None" />
-  const isLate = (next.paymentDate ?? '') < today()
-  return (
-    <Figure
-      label={isLate ? 'Distribution overdue since' : 'Next distribution'}
-      value={
-        <PageLink to={`/${slug}/distributions/${next.corporateActionID}`}>
-          {day(next.paymentDate)}
-        </PageLink>
-      }
-      note={next.name}
-    />
-  )
-}
-
 /** The value of all classes over the last year, and the money that came and went. */
 function Money() {
   const { data = [] } = useMonths()
@@ -238,12 +131,13 @@ function ClassCard({ investment }: { investment: Investment }) {
   const { slug } = useProduct()
   const currency = useCurrency()(investment)
   const money = useMoney(investment)
-  const { prices = [] } = usePrices(investment.investmentID)
+  const { prices, isError } = usePrices(investment.investmentID)
   const { data = [] } = useMonths()
-  const last = prices.at(-1)
+  const last = prices?.at(-1)
   const now = data.findLast(({ investmentID }) => investmentID === investment.investmentID)
   const title = [investment.securityCode, investment.name].filter(Boolean).join(' · ')
   const holders = `/${slug}/investors?InvestmentID=${investment.investmentID}`
+  const known = last ? `${price(last.price)} ${currency}` : 'No price'
   return (
     <Card
       title={title}
@@ -252,7 +146,7 @@ function ClassCard({ investment }: { investment: Investment }) {
       <Stack gap="sm">
         <Facts
           facts={[
-            ['Price', last ? `${price(last.price)} ${currency}` : 'No price'],
+            ['Price', prices ? known : unread({ isError })],
             ['Units on issue', now && plain(now.quantity)],
             ['Holders', now && <PageLink to={holders}>{count(now.holders ?? 0)}</PageLink>],
             [
@@ -263,7 +157,7 @@ function ClassCard({ investment }: { investment: Investment }) {
         />
         <LineChart
           title={`Price of ${title}`}
-          points={pointsOf(prices)}
+          points={pointsOf(prices ?? [])}
           format={price}
           tall={110}
         />
@@ -274,45 +168,45 @@ function ClassCard({ investment }: { investment: Investment }) {
 
 function LatestDistributions() {
   const { slug } = useProduct()
-  const { data = [] } = useDistributions()
-  const rows = data
-    .toSorted((a, b) => (b.recordDate ?? '').localeCompare(a.recordDate ?? ''))
-    .slice(0, latest)
+  const read = useDistributions()
+  const latestOf = (all: Distribution[]) =>
+    all.toSorted((a, b) => (b.recordDate ?? '').localeCompare(a.recordDate ?? '')).slice(0, latest)
+  const columns: Column<Distribution>[] = [
+    {
+      id: 'name',
+      title: 'Name',
+      text: (row) => row.name ?? '',
+      cell: (row) => (
+        <PageLink to={`/${slug}/distributions/${row.corporateActionID}`}>
+          {distributionName(row)}
+        </PageLink>
+      ),
+    },
+    { id: 'class', title: 'Class', text: (row) => row.securityCode ?? '' },
+    { id: 'record', title: 'Record date', text: (row) => day(row.recordDate) },
+    {
+      id: 'state',
+      title: 'State',
+      text: () => '',
+      cell: (row) => <Status category="DistributionStatus" id={row.distributionStatusID} />,
+    },
+  ]
   return (
     <Card
       title="Distributions"
       padded={false}
-      actions={rows.length > 0 && <More to={`/${slug}/distributions`}>All distributions</More>}
+      actions={
+        read.data?.length ? <More to={`/${slug}/distributions`}>All distributions</More> : null
+      }
     >
-      {rows.length === 0 ? (
-        <Empty title="None yet" />
-      ) : (
-        <Rows
-          label="Latest distributions"
-          keyOf={({ corporateActionID }) => corporateActionID ?? 0}
-          rows={rows}
-          columns={[
-            {
-              id: 'name',
-              title: 'Name',
-              text: (row) => row.name ?? '',
-              cell: (row) => (
-                <PageLink to={`/${slug}/distributions/${row.corporateActionID}`}>
-                  {distributionName(row)}
-                </PageLink>
-              ),
-            },
-            { id: 'class', title: 'Class', text: (row) => row.securityCode ?? '' },
-            { id: 'record', title: 'Record date', text: (row) => day(row.recordDate) },
-            {
-              id: 'state',
-              title: 'State',
-              text: () => '',
-              cell: (row) => <Status category="DistributionStatus" id={row.distributionStatusID} />,
-            },
-          ]}
-        />
-      )}
+      <Latest
+        of={read}
+        pick={latestOf}
+        label="Latest distributions"
+        keyOf={({ corporateActionID }) => corporateActionID ?? 0}
+        columns={columns}
+        empty="None yet"
+      />
     </Card>
   )
 }
@@ -321,7 +215,8 @@ function PendingNotices() {
   const { slug } = useProduct()
   const { name } = useLookups()
   const money = useMoney()
-  const { notices, number } = usePending()
+  const read = usePending()
+  const number = read.data?.totalCount ?? 0
   const list = `/${slug}/notices?BizEventStatusID=${pending}`
   return (
     <Card
@@ -329,60 +224,68 @@ function PendingNotices() {
       padded={false}
       actions={number > 0 && <More to={list}>All {count(number)}</More>}
     >
-      {notices.length === 0 ? (
-        <Empty title="Nothing waits" />
-      ) : (
-        <Rows
-          label="Notices that wait"
-          keyOf={({ bizEventID }) => bizEventID ?? 0}
-          rows={notices}
-          columns={[
-            { id: 'investor', title: 'Investor', text: (row) => row.bizEntityName ?? '' },
-            { id: 'what', title: 'What', text: (row) => name('BizEventType', row.bizEventTypeID) },
-            { id: 'day', title: 'For', text: (row) => day(row.bizEventDate) },
-            { id: 'amount', title: 'Amount', right: true, text: (row) => money(row.amount, row) },
-          ]}
-        />
-      )}
+      <Latest
+        of={read}
+        pick={({ data }) => data}
+        label="Notices that wait"
+        keyOf={({ bizEventID }) => bizEventID ?? 0}
+        columns={[
+          { id: 'investor', title: 'Investor', text: (row) => row.bizEntityName ?? '' },
+          { id: 'what', title: 'What', text: (row) => name('BizEventType', row.bizEventTypeID) },
+          { id: 'day', title: 'For', text: (row) => day(row.bizEventDate) },
+          { id: 'amount', title: 'Amount', right: true, text: (row) => money(row.amount, row) },
+        ]}
+        empty="Nothing waits"
+      />
     </Card>
   )
 }
+
+type LatestProps<T, Row> = Omit<RowsProps<Row>, 'rows'> & {
+  of: UseQueryResult<T>
+  /** The few of what was read that are shown. */
+  pick: (read: T) => Row[]
+  empty: string
+}
+
+/** The first few rows of a list, once they are read. */
+const Latest = <T, Row>({ of, pick, empty, ...rows }: LatestProps<T, Row>) => (
+  <Answer of={of}>
+    {(read) =>
+      pick(read).length === 0 ? <Empty title={empty} /> : <Rows {...rows} rows={pick(read)} />
+    }
+  </Answer>
+)
 
 /** The entries of the last 24 hours, of the product or of none: newest first. */
 function LastChanges() {
   const { productID } = useProduct()
   const [since] = useState(() => daysAgo(1))
-  const isOurs = (of: number | null) => of === null || of === productID
-  const { data = [] } = useRead<Audit[]>('/Audit', {
+  const isOurs = ({ operation, productID: of }: Audit) =>
+    !operation?.includes('/User/') && (of === null || of === productID)
+  const read = useRead<Audit[]>('/Audit', {
     'OccurredDate.greaterThanOrEqual': since,
     PageSize: 100,
     Order: 'desc',
   })
-  const last = data
-    .filter(({ operation, productID: of }) => !operation?.includes('/User/') && isOurs(of))
-    .slice(0, latest)
   return (
     <Card
       title="Last changes"
       padded={false}
       actions={<More to="/settings/audit">Audit trail</More>}
     >
-      {last.length === 0 ? (
-        <Empty title="Nothing in the last 24 hours" />
-      ) : (
-        <Stack gap={0} pb="xs">
-          <Rows
-            label="Last changes"
-            keyOf={({ auditID }) => auditID ?? 0}
-            rows={last}
-            columns={[
-              { id: 'when', title: 'When', text: (row) => moment(row.occurredDate) },
-              { id: 'who', title: 'Who', text: (row) => row.username ?? '' },
-              { id: 'what', title: 'What', text: (row) => deedOf(row.operation) },
-            ]}
-          />
-        </Stack>
-      )}
+      <Latest
+        of={read}
+        pick={(all) => all.filter(isOurs).slice(0, latest)}
+        label="Last changes"
+        keyOf={({ auditID }) => auditID ?? 0}
+        columns={[
+          { id: 'when', title: 'When', text: (row) => moment(row.occurredDate) },
+          { id: 'who', title: 'Who', text: (row) => row.username ?? '' },
+          { id: 'what', title: 'What', text: (row) => deedOf(row.operation) },
+        ]}
+        empty="Nothing in the last 24 hours"
+      />
     </Card>
   )
 }

@@ -1,7 +1,8 @@
 import { Alert, Button, Code, Group, MultiSelect, Stack, TagsInput, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useState } from 'react'
-import { useProductNames, useProductOptions, useRead } from '../shared/api/products.ts'
+import { useReadAll } from '../shared/api/pages.ts'
+import { useProductNames, useProductOptions } from '../shared/api/products.ts'
 import { useSession } from '../shared/api/session.ts'
 import type { ApiKey, NewApiKey } from '../shared/api/types.ts'
 import { stays, useWrite } from '../shared/api/write.ts'
@@ -11,6 +12,7 @@ import { fieldErrors } from '../shared/form/problems.ts'
 import { Remove } from '../shared/form/Remove.tsx'
 import { count, endOf, moment } from '../shared/format.ts'
 import type { Column } from '../shared/list/columns.ts'
+import { Answer } from '../shared/view/Answer.tsx'
 import { Failure } from '../shared/view/Failure.tsx'
 import { Card, Empty } from '../shared/view/Page.tsx'
 import { Rows } from '../shared/view/Rows.tsx'
@@ -20,10 +22,7 @@ export function ApiKeys() {
   const { user } = useSession()
   const [adding, setAdding] = useState(false)
   const names = useProductNames()
-  const { data = [], error } = useRead<ApiKey[]>('/ApiKey', {
-    UserID: user?.userID,
-    PageSize: 100,
-  })
+  const read = useReadAll<ApiKey>('/ApiKey', { UserID: user?.userID })
   const columns: Column<ApiKey>[] = [
     { id: 'name', title: 'Name', text: ({ name }) => name ?? '' },
     {
@@ -66,17 +65,22 @@ export function ApiKeys() {
         </Button>
       }
     >
-      {error && <Failure error={error} />}
-      {data.length === 0 ? (
-        <Empty title="No key yet">A program signs in with a key instead of your password.</Empty>
-      ) : (
-        <Rows
-          label="API keys"
-          columns={columns}
-          rows={data}
-          keyOf={({ apiKeyID }) => apiKeyID ?? 0}
-        />
-      )}
+      <Answer of={read}>
+        {(keys) =>
+          keys.length === 0 ? (
+            <Empty title="No key yet">
+              A program signs in with a key instead of your password.
+            </Empty>
+          ) : (
+            <Rows
+              label="API keys"
+              columns={columns}
+              rows={keys}
+              keyOf={({ apiKeyID }) => apiKeyID ?? 0}
+            />
+          )
+        }
+      </Answer>
       <FormDrawer opened={adding} onClose={() => setAdding(false)} title="New key">
         <KeyForm onDone={() => setAdding(false)} />
       </FormDrawer>

@@ -5,6 +5,7 @@ import { atOnce } from '../shared/api/session.ts'
 import type { BizTransaction } from '../shared/api/types.ts'
 import { count, day } from '../shared/format.ts'
 import type { Column } from '../shared/list/columns.ts'
+import { Answer } from '../shared/view/Answer.tsx'
 import { Rows } from '../shared/view/Rows.tsx'
 
 const most = 100
@@ -20,23 +21,31 @@ const columnsIn = (units: Money): Column<BizTransaction>[] => [
 /** What of the same holding came after a transaction, and so depends on its units. */
 export function Later({ transaction }: { transaction: BizTransaction }) {
   const { bizTransactionID, productID, accountID, investmentID, transactionDate } = transaction
-  const units = useUnits()
-  const { data = [] } = useRead<BizTransaction[]>('/BizTransaction', {
+  const read = useRead<BizTransaction[]>('/BizTransaction', {
     ProductID: productID ?? 0,
     AccountID: accountID ?? 0,
     InvestmentID: investmentID ?? 0,
     'TransactionDate.greaterThanOrEqual': (transactionDate ?? '').slice(0, 10),
     PageSize: most,
   })
-  const later = data.filter(
-    (one) =>
-      one.bizTransactionID !== bizTransactionID &&
-      one.parentBizTransactionID !== bizTransactionID &&
-      one.bizTransactionStatusID !== rolledBack,
-  )
-  if (later.length === 0) return <Text size="sm">Nothing was posted to this holding later.</Text>
+  const isLater = (one: BizTransaction) =>
+    one.bizTransactionID !== bizTransactionID &&
+    one.parentBizTransactionID !== bizTransactionID &&
+    one.bizTransactionStatusID !== rolledBack
   return (
     <Box mb="sm">
+      <Answer of={read}>
+        {(data) => <Found later={data.filter(isLater)} isAll={data.length < atOnce(most)} />}
+      </Answer>
+    </Box>
+  )
+}
+
+function Found({ later, isAll }: { later: BizTransaction[]; isAll: boolean }) {
+  const units = useUnits()
+  if (later.length === 0) return <Text size="sm">Nothing was posted to this holding later.</Text>
+  return (
+    <>
       <Rows
         label="Posted later"
         columns={columnsIn(units)}
@@ -46,9 +55,9 @@ export function Later({ transaction }: { transaction: BizTransaction }) {
       {later.length > shown && (
         <Text size="xs" className="quiet" mt={4}>
           And {count(later.length - shown)}
-          {data.length === atOnce(most) ? ' or more' : ''} more.
+          {isAll ? '' : ' or more'} more.
         </Text>
       )}
-    </Box>
+    </>
   )
 }

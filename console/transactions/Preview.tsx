@@ -4,6 +4,7 @@ import { useInvestments, useProduct, useRead } from '../shared/api/products.ts'
 import type { Holding, InvestmentPrice } from '../shared/api/types.ts'
 import { isNegative, isZero, negated } from '../shared/decimal.ts'
 import { day, price as priceText } from '../shared/format.ts'
+import { unread } from '../shared/view/Answer.tsx'
 import { type Fact, Facts } from '../shared/view/Facts.tsx'
 import { Card } from '../shared/view/Page.tsx'
 import type { Kind, Values } from './kinds.ts'
@@ -117,7 +118,7 @@ type Held = {
 
 const shownAs = ({ units, isFailed }: Held, written: Money) => {
   if (units !== undefined) return written(units)
-  return isFailed ? 'could not be read' : '…'
+  return unread({ isError: isFailed })
 }
 
 /** The units of one holding at the end of a day. */

@@ -12,7 +12,7 @@ import {
   newProduct,
   only,
 } from '../support/ledger.ts'
-import type { Service } from '../support/service.ts'
+import { adminPassword, type Service } from '../support/service.ts'
 
 const yen = 8
 const transactionDate = '2024-01-01'
@@ -300,5 +300,56 @@ describe('The console’s figures', { skip }, () => {
     assert.equal(await page.getByText('more than are held').count(), 0)
     await page.unroute(holdings)
     browser.faults() // the refusal is in the browser's log
+  })
+
+  it('are not 0 where they could not be read, or are not for who looks', async () => {
+    const { productID, bizEntityID } = await fundWith([{ amount: '900', price: '1' }])
+    const refused = /\/(Holdings|BizEvent|Distribution|Audit|BizTransaction)\b.*\?/
+    await page.route(refused, (route) => route.fulfill({ status: 403, json: { result: false } }))
+    const unread = async (...labels: string[]) => {
+      for (const label of labels)
+        await figure(label).first().getByText('could not be read', { exact: true }).waitFor()
+    }
+    await page.goto(`${service.url}/console/${productID}`)
+    await unread('Value, AUD', 'Holdings', 'Notices pending', 'Next distribution')
+    for (const words of ['None yet', 'Nothing waits', 'Nothing in the last 24 hours'])
+      assert.equal(await page.getByText(words).count(), 0, words)
+    await page.goto(`${service.url}/console/${productID}/investors/${bizEntityID}`)
+    await unread('Units', 'Unrealised gain', 'Distributions paid')
+    await page.unroute(refused)
+    const later = /\/BizTransaction\?.*greaterThanOrEqual/
+    await page.route(later, (route) => route.fulfill({ status: 403, json: { result: false } }))
+    await at(`${productID}/transactions`, 'Transactions')
+    await page.locator('[data-row]').first().click()
+    await page.getByRole('button', { name: 'Roll back' }).click()
+    const asked = page.getByRole('dialog', { name: 'Roll back this transaction?' })
+    await asked.getByRole('button', { name: 'Try again' }).waitFor()
+    assert.equal(await asked.getByText('Nothing was posted to this holding later.').count(), 0)
+    await page.unroute(later)
+    await asked.getByRole('button', { name: 'Try again' }).click()
+    await asked.getByText('Nothing was posted to this holding later.').waitFor()
+    browser.faults() // the refusals are in the browser's log
+    const permissions = ['Product.Read', 'Investment.Read', 'BizEntity.Read']
+    const who = { username: 'without-ledger', password: adminPassword, permissions }
+    only(await service.admin.post('/User', who))
+    const theirs = await browser.open(`/${productID}`, who.username)
+    await theirs.getByText('1.0000 AUD').waitFor()
+    assert.equal(await theirs.getByText(/^(Holdings|Value, AUD)$/).count(), 0)
+  })
+
+  it('of a class have the price of its latest day, whatever was entered after it', async () => {
+    const { productID, investmentIDs } = await fundWith([{ amount: '900', price: '1' }])
+    const investmentID = investmentIDs[0]!
+    await newPrice(service, investmentID, '2024-06-30', '7.5')
+    const past = Array.from({ length: 1010 }, (_, i) => ({
+      ...{ investmentID, price: '2' },
+      priceDate: new Date(Date.UTC(2001, 0, 1 + i)).toISOString().slice(0, 10),
+    }))
+    all(await service.admin.post('/Investment/Price', past.slice(0, 505)))
+    all(await service.admin.post('/Investment/Price', past.slice(505)))
+    await at(`${productID}`, 'Fund')
+    await page.getByText('7.5000 AUD', { exact: true }).waitFor()
+    await at(`${productID}/classes`, 'Classes and prices')
+    await page.getByText('on 30 Jun 2024', { exact: true }).waitFor()
   })
 })

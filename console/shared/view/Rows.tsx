@@ -2,7 +2,7 @@ import { Table } from '@mantine/core'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
 import type { Column } from '../list/columns.ts'
 
-type Props<Row> = {
+export type RowsProps<Row> = {
   label: string
   columns: Column<Row>[]
   rows: Row[]
@@ -26,7 +26,7 @@ function useScrolls(label: string) {
 }
 
 /** A short table, whole in the page. */
-export const Rows = <Row,>({ label, columns, rows, keyOf, foot }: Props<Row>) => (
+export const Rows = <Row,>({ label, columns, rows, keyOf, foot }: RowsProps<Row>) => (
   <Table.ScrollContainer
     minWidth={Math.min(columns.length * 110, 900)}
     type="native"

@@ -1,0 +1,33 @@
+import { useQuery } from '@tanstack/react-query'
+import { api, type Params } from '../shared/api/client.ts'
+import { useProduct, useRead } from '../shared/api/products.ts'
+import type { BizEvent, Distribution } from '../shared/api/types.ts'
+import { useMay } from '../shared/permission.ts'
+
+export const pending = 1
+/** So many of a list stand on the overview. */
+export const latest = 6
+const most = 1000
+
+/** The notices that wait, of all kinds or of one: the last few, and how many there are. */
+export function usePending(more: Params = {}) {
+  const { productID } = useProduct()
+  const may = useMay()
+  const params = { ProductID: productID, BizEventStatusID: pending, Order: 'desc', ...more }
+  return useQuery({
+    queryKey: ['pending notices', params],
+    queryFn: () =>
+      api.get<BizEvent[]>('/BizEvent', { ...params, PageSize: latest, IncludeTotal: true }),
+    enabled: may('BizEvent.Read'),
+  })
+}
+
+export const useDistributions = () => {
+  const { productID } = useProduct()
+  const may = useMay()
+  return useRead<Distribution[]>(
+    '/Distribution',
+    { ProductID: productID, PageSize: most, Order: 'desc' },
+    may('Distribution.Read'),
+  )
+}
