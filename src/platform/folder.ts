@@ -1,4 +1,12 @@
-import { closeSync, fsyncSync, mkdirSync, openSync, statSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  fsyncSync,
+  lchownSync,
+  mkdirSync,
+  openSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname } from 'node:path'
 
 const dataAdvice = 'set REGISTRY_DATA_DIR to a folder that can be written'
@@ -17,6 +25,22 @@ export function makeFolder(folder: string, advice = dataAdvice): void {
     const { code, message } = error as NodeJS.ErrnoException
     if (code === 'EEXIST' && statSync(folder).isDirectory()) return
     throw new Error(`The folder ${folder} cannot be made (${message}): ${advice}.`)
+  }
+}
+
+/**
+ * What root puts into a folder of somebody else's is theirs: the service works as the user whose
+ * folder it is, and could neither read nor remove what a command run by root has left there.
+ */
+export function giveToOwnerOf(folder: string, path: string): void {
+  if (process.getuid?.() !== 0) return
+  const { uid, gid } = statSync(folder)
+  if (uid === 0) return
+  try {
+    lchownSync(path, uid, gid)
+  } catch (error) {
+    // A share that takes root for nobody has given it to the folder's owner already.
+    if ((error as NodeJS.ErrnoException).code !== 'EPERM') throw error
   }
 }
 

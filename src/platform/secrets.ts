@@ -8,7 +8,7 @@ import {
 import { existsSync, linkSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Config } from '../config.ts'
-import { makeFolder, syncFolder, writeSynced } from './folder.ts'
+import { giveToOwnerOf, makeFolder, syncFolder, writeSynced } from './folder.ts'
 import { conflict } from './refusal.ts'
 
 /** Keys for separate uses, all drawn from the one secret that signs tokens. */
@@ -83,6 +83,7 @@ export function replaceEncryptionKey({ dataDir }: Config) {
 function replace(path: string, text: string) {
   const draft = draftOf(path)
   writeSynced(draft, text)
+  giveToOwnerOf(dirname(path), draft)
   renameSync(draft, path)
   syncFolder(dirname(path))
 }
@@ -112,6 +113,7 @@ function publish(path: string, secret: string) {
   const draft = draftOf(path)
   try {
     writeSynced(draft, secret)
+    giveToOwnerOf(dirname(path), draft)
     linkSync(draft, path)
     syncFolder(dirname(path))
   } catch (error) {

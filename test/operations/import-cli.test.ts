@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { chownSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import pg from 'pg'
@@ -27,6 +27,15 @@ const environment = () => ({
 const run = (...args: string[]) => runCli(['import', ...args], environment())
 const head = ['operation', 'accountID', 'investmentID', 'transactionDate', 'amount']
 
+const nobody = 65_534
+const within = (place: string) => [
+  place,
+  ...readdirSync(place, { recursive: true, encoding: 'utf8' }).map((name) => join(place, name)),
+]
+const giveAll = (place: string) => {
+  for (const one of within(place)) chownSync(one, nobody, nobody)
+}
+
 describe('cli import', () => {
   it('checks a file, then takes it; refused rows are beside it, and the code says so', async () => {
     const { accountID, investmentID, productID } = fund
@@ -52,6 +61,28 @@ describe('cli import', () => {
     const [record] = all(await service.admin.get('/Import?Status=Completed&Order=desc'))
     assert.equal(record.username, 'cli')
     assert.ok(existsSync(path), 'the file itself stays')
+  })
+
+  it('run by root leaves nothing that the user of the data folder cannot read', {
+    skip: process.getuid?.() !== 0,
+  }, async () => {
+    const own = { ...environment(), REGISTRY_DATA_DIR: temporaryFolder() }
+    delete (own as Record<string, string>).REGISTRY_ENCRYPTION_KEY
+    const places = ['files', 'keys'].map((name) => join(own.REGISTRY_DATA_DIR, name))
+    const { accountID, investmentID } = fund
+    const path = join(folder, 'by-root.csv')
+    for (const amount of ['1', '2']) {
+      writeFileSync(path, lines(head, ['Deposit', accountID, investmentID, '2026-01-11', amount]))
+      const done = await runCli(['import', path, '--type', 'Transactions'], own)
+      assert.deepEqual([done.code, done.errors], [0, ''])
+      // From here on they are another's, as where a service manager starts the service.
+      if (amount === '1') for (const place of places) giveAll(place)
+    }
+    const rotated = await runCli(['rotate-encryption-key', '--generate'], own)
+    assert.equal(rotated.code, 0, rotated.errors)
+    const owners = places.flatMap(within).map((one) => statSync(one).uid)
+    assert.ok(owners.length > 8, String(owners.length))
+    assert.deepEqual([...new Set(owners)], [nobody])
   })
 
   it('is cancelled by Ctrl-C, also where npm passes it on a second time', async () => {

@@ -2,6 +2,7 @@ import { createReadStream } from 'node:fs'
 import { mkdir, open, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
+import { giveToOwnerOf } from '../folder.ts'
 import { pathOf, type Store } from './store.ts'
 
 /** Contents in a folder: each written elsewhere first, and there whole or not at all. */
@@ -11,6 +12,8 @@ export function localStore(folder: string): Store {
     put: async (sha256, path) => {
       const target = place(sha256)
       await mkdir(dirname(target), { recursive: true, mode: 0o700 })
+      for (const ours of [dirname(dirname(target)), dirname(target), path])
+        giveToOwnerOf(folder, ours)
       await rename(path, target)
       // The name is durable when its folder is; so are the folders above it.
       for (const above of [dirname(target), dirname(dirname(target)), folder]) await sync(above)
