@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, chownSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs'
+import { chmodSync, chownSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
@@ -110,6 +110,16 @@ test('what was committed before a stop is there after the next start', async () 
   const second = await start(main)
   assert.deepEqual(await rowsOf(second.connection), [1])
   await second.stop()
+})
+
+test('a database that cannot start is told with its reason, not only with its end', async () => {
+  const dataDir = temporaryFolder()
+  const database = await start(dataDir)
+  await database.stop()
+  const log = join(dataDir, 'postgres', 'pg_wal')
+  for (const name of readdirSync(log).filter((one) => /^[0-9A-F]{24}$/.test(one)))
+    rmSync(join(log, name))
+  await assert.rejects(start(dataDir), /does not start: .*could not locate a valid checkpoint/)
 })
 
 test('the database is durable, checksummed, alike everywhere and off the network', async () => {

@@ -96,7 +96,13 @@ export async function ready(
     word = latest
     deadline = Date.now() + (word.includes('starting: end-of-recovery') ? 10 : 1) * patienceMs
   }
-  return words(server, cluster).slice(-3).join(' ') || (await server.exited)
+  return lastWords(words(server, cluster)).join(' ') || (await server.exited)
+}
+
+/** What it died of (a full disk, say) comes before the lines that tell how it ended. */
+function lastWords(lines: string[]): string[] {
+  const causes = lines.filter((line) => / (FATAL|PANIC): {2}/.test(line)).slice(-1)
+  return [...new Set([...causes, ...lines.slice(-3)])]
 }
 
 const words = ({ logStart }: Server, { logFile }: Cluster) =>
