@@ -1,4 +1,5 @@
 import sql, { raw } from 'sql-template-tag'
+import { priceOn } from '../../catalogue/investment/price-on.ts'
 import {
   fromInvestmentReference,
   investmentReference,
@@ -192,10 +193,11 @@ async function refuseMoreThanHeld(
           and b.investment_id = i.investment_id and b.transaction_date <= ${date}
           and ${raw(counts('b'))}
         order by b.transaction_date desc, b.biz_transaction_id desc limit 1), 0) as quantity) b) h
-    left join lateral (
-      select coalesce(redemption_price, price) as price from investment_price
-      where investment_id = i.investment_id and price_date <= ${date}
-      order by price_date desc limit 1) v on true
+    left join lateral (${priceOn(
+      'i.investment_id',
+      sql`${date}`,
+      'coalesce(redemption_price, price) as price',
+    )}) v on true
     cross join lateral (
       select coalesce(sum(coalesce(quantity, amount / v.price)), 0) as units from announced) w
     cross join lateral (

@@ -1,4 +1,5 @@
 import sql, { raw } from 'sql-template-tag'
+import { priceOn } from '../../catalogue/investment/price-on.ts'
 import { today } from '../../catalogue/product/today.ts'
 import { standing } from '../../parties/account/standing.ts'
 import type { Fragment, Tx } from '../../platform/sql/handle.ts'
@@ -87,19 +88,19 @@ const termsOfInvestment = sql`
         from investment i join product p on p.product_id = i.product_id
         where i.investment_id = g.investment_id limit 1`
 
-/** The newest price of an investment up to a day. */
-export const priceOn = (investmentID: string, day: string) =>
-  raw(`
-        select price_date, price as plain_price, application_price, redemption_price
-        from investment_price p
-        where p.investment_id = ${investmentID} and p.price_date <= ${day}
-        order by p.price_date desc limit 1`)
+/** The prices of an investment, by a column with its id, that count for a row g on its day. */
+export const pricesFor = (investmentID: string) =>
+  priceOn(
+    investmentID,
+    raw('g.transaction_date'),
+    'price_date, price as plain_price, application_price, redemption_price',
+  )
 
 /** What is so around legs g: read for each, or by whoever has found it with them. */
 const around = {
   terms: termsOfInvestment,
   standing: standingOfAccount,
-  price: priceOn('g.investment_id', 'g.transaction_date'),
+  price: pricesFor('g.investment_id'),
 }
 
 /**

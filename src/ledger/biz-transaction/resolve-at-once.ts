@@ -7,7 +7,7 @@ import { withinScope } from '../../platform/actor.ts'
 import type { Fragment } from '../../platform/sql/handle.ts'
 import { recordNamed } from '../../platform/sql/identify.ts'
 import { recordsetOf } from '../../platform/sql/recordset.ts'
-import { priceOn, singleLegs } from './figures.ts'
+import { pricesFor, singleLegs } from './figures.ts'
 import type { Naming } from './naming.ts'
 import { columns, typesOf } from './posting-rows.ts'
 import { sharedNames } from './sql.ts'
@@ -132,7 +132,7 @@ const resolvedTogether = (shape: Shape): Fragment => sql`
         ${foundOfInvestment}, v.*
       from (select distinct product_id, investment_name, transaction_date from accounted) g
       ${itsInvestment(shape)}
-      left join lateral (${priceOn('i.id', 'g.transaction_date')}) v on true)
+      left join lateral (${pricesFor('i.id')}) v on true)
     select g.*, c.* from accounted g
     full join common c on c.in_product = g.product_id and c.by_name = g.investment_name
       and c.on_day = g.transaction_date
@@ -145,7 +145,7 @@ const found = {
           g.found_time_zone as time_zone, g.found_locked_date as locked_date,
           g.found_product_is_active as product_is_active`,
   standing: sql`select g.found_standing as standing`,
-  price: priceOn('g.investment_id', 'g.transaction_date'),
+  price: pricesFor('g.investment_id'),
 }
 const foundTogether = {
   ...found,

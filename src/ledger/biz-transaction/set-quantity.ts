@@ -3,6 +3,7 @@ import { lookups } from '../../platform/lookup/lookups.ts'
 import type { Tx } from '../../platform/sql/handle.ts'
 import { type RowOf, recordset } from '../../platform/sql/recordset.ts'
 import { dayColumns, heldAtDayEnd } from './day-end.ts'
+import { pricesFor } from './figures.ts'
 import type { Priced } from './item.ts'
 
 const type = lookups.BizTransactionType['Set quantity']
@@ -44,13 +45,10 @@ export async function setQuantities(
       from (${changes(productID, targets)}) c) g
     join investment i on i.investment_id = g.investment_id
     cross join lateral (select g.change - g.changed as quantity) d
-    left join lateral (
-      select price, application_price, redemption_price from investment_price v
-      where v.investment_id = g.investment_id and v.price_date <= g.transaction_date
-      order by v.price_date desc limit 1) v on true
+    left join lateral (${pricesFor('g.investment_id')}) v on true
     cross join lateral (
       select coalesce(g.price, case when d.quantity < 0 then v.redemption_price
-        else v.application_price end, v.price) as price) c
+        else v.application_price end, v.plain_price) as price) c
     order by g.place`)
   const posted = new Map(setting.map((row, i) => [row, differences[i]]))
   return rows.map((row) => {

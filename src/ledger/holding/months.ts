@@ -1,5 +1,6 @@
 import sql, { raw } from 'sql-template-tag'
 import { type Static, Type } from 'typebox'
+import { priceOn } from '../../catalogue/investment/price-on.ts'
 import { productParameter } from '../../catalogue/product/schema.ts'
 import { identifyProduct } from '../../catalogue/product/sql.ts'
 import { today } from '../../catalogue/product/today.ts'
@@ -113,10 +114,7 @@ export async function readMonths(handle: Sql, actor: Actor, query: HoldingMonthQ
     from (select m.product_id, m.investment_id, m.date, m.quantity, m.amount_in, m.amount_out,
         case when m.is_last then m.holders end as holders from m) m
     join investment i on i.investment_id = m.investment_id
-    left join lateral (
-      select price from investment_price
-      where investment_id = m.investment_id and price_date <= m.date
-      order by price_date desc limit 1) v on true
+    left join lateral (${priceOn('m.investment_id', sql`m.date`)}) v on true
     order by m.investment_id, m.date`,
   )
 }

@@ -1,4 +1,5 @@
 import sql, { join, raw } from 'sql-template-tag'
+import { priceOn } from '../../catalogue/investment/price-on.ts'
 import { ledgerScope } from '../../catalogue/product/sql.ts'
 import { today } from '../../catalogue/product/today.ts'
 import { accountOf, asksFromAccount, firstAccount } from '../../parties/account/list-from.ts'
@@ -129,10 +130,7 @@ export async function readHoldings(handle: Sql, actor: Actor, query: HoldingQuer
       ${itsProduct(date)}
       ${accountNames('h')}
       ${itsInvestment}
-      left join lateral (
-        select price, price_date from investment_price
-        where investment_id = h.investment_id and price_date <= p.date
-        order by price_date desc limit 1) v on true
+      left join lateral (${priceOn('h.investment_id', sql`p.date`, 'price, price_date')}) v on true
       cross join lateral (${distributionsOf}) x
       cross join lateral (${heldBack('h', sql`p.date`)}) k
       order by h.product_id, h.account_id, h.investment_id`,

@@ -1,4 +1,5 @@
 import sql from 'sql-template-tag'
+import { priceOn } from '../../catalogue/investment/price-on.ts'
 import { today } from '../../catalogue/product/today.ts'
 import type { Fragment } from '../../platform/sql/handle.ts'
 
@@ -29,10 +30,7 @@ export const balancesOf = (accounts: Fragment): Fragment => sql`
     cross join lateral (select
       case when l.has_later then b.closing_quantity else h.quantity end as quantity,
       case when l.has_later then b.closing_amount else h.invested_amount end as invested) s
-    left join lateral (
-      select price from investment_price v
-      where v.investment_id = h.investment_id and v.price_date <= d.today
-      order by v.price_date desc limit 1) v on true
+    left join lateral (${priceOn('h.investment_id', sql`d.today`)}) v on true
     where s.quantity is not null
     group by a.account_id, a.currency_id, i.currency_id) c
   group by c.account_id`

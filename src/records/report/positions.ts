@@ -1,4 +1,5 @@
 import sql, { raw } from 'sql-template-tag'
+import { priceOn } from '../../catalogue/investment/price-on.ts'
 import { nameArray } from '../../ledger/biz-transaction/sql.ts'
 import { positionsAsAt } from '../../ledger/holding/sql.ts'
 import { lookups } from '../../platform/lookup/lookups.ts'
@@ -30,10 +31,7 @@ export const shownPrice = (column: string) =>
 
 /** The price of a day, or the last before it. */
 export const priceAsAt = (date: Fragment) => sql`
-  left join lateral (
-    select v.price, v.price_date from investment_price v
-    where v.investment_id = i.investment_id and v.price_date <= ${date}
-    order by v.price_date desc limit 1) v on true`
+  left join lateral (${priceOn('i.investment_id', date, 'price, price_date')}) v on true`
 
 /** Without a price, a position is worth what was put into it, as everywhere. */
 export const marketValue = raw(`case when v.price is null then h.invested

@@ -1,4 +1,5 @@
 import sql, { raw } from 'sql-template-tag'
+import { priceOn } from '../../catalogue/investment/price-on.ts'
 import { counts } from '../../platform/lookup/counts.ts'
 import type { Snapshot } from '../../platform/sql/handle.ts'
 import { aboutProduct, inPeriod, type Label, signs } from './about.ts'
@@ -55,10 +56,7 @@ const stateAt = (day: ReturnType<typeof sql>) => sql`
       and b.investment_id = o.investment_id and b.transaction_date <= ${day}
       and ${raw(counts('b'))}
     order by b.transaction_date desc, b.biz_transaction_id desc limit 1) s on true
-  left join lateral (
-    select v.price from investment_price v
-    where v.investment_id = o.investment_id and v.price_date <= ${day}
-    order by v.price_date desc limit 1) v on true`
+  left join lateral (${priceOn('o.investment_id', day)}) v on true`
 
 const worth = sql`round(case when coalesce(s.quantity, 0) = 0 then 0
   when v.price is null then s.invested else s.quantity * v.price end, o.decimals)`

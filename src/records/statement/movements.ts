@@ -1,4 +1,5 @@
 import sql, { raw } from 'sql-template-tag'
+import { priceOn } from '../../catalogue/investment/price-on.ts'
 import { ofKind } from '../../ledger/biz-transaction/kinds.ts'
 import { counts } from '../../platform/lookup/counts.ts'
 import type { Fragment } from '../../platform/sql/handle.ts'
@@ -143,9 +144,7 @@ export const holdingStatement: StatementKind<Period, Held> = {
                 from transaction_line b where ${inPeriod(subject, subject.fromDate)}) as lines,
               ${stateAt(end)} as closing, ${price('v.price')} as price, ${worth(end)} as value
             from holding h join investment i on i.investment_id = h.investment_id
-            left join lateral (
-              select v.price from investment_price v where v.investment_id = i.investment_id
-                and v.price_date <= ${end} order by v.price_date desc limit 1) v on true
+            left join lateral (${priceOn('i.investment_id', end)}) v on true
             where h.product_id = ${subject.productID} and h.account_id = a.account_id
               and ${ofClass(subject)}
           ) q

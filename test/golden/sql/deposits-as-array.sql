@@ -63,9 +63,9 @@ from investment r
 where r.investment_id = g.investment_name and (g.product_id is null or r.product_id = g.product_id) and true limit 1) i
     left join lateral (
       select price_date, price as plain_price, application_price, redemption_price
-      from investment_price p
-      where p.investment_id = i.id and p.price_date <= g.transaction_date
-      order by p.price_date desc limit 1) v on true)
+      from investment_price n
+      where n.investment_id = i.id and n.price_date <= g.transaction_date
+      order by n.price_date desc limit 1) v on true)
   select g.*, c.* from accounted g
   full join common c on c.in_product = g.product_id and c.by_name = g.investment_name
     and c.on_day = g.transaction_date

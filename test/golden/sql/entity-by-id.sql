@@ -38,9 +38,10 @@ order by b.transaction_date desc, b.biz_transaction_id desc limit 1) b on true
     case when l.has_later then b.closing_quantity else h.quantity end as quantity,
     case when l.has_later then b.closing_amount else h.invested_amount end as invested) s
   left join lateral (
-    select price from investment_price v
-    where v.investment_id = h.investment_id and v.price_date <= d.today
-    order by v.price_date desc limit 1) v on true
+      select price
+      from investment_price n
+      where n.investment_id = h.investment_id and n.price_date <= d.today
+      order by n.price_date desc limit 1) v on true
   where s.quantity is not null
   group by a.account_id, a.currency_id, i.currency_id) c
 group by c.account_id),
@@ -295,9 +296,10 @@ order by b.transaction_date desc, b.biz_transaction_id desc limit 1) b on true
     case when l.has_later then b.closing_quantity else h.quantity end as quantity,
     case when l.has_later then b.closing_amount else h.invested_amount end as invested) s
   left join lateral (
-    select price from investment_price v
-    where v.investment_id = h.investment_id and v.price_date <= d.today
-    order by v.price_date desc limit 1) v on true
+      select price
+      from investment_price n
+      where n.investment_id = h.investment_id and n.price_date <= d.today
+      order by n.price_date desc limit 1) v on true
   where s.quantity is not null
   group by a.account_id, a.currency_id, i.currency_id) c
 group by c.account_id),

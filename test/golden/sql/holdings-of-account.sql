@@ -73,9 +73,10 @@ where e.product_id = h.product_id and e.account_id = h.account_id
         to_json(security_code)::text as security_code, to_json(name)::text as name, currency_id
       from investment where investment_id = h.investment_id limit 1) i
     left join lateral (
-      select price, price_date from investment_price
-      where investment_id = h.investment_id and price_date <= p.date
-      order by price_date desc limit 1) v on true
+      select price, price_date
+      from investment_price n
+      where n.investment_id = h.investment_id and n.price_date <= p.date
+      order by n.price_date desc limit 1) v on true
     cross join lateral (
 select
   coalesce(sum(e.gross_amount) filter (where c.record_date <= p.date

@@ -61,9 +61,9 @@ else 'open' end as standing
     where a.account_id = g.account_id limit 1) s
   left join lateral (
     select price_date, price as plain_price, application_price, redemption_price
-    from investment_price p
-    where p.investment_id = g.investment_id and p.price_date <= g.transaction_date
-    order by p.price_date desc limit 1) v on true),
+    from investment_price n
+    where n.investment_id = g.investment_id and n.price_date <= g.transaction_date
+    order by n.price_date desc limit 1) v on true),
 charged as (
   select *, coalesce(round(fee, cents), round(asked_amount * rate * 0.01, cents), 0) as charge
   from known),
