@@ -6,6 +6,7 @@ import { conflict, forbidden, invalid } from '../../platform/refusal.ts'
 import { changesBetween, masked } from '../../platform/shape/mask.ts'
 import type { Tx } from '../../platform/sql/handle.ts'
 import { identifyAll, reference } from '../../platform/sql/identify.ts'
+import { lockSpaces } from '../../platform/sql/lock-numbers.ts'
 import { nothingLeft, render } from '../../platform/sql/render.ts'
 import {
   defineTable,
@@ -63,17 +64,14 @@ export async function createUser(tx: Tx, actor: Actor, input: UserInput): Promis
   return { ...(await shownUser(tx, id)), ids: [id], changes: masked(UserInput, input) }
 }
 
-/** Any two numbers of our own; sign-in has its turns in the one-number space. */
-const userTurn = { space: 7215, key: 1 }
-
 export async function updateUser(
   tx: Tx,
   actor: Actor,
   nameKey: Buffer,
   input: UserUpdate,
 ): Promise<Written> {
-  // Turns for all who change users: two at once could each leave the other as the last.
-  await tx.query(sql`select pg_advisory_xact_lock(${userTurn.space}::int, ${userTurn.key}::int)`)
+  // Two at once could each leave the other as the last.
+  await tx.query(sql`select pg_advisory_xact_lock(${lockSpaces.users}::int, 1)`)
   const user = await lockUser(tx, actor, input)
   const { userID } = user
   refuseBeyond(actor, user)

@@ -2,13 +2,14 @@ import sql from 'sql-template-tag'
 import { tryLater } from '../../platform/refusal.ts'
 import { isLocked } from '../../platform/sql/away.ts'
 import type { Tx } from '../../platform/sql/handle.ts'
+import { lockSpaces } from '../../platform/sql/lock-numbers.ts'
 
 /**
  * What is dated in a product holds its period open from before it reads how far that is locked
  * until its end; whoever locks the period waits for them. So nothing appears in a locked period
  * after the lock was told. The function `period_lock` does the same within one statement.
  */
-const space = 7216
+const { periods: space } = lockSpaces
 
 /** Holds the periods of products open; those who lock one just now are waited for. */
 export const holdPeriods = (tx: Tx, productIDs: readonly number[]) =>

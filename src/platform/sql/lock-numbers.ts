@@ -16,3 +16,14 @@ export const lockNumbers = {
   /** One node sums up ranges of blocks at a time. */
   blockRanges: 7_215_006,
 } as const
+
+/**
+ * Locks of two numbers are in a space of their own, which no hash of one number can meet. The owner
+ * of an embedded database has another (embedded/owner.ts).
+ */
+export const lockSpaces = {
+  /** Turns for all who change users. */
+  users: 7215,
+  /** A product's period, by the product's id; the function `period_lock` names it, too. */
+  periods: 7216,
+} as const
