@@ -6,7 +6,7 @@ import type { Sql } from '../../platform/sql/handle.ts'
 import { noSuch } from '../../platform/sql/identify.ts'
 import { kinds, refuseUnpermitted } from './kinds.ts'
 import type { Format, ImportKey, ImportType } from './schema.ts'
-import { own, productOf, visible } from './sql.ts'
+import { importParameter, productOf, visible } from './sql.ts'
 
 export const typeOfFormat: Record<Format, string> = {
   csv: 'text/csv; charset=utf-8',
@@ -34,7 +34,7 @@ export async function downloadErrors(handle: Sql, files: Files, actor: Actor, ke
       m.errors_sha256 as sha256, m.errors_size as size,
       m.status = 'Cancelled' and m.file_sha256 is not null as "isWoundUp"
     from import m where m.import_id = ${key.ImportID} and ${visible(actor)}`)
-  if (!kept) throw noSuch(own, key)
+  if (!kept) throw noSuch(importParameter, key)
   refuseCurious(actor, kept)
   const { format, status, sha256, size, productIDs, isWoundUp } = kept
   if (status === 'Queued' || status === 'Running')

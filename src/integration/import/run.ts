@@ -300,7 +300,7 @@ async function makeErrors(run: Taken) {
   const { importers, order, path, counts, hasFile } = run
   if (!hasFile || counts.refused === 0) return undefined
   const write = (to: string) =>
-    writeErrors(to, { ...order, path }, (batch) => importers.stream(batch, 1000))
+    writeErrors(to, { ...order, path }, (refusals) => importers.stream(refusals, 1000))
   return patiently(run, () => importers.files.make(write))
 }
 

@@ -39,9 +39,11 @@ export function readImports(handle: Sql, actor: Actor, query: ImportQuery) {
   })
 }
 
-export const own = reference({ what: 'import', table: 'import', columns: ['import_id'] }, [
-  'ImportID',
-])
+/** An import as query strings name it. */
+export const importParameter = reference(
+  { what: 'import', table: 'import', columns: ['import_id'] },
+  ['ImportID'],
+)
 
 /** A worker that is at it finds its lease gone, and stops: what is not committed is undone. */
 export async function cancelImport(tx: Tx, actor: Actor, key: ImportKey): Promise<Written> {
@@ -51,7 +53,7 @@ export async function cancelImport(tx: Tx, actor: Actor, key: ImportKey): Promis
       m.product_ids as "productIDs",
       m.mode, m.last_line as "lastLine", m.rows_refused > 0 as "hasRefused"
     from import m where m.import_id = ${id} and ${visible(actor)} for update`)
-  if (!found) throw noSuch(own, key)
+  if (!found) throw noSuch(importParameter, key)
   refuseUnpermitted(actor, found)
   const { status, sha256, since, productIDs, mode, lastLine, hasRefused } = found
   if (status !== 'Queued' && status !== 'Running')

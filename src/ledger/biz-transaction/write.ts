@@ -298,8 +298,8 @@ function refusalsFor(
 function takersOf({ accountID, investmentID, id, date }: Shortfall, rows: readonly Posted[]) {
   const own = rows.filter((row) => row.accountID === accountID && row.investmentID === investmentID)
   const isBefore = (row: Posted) => dateOf(row) < date || (dateOf(row) === date && row.id <= id)
-  const takesOut = own.filter(({ figures }) => figures.quantity?.startsWith('-'))
-  const inOrder = takesOut.toSorted((a, b) =>
+  const takers = own.filter(({ figures }) => figures.quantity?.startsWith('-'))
+  const inOrder = takers.toSorted((a, b) =>
     dateOf(a) === dateOf(b) ? a.id - b.id : dateOf(a) < dateOf(b) ? -1 : 1,
   )
   // Of a request the last one stands.

@@ -41,9 +41,9 @@ const ofProduct = (query: BizEntityQuery) => sql`
 
 /**
  * A holding is there for each account and investment that ever had a transaction, also one that was
- * rolled back: one must count. A native id is
- * given to the planner as it is, since popular investments are found by walking the entities, and
- * rare ones by walking the holdings. One without holders is known by the first condition.
+ * rolled back: one must count. A native id is given to the planner as it is, since popular
+ * investments are found by walking the entities, and rare ones by walking the holdings. One without
+ * holders is known by the first condition.
  */
 const invested = (query: BizEntityQuery) => {
   const investment = identified(investmentParameter, query, 'i')

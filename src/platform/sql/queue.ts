@@ -10,7 +10,7 @@ import { queueConnections } from './room.ts'
  * in tables of our own. Its schema is the owner's; its workers have the service's login.
  */
 export async function migrateQueue(connection: pg.ClientConfig) {
-  const pool = openPool(connection)
+  const pool = openQueuePool(connection)
   try {
     await runMigrations({ pgPool: pool, logger: quiet })
     await pool.query(admitWorkers)
@@ -70,7 +70,7 @@ export function startQueue(options: QueueOptions): () => Promise<void> {
   const trouble = (message: string) => void (stopped || options.onTrouble(message))
   const work = async () => {
     while (!stopped) {
-      const pool = openPool(options.connection, trouble)
+      const pool = openQueuePool(options.connection, trouble)
       try {
         for (const lane of options.lanes) runners.add(await begin(pool, lane))
         if (stopped) await stopAll()
@@ -126,7 +126,10 @@ const rest = (signal: AbortSignal) =>
     })
   })
 
-function openPool(connection: pg.ClientConfig, onTrouble: (message: string) => void = () => {}) {
+function openQueuePool(
+  connection: pg.ClientConfig,
+  onTrouble: (message: string) => void = () => {},
+) {
   const pool = new pg.Pool({
     ...connection,
     max: queueConnections,

@@ -29,9 +29,9 @@ export const columnOf = (field: string) =>
     .toLowerCase()
 
 /** A field of a record: its API name, where it comes from, and how that gets into JSON. */
-export type Field = { name: string; source: string; written: Written }
+export type Field = { name: string; source: string; notation: Notation }
 /** As it stands; in quotes; or as a text that may have anything in it. */
-type Written = 'plainly' | 'quoted' | 'escaped'
+type Notation = 'plainly' | 'quoted' | 'escaped'
 
 /** Where the text of a field's JSON comes from: made there, once for the many rows that have it. */
 type Ready = { json: string }
@@ -50,8 +50,8 @@ export const shownFields = (
     .filter(([name, field]) => name in elsewhere || isOneValue(ownNode(field)))
     .map(([name, field]) => {
       const column = elsewhere[name] ?? `${alias}.${columnOf(name)}`
-      if (typeof column !== 'string') return { name, source: column.json, written: 'plainly' }
-      return { name, source: shownAs(field, column), written: writtenAs(field) }
+      if (typeof column !== 'string') return { name, source: column.json, notation: 'plainly' }
+      return { name, source: shownAs(field, column), notation: notationOf(field) }
     })
 
 /** A text's JSON, made where it is read. */
@@ -82,7 +82,7 @@ function shownAs(field: TSchema, column: string): string {
   return decimal ? `trim_scale(${column})` : column
 }
 
-function writtenAs(field: TSchema): Written {
+function notationOf(field: TSchema): Notation {
   const { type, format, decimal } = ownNode(field)
   if (format === 'date-time') return 'quoted'
   return decimal || type === 'integer' || type === 'boolean' ? 'plainly' : 'escaped'
@@ -115,9 +115,9 @@ export const arrayOfRows = (select: Selected, order = ''): Fragment =>
     ? arrayOfRecords(recordOfRow(select), order)
     : sql`coalesce(json_agg(r${raw(order)}), '[]')::text`
 
-function jsonOf({ source, written }: Field): string {
-  if (written === 'quoted') return `coalesce('"' || ${source} || '"', 'null')`
-  return `coalesce(${written === 'escaped' ? jsonText(source) : `${source}::text`}, 'null')`
+function jsonOf({ source, notation }: Field): string {
+  if (notation === 'quoted') return `coalesce('"' || ${source} || '"', 'null')`
+  return `coalesce(${notation === 'escaped' ? jsonText(source) : `${source}::text`}, 'null')`
 }
 
 /** The column beside a sealed one, with what answers show of it. */
