@@ -1,6 +1,7 @@
-import sql from 'sql-template-tag'
+import sql, { raw } from 'sql-template-tag'
 import type { Sql, Tx } from '../../platform/sql/handle.ts'
 import { lockNumbers } from '../../platform/sql/lock-numbers.ts'
+import { utc } from '../../platform/sql/render.ts'
 import { beginning, digestOf, linkHash, markOf } from './chain.ts'
 import { type Head, type Signer, signedText } from './signer.ts'
 
@@ -56,7 +57,7 @@ async function nextSealed(tx: Tx): Promise<Sealed | undefined> {
 
 async function sign(tx: Tx, signer: Signer, { position, hash, xid, auditIDs, marks }: Sealed) {
   const [now] = await tx.query<{ sealedDate: string }>(
-    sql`select to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as "sealedDate"`,
+    sql`select ${raw(utc('now()'))} as "sealedDate"`,
   )
   const head: Head = { position, hash, sealedDate: now!.sealedDate }
   await tx.query(sql`
@@ -71,8 +72,7 @@ type SealRow = Head & { auditID: number; publicKey: string; signature: string }
 /** The head of the chain, to be kept elsewhere: a trail that was cut off is found by it. */
 export async function readSeal(handle: Sql) {
   const [seal] = await handle.query<SealRow>(sql`
-    select s.position, s.hash, to_char(s.sealed_date at time zone 'UTC',
-        'YYYY-MM-DD"T"HH24:MI:SS"Z"') as "sealedDate",
+    select s.position, s.hash, ${raw(utc('s.sealed_date'))} as "sealedDate",
       s.audit_ids[cardinality(s.audit_ids)] as "auditID", s.public_key as "publicKey",
       encode(s.signature, 'base64') as signature
     from audit_seal s order by s.position desc limit 1`)

@@ -1,5 +1,6 @@
-import sql from 'sql-template-tag'
+import sql, { raw } from 'sql-template-tag'
 import type { Sql } from '../../platform/sql/handle.ts'
+import { utc } from '../../platform/sql/render.ts'
 import { beginning, digestOf, linkHash, markBytes, markOf } from './chain.ts'
 import { isSigned } from './signer.ts'
 
@@ -143,8 +144,8 @@ type SealRow = {
 async function sealFaults(handle: Sql): Promise<Fault[]> {
   for (let position = 0; ; ) {
     const rows = await handle.query<SealRow>(sql`
-      select s.position, s.hash, to_char(s.sealed_date at time zone 'UTC',
-          'YYYY-MM-DD"T"HH24:MI:SS"Z"') as "sealedDate", s.public_key as "publicKey", s.signature,
+      select s.position, s.hash, ${raw(utc('s.sealed_date'))} as "sealedDate",
+        s.public_key as "publicKey", s.signature,
         s.audit_ids[cardinality(s.audit_ids)] as "auditID"
       from audit_seal s
       where s.position > ${position} order by s.position limit ${atOnce}`)

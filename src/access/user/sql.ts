@@ -1,11 +1,11 @@
 import sql from 'sql-template-tag'
 import type { Actor } from '../../platform/actor.ts'
-import type { Permission, Role } from '../../platform/permission.ts'
 import { invalid, notFound } from '../../platform/refusal.ts'
 import type { Fragment, Sql, Tx } from '../../platform/sql/handle.ts'
 import { page, renderPage } from '../../platform/sql/paging.ts'
 import { columns } from '../../platform/sql/render.ts'
 import { User, type UserQuery } from './schema.ts'
+import { type UserRow, userFields } from './session.ts'
 
 const userColumns = columns(User, 'u')
 
@@ -41,24 +41,14 @@ export const readUsers = (handle: Sql, actor: Actor, query: UserQuery) =>
 
 type NamedUser = { userID?: number | undefined; username?: string | undefined }
 
-export type LockedUser = {
-  userID: number
-  username: string
-  role: Role | null
-  permissions: Permission[] | null
-  productIDs: number[] | null
-  isActive: boolean
-}
+export type LockedUser = UserRow & { isActive: boolean }
 
 /** The user a write names, locked. Usernames match in any letter case. */
 export async function lockUser(tx: Tx, actor: Actor, { userID, username }: NamedUser) {
   if (!userID && username === undefined)
     throw invalid('required', 'Either userID or username must be provided.', 'userID')
   const [user] = await tx.query<LockedUser>(sql`
-    select u.user_id as "userID", u.username, u.role, u.permissions, u.is_active as "isActive",
-      case when not u.all_products then array(
-        select p.product_id from app_user_product p where p.user_id = u.user_id) end as "productIDs"
-    from app_user u
+    select ${userFields}, u.is_active as "isActive" from app_user u
     where ${named(userID, username)} and ${visible(actor)} for update`)
   const [field, value] = userID ? ['userID', userID] : ['username', username]
   if (!user)

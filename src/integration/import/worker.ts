@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { ClientConfig } from 'pg'
 import { refuseAround } from '../../access/approval/elsewhere.ts'
 import { readAbsentCaller } from '../../access/caller/absent.ts'
@@ -106,10 +107,10 @@ export async function startImports({ config, connection, bell, log }: ImportWork
   return async () => {
     clearInterval(tidying)
     stopping.abort()
-    await Promise.race([Promise.all([work, ...running.values()]), pause(6_000)])
+    await Promise.race([
+      Promise.all([work, ...running.values()]),
+      sleep(6_000, undefined, { ref: false }),
+    ])
     await database.close()
   }
 }
-
-const pause = (milliseconds: number) =>
-  new Promise<void>((resolve) => setTimeout(resolve, milliseconds).unref())

@@ -1,9 +1,9 @@
-import sql, { join } from 'sql-template-tag'
+import sql, { join, raw } from 'sql-template-tag'
 import { readAbsentCaller } from '../../access/caller/absent.ts'
 import type { Actor } from '../../platform/actor.ts'
 import { conflict, invalid } from '../../platform/refusal.ts'
 import type { Fragment, Sql, Tx } from '../../platform/sql/handle.ts'
-import { render } from '../../platform/sql/render.ts'
+import { render, utc } from '../../platform/sql/render.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
 import type { Place } from '../event/cursor.ts'
 import { after, isOwn, nextPage, type Own, ownOf, readFeed } from '../event/sql.ts'
@@ -89,7 +89,7 @@ export async function ownNow(handle: Sql, webhookID: number): Promise<Own | unde
 const insertDeliveries = (webhookID: number, events: Fragment): Fragment => sql`
   insert into webhook_delivery (webhook_id, event_id, type, body)
   select ${webhookID}, e.event_id, e.type, json_build_object('type', e.type,
-    'timestamp', to_char(e.occurred_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'),
+    'timestamp', ${raw(utc('e.occurred_date'))},
     'data', json_build_object('eventID', e.event_id, 'productID', e.product_id,
       'resource', e.resource, 'ids', e.ids, 'counts', e.counts, 'userID', e.user_id))::text
   from (${events}) e order by e.xid, e.event_id`

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import sql from 'sql-template-tag'
 import type { Config } from '../../config.ts'
 import { errorForLog, type Log } from '../../platform/log.ts'
@@ -70,12 +71,12 @@ export function startDeliveries(options: DeliveryOptions): () => Promise<void> {
   })()
   return async () => {
     stopped = true
-    await Promise.race([Promise.all([work, ...lines.values()]), pause(4_000)])
+    await Promise.race([
+      Promise.all([work, ...lines.values()]),
+      sleep(4_000, undefined, { ref: false }),
+    ])
   }
 }
-
-const pause = (milliseconds: number) =>
-  new Promise<void>((resolve) => setTimeout(resolve, milliseconds).unref())
 
 /** Makes what is due for one webhook and sends it, until there is nothing left to do. */
 async function serve(options: DeliveryOptions, webhookID: number, isStopped: () => boolean) {

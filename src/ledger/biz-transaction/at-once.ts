@@ -1,6 +1,7 @@
 import sql, { empty, join, raw } from 'sql-template-tag'
 import type { Actor } from '../../platform/actor.ts'
 import { lookups } from '../../platform/lookup/lookups.ts'
+import { decimalDigits } from '../../platform/shape/decimal.ts'
 import { bytesColumn } from '../../platform/sql/bytes.ts'
 import { insertEventRows } from '../../platform/sql/event.ts'
 import { type Form, filled, filledOnce, keptForms } from '../../platform/sql/form.ts'
@@ -171,7 +172,7 @@ const raised = sql`,
 
 const isUnimpeded = unimpeded('s')
 /** As many digits as figures may have before the point. */
-const limit = raw('1e18')
+const limit = raw(`1e${decimalDigits}`)
 
 /** Of a priced posting what is written and told: to carry a column costs in every step. */
 const carried = raw(

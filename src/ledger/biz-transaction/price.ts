@@ -4,7 +4,7 @@ import { counts } from '../../platform/lookup/counts.ts'
 import { lookups } from '../../platform/lookup/lookups.ts'
 import type { Code } from '../../platform/problem-codes.ts'
 import type { Problem } from '../../platform/refusal.ts'
-import { compareDecimals, decimalDigits } from '../../platform/shape/decimal.ts'
+import { compareDecimals, decimalDigits, isTooLong } from '../../platform/shape/decimal.ts'
 import { inside } from '../../platform/shape/path.ts'
 import type { Tx } from '../../platform/sql/handle.ts'
 import { byProduct } from '../../platform/sql/spread.ts'
@@ -176,7 +176,7 @@ export const isNone = (figure: string | null) => !/[1-9]/.test(figure ?? '')
 /** Figures beyond what a decimal may have. */
 export const tooLarge = (figures: Pick<Figures, 'quantity' | 'amount'>) =>
   (['quantity', 'amount'] as const).flatMap((field) =>
-    /^-?\d{19}/.test(figures[field] ?? '')
+    isTooLong(figures[field] ?? '')
       ? {
           code: 'out_of_range' as const,
           field,

@@ -4,6 +4,7 @@ import type { Fragment, Tx } from '../../platform/sql/handle.ts'
 import { lockReached, recountAll } from './carry.ts'
 import { goneLines } from './marks.ts'
 import type { Shortfall } from './shortfall.ts'
+import { insertVersions, momentOfChange } from './versions.ts'
 
 const { RolledBack } = lookups.BizTransactionStatus
 
@@ -20,20 +21,13 @@ export async function rollBackSet(
   productID: number,
   { ids, userID }: SetBack,
 ): Promise<Shortfall[]> {
-  const [row] = await tx.query<{ moment: string }>(sql`select clock_timestamp()::text as moment`)
+  const moment = await momentOfChange(tx)
   const own = sql`t.product_id = ${productID} and t.biz_transaction_id in (${ids})`
-  await tx.query(sql`
-    insert into biz_transaction_version (product_id, biz_transaction_id, version,
-      external_biz_transaction_id, biz_transaction_status_id, transaction_date, investment_price,
-      amount, quantity, entry_fee_amount, comment, valid_from, valid_to, replaced_by_user_id)
-    select t.product_id, t.biz_transaction_id, 1, t.external_biz_transaction_id,
-      t.biz_transaction_status_id, t.transaction_date, t.investment_price, t.amount, t.quantity,
-      t.entry_fee_amount, t.comment, coalesce(t.updated_date, t.created_date),
-      ${row!.moment}::timestamptz, ${userID}
-    from biz_transaction t where ${own}`)
+  // Nothing else changes what a distribution made: this is the first version of each.
+  await tx.query(insertVersions(own, { number: sql`1`, userID, moment }))
   await tx.query(sql`
     update biz_transaction t set biz_transaction_status_id = ${RolledBack},
-      updated_date = ${row!.moment}::timestamptz, closing_quantity = null, closing_amount = null,
+      updated_date = ${moment}::timestamptz, closing_quantity = null, closing_amount = null,
       closing_cost = null, closing_gain = null
     where ${own}`)
   // What moves money alone leaves every other figure as it is.

@@ -12,7 +12,7 @@ import { recordset } from '../../platform/sql/recordset.ts'
 import { inProduct } from '../../platform/sql/spread.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
 import { completedEvents, resettleEvents } from '../biz-event/settle.ts'
-import { holdProblems, type Taken } from '../on-hold/held.ts'
+import { holdProblems, type Taken, takesOut } from '../on-hold/held.ts'
 import { type Corrected, correct, moves } from './correct.ts'
 import {
   countAnew,
@@ -24,7 +24,7 @@ import {
   renderAll,
   type Stored,
 } from './family.ts'
-import { idsOf, kindOf } from './kinds.ts'
+import { idsWhere, kindOf } from './kinds.ts'
 import { firstDate } from './legs.ts'
 import { type Changes, newLines } from './marks.ts'
 import { transactionReference } from './reference.ts'
@@ -146,7 +146,7 @@ const changedLines = (productID: number, rows: readonly Key[], moment: string): 
 const idIn = (rows: readonly Key[]) =>
   sql`b.biz_transaction_id = any(${rows.map(({ id }) => id)}::bigint[])`
 
-const outgoing = raw(idsOf('Redemption', 'Transfer out', 'Conversion out'))
+const outgoing = raw(idsWhere(({ id }) => takesOut(id)))
 
 /**
  * A correction that takes more out, or on another day, may not take what is held back; out of an

@@ -1,5 +1,5 @@
 import sql from 'sql-template-tag'
-import type { Tx } from '../../platform/sql/handle.ts'
+import type { Fragment, Tx } from '../../platform/sql/handle.ts'
 import { byProduct, inProduct } from '../../platform/sql/spread.ts'
 
 /** A transaction of a product. */
@@ -26,19 +26,32 @@ export async function keepVersions(
   rows: readonly Key[],
   moment: string,
 ) {
+  const number = sql`1 + (
+        select count(*) from biz_transaction_version v
+        where v.product_id = t.product_id and v.biz_transaction_id = t.biz_transaction_id)`
   for (const [productID, own] of byProduct(rows))
-    await inProduct(tx, productID).query(sql`
+    await inProduct(tx, productID).query(
+      insertVersions(among(productID, own), { number, userID, moment }),
+    )
+}
+
+type Replaced = {
+  /** The number of the version, as SQL. */
+  number: Fragment
+  userID: number | null
+  moment: string
+}
+
+/** What transactions t, by a condition, say up to a moment. */
+export const insertVersions = (which: Fragment, { number, userID, moment }: Replaced) => sql`
     insert into biz_transaction_version (product_id, biz_transaction_id, version,
       external_biz_transaction_id, biz_transaction_status_id, transaction_date, investment_price,
       amount, quantity, entry_fee_amount, comment, valid_from, valid_to, replaced_by_user_id)
-    select t.product_id, t.biz_transaction_id, 1 + (
-        select count(*) from biz_transaction_version v
-        where v.product_id = t.product_id and v.biz_transaction_id = t.biz_transaction_id),
+    select t.product_id, t.biz_transaction_id, ${number},
       t.external_biz_transaction_id, t.biz_transaction_status_id, t.transaction_date,
       t.investment_price, t.amount, t.quantity, t.entry_fee_amount, t.comment,
       coalesce(t.updated_date, t.created_date), ${moment}::timestamptz, ${userID}
-    from biz_transaction t where ${among(productID, own)}`)
-}
+    from biz_transaction t where ${which}`
 
 /**
  * Transactions that were rolled back give their external ids away, to those that settle their

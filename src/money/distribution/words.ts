@@ -1,11 +1,11 @@
 import { invalid } from '../../platform/refusal.ts'
-import { decimalDigits } from '../../platform/shape/decimal.ts'
+import { decimalDigits, isTooLong } from '../../platform/shape/decimal.ts'
 
 /** 1 account, 2 accounts */
 export const accountsInWords = (count: number) => `${count} account${count === 1 ? '' : 's'}`
 
 /** What a stage comes to must be figures that the registry takes elsewhere, too. */
 export function refuseTooLarge(what: 'amounts' | 'units', figure: string, field: string) {
-  if (/^\d{19}/.test(figure))
+  if (isTooLong(figure))
     throw invalid('out_of_range', `The ${what} come to more than ${decimalDigits} digits.`, field)
 }

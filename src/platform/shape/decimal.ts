@@ -2,6 +2,9 @@ import { WrittenNumber } from './json.ts'
 
 /** Digits on either side of the point that a decimal may have: 18 significant ones always fit. */
 export const decimalDigits = 18
+/** Whether a figure that was worked out, as PostgreSQL writes it, has more before the point. */
+export const isTooLong = (figure: string) => tooLong.test(figure)
+const tooLong = new RegExp(`^-?\\d{${decimalDigits + 1}}`)
 /** As nearly all are sent. */
 const plainly = /^(?:0|-?[1-9]\d{0,17}|-?(?:0|[1-9]\d{0,17})\.\d{0,17}[1-9])$/
 const written = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,3}))?$/
