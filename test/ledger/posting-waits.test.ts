@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import pg from 'pg'
-import { rowsOf, waitingForLocks } from '../support/database.ts'
+import { rowsOf, skipSpread, waitingForLocks } from '../support/database.ts'
 import { all, assertVerified, newFund, only, poster } from '../support/ledger.ts'
 import { until } from '../support/process.ts'
+import { refused } from '../support/refused.ts'
 import { type Service, startService } from '../support/service.ts'
 
 let service: Service
@@ -109,6 +110,26 @@ describe('A posting that has to wait', () => {
     const replies = await stuck.all()
     assert.equal(new Set(replies.map((reply) => only(reply).bizTransactionID)).size, 1)
     assert.equal(await countedIn('biz_transaction where account_id = $1', [accountID]), 8)
+  })
+
+  it('for a notice that goes with its entity meanwhile finds none', {
+    skip: skipSpread,
+  }, async () => {
+    const { accounts, accountID, investmentID } = await newFund(service)
+    const own = { accountID, investmentID, amount: 1, transactionDate: '2026-01-10' }
+    const { bizEventID } = only(await service.admin.post('/BizEvent/NoticeOfDeposit', own))
+    only(await service.admin.put('/BizEvent/Cancel', { bizEventID }))
+    const letGo = await holding('select 1 from biz_event where biz_event_id = $1 for update', [
+      bizEventID,
+    ])
+    const waiting = () => waitingForLocks(service.connection)
+    const going = service.admin.delete(`/BizEntity?BizEntityID=${accounts[0]!.bizEntityID}`)
+    await until('the entity to wait', async () => (await waiting()) === 1)
+    const posting = post('Deposit', { bizEventID })
+    await until('the posting to wait', async () => (await waiting()) === 2)
+    await letGo()
+    assert.equal((await going).status, 200)
+    refused(await posting, 404, 'not_found')
   })
 })
 

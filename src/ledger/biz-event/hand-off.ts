@@ -7,7 +7,13 @@ import type { Code } from '../../platform/problem-codes.ts'
 import type { Problem } from '../../platform/refusal.ts'
 import { inside } from '../../platform/shape/path.ts'
 import type { Tx } from '../../platform/sql/handle.ts'
-import { type Located, locateAll, namesAny, reference } from '../../platform/sql/identify.ts'
+import {
+  type Located,
+  locateAll,
+  namesAny,
+  noSuch,
+  reference,
+} from '../../platform/sql/identify.ts'
 import { inProduct } from '../../platform/sql/spread.ts'
 import { leftOf } from './left.ts'
 
@@ -82,7 +88,9 @@ export async function takeEvents<T extends Taker>(
   const flaws = naming.flatMap((item, i): Refused<T>[] => {
     const one = located[i]! // there is one for each that names a notice
     if ('problem' in one) return [{ item, status: one.status, problem: one.problem }]
-    const family = families.get(one.id)! // located, and events are never deleted under it
+    const family = families.get(one.id)
+    // A cancelled notice goes with its entity: this one went since it was located.
+    if (!family) return goneOf(item)
     const first = firsts.get(family)
     firsts.set(family, first ?? item)
     const problem = flawOf(item, family, first !== undefined)
@@ -92,6 +100,13 @@ export async function takeEvents<T extends Taker>(
   })
   return { items: takers.map((item) => handed.get(item) ?? item), flaws }
 }
+
+const goneOf = <T extends Taker>(item: T): Refused<T>[] =>
+  noSuch(eventReference, item.body, item.path).problems.map((problem) => ({
+    item,
+    status: 404,
+    problem,
+  }))
 
 /** The notices that were found, locked, each with the other half of its conversion. */
 async function familiesOf(tx: Tx, actor: Actor, located: readonly Located[]) {

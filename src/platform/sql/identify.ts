@@ -279,7 +279,9 @@ const unknown = ({ field, value }: Name, path: string): Problem => ({
 })
 
 /** The refusal of a write whose target does not exist, or is not the caller's to see. */
-export const noSuch = (reference: Reference, given: object): Refusal => {
+export const noSuch = (reference: Reference, given: object, path = ''): Refusal => {
   const name = nameOf(reference, given)
-  return name ? new Refusal(404, [unknown(name, '')]) : new Refusal(400, [missing(reference, '')])
+  return name
+    ? new Refusal(404, [unknown(name, path)])
+    : new Refusal(400, [missing(reference, path)])
 }
