@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import pg from 'pg'
+import { lockSpaces } from '../../src/platform/sql/lock-numbers.ts'
 import { rowsOf, skipSpread, waitingForLocks } from '../support/database.ts'
 import { all, assertVerified, newFund, only, poster } from '../support/ledger.ts'
 import { until } from '../support/process.ts'
@@ -129,6 +130,27 @@ describe('A posting that has to wait', () => {
     await until('the posting to wait', async () => (await waiting()) === 2)
     await letGo()
     assert.equal((await going).status, 200)
+    refused(await posting, 404, 'not_found')
+  })
+
+  it('while its account goes finds none', async () => {
+    const { accounts, accountID, investmentID, productID } = await newFund(service)
+    const { bizEntityID } = accounts[0]!
+    const entity = await holding('select 1 from biz_entity where biz_entity_id = $1 for update', [
+      bizEntityID,
+    ])
+    const period = await holding('select pg_advisory_xact_lock($1, $2)', [
+      lockSpaces.periods,
+      productID,
+    ])
+    const waiting = () => waitingForLocks(service.connection)
+    const going = service.admin.delete(`/BizEntity?BizEntityID=${bizEntityID}`)
+    await until('the entity to wait', async () => (await waiting()) === 1)
+    const posting = post('Deposit', { accountID, investmentID, amount: 1 })
+    await until('the posting to wait', async () => (await waiting()) === 2)
+    await entity()
+    assert.equal((await going).status, 200)
+    await period()
     refused(await posting, 404, 'not_found')
   })
 })

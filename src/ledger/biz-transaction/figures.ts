@@ -144,9 +144,15 @@ export const singleLegs = (given: Fragment, { terms, standing, price } = around)
           case when carries or type_id in ${worthNothing} then 0 end) as own_amount
       from charged)`
 
-/** The same for any legs, those of a conversion together, in the order of their places. */
-export const workOutFigures = (tx: Tx, legs: Unpriced[]): Promise<(Figures & Standing)[]> =>
-  tx.query<Figures & Standing>(sql`
+/** The figures of a leg, by the place that it has among those asked for. */
+export type Worked = Figures & Standing & { place: number }
+
+/**
+ * The same for any legs, those of a conversion together. One whose account or investment has gone
+ * since it was found is left out.
+ */
+export const workOutFigures = (tx: Tx, legs: Unpriced[]): Promise<Worked[]> =>
+  tx.query<Worked>(sql`
     with ${singleLegs(sql`select * from ${recordset('g', legs, unpriced)}`)},
     paired as (
       select s.*,
@@ -157,10 +163,10 @@ export const workOutFigures = (tx: Tx, legs: Unpriced[]): Promise<(Figures & Sta
       from single s
       left join single o
         on s.type_id in ${target} and o.type_id in ${source} and o.item = s.item)
-    select is_active as "isActive", product_is_active as "productIsActive",
+    select place, is_active as "isActive", product_is_active as "productIsActive",
       standing as account, currency_id as "currencyID", is_too_far_ahead as "isTooFarAhead",
       locked_date as "lockedDate", old_price_date as "oldPriceDate", unit_price as price,
       charge as fee, rate as "feePercentage",
       case when type_id in ${outward} then -final_quantity else final_quantity end as quantity,
       case when type_id in ${outward} then -final_amount else final_amount end as amount
-    from paired order by place`)
+    from paired`)

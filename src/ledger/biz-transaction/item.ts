@@ -34,7 +34,7 @@ export type Flaw = {
   item: Item
   status: 400 | 404 | 409
   problem: Problem
-  /** It is there because of another request of the list: alone, the item may pass. */
+  /** It is there because of another request: tried again, the item may pass. */
   contested?: boolean
 }
 

@@ -22,7 +22,7 @@ export async function price(tx: Tx, legs: readonly Accepted[]): Promise<Staged<P
     legs.map(({ productID }) => productID),
   )
   await holdInvestments(tx, legs)
-  const figures = await workOutFigures(
+  const worked = await workOutFigures(
     tx,
     legs.map(({ item, asked, accountID, investmentID }, place) => ({
       place,
@@ -42,12 +42,15 @@ export async function price(tx: Tx, legs: readonly Accepted[]): Promise<Staged<P
       carries: asked.carries,
     })),
   )
-  const rows = legs.map((leg, place): Priced => {
-    const found = figures[place]! // the statement gives a row for each leg, in their order
-    return { ...leg, figures: figuresOf(found), standing: found }
+  const found = new Map(worked.map((one) => [one.place, one]))
+  const rows = legs.flatMap((leg, place): Priced[] => {
+    const one = found.get(place)
+    return one ? [{ ...leg, figures: figuresOf(one), standing: one }] : []
   })
+  const gone = legs.filter((_, place) => !found.has(place))
   const names = await externalIDs(tx, rows)
   const flaws = [
+    ...gone.map(goneMeanwhile),
     ...rows.flatMap(standingFlaws),
     ...rows.flatMap(figureFlaws),
     ...otherCurrencies(rows),
@@ -55,6 +58,14 @@ export async function price(tx: Tx, legs: readonly Accepted[]): Promise<Staged<P
   ]
   return { rows: names.rows, flaws }
 }
+
+/** Tried again, it is refused by the name of what is not there any more. */
+const goneMeanwhile = ({ item }: Accepted): Flaw => ({
+  item,
+  status: 404,
+  problem: { code: 'not_found', message: 'The account or the investment has just been deleted.' },
+  contested: true,
+})
 
 const figuresOf = ({ price, quantity, amount, fee, feePercentage }: Figures): Figures => ({
   price,

@@ -83,7 +83,7 @@ paired as (
   from single s
   left join single o
     on s.type_id in (5) and o.type_id in (4) and o.item = s.item)
-select is_active as "isActive",
+select place, is_active as "isActive",
   product_is_active as "productIsActive",
   standing as account, currency_id as "currencyID",
   is_too_far_ahead as "isTooFarAhead",
@@ -93,7 +93,7 @@ select is_active as "isActive",
   charge as fee, rate as "feePercentage",
   case when type_id in (3, 4, 8) then -final_quantity else final_quantity end as quantity,
   case when type_id in (3, 4, 8) then -final_amount else final_amount end as amount
-from paired order by place;
+from paired;
 
 select t.product_id as "productID",
   t.external_biz_transaction_id as "externalID",
