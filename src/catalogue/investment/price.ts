@@ -4,6 +4,7 @@ import { invalid, notFound } from '../../platform/refusal.ts'
 import { compareDecimals } from '../../platform/shape/decimal.ts'
 import { changesBetween, recordOf } from '../../platform/shape/mask.ts'
 import type { ItemPath } from '../../platform/shape/path.ts'
+import { soleProduct } from '../../platform/sql/event.ts'
 import { conditions } from '../../platform/sql/filters.ts'
 import type { Fragment, Sql, Tx } from '../../platform/sql/handle.ts'
 import {
@@ -104,16 +105,10 @@ export async function createPrices(
   const written = { ids: doubted, written: ids }
   await refuseBeyondTolerance(tx, written, (id) => path(ids.indexOf(id)))
   const answer = await render(tx, sql`${selectPrice(among(ids))} order by v.investment_price_id`)
-  return { ...answer, ids, productID: sole(products), changes: inputs }
+  return { ...answer, ids, productID: soleProduct([...products.values()]), changes: inputs }
 }
 
 const among = (ids: number[]) => sql`v.investment_price_id = any(${ids}::int[])`
-
-/** The product of an audit record: none where a list spans several. */
-const sole = (products: ReadonlyMap<number, { productID: number }>) => {
-  const [first, ...others] = new Set([...products.values()].map(({ productID }) => productID))
-  return others.length === 0 ? first : undefined
-}
 
 type NamedPrice = { priceID: number | undefined; date: string | undefined; given: object }
 

@@ -2,7 +2,7 @@ import sql from 'sql-template-tag'
 import { type Actor, inLedgerScope } from '../../platform/actor.ts'
 import { lookups } from '../../platform/lookup/lookups.ts'
 import { conflict, invalid } from '../../platform/refusal.ts'
-import { sharesOf } from '../../platform/sql/event.ts'
+import { sharesOf, soleProduct } from '../../platform/sql/event.ts'
 import type { Tx } from '../../platform/sql/handle.ts'
 import { identifyAll } from '../../platform/sql/identify.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
@@ -35,11 +35,10 @@ export async function cancelEvents(tx: Tx, actor: Actor, asked: Cancel): Promise
     where (e.product_id, e.biz_event_id) in (
       select * from unnest(${keys.map(({ productID }) => productID)}::int[],
         ${keys.map(({ id }) => id)}::bigint[]))`)
-  const products = new Set(keys.map(({ productID }) => productID))
   return {
     ...(await renderEvents(tx, keys)),
     ids: keys.map(({ id }) => id),
-    productID: products.size === 1 ? keys[0]!.productID : undefined,
+    productID: soleProduct(keys),
     shares: sharesOf(keys),
     changes: asked,
   }

@@ -1,6 +1,6 @@
 import type { Actor } from '../../platform/actor.ts'
 import { Refusal } from '../../platform/refusal.ts'
-import { sharesOf } from '../../platform/sql/event.ts'
+import { sharesOf, soleProduct } from '../../platform/sql/event.ts'
 import type { Tx } from '../../platform/sql/handle.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
 import { completedNotices, completeEvents } from '../biz-event/settle.ts'
@@ -102,20 +102,19 @@ async function answer(
     tx,
     shown.map(({ item, productID, id }) => ({ request: item.request, productID, id })),
   )
-  const writtenOf = grouped(written, (row) => row)
-  const productsOf = grouped(accepted, ({ productID }) => productID)
+  const writtenOf = grouped(written)
+  const acceptedOf = grouped(accepted)
   return requests.map(({ bodies }, request): Written | Refusal => {
     const refusal = refusals[request]
     if (refusal) return refusal
     const own = writtenOf.get(request) ?? []
     const ids = own.map(({ id }) => id)
-    const [productID, ...others] = new Set(productsOf.get(request))
     const [lone] = bodies
     return {
       json: rendered.get(request) ?? '[]',
       recordCount: ids.length,
       ids,
-      productID: others.length === 0 ? productID : undefined,
+      productID: soleProduct(acceptedOf.get(request) ?? []),
       shares: sharesOf(own),
       events: completedNotices(own.map(settling), completed),
       changes: bodies.length > 1 ? bodies : lone,
@@ -124,13 +123,13 @@ async function answer(
   })
 }
 
-/** Something of each row, by the request it is of. */
-function grouped<Row extends { item: Item }, T>(rows: readonly Row[], of: (row: Row) => T) {
-  const groups = new Map<number, T[]>()
+/** Rows by the request that they are of. */
+function grouped<Row extends { item: Item }>(rows: readonly Row[]) {
+  const groups = new Map<number, Row[]>()
   for (const row of rows) {
     const group = groups.get(row.item.request)
-    if (group) group.push(of(row))
-    else groups.set(row.item.request, [of(row)])
+    if (group) group.push(row)
+    else groups.set(row.item.request, [row])
   }
   return groups
 }

@@ -2,7 +2,7 @@ import sql from 'sql-template-tag'
 import { type Actor, inLedgerScope } from '../../platform/actor.ts'
 import { lookups } from '../../platform/lookup/lookups.ts'
 import { invalid } from '../../platform/refusal.ts'
-import { sharesOf } from '../../platform/sql/event.ts'
+import { sharesOf, soleProduct } from '../../platform/sql/event.ts'
 import type { Tx } from '../../platform/sql/handle.ts'
 import { identifyAll } from '../../platform/sql/identify.ts'
 import { byProduct } from '../../platform/sql/spread.ts'
@@ -56,12 +56,11 @@ export async function rollBack(
   const completed = await reopenEvents(tx, family)
   const gone = sql`b.biz_transaction_id = any(${family.map(({ id }) => id)}::bigint[])`
   await countAnew(tx, family, (productID) => goneLines(productID, gone))
-  const products = productsOf(family)
   return {
     json: await renderAll(tx, family),
     recordCount: family.length,
     ids: family.map(({ id }) => id),
-    productID: products.length === 1 ? products[0] : undefined,
+    productID: soleProduct(family),
     shares: sharesOf(family),
     events: completedEvents(completed),
     changes: asked,

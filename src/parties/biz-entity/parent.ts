@@ -2,6 +2,7 @@ import sql, { raw } from 'sql-template-tag'
 import type { Actor } from '../../platform/actor.ts'
 import { notFound, Refusal } from '../../platform/refusal.ts'
 import { changesBetween, recordOf } from '../../platform/shape/mask.ts'
+import { soleProduct } from '../../platform/sql/event.ts'
 import type { Fragment, Sql, Tx } from '../../platform/sql/handle.ts'
 import {
   identified,
@@ -21,7 +22,7 @@ import {
   parentParameter,
   parentReference,
 } from '../investor/identities.ts'
-import { lockOwners, soleProduct, touch } from '../investor/locks.ts'
+import { lockOwners, touch } from '../investor/locks.ts'
 import { visibleEntity } from '../investor/scope.ts'
 import {
   BizEntityParent,

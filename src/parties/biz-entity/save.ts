@@ -4,7 +4,7 @@ import { lookups } from '../../platform/lookup/lookups.ts'
 import { invalid, type Problem, refuseAll } from '../../platform/refusal.ts'
 import { changesBetween, masked } from '../../platform/shape/mask.ts'
 import { type ItemPath, inside } from '../../platform/shape/path.ts'
-import { type NewEvent, sharesOf } from '../../platform/sql/event.ts'
+import { type NewEvent, sharesOf, soleProduct } from '../../platform/sql/event.ts'
 import type { Tx } from '../../platform/sql/handle.ts'
 import { identify } from '../../platform/sql/identify.ts'
 import { type Plan, planFor } from '../../platform/sql/plan.ts'
@@ -78,7 +78,7 @@ function toldOf(
     recordCount: inputs.length,
     ...doubtsAbout(BizEntityInput, inputs, pathOf),
     ids,
-    productID: sole(own.map(({ productID }) => productID)),
+    productID: soleProduct(own),
     shares: sharesOf(own),
     changes: masked({ items: BizEntityInput } as TSchema, inputs),
   }
@@ -266,10 +266,4 @@ function planOwnFields(
     if (plan.put(entityTable, stored.get(id), row, path)) changed = true
   }
   return changed
-}
-
-/** The product of an audit record: none where a list spans several. */
-const sole = (products: readonly number[]) => {
-  const [first, ...others] = new Set(products)
-  return others.length === 0 ? first : undefined
 }

@@ -1,4 +1,5 @@
 import sql, { raw } from 'sql-template-tag'
+import { soleProduct } from '../../platform/sql/event.ts'
 import type { Tx } from '../../platform/sql/handle.ts'
 import { lostRace } from '../../platform/sql/rows.ts'
 import type { Owner, OwnerKind } from './identities.ts'
@@ -51,10 +52,6 @@ export async function lockEntitiesShowing(tx: Tx, owners: readonly Owner[]): Pro
       where organisation_id = any(${ids(owners, 'organisation')}::int[]))
     order by biz_entity_id for no key update`)
 }
-
-/** The product of an audit record: none where what changed shows in several. */
-export const soleProduct = ([first, ...rest]: readonly Showing[]): number | undefined =>
-  rest.every(({ productID }) => productID === first?.productID) ? first?.productID : undefined
 
 /**
  * Where a change of records is told: the product of its audit record, and an event for each product

@@ -4,6 +4,7 @@ import type { Actor } from '../../platform/actor.ts'
 import { conflict } from '../../platform/refusal.ts'
 import { changesBetween, masked, recordOf } from '../../platform/shape/mask.ts'
 import type { ItemPath } from '../../platform/shape/path.ts'
+import { soleProduct } from '../../platform/sql/event.ts'
 import type { Tx } from '../../platform/sql/handle.ts'
 import { identify, type Reference } from '../../platform/sql/identify.ts'
 import { planFor } from '../../platform/sql/plan.ts'
@@ -22,14 +23,7 @@ import {
   sealedIn,
   type Use,
 } from '../investor/linked.ts'
-import {
-  lockEntitiesShowing,
-  lockOwners,
-  type Showing,
-  soleProduct,
-  toldIn,
-  touch,
-} from '../investor/locks.ts'
+import { lockEntitiesShowing, lockOwners, type Showing, toldIn, touch } from '../investor/locks.ts'
 import { visibleOrganisation } from '../investor/scope.ts'
 import { toldElsewhere } from '../investor/told.ts'
 import { planOwned, planPersons } from '../person/plan.ts'

@@ -31,6 +31,12 @@ export function sharesOf(records: readonly Placed[]): Share[] {
   return [...shares].map(([productID, ids]) => ({ productID, ids }))
 }
 
+/** The product of an audit record: none where what was written is of several. */
+export function soleProduct(records: readonly { productID: number }[]): number | undefined {
+  const [first, ...others] = new Set(records.map(({ productID }) => productID))
+  return others.length === 0 ? first : undefined
+}
+
 /** An event names as many records as one request may bring; of more it tells the number. */
 const mostIDs = 1000
 
