@@ -40,7 +40,7 @@ function checkRepository(version) {
 }
 
 /** The changelog with the Unreleased section under its version and date, and that section alone. */
-export function movedChangelog(text, version, date) {
+function movedChangelog(text, version, date) {
   const [, before, section, rest] =
     /^([\s\S]*?\n## \[Unreleased\]\n)([\s\S]*?)(\n## \[[\s\S]*|$)$/.exec(text) || []
   if (section === undefined) throw new Error('CHANGELOG.md has no section "## [Unreleased]".')

@@ -135,7 +135,7 @@ type File = { path: string; text: string }
 const read = (folder: string): File[] =>
   existsSync(folder)
     ? readdirSync(folder, { recursive: true, encoding: 'utf8' })
-        .filter((name) => name.endsWith('.ts') || name.endsWith('.mjs'))
+        .filter((name) => /\.(tsx?|mjs)$/.test(name))
         .map((name) => join(folder, name))
         .map((path) => ({ path, text: readFileSync(path, 'utf8') }))
     : []
@@ -155,6 +155,21 @@ const imports = ({ path, text }: File) =>
   [...text.matchAll(/^(?:import|export) (?:type )?(?:[^;'"]*? from )?'([^']+)'/gm)]
     .map(([, target]) => target!)
     .map((target) => (target.startsWith('.') ? normalize(join(dirname(path), target)) : target))
+
+/** The names that a file imports from others of ours, each behind the path of its file. */
+const takenNames = ({ path, text }: File) =>
+  [...text.matchAll(/^(?:import|export) (?:type )?\{([^}]*)\} from '(\.[^']+)'/gm)].flatMap(
+    ([, names, target]) =>
+      names!
+        .split(',')
+        .map((name) =>
+          name
+            .trim()
+            .replace(/^type /, '')
+            .replace(/ as .*$/, ''),
+        )
+        .map((name) => `${normalize(join(dirname(path), target!))} ${name}`),
+  )
 
 describe('The code', () => {
   it('has lines of at most 100 columns and files of at most 400 lines', () => {
@@ -219,6 +234,18 @@ describe('The code', () => {
       return found ? [found.join(' → ')] : []
     })
     assert.deepEqual(circles, [])
+  })
+
+  it('exports nothing that its own file alone uses', () => {
+    const users = [...everything, ...read('console'), ...read('deploy')]
+    const taken = new Set(users.flatMap(takenNames))
+    const own = [...files, ...read('bench'), ...read('test/support')]
+    const unused = own.flatMap(({ path, text }) =>
+      [...text.matchAll(/^export (?:async )?(?:const|function\*?|class) (\w+)/gm)]
+        .map(([, name]) => `${path} ${name}`)
+        .filter((name) => !taken.has(name)),
+    )
+    assert.deepEqual(unused, [])
   })
 
   it('hands the database itself only to those who open transactions', () => {

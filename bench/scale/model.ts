@@ -26,7 +26,7 @@ export type Habits = {
   distributionHours: number
 }
 
-export const habits: Habits = {
+const habits: Habits = {
   postings: 4,
   postingsInArrays: 12,
   reads: 60,
@@ -37,10 +37,10 @@ export const habits: Habits = {
 }
 
 /** Of a server: half of its cores are kept free for peaks, upkeep and a lost neighbour. */
-export const server = { cores: 16, usable: 0.5, diskBytes: 4e12 }
+const server = { cores: 16, usable: 0.5, diskBytes: 4e12 }
 
 /** Measured on filled tables, with their indexes; of an audit record and of an event assumed. */
-export const bytes = {
+const bytes = {
   transaction: 371,
   holding: 275,
   ledgerAccount: 177,
@@ -49,7 +49,7 @@ export const bytes = {
 }
 
 /** What the way over a coordinator costs, against one server: from trials on one machine. */
-export const citus = { posting: 1 / 0.75, array: 1 / 1.2, stage: 1 / 0.6, entityWrite: 10 }
+const citus = { posting: 1 / 0.75, array: 1 / 1.2, stage: 1 / 0.6, entityWrite: 10 }
 
 export type Need = {
   accounts: number

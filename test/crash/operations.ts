@@ -142,6 +142,6 @@ export function operationsOn(fund: Fund, random: Random, kinds: Kind[]) {
 }
 
 /** What stands for a stage that a distribution has reached, and for the file of a document. */
-export const stageMark = (corporateActionID: number, statusID: number) =>
+const stageMark = (corporateActionID: number, statusID: number) =>
   `distribution ${corporateActionID} stage ${statusID}`
-export const fileMark = (documentID: number, hash: string) => `document ${documentID} file ${hash}`
+const fileMark = (documentID: number, hash: string) => `document ${documentID} file ${hash}`

@@ -4,9 +4,10 @@ import { before, describe, it } from 'node:test'
 import pg from 'pg'
 import { migrationsFolder } from '../../src/platform/sql/migrate.ts'
 import { statementsOf } from '../../src/platform/sql/script.ts'
-import { madeBy, readStaying, readSteps } from '../../src/platform/sql/steps.ts'
+import { madeBy, readSteps } from '../../src/platform/sql/steps.ts'
 import { emptyDatabase, freshDatabase, rowsOf, urlOf } from '../support/database.ts'
 import { runCli } from '../support/process.ts'
+import { readStaying } from '../support/scale-out.ts'
 
 const steps = readSteps()
 const tables = steps.flatMap(({ table }) => table ?? [])

@@ -4,8 +4,9 @@ import { join } from 'node:path'
 import { before, describe, it } from 'node:test'
 import type pg from 'pg'
 import { constraints } from '../../src/platform/constraints.ts'
-import { readStaying, readSteps } from '../../src/platform/sql/steps.ts'
+import { readSteps } from '../../src/platform/sql/steps.ts'
 import { freshDatabase, rowsOf } from '../support/database.ts'
+import { readStaying } from '../support/scale-out.ts'
 
 /**
  * The rules that keep the schema ready for many machines: what grows with activity lies with its

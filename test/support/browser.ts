@@ -10,7 +10,7 @@ import { adminPassword, type Service, startService } from './service.ts'
  * A real browser of this machine; the tests bring none. The first is Chromium without windows of
  * its own, which takes an eighth less of the processor for a page.
  */
-export const browserPath: string | undefined = [
+const browserPath: string | undefined = [
   process.env.CHROME_PATH,
   ...['chromium-headless-shell', 'chromium', 'google-chrome'].map(found),
 ].find((path) => path && existsSync(path))

@@ -24,7 +24,7 @@ export async function freshDatabase(): Promise<pg.ClientConfig> {
 }
 
 /** A copy on every server of a cluster: they know each other as those of the template do. */
-export const cloneTemplate = (name: string) =>
+const cloneTemplate = (name: string) =>
   administer(`create database ${name} template ${templateName}`, [server(), ...workers()])
 
 /** An empty database, for what migrates by itself. */

@@ -119,7 +119,7 @@ export const strange: fc.Arbitrary<unknown> = fc.oneof(
 )
 
 export const known = fc.nat(999).map((choice) => new Known(choice))
-export const worlds = 2
+const worlds = 2
 export const world = fc.integer({ min: -worlds, max: -1 }).map((choice) => new Known(choice))
 export const fresh = fc.constant(new Fresh())
 const days = ['2024-01-01', '2024-02-29', '2020-06-30', '1990-12-31', '2031-01-01', '2024-06-30']

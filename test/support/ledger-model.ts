@@ -14,8 +14,6 @@ const [deposit, allotment, redemption, out, into, adjustment, set, away, arrival
 /** What only a deposit or a conversion has. */
 const free = { fee: 0n, feeRate: undefined, factor: undefined }
 
-export type Model = ReturnType<typeof modelOf>
-
 export function modelOf(investments: Investment[]) {
   let txs: Tx[] = []
   const { corrected, correctedPair, isWrong } = correctionsOf(investments)

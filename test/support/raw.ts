@@ -15,7 +15,7 @@ export async function exchange(url: string, bytes: string | Buffer): Promise<str
 }
 
 /** A raw answer in the form of every other. */
-export function replyOf(answer: string): Reply {
+function replyOf(answer: string): Reply {
   const [head = '', text = ''] = answer.split('\r\n\r\n')
   const [line = '', ...fields] = head.split('\r\n')
   const headers = new Headers(

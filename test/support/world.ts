@@ -221,7 +221,7 @@ export const runInput = (product: object) => ({
 })
 
 /** Every payment of a run came back. */
-export async function returnedOf(client: Client, paymentRunID: number) {
+async function returnedOf(client: Client, paymentRunID: number) {
   const { data } = await client.get(`/PaymentRun/Payment?PaymentRunID=${paymentRunID}`)
   const payments = data.map(({ paymentID }: Data) => ({ paymentID, state: 'Returned' }))
   return { paymentRunID, payments }

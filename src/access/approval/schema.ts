@@ -76,7 +76,7 @@ export const ApprovalRule = shown(
 export const ApprovalRuleQuery = Type.Object({ ApprovalRuleID: optional(Id), ...paging })
 export const ApprovalRuleKey = Type.Object({ ApprovalRuleID: Id })
 
-export const states = ['Pending', 'Approved', 'Rejected', 'Cancelled', 'Expired'] as const
+const states = ['Pending', 'Approved', 'Rejected', 'Cancelled', 'Expired'] as const
 const State = Type.Unsafe<string>({ type: 'string', enum: states })
 
 export const Approval = shown(

@@ -97,7 +97,7 @@ function admitted({ actor, allows }: Known, address: string): Actor {
 }
 
 /** Whether an address is in one of these networks; an IPv4 one also as IPv6 writes it. */
-export function within(networks: readonly string[]) {
+function within(networks: readonly string[]) {
   const list = new BlockList()
   for (const network of networks) {
     const [address = '', prefix] = network.split('/')

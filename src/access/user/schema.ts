@@ -14,7 +14,7 @@ import {
 import type { Check } from '../../platform/shape/keywords.ts'
 import { Code } from '../second-factor/schema.ts'
 
-export const Password = sensitive(
+const Password = sensitive(
   Type.String({ minLength: 12, maxLength: 256, must: 'must have at least 12 characters' }),
 )
 const Username = requiredText(100)

@@ -34,7 +34,7 @@ export const RegistryEvent = shown(
   },
 )
 
-export const longestWait = 60
+const longestWait = 60
 
 export const EventQuery = Type.Object({
   After: optional(

@@ -20,7 +20,7 @@ export const importTypes = [
 ] as const
 export const formats = ['csv', 'xlsx', 'jsonl'] as const
 export const modes = ['validate', 'atomic', 'continue'] as const
-export const statuses = ['Queued', 'Running', 'Completed', 'Failed', 'Cancelled'] as const
+const statuses = ['Queued', 'Running', 'Completed', 'Failed', 'Cancelled'] as const
 export const dateFormats = ['YYYY-MM-DD', 'DD/MM/YYYY'] as const
 export const encodings = ['UTF-8', 'Windows-1252'] as const
 

@@ -104,7 +104,7 @@ function atFault({ problems }: Refusal, count: number): Map<number, Problem[]> {
 }
 
 /** A problem of a row says nothing of where the row stood in its list. */
-export function plain({ field, message, ...problem }: Problem): Problem {
+function plain({ field, message, ...problem }: Problem): Problem {
   const own = (field ?? '').replace(/^\[\d+\]\.?/, '')
   const words = message.replaceAll(/(^|[\s(])\[\d+\]\.?/g, '$1')
   return { ...problem, ...(own && { field: own }), message: words }

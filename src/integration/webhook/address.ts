@@ -46,7 +46,7 @@ loopback.addAddress('::1', 'ipv6')
 
 const kindOf = (address: string) => (isIP(address) === 6 ? 'ipv6' : 'ipv4')
 
-export const isLoopback = (address: string) => loopback.check(address, kindOf(address))
+const isLoopback = (address: string) => loopback.check(address, kindOf(address))
 
 /** Whether an address is one of the public internet. */
 export const isPublic = (address: string) => {

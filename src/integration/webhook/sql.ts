@@ -27,7 +27,7 @@ const lists = sql`coalesce(to_json(w.types), '[]') as types,
   coalesce(to_json(w.product_ids), '[]') as "productIDs"`
 
 /** Who sees some products only sees the webhooks that tell of no others. */
-export const visible = ({ productIDs }: Actor): Fragment =>
+const visible = ({ productIDs }: Actor): Fragment =>
   productIDs === null ? sql`true` : sql`w.product_ids <@ ${productIDs}::int[]`
 
 export const readWebhooks = (handle: Sql, actor: Actor, query: WebhookQuery) => {

@@ -65,7 +65,7 @@ export async function lockFamilies(
   return locked
 }
 
-export const productsOf = (rows: readonly Key[]) =>
+const productsOf = (rows: readonly Key[]) =>
   [...new Set(rows.map(({ productID }) => productID))].sort((a, b) => a - b)
 
 /** Who belongs to a family is settled when it is written. */

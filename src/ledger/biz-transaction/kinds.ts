@@ -93,7 +93,7 @@ const table = {
 export type KindID = (typeof types)[Name]
 export type Known = Kind & { id: KindID; name: Name }
 
-export const kinds: readonly Known[] = Object.entries(table).map(([name, kind]) => ({
+const kinds: readonly Known[] = Object.entries(table).map(([name, kind]) => ({
   ...(kind as Kind),
   name: name as Name, // the keys of the table are the names, as `satisfies` holds
   id: types[name as Name],

@@ -13,7 +13,6 @@ import {
   type Leave,
   leaveRuns,
   lockFamilies,
-  productsOf,
   refuseUnchangeable,
   renderAll,
 } from './family.ts'

@@ -30,10 +30,10 @@ import {
 const Decimal = decimal()
 const Positive = decimal({ above: '0' })
 const NotNegative = decimal({ minimum: '0' })
-export const Percentage = decimal({ minimum: '0', maximum: '100' })
+const Percentage = decimal({ minimum: '0', maximum: '100' })
 
-export const productFields = { productID: optional(Id), externalProductId: optional(ExternalId) }
-export const accountFields = { accountID: optional(Id), externalAccountId: optional(ExternalId) }
+const productFields = { productID: optional(Id), externalProductId: optional(ExternalId) }
+const accountFields = { accountID: optional(Id), externalAccountId: optional(ExternalId) }
 const investmentFields = {
   investmentID: optional(Id),
   externalInvestmentId: optional(ExternalId),

@@ -34,7 +34,7 @@ const Rate = decimal(
   { conformed: (rate: string) => (rate === '0' ? undefined : rate) },
 )
 
-export const TaxComponent = Type.Object(
+const TaxComponent = Type.Object(
   { taxComponentName: requiredText(100), percentage: decimal({ minimum: '0', maximum: '100' }) },
   { $id: 'TaxComponent' },
 )

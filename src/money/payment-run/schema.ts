@@ -21,17 +21,10 @@ import { filterParameters, intFilter, textFilter } from '../../platform/sql/filt
 const oneOf = <const T extends readonly string[]>(values: T) =>
   Type.Unsafe<T[number]>({ type: 'string', enum: values })
 
-export const sources = ['Distribution', 'Redemption', 'Residual'] as const
-export const formats = ['ABA', 'pain.001', 'cheque list'] as const
+const sources = ['Distribution', 'Redemption', 'Residual'] as const
+const formats = ['ABA', 'pain.001', 'cheque list'] as const
 export type Format = (typeof formats)[number]
-export const paymentStates = [
-  'Pending',
-  'Sent',
-  'Paid',
-  'Returned',
-  'Reissued',
-  'Unclaimed',
-] as const
+const paymentStates = ['Pending', 'Sent', 'Paid', 'Returned', 'Reissued', 'Unclaimed'] as const
 
 const FundingAccount = Type.Object(
   {

@@ -27,8 +27,7 @@ export type Part = { path: string; bytes: number; sha256: string }
 
 const manifestName = 'manifest.json'
 
-export const fingerprint = (text: string | Buffer) =>
-  createHash('sha256').update(text).digest('hex')
+const fingerprint = (text: string | Buffer) => createHash('sha256').update(text).digest('hex')
 
 export async function writeManifest(folder: string, manifest: Manifest): Promise<void> {
   const path = join(folder, manifestName)

@@ -5,7 +5,7 @@ import type { ClassPlan } from './plan.ts'
 const week = 7
 
 /** Ten-thousandths as a decimal: 10425 is 1.0425. */
-export const price = (tenThousandths: number) =>
+const price = (tenThousandths: number) =>
   `${Math.floor(tenThousandths / 10_000)}.${String(tenThousandths % 10_000).padStart(4, '0')}`
 
 /** A price a week: a walk that tends somewhere and never runs away. */

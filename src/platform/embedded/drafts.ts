@@ -27,7 +27,7 @@ export async function sweepDrafts(folder: string): Promise<void> {
   }
 }
 
-export function isAlive(pid: number): boolean {
+function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0)
     return true

@@ -25,10 +25,6 @@ function stepOf(text: string): Step {
   return name ? { text, function: name } : { text }
 }
 
-/** The tables that the file leaves as they are, by name. */
-export const readStaying = (): string[] =>
-  (/^-- stays: (.*)$/m.exec(readFileSync(scaleOutFile, 'utf8'))?.[1] ?? '').split(', ')
-
 /** The tables of ours that Citus knows; none where there is no Citus. */
 export async function spreadTables(client: pg.Client): Promise<Set<string>> {
   const { rows: found } = await client.query(`select to_regclass('pg_dist_partition') as known`)

@@ -17,7 +17,7 @@ import {
 export const tableFormats = ['csv', 'xlsx', 'pdf', 'json'] as const
 export type TableFormat = (typeof tableFormats)[number]
 /** Statements of many investors come as a zip, with a PDF for each. */
-export const formats = [...tableFormats, 'zip'] as const
+const formats = [...tableFormats, 'zip'] as const
 export type Format = (typeof formats)[number]
 
 const Format = Type.Unsafe<Format>({
