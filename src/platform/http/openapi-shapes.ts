@@ -1,5 +1,6 @@
 import type { TSchema } from 'typebox'
 import { lookups } from '../lookup/lookups.ts'
+import { decimalDigits } from '../shape/decimal.ts'
 import { meaningOf } from '../shape/glossary.ts'
 import { type DecimalRule, isOwnKeyword, type Node, nodeOf } from '../shape/keywords.ts'
 import { presentFields } from './present-fields.ts'
@@ -105,7 +106,8 @@ export function answerNames(schemas: readonly TSchema[]): Set<string> {
   return names
 }
 
-const decimalText = '^-?\\d{1,18}(\\.\\d{1,18})?$'
+const digits = `\\d{1,${decimalDigits}}`
+const decimalText = `^-?${digits}(\\.${digits})?$`
 
 /** Exact on both ways: take it from the answer's text, and send it as a text where you can. */
 const decimalSchema = (rule: DecimalRule, side: Side) => ({

@@ -6,7 +6,7 @@
 const fields: Readonly<Record<string, string>> = {
   Account: 'productID accountNumber currencyID drpTypeID accountStatusID',
   AffectedTransaction:
-    'bizTransactionTypeID productID accountID investmentID transactionDate quantity ' + 'amount',
+    'bizTransactionTypeID productID accountID investmentID transactionDate quantity amount',
   Audit: 'occurredDate operation resource requestID',
   BizEntity:
     'bizEntityTypeID bizEntityStatusID name communicationPreferenceCopyParentBizEntity ' +
@@ -42,8 +42,7 @@ const fields: Readonly<Record<string, string>> = {
     'createdByUserID createdDate',
   Person: 'isDirectorOfCorporateTrustee isPEP isSophisticatedInvestor isTrustee',
   Product: 'name currencyID isActive withholding bankDetailCoolOffDays createdDate updatedDate',
-  Report:
-    'reportTypeID reportStatusID name format productID progressPercent username ' + 'createdDate',
+  Report: 'reportTypeID reportStatusID name format productID progressPercent username createdDate',
   ResidualPayment: 'accountID accountNumber investmentID amount paymentDate bizTransactionID',
   RunPayment:
     'paymentRunID productID accountID accountNumber bizEntityID amount taxAmount ' +
