@@ -94,7 +94,7 @@ const issuerOf = ({ name }: ProductPlan) => ({
 })
 
 /** From the account of an investor who is not active nothing leaves. */
-const active = 1
+const { Active: active } = lookups.BizEntityStatus
 const withoutMoneyOut = ({ deposits, pending }: Postings): Postings => ({
   deposits,
   redemptions: [],

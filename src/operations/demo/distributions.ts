@@ -4,6 +4,8 @@ import type { Perform } from './perform.ts'
 import type { ProductPlan } from './plan.ts'
 import type { Days } from './prices.ts'
 
+const { DistributionPeriod: periods } = lookups
+
 type Names = { productID: number; investmentID: number; securityCode: string }
 
 /** The record dates of a product's distributions, oldest first. */
@@ -36,7 +38,7 @@ function configuration(plan: ProductPlan, names: Names, recordDate: string) {
     paymentDate: paidOn(recordDate),
     distributionAmountPerUnit: plan.rate,
     distributionTermID: lookups.DistributionTerm.Income,
-    distributionPeriodID: plan.everyQuarters === 1 ? 2 : 3,
+    distributionPeriodID: plan.everyQuarters === 1 ? periods.Quarterly : periods['Half-yearly'],
     drpIndicatorID: lookups.DRPIndicator.Offered,
     drpInvestmentID: investmentID,
     drpPrice: drpPrice(plan),

@@ -5,13 +5,15 @@ import { abn, tfn } from './tax-numbers.ts'
 
 type Kind = 'individual' | 'joint' | 'company' | 'trust' | 'smsf' | 'partnership'
 
+const { BizEntityType: types, BizEntityStatus: statuses, RelationshipType: relations } = lookups
+
 const typeIDs: Record<Kind, number> = {
-  individual: 1,
-  joint: 1,
-  company: 2,
-  trust: 3,
-  smsf: 4,
-  partnership: 5,
+  individual: types.Individual,
+  joint: types.Individual,
+  company: types.Company,
+  trust: types.Trust,
+  smsf: types.SMSF,
+  partnership: types.Partnership,
 }
 
 /** As a register of retail funds has them, of a hundred. */
@@ -44,12 +46,18 @@ export function investor(chance: Chance, number: number, productID: number) {
   return {
     externalBizEntityId: `INV-${number}`,
     bizEntityTypeID: typeIDs[kind],
-    bizEntityStatusID: chance.percent(97) ? 1 : chance.between(2, 3),
+    bizEntityStatusID: chance.percent(97)
+      ? statuses.Active
+      : chance.between(statuses.Pending, statuses.Inactive),
     name,
     taxationCountryCode: 'AUS',
-    investorTypeID: chance.percent(80) ? 1 : chance.between(2, 4),
+    investorTypeID: chance.percent(80)
+      ? lookups.InvestorType.Retail
+      : chance.between(lookups.InvestorType.Wholesale, lookups.InvestorType.Professional),
     sourceOfFundsID: chance.between(1, 9),
-    communicationPreferenceID: chance.percent(75) ? 1 : 2,
+    communicationPreferenceID: chance.percent(75)
+      ? lookups.CommunicationPreference.Email
+      : lookups.CommunicationPreference.Post,
     accounts: [account(chance, number, productID)],
     addresses: [{ addressTypeID: lookups.AddressType.Postal, ...address(chance) }],
     paymentDetails: chance.percent(96) ? [paymentDetail(chance, name)] : [],
@@ -109,7 +117,7 @@ const organisation = (
   organisationTypeID: lookups.OrganisationType['Private company'],
   isCorporateTrustee: kind === 'trust' || kind === 'smsf',
   associatedPersons: persons.map((one) => ({
-    relationshipTypeID: kind === 'partnership' ? 6 : 1,
+    relationshipTypeID: kind === 'partnership' ? relations.Partner : relations.Director,
     isSignatory: true,
     person: one,
   })),
