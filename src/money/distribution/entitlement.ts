@@ -1,4 +1,5 @@
 import sql, { raw } from 'sql-template-tag'
+import { priceOn } from '../../catalogue/investment/price-on.ts'
 import { idsOf } from '../../ledger/biz-transaction/kinds.ts'
 import { counts } from '../../platform/lookup/counts.ts'
 import { lookups } from '../../platform/lookup/lookups.ts'
@@ -96,6 +97,9 @@ export const drpShare = (amount: string, row: string, decimals: number): Fragmen
     else 0 end`
 }
 
+/** A percentage of a year of 365 days. */
+const daysOfPercent = raw('36500')
+
 function grossSelect(stored: Stored, { selection, unitValue }: Entitling, span: Span): Fragment {
   const { perUnit, total, centsPerDay, percentPerAnnum, decimals } = stored
   const units = measuredUnits(stored, selection, span)
@@ -108,8 +112,8 @@ function grossSelect(stored: Stored, { selection, unitValue }: Entitling, span: 
     )
   return calculated(
     units,
-    sql`round(round(u.measure * ${unitValue}::numeric * ${percentPerAnnum}::numeric, 40) / 36500,
-      ${decimals}::int)`,
+    sql`round(round(u.measure * ${unitValue}::numeric * ${percentPerAnnum}::numeric, 40)
+      / ${daysOfPercent}, ${decimals}::int)`,
   )
 }
 
@@ -255,9 +259,7 @@ export async function unitValueOf(handle: Sql, stored: Stored): Promise<string |
           and b.biz_transaction_type_id in ${raw(idsOf('Deposit', 'Allotment'))}
           and ${raw(counts('b'))}
           and b.transaction_date between ${startDate}::date and ${endDate}::date) as vwap,
-      (select p.price from investment_price p
-        where p.investment_id = i.investment_id and p.price_date <= ${recordDate}::date
-        order by p.price_date desc limit 1) as closing
+      (${priceOn('i.investment_id', sql`${recordDate}::date`)}) as closing
     from investment i where i.investment_id = ${investmentID}`)
   const { fixed, vwap, closing } = row!
   const value = valuation === 'Fixed' ? fixed : valuation === 'VWAP' ? (vwap ?? closing) : closing
