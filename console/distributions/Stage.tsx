@@ -1,5 +1,5 @@
 import { Button, Group, Progress, Stack, Text } from '@mantine/core'
-import { useState } from 'react'
+import { type FormEvent, useState } from 'react'
 import { useRefresh } from '../shared/api/refresh.ts'
 import type { Distribution } from '../shared/api/types.ts'
 import { stays, useWrite } from '../shared/api/write.ts'
@@ -91,9 +91,13 @@ function Reinvest({ distribution }: Props) {
     onKept: stays,
     onDone: (_data, message) => tellDone(message || 'The units are allotted.'),
   })
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    allot.mutate({ ...keyOf(distribution), drpPrice, drpAllotmentDate: date })
+  }
   return (
     <Card title="Next: reinvest">
-      <Stack gap="sm">
+      <Stack gap="sm" component="form" onSubmit={submit}>
         {allot.error && <Failure error={allot.error} />}
         <Row>
           <DecimalField label="Price of a unit" value={drpPrice} onChange={setPrice} />
@@ -104,12 +108,7 @@ function Reinvest({ distribution }: Props) {
           />
         </Row>
         <Group justify="flex-end">
-          <Button
-            loading={allot.isPending}
-            onClick={() =>
-              allot.mutate({ ...keyOf(distribution), drpPrice, drpAllotmentDate: date })
-            }
-          >
+          <Button type="submit" loading={allot.isPending}>
             Allot the units
           </Button>
         </Group>

@@ -116,8 +116,15 @@ function Allowed({ children }: { children: ReactNode }) {
   const page = [route, ...Object.values(params)].join(' ')
   const [seen, setSeen] = useState('')
   if (lacks.length === 0 && seen !== page) setSeen(page)
+  const [known, setKnown] = useState(product)
+  if (product && product !== known) setKnown(product)
   if (slug && !product)
-    return (
+    return String(known?.productID) === slug ? (
+      <Missing title={`${known?.name} is not yours to see any more`}>
+        It was taken away while you looked at it. What you had entered and not saved is not on the
+        register. Choose another product, top left, or ask whoever keeps the users of this registry.
+      </Missing>
+    ) : (
       <Missing title="There is no such product">
         The address may be old, or the product may not be yours to see. Choose another, top left.
       </Missing>

@@ -22,6 +22,7 @@ import {
   type Guide,
   guides,
   type PartyForm,
+  placeInForm,
   suggestedName,
   type InvestorForm as Values,
 } from './blank.ts'
@@ -83,7 +84,7 @@ function Editor({ initial, tagged }: { initial: Values; tagged?: Tagged<BizEntit
       leaveFor(entity?.bizEntityID)
     },
     onKept: () => leaveFor(known?.bizEntityID),
-    onFailed: (error) => form.setErrors(fieldErrors(error)),
+    onFailed: (error) => form.setErrors(errorsIn(form.getValues(), error)),
   })
   const submit = form.onSubmit((values) => {
     const named = { ...values, name: values.name || suggestedName(values) }
@@ -109,6 +110,11 @@ function Editor({ initial, tagged }: { initial: Values; tagged?: Tagged<BizEntit
     </form>
   )
 }
+
+const errorsIn = (values: Values, error: Error) =>
+  Object.fromEntries(
+    Object.entries(fieldErrors(error)).map(([path, words]) => [placeInForm(values, path), words]),
+  )
 
 /** First the kind, then only what that kind needs. */
 function KindOf({ form, onChange }: { form: Form; onChange: () => void }) {

@@ -118,23 +118,47 @@ const references = ['personID', 'externalPersonId', 'organisationID', 'externalO
 const byRecord = (party: PartyForm) =>
   Object.fromEntries(Object.entries(party).filter(([name]) => !references.includes(name)))
 
-/** What was left empty is not sent: an address without a line, a contact without a value. */
+/** By which fields one of a list is sent: an address without a line is none. */
+const tellingFields: { [list: string]: string[] } = {
+  addresses: ['addressLine', 'suburb', 'postcode'],
+  paymentDetails: ['bsb', 'accountNumber', 'iban'],
+  communications: ['name'],
+}
+
+const isSent = (list: string) => (one: object) => isFilled(one, ...(tellingFields[list] ?? []))
+
+/** What was left empty is not sent. */
 export function filled(form: InvestorForm): object {
-  const contacted = <T extends { communications: { name: string }[] } | null>(owner: T): T =>
-    owner && { ...owner, communications: owner.communications.filter(({ name }) => name) }
+  const contacted = <T extends { communications: object[] } | null>(owner: T): T =>
+    owner && { ...owner, communications: owner.communications.filter(isSent('communications')) }
   return {
     ...form,
-    addresses: form.addresses.filter((one) => isFilled(one, 'addressLine', 'suburb', 'postcode')),
-    paymentDetails: form.paymentDetails.filter((one) =>
-      isFilled(one, 'bsb', 'accountNumber', 'iban'),
-    ),
-    communications: form.communications.filter(({ name }) => name),
+    addresses: form.addresses.filter(isSent('addresses')),
+    paymentDetails: form.paymentDetails.filter(isSent('paymentDetails')),
+    communications: form.communications.filter(isSent('communications')),
     bizEntityParties: form.bizEntityParties.map((party) => ({
       ...byRecord(party),
       person: contacted(party.person),
       organisation: contacted(party.organisation),
     })),
   }
+}
+
+/**
+ * Where the form has what the service names by its place among those that were sent: the first
+ * contact of a person without an e-mail is the mobile.
+ */
+export function placeInForm(form: InvestorForm, path: string): string {
+  const places: string[] = []
+  let at: unknown = form
+  for (const name of path.split('.')) {
+    const list = places.at(-1) ?? ''
+    const sent = Array.isArray(at) && list in tellingFields ? at.filter(isSent(list)) : undefined
+    const place = sent && Array.isArray(at) ? String(at.indexOf(sent[Number(name)])) : name
+    at = (at as Record<string, unknown> | undefined)?.[place]
+    places.push(place)
+  }
+  return places.join('.')
 }
 
 /** The name most registers give: the holders', or the organisation's own. */

@@ -1,5 +1,5 @@
 import { Button, Group, Stack, Text } from '@mantine/core'
-import { useState } from 'react'
+import { type FormEvent, useState } from 'react'
 import type { Webhook, WebhookDelivery } from '../shared/api/types.ts'
 import { stays, useWrite } from '../shared/api/write.ts'
 import { DateField } from '../shared/form/fields.tsx'
@@ -27,6 +27,10 @@ export function Deliveries({ webhook: { webhookID } }: { webhook: Webhook }) {
     onKept: stays,
   })
   const error = replay.error ?? test.error
+  const sendAgain = (event: FormEvent) => {
+    event.preventDefault()
+    replay.mutate({ webhookID, from: beginOf(from) })
+  }
   return (
     <Stack h="calc(100dvh - 150px)">
       {error && <Failure error={error} />}
@@ -39,17 +43,13 @@ export function Deliveries({ webhook: { webhookID } }: { webhook: Webhook }) {
           >
             Send a test
           </Button>
-          <Group align="flex-end" gap="xs">
+          <Group align="flex-end" gap="xs" component="form" onSubmit={sendAgain}>
             <DateField
               label="Events since"
               value={from}
               onChange={(event) => setFrom(event.currentTarget.value)}
             />
-            <Button
-              loading={replay.isPending}
-              disabled={!from}
-              onClick={() => replay.mutate({ webhookID, from: beginOf(from) })}
-            >
+            <Button type="submit" loading={replay.isPending} disabled={!from}>
               Send again
             </Button>
           </Group>

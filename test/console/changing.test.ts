@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
 import { type Browser, findings, goTo, pressLast, skip, startConsole } from '../support/browser.ts'
 import { allot, fundOf } from '../support/distribution.ts'
-import { only } from '../support/ledger.ts'
+import { all, only } from '../support/ledger.ts'
 import { adminPassword, type Service } from '../support/service.ts'
 
 describe('The console, while things change around it', { skip }, () => {
@@ -123,6 +123,34 @@ describe('The console, while things change around it', { skip }, () => {
     await page.getByText(`${data.length} rows`, { exact: true }).waitFor()
   })
 
+  it('leaves no row out where others take some away, and waits for none that is gone', async () => {
+    const { investmentID } = fund
+    const price = (i: number) => ({
+      ...{ investmentID, price: 1 + i / 1000 },
+      priceDate: new Date(Date.UTC(2010, 0, 1 + i)).toISOString().slice(0, 10),
+    })
+    const prices = Array.from({ length: 150 }, (_, i) => price(i))
+    all(await service.admin.post('/Investment/Price', prices))
+    await page.goto(`${service.url}/console${of(`/classes/${investmentID}`)}`)
+    const row = (index: number) => page.locator(`[role=row][aria-rowindex="${index + 2}"]`)
+    await row(0).getByText('1.1490').first().waitFor()
+    const listed = `/Investment/Price?InvestmentID=${investmentID}&Order=desc&PageSize=200`
+    const { data } = await service.admin.get(listed)
+    for (const { investmentPriceID } of data.slice(1, 4))
+      await service.admin.delete(`/Investment/Price?InvestmentPriceID=${investmentPriceID}`)
+    const table = page.getByRole('table', { name: 'Prices' })
+    await table.evaluate((list) => list.scrollTo({ top: 95 * 40 }))
+    const left = [data[0], ...data.slice(4)]
+    for (const index of [96, 97, 99, 100])
+      await row(index).getByText(left[index].price.toFixed(4)).first().waitFor()
+    await table.evaluate((list) => list.scrollTo({ top: 200 * 40 }))
+    await row(left.length - 1)
+      .getByText('1 Jan 2000')
+      .waitFor()
+    await page.getByText(`${left.length} rows`, { exact: true }).waitFor()
+    assert.equal(await row(left.length).count(), 0)
+  })
+
   it('prints all rows by the menu of the browser, too, where they are in the page', async () => {
     await at(of('/investors'), 'Investors')
     await page.locator('[data-row]').first().waitFor()
@@ -156,6 +184,63 @@ describe('The console, while things change around it', { skip }, () => {
     assert.equal(await clerk.getByRole('link', { name: 'New transaction' }).count(), 0)
     await clerk.goBack()
     await clerk.getByText('This page is not yours to see').waitFor()
+  })
+
+  it('tells who loses the product they look at, and why nothing is saved', async () => {
+    const other = only(await service.admin.post('/Product', { name: 'Another' })).productID
+    const who = { username: 'temp', password: adminPassword, role: 'Operator' }
+    const productIDs = [fund.productID, other]
+    const { userID } = only(await service.admin.post('/User', { ...who, productIDs }))
+    const temp = await browser.open('/', who.username)
+    await fill(temp)
+    const { password: _, ...rights } = who
+    only(await service.admin.put('/User', { userID, ...rights, productIDs: [other] }))
+    await temp.waitForTimeout(1000)
+    await temp.getByRole('button', { name: 'Post the deposit' }).click()
+    const told = 'This product is not there, or not yours to see any more: nothing is saved.'
+    await temp.getByRole('alert').getByText(told).waitFor()
+    assert.equal(await temp.getByLabel('Amount, AUD').inputValue(), '1000')
+    // What is read is read again by who comes back to it after a while.
+    await temp.waitForTimeout(15_000)
+    await temp.evaluate(() => dispatchEvent(new Event('visibilitychange')))
+    await temp.getByRole('heading', { name: 'Fund is not yours to see any more' }).waitFor()
+    assert.deepEqual(await findings(temp), [])
+  })
+
+  it('tells what is wrong at the field it is about, where others are left empty', async () => {
+    await at(of('/investors/new'), 'New investor')
+    await page.getByLabel('First name').fill('Ann')
+    await page.getByLabel('Last name').fill('Example')
+    await page.getByLabel('Mobile').fill('0'.repeat(501))
+    await press('Add to the register')
+    await page.getByLabel('Mobile').and(page.locator('[aria-invalid=true]')).waitFor()
+    assert.equal(await page.locator('[aria-invalid=true]').count(), 1)
+  })
+
+  it('sends no year of two digits with a question either', async () => {
+    await tell('Deposit', 7)
+    await at(of('/notices?BizEventStatusID=1&BizEventTypeID=1'), 'Notices')
+    await page.getByLabel('Choose all').click()
+    await button(/^Settle \d+$/).click()
+    const day = page.getByLabel('Price and transaction date')
+    await day.focus()
+    await page.keyboard.type('020124')
+    let sent = 0
+    await page.route('**/BizTransaction/Deposit', (route) => {
+      sent += 1
+      return route.continue()
+    })
+    await press('Settle')
+    await page.waitForTimeout(500)
+    assert.equal(sent, 0)
+    assert.equal(await page.getByRole('dialog').count(), 1)
+    await day.fill('2024-02-01')
+    await day.press('Enter')
+    assert.equal(sent, 0)
+    await press('Settle')
+    await page.getByText('The notices are settled.').waitFor()
+    assert.equal(sent, 1)
+    await page.unrouteAll()
   })
 
   it('takes no year of two digits, nor of five', async () => {

@@ -1,5 +1,5 @@
 import { Button, Group, Modal, Stack, Text } from '@mantine/core'
-import { type ReactNode, useEffect, useState } from 'react'
+import { type FormEvent, type MouseEvent, type ReactNode, useEffect, useState } from 'react'
 import { Failure } from '../view/Failure.tsx'
 
 type Props = {
@@ -27,14 +27,25 @@ function useReturn() {
   )
 }
 
-/** Asks before what cannot simply be undone. */
+/**
+ * Whoever still holds the Enter that has asked would answer by it: only the button does. Nor is the
+ * form meant that the question stands in, for React alone.
+ */
+function unheeded(event: FormEvent) {
+  event.preventDefault()
+  event.stopPropagation()
+}
+
+/** Asks before what cannot simply be undone; the browser judges what is entered, as in any form. */
 export const Confirm = (props: Props) => {
   const { title, opened, onClose, onConfirm, action, busy, error, danger, children } = props
   useReturn()
+  const press = ({ currentTarget: { form } }: MouseEvent<HTMLButtonElement>) =>
+    form?.reportValidity() && onConfirm()
   return (
     <Modal opened={opened} onClose={onClose} title={title}>
       {/* While it fades out, a second press of its button is none. */}
-      <Stack gap="md" inert={!opened}>
+      <Stack gap="md" inert={!opened} component="form" onSubmit={unheeded}>
         <Text size="sm" component="div">
           {children}
         </Text>
@@ -44,7 +55,7 @@ export const Confirm = (props: Props) => {
           <Button variant="default" onClick={onClose}>
             {busy ? 'Close' : 'Cancel'}
           </Button>
-          <Button color={danger ? 'red' : undefined} loading={busy} onClick={onConfirm}>
+          <Button color={danger ? 'red' : undefined} loading={busy} onClick={press}>
             {action}
           </Button>
         </Group>

@@ -7,11 +7,16 @@ const lacking =
   'You may not do this: it needs the permission $1. Whoever keeps the users of this registry can ' +
   'give it to you.'
 
+const taken =
+  'This product is not there, or not yours to see any more: nothing is saved. Whoever keeps the ' +
+  'users of this registry can give it to you.'
+
 /** What a program is to send where it insists, a person says in the form. */
 export const forPeople = (message: string) =>
   message
     .replace(/: give investmentPrice, or say .*$/, '.')
     .replace(/^This needs the permission (\S+?)(?:, too)?\.$/, lacking)
+    .replace(/^No record was found for productID \d+\.$/, taken)
     .replace('the sign that GET shows for it', 'the sign that it had')
     .replace(/ Send confirm: true .*$| If both are meant, send .*$/, '')
     .replace(/; again: true takes it once more\.$/, '.')

@@ -9,6 +9,8 @@ import { atOnce } from '../api/session.ts'
 const usualSize = 100
 /** A page is asked for this many rows before it comes into view. */
 const ahead = 40
+/** Up to so many rows each page tells how many there are: of longer lists that would take long. */
+const countedMost = 10_000
 /** Pages out of view are kept for a way back, and not for as long as a whole list is scrolled. */
 const keptFor = 60_000
 
@@ -35,6 +37,11 @@ export function useRows<Row>(path: string, params: Params): Rows<Row> {
   const inView = Array.from({ length: until - from + 1 }, (_, i) => from + i)
   // The first page is always one of them: it also tells how many rows there are in all.
   const pages = [...new Set([0, ...inView])]
+  const client = useQueryClient()
+  const isCounted = () => {
+    const known = client.getQueryData<Envelope<Row[]>>(['rows', path, params, 0])?.totalCount
+    return known !== undefined && known <= countedMost
+  }
   const results = useQueries({
     queries: pages.map((page) => ({
       queryKey: ['rows', path, params, page],
@@ -44,12 +51,12 @@ export function useRows<Row>(path: string, params: Params): Rows<Row> {
           ...params,
           PageNumber: page + 1,
           PageSize: pageSize,
-          ...(page === 0 && { IncludeTotal: true }),
+          ...((page === 0 || isCounted()) && { IncludeTotal: true }),
         }),
     })),
   })
   const rowsOf = new Map(pages.map((page, i) => [page, results[i]?.data?.data]))
-  useSameMoment(['rows', path, params], results)
+  useSameMoment(['rows', path, params], pages, results)
   const first = results[0]?.data
   const total = first && (first.totalCount ?? first.data.length)
   const count = total ?? pageSize
@@ -77,19 +84,37 @@ const mostTimes = 3
 
 /**
  * A row that others add on top moves all others on, so that a page that is read after it begins
- * with rows of the page before. Where one stands in two pages, they are read again, all of them.
+ * with rows of the page before; one that they take away leaves a row out between two pages, and
+ * nothing at the end. Where pages are of different moments they are read again, all of them.
  */
-function useSameMoment<Row>(queryKey: unknown[], results: UseQueryResult<Envelope<Row[]>>[]) {
+function useSameMoment<Row>(
+  queryKey: unknown[],
+  pages: number[],
+  results: UseQueryResult<Envelope<Row[]>>[],
+) {
   const client = useQueryClient()
   const times = useRef(0)
   const read = results.map(({ dataUpdatedAt, isFetching }) => (isFetching ? '' : dataUpdatedAt))
   // biome-ignore lint/correctness/useExhaustiveDependencies: looked at once when all are read.
   useEffect(() => {
     if (read.includes('')) return
-    const rows = results.flatMap(({ data }) => data?.data ?? []).map((row) => JSON.stringify(row))
-    if (new Set(rows).size === rows.length) times.current = 0
+    const answers = results.flatMap(({ data }, i) => (data ? [{ page: pages[i] ?? 0, data }] : []))
+    if (areOfOneMoment(answers)) times.current = 0
     else if (times.current++ < mostTimes) void client.invalidateQueries({ queryKey })
   }, [read.join()])
+}
+
+type Answer<Row> = { page: number; data: Envelope<Row[]> }
+
+function areOfOneMoment<Row>(answers: Answer<Row>[]): boolean {
+  const rows = answers.flatMap(({ data }) => data.data.map((row) => JSON.stringify(row)))
+  const [total, ...others] = new Set(answers.flatMap(({ data }) => data.totalCount ?? []))
+  if (new Set(rows).size < rows.length || others.length > 0) return false
+  const size = atOnce(usualSize)
+  return answers.every(
+    ({ page, data }) =>
+      total === undefined || data.data.length >= Math.min(size, total - page * size),
+  )
 }
 
 async function firstOf<Row>(path: string, params: Params, most: number): Promise<Row[]> {
