@@ -1,5 +1,6 @@
 import { Text } from '@mantine/core'
 import { type Money, useCurrency, useMoney, usePlaces, useUnits } from '../shared/api/money.ts'
+import { useReadAll } from '../shared/api/pages.ts'
 import { useInvestments, useProduct, useRead } from '../shared/api/products.ts'
 import type { Holding, InvestmentPrice } from '../shared/api/types.ts'
 import { isNegative, isZero, negated } from '../shared/decimal.ts'
@@ -137,24 +138,24 @@ function useHeld({ accountID, investmentID }: Where, date: string): Held {
   return { units: data && (data[0]?.quantity ?? '0'), isFailed: isError }
 }
 
-/** There is a price a day at most: what a page of answers holds goes this far back. */
-const [nearDays, farDays] = [31, 1000]
+/** There is a price a day at most, so that a page holds them all. */
+const nearDays = 31
 
 const daysBefore = (date: string, days: number) =>
   new Date(Date.parse(date) - days * 86_400_000).toISOString().slice(0, 10)
 
-/** The latest price on or before the day; one is mostly near. */
+/** The latest price on or before the day; one is mostly near, and counts however old it is. */
 function usePrice(investmentID: number | null, date: string): InvestmentPrice | undefined {
   const isKnown = investmentID !== null && date !== ''
-  const within = (days: number) => ({
-    InvestmentID: investmentID ?? 0,
-    'PriceDate.lessThanOrEqual': date,
-    'PriceDate.greaterThanOrEqual': date && daysBefore(date, days),
-    PageSize: farDays,
-  })
-  const near = useRead<InvestmentPrice[]>('/Investment/Price', within(nearDays), isKnown)
+  const until = { InvestmentID: investmentID ?? 0, 'PriceDate.lessThanOrEqual': date }
+  const since = date && daysBefore(date, nearDays)
+  const near = useRead<InvestmentPrice[]>(
+    '/Investment/Price',
+    { ...until, 'PriceDate.greaterThanOrEqual': since, PageSize: nearDays + 1 },
+    isKnown,
+  )
   const isFar = isKnown && near.data?.length === 0
-  const far = useRead<InvestmentPrice[]>('/Investment/Price', within(farDays), isFar)
+  const far = useReadAll<InvestmentPrice>('/Investment/Price', until, isFar)
   const found = isFar ? far.data : near.data
   return found?.toSorted((a, b) => (a.priceDate ?? '').localeCompare(b.priceDate ?? '')).at(-1)
 }

@@ -293,6 +293,9 @@ describe('The console’s figures', { skip }, () => {
     assert.equal(await page.getByText('more than are held').count(), 0)
     answer()
     await before.getByText('900').waitFor()
+    // At the last price there is, however old: a class may have had one price ever.
+    await page.getByText('1.0000 of 1 Jan 2000').waitFor()
+    await page.getByText('Held after').locator('xpath=..').getByText('500.0000').waitFor()
     await page.unroute(holdings)
     await page.route(holdings, (route) => route.fulfill({ status: 403, json: { result: false } }))
     await page.getByLabel('Day').fill('2024-02-01')
