@@ -101,7 +101,11 @@ begin
     ('named', 'payment_detail', 'payment_detail_id', 't.created_date <= named.moment()'),
     ('known', 'investment_price', 'investment_price_id', 't.created_date <= known.moment()')
   ) k (place, name, key, there) loop
+    -- Whose a record was is said as the indexes of record_version have it: a read of many owners
+    -- would look through every version there is for each of them.
     select string_agg(case when column_name = kept.key then 'v.record_id as ' || kept.key
+      when column_name in ('biz_entity_id', 'person_id', 'organisation_id')
+        then format('(v.image ->> %1$L)::integer as %1$I', column_name)
       else 'i.' || quote_ident(column_name) end, ', ' order by ordinal_position) into fields
     from information_schema.columns where table_schema = 'public' and table_name = kept.name;
     execute format($v$

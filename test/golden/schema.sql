@@ -1382,9 +1382,9 @@ create table record_version (
   xid xid8 default pg_current_xact_id() not null,
   constraint record_version_pkey PRIMARY KEY (table_name, record_id, valid_to)
 );
-CREATE INDEX record_version_entity ON public.record_version USING btree ((((image ->> 'biz_entity_id'::text))::integer)) WHERE (table_name = ANY (ARRAY['address'::text, 'communication'::text, 'payment_detail'::text, 'biz_entity_party'::text, 'account'::text]));
-CREATE INDEX record_version_organisation ON public.record_version USING btree ((((image ->> 'organisation_id'::text))::integer)) WHERE ((table_name = ANY (ARRAY['address'::text, 'communication'::text])) AND (((image ->> 'organisation_id'::text))::integer IS NOT NULL));
-CREATE INDEX record_version_person ON public.record_version USING btree ((((image ->> 'person_id'::text))::integer)) WHERE ((table_name = ANY (ARRAY['address'::text, 'communication'::text])) AND (((image ->> 'person_id'::text))::integer IS NOT NULL));
+CREATE INDEX record_version_entity ON public.record_version USING btree ((((image ->> 'biz_entity_id'::text))::integer), table_name) WHERE (table_name = ANY (ARRAY['address'::text, 'communication'::text, 'payment_detail'::text, 'biz_entity_party'::text, 'account'::text]));
+CREATE INDEX record_version_organisation ON public.record_version USING btree ((((image ->> 'organisation_id'::text))::integer), table_name) WHERE ((table_name = ANY (ARRAY['address'::text, 'communication'::text])) AND (((image ->> 'organisation_id'::text))::integer IS NOT NULL));
+CREATE INDEX record_version_person ON public.record_version USING btree ((((image ->> 'person_id'::text))::integer), table_name) WHERE ((table_name = ANY (ARRAY['address'::text, 'communication'::text])) AND (((image ->> 'person_id'::text))::integer IS NOT NULL));
 grant insert, select on record_version to registry_service;
 
 create table recovery_code (

@@ -14,6 +14,7 @@ type Node = {
   'Node Type': string
   'Relation Name'?: string
   'Index Name'?: string
+  'CTE Name'?: string
   'Actual Rows': number
   'Actual Loops': number
   'Rows Removed by Filter'?: number
@@ -99,7 +100,7 @@ function collect(node: Node, text: string, readings: Reading[]) {
   const { 'Node Type': how, 'Actual Rows': rows, 'Actual Loops': loops } = node
   const removed =
     (node['Rows Removed by Filter'] ?? 0) + (node['Rows Removed by Index Recheck'] ?? 0)
-  const table = node['Relation Name'] ?? node['Index Name']
+  const table = node['Relation Name'] ?? node['Index Name'] ?? node['CTE Name']
   if (table && / Scan$/.test(how))
     readings.push({ text, table, how, rows: Math.round((rows + removed) * loops) })
   // Pairs that a join looked at in vain: lists that no table holds are compared there alone.

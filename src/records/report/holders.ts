@@ -81,7 +81,8 @@ export async function rangesSketch(snapshot: Snapshot, subject: Subject): Promis
     columns: rangeColumns,
     select: sql`
       with o as materialized (${holders(subject)}),
-        t as (
+        -- Once: written into the join below, the sum would be worked out for each of its rows.
+        t as materialized (
           select c.*, (select sum(o.units) from o where o.investment_id = c.investment_id) as units
           from (${classes(subject)}) c)
       select t.class, t.investment_id, g.place, g.range, count(o.units) as holders,

@@ -1,8 +1,7 @@
 import sql, { raw } from 'sql-template-tag'
 import { counts } from '../../platform/lookup/counts.ts'
-import { lookups } from '../../platform/lookup/lookups.ts'
 import type { Snapshot } from '../../platform/sql/handle.ts'
-import { addressThatCounts } from '../statement/parts.ts'
+import { addressThatCounts, surname } from '../statement/parts.ts'
 import { aboutProduct, asAt } from './about.ts'
 import { className, positionsOf, withOwners } from './positions.ts'
 import type { Subject } from './subject.ts'
@@ -18,25 +17,12 @@ const columns: Column[] = [
   { key: 'units', title: 'Units', kind: 'number', width: 14, decimals: 4, total: 'class' },
 ]
 
-const { Individual } = lookups.BizEntityType
-
 /** The address of the entity e, in one line. */
 export const addressOfEntity = sql`
   select concat_ws(', ', nullif(x.above_address_line, ''), nullif(x.address_line, ''),
     nullif(concat_ws(' ', x.suburb, x.state_code, x.postcode), ''), nullif(x.country_code, ''))
     as address
   ${raw(addressThatCounts)}`
-
-/**
- * What a member is looked up by: of a person the surname, of anybody else the name. Of two people
- * in one account the first counts.
- */
-const surname = sql`
-  left join lateral (
-    select s.last_name from biz_entity_party y join person s on s.person_id = y.person_id
-    where y.biz_entity_id = e.biz_entity_id and e.biz_entity_type_id = ${Individual}
-      and s.last_name <> ''
-    order by y.is_primary_contact desc nulls last, y.biz_entity_party_id limit 1) k on true`
 
 /** The day of the first units since the holding was last empty: who left and came back is new. */
 const entered = ({ date }: Subject) => {
@@ -66,7 +52,7 @@ export const registerSketch = async (snapshot: Snapshot, subject: Subject): Prom
       a.account_id as "accountID"
     from ${positionsOf(subject)} ${withOwners}
     left join lateral (${addressOfEntity}) x on true
-    ${surname} ${entered(subject)}`,
+    left join lateral (${raw(surname)}) k on true ${entered(subject)}`,
   order: sql`lower(coalesce(k.last_name, e.name)), lower(e.name), a.account_id, i.investment_id`,
   byClass: true,
 })

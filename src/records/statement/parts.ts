@@ -67,19 +67,26 @@ export const isPaid = sql`d.distribution_status_id >= ${lookups.DistributionStat
 const contactFirst = 'case when y.is_primary_contact then 2 else 3 end as place'
 
 /**
+ * What a party y of the entity e has, under an alias. It is looked up for each party by itself, and
+ * "offset 0" keeps it so: of the past these are views, which a join would read whole each time.
+ */
+const ofParty = (select: string, alias: string) => `
+  from biz_entity_party y cross join lateral (${select} offset 0) ${alias}
+  where y.biz_entity_id = e.biz_entity_id`
+
+const partyAddress = (owner: string) => `
+    select ${contactFirst}, x.*
+    ${ofParty(`select x.* from address x where x.${owner} = y.${owner}`, 'x')}`
+
+/**
  * The address x that counts for the entity e: its own, else that of the primary contact, else that
  * of another party; of each a postal one first.
  */
 export const addressThatCounts = `
   from (
     select 1 as place, x.* from address x where x.biz_entity_id = e.biz_entity_id
-    union all
-    select ${contactFirst}, x.* from biz_entity_party y join address x on x.person_id = y.person_id
-    where y.biz_entity_id = e.biz_entity_id
-    union all
-    select ${contactFirst}, x.*
-    from biz_entity_party y join address x on x.organisation_id = y.organisation_id
-    where y.biz_entity_id = e.biz_entity_id) x
+    union all ${partyAddress('person_id')}
+    union all ${partyAddress('organisation_id')}) x
   order by x.place, case x.address_type_id when ${Postal} then 1 when ${Physical} then 2 else 3 end,
     x.address_id limit 1`
 
@@ -93,22 +100,30 @@ const address = `
         and x.country_code in (l.code, l.description) limit 1), x.country_code) end], null) as lines
   ${addressThatCounts}`
 
+const partyEmail = (owner: string) => `
+    select case when y.is_primary_contact then 1 else 2 end, c.name, c.communication_id
+    ${ofParty(
+      `select c.name, c.communication_id from communication c
+      where c.${owner} = y.${owner} and c.communication_type_id = ${Email}`,
+      'c',
+    )}`
+
 /** The e-mail address of the entity, else that of the primary contact, else of any party. */
 const email = `
   select c.name as email from (
     select 0 as place, c.name, c.communication_id from communication c
     where c.biz_entity_id = e.biz_entity_id and c.communication_type_id = ${Email}
-    union all
-    select case when y.is_primary_contact then 1 else 2 end, c.name, c.communication_id
-    from biz_entity_party y join communication c
-      on (c.person_id = y.person_id or c.organisation_id = y.organisation_id)
-        and c.communication_type_id = ${Email}
-    where y.biz_entity_id = e.biz_entity_id) c
+    union all ${partyEmail('person_id')}
+    union all ${partyEmail('organisation_id')}) c
   order by c.place, c.communication_id limit 1`
 
-const surname = `
-  select s.last_name from biz_entity_party y join person s on s.person_id = y.person_id
-  where y.biz_entity_id = e.biz_entity_id
+/**
+ * What a member e is looked up by, where it is a person: the surname. Of two people in one account
+ * the first counts.
+ */
+export const surname = `
+  select s.last_name
+  ${ofParty('select s.last_name from person s where s.person_id = y.person_id', 's')}
     and e.biz_entity_type_id = ${lookups.BizEntityType.Individual} and s.last_name <> ''
   order by y.is_primary_contact desc nulls last, y.biz_entity_party_id limit 1`
 
