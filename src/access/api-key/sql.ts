@@ -1,11 +1,11 @@
 import { createHash, randomBytes } from 'node:crypto'
 import sql from 'sql-template-tag'
-import { productReference } from '../../catalogue/product/schema.ts'
+import { oneOfProducts } from '../../catalogue/product/schema.ts'
 import type { Actor } from '../../platform/actor.ts'
 import { type Permission, permissionsOf } from '../../platform/permission.ts'
 import { forbidden, invalid, notFound, unauthenticated } from '../../platform/refusal.ts'
 import type { Fragment, Sql, Tx } from '../../platform/sql/handle.ts'
-import { identifyAll, reference } from '../../platform/sql/identify.ts'
+import { identifyAll } from '../../platform/sql/identify.ts'
 import { page, renderPage } from '../../platform/sql/paging.ts'
 import { columns, nothingLeft, render } from '../../platform/sql/render.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
@@ -38,9 +38,6 @@ export function readKeys(handle: Sql, actor: Actor, { ApiKeyID, UserID, ...pagin
       selectKey(sql`${asked} and ${mine} ${page(wanted, 'api_key k', 'k.api_key_id')}`),
   })
 }
-
-/** A product as an item of the list productIDs, which holds plain ids. */
-const oneOfProducts = reference(productReference.identity, ['productIDs'])
 
 export async function createKey(tx: Tx, actor: Actor, input: ApiKeyInput): Promise<Written> {
   const { name, permissions, productIDs, expires, allowedNetworks } = input

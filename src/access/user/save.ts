@@ -1,11 +1,11 @@
 import sql from 'sql-template-tag'
-import { productReference } from '../../catalogue/product/schema.ts'
+import { oneOfProducts } from '../../catalogue/product/schema.ts'
 import type { Actor } from '../../platform/actor.ts'
 import { type Permission, type Role, roles } from '../../platform/permission.ts'
 import { conflict, forbidden, invalid } from '../../platform/refusal.ts'
 import { changesBetween, masked } from '../../platform/shape/mask.ts'
 import type { Tx } from '../../platform/sql/handle.ts'
-import { identifyAll, reference } from '../../platform/sql/identify.ts'
+import { identifyAll } from '../../platform/sql/identify.ts'
 import { lockSpaces } from '../../platform/sql/lock-numbers.ts'
 import { nothingLeft, render } from '../../platform/sql/render.ts'
 import {
@@ -142,9 +142,6 @@ async function checkRights(tx: Tx, actor: Actor, rights: Rights) {
   const named = (productIDs ?? []).map((id) => ({ productIDs: id }))
   await identifyAll(tx, oneOfProducts, named, { visible })
 }
-
-/** A product as an item of the list productIDs, which holds plain ids. */
-const oneOfProducts = reference(productReference.identity, ['productIDs'])
 
 /** Rights are handed out by those who have them: somebody must be left who has them all. */
 async function refuseWithoutAdministrator(tx: Tx) {

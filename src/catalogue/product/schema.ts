@@ -108,4 +108,6 @@ const product = {
 } as const
 /** A product as bodies and as query strings name it. */
 export const productReference = reference(product, ['productID', 'externalProductId'])
+/** A product as an item of the list productIDs, which holds plain ids. */
+export const oneOfProducts = reference(product, ['productIDs'])
 export const productParameter = reference(product, ['ProductID', 'ExternalProductId'])

@@ -36,15 +36,15 @@ export type FilePayment = {
   indicator: string | null
 }
 
-type Written = (name: string) => string
-const asItIs: Written = (name) => name
+type Spelling = (name: string) => string
+const asItIs: Spelling = (name) => name
 
-/** Names longer than their field are cut, and told: by what is written there, where ß is SS. */
-const cutNames = (payments: FilePayment[], most: number, written: Written) =>
-  payments.flatMap(({ name, reference }) => cut(`${reference}: the name`, name, most, written))
+/** Names longer than their field are cut, and told: as they are spelt there, where ß is SS. */
+const cutNames = (payments: FilePayment[], most: number, spelt: Spelling) =>
+  payments.flatMap(({ name, reference }) => cut(`${reference}: the name`, name, most, spelt))
 
-const cut = (what: string, name: string, most: number, written: Written) =>
-  written(name).length > most ? [`${what} ${name} is cut to ${most} characters.`] : []
+const cut = (what: string, name: string, most: number, spelt: Spelling) =>
+  spelt(name).length > most ? [`${what} ${name} is cut to ${most} characters.`] : []
 
 /** Of who pays: the name in the file's head, in each record, and in the contra. */
 const cutOwnNames = ({ remitterName, accountName, balanced }: FileRun) => [
