@@ -116,6 +116,26 @@ describe('Webhooks', () => {
     assert.deepEqual(await rowsOf(connection, counted), [{ failures: 0 }])
   })
 
+  it('have four calls at a time, whatever the database thinks how many wait', async () => {
+    await newProducts(10)
+    const { url, got, answer } = await newReceiver()
+    answer('never')
+    const webhookID = await newWebhook(node.admin, url)
+    // As after a sweep: there is nothing in the table, and much of it.
+    await rowsOf(
+      connection,
+      `insert into webhook_delivery (webhook_id, type, body, status)
+      select ${webhookID}, 'webhook.test', '{}', 'delivered' from generate_series(1, 400)`,
+    )
+    await rowsOf(connection, 'delete from webhook_delivery')
+    await rowsOf(connection, 'analyze webhook_delivery')
+    await owe(webhookID, 10)
+    await until('some to be on their way', () => got.length >= 4)
+    const taken = `select from webhook_delivery where webhook_id = ${webhookID} and attempts > 0`
+    assert.equal((await rowsOf(connection, taken)).length, 4)
+    await node.admin.delete(`/Webhook?WebhookID=${webhookID}`)
+  })
+
   it('are deactivated after fifty failures in a row, and an event tells of it', async () => {
     const { url, got, answer } = await newReceiver()
     answer(500)

@@ -6,6 +6,7 @@ import { type Delivery, mailedFund, mailingOf, startMail } from '../support/mail
 import { temporaryFolder, until } from '../support/process.ts'
 import { workFor } from '../support/reports.ts'
 import { type Service, startService } from '../support/service.ts'
+import { investor, quoted, taxingFund } from '../support/withholding.ts'
 
 const [ann, ben] = ['ann@example.com', 'ben@example.com'] as const
 
@@ -111,6 +112,27 @@ describe('Statements that are sent', () => {
         [ann, ben],
       )
     }
+  })
+
+  it('are taken a few at a time, whatever the database thinks how many there are', async () => {
+    const fund = await taxingFund(service, { issuer: { name: 'Funds', email: 'us@example.com' } })
+    for (let n = 100; n < 115; n++)
+      await investor(service, fund, [quoted], {
+        communications: [{ communicationTypeID: 1, name: `n${n}@example.com` }],
+      })
+    const many = mailingOf(service, fund)
+    await many.statements()
+    // As after reports were deleted: there is nothing in the table, and much of it.
+    await rowsOf(service.connection, 'delete from report_statement')
+    await rowsOf(service.connection, 'analyze report_statement')
+    const letGo = mail.hold('n100@example.com')
+    const reportID = await many.statements()
+    await many.send(reportID)
+    await arrived('n100@example.com')
+    const sending = states(await many.deliveries(reportID)).filter((one) => one === 'Sending')
+    letGo()
+    assert.equal(sending.length, 10)
+    assert.deepEqual(states(await many.settled(reportID)), Array(15).fill('Sent'))
   })
 
   it('are sent after the database was away while it was asked who had them sent', async () => {

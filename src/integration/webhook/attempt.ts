@@ -48,9 +48,10 @@ export async function takeDue(tx: Tx, webhookID: number, most: number): Promise<
         select now() as moment, floor(extract(epoch from now()))::bigint as time) m,
       (select webhook_delivery_id, event_id, type,
           (body::json #>> '{data,productID}')::int as product_id
-        from webhook_delivery
-        where webhook_id = ${webhookID} and status = 'pending' and next_date <= now()
-        order by next_date limit ${most} for update skip locked) e
+        from webhook_delivery where webhook_delivery_id = any(array(
+          select webhook_delivery_id from webhook_delivery
+          where webhook_id = ${webhookID} and status = 'pending' and next_date <= now()
+          order by next_date limit ${most} for update skip locked))) e
     where w.webhook_id = d.webhook_id and w.is_active
       and d.webhook_delivery_id = e.webhook_delivery_id
     returning d.webhook_delivery_id as id, d.webhook_id as "webhookID", d.event_id as "eventID",

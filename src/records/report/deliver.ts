@@ -129,10 +129,10 @@ const neverSent = (reason: string) =>
 const claim = async (tx: Tx, reportID: number): Promise<Letter[]> => {
   const letters = await tx.query<Letter>(sql`
     update report_statement s set state = 'Sending', state_date = now(), attempts = attempts + 1
-    where s.report_id = ${reportID} and s.account_id in (
+    where s.report_id = ${reportID} and s.account_id = any(array(
       select q.account_id from report_statement q
       where q.report_id = ${reportID} and q.state = 'Queued' and ${isDue('q')}
-      order by q.file_offset limit ${batch} for update skip locked)
+      order by q.file_offset limit ${batch} for update skip locked))
     returning s.account_id as "accountID", s.name, s.email, s.file_name as "fileName",
       s.file_offset as "offset", s.file_size as size, s.attempts, s.state_date as since`)
   return letters.sort((a, b) => a.offset - b.offset)

@@ -259,11 +259,11 @@ export const reviveReports = ({ transaction }: Makers) =>
   transaction(async (tx) => {
     const dead = await tx.query<{ id: number }>(sql`
       update report set report_status_id = ${Queued}, lease = null, lease_date = now()
-      where report_id in (
+      where report_id = any(array(
         select report_id from report
         where report_status_id in (${raw(`${Queued}, ${Running}`)})
           and coalesce(lease_date, created_date) < now() - ${deadAfter}
-        order by coalesce(lease_date, created_date) limit 100 for update skip locked)
+        order by coalesce(lease_date, created_date) limit 100 for update skip locked))
       returning report_id as id`)
     for (const { id } of dead) await queueReport(tx, id)
     return dead.length
