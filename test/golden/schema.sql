@@ -1162,9 +1162,9 @@ create table payment (
   constraint payment_state CHECK (((state)::text = ANY ((ARRAY['Pending'::character varying, 'Sent'::character varying, 'Paid'::character varying, 'Returned'::character varying, 'Reissued'::character varying, 'Unclaimed'::character varying])::text[]))),
   constraint payment_of_run FOREIGN KEY (product_id, payment_run_id) REFERENCES payment_run(product_id, payment_run_id)
 );
-CREATE INDEX payment_account ON public.payment USING btree (product_id, account_id);
-CREATE UNIQUE INDEX payment_reference ON public.payment USING btree (product_id, reference);
-CREATE INDEX payment_run_payments ON public.payment USING btree (product_id, payment_run_id, payment_id);
+CREATE INDEX payment_account ON public.payment USING btree (product_id, account_id) WHERE (account_id IS NOT NULL);
+CREATE UNIQUE INDEX payment_reference ON public.payment USING btree (product_id, reference) WHERE (reference IS NOT NULL);
+CREATE INDEX payment_run_payments ON public.payment USING btree (product_id, payment_run_id, payment_id) WHERE (payment_run_id IS NOT NULL);
 grant delete, insert, select, update on payment to registry_service;
 
 create table payment_detail (
@@ -1233,7 +1233,7 @@ create table payment_item (
   constraint item_of_payment FOREIGN KEY (product_id, payment_id) REFERENCES payment(product_id, payment_id)
 );
 CREATE INDEX payment_item_came_from ON public.payment_item USING btree (product_id, came_from_payment_id) WHERE (came_from_payment_id IS NOT NULL);
-CREATE INDEX payment_item_payment ON public.payment_item USING btree (product_id, payment_id);
+CREATE INDEX payment_item_payment ON public.payment_item USING btree (product_id, payment_id) WHERE (payment_id IS NOT NULL);
 grant delete, insert, select, update on payment_item to registry_service;
 
 create table payment_run (
