@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
+import pg from 'pg'
 import type { Client } from '../support/client.ts'
+import { skipSpread, waitingForLocks } from '../support/database.ts'
 import { all, newAccounts, newInvestment, newPrice, newProduct, only } from '../support/ledger.ts'
+import { until } from '../support/process.ts'
 import { fieldsOf, refused } from '../support/refused.ts'
 import { type Service, startService } from '../support/service.ts'
 
@@ -35,6 +38,29 @@ describe('Prices', () => {
     assert.deepEqual([other.applicationPrice, other.redemptionPrice], [1.3, 1.2])
     assert.equal((await prices(`InvestmentPriceID=${investmentPriceID}`)).length, 1)
   })
+
+  for (const [moment, hold] of [
+    ['before they are written', () => 'lock table product in access exclusive mode'],
+    [
+      'while they are written',
+      (id: number) => `delete from investment where investment_id = ${id}`,
+    ],
+  ] as const)
+    it(`of an investment that goes ${moment} find none`, { skip: skipSpread }, async () => {
+      const { productID } = await newProduct(service)
+      const { investmentID } = await newInvestment(service, productID)
+      const holder = new pg.Client(service.connection)
+      await holder.connect()
+      await holder.query(`begin; ${hold(investmentID)}`)
+      const price = { investmentID, priceDate: '2026-01-01', price: 1 }
+      const writing = admin.post('/Investment/Price', price)
+      const isWaiting = async () => (await waitingForLocks(service.connection)) === 1
+      await until('the price to wait', isWaiting)
+      await holder.query('delete from investment where investment_id = $1', [investmentID])
+      await holder.query('commit')
+      await holder.end()
+      refused(await writing, 404, 'not_found')
+    })
 
   it('are refused by every day of a list that is taken, or is in the list before', async () => {
     const { productID } = await newProduct(service)

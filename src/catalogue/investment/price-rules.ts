@@ -3,7 +3,7 @@ import { constraints } from '../../platform/constraints.ts'
 import { type Problem, refuseAll } from '../../platform/refusal.ts'
 import { inside } from '../../platform/shape/path.ts'
 import type { Tx } from '../../platform/sql/handle.ts'
-import type { Row } from '../../platform/sql/rows.ts'
+import { lostRace, type Row } from '../../platform/sql/rows.ts'
 
 /**
  * What a price may not do: change a closed period, stand where one is already, or move further than
@@ -14,7 +14,8 @@ export type PricedProduct = { productID: number; lockedDate: string | null }
 
 /**
  * The product of each investment, with the day up to which it is locked. The product's row is held:
- * whoever locks the period meanwhile waits for the prices that are being written.
+ * whoever locks the period meanwhile waits for the prices that are being written. An investment
+ * that went since it was found is looked for again, and told as unknown.
  */
 export async function productsOf(
   tx: Tx,
@@ -26,7 +27,9 @@ export async function productsOf(
     from investment i join product p on p.product_id = i.product_id
     where i.investment_id = any(${investmentIDs}::int[])
     order by p.product_id for share of p`)
-  return new Map(rows.map(({ investmentID, ...product }) => [investmentID, product]))
+  const products = new Map(rows.map(({ investmentID, ...product }) => [investmentID, product]))
+  if (investmentIDs.some((id) => !products.has(id))) throw lostRace('investment')
+  return products
 }
 
 export function refuseLocked(

@@ -8,7 +8,14 @@ import { inside, itemOf } from '../../platform/shape/path.ts'
 import type { Sql, Tx } from '../../platform/sql/handle.ts'
 import { identifyAll, namesAny } from '../../platform/sql/identify.ts'
 import type { Plan } from '../../platform/sql/plan.ts'
-import { defineTable, newIDs, type Row, rowColumns, rowFrom } from '../../platform/sql/rows.ts'
+import {
+  defineTable,
+  lostRace,
+  newIDs,
+  type Row,
+  rowColumns,
+  rowFrom,
+} from '../../platform/sql/rows.ts'
 import { byProduct, inProduct } from '../../platform/sql/spread.ts'
 import { type ClosingAccount, lockAccountRows, refuseUnitsLeft } from './closing.ts'
 import { newAccountNumbers, retireAccountNumbers } from './number.ts'
@@ -243,6 +250,7 @@ async function productCurrencies(tx: Sql, given: readonly Given[]): Promise<Map<
   const rows = await tx.query<{ id: number; currencyID: number }>(sql`
     select product_id as id, currency_id as "currencyID" from product
     where product_id = any(${ids}::int[])`)
+  if (rows.length < ids.length) throw lostRace('product') // one went since it was identified
   return new Map(rows.map(({ id, currencyID }) => [id, currencyID]))
 }
 

@@ -346,13 +346,20 @@ const attempts = 5
 // Serialization failure and deadlock. A lock that did not come free in time is not waited for
 // again: meanwhile others would wait for the connection.
 const retryable = new Set(['40001', '40P01'])
+const isRetried = (error: unknown) =>
+  retryable.has(codeOf(error)) || isStalePlan(error) || isOfWhatWent(error)
+
+/** What the row refers to went after it was found: tried again, it is told as unknown. */
+const isOfWhatWent = (error: unknown) =>
+  codeOf(error) === '23503' &&
+  / is not present in table /.test(String((error as { detail?: string }).detail))
 
 async function withRetries<T>(work: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await work()
     } catch (error) {
-      if (attempt === attempts || !(retryable.has(codeOf(error)) || isStalePlan(error))) throw error
+      if (attempt === attempts || !isRetried(error)) throw error
     }
     await new Promise((resolve) => setTimeout(resolve, 5 + Math.random() * 45))
   }

@@ -11,6 +11,7 @@ import { changesBetween, recordOf } from '../../platform/shape/mask.ts'
 import type { Tx } from '../../platform/sql/handle.ts'
 import { identify, identifyOptional, namesAny } from '../../platform/sql/identify.ts'
 import { nothingLeft, render } from '../../platform/sql/render.ts'
+import { lostRace } from '../../platform/sql/rows.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
 import { inBody, lockDocument } from '../document/find.ts'
 import { Hold, type HoldInput, type HoldKey, type HoldUpdate } from './schema.ts'
@@ -71,7 +72,8 @@ async function findAccount(tx: Tx, actor: Actor, input: HoldInput) {
   })
   const [account] = await tx.query<{ productID: number }>(sql`
     select product_id as "productID" from account where account_id = ${accountID}`)
-  return { accountID, productID: account!.productID } // it was identified just now
+  if (!account) throw lostRace('account') // it went since it was identified
+  return { accountID, productID: account.productID }
 }
 
 /** Whoever takes units out of the account holds this lock: who comes later finds the hold. */
