@@ -20,6 +20,7 @@ import {
   settled,
   unitValueOf,
 } from './entitlement.ts'
+import { joinedOnce } from './once.ts'
 import type { Declaration } from './schema.ts'
 import { selectionOf } from './selection.ts'
 import { inSpan, type Span, within } from './span.ts'
@@ -131,12 +132,14 @@ const share: Phase<Terms> = {
           >= (${remainder}::numeric, -${accountID}::int), false)::int)
         * ${centOf(stored.decimals)}::numeric, ${stored.decimals}::int)) as gross
       from (${dealt(rows, pool, sql`${measured}::numeric`)}) d`
-    await tx.query(sql`
+    await joinedOnce(tx, () =>
+      tx.query(sql`
       update entitlement e set drp_type_id = s.drp_type_id, drp_value = s.drp_value,
         gross_amount = s.gross_amount, component_amounts = s.component_amounts,
         drp_amount = s.drp_amount, cash_amount = s.cash_amount
       from (${settled(stored, gross)}) s
-      where ${ofDistribution(stored, 'e')} and e.account_id = s.account_id`)
+      where ${inSpan(stored, 'e', span)} and e.account_id = s.account_id`),
+    )
     await tx.query(sql`
       delete from entitlement e
       where ${inSpan(stored, 'e', span)}
