@@ -123,6 +123,8 @@ describe('A notice', () => {
     refused(await notice('Deposit', own), 400, 'required')
     refused(await notice('Deposit', { ...own, amount: 0 }), 400, 'invalid_decimal')
     refused(await notice('Deposit', { ...own, amount: 1, transactionDate: null }), 400, 'required')
+    const misprint = { ...own, amount: 1, transactionDate: '0026-01-10' }
+    refused(await notice('Deposit', misprint), 400, 'out_of_range')
     refused(
       await notice('Deposit', { ...own, amount: 1, paymentMethodID: 9 }),
       400,

@@ -198,6 +198,10 @@ describe('POST /Distribution', () => {
       'too_long',
       'required',
     )
+    const misprints = { recordDate: '0025-06-30', paymentDate: '0025-07-15' }
+    const early = await create({ ...minimal(), ...misprints })
+    refused(early, 400, 'out_of_range')
+    assert.deepEqual(fieldsOf(early), ['recordDate', 'paymentDate'])
     const { taxComponents: _t, ...without } = minimal()
     refused(await create(without), 400, 'required')
     refused(await create({ ...minimal(), externalProductId: 'x', productID: 999_999 }), 404)

@@ -11,6 +11,7 @@ import {
 import { lookups } from '../../platform/lookup/lookups.ts'
 import type { Code } from '../../platform/problem-codes.ts'
 import type { Problem } from '../../platform/refusal.ts'
+import { firstDate } from '../../platform/shape/dates.ts'
 import { inside } from '../../platform/shape/path.ts'
 import type { Reference } from '../../platform/sql/identify.ts'
 import type { Adjustment, Conversion, Deposit, Transfer } from './schema.ts'
@@ -150,6 +151,3 @@ export function problemsOf({ operation, body, path }: Asked): Problem[] {
 }
 
 const needsFigure = new Set<Operation>(['Allotment', 'Redemption', 'Conversion'])
-
-/** No register goes back further; a date before it is a misprint. */
-export const firstDate = '1900-01-01'

@@ -14,6 +14,9 @@ export function isDate(value: unknown): value is string {
   )
 }
 
+/** No register goes back further; what is dated before it is a misprint. */
+export const firstDate = '1900-01-01'
+
 /** A moment, YYYY-MM-DDTHH:MM:SSZ; without an offset it is UTC. */
 export function isDateTime(value: unknown): value is string {
   const match = typeof value === 'string' ? dateTimePattern.exec(value) : null
