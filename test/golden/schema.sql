@@ -56,6 +56,7 @@ CREATE OR REPLACE FUNCTION public.mend_block_ranges(relation regclass)
  SET enable_indexonlyscan TO 'off'
  SET max_parallel_workers_per_gather TO '0'
  SET jit TO 'off'
+ SET enable_bitmapscan TO 'on'
 AS $function$
 declare
   index record;
