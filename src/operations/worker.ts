@@ -18,7 +18,9 @@ import { openTurns } from '../records/report/turns.ts'
  */
 const reportsAtOnce = 3
 export const ofOneUser = availableParallelism() < 4 ? 1 : 2
-/** Other work of one process; it does not wait for reports. */
+/** Mailings that take turns with the one connection to the mail server, letter by letter. */
+const mailingsAtOnce = 4
+/** Other work of one process; it waits neither for reports nor for a mail server. */
 const othersAtOnce = 2
 const reviveInterval = 10_000
 /** A stage that is under way is looked after sooner: somebody waits for it. */
@@ -33,6 +35,8 @@ export type WorkerOptions = {
   database: Database
   actorOf: Makers['actorOf']
   log: Log
+  /** Milliseconds for a letter; some minutes where left out. */
+  mailPatience?: number
 }
 
 /**
@@ -52,7 +56,7 @@ export async function startWorker(options: WorkerOptions): Promise<() => Promise
     onFault: (reportID, error) =>
       log.error({ reportID, err: errorForLog(error) }, 'a report failed'),
   }
-  const mailer = openMailer(config)
+  const mailer = openMailer(config, options.mailPatience)
   const { transaction } = database
   const deliverer = { transaction, files, actorOf, mailer, from: config.smtpFrom }
   const accountsAtOnce = Math.max(1, Math.min(mostAccountsAtOnce, config.stageInline))
@@ -63,12 +67,17 @@ export async function startWorker(options: WorkerOptions): Promise<() => Promise
       make_report: (_payload: unknown, signal: AbortSignal) => makeReports(makers, signal),
     },
   }
+  const mailings = {
+    concurrency: mailingsAtOnce,
+    tasks: {
+      send_statements: (payload: unknown, signal: AbortSignal) =>
+        sendStatements(deliverer, (payload as { reportID: number }).reportID, signal),
+    },
+  }
   const others = {
     concurrency: othersAtOnce,
     tasks: {
       collect_files: () => collectFiles(own),
-      send_statements: (payload: unknown, signal: AbortSignal) =>
-        sendStatements(deliverer, (payload as { reportID: number }).reportID, signal),
       work_on_stage: (payload: unknown, signal: AbortSignal) =>
         workOnStage(stageWork, payload as { productID: number; id: number }, signal).catch(
           (error) => {
@@ -80,7 +89,7 @@ export async function startWorker(options: WorkerOptions): Promise<() => Promise
   }
   const stopQueue = startQueue({
     connection,
-    lanes: [reports, others],
+    lanes: [reports, mailings, others],
     onTrouble: (message) => log.warn({ message }, 'the worker lost the database'),
   })
   const warn = (error: Error) =>

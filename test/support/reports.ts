@@ -10,7 +10,11 @@ import { bytesOf, registryOf } from './registry.ts'
 import { encryptionKey, type Service } from './service.ts'
 
 /** A worker of a test's own, in this process. */
-export async function workFor({ connection }: Service, env: Record<string, string>) {
+export async function workFor(
+  { connection }: Service,
+  env: Record<string, string>,
+  more: Pick<WorkerOptions, 'mailPatience'> = {},
+) {
   const config = readConfig({
     REGISTRY_DATABASE_CONNECTIONS: '5',
     REGISTRY_ENCRYPTION_KEY: encryptionKey,
@@ -19,7 +23,7 @@ export async function workFor({ connection }: Service, env: Record<string, strin
   const log = createLog(process.env.REGISTRY_TEST_LOG ?? 'silent')
   const database = connect(config, connection, log)
   const actorOf: WorkerOptions['actorOf'] = (who) => readAbsentCaller(database, who)
-  const stop = await startWorker({ config, connection, database, actorOf, log })
+  const stop = await startWorker({ config, connection, database, actorOf, log, ...more })
   return async () => {
     await stop()
     await database.close()

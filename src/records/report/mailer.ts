@@ -14,10 +14,32 @@ type Watched = SendMailOptions & { onOpened?: (letter: Readable) => void }
 
 /** In milliseconds: a server that is silent is given up before its letters are told as lost. */
 const timeouts = { connectionTimeout: 60_000, socketTimeout: 180_000 }
+/** For a letter as a whole: a server that says a little now and then is never silent. */
+const longest = 240_000
 
-export function openMailer({ smtpUrl }: MailSettings): Mailer | undefined {
+export function openMailer({ smtpUrl }: MailSettings, patience = longest): Mailer | undefined {
   if (smtpUrl === undefined) return undefined
-  const transport = createTransport({ url: smtpUrl, pool: true, maxConnections: 1, ...timeouts })
+  const open = () => ({ transport: openTransport(smtpUrl), isCut: false })
+  let line = open()
+  const send = async (mail: SendMailOptions) => {
+    const used = line
+    const cut = setTimeout(() => {
+      used.isCut = true
+      // What waits for the same connection goes back untried; what comes next has a new one.
+      if (line === used) line = open()
+      used.transport.close({ force: true })
+    }, patience)
+    const handed = await handOver(used.transport, mail).finally(() => clearTimeout(cut))
+    return handed.error && used.isCut ? { ...handed, error: givenUp() } : handed
+  }
+  return { send, close: () => line.transport.close() }
+}
+
+const givenUp = (): MailError =>
+  Object.assign(new Error('The mail server did not finish in time.'), { code: 'ECONNECTION' })
+
+function openTransport(url: string) {
+  const transport = createTransport({ url, pool: true, maxConnections: 1, ...timeouts })
   // An error of the connection does not tell how far a letter had got; whether it was read does.
   transport.use('stream', ({ data, message }, done) => {
     const open = message.createReadStream.bind(message)
@@ -28,7 +50,7 @@ export function openMailer({ smtpUrl }: MailSettings): Mailer | undefined {
     }
     done()
   })
-  return { send: (mail) => handOver(transport, mail), close: () => transport.close() }
+  return transport
 }
 
 async function handOver(
