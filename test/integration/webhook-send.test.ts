@@ -1,8 +1,16 @@
 import assert from 'node:assert/strict'
+import { createSocket } from 'node:dgram'
+import { lookup } from 'node:dns/promises'
+import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, it } from 'node:test'
-import { allowedAddress, isPublic, type Resolve } from '../../src/integration/webhook/address.ts'
+import {
+  allowedAddress,
+  isPublic,
+  type Resolve,
+  resolveBy,
+} from '../../src/integration/webhook/address.ts'
 import { send } from '../../src/integration/webhook/send.ts'
 import { withReceiver } from '../support/receiver.ts'
 
@@ -58,6 +66,29 @@ describe('What is sent', () => {
       await send({ ...message, url: named }, { allowLocal: true, resolve: once })
       assert.deepEqual([got.length, asked], [1, 1])
     })
+  })
+
+  it('keeps nobody waiting for name servers that are silent', { timeout: 60_000 }, async () => {
+    const silent = createSocket('udp4').bind(0, '127.0.0.1')
+    try {
+      await once(silent, 'listening')
+      const resolve = resolveBy([`127.0.0.1:${silent.address().port}`])
+      const url = 'https://dead.example/'
+      const options = { allowLocal: false, resolve }
+      let ended = 0
+      const calls = Array.from({ length: 8 }, async () => {
+        await assert.rejects(send({ ...message, url }, options), { code: 'EAI_AGAIN' })
+        ended++
+      })
+      await once(silent, 'message')
+      assert.ok((await lookup('localhost')).address)
+      assert.equal(ended, 0)
+      await Promise.all(calls)
+      // What this machine knows by itself needs no name server.
+      assert.ok((await resolve('localhost')).length > 0)
+    } finally {
+      silent.close()
+    }
   })
 
   it('follows no redirect, waits no longer than it may, and reads no endless answer', async () => {

@@ -1,4 +1,5 @@
-import { lookup } from 'node:dns/promises'
+import { lookup, Resolver } from 'node:dns/promises'
+import { readFile } from 'node:fs/promises'
 import { BlockList, isIP } from 'node:net'
 import { invalid } from '../../platform/refusal.ts'
 
@@ -6,7 +7,42 @@ import { invalid } from '../../platform/refusal.ts'
 export type Address = { address: string; family: number }
 export type Resolve = (host: string) => Promise<Address[]>
 
-export const resolveHost: Resolve = (host) => lookup(host, { all: true, verbatim: true })
+/**
+ * Asks as every program of this machine does, once it is known that name servers answer for this
+ * name. Where they are silent the machine's own way takes its time, of which Node lets two at once
+ * have theirs: one dead name would keep all others waiting, the database's too.
+ */
+export const resolveBy =
+  (servers?: readonly string[]): Resolve =>
+  async (host) => {
+    if (!(await isNamedHere(host))) await refuseSilent(host, servers)
+    return lookup(host, { all: true, verbatim: true })
+  }
+
+export const resolveHost = resolveBy()
+
+/** Names that this machine has an address for itself: no name server is asked. */
+async function isNamedHere(host: string) {
+  const hosts = await readFile('/etc/hosts', 'utf8').catch(() => '')
+  return hosts.split('\n').some((line) => {
+    const [, ...names] = line.replace(/#.*/, '').trim().toLowerCase().split(/\s+/)
+    return names.includes(host)
+  })
+}
+
+/** Milliseconds for name servers to say anything about a name. */
+const longestSilence = 5_000
+
+async function refuseSilent(host: string, servers: readonly string[] | undefined) {
+  const resolver = new Resolver({ timeout: 2_000, tries: 2 })
+  if (servers) resolver.setServers(servers)
+  const late = setTimeout(() => resolver.cancel(), longestSilence)
+  const asked = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)])
+  clearTimeout(late)
+  const codes = asked.map((one) => (one.status === 'rejected' ? one.reason.code : undefined))
+  if (codes.some((code) => code === 'ETIMEOUT' || code === 'ECANCELLED'))
+    throw Object.assign(new Error('No name server answers.'), { code: 'EAI_AGAIN' })
+}
 
 /** What no webhook may reach: this machine, its networks, and what is nobody's public address. */
 const closed = new BlockList()
