@@ -5,7 +5,7 @@ import { useInvestments, useProduct } from '../shared/api/products.ts'
 import type { Investment, InvestmentPrice } from '../shared/api/types.ts'
 import { Edited } from '../shared/form/Edited.tsx'
 import { FormDrawer } from '../shared/form/FormDrawer.tsx'
-import { day, price } from '../shared/format.ts'
+import { beside, day, price } from '../shared/format.ts'
 import type { Column } from '../shared/list/columns.ts'
 import { ListView } from '../shared/list/ListView.tsx'
 import { useMay } from '../shared/permission.ts'
@@ -40,7 +40,7 @@ export function Class() {
       </Missing>
     )
   const close = () => setMode(undefined)
-  const title = [investment.securityCode, investment.name].filter(Boolean).join(' · ')
+  const title = beside([investment.securityCode, investment.name])
   const actions = may('Investment.Write') && (
     <>
       <Button variant="default" onClick={() => setMode('edit')}>

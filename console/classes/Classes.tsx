@@ -4,7 +4,7 @@ import { useState } from 'react'
 import { useInvestments, useProduct } from '../shared/api/products.ts'
 import type { Investment } from '../shared/api/types.ts'
 import { FormDrawer } from '../shared/form/FormDrawer.tsx'
-import { day, price } from '../shared/format.ts'
+import { beside, day, price } from '../shared/format.ts'
 import { useMay } from '../shared/permission.ts'
 import { unread } from '../shared/view/Answer.tsx'
 import { LineChart } from '../shared/view/Chart.tsx'
@@ -53,7 +53,7 @@ function ClassCard({ investment }: { investment: Investment }) {
   const last = prices?.at(-1)
   return (
     <Card
-      title={[securityCode, name].filter(Boolean).join(' · ')}
+      title={beside([securityCode, name])}
       actions={
         <>
           <Active on={isActive} />

@@ -5,6 +5,7 @@ import { Fragment, lazy, type ReactNode, Suspense, useEffect, useRef, useState }
 import { useProducts } from '../shared/api/products.ts'
 import { useSession } from '../shared/api/session.ts'
 import { ClashDialog } from '../shared/form/ClashDialog.tsx'
+import { beside } from '../shared/format.ts'
 import { lackedBy } from '../shared/permission.ts'
 import { Icon } from '../shared/view/icons.tsx'
 import { Loading, Missing } from '../shared/view/Page.tsx'
@@ -120,7 +121,7 @@ function Allowed({ children }: { children: ReactNode }) {
   if (product && product !== known) setKnown(product)
   if (slug && !product)
     return String(known?.productID) === slug ? (
-      <Missing title={`${known?.name} is not yours to see any more`}>
+      <Missing title={beside([known?.name, 'is not yours to see any more'], ' ')}>
         It was taken away while you looked at it. What you had entered and not saved is not on the
         register. Choose another product, top left, or ask whoever keeps the users of this registry.
       </Missing>

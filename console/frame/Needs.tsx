@@ -1,16 +1,35 @@
-import { ActionIcon, Anchor, Indicator, Popover, Stack, Text } from '@mantine/core'
+import { ActionIcon, Anchor, Button, Group, Indicator, Popover, Stack, Text } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { Product } from '../shared/api/types.ts'
 import { linkTo } from '../shared/link.ts'
 import { Icon } from '../shared/view/icons.tsx'
-import { useNeeds } from './needs.ts'
+import { type Needs as AllNeeds, useNeeds } from './needs.ts'
+
+/** Of what is not read it is not known whether it needs anybody. */
+const labelOf = ({ needs, unread, isKnown }: AllNeeds) => {
+  if (needs.length > 0) return `What needs you: ${needs.length}`
+  if (unread.length > 0) return 'What needs you could not be read'
+  return isKnown ? 'Nothing needs you' : 'What needs you'
+}
+
+/** What could not be read, which may wait as well. */
+export const Unread = ({ unread, retry }: Pick<AllNeeds, 'unread' | 'retry'>) =>
+  unread.length > 0 && (
+    <Group gap="xs" role="alert">
+      <Text size="sm">Could not be read: {unread.join(', ')}.</Text>
+      <Button size="compact-xs" variant="default" onClick={retry}>
+        Try again
+      </Button>
+    </Group>
+  )
 
 /** The bell: what needs whoever looks, each line leading to its list. */
 export function Needs({ product }: { product: Product | undefined }) {
-  const needs = useNeeds(product)
+  const all = useNeeds(product)
+  const { needs, unread, isKnown } = all
   const [open, setOpen] = useState(false)
-  const label = needs.length > 0 ? `What needs you: ${needs.length}` : 'Nothing needs you'
+  const label = labelOf(all)
   return (
     <Popover
       opened={open}
@@ -28,16 +47,21 @@ export function Needs({ product }: { product: Product | undefined }) {
           title={label}
           onClick={() => setOpen(!open)}
         >
-          <Indicator disabled={needs.length === 0} size={8} offset={2} color="orange">
+          <Indicator
+            disabled={needs.length === 0 && unread.length === 0}
+            size={8}
+            offset={2}
+            color={needs.length > 0 ? 'orange' : 'red'}
+          >
             <Icon name="bell" />
           </Indicator>
         </ActionIcon>
       </Popover.Target>
       <Popover.Dropdown aria-label="What needs you">
         <Stack gap="xs">
-          {needs.length === 0 && (
+          {needs.length === 0 && unread.length === 0 && (
             <Text size="sm" className="quiet">
-              Nothing needs you now.
+              {isKnown ? 'Nothing needs you now.' : 'It is being looked up…'}
             </Text>
           )}
           {needs.map(({ text, to }) => (
@@ -51,6 +75,7 @@ export function Needs({ product }: { product: Product | undefined }) {
               {text}
             </Anchor>
           ))}
+          <Unread {...all} />
         </Stack>
       </Popover.Dropdown>
     </Popover>

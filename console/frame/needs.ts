@@ -14,7 +14,17 @@ import { count, daysAgo, today } from '../shared/format.ts'
 import { type Permission, useMay } from '../shared/permission.ts'
 
 /** Something that waits for whoever looks, and the list it is on. */
-export type Need = { text: string; count: number; to: string }
+export type Need = { text: string; to: string }
+
+/** What waits, as far as it is known: what could not be read may wait as well. */
+export type Needs = {
+  needs: Need[]
+  /** What was asked for in vain, in words; and what asks for it again. */
+  unread: string[]
+  retry: () => void
+  /** Whether everything is read: until then nothing is not none. */
+  isKnown: boolean
+}
 
 /** One question to the service, and what of the answer waits. */
 type Source = {
@@ -23,6 +33,8 @@ type Source = {
   path: string
   params: Params
   to: string
+  /** What the list is of, where it could not be read. */
+  of: string
   waits: (row: never) => boolean
   words: (counted: Counted) => string
 }
@@ -45,6 +57,7 @@ const everywhere: Source[] = [
     path: '/Approval',
     params: { ToDecide: 'true' },
     to: '/approvals?ToDecide=true',
+    of: 'approvals',
     waits: (_: Approval) => true,
     words: (n) => many(n, 'change waits for your approval', 'changes wait for your approval'),
   },
@@ -53,6 +66,7 @@ const everywhere: Source[] = [
     path: '/Webhook',
     params: {},
     to: '/settings/webhooks',
+    of: 'webhooks',
     waits: ({ failureCount }: Webhook) => (failureCount ?? 0) > 0,
     words: (n) => many(n, 'webhook does not answer', 'webhooks do not answer'),
   },
@@ -68,6 +82,7 @@ const ofProduct = ({ productID, timeZone }: Product, userID: number | undefined)
       path: '/PaymentRun',
       params: { ...ours, State: 'Draft' },
       to: at('/payments?State=Draft'),
+      of: 'payment runs',
       waits: isDraft,
       words: (n) => many(n, 'payment run to approve', 'payment runs to approve'),
     },
@@ -76,6 +91,7 @@ const ofProduct = ({ productID, timeZone }: Product, userID: number | undefined)
       path: '/PaymentRun',
       params: { ...ours, State: 'Draft' },
       to: at('/payments?State=Draft'),
+      of: 'payment runs',
       waits: ({ exceptions }: PaymentRun) => (exceptions?.count ?? 0) > 0,
       words: (n) => many(n, 'draft run with exceptions', 'draft runs with exceptions'),
     },
@@ -85,6 +101,7 @@ const ofProduct = ({ productID, timeZone }: Product, userID: number | undefined)
       // The oldest first: those are due before others are.
       params: { ...ours, BizEventStatusID: 1, Order: 'asc' },
       to: at('/notices?BizEventStatusID=1'),
+      of: 'notices',
       waits: ({ bizEventDate }: BizEvent) => (bizEventDate ?? '') <= today(timeZone),
       words: (n) => many(n, 'notice is due', 'notices are due'),
     },
@@ -93,6 +110,7 @@ const ofProduct = ({ productID, timeZone }: Product, userID: number | undefined)
       path: '/Report',
       params: { ...ours, ReportStatusID: 4 },
       to: at('/reports?ReportStatusID=4'),
+      of: 'reports',
       waits: (_: Report) => true,
       words: (n) => many(n, 'report failed', 'reports failed'),
     },
@@ -101,6 +119,7 @@ const ofProduct = ({ productID, timeZone }: Product, userID: number | undefined)
       path: '/Report',
       params: { ...ours, FailedDeliveries: 'true' },
       to: at('/reports?FailedDeliveries=true'),
+      of: 'reports',
       waits: (_: Report) => true,
       words: (n) =>
         many(
@@ -114,6 +133,7 @@ const ofProduct = ({ productID, timeZone }: Product, userID: number | undefined)
       path: '/Import',
       params: { Status: 'Failed', Order: 'desc' },
       to: at('/import?Status=Failed'),
+      of: 'imports',
       waits: ({ createdDate }: Import) => (createdDate ?? '') >= daysAgo(recentDays),
       words: (n) => many(n, 'import failed', 'imports failed'),
     },
@@ -121,7 +141,7 @@ const ofProduct = ({ productID, timeZone }: Product, userID: number | undefined)
 }
 
 /** What needs whoever looks, of what they may do: read again every minute. */
-export function useNeeds(product: Product | undefined): Need[] {
+export function useNeeds(product: Product | undefined): Needs {
   const may = useMay()
   const { user } = useSession()
   const own = product ? ofProduct(product, user?.userID) : []
@@ -134,10 +154,18 @@ export function useNeeds(product: Product | undefined): Need[] {
       staleTime: everyMs / 2,
     })),
   })
-  return sources.flatMap(({ to, waits, words }, i) => {
-    const read = results[i]?.data ?? []
-    const number = read.filter(waits).length
-    const isAll = read.length < atOnce(most)
-    return number > 0 ? [{ text: words({ number, isAll }), count: number, to }] : []
-  })
+  const failed = results.map(({ data, isError }) => isError && data === undefined)
+  return {
+    needs: sources.flatMap(({ to, waits, words }, i) => {
+      const read = results[i]?.data ?? []
+      const number = read.filter(waits).length
+      const isAll = read.length < atOnce(most)
+      return number > 0 ? [{ text: words({ number, isAll }), to }] : []
+    }),
+    unread: [...new Set(sources.filter((_, i) => failed[i]).map(({ of }) => of))],
+    retry: () => {
+      for (const { isError, refetch } of results) if (isError) void refetch()
+    },
+    isKnown: results.every(({ data }) => data !== undefined),
+  }
 }

@@ -1,4 +1,5 @@
 import type { BizEntity, BizEntityParty } from '../shared/api/types.ts'
+import { beside } from '../shared/format.ts'
 
 /** The lookup's id of e-mail among the kinds of communication. */
 const emailType = 1
@@ -22,7 +23,7 @@ export function emailOf({ communications, bizEntityParties }: BizEntity): string
 type Named = { firstName: string | null; middleName: string | null; lastName: string | null }
 
 export const fullName = ({ firstName, middleName, lastName }: Named) =>
-  [firstName, middleName, lastName].filter(Boolean).join(' ')
+  beside([firstName, middleName, lastName], ' ')
 
 /** What one party is called. */
 export const partyName = ({ person, organisation }: BizEntityParty) =>
@@ -38,11 +39,12 @@ type Placed = {
 }
 
 export const addressText = (address: Placed) =>
-  [
-    address.aboveAddressLine,
-    address.addressLine,
-    [address.suburb, address.stateCode, address.postcode].filter(Boolean).join(' '),
-    address.countryCode,
-  ]
-    .filter(Boolean)
-    .join(', ')
+  beside(
+    [
+      address.aboveAddressLine,
+      address.addressLine,
+      beside([address.suburb, address.stateCode, address.postcode], ' '),
+      address.countryCode,
+    ],
+    ', ',
+  )

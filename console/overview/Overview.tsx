@@ -4,13 +4,14 @@ import { Link } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
 import { pointsOf, usePrices } from '../classes/prices.ts'
 import { distributionName } from '../distributions/words.ts'
+import { Unread } from '../frame/Needs.tsx'
 import { useNeeds } from '../frame/needs.ts'
 import { useLookups } from '../shared/api/lookups.ts'
 import { type InCurrency, useByCurrency, useCurrency, useMoney } from '../shared/api/money.ts'
 import { useInvestments, useProduct, useRead } from '../shared/api/products.ts'
 import type { Audit, Distribution, HoldingMonth, Investment, Product } from '../shared/api/types.ts'
 import { sum } from '../shared/decimal.ts'
-import { count, day, daysAgo, moment, monthOf, plain, price } from '../shared/format.ts'
+import { beside, count, day, daysAgo, moment, monthOf, plain, price } from '../shared/format.ts'
 import { linkTo } from '../shared/link.ts'
 import type { Column } from '../shared/list/columns.ts'
 import { useMay } from '../shared/permission.ts'
@@ -75,8 +76,8 @@ const More = ({ to, children }: { to: string; children: ReactNode }) => (
 
 /** What waits for whoever looks; where nothing does, nothing stands here. */
 function NeedsYou({ product }: { product: Product }) {
-  const needs = useNeeds(product)
-  if (needs.length === 0) return null
+  const { needs, unread, retry } = useNeeds(product)
+  if (needs.length === 0 && unread.length === 0) return null
   return (
     <Card title="What needs you">
       <Group gap="xs">
@@ -86,6 +87,7 @@ function NeedsYou({ product }: { product: Product }) {
             <Icon name="right" size={14} />
           </Anchor>
         ))}
+        <Unread unread={unread} retry={retry} />
       </Group>
     </Card>
   )
@@ -135,7 +137,7 @@ function ClassCard({ investment }: { investment: Investment }) {
   const { data = [] } = useMonths()
   const last = prices?.at(-1)
   const now = data.findLast(({ investmentID }) => investmentID === investment.investmentID)
-  const title = [investment.securityCode, investment.name].filter(Boolean).join(' · ')
+  const title = beside([investment.securityCode, investment.name])
   const holders = `/${slug}/investors?InvestmentID=${investment.investmentID}`
   const known = last ? `${price(last.price)} ${currency}` : 'No price'
   return (

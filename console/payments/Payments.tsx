@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router'
 import { type Money, useCurrency, useMoney } from '../shared/api/money.ts'
 import { useProduct } from '../shared/api/products.ts'
 import type { PaymentRun } from '../shared/api/types.ts'
-import { count, day, moment } from '../shared/format.ts'
+import { beside, count, day, moment } from '../shared/format.ts'
 import type { Column } from '../shared/list/columns.ts'
 import type { Filter } from '../shared/list/filters.ts'
 import { ListView } from '../shared/list/ListView.tsx'
@@ -72,7 +72,7 @@ const columnsIn = (currencyOf: Currency, money: Money): Column<PaymentRun>[] => 
   {
     id: 'what',
     title: 'What',
-    text: ({ sources }) => sources.join(', '),
+    text: ({ sources }) => beside(sources, ', '),
     width: 'minmax(140px, 2fr)',
   },
   { id: 'date', title: 'Processing', text: (row) => day(row.processingDate) },

@@ -4,7 +4,7 @@ import { useSeen } from '../frame/recent.ts'
 import { useCurrency, useMoney } from '../shared/api/money.ts'
 import { useProduct, useReadNow } from '../shared/api/products.ts'
 import type { PaymentRun } from '../shared/api/types.ts'
-import { bytes, count, day, moment } from '../shared/format.ts'
+import { beside, bytes, count, day, moment } from '../shared/format.ts'
 import type { Column } from '../shared/list/columns.ts'
 import { useMay } from '../shared/permission.ts'
 import { AccountLink } from '../shared/view/AccountLink.tsx'
@@ -81,7 +81,7 @@ function Totals({ run }: { run: PaymentRun }) {
       <Card title="About">
         <Facts
           facts={[
-            ['Money owed of', run.sources.join(', ')],
+            ['Money owed of', beside(run.sources, ', ')],
             ['Owed until', day(run.upToDate)],
             ['Processing date', day(run.processingDate)],
             ['Format', run.format],

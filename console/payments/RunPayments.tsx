@@ -7,7 +7,7 @@ import type { Payment, PaymentRun } from '../shared/api/types.ts'
 import { useWrite } from '../shared/api/write.ts'
 import { Confirm } from '../shared/form/Confirm.tsx'
 import { DateField } from '../shared/form/fields.tsx'
-import { count, day } from '../shared/format.ts'
+import { beside, count, day } from '../shared/format.ts'
 import type { Column } from '../shared/list/columns.ts'
 import type { Filter } from '../shared/list/filters.ts'
 import { ListView } from '../shared/list/ListView.tsx'
@@ -174,7 +174,7 @@ const columnsIn = (currency: string, money: Money): Column<Payment>[] => [
   {
     id: 'why',
     title: 'Result',
-    text: (row) => [row.stateReason, day(row.stateDate)].filter(Boolean).join(', '),
+    text: (row) => beside([row.stateReason, day(row.stateDate)], ', '),
     width: 'minmax(130px, 1fr)',
   },
 ]

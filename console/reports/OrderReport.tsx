@@ -9,6 +9,7 @@ import { useWrite } from '../shared/api/write.ts'
 import { AccountField } from '../shared/form/AccountField.tsx'
 import { ClassField, DateField, LookupField, Row } from '../shared/form/fields.tsx'
 import { fieldErrors } from '../shared/form/problems.ts'
+import { beside } from '../shared/format.ts'
 import { Failure, tellDone } from '../shared/view/Failure.tsx'
 import { askedOf, formatsOf } from './types.ts'
 
@@ -166,7 +167,7 @@ function DistributionField({ value, onChange, ...rest }: FieldProps) {
       searchable
       data={data.map((one) => ({
         value: String(one.corporateActionID),
-        label: `${one.securityCode ?? ''} ${distributionName(one)}`,
+        label: beside([one.securityCode, distributionName(one)], ' '),
       }))}
       {...rest}
       value={value ? String(value) : null}

@@ -5,6 +5,7 @@ import { api } from '../shared/api/client.ts'
 import { useReadAll } from '../shared/api/pages.ts'
 import type { Document } from '../shared/api/types.ts'
 import { Row } from '../shared/form/fields.tsx'
+import { beside } from '../shared/format.ts'
 import classes from './issuer.module.css'
 import type { ProductPart } from './product-values.ts'
 
@@ -63,7 +64,7 @@ function LogoField({ form, productID }: IssuerPart) {
       data={[
         ...pictures.map(({ documentID, name, fileName }) => ({
           value: String(documentID),
-          label: `${name ?? ''} (${fileName})`,
+          label: beside([name, `(${fileName})`], ' '),
         })),
         ...(isElsewhere
           ? [{ value: `${logoDocumentID}`, label: `Document ${logoDocumentID}` }]

@@ -64,6 +64,21 @@ export const endOf = (date: string) => beginOf(date, '23:59:59')
 
 export const count = (value: number) => grouped(String(value))
 
+/** What turns the direction of letters, of all that follows it in a line. */
+const turning = /[\u200e\u200f\u061c\u202a-\u202e\u2066-\u2069]/
+const ends = /[\u2066-\u2069]/g
+
+/** A text that may turn its own letters, and none of those beside it. */
+export const isolated = (text: string) =>
+  turning.test(text) ? `\u2068${text.replaceAll(ends, '')}\u2069` : text
+
+/** Those of some texts that there are, side by side: a name moves nothing that stands beside it. */
+export const beside = (texts: readonly (string | null | undefined)[], between = ' · ') =>
+  texts
+    .filter((text): text is string => Boolean(text))
+    .map(isolated)
+    .join(between)
+
 export const bytes = (size: number) => {
   if (size < 1024) return `${size} B`
   return size < 1024 * 1024 ? `${Math.ceil(size / 1024)} KB` : `${Math.ceil(size / 1048576)} MB`

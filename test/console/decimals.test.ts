@@ -4,7 +4,7 @@ import { readPrice } from '../../console/classes/pasted.ts'
 import { decimalFields } from '../../console/shared/api/decimal-fields.ts'
 import { readJson } from '../../console/shared/api/decimals.ts'
 import { divide, multiply, subtract, typed } from '../../console/shared/decimal.ts'
-import { day, money, units } from '../../console/shared/format.ts'
+import { beside, day, money, units } from '../../console/shared/format.ts'
 import { numberFields } from '../golden/decimal-fields.ts'
 import { startService } from '../support/service.ts'
 
@@ -40,6 +40,12 @@ describe('Decimals in the browser', () => {
     assert.equal(units('98765432109876543.00012345', 4), '98,765,432,109,876,543.00012345')
     assert.equal(money(null, 2), '')
     assert.equal(day('2026-02-09'), '9 Feb 2026')
+  })
+
+  it('stand beside names that turn their own letters alone', () => {
+    assert.equal(beside(['1000001', 'Ann Smith', null, '']), '1000001 · Ann Smith')
+    const turned = 'Ann \u2069\u202ehtimS'
+    assert.equal(beside([turned, '1,250.00'], ' '), '\u2068Ann \u202ehtimS\u2069 1,250.00')
   })
 
   it('are worked out exactly, rounded half away from zero', () => {

@@ -317,6 +317,10 @@ describe('The console’s figures', { skip }, () => {
     await unread('Value, AUD', 'Holdings', 'Notices pending', 'Next distribution')
     for (const words of ['None yet', 'Nothing waits', 'Nothing in the last 24 hours'])
       assert.equal(await page.getByText(words).count(), 0, words)
+    await page.getByRole('button', { name: 'What needs you could not be read' }).click()
+    await page.getByText('Could not be read: notices.').nth(1).waitFor() // in the bell and below it
+    assert.equal(await page.getByText('Nothing needs you now.').count(), 0)
+    assert.deepEqual(await findings(page), [])
     await page.goto(`${service.url}/console/${productID}/investors/${bizEntityID}`)
     await unread('Units', 'Unrealised gain', 'Distributions paid')
     await page.unroute(refused)

@@ -1,6 +1,6 @@
 import { useQuery, useSuspenseQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
-import { today } from '../format.ts'
+import { beside, today } from '../format.ts'
 import { useMay } from '../permission.ts'
 import { api, type Params } from './client.ts'
 import { useLookups } from './lookups.ts'
@@ -25,7 +25,7 @@ export function useProductNames() {
   const products = useProducts()
   const nameOf = (id: number) =>
     products.find(({ productID }) => productID === id)?.name ?? `product ${id}`
-  return (ids: readonly number[] | null) => (ids ? ids.map(nameOf).join(', ') || 'None' : 'All')
+  return (ids: readonly number[] | null) => (ids ? beside(ids.map(nameOf), ', ') || 'None' : 'All')
 }
 
 /** The product of the address. */

@@ -5,6 +5,7 @@ import { useState } from 'react'
 import { api, type Params } from '../api/client.ts'
 import { useProduct } from '../api/products.ts'
 import type { BizEntity, SearchResult } from '../api/types.ts'
+import { beside } from '../format.ts'
 
 type Props = {
   label: string
@@ -14,6 +15,8 @@ type Props = {
   required?: boolean
 }
 
+/** That it could not be asked does not say that there is none. */
+const unread = 'Could not be looked up; type again'
 /** Of those whose number begins so; a search gives no more than these. */
 const [most, mostFound] = [12, 50]
 /** The service searches for nothing shorter. */
@@ -47,7 +50,11 @@ export function AccountField({ label, value, onChange, error, required = true }:
   // What is chosen stands there as its number and name.
   const wanted = (text.split(' · ')[0] ?? '').trim()
   const [asked] = useDebouncedValue(wanted, 150)
-  const { data = [], isPlaceholderData } = useQuery({
+  const {
+    data = [],
+    isPlaceholderData,
+    isError,
+  } = useQuery({
     queryKey: ['accounts', productID, asked],
     placeholderData: keepPreviousData,
     queryFn: () => investorsBy(asked, productID),
@@ -57,7 +64,7 @@ export function AccountField({ label, value, onChange, error, required = true }:
   const options = data.flatMap(({ name, accounts }) =>
     accounts.map(({ accountID, accountNumber }) => ({
       value: String(accountID),
-      label: `${accountNumber} · ${name}`,
+      label: beside([accountNumber, name]),
     })),
   )
   return (
@@ -72,7 +79,7 @@ export function AccountField({ label, value, onChange, error, required = true }:
       value={value ? String(value) : null}
       onChange={(next) => onChange?.(next ? Number(next) : null)}
       onSearchChange={setText}
-      nothingFoundMessage={isLooking ? 'Looking…' : 'No such number or name'}
+      nothingFoundMessage={isError ? unread : isLooking ? 'Looking…' : 'No such number or name'}
       error={error}
     />
   )

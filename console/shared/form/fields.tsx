@@ -3,6 +3,7 @@ import { type ReactNode, useState } from 'react'
 import { type Category, useLookups } from '../api/lookups.ts'
 import { useInvestments } from '../api/products.ts'
 import { ungrouped } from '../decimal.ts'
+import { beside } from '../format.ts'
 import classes from './form.module.css'
 
 type DecimalProps = Omit<TextInputProps, 'value' | 'onChange'> & {
@@ -76,7 +77,7 @@ export function ClassField({ onlyActive, ...props }: ChoiceProps & { onlyActive?
     .filter(({ isActive }) => !onlyActive || isActive)
     .map(({ investmentID, securityCode, name }) => ({
       value: String(investmentID),
-      label: [securityCode, name].filter(Boolean).join(' · '),
+      label: beside([securityCode, name]),
     }))
   return (
     <Select
