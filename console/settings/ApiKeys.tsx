@@ -1,4 +1,4 @@
-import { Alert, Button, Code, Group, MultiSelect, Stack, TagsInput, TextInput } from '@mantine/core'
+import { Button, Group, MultiSelect, Stack, TagsInput, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useState } from 'react'
 import { useReadAll } from '../shared/api/pages.ts'
@@ -8,6 +8,7 @@ import type { ApiKey, NewApiKey } from '../shared/api/types.ts'
 import { stays, useWrite } from '../shared/api/write.ts'
 import { FormDrawer } from '../shared/form/FormDrawer.tsx'
 import { DateField } from '../shared/form/fields.tsx'
+import { Once } from '../shared/form/Once.tsx'
 import { fieldErrors } from '../shared/form/problems.ts'
 import { Remove } from '../shared/form/Remove.tsx'
 import { count, endOf, moment } from '../shared/format.ts'
@@ -49,8 +50,8 @@ export function ApiKeys() {
           onDone={stays}
           button={{ size: 'compact-xs', 'aria-label': `End the key ${name}` }}
         >
-          Whatever signs in with {name} is refused from then on. A key that has ended does not come
-          back.
+          Whatever signs in with <bdi>{name}</bdi> is refused from then on. A key that has ended
+          does not come back.
         </Remove>
       ),
     },
@@ -103,18 +104,15 @@ function KeyForm({ onDone }: { onDone: () => void }) {
   const products = useProductOptions()
   const make = useWrite<NewApiKey | NewApiKey[]>('post', '/ApiKey', {
     onKept: stays,
+    isShownOnce: true,
     onDone: (data) => setKey([data].flat()[0]?.key ?? ''),
     onFailed: (error) => form.setErrors(fieldErrors(error)),
   })
   if (key !== undefined)
     return (
-      <Stack>
-        <Alert color="yellow">Keep the key now; it is not shown again.</Alert>
-        <Code block>{key}</Code>
-        <Group justify="flex-end">
-          <Button onClick={onDone}>I have kept it</Button>
-        </Group>
-      </Stack>
+      <Once secret={key} onKept={onDone}>
+        Keep the key now; it is not shown again.
+      </Once>
     )
   const submit = form.onSubmit(({ productIDs, allowedNetworks, expires, ...rest }) =>
     make.mutate({

@@ -1,9 +1,9 @@
-import { Button, Center, Group, Stack, Text, Title } from '@mantine/core'
+import { Alert, Button, Center, Code, Group, Stack, Text, Title } from '@mantine/core'
 import { useState } from 'react'
 import mark from '../mark.svg'
 import { renew, signOut } from '../shared/api/session.ts'
 import { tellFailure } from '../shared/view/Failure.tsx'
-import { Enrol, RecoveryCodes } from './SecondFactor.tsx'
+import { Enrol, keepCodes } from './SecondFactor.tsx'
 
 /** Where a second factor is asked for, whoever has none sets it up before anything else. */
 export function EnrolFirst() {
@@ -23,7 +23,8 @@ export function EnrolFirst() {
         </div>
         {codes ? (
           <>
-            <RecoveryCodes codes={codes} />
+            <Alert color="yellow">{keepCodes}</Alert>
+            <Code block>{codes.join('\n')}</Code>
             <Group justify="flex-end">
               <Button onClick={() => void renew().catch(tellFailure)}>I have kept them</Button>
             </Group>

@@ -1,4 +1,4 @@
-import { Button, Group, Stack, Tabs, Text } from '@mantine/core'
+import { Box, Button, Group, Stack, Tabs, Text } from '@mantine/core'
 import { useState } from 'react'
 import type { Webhook, WebhookWithSecret } from '../shared/api/types.ts'
 import { useWrite } from '../shared/api/write.ts'
@@ -15,62 +15,67 @@ type Props = { webhook: Webhook; onClose: () => void }
 /** One webhook: what it was told, what it is to be told, and its secret. */
 export function OneWebhook({ webhook, onClose }: Props) {
   const canWrite = useMay()('Webhook.Write')
+  const [secret, setSecret] = useState<string>()
   return (
-    <Tabs defaultValue="deliveries" keepMounted={false}>
-      <Tabs.List mb="md">
-        <Tabs.Tab value="deliveries">Deliveries</Tabs.Tab>
-        {canWrite && <Tabs.Tab value="edit">Edit</Tabs.Tab>}
-      </Tabs.List>
-      <Tabs.Panel value="deliveries">
-        <Deliveries webhook={webhook} />
-      </Tabs.Panel>
-      <Tabs.Panel value="edit">
-        <Stack>
-          <Edited<Webhook> path="/Webhook" params={{ WebhookID: webhook.webhookID }}>
-            {(tagged) => <WebhookForm tagged={tagged} onDone={onClose} />}
-          </Edited>
-          <Secret webhook={webhook} />
-          <Group justify="flex-end">
-            <Remove
-              path="/Webhook"
-              params={{ WebhookID: webhook.webhookID ?? 0 }}
-              what="the webhook"
-              done="The webhook is deleted."
-              onDone={onClose}
-              button={{ variant: 'subtle', color: 'red' }}
-            >
-              Nothing more is sent to it, and its deliveries are forgotten. To stop for a while,
-              make it inactive instead.
-            </Remove>
-          </Group>
-        </Stack>
-      </Tabs.Panel>
-    </Tabs>
+    <>
+      {secret !== undefined && <SecretOnce secret={secret} onKept={() => setSecret(undefined)} />}
+      {/* Until it is kept nothing else is there to be pressed, and what is typed stays. */}
+      <Box hidden={secret !== undefined}>
+        <Tabs defaultValue="deliveries" keepMounted={false}>
+          <Tabs.List mb="md">
+            <Tabs.Tab value="deliveries">Deliveries</Tabs.Tab>
+            {canWrite && <Tabs.Tab value="edit">Edit</Tabs.Tab>}
+          </Tabs.List>
+          <Tabs.Panel value="deliveries">
+            <Deliveries webhook={webhook} />
+          </Tabs.Panel>
+          <Tabs.Panel value="edit">
+            <Stack>
+              <Edited<Webhook> path="/Webhook" params={{ WebhookID: webhook.webhookID }}>
+                {(tagged) => <WebhookForm tagged={tagged} onDone={onClose} />}
+              </Edited>
+              <Secret webhook={webhook} onSecret={setSecret} />
+              <Group justify="flex-end">
+                <Remove
+                  path="/Webhook"
+                  params={{ WebhookID: webhook.webhookID ?? 0 }}
+                  what="the webhook"
+                  done="The webhook is deleted."
+                  onDone={onClose}
+                  button={{ variant: 'subtle', color: 'red' }}
+                >
+                  Nothing more is sent to it, and its deliveries are forgotten. To stop for a while,
+                  make it inactive instead.
+                </Remove>
+              </Group>
+            </Stack>
+          </Tabs.Panel>
+        </Tabs>
+      </Box>
+    </>
   )
 }
 
-function Secret({ webhook: { webhookID } }: { webhook: Webhook }) {
+type SecretProps = { webhook: Webhook; onSecret: (secret: string) => void }
+
+function Secret({ webhook: { webhookID }, onSecret }: SecretProps) {
   const [asked, setAsked] = useState(false)
-  const [secret, setSecret] = useState<string>()
   const rotate = useWrite<WebhookWithSecret[]>('post', '/Webhook/RotateSecret', {
     onKept: () => setAsked(false),
+    isShownOnce: true,
     onDone: (data) => {
       setAsked(false)
-      setSecret([data].flat()[0]?.secret ?? '')
+      onSecret([data].flat()[0]?.secret ?? '')
     },
   })
   return (
     <Card title="Secret">
-      {secret === undefined ? (
-        <Group justify="space-between">
-          <Text size="sm">For a day both the old and the new one are good.</Text>
-          <Button variant="default" onClick={() => setAsked(true)}>
-            Make a new secret
-          </Button>
-        </Group>
-      ) : (
-        <SecretOnce secret={secret} onKept={() => setSecret(undefined)} />
-      )}
+      <Group justify="space-between">
+        <Text size="sm">For a day both the old and the new one are good.</Text>
+        <Button variant="default" onClick={() => setAsked(true)}>
+          Make a new secret
+        </Button>
+      </Group>
       <Confirm
         title="Make a new secret?"
         opened={asked}

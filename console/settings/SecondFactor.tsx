@@ -1,6 +1,7 @@
-import { Alert, Anchor, Button, Code, Group, Stack, Text, TextInput } from '@mantine/core'
+import { Anchor, Button, Code, Group, Stack, Text, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { stays, useDelete, useWrite } from '../shared/api/write.ts'
+import { Once } from '../shared/form/Once.tsx'
 import { Failure, tellDone } from '../shared/view/Failure.tsx'
 import { Card } from '../shared/view/Page.tsx'
 import { Active } from '../shared/view/Status.tsx'
@@ -14,20 +15,20 @@ export function SecondFactor({ has }: { has: boolean }) {
   const form = has ? <Remove /> : <Enrol onCodes={setCodes} />
   return (
     <Card title="Second factor" actions={<Active on={has} />}>
-      {codes ? <RecoveryCodes codes={codes} /> : form}
+      {codes ? (
+        <Once secret={codes.join('\n')} onKept={() => setCodes(undefined)}>
+          {keepCodes}
+        </Once>
+      ) : (
+        form
+      )}
     </Card>
   )
 }
 
-export const RecoveryCodes = ({ codes }: { codes: string[] }) => (
-  <Stack gap="sm">
-    <Alert color="yellow">
-      Keep these codes where you find them without your phone. Each works once, and they are not
-      shown again.
-    </Alert>
-    <Code block>{codes.join('\n')}</Code>
-  </Stack>
-)
+export const keepCodes =
+  'Keep these codes where you find them without your phone. Each works once, and they are not ' +
+  'shown again.'
 
 /** A secret for an authenticator, and its first code. */
 export function Enrol({ onCodes }: { onCodes: (codes: string[]) => void }) {
@@ -39,6 +40,7 @@ export function Enrol({ onCodes }: { onCodes: (codes: string[]) => void }) {
   })
   const confirm = useWrite<{ recoveryCodes: string[] }>('post', '/User/SecondFactor/Confirm', {
     onKept: stays,
+    isShownOnce: true,
     onDone: ({ recoveryCodes }) => onCodes(recoveryCodes),
   })
   if (!secret)

@@ -1,14 +1,4 @@
-import {
-  Alert,
-  Button,
-  Code,
-  Group,
-  MultiSelect,
-  Stack,
-  Switch,
-  Text,
-  TextInput,
-} from '@mantine/core'
+import { Button, Group, MultiSelect, Stack, Switch, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useState } from 'react'
 import { eventTypes } from '../../src/platform/event-types.ts'
@@ -16,6 +6,7 @@ import { useProductOptions } from '../shared/api/products.ts'
 import type { Tagged } from '../shared/api/tagged.ts'
 import type { Webhook, WebhookWithSecret } from '../shared/api/types.ts'
 import { useWrite } from '../shared/api/write.ts'
+import { Once } from '../shared/form/Once.tsx'
 import { fieldErrors } from '../shared/form/problems.ts'
 import { Failure, tellDone } from '../shared/view/Failure.tsx'
 
@@ -36,6 +27,7 @@ export function WebhookForm({ tagged, onDone }: Props) {
   })
   const save = useWrite<WebhookWithSecret[]>(webhook ? 'put' : 'post', '/Webhook', {
     tagged,
+    isShownOnce: !webhook,
     onKept: onDone,
     onDone: (data) => {
       if (!webhook) return setSecret([data].flat()[0]?.secret ?? '')
@@ -101,17 +93,8 @@ export function WebhookForm({ tagged, onDone }: Props) {
 
 type SecretProps = { secret: string; onKept: () => void }
 
-/** A secret that is shown once. */
-export const SecretOnce = ({ secret, onKept }: SecretProps) => (
-  <Stack>
-    <Alert color="yellow" title="Keep this secret now">
-      <Text size="sm">
-        The receiver checks with it that an event is ours. It is not shown again.
-      </Text>
-    </Alert>
-    <Code block>{secret}</Code>
-    <Group justify="flex-end">
-      <Button onClick={onKept}>I have kept it</Button>
-    </Group>
-  </Stack>
+export const SecretOnce = (props: SecretProps) => (
+  <Once {...props}>
+    Keep this secret now: the receiver checks with it that an event is ours. It is not shown again.
+  </Once>
 )

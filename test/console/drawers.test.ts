@@ -99,7 +99,7 @@ describe('The console’s drawers', { skip }, () => {
     await drawer('New product').waitFor({ state: 'hidden' })
   })
 
-  it('make a key for some products and networks, and then ask about nothing', async () => {
+  it('make a key for some products and networks, which nobody loses unasked', async () => {
     await at('/settings/account', 'Your account')
     await press('New key')
     await page.getByLabel('Name').fill('Nightly prices')
@@ -118,8 +118,21 @@ describe('The console’s drawers', { skip }, () => {
     await networks.fill('2001:db8::1')
     assert.deepEqual(await findings(page), [])
     await press('Make the key')
-    await page.getByText('Keep the key now').waitFor()
-    await closesAtOnce('New key')
+    const shown = page.getByText('Keep the key now')
+    await shown.waitFor()
+    const lost = drawer('Leave without keeping it?')
+    const ways = [() => page.keyboard.press('Escape'), () => page.mouse.click(20, 700)]
+    for (const leave of ways) {
+      await leave()
+      await lost.getByText('not shown again').waitFor()
+      assert.deepEqual(await findings(page), [])
+      await lost.getByRole('button', { name: 'Stay' }).click()
+      await lost.waitFor({ state: 'hidden' })
+      assert.match((await page.locator('pre').textContent()) ?? '', /^rk_/)
+    }
+    await press('I have kept it')
+    await shown.waitFor({ state: 'hidden' })
+    assert.equal(await lost.count(), 0)
     await page.getByRole('cell', { name: '203.0.113.0/24, 2001:db8::1' }).waitFor()
     const [{ productIDs, allowedNetworks }] = (await service.admin.get('/ApiKey')).data
     assert.deepEqual(productIDs, [fund.productID])

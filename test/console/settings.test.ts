@@ -262,6 +262,8 @@ describe('The console’s settings', { skip }, () => {
     await press('Make it')
     await page.getByText('Keep this secret now').waitFor()
     assert.match((await page.locator('pre').textContent()) ?? '', /^whsec_/)
+    assert.equal(await page.getByRole('tab').count(), 0)
+    await press('I have kept it')
     await press('Delete')
     await press('Delete the webhook')
     await page.getByText('No webhook yet').waitFor()

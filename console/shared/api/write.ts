@@ -18,6 +18,8 @@ type Options<T> = {
    */
   onKept: () => void
   onFailed?: (error: Error) => void
+  /** The answer cannot be had again: it is shown before anything else, and nobody leaves unasked. */
+  isShownOnce?: boolean | undefined
 }
 
 /** A field left empty is a value not given; an empty password takes one away. */
@@ -46,7 +48,7 @@ export function useIntent() {
 export function useWrite<T = unknown>(
   method: 'post' | 'put',
   path: string,
-  { tagged, onDone, onKept, onFailed }: Options<T>,
+  { tagged, onDone, onKept, onFailed, isShownOnce = false }: Options<T>,
 ) {
   const client = useQueryClient()
   const saved = use(Saved)
@@ -60,10 +62,12 @@ export function useWrite<T = unknown>(
     },
     onSuccess: async (answer) => {
       fulfilled()
+      const done = answer === 'kept' || isWaiting(answer.data) ? undefined : answer
+      if (done && isShownOnce) onDone?.(done.data, done.message)
       saved()
       // What is on the page is read again first: what comes next may need what was just written.
       await client.invalidateQueries()
-      if (answer !== 'kept' && !isWaiting(answer.data)) return onDone?.(answer.data, answer.message)
+      if (done) return isShownOnce ? undefined : onDone?.(done.data, done.message)
       tellDone(answer === 'kept' ? 'Nothing is saved: the register’s version stays.' : waits)
       onKept()
     },

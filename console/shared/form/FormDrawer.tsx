@@ -1,8 +1,8 @@
 import { Box, Drawer, type DrawerProps } from '@mantine/core'
 import { type SyntheticEvent, useRef, useState } from 'react'
-import { Saved } from '../api/saved.ts'
+import { Saved, ShownOnce } from '../api/saved.ts'
 import classes from './form.module.css'
-import { LeaveDialog, LeaveGuard } from './LeaveGuard.tsx'
+import { LeaveDialog, LeaveGuard, type Why } from './LeaveGuard.tsx'
 
 /** What opens over a drawer is in it for React alone, and has its own forms. */
 const isWithin = ({ currentTarget, target }: SyntheticEvent) =>
@@ -20,7 +20,9 @@ const firstField = (body: HTMLElement) => {
 /** A drawer with a form in it: what was entered is not lost unasked, by whichever way one leaves. */
 export function FormDrawer({ opened, onClose, children, ...props }: DrawerProps) {
   const [entered, setEntered] = useState(false)
+  const [isOnce, setOnce] = useState(false)
   const [asked, setAsked] = useState(false)
+  const why: Why | undefined = isOnce ? 'once' : entered ? 'unsaved' : undefined
   const focused = useRef<HTMLElement>(null)
   const body = useRef<HTMLDivElement>(null)
   // Who has saved and comes again begins anew.
@@ -32,7 +34,7 @@ export function FormDrawer({ opened, onClose, children, ...props }: DrawerProps)
     // Every dialog hears Escape: it is about the one on top.
     if (!isOnTop(body.current)) return
     // Asked at once, the dialog would hear the very Escape that has asked for it.
-    if (entered) setTimeout(() => setAsked(true))
+    if (why) setTimeout(() => setAsked(true))
     else onClose()
   }
   const stay = () => {
@@ -58,11 +60,13 @@ export function FormDrawer({ opened, onClose, children, ...props }: DrawerProps)
             if (isWithin(event)) focused.current = event.target
           }}
         >
-          <Saved value={() => setEntered(false)}>{children}</Saved>
+          <Saved value={() => setEntered(false)}>
+            <ShownOnce value={setOnce}>{children}</ShownOnce>
+          </Saved>
         </Box>
       </Drawer>
-      <LeaveDialog opened={asked} onLeave={onClose} onStay={stay} returnFocus={false} />
-      {entered && <LeaveGuard dirty />}
+      <LeaveDialog opened={asked} why={why} onLeave={onClose} onStay={stay} returnFocus={false} />
+      {entered && !isOnce && <LeaveGuard dirty />}
     </>
   )
 }

@@ -2,14 +2,21 @@ import { Button, Group, Modal, type ModalProps, Text } from '@mantine/core'
 import { useIsMutating } from '@tanstack/react-query'
 import { useBlocker } from '@tanstack/react-router'
 
+/** Why one is asked: what is entered is not saved, or what is shown is not shown again. */
+export type Why = 'unsaved' | 'once'
+
 type DialogProps = Pick<ModalProps, 'opened' | 'returnFocus'> & {
+  why?: Why | undefined
   onLeave: () => void
   onStay: () => void
 }
 
-const unsaved = {
-  title: 'Leave without saving?',
-  words: 'What you have entered is not saved.',
+const losses = {
+  unsaved: { title: 'Leave without saving?', words: 'What you have entered is not saved.' },
+  once: {
+    title: 'Leave without keeping it?',
+    words: 'What is shown here is not shown again: whoever has not kept it must make another.',
+  },
 }
 /** Its answer may be lost alone, and it is sent again when the service can be reached. */
 const underWay = {
@@ -18,8 +25,9 @@ const underWay = {
 }
 
 /** Asks whoever is about to lose what they have entered, or does not know what became of it. */
-export function LeaveDialog({ onLeave, onStay, ...modal }: DialogProps) {
-  const { title, words } = useIsMutating() > 0 ? underWay : unsaved
+export function LeaveDialog({ why = 'unsaved', onLeave, onStay, ...modal }: DialogProps) {
+  const isUnderWay = useIsMutating() > 0 && why === 'unsaved'
+  const { title, words } = isUnderWay ? underWay : losses[why]
   return (
     <Modal {...modal} onClose={onStay} title={title}>
       <Text size="sm">{words}</Text>
@@ -36,7 +44,7 @@ export function LeaveDialog({ onLeave, onStay, ...modal }: DialogProps) {
 }
 
 /** Leaving with unsaved work asks. */
-export function LeaveGuard({ dirty }: { dirty: boolean }) {
+export function LeaveGuard({ dirty, why }: { dirty: boolean; why?: Why }) {
   const { status, proceed, reset } = useBlocker({
     shouldBlockFn: () => dirty,
     enableBeforeUnload: () => dirty,
@@ -45,6 +53,7 @@ export function LeaveGuard({ dirty }: { dirty: boolean }) {
   return (
     <LeaveDialog
       opened={status === 'blocked'}
+      why={why}
       onLeave={() => proceed?.()}
       onStay={() => reset?.()}
     />
