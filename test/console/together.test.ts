@@ -221,6 +221,29 @@ describe('The console, with others at work and slow answers', { skip }, () => {
     browser.faults()
   })
 
+  it('says so where the service takes requests and never answers, and goes on after', async () => {
+    await page.clock.install()
+    await at(of('/classes'), 'Classes and prices')
+    await press('New class')
+    await page.getByLabel('Security code').fill('HUNG')
+    // A machine that hangs: connections are taken, and nothing comes back.
+    const hung: Route[] = []
+    await page.route('**/*', (route) => void hung.push(route))
+    await press('Make the class')
+    const told = page.getByText('The service cannot be reached.').first()
+    await page.clock.runFor(11_000)
+    assert.equal(await told.count(), 0)
+    await page.clock.runFor(16_000)
+    await told.waitFor()
+    assert.equal(await page.getByLabel('Security code').inputValue(), 'HUNG')
+    await page.unrouteAll()
+    await page.clock.runFor(40_000)
+    await page.getByText('The class is made.').waitFor()
+    assert.equal((await service.admin.get('/Investment?SecurityCode=HUNG')).data.length, 1)
+    await page.clock.resume()
+    browser.faults()
+  })
+
   it('says so where somebody could not be signed out', async () => {
     await page.route('**/console/session', ofProxy)
     await page.getByRole('button', { name: 'admin', exact: true }).click()

@@ -1,5 +1,5 @@
 import { createClient } from '../../../client/src/client.ts'
-import { connectionLost } from './connection.ts'
+import { connectionLost, watched } from './connection.ts'
 import { decimalFields } from './decimal-fields.ts'
 import { type Envelope, noConnection, RegistryError } from './error.ts'
 import { atOnce, currentToken, renew, resume } from './session.ts'
@@ -13,8 +13,14 @@ export const newIntent = () => crypto.randomUUID()
 const isOfProxy = ({ status, headers }: Response) =>
   [502, 503, 504].includes(status) && !headers.get('content-type')?.includes('json')
 
+/** A file may take all of the line for long: that nothing else is answered then tells nothing. */
+const asked: typeof fetch = (to, request) =>
+  request?.body instanceof FormData
+    ? fetch(to, request)
+    : watched((signal) => fetch(to, { ...request, signal }))
+
 const reached: typeof fetch = async (...request) => {
-  const answer = await fetch(...request).catch(() => undefined)
+  const answer = await asked(...request).catch(() => undefined)
   if (answer && !isOfProxy(answer)) return answer
   connectionLost()
   throw noConnection()

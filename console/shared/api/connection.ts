@@ -2,6 +2,8 @@ import { onlineManager } from '@tanstack/react-query'
 import { useSyncExternalStore } from 'react'
 
 const everyMs = 2000
+/** So long an answer may take before it is asked whether there is a service; and so long that. */
+const [patienceMs, mostMs] = [10_000, 15_000]
 
 /**
  * Whether the service can be reached. While it cannot, reads and writes wait where they are and go
@@ -21,12 +23,36 @@ export function connectionLost() {
 }
 
 async function knock() {
-  const answers = await fetch('/Common/HealthCheck', { cache: 'no-store' }).then(
-    ({ ok }) => ok,
-    () => false,
-  )
-  if (answers) onlineManager.setOnline(true)
+  const answer = await health()
+  if (answer?.ok) onlineManager.setOnline(true)
   else setTimeout(() => void knock(), everyMs)
+}
+
+/** What the service says of itself; nothing where it says nothing. */
+function health(): Promise<Response | undefined> {
+  const given = new AbortController()
+  const timer = setTimeout(() => given.abort(), mostMs)
+  return fetch('/Common/HealthCheck', { cache: 'no-store', signal: given.signal })
+    .catch(() => undefined)
+    .finally(() => clearTimeout(timer))
+}
+
+let doubt: Promise<Response | undefined> | undefined
+
+/**
+ * A request that is given up where the service does not answer at all: a machine that hangs, or is
+ * cut off, takes it and says nothing. One that is only slow is waited for.
+ */
+export async function watched(ask: (given: AbortSignal) => Promise<Response>): Promise<Response> {
+  const given = new AbortController()
+  const doubts = async () => {
+    doubt ??= health().finally(() => {
+      doubt = undefined
+    })
+    if (!(await doubt)) given.abort()
+  }
+  const timer = setInterval(() => void doubts(), patienceMs)
+  return ask(given.signal).finally(() => clearInterval(timer))
 }
 
 /** The next moment at which the service can be reached. */

@@ -1,5 +1,5 @@
 import { useSyncExternalStore } from 'react'
-import { connectionLost } from './connection.ts'
+import { connectionLost, watched } from './connection.ts'
 import { readJson } from './decimals.ts'
 import { type Envelope, noConnection, RegistryError } from './error.ts'
 
@@ -48,11 +48,14 @@ export const useSession = () => useSyncExternalStore(subscribe, () => session)
 export const currentToken = () => accessToken
 
 async function ask(method: 'POST' | 'PUT' | 'DELETE', body?: object): Promise<Grant | null> {
-  const answer = await fetch('/console/session', {
-    method,
-    headers: { Version: '2.0', ...(body && { 'Content-Type': 'application/json' }) },
-    ...(body && { body: JSON.stringify(body) }),
-  }).catch(() => {
+  const answer = await watched((signal) =>
+    fetch('/console/session', {
+      method,
+      headers: { Version: '2.0', ...(body && { 'Content-Type': 'application/json' }) },
+      ...(body && { body: JSON.stringify(body) }),
+      signal,
+    }),
+  ).catch(() => {
     connectionLost()
     throw noConnection()
   })
