@@ -2,6 +2,7 @@ import { Button, Group, Stack, Text, Textarea } from '@mantine/core'
 import { useState } from 'react'
 import { useWrite } from '../shared/api/write.ts'
 import { Insist, useInsists } from '../shared/form/Insist.tsx'
+import { inLines } from '../shared/form/problems.ts'
 import { count, price } from '../shared/format.ts'
 import { tellDone } from '../shared/view/Failure.tsx'
 import { readPrice } from './pasted.ts'
@@ -19,10 +20,15 @@ export function PastePrices({ investmentID, onDone }: Props) {
       onDone()
     },
   })
-  const lines = text
+  const pasted = text
     .split('\n')
-    .filter((line) => line.trim())
-    .map((line, i) => readPrice(line, i + 1))
+    .map((line, i) => ({ line, number: i + 1 }))
+    .filter(({ line }) => line.trim())
+  const lines = pasted.map(({ line, number }) => readPrice(line, number))
+  const error = inLines(
+    save.error,
+    pasted.map(({ number }) => number),
+  )
   const problems = lines.flatMap((line) => ('problem' in line ? [line.problem] : []))
   const prices = lines.flatMap((line) =>
     'problem' in line ? [] : [{ investmentID, ...line, ...(insists && { confirm: true }) }],
@@ -31,7 +37,7 @@ export function PastePrices({ investmentID, onDone }: Props) {
   const one = prices.length === 1
   return (
     <Stack gap="sm">
-      <Insist error={save.error} insists={insists} onChange={setInsists} />
+      <Insist error={error} insists={insists} onChange={setInsists} />
       <Textarea
         label="Day and price, a line each"
         description="As a spreadsheet copies them: 30/06/2026 or 2026-06-30, then the price."

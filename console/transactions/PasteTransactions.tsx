@@ -8,7 +8,7 @@ import { useWrite } from '../shared/api/write.ts'
 import { Insist, useInsists } from '../shared/form/Insist.tsx'
 import { LeaveGuard } from '../shared/form/LeaveGuard.tsx'
 import { useLeave } from '../shared/form/leave.ts'
-import { fieldErrors } from '../shared/form/problems.ts'
+import { fieldErrors, inLines } from '../shared/form/problems.ts'
 import { count, day, plain } from '../shared/format.ts'
 import type { Column } from '../shared/list/columns.ts'
 import { tellDone } from '../shared/view/Failure.tsx'
@@ -53,7 +53,13 @@ export function PasteTransactions() {
     },
     onKept: () => leave(list),
   })
-  const lines = useChecked(readPasted(text, kind), post.error)
+  const pasted = readPasted(text, kind)
+  // A first line of headings is none that is sent.
+  const error = inLines(
+    post.error,
+    pasted.map(({ number }) => number),
+  )
+  const lines = useChecked(pasted, error)
   const good = lines.flatMap((line) => {
     const { problem, found, cells } = line
     return problem || !found || found === 'none' ? [] : [{ cells, accountID: found.accountID }]
@@ -99,7 +105,7 @@ export function PasteTransactions() {
           />
         </Stack>
       </Card>
-      <Insist error={post.error} insists={insists} onChange={setInsists} />
+      <Insist error={error} insists={insists} onChange={setInsists} />
       {lines.length > 0 && <Preview lines={lines} />}
       <Group justify="space-between">
         <Text size="sm" className="quiet">
@@ -153,7 +159,7 @@ const wrongFirst = (lines: Checked[]) => [
 const nameOf = ({ found }: Checked) => (found && found !== 'none' ? found.name : '')
 
 const previewColumns: Column<Checked>[] = [
-  { id: 'row', title: 'Row', text: ({ number }) => String(number) },
+  { id: 'line', title: 'Line', text: ({ number }) => String(number) },
   { id: 'account', title: 'Account', text: ({ cells }) => cells.accountNumber ?? '' },
   { id: 'investor', title: 'Investor', text: nameOf },
   { id: 'class', title: 'Class', text: ({ cells }) => cells.securityCode ?? '' },

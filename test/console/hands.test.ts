@@ -132,6 +132,23 @@ describe('The console under many hands', { skip }, () => {
     only(await service.admin.put('/Investment', { ...found, priceTolerancePercent: null }))
   })
 
+  it('names the line of pasted transactions alike above them and among them', async () => {
+    const { accountNumber } = fund.accounts[0]!
+    await at(of('/transactions/paste'), 'Paste transactions')
+    const { securityCode } = (await service.admin.get(`/Investment?ProductID=${fund.productID}`))
+      .data[0]
+    const row = `${accountNumber}\t${securityCode}\t2023-01-01`
+    await page
+      .getByLabel('Rows, as a spreadsheet copies them')
+      .fill(`Account\tClass\tDay\tAmount\n${row}\t10\n\n${row}\t0`)
+    await press('Post all 2')
+    await page.getByRole('alert').getByText('Line 4: amount').waitFor()
+    const wrong = page.getByRole('table', { name: 'Pasted rows' }).getByRole('row').nth(1)
+    assert.equal(await wrong.getByRole('cell').first().textContent(), '4')
+    await wrong.getByText('Line 4: amount').waitFor()
+    assert.deepEqual(await findings(page), [])
+  })
+
   it('prints every row of a list, by Ctrl P and by its button, dark on white', async () => {
     const { investmentID } = fund
     const day = (i: number) => new Date(Date.UTC(2024, 0, 1 + i)).toISOString().slice(0, 10)

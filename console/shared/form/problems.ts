@@ -22,6 +22,18 @@ export const forPeople = (message: string) =>
     .replace(/; again: true takes it once more\.$/, '.')
     .replaceAll(place, (_, before, index, field) => `${before}Line ${Number(index) + 1}: ${field}`)
 
+/** A refusal of records that stood in lines, beside lines that are none: by the lines’ numbers. */
+export function inLines<E extends Error | null>(error: E, numbers: number[]): E | RegistryError {
+  if (!(error instanceof RegistryError)) return error
+  const { status, message, problems, requestID } = error
+  const placed = (text: string) =>
+    text.replaceAll(place, (all, _before, index) =>
+      all.replace(`[${index}]`, `[${(numbers[Number(index)] ?? Number(index) + 1) - 1}]`),
+    )
+  const told = problems.map((one) => ({ ...one, message: placed(one.message) }))
+  return new RegistryError(status, placed(message), told, requestID)
+}
+
 /**
  * Problems of an answer by the path of their field, as the form knows it: `a[0].b` is `a.0.b`. What
  * is wrong with one value of a list is told at the list, too, which may be one field of the form.

@@ -19,7 +19,8 @@ function useScrolls(label: string) {
     const box = ref.current
     if (!box) return
     const seen = new ResizeObserver(() => setScrolls(box.scrollWidth > box.clientWidth))
-    for (const one of [box, ...box.children]) seen.observe(one)
+    // The table itself grows, and not what it stands in, with a text that comes later.
+    for (const one of [box, ...box.querySelectorAll('table')]) seen.observe(one)
     return () => seen.disconnect()
   }, [])
   return { ref, ...(scrolls && { tabIndex: 0, role: 'group', 'aria-label': label }) }
