@@ -2,7 +2,11 @@ import { connect, createServer, type Socket } from 'node:net'
 import type pg from 'pg'
 
 /** A network between the service and its database that can be cut, or can fall silent. */
-export async function startProxy({ host, port }: pg.ClientConfig) {
+export async function startProxy(
+  { host, port }: pg.ClientConfig,
+  /** What becomes of the bytes that the database sends. */
+  onTheWay = (bytes: Buffer) => bytes,
+) {
   const pairs = new Set<[Socket, Socket]>()
   let isSilent = false
   const target = String(host).startsWith('/')
@@ -18,7 +22,7 @@ export async function startProxy({ host, port }: pg.ClientConfig) {
     }
     for (const socket of pair) socket.on('error', end).on('close', end)
     near.on('data', (bytes) => isSilent || far.write(bytes))
-    far.on('data', (bytes) => isSilent || near.write(bytes))
+    far.on('data', (bytes) => isSilent || near.write(onTheWay(bytes)))
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const cut = () => {
@@ -44,3 +48,23 @@ export async function startProxy({ host, port }: pg.ClientConfig) {
     },
   }
 }
+
+/** Words of a server that we know; in another language they would be others. */
+const english = [
+  'cached plan must not change',
+  'wait for synchronous replication',
+  'is not present in table',
+  'is still referenced from table',
+]
+
+/** A database whose messages are in no language that anybody knows. */
+export const startForeigner = (connection: pg.ClientConfig) =>
+  startProxy(connection, (bytes) =>
+    Buffer.from(
+      english.reduce(
+        (text, words) => text.replaceAll(words, 'x'.repeat(words.length)),
+        bytes.toString('latin1'),
+      ),
+      'latin1',
+    ),
+  )

@@ -6,8 +6,39 @@ export const codeOf = (error: unknown) => (error as { code?: string }).code ?? '
 /** Somebody else holds what was to be locked, for longer than was to be waited. */
 export const isLocked = (error: unknown) => codeOf(error) === '55P03'
 
-export const isStalePlan = (error: unknown) =>
-  codeOf(error) === '0A000' && /cached plan/.test((error as Error).message)
+/**
+ * A server may speak any language (lc_messages): what its code does not tell, the name of the
+ * routine does that says it. Of a worker's words Citus passes on no such names.
+ */
+type Said = {
+  message?: string | undefined
+  detail?: string | undefined
+  routine?: string | undefined
+  table?: string | undefined
+}
+
+export const isStalePlan = (error: unknown) => {
+  const { routine, message = '' } = error as Said
+  return (
+    codeOf(error) === '0A000' &&
+    (routine === 'RevalidateCachedQuery' || /cached plan/.test(message))
+  )
+}
+
+/** A warning that what is committed here has not reached the standby that must have it. */
+export const isUnreplicated = ({ routine, message = '' }: Said) =>
+  routine === 'SyncRepWaitForLSN' ||
+  /canceling( the)? wait for synchronous replication/.test(message)
+
+/**
+ * What the row refers to went after it was found: tried again, it is told as unknown. The other
+ * error of this code, of what is still referred to, names the table that does in its detail.
+ */
+export const isOfWhatWent = (error: unknown) => {
+  const { detail = '', table } = error as Said
+  const isOther = table === undefined || detail.split(/\W+/).includes(table)
+  return codeOf(error) === '23503' && (!isOther || / is not present in table /.test(detail))
+}
 
 // Classes 08, 57P0x and 25P0[34] (too long in one transaction) are PostgreSQL's words for it; the
 // others are the socket's.

@@ -5,7 +5,9 @@ import {
   codeOf,
   isAway,
   isLostConnection,
+  isOfWhatWent,
   isStalePlan,
+  isUnreplicated,
   nameConstraint,
   outcomeUnknown,
   readOnly,
@@ -244,9 +246,9 @@ async function commit(client: pg.PoolClient) {
 /** Success is told only of what is committed, here and on the standby that must have it. */
 async function committing<T>(client: pg.PoolClient, answer: Promise<T>): Promise<T> {
   let unreplicated = false
-  const hear = ({ message = '' }: { message?: string | undefined }) => {
+  const hear = (notice: { message?: string | undefined; routine?: string | undefined }) => {
     // The statement succeeds all the same, with a warning that nobody would read.
-    unreplicated ||= /canceling( the)? wait for synchronous replication/.test(message)
+    unreplicated ||= isUnreplicated(notice)
   }
   client.on('notice', hear)
   const result = await answer
@@ -348,11 +350,6 @@ const attempts = 5
 const retryable = new Set(['40001', '40P01'])
 const isRetried = (error: unknown) =>
   retryable.has(codeOf(error)) || isStalePlan(error) || isOfWhatWent(error)
-
-/** What the row refers to went after it was found: tried again, it is told as unknown. */
-const isOfWhatWent = (error: unknown) =>
-  codeOf(error) === '23503' &&
-  / is not present in table /.test(String((error as { detail?: string }).detail))
 
 async function withRetries<T>(work: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
