@@ -14,6 +14,13 @@ import {
 import { send } from '../../src/integration/webhook/send.ts'
 import { withReceiver } from '../support/receiver.ts'
 
+/** The answer that there is no such name. */
+function asUnknown(query: Buffer) {
+  const reply = Buffer.from(query)
+  reply.set([0x81, 0x83], 2)
+  return reply
+}
+
 describe('What is sent', () => {
   const message = { id: 'evt_1', body: '{}', secrets: ['whsec_AAAA'], time: 0 }
 
@@ -88,6 +95,22 @@ describe('What is sent', () => {
       assert.ok((await resolve('localhost')).length > 0)
     } finally {
       silent.close()
+    }
+  })
+
+  it('asks on where name servers answer about one family of addresses alone', async () => {
+    const server = createSocket('udp4').bind(0, '127.0.0.1')
+    try {
+      await once(server, 'listening')
+      server.on('message', (query, { port, address }) => {
+        const isOfVersion4 = query.indexOf(Buffer.from([0, 0, 1, 0, 1])) > 0
+        if (isOfVersion4) server.send(asUnknown(query), port, address)
+      })
+      const resolve = resolveBy([`127.0.0.1:${server.address().port}`])
+      // Written so, it is a name to those who ask servers, and an address to the machine.
+      assert.deepEqual(await resolve('127.1'), [{ address: '127.0.0.1', family: 4 }])
+    } finally {
+      server.close()
     }
   })
 

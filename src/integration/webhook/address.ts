@@ -33,16 +33,28 @@ async function isNamedHere(host: string) {
 /** Milliseconds for name servers to say anything about a name. */
 const longestSilence = 5_000
 
+/** Some never answer about the one family of addresses: an answer about the other is enough. */
 async function refuseSilent(host: string, servers: readonly string[] | undefined) {
   const resolver = new Resolver({ timeout: 2_000, tries: 2 })
   if (servers) resolver.setServers(servers)
   const late = setTimeout(() => resolver.cancel(), longestSilence)
-  const asked = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)])
-  clearTimeout(late)
-  const codes = asked.map((one) => (one.status === 'rejected' ? one.reason.code : undefined))
-  if (codes.some((code) => code === 'ETIMEOUT' || code === 'ECANCELLED'))
+  const asked = [resolver.resolve4(host), resolver.resolve6(host)].map(heard)
+  try {
+    await Promise.any(asked)
+  } catch {
     throw Object.assign(new Error('No name server answers.'), { code: 'EAI_AGAIN' })
+  } finally {
+    clearTimeout(late)
+    resolver.cancel()
+  }
 }
+
+const unheard = ['ETIMEOUT', 'ECANCELLED']
+/** That there is no such name is an answer, too. */
+const heard = (asked: Promise<unknown>) =>
+  asked.catch((error) => {
+    if (unheard.includes(error.code)) throw error
+  })
 
 /** What no webhook may reach: this machine, its networks, and what is nobody's public address. */
 const closed = new BlockList()
