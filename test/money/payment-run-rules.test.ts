@@ -97,6 +97,29 @@ describe('POST /PaymentRun/Result', () => {
     assert.match(twice.message!, /same payment as payments\[0\]/)
     only(await tell({ paymentID, state, date: dayIn() }, { paymentID: other.paymentID, state }))
   })
+
+  it('needs no run where payments are named: it is that of the first, in scope', async () => {
+    const { fund } = await paidFund(service, [100, 200])
+    const run = await sentRun(fund)
+    const [first, other] = await paymentsOf(service.admin, run)
+    const { fund: another } = await paidFund(service, [100])
+    const [foreign] = await paymentsOf(service.admin, await sentRun(another))
+    const tell = (client: Client, ...payments: object[]) =>
+      client.post('/PaymentRun/Result', { payments })
+    const paid = { paymentID: first.paymentID, state: 'Paid' }
+    const mixed = await tell(service.admin, paid, { reference: foreign.reference, state: 'Paid' })
+    refused(mixed, 404, 'not_found')
+    assert.deepEqual(fieldsOf(mixed), ['payments[1]'])
+    refused(await tell(service.admin, { reference: 'PAY 999999999', state: 'Paid' }), 404)
+    refused(await tell(service.admin, { state: 'Paid' }), 400, 'required')
+    const productIDs = [another.productID]
+    const elsewhere = await service.userWith({ role: 'Operator', productIDs })
+    refused(await tell(elsewhere, paid), 404, 'not_found')
+    const told = only(await tell(service.admin, { reference: other.reference, state: 'Paid' }))
+    assert.deepEqual([told.paymentRunID, told.state], [run.paymentRunID, 'Sent'])
+    assert.equal(only(await tell(service.admin, paid)).state, 'Closed')
+    refused(await tell(service.admin, paid), 409, 'wrong_state')
+  })
 })
 
 describe('A draft that sends returned money again', () => {

@@ -2,7 +2,7 @@ import { type TProperties, type TSchema, Type } from 'typebox'
 import { createPrices } from '../../catalogue/investment/price.ts'
 import { PriceInput } from '../../catalogue/investment/schema.ts'
 import type { Body } from '../../ledger/biz-transaction/legs.ts'
-import { RunResult } from '../../money/payment-run/schema.ts'
+import { RunKey, RunResult } from '../../money/payment-run/schema.ts'
 import { recordResults } from '../../money/payment-run/steps.ts'
 import { listsInTurn } from '../../parties/biz-entity/names.ts'
 import { addEntities } from '../../parties/biz-entity/save.ts'
@@ -59,7 +59,7 @@ const allFields = (schemas: readonly { properties: TProperties }[]) =>
 
 /** A payment's result, with the run that it belongs to. */
 const PaymentResult = Type.Object({
-  paymentRunID: RunResult.properties.paymentRunID,
+  ...RunKey.properties,
   ...RunResult.properties.payments.items.properties,
 })
 

@@ -176,7 +176,10 @@ export const RunKey = Type.Object(
 export const RunParameter = Type.Object({ PaymentRunID: Id })
 export const RunResult = Type.Object(
   {
-    paymentRunID: Id,
+    paymentRunID: optional({
+      ...Id,
+      description: 'The run of the payments. Left out: that of the first; all are of one run.',
+    }),
     payments: Type.Array(
       Type.Object({
         paymentID: optional(LongId),

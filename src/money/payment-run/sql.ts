@@ -13,6 +13,7 @@ import {
   PaymentRun,
   paymentFilters,
   type RunQuery,
+  type RunResult,
   runFilters,
 } from './schema.ts'
 
@@ -129,6 +130,20 @@ export async function lockRun(
       `The payment run is ${run.state}; this needs it to be ${wanted.join(' or ')}.`,
     )
   return run
+}
+
+/** The run of a payment that is named alone: a bank tells references, not runs. */
+export async function runOfPayment(
+  handle: Sql,
+  actor: Actor,
+  { paymentID, reference }: RunResult['payments'][number],
+): Promise<number> {
+  const named = paymentID ? sql`p.payment_id = ${paymentID}` : sql`p.reference = ${reference}`
+  const [payment] = await handle.query<{ runID: number }>(sql`
+    select p.payment_run_id as "runID" from payment p
+    where ${inLedgerScope(actor, 'p.product_id')} and ${named}`)
+  if (!payment) throw notFound('not_found', 'payments[0] names no payment.', 'payments[0]')
+  return payment.runID
 }
 
 /** The rows of a run, as a condition on the table under this alias. */

@@ -10,7 +10,7 @@ import { nothingLeft } from '../../platform/sql/render.ts'
 import { inProduct } from '../../platform/sql/spread.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
 import type { RunResult, Unclaimed } from './schema.ts'
-import { lockRun, ofRun, type RunID, renderRun } from './sql.ts'
+import { lockRun, ofRun, type RunID, renderRun, runOfPayment } from './sql.ts'
 
 const told = async (tx: Tx, actor: Actor, run: RunID, changes: object): Promise<Written> => ({
   ...(await renderRun(tx, actor, run)),
@@ -33,10 +33,11 @@ export async function sendRun(all: Tx, actor: Actor, runID: number): Promise<Wri
 
 /** What became of payments that were sent. One that is not there, or was told already, refuses. */
 export async function recordResults(all: Tx, actor: Actor, result: RunResult): Promise<Written> {
-  const run = await lockRun(all, actor, result.paymentRunID, ['Sent', 'Closed'])
+  refuseUnnamed(result)
+  const runID = result.paymentRunID ?? (await runOfPayment(all, actor, result.payments[0]!))
+  const run = await lockRun(all, actor, runID, ['Sent', 'Closed'])
   const tx = inProduct(all, run.productID)
   const today = await todayOf(tx, run.productID)
-  refuseUnnamed(result)
   refuseMisdated(result, { first: await firstDayOf(tx, run), today })
   const given = result.payments.map(({ paymentID, reference, state, reason, date }, place) => ({
     place,
