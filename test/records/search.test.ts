@@ -247,6 +247,33 @@ describe('GET /Search', () => {
     await next.stop()
   })
 
+  it('finds nobody by a code in the place of a number, which is an exemption', async () => {
+    const person = { firstName: 'Pia', taxationFileNumber: '444444444', taxationCountryCode: 'AU' }
+    const bizEntityParties = [{ person }]
+    const entity = only(
+      await service.admin.post('/BizEntity', entityOf(productID, { bizEntityParties })),
+    )
+    const path = `/BizEntity/Account/TaxStanding?AccountID=${entity.accounts[0].accountID}`
+    const standing = async () => {
+      const { rule, parties } = only(await service.admin.get(path))
+      return [rule, parties[0].isQuoted, parties[0].quotedBy]
+    }
+    assert.deepEqual(await standing(), ['None', true, 'Exemption'])
+    assert.deepEqual(await search('444 444 444'), [])
+    const { personID } = entity.bizEntityParties[0].person
+    // As a register of before has it, once it is migrated.
+    await rowsOf(
+      service.connection,
+      `update person set taxation_file_number_digest = 'of before',
+         taxation_file_number_doubt = null where person_id = $1`,
+      [personID],
+    )
+    assert.deepEqual(await standing(), ['None', true, 'TaxFileNumber'])
+    const next = await startService({}, service.connection)
+    await until('it is looked at', async () => (await standing())[2] === 'Exemption')
+    await next.stop()
+  })
+
   it('gives what the caller may read, and nothing of other products', async () => {
     const word = unique('gnu').replaceAll('-', '')
     const { bizEntityID } = only(

@@ -35,6 +35,7 @@ export const TaxFileNumber = encrypted(
       conformed: withoutSpaces,
       findable: true,
       doubt: (value: string) => /^\d+$/.test(value) && !isTfn(value) && !isTfnExemption(value),
+      standIn: isTfnExemption,
     },
   ),
 )

@@ -1,8 +1,8 @@
 import sql, { join, raw } from 'sql-template-tag'
 import type { Database, Fragment, Tx } from '../../platform/sql/handle.ts'
-import { digestOf, doubtOf } from '../../platform/sql/render.ts'
+import { doubtOf } from '../../platform/sql/render.ts'
 import { besideFindable, type Row, type Table, updateRows } from '../../platform/sql/rows.ts'
-import { keyOf, placeOf, sealedColumns, type Vault } from './vault.ts'
+import { besides, keyOf, placeOf, sealedColumns, type Vault } from './vault.ts'
 
 export type Rotation = {
   /** Values that were sealed anew. */
@@ -95,7 +95,8 @@ async function renewBatch(tx: Tx, vault: Vault, table: Table, which: Which, afte
   const failed: Rotation['failed'] = []
   let sealed = 0
   for (const row of rows)
-    for (const { name, findable, doubt } of sealedColumns(table)) {
+    for (const column of sealedColumns(table)) {
+      const { name, findable } = column
       const value = row[name] as string | null
       if (value === null) continue
       const place = placeOf(table, row[table.key] as number, name)
@@ -104,10 +105,7 @@ async function renewBatch(tx: Tx, vault: Vault, table: Table, which: Which, afte
         failed.push({ place, keyID: keyOf(value) })
         continue
       }
-      if (findable) {
-        row[digestOf(name)] = vault.digest(text)
-        row[doubtOf(name)] = doubt!(text)
-      }
+      if (findable) Object.assign(row, besides(vault, column, text))
       if (keyOf(value) === vault.keyID) continue
       row[name] = vault.seal(place, text)
       sealed++

@@ -104,7 +104,8 @@ export function sealRow(
   path: string,
 ): Problem[] {
   const id = row[table.key] as number
-  return sealedColumns(table).flatMap(({ name, field, findable, doubt }) => {
+  return sealedColumns(table).flatMap((column) => {
+    const { name, field, findable } = column
     const given = row[name] as string | null
     const place = placeOf(table, id, name)
     const stored = current?.[name] as string | null | undefined
@@ -121,13 +122,20 @@ export function sealRow(
     }
     row[name] = given === null ? null : vault.seal(place, given)
     row[maskOf(name)] = given === null ? null : mask(given)
-    if (findable) {
-      row[digestOf(name)] = given === null ? null : vault.digest(given)
-      row[doubtOf(name)] = given === null ? null : doubt!(given)
-    }
+    if (findable) Object.assign(row, besides(vault, column, given))
     return given?.includes('*') ? [notTheMask(path, field!)] : []
   })
 }
+
+/** What stands beside a findable number. Nobody is found by a code: it has no digest. */
+export const besides = (
+  vault: Vault,
+  { name, doubt, standIn }: Table['columns'][number],
+  text: string | null,
+): Row => ({
+  [digestOf(name)]: text === null || standIn!(text) ? null : vault.digest(text),
+  [doubtOf(name)]: text === null ? null : doubt!(text),
+})
 
 /** A stored value that does not open, with whatever key, is simply written anew. */
 function isNow(vault: Vault, place: string, stored: string, given: string): boolean {

@@ -16,6 +16,10 @@ const taxCountry = `case when s.taxation_country_code in ${home}
     or s.taxation_country_code2 in ${home} or s.taxation_country_code3 in ${home} then 'AU'
   else coalesce(s.taxation_country_code, s.taxation_country_code2, s.taxation_country_code3) end`
 
+/** A code of the tax office in a number's place has been looked at, and has no digest. */
+const isCode = `coalesce(p.taxation_file_number_doubt, o.taxation_file_number_doubt) is not null
+  and coalesce(p.taxation_file_number_digest, o.taxation_file_number_digest) is null`
+
 /** Attorneys and nominees act for the holders; they count where there is nobody else. */
 const counts = `(not (y.is_authorised_nominee or y.is_power_of_attorney)
   or y.is_income_receiving
@@ -46,7 +50,8 @@ const parties = (accounts: Fragment): Fragment => sql`
             ${raw(postal('biz_entity_id', 'a.biz_entity_id'))}) end as postal_country,
         case when s.tax_office_type_id = ${TaxOfficeType.Exempt}
             or n.biz_entity_tax_office_type_id = ${TaxOfficeType.Exempt} then 'Exemption'
-          when s.taxation_file_number is not null then 'TaxFileNumber'
+          when s.taxation_file_number is not null then
+            case when s.is_code then 'Exemption' else 'TaxFileNumber' end
           when s.abn is not null then 'Abn' end as quoted_by,
         a.withholding_override
       from (${accounts}) x
@@ -58,6 +63,7 @@ const parties = (accounts: Fragment): Fragment => sql`
       cross join lateral (
         select y.organisation_id is not null as is_organisation,
           coalesce(p.taxation_file_number, o.taxation_file_number) as taxation_file_number,
+          ${raw(isCode)} as is_code,
           coalesce(p.abn, o.abn) as abn, p.tax_office_type_id,
           coalesce(p.taxation_country_code, o.taxation_country_code) as taxation_country_code,
           p.taxation_country_code2, p.taxation_country_code3,

@@ -35,6 +35,8 @@ export type Keywords = {
   check?: Check
   /** Whether a value that is taken looks wrong all the same; the answer then says so. */
   doubt?: (value: string) => boolean
+  /** Whether a value is a word in a number's place, which many have: nobody is found by it. */
+  standIn?: (value: string) => boolean
   /** An object or list that is one value of its record: a column of type json. */
   document?: boolean
   /** A list for which one object may stand. */
@@ -57,6 +59,7 @@ const names: Record<keyof Keywords, true> = {
   conformed: true,
   check: true,
   doubt: true,
+  standIn: true,
   document: true,
   lone: true,
   must: true,

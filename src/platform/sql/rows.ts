@@ -48,6 +48,8 @@ type Column = {
   findable?: boolean
   /** Whether a value of a findable column looks wrong. */
   doubt?: (value: string) => boolean
+  /** Whether a value of a findable column is a code in a number's place. */
+  standIn?: (value: string) => boolean
   /** The schema of a value that is a document. */
   document?: Node
 }
@@ -87,9 +89,9 @@ function columnsFor(field: string, node: Node): Column[] {
   const absent = node.default ?? absentOf(type)
   const column = { name: columnOf(field), type, field, absent, stays }
   if (!node.encrypted) return [column]
-  const { findable = false, doubt = () => false } = node
+  const { findable = false, doubt = () => false, standIn = () => false } = node
   return [
-    { ...column, sealed: true, findable, doubt },
+    { ...column, sealed: true, findable, doubt, standIn },
     otherColumn(maskOf(column.name), 'text'),
     ...(findable ? besideFindable(column.name) : []),
   ]
