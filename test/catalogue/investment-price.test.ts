@@ -158,6 +158,29 @@ describe('Prices', () => {
     assert.deepEqual(await prices(`InvestmentID=${investmentID}`), [])
     assert.equal((await admin.delete(`/Investment?InvestmentID=${investmentID}`)).status, 200)
   })
+
+  it('are not those of another investment or product that is named beside the id', async () => {
+    const { productID } = await newProduct(service)
+    const { investmentID } = await newInvestment(service, productID)
+    const price = await newPrice(service, investmentID, '2026-01-01', 1)
+    const { investmentPriceID } = price
+    const other = (await newProduct(service)).productID
+    const beside = (await newInvestment(service, productID)).investmentID
+    for (const [named, parameter] of [
+      [{ investmentID: beside }, `InvestmentID=${beside}`],
+      [{ productID: other }, `ProductID=${other}`],
+      [{ externalProductId: 'NONE' }, 'ExternalProductId=NONE'],
+      [{ securityCode: 'NONE' }, 'SecurityCode=NONE'],
+    ] as const) {
+      const changed = { investmentPriceID, ...named, price: 5 }
+      refused(await admin.put('/Investment/Price', changed), 404, 'not_found')
+      const path = `?InvestmentPriceID=${investmentPriceID}&${parameter}`
+      refused(await admin.delete(`/Investment/Price${path}`), 404, 'not_found')
+      refused(await admin.get(`/Investment/Price/Affected${path}`), 404, 'not_found')
+    }
+    assert.deepEqual(await prices(`InvestmentID=${investmentID}`), [price])
+    assert.equal(only(await admin.put('/Investment/Price', { ...price, price: 5 })).price, 5)
+  })
 })
 
 describe('Prices of a locked period', () => {

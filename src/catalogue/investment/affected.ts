@@ -8,7 +8,7 @@ import { columns } from '../../platform/sql/render.ts'
 import { defineTable, put, type Row } from '../../platform/sql/rows.ts'
 import { type AffectedQuery, AffectedTransaction, CorrectionRecord } from './affected-schema.ts'
 import { investmentParameter } from './schema.ts'
-import { identifyInvestment } from './sql.ts'
+import { identifyInvestment, priceByID } from './sql.ts'
 
 const correctionTable = defineTable('investment_price_correction', {
   key: 'investment_price_correction_id',
@@ -83,12 +83,13 @@ async function findPrice(handle: Sql, actor: Actor, query: AffectedQuery) {
       'PriceDate',
     )
   const named = InvestmentPriceID
-    ? sql`v.investment_price_id = ${InvestmentPriceID}`
+    ? priceByID(InvestmentPriceID, query, investmentParameter)
     : sql`v.investment_id = ${await identifyInvestment(handle, actor, query, investmentParameter)}
         and v.price_date = ${PriceDate ?? null}`
   const [found] = await handle.query<{ id: number; productID: number }>(sql`
     select v.investment_price_id as id, i.product_id as "productID"
     from investment_price v join investment i on i.investment_id = v.investment_id
+    join product p on p.product_id = i.product_id
     where ${named} and ${inScope(actor, 'i.product_id')}`)
   if (!found)
     throw notFound('not_found', `There is no price ${InvestmentPriceID ?? `on ${PriceDate}`}.`)

@@ -39,7 +39,7 @@ import {
   type PriceUpdate,
   priceFilters,
 } from './schema.ts'
-import { identifyInvestment } from './sql.ts'
+import { identifyInvestment, priceByID } from './sql.ts'
 
 const priceTable = defineTable('investment_price', {
   key: 'investment_price_id',
@@ -120,13 +120,14 @@ async function lockPrice(
   { priceID, date, given }: NamedPrice,
 ) {
   const named = priceID
-    ? sql`v.investment_price_id = ${priceID}`
+    ? priceByID(priceID, given, how)
     : sql`v.investment_id = ${await identifyInvestment(tx, actor, given, how)}
         and v.price_date = ${requiredDate(date)}`
   const [found] = await tx.query<{ id: number; investmentID: number; productID: number }>(sql`
     select v.investment_price_id as id, v.investment_id as "investmentID",
       i.product_id as "productID"
     from investment_price v join investment i using (investment_id)
+      join product p using (product_id)
     where ${named} and ${inScope(actor, 'i.product_id')}`)
   const products = await productsOf(tx, found ? [found.investmentID] : [])
   const stored = found && (await lockRow(tx, priceTable, found.id))

@@ -56,13 +56,21 @@ export async function identifyInvestment(
   given: object,
   how: Reference = investmentReference,
 ) {
-  const product = how === investmentParameter ? productParameter : productReference
+  const product = productBeside(how)
   const productID = namesAny(product, given)
     ? await identifyProduct(handle, actor, given, product)
     : undefined
   const visible = inScope(actor, 'r.product_id')
   return identify(handle, how, given, { visible, productIDs: [productID] })
 }
+
+const productBeside = (how: Reference) =>
+  how === investmentParameter ? productParameter : productReference
+
+/** The price v of this id, of the investment i and the product p that are named beside it. */
+export const priceByID = (id: number, given: object, how: Reference): Fragment => sql`
+  v.investment_price_id = ${id} and ${identified(how, given, 'i')}
+    and ${identified(productBeside(how), given, 'p')}`
 
 /** Prices, transactions, notices and distributions refuse it by reference; see constraints.ts. */
 export async function deleteInvestment(tx: Tx, actor: Actor, key: InvestmentKey): Promise<Written> {
