@@ -47,6 +47,7 @@ export const readDeliveries = (handle: Sql, actor: Actor, query: DeliveryQuery) 
   const { WebhookID, Status } = query
   const asked = [
     sql`exists (select 1 from webhook w where w.webhook_id = d.webhook_id and ${visible(actor)})`,
+    ...(actor.productIDs ? [tellsOf(actor.productIDs)] : []),
     ...(WebhookID ? [sql`d.webhook_id = ${WebhookID}`] : []),
     ...(Status ? [sql`d.status = ${Status}`] : []),
   ]
@@ -57,6 +58,10 @@ export const readDeliveries = (handle: Sql, actor: Actor, query: DeliveryQuery) 
       ${page(wanted, 'webhook_delivery d', 'd.webhook_delivery_id')}`,
   })
 }
+
+/** A test, or an event of these products: it may have been sent when the webhook told of others. */
+const tellsOf = (products: readonly number[]): Fragment => sql`(d.event_id is null
+  or coalesce((d.body::json #>> '{data,productID}')::int = any(${products}::int[]), false))`
 
 const renderWebhook = (tx: Tx, id: number, secret?: string) =>
   render(
