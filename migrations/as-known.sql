@@ -101,10 +101,13 @@ begin
     ('named', 'payment_detail', 'payment_detail_id', 't.created_date <= named.moment()'),
     ('known', 'investment_price', 'investment_price_id', 't.created_date <= known.moment()')
   ) k (place, name, key, there) loop
+    -- The first version since is said with "<=", of which many rows are expected. Of "=" one is, and
+    -- whatever joins the view would read it whole for each row.
     -- Whose a record was is said as the indexes of record_version have it: a read of many owners
     -- would look through every version there is for each of them.
     select string_agg(case when column_name = kept.key then 'v.record_id as ' || kept.key
       when column_name in ('biz_entity_id', 'person_id', 'organisation_id')
+        or (column_name = 'investment_id' and kept.name = 'investment_price')
         then format('(v.image ->> %1$L)::integer as %1$I', column_name)
       else 'i.' || quote_ident(column_name) end, ', ' order by ordinal_position) into fields
     from information_schema.columns where table_schema = 'public' and table_name = kept.name;
@@ -117,7 +120,7 @@ begin
         union all
         select %4$s from public.record_version v
         cross join lateral jsonb_populate_record(null::public.%2$I, v.image) i
-        where v.table_name = %2$L and v.valid_to = (
+        where v.table_name = %2$L and v.valid_to > %1$I.moment() and v.valid_to <= (
           select min(w.valid_to) from public.record_version w
           where w.table_name = %2$L and w.record_id = v.record_id
             and w.valid_to > %1$I.moment())) t
@@ -224,8 +227,8 @@ declare
   shown text;
 begin
   -- The product as a column of the table: on Citus that is how a read finds its server.
-  select string_agg(case column_name when 'product_id' then 'v.' else 'i.' end
-    || quote_ident(column_name), ', ' order by ordinal_position) into fields
+  select string_agg(case when column_name in ('product_id', 'corporate_action_id') then 'v.' else 'i.'
+    end || quote_ident(column_name), ', ' order by ordinal_position) into fields
   from information_schema.columns where table_schema = 'public' and table_name = 'distribution';
   execute format($v$
     create view known.distribution as
@@ -237,14 +240,14 @@ begin
       union all
       select %s from public.distribution_version v
       cross join lateral jsonb_populate_record(null::public.distribution, v.image) i
-      where v.valid_to = (
+      where v.valid_to > known.moment() and v.valid_to <= (
         select min(w.valid_to) from public.distribution_version w
         where w.product_id = v.product_id and w.corporate_action_id = v.corporate_action_id
           and w.valid_to > known.moment())) d
     where d.created_date <= known.moment() $v$, fields);
 
-  select string_agg(case column_name when 'product_id' then 'v.' else 'i.' end
-      || quote_ident(column_name), ', ' order by ordinal_position),
+  select string_agg(case when column_name in ('product_id', 'corporate_action_id', 'account_id')
+      then 'v.' else 'i.' end || quote_ident(column_name), ', ' order by ordinal_position),
     string_agg(case
       -- Tax is withheld by the payment, and the DRP's part is then of what is left.
       when column_name = 'tax_amount'
@@ -275,12 +278,13 @@ begin
       union all
       select %1$s, v.valid_to from public.entitlement_version v
       cross join lateral jsonb_populate_record(null::public.entitlement, v.image) i
-      where v.valid_to = (
+      where v.valid_to > known.moment() and v.valid_to <= (
         select min(w.valid_to) from public.entitlement_version w
         where w.product_id = v.product_id and w.corporate_action_id = v.corporate_action_id
           and w.account_id = v.account_id and w.valid_to > known.moment())) e
-    join known.distribution d on d.product_id = e.product_id
-      and d.corporate_action_id = e.corporate_action_id
+    cross join lateral (
+      select d.distribution_status_id from known.distribution d where d.product_id = e.product_id
+        and d.corporate_action_id = e.corporate_action_id offset 0) d
     where d.distribution_status_id > 1 and not exists (
       -- Taken back and declared anew since: it is of that later declaration.
       select 1 from public.distribution_version c
@@ -293,8 +297,8 @@ do $$
 declare
   fields text;
 begin
-  select string_agg(case column_name when 'product_id' then 'v.' else 'i.' end
-    || quote_ident(column_name), ', ' order by ordinal_position) into fields
+  select string_agg(case when column_name in ('product_id', 'corporate_action_id') then 'v.' else 'i.'
+    end || quote_ident(column_name), ', ' order by ordinal_position) into fields
   from information_schema.columns
   where table_schema = 'public' and table_name = 'distribution_component';
   execute format($v$
@@ -307,7 +311,7 @@ begin
     select %s from public.distribution_version v
     cross join lateral
       jsonb_populate_recordset(null::public.distribution_component, v.components) i
-    where v.valid_to = (
+    where v.valid_to > known.moment() and v.valid_to <= (
       select min(w.valid_to) from public.distribution_version w
       where w.product_id = v.product_id and w.corporate_action_id = v.corporate_action_id
         and w.valid_to > known.moment()) $v$, fields);
@@ -327,9 +331,9 @@ begin
     ('withholding', 't.corporate_action_id, t.account_id, t.ordinal', 'created_date'),
     ('distribution_stage', 't.corporate_action_id', 'started_date')
   ) k (name, key, began) loop
-    select string_agg(case column_name when 'product_id' then 'v.' else 'i.' end
-      || quote_ident(column_name), ', ' order by ordinal_position)
-    into fields
+    select string_agg(case column_name when 'product_id' then 'v.product_id'
+      when 'account_id' then $c$(v.image ->> 'account_id')::integer as account_id$c$
+      else 'i.' || quote_ident(column_name) end, ', ' order by ordinal_position) into fields
     from information_schema.columns where table_schema = 'public' and table_name = kept.name;
     execute format($v$
       create view known.%1$I as
@@ -341,7 +345,7 @@ begin
         union all
         select %3$s from public.ledger_version v
         cross join lateral jsonb_populate_record(null::public.%1$I, v.image) i
-        where v.table_name = %1$L and v.valid_to = (
+        where v.table_name = %1$L and v.valid_to > known.moment() and v.valid_to <= (
           select min(w.valid_to) from public.ledger_version w
           where w.product_id = v.product_id and w.table_name = %1$L
             and w.record_key = v.record_key and w.valid_to > known.moment())) t

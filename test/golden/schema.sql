@@ -826,6 +826,7 @@ create table entitlement_version (
   image jsonb not null,
   constraint entitlement_version_pkey PRIMARY KEY (product_id, corporate_action_id, account_id, valid_to)
 );
+CREATE INDEX entitlement_version_account ON public.entitlement_version USING btree (product_id, account_id);
 grant insert, select on entitlement_version to registry_service;
 
 create table event (
@@ -1057,6 +1058,7 @@ create table ledger_version (
   image jsonb not null,
   constraint ledger_version_pkey PRIMARY KEY (product_id, table_name, record_key, valid_to)
 );
+CREATE INDEX ledger_version_account ON public.ledger_version USING btree (product_id, (((image ->> 'account_id'::text))::integer), table_name) WHERE (table_name = ANY (ARRAY['payment'::text, 'withholding'::text]));
 grant insert, select on ledger_version to registry_service;
 
 create table login_failure (
@@ -1386,6 +1388,7 @@ create table record_version (
 CREATE INDEX record_version_entity ON public.record_version USING btree ((((image ->> 'biz_entity_id'::text))::integer), table_name) WHERE (table_name = ANY (ARRAY['address'::text, 'communication'::text, 'payment_detail'::text, 'biz_entity_party'::text, 'account'::text]));
 CREATE INDEX record_version_organisation ON public.record_version USING btree ((((image ->> 'organisation_id'::text))::integer), table_name) WHERE ((table_name = ANY (ARRAY['address'::text, 'communication'::text])) AND (((image ->> 'organisation_id'::text))::integer IS NOT NULL));
 CREATE INDEX record_version_person ON public.record_version USING btree ((((image ->> 'person_id'::text))::integer), table_name) WHERE ((table_name = ANY (ARRAY['address'::text, 'communication'::text])) AND (((image ->> 'person_id'::text))::integer IS NOT NULL));
+CREATE INDEX record_version_price ON public.record_version USING btree ((((image ->> 'investment_id'::text))::integer)) WHERE (table_name = 'investment_price'::text);
 grant insert, select on record_version to registry_service;
 
 create table recovery_code (

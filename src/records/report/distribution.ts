@@ -4,7 +4,16 @@ import { lookups } from '../../platform/lookup/lookups.ts'
 import type { Snapshot } from '../../platform/sql/handle.ts'
 import { lastThree } from '../../platform/sql/render.ts'
 import { spaced } from '../statement/letter.ts'
-import { refuseUnderWay, residualPaid, stageUnderWay, wanted } from '../statement/parts.ts'
+import {
+  itsAccount,
+  itsClass,
+  itsDistribution,
+  itsOwner,
+  refuseUnderWay,
+  residualPaid,
+  stageUnderWay,
+  wanted,
+} from '../statement/parts.ts'
 import { aboutProduct, type Label, longDate } from './about.ts'
 import { currency } from './positions.ts'
 import type { Subject } from './subject.ts'
@@ -119,13 +128,11 @@ export async function distributionSketch(snapshot: Snapshot, subject: Subject): 
         ${currency} as currency
       from (${linesOf(subject, declared)}) t
       ${residualPaid}
-      join distribution d on d.product_id = t.product_id
-        and d.corporate_action_id = t.corporate_action_id
-      join investment i on i.investment_id = t.investment_id
-      left join investment r on r.investment_id = d.drp_investment_id
-      join account a on a.product_id = t.product_id and a.account_id = t.account_id
-      join biz_entity e on e.biz_entity_id = a.biz_entity_id
-      where ${wanted(subject)}`,
+      ${itsDistribution('t')} ${itsClass('t')} ${itsAccount('t')} ${itsOwner}
+      left join lateral (
+        select r.unit_decimals from investment r
+        where r.investment_id = d.drp_investment_id offset 0) r on true
+      where ${wanted(subject, 't')}`,
     order: sql`lower(e.name), a.account_id`,
   }
 }

@@ -1,5 +1,6 @@
 import sql, { raw } from 'sql-template-tag'
 import type { Snapshot } from '../../platform/sql/handle.ts'
+import { itsAccount, itsClass } from '../statement/parts.ts'
 import { aboutProduct, asAt } from './about.ts'
 import { className, positionsOf } from './positions.ts'
 import type { Subject } from './subject.ts'
@@ -10,7 +11,7 @@ const holders = (subject: Subject) => sql`
   select a.biz_entity_id, h.investment_id, sum(h.quantity) as units,
     string_agg(a.account_number, ', ' order by a.account_id) as accounts
   from ${positionsOf(subject)}
-  join account a on a.product_id = h.product_id and a.account_id = h.account_id
+  ${itsAccount('h')}
   group by a.biz_entity_id, h.investment_id`
 
 const share = (units: string) => raw(`round(${units} * 100 / nullif(t.units, 0), 2)`)
@@ -40,8 +41,9 @@ export async function topHoldersSketch(snapshot: Snapshot, subject: Subject): Pr
       r.accounts as "accountNumbers", round(r.units, i.unit_decimals) as units,
       ${share('r.units')} as percent, r.units as exact, t.units as issued
     from r join t using (investment_id)
-    join investment i using (investment_id)
-    join biz_entity e on e.biz_entity_id = r.biz_entity_id
+    ${itsClass('r')}
+    cross join lateral (
+      select e.name from biz_entity e where e.biz_entity_id = r.biz_entity_id offset 0) e
     where r.rank <= ${subject.top}`
   return {
     title: `Top ${subject.top} holders`,

@@ -4,6 +4,7 @@ import { nameArray } from '../../ledger/biz-transaction/sql.ts'
 import { positionsAsAt } from '../../ledger/holding/sql.ts'
 import { lookups } from '../../platform/lookup/lookups.ts'
 import type { Fragment } from '../../platform/sql/handle.ts'
+import { accountsOf, itsAccount, itsClass, itsOwner } from '../statement/parts.ts'
 import type { Subject } from './subject.ts'
 
 /** What was held at the end of a report's day, under the alias h. */
@@ -13,14 +14,9 @@ export const positionsOf = ({ productID, investmentID, bizEntityID, accountID, d
     ${accountID ? sql`and h.account_id = ${accountID}` : sql``}
     ${bizEntityID ? sql`and h.account_id = any(${accountsOf(bizEntityID)})` : sql``}) h`
 
-const accountsOf = (bizEntityID: number) =>
-  sql`array(select a.account_id from account a where a.biz_entity_id = ${bizEntityID})`
-
 /** Whose they are and in what. */
 export const withOwners = sql`
-  join account a on a.product_id = h.product_id and a.account_id = h.account_id
-  join biz_entity e on e.biz_entity_id = a.biz_entity_id
-  join investment i on i.investment_id = h.investment_id`
+  ${itsAccount('h')} ${itsOwner} ${itsClass('h')}`
 
 export const className = raw('coalesce(i.security_code, i.name, i.external_investment_id)')
 export const currency = raw(`${nameArray(lookups.Currency)}[i.currency_id]`)

@@ -2,6 +2,7 @@ import sql, { raw } from 'sql-template-tag'
 import { lookups } from '../../platform/lookup/lookups.ts'
 import { conflict } from '../../platform/refusal.ts'
 import type { Snapshot } from '../../platform/sql/handle.ts'
+import { itsOwner, lookedUp } from '../statement/parts.ts'
 import { aboutProduct } from './about.ts'
 import type { Subject } from './subject.ts'
 import type { Column, Sketch } from './table.ts'
@@ -53,9 +54,13 @@ const ofEntity: Flaw[] = [
     test: `not exists (
       select 1 from communication c where c.communication_type_id = ${Email}
         and c.biz_entity_id = e.biz_entity_id)
-      and not exists (select 1 from biz_entity_party y join communication c
-        on c.communication_type_id = ${Email}
-          and (c.person_id = y.person_id or c.organisation_id = y.organisation_id)
+      and not exists (select 1 from biz_entity_party y cross join lateral (
+          select 1 from communication c where c.communication_type_id = ${Email}
+            and c.person_id = y.person_id
+          union all
+          select 1 from communication c where c.communication_type_id = ${Email}
+            and c.organisation_id = y.organisation_id
+          offset 0) c
         where y.biz_entity_id = e.biz_entity_id)`,
   },
   {
@@ -111,19 +116,19 @@ const cases = (flaws: Flaw[]) =>
 const partyName = raw(`coalesce(o.name, concat_ws(' ', p.first_name, p.last_name))`)
 
 const withParties = raw(`
-  join biz_entity_party y on y.biz_entity_id = e.biz_entity_id
-  left join person p on p.person_id = y.person_id
-  left join organisation o on o.organisation_id = y.organisation_id`)
+  ${lookedUp('biz_entity_party', 'y', 'y.biz_entity_id = e.biz_entity_id')}
+  left join lateral (select p.* from person p where p.person_id = y.person_id offset 0) p on true
+  left join lateral (
+    select o.* from organisation o where o.organisation_id = y.organisation_id offset 0) o on true`)
 
 /** Investors with an account that is open, and what their records lack or have wrong. */
 export async function qualitySketch(snapshot: Snapshot, subject: Subject): Promise<Sketch> {
   const { productID } = subject
   const investors = sql`
-    select e.*, n.accounts from biz_entity e
-    join (
+    select e.*, a.accounts from (
       select a.biz_entity_id, string_agg(a.account_number, ', ' order by a.account_id) as accounts
       from account a where a.product_id = ${productID} and a.account_status_id <> ${Closed}
-      group by a.biz_entity_id) n on n.biz_entity_id = e.biz_entity_id
+      group by a.biz_entity_id) a ${itsOwner}
     where e.product_id = ${productID}`
   const head = sql`e.name, e.biz_entity_id::text as entity, e.accounts`
   await refuseUnread(snapshot, productID)
@@ -143,13 +148,19 @@ export async function qualitySketch(snapshot: Snapshot, subject: Subject): Promi
   }
 }
 
+/** Of persons or organisations those whose number nobody has looked at. */
+const unreadOf = (table: string) =>
+  raw(`select x.${table}_id from ${table} x
+      where x.taxation_file_number is not null and x.taxation_file_number_doubt is null`)
+
 /** Numbers of earlier versions are looked at once, after the first start. */
 async function refuseUnread(snapshot: Snapshot, productID: number) {
   const [unread] = await snapshot.query(sql`
-    select 1 from biz_entity e ${withParties}
-    where e.product_id = ${productID}
-      and ((p.taxation_file_number is not null and p.taxation_file_number_doubt is null)
-        or (o.taxation_file_number is not null and o.taxation_file_number_doubt is null))
+    select 1 from biz_entity_party y
+    where (y.person_id in (${unreadOf('person')})
+        or y.organisation_id in (${unreadOf('organisation')}))
+      and exists (select 1 from biz_entity e
+        where e.biz_entity_id = y.biz_entity_id and e.product_id = ${productID} offset 0)
     limit 1`)
   if (unread)
     throw conflict(

@@ -2,6 +2,7 @@ import sql, { raw } from 'sql-template-tag'
 import { priceOn } from '../../catalogue/investment/price-on.ts'
 import { counts } from '../../platform/lookup/counts.ts'
 import type { Snapshot } from '../../platform/sql/handle.ts'
+import { itsAccount, itsClass, wanted } from '../statement/parts.ts'
 import { aboutProduct, inPeriod, type Label, signs } from './about.ts'
 import { className, currency, shownPrice } from './positions.ts'
 import { addressOfEntity } from './register.ts'
@@ -24,16 +25,13 @@ const columns: Column[] = [
 ]
 
 /** The holdings of the investor that saw anything by the end of the period. */
-const held = ({ productID, investmentID, bizEntityID, accountID }: Subject) => sql`
+const held = (subject: Subject) => sql`
   select h.product_id, h.account_id, h.investment_id, a.account_number,
     ${className} as class, ${currency} as currency, i.unit_decimals,
     minor_units(i.currency_id) as decimals
-  from holding h
-  join account a on a.product_id = h.product_id and a.account_id = h.account_id
-  join investment i on i.investment_id = h.investment_id
-  where h.product_id = ${productID} and a.biz_entity_id = ${bizEntityID}
-    ${accountID ? sql`and a.account_id = ${accountID}` : sql``}
-    ${investmentID ? sql`and h.investment_id = ${investmentID}` : sql``}`
+  from holding h ${itsAccount('h')} ${itsClass('h')}
+  where h.product_id = ${subject.productID} and ${wanted(subject, 'h')}
+    ${subject.investmentID ? sql`and h.investment_id = ${subject.investmentID}` : sql``}`
 
 /** Those of them that had units when the period began, or saw something in it. */
 const heldIn = (subject: Subject, fromDate: string) => {

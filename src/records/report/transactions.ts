@@ -2,6 +2,7 @@ import sql, { raw } from 'sql-template-tag'
 import { ofKind } from '../../ledger/biz-transaction/kinds.ts'
 import { counts } from '../../platform/lookup/counts.ts'
 import type { Snapshot } from '../../platform/sql/handle.ts'
+import { itsAccount, itsClass, itsOwner, wanted } from '../statement/parts.ts'
 import { aboutProduct, inPeriod, signs } from './about.ts'
 import { className, currency, shownPrice } from './positions.ts'
 import type { Subject } from './subject.ts'
@@ -35,13 +36,12 @@ const entryFee = raw(
 
 /** The transactions of a report that count, under the alias b. */
 export const countedIn = (subject: Subject) => {
-  const { productID, investmentID, bizEntityID, accountID, fromDate, toDate } = subject
+  const { productID, investmentID, fromDate, toDate } = subject
   return sql`b.product_id = ${productID} and ${raw(counts('b'))}
     and b.transaction_date <= ${toDate}
     ${fromDate ? sql`and b.transaction_date >= ${fromDate}` : sql``}
     ${investmentID ? sql`and b.investment_id = ${investmentID}` : sql``}
-    ${accountID ? sql`and b.account_id = ${accountID}` : sql``}
-    ${bizEntityID ? sql`and a.biz_entity_id = ${bizEntityID}` : sql``}`
+    and ${wanted(subject, 'b')}`
 }
 
 /** Money in for units and money out of the fund would come to nothing one could use. */
@@ -64,9 +64,7 @@ export const transactionsSketch = async (
       round(b.closing_quantity, i.unit_decimals) as balance, ${currency} as currency,
       b.quantity <> 0 as "hasUnits"
     from transaction_line b
-    join account a on a.product_id = b.product_id and a.account_id = b.account_id
-    join biz_entity e on e.biz_entity_id = a.biz_entity_id
-    join investment i on i.investment_id = b.investment_id
+    ${itsAccount('b')} ${itsOwner} ${itsClass('b')}
     where ${countedIn(subject)}`,
   order: sql`b.transaction_date, b.biz_transaction_id`,
   byClass: true,

@@ -1,6 +1,6 @@
 import sql from 'sql-template-tag'
 import type { Snapshot } from '../../platform/sql/handle.ts'
-import { wanted } from '../statement/parts.ts'
+import { itsAccount, itsOwner, wanted } from '../statement/parts.ts'
 import { aboutProduct, asAt } from './about.ts'
 import { currency } from './positions.ts'
 import { addressOfEntity } from './register.ts'
@@ -47,12 +47,11 @@ export const unclaimedSketch = async (snapshot: Snapshot, subject: Subject): Pro
       ${currency} as currency, p.payment_id
     from payment p
     join payment_run i on i.product_id = p.product_id and i.payment_run_id = p.payment_run_id
-    join account a on a.product_id = p.product_id and a.account_id = p.account_id
-    join biz_entity e on e.biz_entity_id = a.biz_entity_id
+    ${itsAccount('p')} ${itsOwner}
     left join lateral (${addressOfEntity}) x on true
     left join lateral (${sentAgain}) s on p.state = 'Reissued'
     where p.product_id = ${subject.productID}
       and (p.state in ('Returned', 'Unclaimed') or s.day > ${subject.date}::date)
-      and p.state_date <= ${subject.date}::date and ${wanted(subject)}`,
+      and p.state_date <= ${subject.date}::date and ${wanted(subject, 'p')}`,
   order: sql`date, payment_id`,
 })

@@ -1,6 +1,6 @@
 import sql from 'sql-template-tag'
 import type { Snapshot } from '../../platform/sql/handle.ts'
-import { isPaid, wanted } from '../statement/parts.ts'
+import { isPaid, itsClass, wanted } from '../statement/parts.ts'
 import { aboutProduct, inPeriod } from './about.ts'
 import { currency } from './positions.ts'
 import type { Subject } from './subject.ts'
@@ -38,10 +38,9 @@ export const withholdingSketch = async (snapshot: Snapshot, subject: Subject): P
       join distribution d on d.product_id = w.product_id
         and d.corporate_action_id = w.corporate_action_id
         and ${isPaid}
-      join investment i on i.investment_id = d.investment_id
-      join account a on a.product_id = w.product_id and a.account_id = w.account_id
+      ${itsClass('d')}
       left join lookup l on l.category = 'Country' and w.country_code in (l.code, l.description)
-      where w.product_id = ${productID} and ${wanted(subject)}
+      where w.product_id = ${productID} and ${wanted(subject, 'w')}
         and ${corporateActionID ? sql`d.corporate_action_id = ${corporateActionID}` : paidIn}
         ${investmentID ? sql`and d.investment_id = ${investmentID}` : sql``}
       group by w.income_kind, w.rule, l.name, w.percentage, i.currency_id`,

@@ -9,6 +9,9 @@ import {
   className,
   companyTax,
   currency,
+  itsClass,
+  itsDistribution,
+  itsProduct,
   kindOfComponent,
   money,
   refuseUnderWay,
@@ -106,13 +109,9 @@ const accounts = (subject: StatementSubject) => sql`
     'residualPaid', ${raw(money('o.amount'))}, 'payee', ${payee}) as data
   from entitlement t
   ${residualPaid}
-  join distribution d on d.product_id = t.product_id
-    and d.corporate_action_id = t.corporate_action_id
-  join account a on a.product_id = t.product_id and a.account_id = t.account_id
-  join investment i on i.investment_id = t.investment_id
-  join product p on p.product_id = t.product_id
+  ${itsDistribution('t')} ${itsClass('t')} ${itsProduct('t')}
   where t.product_id = ${subject.productID}
-    and t.corporate_action_id = ${subject.corporateActionID} and ${wanted(subject)}`
+    and t.corporate_action_id = ${subject.corporateActionID} and ${wanted(subject, 't')}`
 
 const rules: Record<string, string> = {
   NoTfn: 'no tax file number quoted',

@@ -5,7 +5,7 @@ import { counts } from '../../platform/lookup/counts.ts'
 import type { Fragment } from '../../platform/sql/handle.ts'
 import type { Holding, StatementKind, StatementSubject } from './kind.ts'
 import { grouped, type Letter, longDate, type Section, shortDate } from './letter.ts'
-import { className, currency, money, wanted } from './parts.ts'
+import { className, currency, itsClass, money, wanted } from './parts.ts'
 
 const typeName = raw(ofKind('b.biz_transaction_type_id', ({ name }) => name))
 const price = (column: string) =>
@@ -37,7 +37,7 @@ const ofClass = ({ investmentID }: StatementSubject) =>
   investmentID ? sql`h.investment_id = ${investmentID}` : sql`true`
 
 const heldBy = (subject: StatementSubject) => sql`
-  from holding h join investment i on i.investment_id = h.investment_id
+  from holding h ${itsClass('h')}
   where h.product_id = ${subject.productID} and h.account_id = a.account_id
     and ${ofClass(subject)}`
 
@@ -143,7 +143,7 @@ export const holdingStatement: StatementKind<Period, Held> = {
                 select json_agg(${lineOf} order by b.transaction_date, b.biz_transaction_id)
                 from transaction_line b where ${inPeriod(subject, subject.fromDate)}) as lines,
               ${stateAt(end)} as closing, ${price('v.price')} as price, ${worth(end)} as value
-            from holding h join investment i on i.investment_id = h.investment_id
+            from holding h ${itsClass('h')}
             left join lateral (${priceOn('i.investment_id', end)}) v on true
             where h.product_id = ${subject.productID} and h.account_id = a.account_id
               and ${ofClass(subject)}

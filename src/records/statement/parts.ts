@@ -18,10 +18,37 @@ export const currency = raw(
 /** Money of the class i as text, in the decimals of its currency. */
 export const money = (column: string) => `round(${column}, minor_units(i.currency_id))::text`
 
-/** The accounts a that an order names, as a condition. */
-export const wanted = ({ bizEntityID, accountID }: StatementSubject): Fragment => sql`
-  ${accountID ? sql`a.account_id = ${accountID}` : sql`true`}
-  and ${bizEntityID ? sql`a.biz_entity_id = ${bizEntityID}` : sql`true`}`
+/** Rows of the accounts that an order names, as a condition; those of the account table are a. */
+export const wanted = ({ bizEntityID, accountID }: StatementSubject, of = 'a'): Fragment => sql`
+  ${accountID ? sql`${raw(of)}.account_id = ${accountID}` : sql`true`}
+  and ${bizEntityID ? sql`${raw(of)}.account_id = any(${accountsOf(bizEntityID)})` : sql`true`}`
+
+export const accountsOf = (bizEntityID: number) =>
+  sql`array(select a.account_id from account a where a.biz_entity_id = ${bizEntityID})`
+
+/**
+ * A record that a row names by its key, looked up for each row by itself, and "offset 0" keeps it
+ * so: of the past these are views, which a join that expects few rows would read whole for each.
+ */
+export const lookedUp = (table: string, alias: string, on: string) => `
+  cross join lateral (select ${alias}.* from ${table} ${alias} where ${on} offset 0) ${alias}`
+
+/** Of a row of the ledger: its product p, account a, whose that is e, class i, distribution d. */
+export const itsProduct = (of: string) =>
+  raw(lookedUp('product', 'p', `p.product_id = ${of}.product_id`))
+export const itsAccount = (of: string) =>
+  raw(lookedUp('account', 'a', `a.account_id = ${of}.account_id`))
+export const itsOwner = raw(lookedUp('biz_entity', 'e', 'e.biz_entity_id = a.biz_entity_id'))
+export const itsClass = (of: string) =>
+  raw(lookedUp('investment', 'i', `i.investment_id = ${of}.investment_id`))
+export const itsDistribution = (of: string) =>
+  raw(
+    lookedUp(
+      'distribution',
+      'd',
+      `d.product_id = ${of}.product_id and d.corporate_action_id = ${of}.corporate_action_id`,
+    ),
+  )
 
 /** What an entitlement t left over and was paid out after all, as o. */
 export const residualPaid = sql`
@@ -132,9 +159,7 @@ export const withHolders = (accounts: Fragment): Fragment => sql`
   select a.account_id as "accountID", a.account_number as "accountNumber", e.name,
     coalesce(k.last_name, e.name) as surname, to_json(array[e.name::text] || d.lines)::text
       as addressee, m.email, e.communication_preference_id as "preferenceID", x.data::text as data
-  from (${accounts}) x
-  join account a on a.account_id = x.account_id
-  join biz_entity e on e.biz_entity_id = a.biz_entity_id
+  from (${accounts}) x ${itsAccount('x')} ${itsOwner}
   left join lateral (${raw(address)}) d on true
   left join lateral (${raw(email)}) m on true
   left join lateral (${raw(surname)}) k on true

@@ -6,7 +6,17 @@ import { financialYear, type Year } from './financial-year.ts'
 import { type Franked, frankingCredit } from './franking.ts'
 import type { Holding, StatementKind, StatementSubject } from './kind.ts'
 import { grouped, type Letter, longDate, type Section, shortDate, spaced } from './letter.ts'
-import { className, companyTax, currency, isPaid, kindOfComponent, money, wanted } from './parts.ts'
+import {
+  className,
+  companyTax,
+  currency,
+  isPaid,
+  itsClass,
+  itsProduct,
+  kindOfComponent,
+  money,
+  wanted,
+} from './parts.ts'
 
 type Shared = Year & { class: string | null }
 
@@ -31,10 +41,11 @@ async function shared(snapshot: Snapshot, { productID, investmentID, date }: Sta
 /** Entitlements t that were paid in the year, with their distribution d and its class i. */
 const paidInYear = ({ from, to }: Shared) => sql`
   from entitlement t
-  join distribution d on d.product_id = t.product_id
-    and d.corporate_action_id = t.corporate_action_id
-    and ${isPaid} and d.payment_date between ${from} and ${to}
-  join investment i on i.investment_id = t.investment_id`
+  cross join lateral (
+    select d.* from distribution d where d.product_id = t.product_id
+      and d.corporate_action_id = t.corporate_action_id
+      and ${isPaid} and d.payment_date between ${from} and ${to} offset 0) d
+  ${itsClass('t')}`
 
 /** Rows t of the account x, and of the class where one is asked for. */
 const ofAccount = ({ productID, investmentID }: StatementSubject) => sql`
@@ -46,7 +57,7 @@ const paidOutIn = ({ from, to }: Shared, own: Fragment) => sql`
   select coalesce(json_agg(json_build_array(s.currency, s.amount) order by s.currency), '[]')
   from (
     select ${currency} as currency, ${raw(money('sum(t.amount)'))} as amount
-    from residual_payment t join investment i on i.investment_id = t.investment_id
+    from residual_payment t ${itsClass('t')}
     where ${own} and t.reversed_date is null and t.payment_date between ${from} and ${to}
     group by i.currency_id) s`
 
@@ -88,12 +99,14 @@ const accounts = (subject: StatementSubject, year: Shared) => {
             json_agg(json_build_array(${raw(money('t.component_amounts[c.ordinal]'))},
               ${companyTax})) as amounts
           ${paid}
-          join product p on p.product_id = t.product_id
-          join distribution_component c on c.product_id = d.product_id
-            and c.corporate_action_id = d.corporate_action_id
-          left join withholding w on w.product_id = t.product_id
-            and w.corporate_action_id = t.corporate_action_id and w.account_id = t.account_id
-            and w.ordinal = c.ordinal
+          ${itsProduct('t')}
+          cross join lateral (
+            select c.* from distribution_component c where c.product_id = t.product_id
+              and c.corporate_action_id = t.corporate_action_id offset 0) c
+          left join lateral (
+            select w.amount from withholding w where w.product_id = t.product_id
+              and w.corporate_action_id = t.corporate_action_id
+              and w.account_id = t.account_id and w.ordinal = c.ordinal offset 0) w on true
           where ${wantedOf}
           group by 1, 2, i.currency_id) s)) as data
     from (
