@@ -1,6 +1,7 @@
 import { Box, Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
+import { useAnew } from '../shared/api/anew.ts'
 import { api } from '../shared/api/client.ts'
 import { useCurrency, useMoney, useUnits } from '../shared/api/money.ts'
 import type { Distribution } from '../shared/api/types.ts'
@@ -25,6 +26,7 @@ export function Declare({ distribution, may }: Props) {
   const [mode, setMode] = useState<'edit' | 'declare'>()
   const [insists, setInsists] = useInsists(distribution)
   const close = () => setMode(undefined)
+  const [isAnew, readAnew] = useAnew()
   const preview = useQuery({
     queryKey: ['preview', distribution],
     queryFn: async () => {
@@ -39,6 +41,11 @@ export function Declare({ distribution, may }: Props) {
     },
     onKept: close,
   })
+  const isReading = isAnew || preview.isPending
+  const ask = () => {
+    readAnew()
+    setMode('declare')
+  }
   if (mode === 'edit')
     return (
       <Edited<Distribution>
@@ -57,7 +64,7 @@ export function Declare({ distribution, may }: Props) {
             <Button variant="default" onClick={() => setMode('edit')}>
               Change
             </Button>
-            <Button disabled={!preview.data} onClick={() => setMode('declare')}>
+            <Button disabled={!preview.data} onClick={ask}>
               Declare
             </Button>
           </>
@@ -69,17 +76,23 @@ export function Declare({ distribution, may }: Props) {
       {preview.data && <Previewed preview={preview.data} {...{ money, units, currency }} />}
       <Confirm
         title="Declare this distribution?"
-        opened={mode === 'declare'}
+        opened={mode === 'declare' && !preview.isError}
         onClose={close}
         onConfirm={() =>
           declare.mutate({ ...keyOf(distribution), ...(insists && { confirmSecond: true }) })
         }
         action="Declare"
-        busy={declare.isPending}
+        busy={declare.isPending || isReading}
       >
-        The entitlements of {count(preview.data?.accountCount ?? 0)} accounts as at{' '}
-        {day(distribution.recordDate)} are locked: {money(preview.data?.grossAmount)} {currency}.
-        Transactions entered later, even back-dated, do not change them.
+        {isReading ? (
+          <Loading />
+        ) : (
+          <>
+            The entitlements of {count(preview.data?.accountCount ?? 0)} accounts as at{' '}
+            {day(distribution.recordDate)} are locked: {money(preview.data?.grossAmount)} {currency}
+            . Transactions entered later, even back-dated, do not change them.
+          </>
+        )}
         <Box mt="sm">
           <Insist error={declare.error} insists={insists} onChange={setInsists} />
         </Box>

@@ -1,6 +1,7 @@
 import { Button, Group, NumberInput, Text } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
+import { useAnew } from '../shared/api/anew.ts'
 import { useCurrency, useMoney } from '../shared/api/money.ts'
 import { useProduct } from '../shared/api/products.ts'
 import { useSession } from '../shared/api/session.ts'
@@ -11,7 +12,7 @@ import { Remove } from '../shared/form/Remove.tsx'
 import { count, day } from '../shared/format.ts'
 import { useMay } from '../shared/permission.ts'
 import { tellDone } from '../shared/view/Failure.tsx'
-import { Card } from '../shared/view/Page.tsx'
+import { Card, Loading } from '../shared/view/Page.tsx'
 
 type Props = { run: PaymentRun }
 
@@ -29,6 +30,7 @@ function Approve({ run }: Props) {
   const currency = useCurrency()(run)
   const money = useMoney(run)
   const [asked, setAsked] = useState(false)
+  const [isReading, readAnew] = useAnew()
   const { paymentRunID, payments } = run
   const approve = useWrite('post', '/PaymentRun/Approve', {
     onKept: () => setAsked(false),
@@ -51,7 +53,15 @@ function Approve({ run }: Props) {
         <Group gap="xs">
           {may('PaymentRun.Write') && <RemoveDraft run={run} />}
           {may('PaymentRun.Approve') && !own && (
-            <Button onClick={() => setAsked(true)}>Approve</Button>
+            <Button
+              onClick={() => {
+                // What is corrected leaves a draft: what is approved is what is shown.
+                readAnew()
+                setAsked(true)
+              }}
+            >
+              Approve
+            </Button>
           )}
         </Group>
       </Group>
@@ -61,11 +71,17 @@ function Approve({ run }: Props) {
         onClose={() => setAsked(false)}
         onConfirm={() => approve.mutate({ paymentRunID })}
         action="Approve"
-        busy={approve.isPending}
+        busy={approve.isPending || isReading}
         error={approve.error}
       >
-        {count(payments?.count ?? 0)} payments, {money(payments?.amount)} {currency} in all, on{' '}
-        {day(run.processingDate)}. What they are made of can then no longer be rolled back.
+        {isReading ? (
+          <Loading />
+        ) : (
+          <>
+            {count(payments?.count ?? 0)} payments, {money(payments?.amount)} {currency} in all, on{' '}
+            {day(run.processingDate)}. What they are made of can then no longer be rolled back.
+          </>
+        )}
       </Confirm>
     </Card>
   )

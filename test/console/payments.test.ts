@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs'
 import { after, before, describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
 import { type Browser, findings, skip, startConsole } from '../support/browser.ts'
-import { account, allot } from '../support/distribution.ts'
-import { type Fund, only } from '../support/ledger.ts'
-import { mend, paidFund, paymentsOf, payOut } from '../support/payment-run.ts'
+import { account, allot, configure, fundOf } from '../support/distribution.ts'
+import { all, type Fund, only } from '../support/ledger.ts'
+import { mend, newRun, paidFund, paymentsOf, payOut } from '../support/payment-run.ts'
 import type { Service } from '../support/service.ts'
 
 const yen = 8
@@ -136,6 +136,32 @@ describe('The console’s payments', { skip }, () => {
     await page.getByText('You made this draft, so somebody else approves it.').waitFor()
     const { currencyID, payments } = await lastRun()
     assert.deepEqual([currencyID, payments], [yen, { count: 1, amount: 5000 }])
+  })
+
+  it('asks to confirm the figures of now, not of when the page was opened', async () => {
+    const young = await fundOf(service, [100, 50])
+    const { corporateActionID } = await configure(service, young, { distributionAmountPerUnit: 1 })
+    await page.goto(`${service.url}/console/${young.productID}/distributions/${corporateActionID}`)
+    await page.getByText('150.00', { exact: true }).first().waitFor()
+    await allot(service, young, [{ accountID: account(young, 0), quantity: 7 }], '2025-01-01')
+    await press('Declare')
+    await page.getByRole('dialog').getByText('are locked: 157.00 AUD').waitFor()
+    assert.deepEqual(await findings(page), [])
+    const { fund: paid } = await paidFund(service, [100, 200])
+    const { productID: ofPaid, investmentID } = paid
+    const out = { accountID: account(paid, 0), investmentID, transactionDate: '2025-07-14' }
+    const redemption = { ...out, quantity: 10, investmentPrice: 1 }
+    const [{ bizTransactionID }] = all(
+      await service.admin.post('/BizTransaction/Redemption', redemption),
+    )
+    const { paymentRunID } = await newRun(service.admin, paid)
+    const other = await browser.open(`/${ofPaid}/payments/${paymentRunID}`, 'second')
+    await other.getByText('310.00', { exact: true }).first().waitFor()
+    const back = { productID: ofPaid, bizTransactionIDs: [bizTransactionID] }
+    assert.equal((await service.admin.put('/BizTransaction/Rollback', back)).status, 200)
+    await other.getByRole('button', { name: 'Approve', exact: true }).click()
+    await other.getByRole('dialog').getByText('300.00 AUD in all').waitFor()
+    await other.close()
   })
 
   /** Fifty yen a unit, owed to the first account. */
