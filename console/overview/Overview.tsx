@@ -9,6 +9,7 @@ import { useNeeds } from '../frame/needs.ts'
 import { useLookups } from '../shared/api/lookups.ts'
 import { type InCurrency, useByCurrency, useCurrency, useMoney } from '../shared/api/money.ts'
 import { useInvestments, useProduct, useRead } from '../shared/api/products.ts'
+import { atOnce } from '../shared/api/session.ts'
 import type { Audit, Distribution, HoldingMonth, Investment, Product } from '../shared/api/types.ts'
 import { sum } from '../shared/decimal.ts'
 import { beside, count, day, daysAgo, moment, monthOf, plain, price } from '../shared/format.ts'
@@ -259,6 +260,10 @@ const Latest = <T, Row>({ of, pick, empty, ...rows }: LatestProps<T, Row>) => (
   </Answer>
 )
 
+const lookedAt = 100
+/** Behind those of other products there may be some. */
+const noneOfMany = `None among the last ${lookedAt} changes of the registry`
+
 /** The entries of the last 24 hours, of the product or of none: newest first. */
 function LastChanges() {
   const { productID } = useProduct()
@@ -267,9 +272,10 @@ function LastChanges() {
     !operation?.includes('/User/') && (of === null || of === productID)
   const read = useRead<Audit[]>('/Audit', {
     'OccurredDate.greaterThanOrEqual': since,
-    PageSize: 100,
+    PageSize: lookedAt,
     Order: 'desc',
   })
+  const isAll = (read.data?.length ?? 0) < atOnce(lookedAt)
   return (
     <Card
       title="Last changes"
@@ -286,7 +292,7 @@ function LastChanges() {
           { id: 'who', title: 'Who', text: (row) => row.username ?? '' },
           { id: 'what', title: 'What', text: (row) => deedOf(row.operation) },
         ]}
-        empty="Nothing in the last 24 hours"
+        empty={isAll ? 'Nothing in the last 24 hours' : noneOfMany}
       />
     </Card>
   )

@@ -131,6 +131,13 @@ describe('The console’s figures', { skip }, () => {
     const since = Date.parse(searchParams.get('OccurredDate.greaterThanOrEqual') ?? '')
     const aDay = 86_400_000
     assert.ok(since >= before - aDay && since <= Date.now() - aDay, new Date(since).toISOString())
+    // Behind so many of another product it is not known that there is none.
+    const { productID: busy } = await newProduct(service)
+    for (let i = 0; i < 100; i++)
+      only(await service.admin.put('/Product', { productID: busy, name: `Busy ${i}` }))
+    await page.reload()
+    await page.getByText('None among the last 100 changes of the registry').waitFor()
+    assert.equal(await page.getByText('Nothing in the last 24 hours').count(), 0)
   })
 
   /** Figures that are cut, and headings that do not stand over them. */
