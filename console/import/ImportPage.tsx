@@ -1,5 +1,5 @@
 import { Alert, Button, Group, Progress, Stack, Text } from '@mantine/core'
-import { useNavigate, useParams } from '@tanstack/react-router'
+import { useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { Mode } from '../../src/integration/import/schema.ts'
 import { useProduct, useReadNow } from '../shared/api/products.ts'
@@ -7,6 +7,7 @@ import { useRefresh } from '../shared/api/refresh.ts'
 import type { Import } from '../shared/api/types.ts'
 import { useDelete } from '../shared/api/write.ts'
 import { Insist } from '../shared/form/Insist.tsx'
+import { useGo } from '../shared/form/leave.ts'
 import { count, moment } from '../shared/format.ts'
 import { Facts, Figure, Figures } from '../shared/view/Facts.tsx'
 import { Failure, tellDone } from '../shared/view/Failure.tsx'
@@ -99,7 +100,7 @@ function UnderWay({ found }: { found: Import }) {
 /** A file that was checked is committed from here; of a committed one there is nothing to do. */
 function Ended({ found }: { found: Import }) {
   const { slug } = useProduct()
-  const navigate = useNavigate()
+  const go = useGo()
   const [state, setState] = useState<{ busy?: Mode; error?: Error }>({})
   const [insists, setInsists] = useState(false)
   const { status, mode, message, rowsRefused, rowsAccepted } = found
@@ -108,8 +109,8 @@ function Ended({ found }: { found: Import }) {
     if (!sent) return
     setState({ busy: how })
     try {
-      const next = String(await sendImport(sent, how, insists))
-      await navigate({ to: '/$product/import/$id', params: { product: slug, id: next } })
+      const next = await sendImport(sent, how, insists)
+      go(`/${slug}/import/${next}`)
     } catch (error) {
       setState({ error: error as Error }) // the client throws nothing else
     }

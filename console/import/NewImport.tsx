@@ -1,11 +1,11 @@
 import { Anchor, Button, Group, Select, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api } from '../shared/api/client.ts'
 import { useProduct } from '../shared/api/products.ts'
 import { DropZone } from '../shared/form/DropZone.tsx'
 import { Row } from '../shared/form/fields.tsx'
+import { useGo } from '../shared/form/leave.ts'
 import { bytes } from '../shared/format.ts'
 import { save } from '../shared/list/export.ts'
 import { Failure, tellFailure } from '../shared/view/Failure.tsx'
@@ -26,7 +26,7 @@ const ownOf = (headings: readonly string[]) =>
 /** A file, what it holds and which column is which; then it is checked, and nothing written. */
 export function NewImport() {
   const { slug, productID } = useProduct()
-  const navigate = useNavigate()
+  const go = useGo()
   const [terms, setTerms] = useState<Terms>({
     type: 'Transactions',
     dateFormat: 'YYYY-MM-DD',
@@ -44,7 +44,7 @@ export function NewImport() {
     setState({ busy: true })
     try {
       const id = await sendImport({ file, terms }, 'validate')
-      await navigate({ to: '/$product/import/$id', params: { product: slug, id: String(id) } })
+      go(`/${slug}/import/${id}`)
     } catch (error) {
       setState({ busy: false, error })
     }

@@ -1,12 +1,12 @@
 import { Button, Group, Table, Text, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api } from '../shared/api/client.ts'
 import { RegistryError } from '../shared/api/error.ts'
 import { useProduct } from '../shared/api/products.ts'
 import type { Import } from '../shared/api/types.ts'
 import { LeaveGuard } from '../shared/form/LeaveGuard.tsx'
+import { useGo } from '../shared/form/leave.ts'
 import { count } from '../shared/format.ts'
 import { save } from '../shared/list/export.ts'
 import { Failure } from '../shared/view/Failure.tsx'
@@ -97,7 +97,7 @@ const NotThere = ({ error, retry }: { error: Error; retry: () => void }) =>
  */
 function Mend({ found, table }: Props & { table: Rows }) {
   const { slug } = useProduct()
-  const navigate = useNavigate()
+  const go = useGo()
   const [rows, setRows] = useState(table.rows)
   const [state, setState] = useState<{ busy: boolean; error?: unknown }>({ busy: false })
   const sent = sentFrom(found.importID ?? 0)
@@ -114,8 +114,8 @@ function Mend({ found, table }: Props & { table: Rows }) {
         ? rowsAlone(found, { ...table, rows })
         : await mendFile(sent.file, sent.terms.encoding, changesOf(table.rows, rows))
       const terms = { ...sent.terms, encoding: 'UTF-8' as const }
-      const id = String(await sendImport({ file, terms }, 'validate'))
-      await navigate({ to: '/$product/import/$id', params: { product: slug, id } })
+      const id = await sendImport({ file, terms }, 'validate')
+      go(`/${slug}/import/${id}`)
     } catch (error) {
       setState({ busy: false, error })
     }

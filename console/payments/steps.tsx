@@ -8,6 +8,7 @@ import { useSession } from '../shared/api/session.ts'
 import type { PaymentRun } from '../shared/api/types.ts'
 import { useWrite } from '../shared/api/write.ts'
 import { Confirm } from '../shared/form/Confirm.tsx'
+import { useGo } from '../shared/form/leave.ts'
 import { Remove } from '../shared/form/Remove.tsx'
 import { count, day } from '../shared/format.ts'
 import { useMay } from '../shared/permission.ts'
@@ -136,7 +137,7 @@ const usualDays = 365
 /** What came back is paid again to the present details, or is unclaimed in the end. */
 function Returned({ run: { paymentRunID } }: Props) {
   const { slug } = useProduct()
-  const navigate = useNavigate()
+  const go = useGo()
   const [asked, setAsked] = useState<'reissue' | 'unclaimed'>()
   const [days, setDays] = useState(usualDays)
   const close = () => setAsked(undefined)
@@ -145,8 +146,7 @@ function Returned({ run: { paymentRunID } }: Props) {
     onDone: ([made]) => {
       tellDone('A new draft pays the returned payments again.')
       close()
-      const params = { product: slug, id: String(made?.paymentRunID ?? '') }
-      void navigate({ to: '/$product/payments/$id', params })
+      go(`/${slug}/payments/${made?.paymentRunID ?? ''}`)
     },
   })
   const unclaimed = useWrite('post', '/PaymentRun/Unclaimed', {

@@ -1,10 +1,10 @@
 import { Button } from '@mantine/core'
-import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useLookups } from '../shared/api/lookups.ts'
 import type { Product } from '../shared/api/types.ts'
 import { Edited } from '../shared/form/Edited.tsx'
 import { FormDrawer } from '../shared/form/FormDrawer.tsx'
+import { useGo } from '../shared/form/leave.ts'
 import { moment } from '../shared/format.ts'
 import type { Column } from '../shared/list/columns.ts'
 import { ListView } from '../shared/list/ListView.tsx'
@@ -17,7 +17,7 @@ import { ProductForm } from './ProductForm.tsx'
 /** Every product the user may see. */
 export function Products() {
   const may = useMay()
-  const navigate = useNavigate()
+  const go = useGo()
   const [edited, setEdited] = useState<Product | 'new'>()
   const close = () => setEdited(undefined)
   const add = may('Product.Write') && (
@@ -53,7 +53,7 @@ export function Products() {
             onKept={close}
             onDone={({ productID }) => {
               close()
-              void navigate({ to: '/$product', params: { product: String(productID) } })
+              go(`/${productID}`)
             }}
           />
         )}

@@ -52,6 +52,33 @@ describe('The console, pressed again and again', { skip }, () => {
     assert.equal(await posted(), before + 1)
   })
 
+  it('leaves who has gone on where they are, when a late answer comes', async () => {
+    await at(of('/transactions/new'), 'New transaction')
+    await page.getByRole('combobox', { name: 'Account' }).fill(fund.accounts[0]!.accountNumber)
+    await page.getByRole('option').first().click()
+    await page.getByRole('combobox', { name: 'Class' }).click()
+    await page.getByRole('option').first().click()
+    await page.getByLabel('Day').fill('2024-03-02')
+    await page.getByLabel('Amount, AUD').fill('2000')
+    let answer = () => {}
+    const late = new Promise<void>((resolve) => {
+      answer = resolve
+    })
+    await page.route('**/BizTransaction/Deposit', async (route) => {
+      await late
+      await route.continue()
+    })
+    await pressLast(page, 'Post the deposit')
+    await page.getByRole('link', { name: 'Holds', exact: true }).click()
+    await pressLast(page, 'Leave')
+    await page.getByRole('heading', { name: 'Holds', exact: true }).waitFor()
+    answer()
+    await page.getByText('Deposit posted.').waitFor()
+    await page.waitForLoadState('networkidle')
+    assert.equal(new URL(page.url()).pathname, `/console${of('/holds')}`)
+    await page.unrouteAll()
+  })
+
   it('orders one report by a double click, also a slow one', async () => {
     // What fades out is still there to be pressed; without motion nothing fades.
     await page.emulateMedia({ reducedMotion: 'no-preference' })
