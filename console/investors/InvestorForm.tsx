@@ -84,11 +84,11 @@ function Editor({ initial, tagged }: { initial: Values; tagged?: Tagged<BizEntit
       leaveFor(entity?.bizEntityID)
     },
     onKept: () => leaveFor(known?.bizEntityID),
-    onFailed: (error) => form.setErrors(errorsIn(form.getValues(), error)),
+    onFailed: (error) => form.setErrors(errorsIn(form.getValues(), error, known)),
   })
   const submit = form.onSubmit((values) => {
     const named = { ...values, name: values.name || suggestedName(values) }
-    save.mutate(filled(named))
+    save.mutate(filled(named, known))
   })
   return (
     <form onSubmit={submit}>
@@ -111,9 +111,12 @@ function Editor({ initial, tagged }: { initial: Values; tagged?: Tagged<BizEntit
   )
 }
 
-const errorsIn = (values: Values, error: Error) =>
+const errorsIn = (values: Values, error: Error, known?: BizEntity) =>
   Object.fromEntries(
-    Object.entries(fieldErrors(error)).map(([path, words]) => [placeInForm(values, path), words]),
+    Object.entries(fieldErrors(error)).map(([path, words]) => [
+      placeInForm(values, path, known),
+      words,
+    ]),
   )
 
 /** First the kind, then only what that kind needs. */

@@ -125,16 +125,30 @@ const tellingFields: { [list: string]: string[] } = {
   communications: ['name'],
 }
 
-const isSent = (list: string) => (one: object) => isFilled(one, ...(tellingFields[list] ?? []))
+type Stored = Pick<BizEntity, 'addresses' | 'paymentDetails'>
 
-/** What was left empty is not sent. */
-export function filled(form: InvestorForm): object {
+/** On the register without any of those fields: a cheque, or an address that is a name alone. */
+function isKept(list: string, one: object, known: Stored | undefined): boolean {
+  const stored = list === 'addresses' ? known?.addresses : known?.paymentDetails
+  // The first field of a stored record is its own id.
+  const id = Object.entries(one)[0]?.join()
+  return (stored ?? []).some(
+    (record) =>
+      Object.entries(record)[0]?.join() === id && !isFilled(record, ...(tellingFields[list] ?? [])),
+  )
+}
+
+const isSent = (list: string, known?: Stored) => (one: object) =>
+  isFilled(one, ...(tellingFields[list] ?? [])) || isKept(list, one, known)
+
+/** What was left empty is not sent; what the register has without these fields is. */
+export function filled(form: InvestorForm, known?: Stored): object {
   const contacted = <T extends { communications: object[] } | null>(owner: T): T =>
     owner && { ...owner, communications: owner.communications.filter(isSent('communications')) }
   return {
     ...form,
-    addresses: form.addresses.filter(isSent('addresses')),
-    paymentDetails: form.paymentDetails.filter(isSent('paymentDetails')),
+    addresses: form.addresses.filter(isSent('addresses', known)),
+    paymentDetails: form.paymentDetails.filter(isSent('paymentDetails', known)),
     communications: form.communications.filter(isSent('communications')),
     bizEntityParties: form.bizEntityParties.map((party) => ({
       ...byRecord(party),
@@ -148,13 +162,13 @@ export function filled(form: InvestorForm): object {
  * Where the form has what the service names by its place among those that were sent: the first
  * contact of a person without an e-mail is the mobile.
  */
-export function placeInForm(form: InvestorForm, path: string): string {
+export function placeInForm(form: InvestorForm, path: string, known?: Stored): string {
   const places: string[] = []
   let at: unknown = form
   for (const name of path.split('.')) {
     const list = places.at(-1) ?? ''
-    const sent = Array.isArray(at) && list in tellingFields ? at.filter(isSent(list)) : undefined
-    const place = sent && Array.isArray(at) ? String(at.indexOf(sent[Number(name)])) : name
+    const all = Array.isArray(at) && list in tellingFields ? at : undefined
+    const place = all ? String(all.indexOf(all.filter(isSent(list, known))[Number(name)])) : name
     at = (at as Record<string, unknown> | undefined)?.[place]
     places.push(place)
   }

@@ -217,6 +217,38 @@ describe('The console, while things change around it', { skip }, () => {
     assert.equal(await page.locator('[aria-invalid=true]').count(), 1)
   })
 
+  it('keeps of an investor the cheque and the address that it has no fields for', async () => {
+    const bank = { bsb: '062-000', accountNumber: '12345678', isForRedemption: true }
+    const cheque = { paymentTypeID: 2, accountName: 'Ann Example', isForDistribution: true }
+    const careOf = { addressTypeID: 2, aboveAddressLine: 'c/o Bob Example', countryCode: 'NZ' }
+    const postal = { addressTypeID: 8, addressLine: '1 Quay St', countryCode: 'NZ' }
+    const { bizEntityID } = only(
+      await service.admin.post('/BizEntity', {
+        ...{ name: 'Ann', bizEntityTypeID: 1, bizEntityStatusID: 1 },
+        accounts: [{ productID: fund.productID }],
+        bizEntityParties: [{ person: { firstName: 'Ann', lastName: 'Example' } }],
+        ...{ paymentDetails: [bank, cheque], addresses: [postal, careOf] },
+      }),
+    )
+    await at(of(`/investors/${bizEntityID}/edit`), 'Edit Ann')
+    await page.getByLabel('External id').fill('KEPT-1')
+    // What has fields is taken away by emptying them.
+    await page.getByLabel('BSB').first().fill('')
+    await page.getByLabel('Bank account number').first().fill('')
+    await press('Save')
+    await page.getByText('The investor is saved.').waitFor()
+    const [kept] = (await service.admin.get(`/BizEntity?BizEntityID=${bizEntityID}`)).data
+    assert.equal(kept.externalBizEntityId, 'KEPT-1')
+    assert.deepEqual(
+      kept.paymentDetails.map((one: { paymentTypeID: number }) => one.paymentTypeID),
+      [2],
+    )
+    assert.deepEqual(
+      kept.addresses.map((one: { addressTypeID: number }) => one.addressTypeID),
+      [8, 2],
+    )
+  })
+
   it('sends no year of two digits with a question either', async () => {
     await tell('Deposit', 7)
     await at(of('/notices?BizEventStatusID=1&BizEventTypeID=1'), 'Notices')
