@@ -183,6 +183,27 @@ describe('The holds of an account', () => {
     refused(await put({ quantity: 7 }), 404, 'not_found')
   })
 
+  it('stay on their account and investment, and are told by them when sent back', async () => {
+    const made = await holder()
+    const other = await holder()
+    const first = await hold({ ...made.own, quantity: 5, reason: 'Charge' })
+    const put = (more: object) => service.admin.put('/Hold', { holdID: first.holdID, ...more })
+    for (const more of [
+      { accountID: other.accountID },
+      { investmentID: other.own.investmentID },
+      { productID: other.productID },
+      { securityCode: 'NONE' },
+    ])
+      refused(await put(more), 400, 'immutable')
+    assert.equal(only(await put({ ...first, quantity: 6 })).quantity, 6)
+    const wide = await hold({ accountID: made.accountID, all: true, reason: 'x' })
+    const { investmentID } = made.own
+    const narrower = { ...wide, investmentID }
+    refused(await service.admin.put('/Hold', narrower), 400, 'immutable')
+    refused(await service.admin.put('/Hold', { ...wide, all: false }), 400, 'required')
+    only(await service.admin.put('/Hold', wide))
+  })
+
   it('are refused when they are unclear, or rest on what is not there', async () => {
     const made = await holder()
     const ask = (more: object) => service.admin.post('/Hold', { ...made.own, reason: 'x', ...more })

@@ -9,7 +9,7 @@ import { type Actor, inLedgerScope, inScope } from '../../platform/actor.ts'
 import { invalid, notFound } from '../../platform/refusal.ts'
 import { changesBetween, recordOf } from '../../platform/shape/mask.ts'
 import type { Tx } from '../../platform/sql/handle.ts'
-import { identify, identifyOptional, namesAny } from '../../platform/sql/identify.ts'
+import { identify, identifyOptional, nameOf, namesAny } from '../../platform/sql/identify.ts'
 import { nothingLeft, render } from '../../platform/sql/render.ts'
 import { lostRace } from '../../platform/sql/rows.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
@@ -111,6 +111,7 @@ export async function updateHold(tx: Tx, actor: Actor, input: HoldUpdate): Promi
   const key = await lockHold(tx, actor, input.holdID, 'holdID')
   const { productID, holdID } = key
   const before = (await renderHold(tx, productID, holdID)).json
+  refuseMoved(recordOf(before), input)
   // The one that it has may be sent back, whoever set it and whoever sees it.
   if (typeof documentID === 'number' && documentID !== recordOf(before).documentID)
     await lockDocument(tx, actor, inBody, { documentID })
@@ -130,6 +131,24 @@ export async function updateHold(tx: Tx, actor: Actor, input: HoldUpdate): Promi
   const shown = await renderHold(tx, productID, holdID)
   const changes = changesBetween(Hold, before, shown.json)
   return { ...shown, ids: [holdID], productID, changes, before }
+}
+
+/**
+ * A hold stays where it is, and what it is said to be: whoever thinks to have moved it would leave
+ * units free that are to be held.
+ */
+function refuseMoved(stored: Record<string, unknown>, input: HoldUpdate) {
+  for (const reference of [productReference, accountReference, investmentReference]) {
+    const { field = '', value } = nameOf(reference, input) ?? {}
+    if (value !== undefined && value !== stored[field])
+      throw invalid(
+        'immutable',
+        `${field} of a hold cannot be changed: make another hold, and delete this one.`,
+        field,
+      )
+  }
+  if (input.all === false && input.quantity === undefined && stored.all === true)
+    throw invalid('required', 'Give the quantity that is held instead of all.', 'quantity')
 }
 
 export async function deleteHold(tx: Tx, actor: Actor, { HoldID }: HoldKey): Promise<Written> {

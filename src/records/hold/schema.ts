@@ -20,15 +20,20 @@ const Reason = requiredText(500, { description: 'Why units are held back.' })
 const From = Type.String({ format: 'date', description: 'The first day; left out, today.' })
 const To = Type.String({ format: 'date', description: 'The last day; left out, until further.' })
 
+/** What a hold is on. */
+const place = {
+  productID: optional(Id),
+  externalProductId: optional(ExternalId),
+  accountID: optional(Id),
+  externalAccountId: optional(ExternalId),
+  investmentID: optional(Id),
+  externalInvestmentId: optional(ExternalId),
+  securityCode: optional(text(50)),
+}
+
 export const HoldInput = Type.Object(
   {
-    productID: optional(Id),
-    externalProductId: optional(ExternalId),
-    accountID: optional(Id),
-    externalAccountId: optional(ExternalId),
-    investmentID: optional(Id),
-    externalInvestmentId: optional(ExternalId),
-    securityCode: optional(text(50)),
+    ...place,
     quantity: optional(Quantity),
     all: optional(All),
     reason: Reason,
@@ -46,6 +51,7 @@ export const HoldInput = Type.Object(
 export const HoldUpdate = Type.Object(
   {
     holdID: LongId,
+    ...place,
     quantity: optional(Quantity),
     all: optional(All),
     reason: optional(Reason),
@@ -53,7 +59,11 @@ export const HoldUpdate = Type.Object(
     validFrom: optional(From),
     validTo: optional(clearable(To)),
   },
-  { $id: 'HoldUpdate', example: { holdID: 1, validTo: '2026-06-30' } },
+  {
+    $id: 'HoldUpdate',
+    description: 'What is left out stays. A hold stays on its account and investment.',
+    example: { holdID: 1, validTo: '2026-06-30' },
+  },
 )
 export const Hold = shown(
   'Hold',
