@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { rowsOf } from '../support/database.ts'
 import {
   account,
   allot,
   choose,
+  close,
   configure,
   entitled,
   fingerprint,
@@ -183,11 +183,7 @@ describe('A preview', () => {
     await choose(service, account(fund, 1), 3, 40)
     await newPaymentDetail(service, account(fund, 0))
     await newPaymentDetail(service, account(fund, 2), { isForDistribution: false })
-    await rowsOf(
-      service.connection,
-      'update account set account_status_id = 3 where account_id = $1',
-      [account(fund, 2)],
-    )
+    await close(service, fund, 2, 333)
     const taxComponents = [
       { taxComponentName: 'CapitalGains', percentage: 12.5 },
       { taxComponentName: 'AustralianFrankedDividends', percentage: 87.5 },

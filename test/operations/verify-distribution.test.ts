@@ -4,11 +4,12 @@ import pg from 'pg'
 import { distributionChecks } from '../../src/operations/verify/distribution-checks.ts'
 import { verify } from '../../src/operations/verify/verify.ts'
 import { foundAfter } from '../support/corruption.ts'
-import { isSpread, rowsOf } from '../support/database.ts'
+import { isSpread } from '../support/database.ts'
 import {
   account,
   allot,
   choose,
+  close,
   configure,
   fundOf,
   stage,
@@ -51,12 +52,24 @@ async function live() {
     for (const name of stages.slice(0, steps)) await stage(service.admin, name, distribution)
   }
   await leave(fund, drp)
+  await perDay()
   await tax()
-  await close()
+  await closing()
+}
+
+/** What is paid for each day of a period: cents, and a rate per annum. */
+async function perDay() {
+  const fund = await fundOf(service, [100, 200], { investments: [{ issuePrice: 2 }] })
+  const period = { proRataStartDate: '2025-06-01', proRataEndDate: '2025-06-30' }
+  for (const how of [
+    { centsPerUnitPerDay: 0.5 },
+    { proRataPercentPerAnnum: 5, unitValuationMethod: 'Fixed' },
+  ])
+    await stage(service.admin, 'Declare', await configure(service, fund, { ...how, ...period }))
 }
 
 /** An account that is closed before its money is reinvested gets the money. */
-async function close() {
+async function closing() {
   const fund = await fundOf(service, [100], { investments: [{}, {}] })
   await choose(service, account(fund, 0), 2)
   const drp = { drpIndicatorID: 2, drpInvestmentID: fund.investmentIDs[1], drpPrice: 7 }
@@ -66,11 +79,7 @@ async function close() {
     await configure(service, fund, how),
   ]
   for (const name of ['Declare', 'Payment'] as const) await stage(service.admin, name, between)
-  await rowsOf(
-    service.connection,
-    'update account set account_status_id = 3 where account_id = $1',
-    [account(fund, 0)],
-  )
+  await close(service, fund, 0, 100)
   await stage(service.admin, 'DrpAllotment', between)
   for (const name of ['Declare', 'Payment'] as const) await stage(service.admin, name, before)
 }
@@ -133,6 +142,27 @@ const corruptions: Record<string, string[]> = {
   'the tax components of a distribution total 100': [
     `update distribution_component set percentage = 30.001 where percentage = 30`,
     `delete from distribution_component where ${configured}`,
+  ],
+  'an entitlement is what the method of its distribution gives for its units': [
+    // A cent more for one and less for another: the totals are what they were.
+    `update entitlement e set gross_amount = gross_amount + x, cash_amount = cash_amount + x,
+        component_amounts[1] = component_amounts[1] + x
+      from (select account_id, case account_id when max(account_id) over () then 1
+          when min(account_id) over () then -1 else 0 end as x
+        from entitlement where ${declared}) s
+      where ${declared} and s.account_id = e.account_id`,
+    `update entitlement set units = units + 100 where ${declared}
+      and account_id = (select min(account_id) from entitlement where ${declared})`,
+    'update distribution set distribution_amount_per_unit = distribution_amount_per_unit + 0.01',
+    'update distribution set cents_per_unit_per_day = cents_per_unit_per_day * 2',
+    'update distribution set declared_unit_value = declared_unit_value * 2',
+    'update entitlement set unit_days = unit_days * 2',
+  ],
+  'what an entitlement reinvests is what its account had chosen': [
+    `update entitlement set drp_amount = drp_amount - 0.01, cash_amount = cash_amount + 0.01
+      where drp_amount > 0 and ${declared}`,
+    'update entitlement set drp_value = drp_value - 10 where drp_value is not null',
+    'update entitlement set declared_drp_amount = declared_drp_amount + 0.01',
   ],
   'the components of an entitlement add up to it, each within a cent of its share': [
     `update entitlement set component_amounts[1] = component_amounts[1] + 0.01 where ${declared}`,

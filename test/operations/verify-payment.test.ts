@@ -61,13 +61,16 @@ const one = (state: string) => `payment_run_id = (
 const corruptions: Record<string, string[]> = {
   'a payment is the sum of what it is made of, unless that was paid again since': [
     'update payment set amount = amount + 0.01',
+    'update payment set tax_amount = tax_amount + 1',
     'update payment_item set amount = amount - 0.01',
     `delete from payment_item where ${one('Approved')}`,
     `update payment set state = 'Reissued' where ${one('Draft')}`,
     `update payment set state = 'Returned' where state = 'Reissued'`,
     'update payment_item set payment_run_id = payment_run_id + 1',
   ],
-  'what a run pays is a transaction that counts: same account, same money': [
+  'what a run pays is a transaction that counts: same account, same money, same tax': [
+    'update payment_item set tax_amount = tax_amount + 1',
+    'update entitlement set tax_amount = tax_amount + 1, gross_amount = gross_amount + 1',
     `update biz_transaction set amount = amount + 1 where biz_transaction_type_id = 10`,
     `update biz_transaction set biz_transaction_status_id = 3 where biz_transaction_type_id = 10`,
     'update payment set account_id = account_id + 1',

@@ -66,6 +66,7 @@ async function live() {
 }
 
 const aHolding = '(select min(account_id) from holding)'
+const otherAccount = `(select max(account_id) from account a where a.product_id = 1)`
 const ofType = (typeID: number) =>
   `(select min(biz_transaction_id) from biz_transaction where biz_transaction_type_id = ${typeID})`
 const spoil = (set: string, which: string) =>
@@ -119,6 +120,11 @@ const corruptions: Record<string, string[]> = {
   'no holding is negative at any point of its history': [
     spoil('quantity = -1000', ofType(3)),
     spoil("transaction_date = '2020-01-01'", ofType(3)),
+  ],
+  'an account that is closed, itself or with its investor, holds no units': [
+    `update account set account_status_id = 3 where account_id = ${aHolding}`,
+    `update biz_entity set biz_entity_status_id = 4 where biz_entity_id = (
+      select biz_entity_id from account where account_id = ${aHolding})`,
   ],
   'an account with transactions has a row, and none is dated after its last_date': [
     'update ledger_account set last_date = null',
@@ -174,7 +180,10 @@ const corruptions: Record<string, string[]> = {
       update biz_transaction set external_biz_transaction_id = 'X-1'
       where external_biz_transaction_id = 'X-2'`,
   ],
-  'a completed notice names its transaction and is named by it; no other notice names one': [
+  'a completed notice and its transaction name each other and agree; no other names one': [
+    `update biz_event set account_id = ${otherAccount} where biz_event_status_id = 2`,
+    `update biz_event set investment_id = investment_id + 1 where biz_event_status_id = 2`,
+    'update biz_event set biz_event_type_id = 2 where biz_event_status_id = 2',
     'update biz_event set biz_event_status_id = 1 where biz_event_status_id = 2',
     'update biz_event set parent_biz_transaction_id = 1 where biz_event_status_id = 3',
     'update biz_event set parent_biz_transaction_id = null where biz_event_status_id = 2',

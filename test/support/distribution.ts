@@ -104,6 +104,19 @@ const bodyOf = (name: string, distribution: Distribution, more: object) => ({
 export const takeBack = (client: Client, distribution: Distribution, fromStatusID: number) =>
   stage(client, 'Reverse', distribution, { fromStatusID, reason: 'tried' })
 
+/** Closes an account the day after it has sold all it held of the fund. */
+export async function close(service: Service, fund: Fund, place: number, quantity: number) {
+  const accountID = account(fund, place)
+  const sale = { accountID, investmentID: fund.investmentID, quantity, investmentPrice: 1 }
+  const body = { ...sale, transactionDate: '2025-07-20' }
+  only(await service.admin.post('/BizTransaction/Redemption', body))
+  await rowsOf(
+    service.connection,
+    'update account set account_status_id = 3 where account_id = $1',
+    [accountID],
+  )
+}
+
 /** What each account gets, in the order of the accounts. */
 export const entitled = async (client: Client, { productID, corporateActionID }: Distribution) =>
   all(

@@ -1,4 +1,5 @@
 import { idsOf, idsWhere } from '../../ledger/biz-transaction/kinds.ts'
+import { standing } from '../../parties/account/standing.ts'
 import { counts } from '../../platform/lookup/counts.ts'
 import { lookups } from '../../platform/lookup/lookups.ts'
 
@@ -56,6 +57,15 @@ const legs = (first: string, second: string, broken: string) => `
   select product_id, parent_biz_transaction_id, min(biz_transaction_id)
   from biz_transaction where biz_transaction_type_id in ${second}
   group by product_id, parent_biz_transaction_id having count(*) > 1`
+
+/** Whether a transaction is what a notice gives notice of: of its account, units and kind. */
+const settles = (t: string, e: string) => `${t}.account_id = ${e}.account_id
+  and ${t}.investment_id = ${e}.investment_id and case ${e}.biz_event_type_id
+    when ${eventTypes.Deposit}
+      then ${t}.biz_transaction_type_id in ${idsOf('Deposit', 'Allotment')}
+    when ${eventTypes.Redemption}
+      then ${t}.biz_transaction_type_id in ${idsOf('Redemption', 'Conversion out')}
+    else ${t}.biz_transaction_type_id in ${idsOf('Conversion in')} end`
 
 export const checks: Check[] = [
   {
@@ -164,6 +174,16 @@ export const checks: Check[] = [
       from (${running}) r where own_quantity < 0`,
   },
   {
+    name: 'an account that is closed, itself or with its investor, holds no units',
+    of: 'holding',
+    violations: `
+      select h.product_id, h.account_id, h.investment_id, h.quantity
+      from holding h
+      join account a on a.account_id = h.account_id
+      join biz_entity n on n.biz_entity_id = a.biz_entity_id
+      where h.quantity <> 0 and ${standing('a', 'n').text} = 'closed'`,
+  },
+  {
     name: 'an account with transactions has a row, and none is dated after its last_date',
     of: 'ledger_account',
     violations: `
@@ -270,7 +290,7 @@ export const checks: Check[] = [
       group by product_id, external_biz_transaction_id having count(*) > 1`,
   },
   {
-    name: 'a completed notice names its transaction and is named by it; no other notice names one',
+    name: 'a completed notice and its transaction name each other and agree; no other names one',
     of: 'biz_event',
     violations: `
       select e.product_id, e.biz_event_id, e.biz_event_status_id, e.parent_biz_transaction_id,
@@ -278,7 +298,7 @@ export const checks: Check[] = [
       from biz_event e
       left join biz_transaction t on t.product_id = e.product_id
         and t.biz_transaction_id = e.parent_biz_transaction_id
-        and t.biz_event_id = e.biz_event_id and ${counts('t')}
+        and t.biz_event_id = e.biz_event_id and ${settles('t', 'e')} and ${counts('t')}
       where (e.biz_event_status_id = ${eventStatuses.Completed})
           <> (t.biz_transaction_id is not null)
         or (e.parent_biz_transaction_id is not null) <> (t.biz_transaction_id is not null)
@@ -286,6 +306,7 @@ export const checks: Check[] = [
       select t.product_id, t.biz_event_id, null, null, t.biz_transaction_id
       from biz_transaction t
       left join biz_event e on e.product_id = t.product_id and e.biz_event_id = t.biz_event_id
+        and ${settles('t', 'e')}
       where t.biz_event_id is not null and e.biz_event_id is null`,
   },
   {

@@ -26,6 +26,31 @@ const made = idsWhere((kind) => kind.ofDistribution === true)
 
 const key = 'e.product_id, e.corporate_action_id, e.account_id'
 
+/** What each account by itself is given; nothing of a total, which is shared. */
+const byMethod = `case
+  when d.distribution_amount_per_unit is not null
+    then round(e.units * d.distribution_amount_per_unit, e.cents)
+  when d.distribution_amount_total is not null then null
+  when d.cents_per_unit_per_day is not null
+    then round(e.unit_days * d.cents_per_unit_per_day * 0.01, e.cents)
+  else round(round(e.unit_days * d.declared_unit_value * d.pro_rata_percent_per_annum, 40)
+    / 36500, e.cents) end`
+
+/** An exact share of a total, less what was worked out elsewhere. */
+const shareOfTotal = `round((round(d.distribution_amount_total, e.cents)
+    - coalesce(sum(e.gross_amount) filter (where e.pre_calculated) over own, 0)) * e.units, 40)
+  / nullif(sum(e.units) filter (where not e.pre_calculated) over own, 0)`
+
+const { Full, Percentage, Units } = lookups.DRPType
+
+/** What of an amount goes to the DRP: all of it, a percentage, or the share of some units. */
+const chosen = (amount: string) => `case e.drp_type_id
+  when ${Full} then ${amount}
+  when ${Percentage} then round(${amount} * coalesce(e.drp_value, 0) * 0.01, e.cents)
+  when ${Units} then coalesce(round(round(${amount} * least(coalesce(e.drp_value, 0), e.units), 40)
+    / nullif(e.units, 0), e.cents), 0)
+  else 0 end`
+
 /** An entitlement and the transaction made for it name each other and agree. */
 const linked = (type: string, id: string, broken: string) => `
   select coalesce(e.product_id, t.product_id) as product_id,
@@ -82,6 +107,36 @@ export const distributionChecks: Check[] = [
         and c.corporate_action_id = d.corporate_action_id
       group by d.product_id, d.corporate_action_id
       having sum(c.percentage) is distinct from 100 or max(c.ordinal) <> count(*)`,
+  },
+  {
+    name: 'an entitlement is what the method of its distribution gives for its units',
+    of: 'entitlement',
+    violations: `
+      select ${key}, e.units, e.unit_days, e.gross_amount, e.should_be
+      from (
+        select e.*, ${byMethod} as should_be,
+          -- Of units over a period: who got nothing and held nothing in the end has no row.
+          case when d.distribution_amount_per_unit is null and e.unit_days is null
+            then ${shareOfTotal} end as share
+        from (${entitled}) e join distribution d on d.product_id = e.product_id
+          and d.corporate_action_id = e.corporate_action_id
+        where e.under_way is null
+        window own as (partition by e.product_id, e.corporate_action_id)) e
+      where not e.pre_calculated and (e.gross_amount <> e.should_be
+        or abs(e.gross_amount - e.share) >= power(10::numeric, -e.cents))`,
+  },
+  {
+    name: 'what an entitlement reinvests is what its account had chosen',
+    of: 'entitlement',
+    violations: `
+      select ${key}, e.gross_amount, e.tax_amount, e.drp_type_id, e.drp_value,
+        e.declared_drp_amount, e.drp_amount
+      from (${entitled}) e
+      where e.under_way is null and e.drp_type_id is not null
+        and (e.declared_drp_amount <> ${chosen('e.gross_amount')}
+          -- nothing, where an account that is closed was paid all of it
+          or (e.drp_amount <> ${chosen('(e.gross_amount - e.tax_amount)')}
+            and (e.declared_drp_amount is null or e.drp_amount > 0)))`,
   },
   {
     name: 'the components of an entitlement add up to it, each within a cent of its share',

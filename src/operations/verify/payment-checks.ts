@@ -7,28 +7,34 @@ export const paymentChecks: Check[] = [
     name: 'a payment is the sum of what it is made of, unless that was paid again since',
     of: 'payment',
     violations: `
-      select p.product_id, p.payment_id, p.state, p.amount, s.amount as should_be
+      select p.product_id, p.payment_id, p.state, p.amount, s.amount as should_be, p.tax_amount,
+        s.tax_amount as tax_should_be
       from payment p
       left join (
-        select product_id, payment_id, sum(amount) as amount, min(payment_run_id) as run_id,
-          max(payment_run_id) as last_run_id
+        select product_id, payment_id, sum(amount) as amount, sum(tax_amount) as tax_amount,
+          min(payment_run_id) as run_id, max(payment_run_id) as last_run_id
         from payment_item group by product_id, payment_id) s
         on s.product_id = p.product_id and s.payment_id = p.payment_id
       where case when p.state = 'Reissued' then s.payment_id is not null
-        else s.amount is distinct from p.amount or s.run_id <> p.payment_run_id
+        else (s.amount, s.tax_amount) is distinct from (p.amount, p.tax_amount)
+          or s.run_id <> p.payment_run_id
           or s.last_run_id <> p.payment_run_id end`,
   },
   {
-    name: 'what a run pays is a transaction that counts: same account, same money',
+    name: 'what a run pays is a transaction that counts: same account, same money, same tax',
     of: 'payment_item',
     violations: `
-      select m.product_id, m.payment_run_id, m.biz_transaction_id, m.amount, t.amount as posted
+      select m.product_id, m.payment_run_id, m.biz_transaction_id, m.amount, t.amount as posted,
+        m.tax_amount, e.tax_amount as withheld
       from payment_item m
       join payment p on p.product_id = m.product_id and p.payment_id = m.payment_id
       join payment_run r on r.product_id = m.product_id and r.payment_run_id = m.payment_run_id
       left join biz_transaction t on t.product_id = m.product_id
         and t.biz_transaction_id = m.biz_transaction_id
+      left join entitlement e on e.product_id = m.product_id
+        and e.payment_transaction_id = m.biz_transaction_id
       where t.account_id is distinct from p.account_id
+        or m.tax_amount <> coalesce(e.tax_amount, 0)
         or (r.state <> 'Draft' and (abs(t.amount) <> m.amount or not (${counts('t')})))`,
   },
   {
