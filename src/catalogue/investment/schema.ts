@@ -12,6 +12,7 @@ import {
   Id,
   oneOrMany,
   optional,
+  RegisterDate,
   requiredText,
   shown,
   text,
@@ -123,7 +124,7 @@ const Confirm = {
 }
 
 export const PriceInput = Type.Object(
-  { ...priceFields, priceDate: DateOnly, ...priceFigures, confirm: optional(Confirm) },
+  { ...priceFields, priceDate: RegisterDate, ...priceFigures, confirm: optional(Confirm) },
   { $id: 'PriceInput', example: priceExample },
 )
 export const PriceInputs = oneOrMany(PriceInput)
@@ -131,7 +132,7 @@ export const PriceUpdate = Type.Object(
   {
     investmentPriceID: optional(Id),
     ...priceFields,
-    priceDate: optional(DateOnly),
+    priceDate: optional(RegisterDate),
     ...changedFigures,
     confirm: optional(Confirm),
   },

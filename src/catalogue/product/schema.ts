@@ -3,12 +3,12 @@ import { paging } from '../../platform/http/paging.ts'
 import { lookupID, lookups } from '../../platform/lookup/lookups.ts'
 import {
   clearable,
-  DateOnly,
   DateTime,
   ExternalId,
   FlagSet,
   Id,
   optional,
+  RegisterDate,
   requiredText,
   shown,
   text,
@@ -36,7 +36,7 @@ const TimeZone = textThat(
   },
 )
 const LockedDate = {
-  ...DateOnly,
+  ...RegisterDate,
   description:
     'Nothing dated on or before it is posted, updated, rolled back or priced. It goes forward ' +
     'with Product.Write, at most to today; beyond, back or away (null) with Product.Unlock.',

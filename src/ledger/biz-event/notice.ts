@@ -14,7 +14,6 @@ import { type Actor, inScope } from '../../platform/actor.ts'
 import { counts } from '../../platform/lookup/counts.ts'
 import { lookups } from '../../platform/lookup/lookups.ts'
 import { conflict, invalid } from '../../platform/refusal.ts'
-import { firstDate } from '../../platform/shape/dates.ts'
 import { masked } from '../../platform/shape/mask.ts'
 import type { Tx } from '../../platform/sql/handle.ts'
 import { identify, namesAny, noSuch, type Reference } from '../../platform/sql/identify.ts'
@@ -37,8 +36,6 @@ type Place = {
 
 /** Product and account, which must belong together; the account alone names its product. */
 async function findAccount(tx: Tx, actor: Actor, notice: Notice): Promise<Place> {
-  if (notice.transactionDate! < firstDate)
-    throw invalid('out_of_range', `transactionDate is before ${firstDate}.`, 'transactionDate')
   const productID = namesAny(productReference, notice)
     ? await identifyProduct(tx, actor, notice)
     : undefined

@@ -9,6 +9,7 @@ import {
   Id,
   LongId,
   optional,
+  RegisterDate,
   requiredText,
   sensitive,
   shown,
@@ -32,7 +33,7 @@ const investment = {
   externalInvestmentId: optional(ExternalId),
   securityCode: optional(requiredText(50)),
 }
-const when = { comment: optional(text(2000)), transactionDate: DateOnly }
+const when = { comment: optional(text(2000)), transactionDate: RegisterDate }
 
 const example = { productID: 1, accountID: 1, securityCode: 'GRA', transactionDate: '2026-06-30' }
 

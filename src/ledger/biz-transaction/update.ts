@@ -5,7 +5,6 @@ import { standing } from '../../parties/account/standing.ts'
 import { type Actor, inLedgerScope } from '../../platform/actor.ts'
 import { lookups } from '../../platform/lookup/lookups.ts'
 import { conflict, invalid, refuseAll } from '../../platform/refusal.ts'
-import { firstDate } from '../../platform/shape/dates.ts'
 import { changesBetween } from '../../platform/shape/mask.ts'
 import type { Tx } from '../../platform/sql/handle.ts'
 import { identifyAll, namesAny } from '../../platform/sql/identify.ts'
@@ -87,10 +86,7 @@ const movesTogether = (update: TransactionUpdate) =>
   update.transactionDate !== undefined || moves(update)
 
 function refuseBadDate({ latestDate }: Stored, { transactionDate }: TransactionUpdate) {
-  if (transactionDate === undefined) return
-  if (transactionDate < firstDate)
-    throw invalid('out_of_range', `transactionDate is before ${firstDate}.`, 'transactionDate')
-  if (transactionDate > latestDate)
+  if (transactionDate !== undefined && transactionDate > latestDate)
     throw invalid('out_of_range', 'transactionDate is more than one day ahead.', 'transactionDate')
 }
 

@@ -5,7 +5,6 @@ import { identifyProduct } from '../../catalogue/product/sql.ts'
 import { type Actor, inScope } from '../../platform/actor.ts'
 import { lookups } from '../../platform/lookup/lookups.ts'
 import { conflict, invalid, type Problem, refuseAll } from '../../platform/refusal.ts'
-import { firstDate } from '../../platform/shape/dates.ts'
 import { compareDecimals, sumDecimals } from '../../platform/shape/decimal.ts'
 import { changesBetween, recordOf } from '../../platform/shape/mask.ts'
 import type { Tx } from '../../platform/sql/handle.ts'
@@ -72,14 +71,11 @@ function refuseInvalid(input: DistributionInput, needed: Reference[]) {
   refuseAll(400, [...problems, ...earlyDates(input)])
 }
 
-/** What comes of a record date cannot come before it; nor is anything posted before the first. */
+/** What comes of a record date cannot come before it. */
 const earlyDates = (input: DistributionInput): Problem[] =>
-  (['recordDate', 'paymentDate', 'drpAllotmentDate'] as const).flatMap((field): Problem[] => {
+  (['paymentDate', 'drpAllotmentDate'] as const).flatMap((field): Problem[] => {
     const { recordDate, [field]: date } = input
-    if (date === undefined) return []
-    if (date < firstDate)
-      return [{ code: 'out_of_range', field, message: `${field} is before ${firstDate}.` }]
-    return recordDate !== undefined && date < recordDate
+    return recordDate !== undefined && date !== undefined && date < recordDate
       ? [{ code: 'invalid_value', field, message: `${field} is before the recordDate.` }]
       : []
   })

@@ -13,6 +13,7 @@ import {
   LongId,
   nullable,
   optional,
+  RegisterDate,
   requiredText,
   sensitive,
   shown,
@@ -53,9 +54,9 @@ const own = {
 const stored = {
   name: optional(text(200)),
   description: optional(text(2000)),
-  accrualDate: optional(DateOnly),
-  recordDate: optional(DateOnly),
-  paymentDate: optional(DateOnly),
+  accrualDate: optional(RegisterDate),
+  recordDate: optional(RegisterDate),
+  paymentDate: optional(RegisterDate),
   distributionAmountPerUnit: optional(Rate),
   distributionAmountTotal: optional(Rate),
   centsPerUnitPerDay: optional(Rate),
@@ -64,11 +65,11 @@ const stored = {
   drpIndicatorID: optional(lookupID('DRPIndicator')),
   drpPrice: optional(Rate),
   drpInvestmentID: optional(Id),
-  drpAllotmentDate: optional(DateOnly),
+  drpAllotmentDate: optional(RegisterDate),
   fileName: optional(text(255)),
   proRataPercentPerAnnum: optional(Rate),
-  proRataStartDate: optional(DateOnly),
-  proRataEndDate: optional(DateOnly),
+  proRataStartDate: optional(RegisterDate),
+  proRataEndDate: optional(RegisterDate),
   unitValuationMethod: optional(
     Type.Unsafe<(typeof valuationMethods)[number]>({ type: 'string', enum: valuationMethods }),
   ),
@@ -177,7 +178,7 @@ export const PreviewRequest = Type.Object(
 )
 export const Payment = Type.Object(key, { $id: 'Payment', example: keyExample })
 export const DrpAllotment = Type.Object(
-  { ...key, drpPrice: optional(decimal({ above: '0' })), drpAllotmentDate: optional(DateOnly) },
+  { ...key, drpPrice: optional(decimal({ above: '0' })), drpAllotmentDate: optional(RegisterDate) },
   { $id: 'DrpAllotment', example: { ...keyExample, drpPrice: 1.0425 } },
 )
 export const Reversal = Type.Object(
@@ -191,7 +192,7 @@ export const ResidualPayout = Type.Object(
     investmentID: own.investmentID,
     externalInvestmentId: own.externalInvestmentId,
     securityCode: own.securityCode,
-    date: DateOnly,
+    date: RegisterDate,
   },
   { $id: 'ResidualPayout', example: { productID: 1, investmentID: 1, date: '2026-07-15' } },
 )

@@ -11,6 +11,7 @@ import {
   Id,
   LongId,
   optional,
+  RegisterDate,
   requiredText,
   sensitive,
   shown,
@@ -53,9 +54,9 @@ export const PaymentRunInput = Type.Object(
       }),
     ),
     currencyID: optional(lookupID('Currency')),
-    upToDate: optional(DateOnly),
+    upToDate: optional(RegisterDate),
     processingDate: {
-      ...DateOnly,
+      ...RegisterDate,
       description:
         'The day on which the bank pays. Distributions and residuals of a later payment date ' +
         'wait for another run, redemptions until their day has come.',
@@ -186,7 +187,7 @@ export const RunResult = Type.Object(
         reference: optional(text(18)),
         state: oneOf(['Paid', 'Returned'] as const),
         reason: optional(text(200)),
-        date: optional(DateOnly),
+        date: optional(RegisterDate),
       }),
       { minItems: 1, maxItems: 100_000 },
     ),

@@ -1,4 +1,5 @@
 import { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox'
+import { firstDate, isDate } from './dates.ts'
 import type { Check, DecimalRule } from './keywords.ts'
 
 /**
@@ -27,6 +28,13 @@ export const Flag = Type.Boolean()
 /** A flag that is set unless somebody says otherwise. */
 export const FlagSet = Type.Boolean({ default: true })
 export const DateOnly = Type.String({ format: 'date' })
+/** What is dated before the first day that can be meant is a misprint. */
+export const notBefore =
+  (first: string): Check =>
+  (value) =>
+    isDate(value) && value < first ? [{ code: 'out_of_range', words: `is before ${first}` }] : []
+/** The day of something that is entered into the register. */
+export const RegisterDate = Type.String({ format: 'date', check: notBefore(firstDate) })
 export const DateTime = Type.String({ format: 'date-time' })
 export const Integer = Type.Integer({ minimum: -2_147_483_648, maximum: 2_147_483_647 })
 

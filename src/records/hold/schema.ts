@@ -9,6 +9,7 @@ import {
   Id,
   LongId,
   optional,
+  RegisterDate,
   requiredText,
   shown,
   text,
@@ -17,8 +18,8 @@ import {
 const Quantity = decimal({ above: '0' }, { description: 'The units that are held back.' })
 const All = Type.Boolean({ description: 'All units there are are held back, whatever comes.' })
 const Reason = requiredText(500, { description: 'Why units are held back.' })
-const From = Type.String({ format: 'date', description: 'The first day; left out, today.' })
-const To = Type.String({ format: 'date', description: 'The last day; left out, until further.' })
+const From = { ...RegisterDate, description: 'The first day; left out, today.' }
+const To = { ...RegisterDate, description: 'The last day; left out, until further.' }
 
 /** What a hold is on. */
 const place = {
