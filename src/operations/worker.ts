@@ -89,7 +89,7 @@ export async function startWorker(options: WorkerOptions): Promise<() => Promise
   }
   const stopQueue = startQueue({
     connection,
-    lanes: [reports, mailings, others],
+    crews: [reports, mailings, others],
     onTrouble: (message) => log.warn({ message }, 'the worker lost the database'),
   })
   const warn = (error: Error) =>

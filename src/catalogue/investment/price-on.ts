@@ -7,3 +7,14 @@ export const priceOn = (investmentID: string, day: Fragment, columns = 'price'):
         from investment_price n
         where n.investment_id = ${raw(investmentID)} and n.price_date <= ${day}
         order by n.price_date desc limit 1`
+
+/**
+ * What units of an investment are worth, in SQL, at the price of a row v: units × price in whole
+ * cents. Units without a price count as what was invested; where there are none, nothing is left.
+ */
+export const worthOf = (
+  units: string,
+  invested: string,
+  decimals = 'minor_units(i.currency_id)',
+) => `case when ${units} = 0 then 0 when v.price is null then ${invested}
+        else round(${units} * v.price, ${decimals}) end`

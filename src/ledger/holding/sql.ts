@@ -1,5 +1,5 @@
 import sql, { join, raw } from 'sql-template-tag'
-import { priceOn } from '../../catalogue/investment/price-on.ts'
+import { priceOn, worthOf } from '../../catalogue/investment/price-on.ts'
 import { ledgerScope } from '../../catalogue/product/sql.ts'
 import { today } from '../../catalogue/product/today.ts'
 import { accountOf, asksFromAccount, firstAccount } from '../../parties/account/list-from.ts'
@@ -22,9 +22,8 @@ import { accountFilters, ownerFilters } from '../biz-transaction/schema.ts'
 import { heldBack } from '../on-hold/held.ts'
 import { Holding, type HoldingQuery, holdingFilters, holdingInvestmentFilters } from './schema.ts'
 
-// A position without a price is worth what was put into it, net; it shows no gain.
-const value = `case when h.quantity = 0 then 0 when v.price is null then h.invested
-  else round(h.quantity * v.price, minor_units(i.currency_id)) end`
+// A position without a price shows no gain.
+const value = worthOf('h.quantity', 'h.invested')
 const gain = `case when v.price is not null then ${value} - h.cost end`
 
 const holdingFields = shownFields(Holding, 'h', {

@@ -1,13 +1,13 @@
-import sql from 'sql-template-tag'
-import { priceOn } from '../../catalogue/investment/price-on.ts'
+import sql, { raw } from 'sql-template-tag'
+import { priceOn, worthOf } from '../../catalogue/investment/price-on.ts'
 import { today } from '../../catalogue/product/today.ts'
 import type { Fragment } from '../../platform/sql/handle.ts'
 
 /**
  * What accounts are worth at the end of their product's today, in their own currency and in every
- * one: units × the latest price; units without a price count as invested. `accounts` is a selection
- * of accounts in the statement. Which day it is, and whether anything is dated later, is asked once
- * for an account: to ask it for each of its holdings took longer than all the rest.
+ * one, by the latest prices. `accounts` is a selection of accounts in the statement. Which day it
+ * is, and whether anything is dated later, is asked once for an account: to ask it for each of its
+ * holdings took longer than all the rest.
  */
 export const balancesOf = (accounts: Fragment): Fragment => sql`
   select c.account_id, sum(c.amount) filter (where c.currency_id = c.own_currency_id) as balance,
@@ -15,8 +15,7 @@ export const balancesOf = (accounts: Fragment): Fragment => sql`
       order by c.currency_id) as balances
   from (
     select a.account_id, a.currency_id as own_currency_id, i.currency_id,
-      sum(case when s.quantity = 0 then 0 when v.price is null then s.invested
-        else round(s.quantity * v.price, minor_units(i.currency_id)) end) as amount
+      sum(${raw(worthOf('s.quantity', 's.invested'))}) as amount
     from ${accounts} a
     cross join lateral (
       select ${today('p')} as today from product p where p.product_id = a.product_id limit 1) d

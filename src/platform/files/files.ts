@@ -203,13 +203,13 @@ export const contentsInUse = `select sha256, size from stored_file f where ${ref
 /** Contents that nobody refers to and nobody is storing, taken out of the list. */
 export const takeUnused = (tx: Tx, most: number) =>
   tx.query<{ sha256: string }>(sql`
-    delete from stored_file where sha256 in (
+    delete from stored_file where sha256 = any(array(
       select f.sha256 from stored_file f
       where f.claimed_date < now() - interval '1 day'
         and ${raw(
           references.map((place) => `not exists (select 1 from ${place} = f.sha256)`).join(' and '),
         )}
-      order by f.claimed_date limit ${most} for update skip locked)
+      order by f.claimed_date limit ${most} for update skip locked))
     returning sha256`)
 
 const unavailable = (cause: unknown): never => {

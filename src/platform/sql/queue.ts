@@ -45,12 +45,12 @@ export const queueJob = (tx: Tx, task: string, payload: object, key: string) =>
 
 export type Task = (payload: unknown, signal: AbortSignal) => Promise<void>
 
-/** Tasks of which so many are under way at once; those of other lanes do not wait for them. */
-export type Lane = { tasks: Record<string, Task>; concurrency: number }
+/** Tasks of which so many are under way at once; those of other crews do not wait for them. */
+export type Crew = { tasks: Record<string, Task>; concurrency: number }
 
 export type QueueOptions = {
   connection: pg.ClientConfig
-  lanes: readonly Lane[]
+  crews: readonly Crew[]
   onTrouble: (message: string) => void
 }
 
@@ -72,7 +72,7 @@ export function startQueue(options: QueueOptions): () => Promise<void> {
     while (!stopped) {
       const pool = openQueuePool(options.connection, trouble)
       try {
-        for (const lane of options.lanes) runners.add(await begin(pool, lane))
+        for (const crew of options.crews) runners.add(await begin(pool, crew))
         if (stopped) await stopAll()
         await Promise.race([...runners].map(({ promise }) => promise))
       } catch (error) {
@@ -95,7 +95,7 @@ export function startQueue(options: QueueOptions): () => Promise<void> {
   }
 }
 
-const begin = (pgPool: pg.Pool, { tasks, concurrency }: Lane) =>
+const begin = (pgPool: pg.Pool, { tasks, concurrency }: Crew) =>
   run({
     pgPool,
     concurrency,

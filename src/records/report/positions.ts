@@ -1,5 +1,5 @@
 import sql, { raw } from 'sql-template-tag'
-import { priceOn } from '../../catalogue/investment/price-on.ts'
+import { priceOn, worthOf } from '../../catalogue/investment/price-on.ts'
 import { nameArray } from '../../ledger/biz-transaction/sql.ts'
 import { positionsAsAt } from '../../ledger/holding/sql.ts'
 import { lookups } from '../../platform/lookup/lookups.ts'
@@ -29,6 +29,4 @@ export const shownPrice = (column: string) =>
 export const priceAsAt = (date: Fragment) => sql`
   left join lateral (${priceOn('i.investment_id', date, 'price, price_date')}) v on true`
 
-/** Without a price, a position is worth what was put into it, as everywhere. */
-export const marketValue = raw(`case when v.price is null then h.invested
-  else round(h.quantity * v.price, minor_units(i.currency_id)) end`)
+export const marketValue = raw(worthOf('h.quantity', 'h.invested'))

@@ -1,5 +1,5 @@
 import sql, { raw } from 'sql-template-tag'
-import { priceOn } from '../../catalogue/investment/price-on.ts'
+import { priceOn, worthOf } from '../../catalogue/investment/price-on.ts'
 import { counts } from '../../platform/lookup/counts.ts'
 import type { Snapshot } from '../../platform/sql/handle.ts'
 import { itsAccount, itsClass, wanted } from '../statement/parts.ts'
@@ -56,8 +56,8 @@ const stateAt = (day: ReturnType<typeof sql>) => sql`
     order by b.transaction_date desc, b.biz_transaction_id desc limit 1) s on true
   left join lateral (${priceOn('o.investment_id', day)}) v on true`
 
-const worth = sql`round(case when coalesce(s.quantity, 0) = 0 then 0
-  when v.price is null then s.invested else s.quantity * v.price end, o.decimals)`
+const worth = raw(`round(coalesce(${worthOf('s.quantity', 's.invested', 'o.decimals')}, 0),
+  o.decimals)`)
 
 /** Opening balance, what happened, closing balance with its value: for every holding. */
 export async function statementSketch(snapshot: Snapshot, subject: Subject): Promise<Sketch> {

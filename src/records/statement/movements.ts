@@ -1,5 +1,5 @@
 import sql, { raw } from 'sql-template-tag'
-import { priceOn } from '../../catalogue/investment/price-on.ts'
+import { priceOn, worthOf } from '../../catalogue/investment/price-on.ts'
 import { ofKind } from '../../ledger/biz-transaction/kinds.ts'
 import { counts } from '../../platform/lookup/counts.ts'
 import type { Fragment } from '../../platform/sql/handle.ts'
@@ -114,12 +114,8 @@ type Held = [
   string | null,
 ][]
 
-/** Without a price, units are worth what was put into them, as everywhere. */
 const worth = (day: Fragment) => sql`(
-  select ${raw(
-    money(`case when b.closing_quantity = 0 then 0
-    else coalesce(b.closing_quantity * v.price, b.closing_amount) end`),
-  )}
+  select ${raw(money(worthOf('b.closing_quantity', 'b.closing_amount')))}
   from transaction_line b
   where b.product_id = h.product_id and b.account_id = h.account_id
     and b.investment_id = h.investment_id and ${raw(counts('b'))} and b.transaction_date <= ${day}

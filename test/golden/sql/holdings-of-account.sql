@@ -20,11 +20,11 @@
   trim_scale(v.price) as "price",
   v.price_date as "priceDate",
   trim_scale(case when h.quantity = 0 then 0 when v.price is null then h.invested
-else round(h.quantity * v.price, minor_units(i.currency_id)) end) as "marketValue",
+      else round(h.quantity * v.price, minor_units(i.currency_id)) end) as "marketValue",
   trim_scale(case when v.price is not null then case when h.quantity = 0 then 0 when v.price is null then h.invested
-else round(h.quantity * v.price, minor_units(i.currency_id)) end - h.cost end) as "unrealisedGain",
+      else round(h.quantity * v.price, minor_units(i.currency_id)) end - h.cost end) as "unrealisedGain",
   trim_scale(round(round((case when v.price is not null then case when h.quantity = 0 then 0 when v.price is null then h.invested
-else round(h.quantity * v.price, minor_units(i.currency_id)) end - h.cost end) * 100, 40) / nullif(h.cost, 0), 4)) as "unrealisedGainPercent",
+      else round(h.quantity * v.price, minor_units(i.currency_id)) end - h.cost end) * 100, 40) / nullif(h.cost, 0), 4)) as "unrealisedGainPercent",
   trim_scale(h.gain) as "realisedGain",
   trim_scale(x.declared) as "distributionEntitlement",
   trim_scale(x.paid) as "distributionsPaid",
