@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from '../support/client.ts'
 import { feedEnd, readEvents } from '../support/events.ts'
 import { entityOf } from '../support/investors.ts'
-import { all, newProduct, only } from '../support/ledger.ts'
+import { all, newInvestment, newProduct, only } from '../support/ledger.ts'
 import { refused } from '../support/refused.ts'
 import { type Service, startService } from '../support/service.ts'
 
@@ -15,7 +15,15 @@ let client: Client
 let other: Client
 before(async () => {
   service = await startService()
-  const resources = ['Event', 'Document', 'Address', 'Person', 'Organisation', 'Audit']
+  const resources = [
+    'Event',
+    'Document',
+    'Address',
+    'Person',
+    'Organisation',
+    'Audit',
+    'Investment',
+  ]
   const permissions = resources.map((one) => `${one}.Read`)
   mine = (await newProduct(service)).productID
   theirs = (await newProduct(service)).productID
@@ -75,6 +83,26 @@ describe('Who sees one product', () => {
     const rest = [`address.updated ${shared}`, `address.deleted ${shared}`]
     assert.deepEqual(own, [`address.created ${shared},${ours}`, ...rest])
     assert.deepEqual(others, [`address.created ${shared},${foreign}`, ...rest])
+  })
+
+  it('hears of the prices of its classes in a list with those of others', async () => {
+    const [ours, foreign] = [
+      await newInvestment(service, mine),
+      await newInvestment(service, theirs),
+    ]
+    let ids: number[] = []
+    const [own, others] = await heard(async () => {
+      const prices = [foreign, ours, foreign].map(({ investmentID }, i) => ({
+        investmentID,
+        priceDate: `2026-01-0${i + 1}`,
+        price: 1,
+      }))
+      const made = all(await service.admin.post('/Investment/Price', prices))
+      ids = made.map(({ investmentPriceID }: { investmentPriceID: number }) => investmentPriceID)
+    })
+    const [first, second, third] = ids
+    assert.deepEqual(own, [`investmentprice.created ${second}`])
+    assert.deepEqual(others, [`investmentprice.created ${first},${third}`])
   })
 })
 

@@ -4,7 +4,7 @@ import { invalid, notFound } from '../../platform/refusal.ts'
 import { compareDecimals } from '../../platform/shape/decimal.ts'
 import { changesBetween, recordOf } from '../../platform/shape/mask.ts'
 import type { ItemPath } from '../../platform/shape/path.ts'
-import { soleProduct } from '../../platform/sql/event.ts'
+import { sharesOf, soleProduct } from '../../platform/sql/event.ts'
 import { conditions } from '../../platform/sql/filters.ts'
 import type { Fragment, Sql, Tx } from '../../platform/sql/handle.ts'
 import {
@@ -105,7 +105,8 @@ export async function createPrices(
   const written = { ids: doubted, written: ids }
   await refuseBeyondTolerance(tx, written, (id) => path(ids.indexOf(id)))
   const answer = await render(tx, sql`${selectPrice(among(ids))} order by v.investment_price_id`)
-  return { ...answer, ids, productID: soleProduct([...products.values()]), changes: inputs }
+  const own = ids.map((id, i) => ({ id, productID: products.get(investmentIDs[i]!)!.productID }))
+  return { ...answer, ids, productID: soleProduct(own), shares: sharesOf(own), changes: inputs }
 }
 
 const among = (ids: number[]) => sql`v.investment_price_id = any(${ids}::int[])`
