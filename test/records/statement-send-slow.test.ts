@@ -85,6 +85,25 @@ describe('A mail server that takes its time', () => {
     }
   })
 
+  it('keeps no letter that it was not shown from a process that ends', async () => {
+    mail.inbox.length = 0
+    const stopFirst = await workFor(service, settings(mail.url))
+    const letGo = mail.hold(ann)
+    const reportID = await mailing.statements()
+    await mailing.send(reportID)
+    await until('the first to be there', () => mail.inbox.length > 0)
+    await stopFirst()
+    letGo()
+    const left = (await mailing.deliveries(reportID)).map(({ state }) => state)
+    assert.deepEqual(left, ['Failed', 'Queued', 'Print', 'NoAddress', 'Queued'])
+    const stopNext = await workFor(service, settings(mail.url))
+    await mailing.settled(reportID).finally(stopNext)
+    assert.deepEqual(
+      mail.inbox.map(({ to }) => to),
+      [ann, ben],
+    )
+  })
+
   it('is given up when it never ends an answer, and no letter counts as lost by it', async () => {
     mail.inbox.length = 0
     const env = settings(tarpit.url)

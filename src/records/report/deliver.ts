@@ -55,11 +55,11 @@ export async function sendStatements(deliverer: Deliverer, reportID: number, sig
       const letters = signal.aborted ? [] : await nextLetters(deliverer, reportID)
       if (letters.length === 0) break
       untried = letters
-      for (let letter = untried[0]; letter; letter = untried[0]) {
+      for (let letter = untried[0]; letter && !signal.aborted; letter = untried[0]) {
         const content = await reader.read(letter.offset, letter.size)
         const rest = untried.slice(1)
         untried = rest
-        const outcome = await send(deliverer, report, letter, content)
+        const outcome = await send(deliverer, report, letter, content, signal)
         const tried = letter
         untried = await transaction(async (tx) => {
           await record(tx, reportID, tried, outcome)
@@ -176,15 +176,17 @@ async function send(
   { typeID, issuer, issuerEmail }: Report,
   { name, email, fileName, attempts }: Letter,
   content: Buffer,
+  signal: AbortSignal,
 ): Promise<Outcome> {
   const { title } = kinds[typeID]!
-  const handed = await mailer!.send({
+  const mail = {
     from: { name: issuer, address: from ?? issuerEmail! }, // Send asked for one of them
     to: email,
     subject: `${title} – ${issuer}`,
     text: `Dear ${name},\n\nYour ${title.toLowerCase()} is attached.\n\n${issuer}\n`,
     attachments: [{ filename: fileName, content, contentType: 'application/pdf' }],
-  })
+  }
+  const handed = await mailer!.send(mail, signal)
   return outcomeOf(handed, attempts)
 }
 

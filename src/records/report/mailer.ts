@@ -3,7 +3,11 @@ import { createTransport, type SendMailOptions } from 'nodemailer'
 import type { MailSettings } from './send.ts'
 
 /** What sends mail: one connection to the server, kept between letters. */
-export type Mailer = { send: (mail: SendMailOptions) => Promise<Handed>; close: () => void }
+export type Mailer = {
+  /** The signal tells that the process is about to end. */
+  send: (mail: SendMailOptions, signal: AbortSignal) => Promise<Handed>
+  close: () => void
+}
 
 /** How handing over a letter ended; `begun` where some of it may have reached the server. */
 type Handed = { error?: MailError; begun: boolean }
@@ -16,20 +20,31 @@ type Watched = SendMailOptions & { onOpened?: (letter: Readable) => void }
 const timeouts = { connectionTimeout: 60_000, socketTimeout: 180_000 }
 /** For a letter as a whole: a server that says a little now and then is never silent. */
 const longest = 240_000
+/** What a letter under way has left once the process is about to end, which it does in seconds. */
+const lastMoment = 2_000
 
 export function openMailer({ smtpUrl }: MailSettings, patience = longest): Mailer | undefined {
   if (smtpUrl === undefined) return undefined
   const open = () => ({ transport: openTransport(smtpUrl), isCut: false })
   let line = open()
-  const send = async (mail: SendMailOptions) => {
+  const send = async (mail: SendMailOptions, signal: AbortSignal) => {
     const used = line
-    const cut = setTimeout(() => {
+    const cut = () => {
       used.isCut = true
       // What waits for the same connection goes back untried; what comes next has a new one.
       if (line === used) line = open()
       used.transport.close({ force: true })
-    }, patience)
-    const handed = await handOver(used.transport, mail).finally(() => clearTimeout(cut))
+    }
+    let late = setTimeout(cut, patience)
+    const hasten = () => {
+      clearTimeout(late)
+      late = setTimeout(cut, lastMoment)
+    }
+    signal.addEventListener('abort', hasten)
+    const handed = await handOver(used.transport, mail).finally(() => {
+      signal.removeEventListener('abort', hasten)
+      clearTimeout(late)
+    })
     return handed.error && used.isCut ? { ...handed, error: givenUp() } : handed
   }
   return { send, close: () => line.transport.close() }
