@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { frankingCredit } from '../../src/records/statement/franking.ts'
 import { configure, fundOf, keyOf, stage } from '../support/distribution.ts'
@@ -6,7 +8,7 @@ import { all, newPrice, only, poster } from '../support/ledger.ts'
 import { temporaryFolder } from '../support/process.ts'
 import { pagesOf } from '../support/readers.ts'
 import { refused } from '../support/refused.ts'
-import { cellsOf, fileOf, order, workFor } from '../support/reports.ts'
+import { cellsOf, ended, fileOf, order, workFor } from '../support/reports.ts'
 import { type Service, startService } from '../support/service.ts'
 import { investor, quoted, type TaxingFund, taxingFund, unquoted } from '../support/withholding.ts'
 import { filesIn } from '../support/zip.ts'
@@ -239,6 +241,16 @@ describe('A distribution statement', () => {
     const text = await textOf({ reportTypeID: 8, ...paid, accountID })
     has(text, '062-000 ***')
     assert.ok(!text.includes('987'), text)
+  })
+
+  it('for everybody leaves nothing behind where there is nothing to state', async () => {
+    const { productID } = await taxingFund(service)
+    const period = { fromDate: '2025-07-01', toDate: '2026-06-30' }
+    const body = { reportTypeID: 7, productID, format: 'zip', ...period }
+    const { reportID } = await order(service.admin, body)
+    const { errorMessage } = await ended(service.admin, reportID)
+    assert.equal(errorMessage, 'No account has anything that such a statement could tell.')
+    assert.deepEqual(readdirSync(join(env.REGISTRY_DATA_DIR, 'files', 'drafts')), [])
   })
 
   it('for everybody is a zip with a PDF for each account and a list', async () => {

@@ -40,9 +40,9 @@ export async function makePdf(tools: StatementTools, order: StatementOrder, path
 /** A zip with a PDF for each account, and a list of them. */
 export async function makeZip(tools: StatementTools, order: StatementOrder, path: string) {
   const { issuer, logo, shared, day } = await letterheadOf(tools, order)
+  const zip = await openZip(path)
   const press = openPress({ kindID: order.typeID, shared, issuer, logo, moment: tools.moment })
   try {
-    const zip = await openZip(path)
     const index: Buffer[] = [Buffer.from(indexHead)]
     let count = 0
     for await (const { rows, letters } of printed(tools, order, { shared, press })) {
@@ -64,6 +64,7 @@ export async function makeZip(tools: StatementTools, order: StatementOrder, path
     return count
   } finally {
     press.close()
+    await zip.close()
   }
 }
 

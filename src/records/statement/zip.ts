@@ -11,6 +11,8 @@ export type Zip = {
   /** Adds a file; tells where its content begins. */
   add: (name: string, content: Buffer) => Promise<number>
   end: () => Promise<void>
+  /** Lets go of it, finished or not; the file itself is whoever's asked for it. */
+  close: () => Promise<void>
 }
 
 /** Texts are gathered up to so much before they are written. */
@@ -41,9 +43,12 @@ export async function openZip(path: string): Promise<Zip> {
     for await (const piece of createReadStream(`${path}.directory`)) await body.add(piece as Buffer)
     await body.add(...tail(count, size, at))
     await body.close()
+  }
+  const close = async () => {
+    for (const file of [body, directory]) await file.drop()
     await rm(`${path}.directory`, { force: true })
   }
-  return { add, end }
+  return { add, end, close }
 }
 
 /** The head of a file: version, flags, method, time, day, checksum, sizes, length of the name. */
@@ -126,7 +131,7 @@ async function gatherer(path: string) {
     if (held === 0) return
     const piece = Buffer.concat(pieces)
     ;[pieces, held] = [[], 0]
-    await file.write(piece)
+    await file.writeFile(piece) // all of it: a disk that is nearly full takes a part
     written += piece.length
   }
   return {
@@ -142,5 +147,6 @@ async function gatherer(path: string) {
       await flush()
       await file.close()
     },
+    drop: () => file.close(), // once more is once
   }
 }
