@@ -5,29 +5,59 @@ const ownSecrets = ['authorization', 'accessToken', 'connectionString']
 
 /**
  * To the standard output, some lines at a time: to write each by itself took a tenth of what a
- * request costs. What a killed process leaves unsaid is at most this many milliseconds old.
+ * request costs, and so does the library's own way to gather them, which measures all it has at
+ * every line. What a killed process leaves unsaid is at most this many milliseconds old.
  */
 function standardOutput() {
-  const output = pino.destination({
-    sync: false,
-    minLength: 4096,
-    periodicFlush: 100,
-    maxLength: mostUnsaid,
-  })
+  const output = pino.destination({ sync: false, maxLength: mostUnsaid })
+  const { write, flush, flushSync } = output
+  let lines = ''
+  const passOn = () => {
+    if (lines) write.call(output, lines)
+    lines = ''
+  }
+  output.write = (line) => {
+    lines += line
+    if (lines.length >= bundle) passOn()
+    return true
+  }
+  output.flush = (told) => {
+    passOn()
+    flush.call(output, told)
+  }
+  const sayAll = () => {
+    passOn()
+    flushSync.call(output)
+  }
+  output.flushSync = sayAll
+  setInterval(passOn, longestUnsaid).unref()
   // Where its disk is full the log waits for room, and then loses lines; the service goes on. At
   // the end of the process the library would try for ever.
-  const { flushSync } = output
   output.on('error', () => {
     output.flushSync = () => {}
   })
   output.on('write', () => {
-    output.flushSync = flushSync
+    output.flushSync = sayAll
   })
   return output
 }
 
+/** Characters that are written at once. */
+const bundle = 4096
+/** In milliseconds. */
+const longestUnsaid = 100
 /** Bytes that wait to be written at most. */
 const mostUnsaid = 2 ** 20
+
+/** The moment of a line. Many are of one millisecond, whose text is made once. */
+function momentTeller() {
+  let [last, text] = [Number.NaN, '']
+  return () => {
+    const now = Date.now()
+    if (now !== last) [last, text] = [now, `,"time":"${new Date(now).toISOString()}"`]
+    return text
+  }
+}
 
 type Options = {
   /** The names of fields that are never in a log, whoever puts them there. */
@@ -44,7 +74,7 @@ export const createLog = (
     {
       level,
       base: null,
-      timestamp: pino.stdTimeFunctions.isoTime,
+      timestamp: momentTeller(),
       redact: [...ownSecrets, ...secrets].flatMap((name) => [name, `*.${name}`, `*.*.${name}`]),
     },
     destination,
