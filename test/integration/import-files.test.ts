@@ -10,7 +10,7 @@ import {
   sendFile,
   transactionHead,
 } from '../support/imports.ts'
-import { all, type Fund, newFund } from '../support/ledger.ts'
+import { all, type Fund, newFund, newInvestment } from '../support/ledger.ts'
 import { newRun, paidFund, paymentsOf, step } from '../support/payment-run.ts'
 import { temporaryFolder } from '../support/process.ts'
 import { refused } from '../support/refused.ts'
@@ -78,6 +78,55 @@ describe('A workbook', () => {
       .split('\r\n')[1]
     assert.match(text ?? '', /^2,comment,invalid_value,comment is #REF!: a formula has no value/)
     assert.equal((await postedTo(accountID)).length, 1)
+  })
+
+  it('has figures as one sees them, without the noise of its arithmetic', async () => {
+    const { investmentID } = await newInvestment(service, fund.productID)
+    const seen = {
+      '0.30000000000000004': '0.3',
+      '2.6749999999999998': '2.675',
+      '1234.5600000000013': '1234.56',
+      '0.79999999999999993': '0.8',
+      '1.1499999999999999E-2': '0.0115',
+      '3.3333333333333335': '3.3333333333333335',
+      '12345678.12345678': '12345678.12345678',
+      // No double is written so, and whole numbers may be somebody's.
+      '123456789012345.67890123': '123456789012345.67890123',
+      '100000000000000001': '100000000000000001',
+      '1000000000000001': '1000000000000001',
+    }
+    const prices = Object.keys(seen).map((number, i) => [
+      { number: String(investmentID) },
+      { day: 46_032 + i },
+      { number },
+    ])
+    const priceHead = ['investmentID', 'priceDate', 'price'].map((text) => ({ text }))
+    const book = await workbook([priceHead, ...prices])
+    const end = await imported(service.admin, { ...terms, type: 'Prices' }, book, 'noise.xlsx')
+    assert.deepEqual([end.status, end.rowsRefused], ['Completed', 0])
+    const { text } = await service.admin.get(`/Investment/Price?InvestmentID=${investmentID}`)
+    const found = [...text.matchAll(/"price":([^,]+)/g)].map(([, price]) => price)
+    assert.deepEqual(found, Object.values(seen))
+  })
+
+  it('has percentages as one sees them: 2% is no 0.02', async () => {
+    const { accountID } = fund.accounts[4]!
+    const percents = [...bookHead.slice(0, -1), { text: 'entryFeePercentage' }]
+    const book = await workbook([
+      percents,
+      row(accountID, 46_032, { number: '0.02', style: 'percent' }),
+      row(accountID, 46_032, { number: '7.0000000000000007E-2', style: 'percent' }),
+      row(accountID, 46_032, { number: '2', style: 'padded' }),
+    ])
+    const end = await imported(service.admin, terms, book, 'percent.xlsx')
+    assert.deepEqual([end.rowsAccepted, end.rowsRefused], [1, 2])
+    const [posted] = await postedTo(accountID)
+    assert.equal(posted.entryFeeAmount, 2)
+    const mapping = JSON.stringify([{ column: 'entryFeePercentage', field: 'comment' }])
+    const errors = await errorsOf(service.admin, end)
+    await imported(service.admin, { ...terms, mapping }, errors, 'again.xlsx')
+    const comments = (await postedTo(accountID)).map(({ comment }: { comment: string }) => comment)
+    assert.deepEqual(comments, [null, '2%', '7%'])
   })
 
   it('that was cut short is told to be none', async () => {

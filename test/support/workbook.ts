@@ -3,7 +3,7 @@ import { ZipFile } from 'yazl'
 
 type Cell =
   | { text: string }
-  | { number: string }
+  | { number: string; style?: 'percent' | 'padded' }
   | { day: number }
   | { formula: string; fault?: string }
   | null
@@ -20,10 +20,14 @@ const parts = {
     <Relationship Id="rId1" Target="worksheets/sheet1.xml"/>
     <Relationship Id="rId9" Target="/xl/worksheets/sheet2.xml"/></Relationships>`,
   'xl/worksheets/sheet1.xml': '<worksheet><sheetData/></worksheet>',
-  'xl/styles.xml': `<styleSheet><numFmts><numFmt numFmtId="164" formatCode="dd/mm/yyyy"/></numFmts>
+  'xl/styles.xml': `<styleSheet><numFmts><numFmt numFmtId="164" formatCode="dd/mm/yyyy"/>
+    <numFmt numFmtId="165" formatCode="#,##0.0#_%_);[Red]0&quot;%&quot;"/></numFmts>
     <cellStyleXfs><xf numFmtId="14"/></cellStyleXfs>
-    <cellXfs><xf numFmtId="0"/><xf numFmtId="164"/></cellXfs></styleSheet>`,
+    <cellXfs><xf numFmtId="0"/><xf numFmtId="164"/><xf numFmtId="10"/>
+      <xf numFmtId="165"/></cellXfs></styleSheet>`,
 }
+
+const styles = { plain: '', percent: ' s="2"', padded: ' s="3"' }
 
 /** A workbook as Excel writes it: texts in a table of their own, days as numbers with a style. */
 export function workbook(
@@ -33,7 +37,8 @@ export function workbook(
   const texts: string[] = []
   const cellOf = (cell: Cell, place: string) => {
     if (cell === null) return ''
-    if ('number' in cell) return `<c r="${place}"><v>${cell.number}</v></c>`
+    if ('number' in cell)
+      return `<c r="${place}"${styles[cell.style ?? 'plain']}><v>${cell.number}</v></c>`
     if ('day' in cell) return `<c r="${place}" s="1"><v>${cell.day}</v></c>`
     if ('formula' in cell) {
       const { formula, fault } = cell

@@ -4,6 +4,7 @@ import type { Readable } from 'node:stream'
 import { SaxesParser } from 'saxes'
 import yauzl from 'yauzl'
 import { Refusal } from '../../platform/refusal.ts'
+import { plainDecimal } from '../../platform/shape/decimal.ts'
 import { badFile, type Cell, type Source, type SourceRow } from './row.ts'
 
 /**
@@ -27,10 +28,10 @@ async function* rowsOf(path: string, state: State): AsyncGenerator<SourceRow[]> 
     state.size = sheet.uncompressedSize
     const styles = entries.get('xl/styles.xml')
     const shared = entries.get('xl/sharedStrings.xml')
-    const days = styles ? await dayStyles(zip, styles) : new Set<number>()
+    const kinds = styles ? await kindsOfStyles(zip, styles) : new Map<number, StyleKind>()
     if (shared) await readTexts(zip, shared, texts)
     const firstDay = await firstDayOf(zip, entries)
-    for await (const rows of sheetRows(zip, sheet, { days, firstDay, texts, state })) yield rows
+    for await (const rows of sheetRows(zip, sheet, { kinds, firstDay, texts, state })) yield rows
   } catch (error) {
     notABook(error)
   } finally {
@@ -138,26 +139,36 @@ const parserWith = ({ open, close, text }: Handlers) => {
   })
   if (open) parser.on('opentag', (tag) => open(plain(tag.name), tag.attributes))
   if (close) parser.on('closetag', (tag) => close(plain(tag.name)))
-  if (text) parser.on('text', text)
+  if (text) for (const kind of ['text', 'cdata'] as const) parser.on(kind, text)
   return parser
 }
 
 /** Names may stand under a prefix. */
 const plain = (name: string) => name.slice(name.indexOf(':') + 1)
 
-/** The styles whose cells are days: the built-in ones, and those of a format with a year in it. */
-async function dayStyles(zip: yauzl.ZipFile, entry: yauzl.Entry): Promise<Set<number>> {
-  const formats = new Set([14, 15, 16, 17, 22, 27, 30, 36, 50, 57])
-  const days = new Set<number>()
+type StyleKind = 'day' | 'percent'
+
+/** Of the formats that every workbook has, those of days and of percentages. */
+const builtIn: readonly (readonly [number, StyleKind])[] = [
+  ...[14, 15, 16, 17, 22, 27, 30, 36, 50, 57].map((format) => [format, 'day'] as const),
+  ...[9, 10].map((format) => [format, 'percent'] as const),
+]
+
+/** The styles whose cells are days or percentages, by the formats that they have. */
+async function kindsOfStyles(zip: yauzl.ZipFile, entry: yauzl.Entry) {
+  const formats = new Map(builtIn)
+  const styles = new Map<number, StyleKind>()
   let inCells = false
   let style = 0
   const parser = parserWith({
     open: (name, attributes) => {
       const number = Number(attributes.numFmtId)
-      if (name === 'numFmt' && isDayFormat(attributes.formatCode ?? '')) formats.add(number)
+      const own = name === 'numFmt' && kindOfFormat(attributes.formatCode ?? '')
+      if (own) formats.set(number, own)
       if (name === 'cellXfs') inCells = true
       if (name === 'xf' && inCells) {
-        if (formats.has(number)) days.add(style)
+        const kind = formats.get(number)
+        if (kind) styles.set(style, kind)
         style++
       }
     },
@@ -166,10 +177,14 @@ async function dayStyles(zip: yauzl.ZipFile, entry: yauzl.Entry): Promise<Set<nu
     },
   })
   for await (const piece of partOf(zip, entry)) parser.write(piece)
-  return days
+  return styles
 }
 
-const isDayFormat = (code: string) => /[yd]/i.test(code.replaceAll(/"[^"]*"|\[[^\]]*\]|\\./g, ''))
+/** By what is no letter of its own: those stand in quotes, in brackets, or behind one of three. */
+function kindOfFormat(code: string): StyleKind | undefined {
+  const bare = code.replaceAll(/"[^"]*"|\[[^\]]*\]|[\\_*]./g, '')
+  return /[yd]/i.test(bare) ? 'day' : bare.includes('%') ? 'percent' : undefined
+}
 
 /** Texts by their numbers: in a file, and where each begins in memory. */
 type Texts = {
@@ -240,7 +255,12 @@ async function readTexts(zip: yauzl.ZipFile, entry: yauzl.Entry, texts: Texts) {
   for await (const piece of partOf(zip, entry)) parser.write(piece)
 }
 
-type Reading = { days: ReadonlySet<number>; firstDay: number; texts: Texts; state: State }
+type Reading = {
+  kinds: ReadonlyMap<number, StyleKind>
+  firstDay: number
+  texts: Texts
+  state: State
+}
 type Open = { column: number; type: string; style: number; value: string; isFormula: boolean }
 
 async function* sheetRows(
@@ -296,23 +316,51 @@ function columnOf(reference: string): number {
 }
 
 function cellOf({ type, style, value, isFormula }: Open, reading: Reading): Cell {
-  const { days, firstDay, texts } = reading
+  const { kinds, firstDay, texts } = reading
   // A formula that nobody has worked out has no value yet, which is not an empty one.
   if (value === '') return isFormula && type === 'n' ? '#N/A' : ''
   if (type === 's') return texts.get(Number(value)).trim()
   if (type === 'b') return value === '1' ? 'true' : 'false'
   if (type !== 'n') return value.trim()
-  return days.has(style) ? dayOf(value, firstDay) : numberOf(value)
+  const kind = kinds.get(style)
+  return kind === 'day'
+    ? dayOf(value, firstDay)
+    : kind === 'percent'
+      ? percentOf(value)
+      : numberOf(value)
 }
 
+/** Digits that a sheet shows of a figure, and that programs write; what may be left of noise. */
+const [shownDigits, writtenDigits, mostOfNoisy] = [15, 17, 12]
+const digitsOf = (plain: string) => plain.replace('.', '').replace(/^[-0]+/, '').length
+
 /**
- * A sheet holds doubles, and some programs write all 17 digits of one: 0.10000000000000001 for what
- * its reader sees, and means, as 0.1. The shortest digits that are the same double are those.
+ * A sheet holds doubles, of which programs write up to 17 digits: 0.10000000000000001 for what its
+ * reader sees, and means, as 0.1, and 1.2100000000000002 for 1.1 × 1.1. What makes the fifteen that
+ * are shown end in zeros is noise. Whole numbers may be somebody's, and have none; a figure that no
+ * double is written as was not worked out by a sheet, and is meant as it stands.
  */
 function numberOf(value: string): string {
   const number = Number(value)
-  if (!Number.isFinite(number)) return value
-  return /e/i.test(String(number)) ? value : String(number)
+  const own = plainDecimal(value)
+  if (!Number.isFinite(number) || own === undefined) return value
+  const [exact, long, seen] = [
+    String(number),
+    number.toPrecision(writtenDigits),
+    number.toPrecision(shownDigits),
+  ].map(plainDecimal)
+  const isNoisy =
+    own.includes('.') &&
+    digitsOf(own) <= writtenDigits &&
+    seen !== undefined &&
+    digitsOf(seen) <= mostOfNoisy
+  return isNoisy ? seen : own === long && exact !== undefined ? exact : own
+}
+
+/** As it is seen, and as it would stand in a file of CSV: 50%, where the sheet holds 0.5. */
+function percentOf(value: string): string {
+  const figure = numberOf(value)
+  return `${plainDecimal(`${figure}e2`) ?? figure}%`
 }
 
 /** Sheets count days from the end of 1899, and have a 29 February 1900 that never was. */
