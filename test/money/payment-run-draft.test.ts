@@ -122,11 +122,14 @@ describe('A payment run that is a draft', () => {
       { accountNumber: 'ABCDEFG' },
       { accountNumber: '000000' },
       { remitterName: '李小龍' },
+      { bankCode: 'WB' },
+      { userID: '3015001' },
     ]) {
       const [field] = Object.keys(flaw)
       const reply = await asked(flaw)
       refused(reply, 400, 'invalid_value')
       assert.deepEqual(reply.errors[0]!.field, `fundingAccount.${field}`)
+      assert.doesNotMatch(reply.message ?? '', /empty/, 'it was given')
     }
     await mend(service, account(fund, 0), "account_name = '李小龍'")
     await mend(service, account(fund, 1), "account_name = 'Zoë Müller'")

@@ -32,8 +32,10 @@ const FundingAccount = Type.Object(
     bsb: optional(Bsb),
     accountNumber: optional(sensitive(text(34))),
     accountName: requiredText(200),
-    bankCode: optional(Type.String({ pattern: '^[A-Za-z]{3}$' })),
-    userID: optional(Type.String({ pattern: '^\\d{1,6}$' })),
+    bankCode: optional(
+      Type.String({ pattern: '^[A-Za-z]{3}$', must: 'must be three letters, like WBC' }),
+    ),
+    userID: optional(Type.String({ pattern: '^\\d{1,6}$', must: 'must be one to six digits' })),
     remitterName: requiredText(200),
   },
   { $id: 'FundingAccount' },
