@@ -98,6 +98,16 @@ describe('A notice', () => {
     assert.equal((await eventOf(bizEventID)).bizEventStatusID, 2)
   })
 
+  it('of a conversion is refused between two currencies, as what would settle it is', async () => {
+    const fund = await fresh({ investments: [{}, { currencyID: 3 }] })
+    const [fromInvestmentID, toInvestmentID] = fund.investmentIDs
+    const both = { accountID: fund.accountID, fromInvestmentID, toInvestmentID, quantity: 1 }
+    for (const how of [{ conversionMethod: 'Price' }, { conversionFactor: 2 }]) {
+      refused(await post('Conversion', { ...both, ...how }), 400, 'other_currency')
+      refused(await notice('Conversion', { ...both, ...how }), 400, 'other_currency')
+    }
+  })
+
   it('of a conversion by factor has the units that the target gets', async () => {
     const fund = await fresh({ investments: [{}, { unitDecimals: 0 }] })
     only(await post('Deposit', { ...fund.own, amount: 80 }))

@@ -66,12 +66,11 @@ function refuseSuspended({ standing: now }: Place) {
 /** An investment of the account's product that takes notices: an inactive one does not. */
 async function findInvestment(tx: Tx, { productID }: Place, notice: object, how: Reference) {
   const id = await identify(tx, how, notice, { productIDs: [productID] })
-  const [open] = await tx.query(
-    sql`select 1 from investment where investment_id = ${id} and is_active`,
-  )
+  const [open] = await tx.query<{ currencyID: number }>(sql`
+    select currency_id as "currencyID" from investment where investment_id = ${id} and is_active`)
   if (!open)
     throw conflict('investment_inactive', 'The investment takes no new notices.', how.fields[0])
-  return id
+  return { investmentID: id, ...open }
 }
 
 function requireFigure({ amount, quantity }: { amount?: string; quantity?: string }) {
@@ -132,7 +131,7 @@ export async function noticeOfDeposit(
   const place = await findAccount(tx, actor, notice)
   if (!place.productIsActive)
     throw conflict('product_inactive', 'The product takes no new money.', 'productID')
-  const investmentID = await findInvestment(tx, place, notice, investmentReference)
+  const { investmentID } = await findInvestment(tx, place, notice, investmentReference)
   const externalID = notice.externalBizTransactionId
   const id = await insertEvent(tx, place, notice, {
     typeID: types.Deposit,
@@ -150,7 +149,7 @@ export async function noticeOfRedemption(
   requireFigure(notice)
   const place = await findAccount(tx, actor, notice)
   refuseSuspended(place)
-  const investmentID = await findInvestment(tx, place, notice, investmentReference)
+  const { investmentID } = await findInvestment(tx, place, notice, investmentReference)
   await refuseMoreThanHeld(tx, place, investmentID, notice)
   const externalID = notice.externalBizTransactionId
   const typeID = types.Redemption
@@ -242,18 +241,21 @@ export async function noticeOfConversion(
   refuseSuspended(place)
   const from = await findInvestment(tx, place, notice, fromInvestmentReference)
   const to = await findInvestment(tx, place, notice, toInvestmentReference)
-  if (from === to)
+  if (from.investmentID === to.investmentID)
     throw invalid('same_investment', 'A conversion goes from one investment to another.')
-  await refuseMoreThanHeld(tx, place, from, notice)
+  // As the conversion itself is: a notice that nothing could ever settle is none.
+  if (from.currencyID !== to.currencyID)
+    throw invalid('other_currency', 'Both investments must be in the same currency.')
+  await refuseMoreThanHeld(tx, place, from.investmentID, notice)
   const both = { ...notice, conversionMethod }
   const source = await insertEvent(tx, place, both, {
     typeID: types.Redemption,
-    investmentID: from,
+    investmentID: from.investmentID,
     externalID: notice.fromExternalBizTransactionId,
   })
-  const target = await insertEvent(tx, place, await following(tx, both, to), {
+  const target = await insertEvent(tx, place, await following(tx, both, to.investmentID), {
     typeID: types.Allotment,
-    investmentID: to,
+    investmentID: to.investmentID,
     externalID: notice.toExternalBizTransactionId,
     parent: source,
   })
