@@ -88,6 +88,7 @@ describe('A workbook', () => {
       '1234.5600000000013': '1234.56',
       '0.79999999999999993': '0.8',
       '1.1499999999999999E-2': '0.0115',
+      '1.0000000000000001E-5': '0.00001',
       '3.3333333333333335': '3.3333333333333335',
       '12345678.12345678': '12345678.12345678',
       // No double is written so, and whole numbers may be somebody's.
@@ -109,6 +110,28 @@ describe('A workbook', () => {
     assert.deepEqual(found, Object.values(seen))
   })
 
+  it('has numbers with the zeros in front that one sees, and figures without', async () => {
+    const { accountID } = fund.accounts[1]!
+    const before = (await postedTo(accountID)).length
+    const numbers = [
+      { number: '12345678', style: 'account' },
+      { number: '62000', style: 'branch' },
+      { number: '1234567', style: 'branch' },
+      { number: '12.5', style: 'account' },
+    ] as const
+    const rows = numbers.map((number) =>
+      row(accountID, 46_032, number).with(5, { number: '100', style: 'account' }),
+    )
+    const book = await workbook([bookHead, ...rows])
+    const end = await imported(service.admin, terms, book, 'zeros.xlsx')
+    assert.deepEqual([end.rowsAccepted, end.rowsRefused], [4, 0])
+    const posted = (await postedTo(accountID)).slice(before)
+    assert.deepEqual(
+      posted.map(({ amount, comment }: { amount: number; comment: string }) => [amount, comment]),
+      ['012345678', '062-000', '1234-567', '12.5'].map((comment) => [100, comment]),
+    )
+  })
+
   it('has percentages as one sees them: 2% is no 0.02', async () => {
     const { accountID } = fund.accounts[4]!
     const percents = [...bookHead.slice(0, -1), { text: 'entryFeePercentage' }]
@@ -116,7 +139,7 @@ describe('A workbook', () => {
       percents,
       row(accountID, 46_032, { number: '0.02', style: 'percent' }),
       row(accountID, 46_032, { number: '7.0000000000000007E-2', style: 'percent' }),
-      row(accountID, 46_032, { number: '2', style: 'padded' }),
+      row(accountID, 46_032, { number: '2', style: 'wide' }),
     ])
     const end = await imported(service.admin, terms, book, 'percent.xlsx')
     assert.deepEqual([end.rowsAccepted, end.rowsRefused], [1, 2])

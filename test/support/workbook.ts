@@ -1,9 +1,10 @@
 import { buffer } from 'node:stream/consumers'
 import { ZipFile } from 'yazl'
 
+type Style = 'percent' | 'wide' | 'account' | 'branch'
 type Cell =
   | { text: string }
-  | { number: string; style?: 'percent' | 'padded' }
+  | { number: string; style?: Style }
   | { day: number }
   | { formula: string; fault?: string }
   | null
@@ -21,13 +22,15 @@ const parts = {
     <Relationship Id="rId9" Target="/xl/worksheets/sheet2.xml"/></Relationships>`,
   'xl/worksheets/sheet1.xml': '<worksheet><sheetData/></worksheet>',
   'xl/styles.xml': `<styleSheet><numFmts><numFmt numFmtId="164" formatCode="dd/mm/yyyy"/>
-    <numFmt numFmtId="165" formatCode="#,##0.0#_%_);[Red]0&quot;%&quot;"/></numFmts>
+    <numFmt numFmtId="165" formatCode="#,##0.0#_%_);[Red]0&quot;%&quot;"/>
+    <numFmt numFmtId="166" formatCode="000000000;@"/>
+    <numFmt numFmtId="167" formatCode="000\\-000"/></numFmts>
     <cellStyleXfs><xf numFmtId="14"/></cellStyleXfs>
     <cellXfs><xf numFmtId="0"/><xf numFmtId="164"/><xf numFmtId="10"/>
-      <xf numFmtId="165"/></cellXfs></styleSheet>`,
+      <xf numFmtId="165"/><xf numFmtId="166"/><xf numFmtId="167"/></cellXfs></styleSheet>`,
 }
 
-const styles = { plain: '', percent: ' s="2"', padded: ' s="3"' }
+const styles = { percent: 2, wide: 3, account: 4, branch: 5 }
 
 /** A workbook as Excel writes it: texts in a table of their own, days as numbers with a style. */
 export function workbook(
@@ -37,8 +40,10 @@ export function workbook(
   const texts: string[] = []
   const cellOf = (cell: Cell, place: string) => {
     if (cell === null) return ''
-    if ('number' in cell)
-      return `<c r="${place}"${styles[cell.style ?? 'plain']}><v>${cell.number}</v></c>`
+    if ('number' in cell) {
+      const style = cell.style ? ` s="${styles[cell.style]}"` : ''
+      return `<c r="${place}"${style}><v>${cell.number}</v></c>`
+    }
     if ('day' in cell) return `<c r="${place}" s="1"><v>${cell.day}</v></c>`
     if ('formula' in cell) {
       const { formula, fault } = cell

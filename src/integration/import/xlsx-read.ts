@@ -4,8 +4,8 @@ import type { Readable } from 'node:stream'
 import { SaxesParser } from 'saxes'
 import yauzl from 'yauzl'
 import { Refusal } from '../../platform/refusal.ts'
-import { plainDecimal } from '../../platform/shape/decimal.ts'
 import { badFile, type Cell, type Source, type SourceRow } from './row.ts'
+import { builtInFormats, numberOf, type Shown, shownBy } from './xlsx-cells.ts'
 
 /**
  * The first sheet of a workbook that is not hidden, read as a stream. Its texts lie apart from it,
@@ -28,10 +28,10 @@ async function* rowsOf(path: string, state: State): AsyncGenerator<SourceRow[]> 
     state.size = sheet.uncompressedSize
     const styles = entries.get('xl/styles.xml')
     const shared = entries.get('xl/sharedStrings.xml')
-    const kinds = styles ? await kindsOfStyles(zip, styles) : new Map<number, StyleKind>()
+    const shown = styles ? await shownByStyle(zip, styles) : new Map<number, Shown>()
     if (shared) await readTexts(zip, shared, texts)
     const firstDay = await firstDayOf(zip, entries)
-    for await (const rows of sheetRows(zip, sheet, { kinds, firstDay, texts, state })) yield rows
+    for await (const rows of sheetRows(zip, sheet, { shown, firstDay, texts, state })) yield rows
   } catch (error) {
     notABook(error)
   } finally {
@@ -146,29 +146,21 @@ const parserWith = ({ open, close, text }: Handlers) => {
 /** Names may stand under a prefix. */
 const plain = (name: string) => name.slice(name.indexOf(':') + 1)
 
-type StyleKind = 'day' | 'percent'
-
-/** Of the formats that every workbook has, those of days and of percentages. */
-const builtIn: readonly (readonly [number, StyleKind])[] = [
-  ...[14, 15, 16, 17, 22, 27, 30, 36, 50, 57].map((format) => [format, 'day'] as const),
-  ...[9, 10].map((format) => [format, 'percent'] as const),
-]
-
-/** The styles whose cells are days or percentages, by the formats that they have. */
-async function kindsOfStyles(zip: yauzl.ZipFile, entry: yauzl.Entry) {
-  const formats = new Map(builtIn)
-  const styles = new Map<number, StyleKind>()
+/** The styles whose cells are not what they hold, by the formats that they have. */
+async function shownByStyle(zip: yauzl.ZipFile, entry: yauzl.Entry) {
+  const formats = new Map(builtInFormats)
+  const styles = new Map<number, Shown>()
   let inCells = false
   let style = 0
   const parser = parserWith({
     open: (name, attributes) => {
       const number = Number(attributes.numFmtId)
-      const own = name === 'numFmt' && kindOfFormat(attributes.formatCode ?? '')
+      const own = name === 'numFmt' && shownBy(attributes.formatCode ?? '')
       if (own) formats.set(number, own)
       if (name === 'cellXfs') inCells = true
       if (name === 'xf' && inCells) {
-        const kind = formats.get(number)
-        if (kind) styles.set(style, kind)
+        const shown = formats.get(number)
+        if (shown) styles.set(style, shown)
         style++
       }
     },
@@ -178,12 +170,6 @@ async function kindsOfStyles(zip: yauzl.ZipFile, entry: yauzl.Entry) {
   })
   for await (const piece of partOf(zip, entry)) parser.write(piece)
   return styles
-}
-
-/** By what is no letter of its own: those stand in quotes, in brackets, or behind one of three. */
-function kindOfFormat(code: string): StyleKind | undefined {
-  const bare = code.replaceAll(/"[^"]*"|\[[^\]]*\]|[\\_*]./g, '')
-  return /[yd]/i.test(bare) ? 'day' : bare.includes('%') ? 'percent' : undefined
 }
 
 /** Texts by their numbers: in a file, and where each begins in memory. */
@@ -256,7 +242,7 @@ async function readTexts(zip: yauzl.ZipFile, entry: yauzl.Entry, texts: Texts) {
 }
 
 type Reading = {
-  kinds: ReadonlyMap<number, StyleKind>
+  shown: ReadonlyMap<number, Shown>
   firstDay: number
   texts: Texts
   state: State
@@ -316,57 +302,12 @@ function columnOf(reference: string): number {
 }
 
 function cellOf({ type, style, value, isFormula }: Open, reading: Reading): Cell {
-  const { kinds, firstDay, texts } = reading
+  const { shown, firstDay, texts } = reading
   // A formula that nobody has worked out has no value yet, which is not an empty one.
   if (value === '') return isFormula && type === 'n' ? '#N/A' : ''
   if (type === 's') return texts.get(Number(value)).trim()
   if (type === 'b') return value === '1' ? 'true' : 'false'
   if (type !== 'n') return value.trim()
-  const kind = kinds.get(style)
-  return kind === 'day'
-    ? dayOf(value, firstDay)
-    : kind === 'percent'
-      ? percentOf(value)
-      : numberOf(value)
-}
-
-/** Digits that a sheet shows of a figure, and that programs write; what may be left of noise. */
-const [shownDigits, writtenDigits, mostOfNoisy] = [15, 17, 12]
-const digitsOf = (plain: string) => plain.replace('.', '').replace(/^[-0]+/, '').length
-
-/**
- * A sheet holds doubles, of which programs write up to 17 digits: 0.10000000000000001 for what its
- * reader sees, and means, as 0.1, and 1.2100000000000002 for 1.1 × 1.1. What makes the fifteen that
- * are shown end in zeros is noise. Whole numbers may be somebody's, and have none; a figure that no
- * double is written as was not worked out by a sheet, and is meant as it stands.
- */
-function numberOf(value: string): string {
-  const number = Number(value)
-  const own = plainDecimal(value)
-  if (!Number.isFinite(number) || own === undefined) return value
-  const [exact, long, seen] = [
-    String(number),
-    number.toPrecision(writtenDigits),
-    number.toPrecision(shownDigits),
-  ].map(plainDecimal)
-  const isNoisy =
-    own.includes('.') &&
-    digitsOf(own) <= writtenDigits &&
-    seen !== undefined &&
-    digitsOf(seen) <= mostOfNoisy
-  return isNoisy ? seen : own === long && exact !== undefined ? exact : own
-}
-
-/** As it is seen, and as it would stand in a file of CSV: 50%, where the sheet holds 0.5. */
-function percentOf(value: string): string {
-  const figure = numberOf(value)
-  return `${plainDecimal(`${figure}e2`) ?? figure}%`
-}
-
-/** Sheets count days from the end of 1899, and have a 29 February 1900 that never was. */
-function dayOf(value: string, firstDay: number): Cell {
-  const number = firstDay + Number(value)
-  if (!(number >= 1 && number < 2_958_466)) return value
-  const days = Math.floor(number) - (number < 60 ? 0 : 1)
-  return { day: new Date(Date.UTC(1899, 11, 31) + days * 86_400_000).toISOString().slice(0, 10) }
+  const as = shown.get(style)
+  return as ? as(value, firstDay) : numberOf(value)
 }
