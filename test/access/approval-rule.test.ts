@@ -86,6 +86,23 @@ describe('Rules', () => {
     await service.admin.delete(`/ApprovalRule?ApprovalRuleID=${approvalRuleID}`)
   })
 
+  it('about other operations than an import does let it through', async () => {
+    const rules = []
+    for (const operation of ['PUT /BizTransaction/Rollback', 'PUT /BizTransaction'])
+      rules.push(only(await service.admin.post('/ApprovalRule', { operation })))
+    const order = { type: 'Transactions', mode: 'atomic', fileName: 't.csv' }
+    const bring = (row: string) => {
+      const content = Buffer.from(`operation,accountID,quantity\n${row}\n`).toString('base64')
+      return service.admin.post('/Import', { ...order, content })
+    }
+    assert.equal((await bring('Allotment,1,1')).status, 202)
+    const operation = 'POST /BizTransaction/Transfer'
+    rules.push(only(await service.admin.post('/ApprovalRule', { operation })))
+    refused(await bring('Allotment,1,2'), 409, 'approval_needed')
+    for (const { approvalRuleID } of rules)
+      await service.admin.delete(`/ApprovalRule?ApprovalRuleID=${approvalRuleID}`)
+  })
+
   it('on a field hold back a change of it in either entry of one who is listed twice', async () => {
     const { personID } = only(await service.admin.post('/Person', { firstName: 'Ann' }))
     const as = (relationshipTypeID: number, isSignatory = false) => ({

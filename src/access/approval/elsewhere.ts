@@ -5,6 +5,8 @@ import { activeRules } from './sql.ts'
 
 /** What is going to be written where nothing can wait: an import, row by row. */
 export type WrittenElsewhere = {
+  /** What requests of the same would be. */
+  operations: readonly string[]
   resources: readonly string[]
   /** Null: any. */
   productIDs: readonly number[] | null
@@ -25,11 +27,14 @@ export const cannotWait = (what: string, otherWay = '') =>
       'let an administrator switch the rule off for it.',
   )
 
-function concerns(rule: Rule, { resources, productIDs }: WrittenElsewhere): boolean {
-  const [, path = ''] = rule.operation?.split(' ') ?? []
-  const about = (rule.resource ?? path.split('/')[1] ?? '').toLowerCase()
+/** A rule about an operation is about nothing else, as at the gate. */
+function concerns(rule: Rule, { operations, resources, productIDs }: WrittenElsewhere): boolean {
+  const [named, about] = rule.operation
+    ? [operations, rule.operation]
+    : [resources, rule.resource ?? '']
   const isOther = productIDs !== null && !rule.productIDs?.some((id) => productIDs.includes(id))
   return (
-    resources.some((one) => one.toLowerCase() === about) && (rule.productIDs === null || !isOther)
+    named.some((one) => one.toLowerCase() === about.toLowerCase()) &&
+    (rule.productIDs === null || !isOther)
   )
 }

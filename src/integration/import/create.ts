@@ -8,7 +8,7 @@ import { raise } from '../../platform/sql/event.ts'
 import type { Tx } from '../../platform/sql/handle.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
 import { findReadable } from '../../records/document/find.ts'
-import { kinds, refuseUnpermitted } from './kinds.ts'
+import { refuseUnpermitted, writtenBy } from './kinds.ts'
 import { type Format, formats, type ImportInput } from './schema.ts'
 import { productOf, renderImport, visible } from './sql.ts'
 
@@ -28,7 +28,7 @@ export async function createImport(
   const productIDs = productID
     ? [await identifyProduct(tx, actor, { productID })]
     : actor.productIDs && [...actor.productIDs]
-  if (mode !== 'validate') await refuseAround(tx, { resources: kinds[type].writes, productIDs })
+  if (mode !== 'validate') await refuseAround(tx, writtenBy(type, productIDs))
   const { dateFormat = 'YYYY-MM-DD', encoding = 'UTF-8' } = input
   if (mode !== 'validate' && !again) await refuseSameFile(tx, actor, { type, productIDs, file })
   const [row] = await tx.query<{ id: number }>(sql`

@@ -1,4 +1,5 @@
 import { type TProperties, type TSchema, Type } from 'typebox'
+import type { WrittenElsewhere } from '../../access/approval/elsewhere.ts'
 import { createPrices } from '../../catalogue/investment/price.ts'
 import { PriceInput } from '../../catalogue/investment/schema.ts'
 import type { Body } from '../../ledger/biz-transaction/legs.ts'
@@ -14,7 +15,7 @@ import { permissionMissingToo, Refusal } from '../../platform/refusal.ts'
 import { bodyReader, type ReadBody } from '../../platform/shape/input.ts'
 import { itemOf } from '../../platform/shape/path.ts'
 import type { Item, Perform } from './item.ts'
-import { openBalances, postingShapes, postRows } from './postings.ts'
+import { openBalances, postingShapes, postRows, wholeName } from './postings.ts'
 import type { ImportType } from './schema.ts'
 import { type Touches, touchesOf, touchesOfEntities } from './touches.ts'
 
@@ -25,6 +26,8 @@ import { type Touches, touchesOf, touchesOfEntities } from './touches.ts'
 export type Kind = {
   /** The permission that the operations themselves need. */
   needs: Permission
+  /** The operations of the API that do the same. */
+  requests: readonly string[]
   /** The resources that rows are written to. */
   writes: readonly Resource[]
   /** Rows may hold tax and bank numbers, which answers show to nobody or not to everybody. */
@@ -63,12 +66,19 @@ const PaymentResult = Type.Object({
   ...RunResult.properties.payments.items.properties,
 })
 
+const [newEntity, newPrice, newResult] = [
+  'POST /BizEntity',
+  'POST /Investment/Price',
+  'POST /PaymentRun/Result',
+] as const
+
 const touchesOfPostings = (items: readonly Item[]) =>
   touchesOf(items.map(({ body }) => body as Body))
 
 export const kinds: Record<ImportType, Kind> = {
   Investors: {
     needs: 'BizEntity.Write',
+    requests: [newEntity],
     writes: ['BizEntity', 'Person', 'Address', 'Communication', 'PaymentDetail', 'Organisation'],
     isConfidential: true,
     fields: BizEntityInput,
@@ -80,6 +90,7 @@ export const kinds: Record<ImportType, Kind> = {
   },
   Prices: {
     needs: 'Investment.Write',
+    requests: [newPrice],
     writes: ['Investment'],
     fields: PriceInput,
     read: readerOf(PriceInput),
@@ -88,12 +99,13 @@ export const kinds: Record<ImportType, Kind> = {
       const bodies = items.map(({ body }) => body as PriceInput)
       const result = await createPrices(tx, actor, bodies, at)
       const event = 'investmentprice.created' as const
-      const part = { operation: 'POST /Investment/Price', resource: 'Investment', event, result }
+      const part = { operation: newPrice, resource: 'Investment', event, result }
       return { parts: [part], refused: new Map() }
     },
   },
   Transactions: {
     needs: 'BizTransaction.Write',
+    requests: Object.keys(postingShapes).map(wholeName),
     writes: ['BizTransaction'],
     fields: Type.Object({ operation: Type.String(), ...allFields(Object.values(postingShapes)) }),
     operations: Object.keys(postingShapes),
@@ -105,6 +117,7 @@ export const kinds: Record<ImportType, Kind> = {
   },
   OpeningBalances: {
     needs: 'BizTransaction.Write',
+    requests: [wholeName('Allotment')],
     writes: ['BizTransaction'],
     fields: postingShapes.Allotment,
     read: readerOf(postingShapes.Allotment),
@@ -114,6 +127,7 @@ export const kinds: Record<ImportType, Kind> = {
   },
   PaymentResults: {
     needs: 'PaymentRun.Write',
+    requests: [newResult],
     writes: ['PaymentRun'],
     fields: PaymentResult,
     read: readerOf(PaymentResult),
@@ -135,7 +149,7 @@ function addInvestors(vault: Vault): Perform {
         const from = before
         const result = await addEntities(tx, actor, vault, list, (i) => at(from + i))
         const event = 'bizentity.created' as const
-        parts.push({ operation: 'POST /BizEntity', resource: 'BizEntity', event, result })
+        parts.push({ operation: newEntity, resource: 'BizEntity', event, result })
         before += list.length
       }
       return { parts, refused: new Map() }
@@ -159,7 +173,7 @@ const tellResults: Perform = (actor, items) => async (tx) => {
       throw error instanceof Refusal ? amongItems(error, items, places) : error
     })
     const event = 'paymentrun.updated' as const
-    parts.push({ operation: 'POST /PaymentRun/Result', resource: 'PaymentRun', event, result })
+    parts.push({ operation: newResult, resource: 'PaymentRun', event, result })
   }
   return { parts, refused: new Map() }
 }
@@ -189,6 +203,16 @@ function amongItems(
   })
   return new Refusal(status, named)
 }
+
+/** What rows of a type write, for rules that could hold it back. */
+export const writtenBy = (
+  type: ImportType,
+  productIDs: readonly number[] | null,
+): WrittenElsewhere => ({
+  operations: kinds[type].requests,
+  resources: kinds[type].writes,
+  productIDs,
+})
 
 /** Whoever imports, or has to do with an import of others, may do each row by itself. */
 export function refuseUnpermitted({ permissions }: Actor, { type }: { type: ImportType }) {

@@ -35,6 +35,8 @@ export const postingShapes = {
   Transfer,
 } as const satisfies Record<Operation, unknown>
 
+export const wholeName = (operation: string) => `POST /BizTransaction/${operation}`
+
 type Row = { place: number; operation: Operation; body: Body }
 type Done = Row & { written: Written }
 
@@ -185,7 +187,7 @@ function partsOf(done: readonly Done[]): Part[] {
     const shares = sharesOf(placed)
     const ids = placed.map(({ id }) => id)
     return {
-      operation: `POST /BizTransaction/${operation}`,
+      operation: wholeName(operation),
       resource: 'BizTransaction',
       event: 'biztransaction.posted',
       result: {

@@ -2,7 +2,7 @@ import type { WrittenElsewhere } from '../../access/approval/elsewhere.ts'
 import type { Actor } from '../../platform/actor.ts'
 import { permissions } from '../../platform/permission.ts'
 import { forbidden } from '../../platform/refusal.ts'
-import { kinds } from './kinds.ts'
+import { kinds, writtenBy } from './kinds.ts'
 import type { Order } from './order.ts'
 
 export type ActorOf = (who: {
@@ -50,8 +50,7 @@ export async function stillAuthorised(rights: Rights, order: Order, actor: Actor
   const now = await authorise(rights.actorOf, order)
   const { productIDs } = now
   if (listed(now) !== listed(actor)) throw new ScopeChanged()
-  if (order.mode !== 'validate')
-    await rights.refuseAround({ resources: kinds[order.type].writes, productIDs })
+  if (order.mode !== 'validate') await rights.refuseAround(writtenBy(order.type, productIDs))
 }
 
 const listed = ({ productIDs }: Actor) =>
