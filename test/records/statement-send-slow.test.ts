@@ -85,6 +85,36 @@ describe('A mail server that takes its time', () => {
     }
   })
 
+  it('costs no letter by the time that another one waits for it', async () => {
+    mail.inbox.length = 0
+    const stopWorker = await workFor(service, settings(mail.url), { mailPatience: 12_000 })
+    const letGo = mail.hold(ann)
+    try {
+      const mailings = [await mailing.statements(), await mailing.statements()]
+      for (const reportID of mailings) await mailing.send(reportID)
+      const first = async () =>
+        (await Promise.all(mailings.map(mailing.deliveries))).map(([one]) => one!)
+      await until('one to go back while the other is under way', async () =>
+        (await first()).some(({ reason }) => /busy with another letter/.test(reason ?? '')),
+      )
+      assert.deepEqual((await first()).map(({ state }) => state).sort(), ['Queued', 'Sending'])
+      letGo()
+      for (const reportID of mailings) {
+        const rows = await until('all to be sent', async () => {
+          await rowsOf(service.connection, soon)
+          const now = await mailing.deliveries(reportID)
+          return now.some(({ state }) => ['Queued', 'Sending'].includes(state)) ? undefined : now
+        })
+        const states = rows.map(({ state }) => state)
+        assert.deepEqual(states, ['Sent', 'Failed', 'Print', 'NoAddress', 'Sent'])
+      }
+      assert.equal(mail.inbox.length, 4)
+    } finally {
+      letGo()
+      await stopWorker()
+    }
+  })
+
   it('keeps no letter that it was not shown from a process that ends', async () => {
     mail.inbox.length = 0
     const stopFirst = await workFor(service, settings(mail.url))

@@ -18,40 +18,71 @@ type Watched = SendMailOptions & { onOpened?: (letter: Readable) => void }
 
 /** In milliseconds: a server that is silent is given up before its letters are told as lost. */
 const timeouts = { connectionTimeout: 60_000, socketTimeout: 180_000 }
-/** For a letter as a whole: a server that says a little now and then is never silent. */
+/**
+ * For a letter as a whole, of which it waits a quarter at most for those before it: a server that
+ * says a little now and then is never silent.
+ */
 const longest = 240_000
 /** What a letter under way has left once the process is about to end, which it does in seconds. */
 const lastMoment = 2_000
 
 export function openMailer({ smtpUrl }: MailSettings, patience = longest): Mailer | undefined {
   if (smtpUrl === undefined) return undefined
-  const open = () => ({ transport: openTransport(smtpUrl), isCut: false })
-  let line = open()
-  const send = async (mail: SendMailOptions, signal: AbortSignal) => {
-    const used = line
+  let transport = openTransport(smtpUrl)
+  let turn: Promise<unknown> = Promise.resolve()
+  const underway = async (mail: SendMailOptions, signal: AbortSignal, left: number) => {
+    const used = transport
+    let isCut = false
     const cut = () => {
-      used.isCut = true
-      // What waits for the same connection goes back untried; what comes next has a new one.
-      if (line === used) line = open()
-      used.transport.close({ force: true })
+      isCut = true
+      transport = openTransport(smtpUrl)
+      used.close({ force: true })
     }
-    let late = setTimeout(cut, patience)
+    let late = setTimeout(cut, left)
     const hasten = () => {
       clearTimeout(late)
       late = setTimeout(cut, lastMoment)
     }
     signal.addEventListener('abort', hasten)
-    const handed = await handOver(used.transport, mail).finally(() => {
+    const handed = await handOver(used, mail).finally(() => {
       signal.removeEventListener('abort', hasten)
       clearTimeout(late)
     })
-    return handed.error && used.isCut ? { ...handed, error: givenUp() } : handed
+    return handed.error && isCut ? { ...handed, error: givenUp() } : handed
   }
-  return { send, close: () => line.transport.close() }
+  const inTurn = async (before: Promise<unknown>, mail: SendMailOptions, signal: AbortSignal) => {
+    const since = performance.now()
+    if (!(await endsIn(before, patience / 4, signal))) return { error: noTurn(), begun: false }
+    return underway(mail, signal, patience - (performance.now() - since))
+  }
+  // One after another: whose time is up breaks the connection off, which is nobody else's then.
+  const send = (mail: SendMailOptions, signal: AbortSignal) => {
+    const handed = inTurn(turn, mail, signal)
+    turn = Promise.all([turn, handed])
+    return handed
+  }
+  return { send, close: () => transport.close() }
 }
 
-const givenUp = (): MailError =>
-  Object.assign(new Error('The mail server did not finish in time.'), { code: 'ECONNECTION' })
+/** Whether something ends in so many milliseconds, and before the process is about to end. */
+async function endsIn(what: Promise<unknown>, milliseconds: number, signal: AbortSignal) {
+  if (signal.aborted) return false
+  let giveUp = () => {}
+  const given = new Promise<boolean>((resolve) => {
+    giveUp = () => resolve(false)
+  })
+  const timer = setTimeout(giveUp, milliseconds)
+  signal.addEventListener('abort', giveUp)
+  const ended = await Promise.race([what.then(() => !signal.aborted), given])
+  clearTimeout(timer)
+  signal.removeEventListener('abort', giveUp)
+  return ended
+}
+
+const ofConnection = (words: string): MailError =>
+  Object.assign(new Error(words), { code: 'ECONNECTION' })
+const givenUp = () => ofConnection('The mail server did not finish in time.')
+const noTurn = () => ofConnection('The mail server was busy with another letter.')
 
 function openTransport(url: string) {
   const transport = createTransport({ url, pool: true, maxConnections: 1, ...timeouts })
