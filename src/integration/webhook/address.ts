@@ -10,13 +10,18 @@ export type Resolve = (host: string) => Promise<Address[]>
 /**
  * Asks as every program of this machine does, once it is known that name servers answer for this
  * name. Where they are silent the machine's own way takes its time, of which Node lets two at once
- * have theirs: one dead name would keep all others waiting, the database's too.
+ * have theirs: one dead name would keep all others waiting, the database's too. Some never answer
+ * about one family of addresses: then those of the other are taken as they were told.
  */
 export const resolveBy =
   (servers?: readonly string[]): Resolve =>
   async (host) => {
-    if (!(await isNamedHere(host))) await refuseSilent(host, servers)
-    return lookup(host, { all: true, verbatim: true })
+    const told = (await isNamedHere(host)) ? [] : await askServers(host, servers)
+    if (!told.includes(undefined)) return lookup(host, { all: true, verbatim: true })
+    const found = told.flatMap((addresses = []) => addresses)
+    if (found.length === 0)
+      throw Object.assign(new Error('No name server answers.'), { code: 'EAI_AGAIN' })
+    return found
   }
 
 export const resolveHost = resolveBy()
@@ -30,31 +35,26 @@ async function isNamedHere(host: string) {
   })
 }
 
-/** Milliseconds for name servers to say anything about a name. */
-const longestSilence = 5_000
+/** Milliseconds for name servers to say anything; and for the rest, once there are addresses. */
+const [longestSilence, longestRest] = [5_000, 1_000]
 
-/** Some never answer about the one family of addresses: an answer about the other is enough. */
-async function refuseSilent(host: string, servers: readonly string[] | undefined) {
+/** The addresses of either family; nothing where no server says anything about them. */
+async function askServers(host: string, servers: readonly string[] | undefined) {
   const resolver = new Resolver({ timeout: 2_000, tries: 2 })
   if (servers) resolver.setServers(servers)
-  const late = setTimeout(() => resolver.cancel(), longestSilence)
-  const asked = [resolver.resolve4(host), resolver.resolve6(host)].map(heard)
-  try {
-    await Promise.any(asked)
-  } catch {
-    throw Object.assign(new Error('No name server answers.'), { code: 'EAI_AGAIN' })
-  } finally {
-    clearTimeout(late)
-    resolver.cancel()
-  }
+  const giveUp = () => resolver.cancel()
+  const timers = [setTimeout(giveUp, longestSilence)]
+  const asked = [resolver.resolve4(host), resolver.resolve6(host)].map(async (query, place) => {
+    const found = await query.catch(unlessSilent)
+    if (found?.length) timers.push(setTimeout(giveUp, longestRest))
+    return found?.map((address): Address => ({ address, family: place === 0 ? 4 : 6 }))
+  })
+  return Promise.all(asked).finally(() => timers.forEach(clearTimeout))
 }
 
-const unheard = ['ETIMEOUT', 'ECANCELLED']
 /** That there is no such name is an answer, too. */
-const heard = (asked: Promise<unknown>) =>
-  asked.catch((error) => {
-    if (unheard.includes(error.code)) throw error
-  })
+const unlessSilent = ({ code }: { code?: string }) =>
+  code === 'ETIMEOUT' || code === 'ECANCELLED' ? undefined : []
 
 /** What no webhook may reach: this machine, its networks, and what is nobody's public address. */
 const closed = new BlockList()
