@@ -40,6 +40,19 @@ describe('A notice', () => {
     only(await post('Deposit', { bizEventID, accountID: fund.accountID, amount: 11 }))
   })
 
+  it('of a day before 1900, from when they could be, is settled on another day alone', async () => {
+    const { own } = await fresh({ accounts: 1 })
+    const { bizEventID } = only(await notice('Deposit', { ...own, amount: 10 }))
+    const misprinted = `update biz_event set biz_event_date = '0026-01-10' where biz_event_id = $1`
+    await rowsOf(service.connection, misprinted, [bizEventID])
+    const settle = (more: object) =>
+      service.admin.post('/BizTransaction/Deposit', { bizEventID, investmentPrice: 1, ...more })
+    const reply = await settle({})
+    refused(reply, 400, 'out_of_range')
+    assert.equal(reply.errors[0]!.field, 'transactionDate')
+    only(await settle({ transactionDate: '2026-01-10' }))
+  })
+
   it('of a product that is not there is not found, by the name of the product', async () => {
     const reply = await post('Redemption', {
       externalProductId: 'nope',

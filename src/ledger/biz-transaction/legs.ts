@@ -11,6 +11,7 @@ import {
 import { lookups } from '../../platform/lookup/lookups.ts'
 import type { Code } from '../../platform/problem-codes.ts'
 import type { Problem } from '../../platform/refusal.ts'
+import { firstDate } from '../../platform/shape/dates.ts'
 import { inside } from '../../platform/shape/path.ts'
 import type { Reference } from '../../platform/sql/identify.ts'
 import type { Adjustment, Conversion, Deposit, Transfer } from './schema.ts'
@@ -133,6 +134,9 @@ export function problemsOf({ operation, body, path }: Asked): Problem[] {
   const { transactionDate, amount, quantity } = body
   if (transactionDate === undefined)
     problems.push(problem('required', 'transactionDate', 'is required'))
+  else if (transactionDate < firstDate)
+    // Given, it is refused by its schema; notices of earlier versions may have such a day.
+    problems.push(problem('out_of_range', 'transactionDate', `is before ${firstDate}`))
   if (operation === 'Deposit' && amount === undefined)
     problems.push(problem('required', 'amount', 'is required'))
   if (needsFigure.has(operation) && amount === undefined && quantity === undefined)
