@@ -29,7 +29,7 @@ const lastMoment = 2_000
 export function openMailer({ smtpUrl }: MailSettings, patience = longest): Mailer | undefined {
   if (smtpUrl === undefined) return undefined
   let transport = openTransport(smtpUrl)
-  let turn: Promise<unknown> = Promise.resolve()
+  let turn: Promise<void> = Promise.resolve()
   const underway = async (mail: SendMailOptions, signal: AbortSignal, left: number) => {
     const used = transport
     let isCut = false
@@ -57,8 +57,10 @@ export function openMailer({ smtpUrl }: MailSettings, patience = longest): Maile
   }
   // One after another: whose time is up breaks the connection off, which is nobody else's then.
   const send = (mail: SendMailOptions, signal: AbortSignal) => {
-    const handed = inTurn(turn, mail, signal)
-    turn = Promise.all([turn, handed])
+    const before = turn
+    const handed = inTurn(before, mail, signal)
+    // Nothing is handed on from one to the next, which would keep all there ever were.
+    turn = handed.then(() => before).then(() => {})
     return handed
   }
   return { send, close: () => transport.close() }
