@@ -3,7 +3,15 @@ import { createHash } from 'node:crypto'
 import { after, before, describe, it } from 'node:test'
 import type { Client } from '../support/client.ts'
 import { rowsOf } from '../support/database.ts'
-import { account, choose, configure, keyOf, stage } from '../support/distribution.ts'
+import {
+  account,
+  choose,
+  configure,
+  fundOf,
+  keyOf,
+  newPaymentDetail,
+  stage,
+} from '../support/distribution.ts'
 import { getBytes } from '../support/files.ts'
 import { all, assertVerified, only, poster } from '../support/ledger.ts'
 import {
@@ -278,6 +286,20 @@ describe('A payment run', () => {
     assert.equal(at(transfers[1]!, 'CdtrAgt', 'FinInstnId', 'BIC').text, 'COBADEFF')
     const member = at(transfers[0]!, 'CdtrAgt', 'FinInstnId', 'ClrSysMmbId', 'MmbId')
     assert.equal(member.text, '062000')
+  })
+
+  it('as pain.001.001.03 names banks as the currency is cleared', async () => {
+    const fund = await fundOf(service, [100], { investments: [{ currencyID: 2 }] })
+    await newPaymentDetail(service, account(fund, 0))
+    await payOut(service, fund)
+    await mend(service, account(fund, 0), "bsb = '010902', account_number = '0068389-00'")
+    const run = await newRun(service.admin, fund, { currencyID: 2, format: 'pain.001' })
+    await step(approver, 'Approve', run)
+    const path = `/PaymentRun/File?PaymentRunID=${run.paymentRunID}&Raw=true`
+    const file = (await bytesOf(service.admin, path)).toString()
+    assert.match(file, /Ccy="NZD"/)
+    const banks = [...file.matchAll(/<Cd>NZNCC<\/Cd><\/ClrSysId><MmbId>(\d+)</g)]
+    assert.equal(banks.map(([, bank]) => bank).join(), '033088,010902')
   })
 
   it('above 99,999,999.99 becomes several files that add up', async () => {

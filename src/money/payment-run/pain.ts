@@ -28,8 +28,11 @@ const text = (value: string) =>
 const tag = (name: string, ...inner: string[]) => `<${name}>${inner.join('')}</${name}>`
 const value = (name: string, content: string, most = 140) => tag(name, text(content.slice(0, most)))
 
-/** A bank by its BIC, or by its BSB in Australia's clearing system; an IBAN tells it itself. */
-const bank = (bic: string | null, bsb: string | null) =>
+/** Who clears payments of a currency by numbers of banks and their branches. */
+const clearingOf = (currency: string) => (currency === 'NZD' ? 'NZNCC' : 'AUBSB')
+
+/** A bank by its BIC, or by its number where the currency is cleared; an IBAN tells it itself. */
+const bank = (bic: string | null, bsb: string | null, currency: string) =>
   tag(
     'FinInstnId',
     bic
@@ -37,7 +40,7 @@ const bank = (bic: string | null, bsb: string | null) =>
       : bsb
         ? tag(
             'ClrSysMmbId',
-            tag('ClrSysId', value('Cd', 'AUBSB')),
+            tag('ClrSysId', value('Cd', clearingOf(currency))),
             value('MmbId', bsb.replace('-', '')),
           )
         : tag('Othr', value('Id', 'NOTPROVIDED')),
@@ -54,7 +57,7 @@ const transfer = (one: Transfer, currency: string) =>
     'CdtTrfTxInf',
     tag('PmtId', value('InstrId', one.reference, 35), value('EndToEndId', one.reference, 35)),
     tag('Amt', `<InstdAmt Ccy="${currency}">${one.amount}</InstdAmt>`),
-    tag('CdtrAgt', one.iban ? bank(one.bic, null) : bank(null, one.bsb)),
+    tag('CdtrAgt', one.iban ? bank(one.bic, null, currency) : bank(null, one.bsb, currency)),
     tag('Cdtr', value('Nm', one.name)),
     tag('CdtrAcct', accountOf(one.iban, one.accountNumber)),
     tag('RmtInf', value('Ustrd', one.reference)),
@@ -79,7 +82,7 @@ export function painFile(initiation: Initiation, transfers: readonly Transfer[])
     value('ReqdExctnDt', executionDate),
     tag('Dbtr', value('Nm', debtor.name)),
     tag('DbtrAcct', accountOf(null, debtor.accountNumber), value('Ccy', currency)),
-    tag('DbtrAgt', bank(debtor.bic, debtor.bsb)),
+    tag('DbtrAgt', bank(debtor.bic, debtor.bsb, currency)),
     ...transfers.map((one) => transfer(one, currency)),
   )
   return (
