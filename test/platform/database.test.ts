@@ -13,6 +13,7 @@ import { newFund } from '../support/ledger.ts'
 import { temporaryFolder, until } from '../support/process.ts'
 import { refused } from '../support/refused.ts'
 import { withService } from '../support/service.ts'
+import { withoutStandby } from '../support/standby.ts'
 
 const open = (connection: pg.ClientConfig, connections = 2) =>
   openDatabase({ connection, connections, prepareStatements: true, onLostConnection: () => {} })
@@ -299,19 +300,6 @@ describe('A commit that the standby does not have', { concurrency: false }, () =
   })
   after(() => server.stop())
 
-  /** While commits wait for a standby that there is not. */
-  async function withoutStandby(work: () => Promise<void>) {
-    const name = async (value: string) => {
-      await rows(`alter system set synchronous_standby_names = '${value}'`)
-      await rows('select pg_reload_conf()')
-      await until('the setting', async () => {
-        const [row] = await rows('show synchronous_standby_names')
-        return row.synchronous_standby_names === value
-      })
-    }
-    await name('nobody')
-    await work().finally(() => name(''))
-  }
   const waitersAre = (what: 'cancelled' | 'terminated') =>
     rows(
       `select pg_${what === 'cancelled' ? 'cancel' : 'terminate'}_backend(pid)
@@ -322,7 +310,7 @@ describe('A commit that the standby does not have', { concurrency: false }, () =
 
   it('is not told as a success', async () => {
     const own = open(server.connection)
-    await withoutStandby(async () => {
+    await withoutStandby(server.connection, async () => {
       const write = writeTo(own)
       const end = until('the wait', async () => (await waitersAre('cancelled')).length > 0)
       await Promise.all([assert.rejects(write, unknown), end])
@@ -332,7 +320,7 @@ describe('A commit that the standby does not have', { concurrency: false }, () =
   it('is not waited for without end', async () => {
     const own = open(server.connection)
     const atOnce = () => own.once({ text: 'insert into scratch values (2)', values: [] })
-    await withoutStandby(async () => {
+    await withoutStandby(server.connection, async () => {
       const writes = [writeTo(own), atOnce()]
       await Promise.all(writes.map((write) => assert.rejects(write, unknown)))
     })
@@ -345,7 +333,7 @@ describe('A commit that the standby does not have', { concurrency: false }, () =
       async (service) => {
         const { productID, investmentID, accounts } = await newFund(service, { accounts: 10 })
         const replies: Promise<Reply>[] = []
-        await withoutStandby(async () => {
+        await withoutStandby(server.connection, async () => {
           let answered = 0
           for (const { accountID } of accounts) {
             const body = { productID, investmentID, accountID, transactionDate: '2026-01-10' }

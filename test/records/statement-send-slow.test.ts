@@ -34,6 +34,16 @@ const settings = (url: string) => ({
   REGISTRY_STAGE_INLINE: '1',
 })
 
+/** Of the letters of a mailing, once none of them waits any more. */
+const statesInTheEnd = async (reportID: number) => {
+  const rows = await until('all to be sent', async () => {
+    await rowsOf(service.connection, soon)
+    const now = await mailing.deliveries(reportID)
+    return now.some(({ state }) => ['Queued', 'Sending'].includes(state)) ? undefined : now
+  })
+  return rows.map(({ state }) => state)
+}
+
 /** In front of a mail server; while it stalls, it goes on and on with its first answer. */
 async function startTarpit(port: number) {
   const state = { stalls: true, stalled: 0 }
@@ -100,12 +110,7 @@ describe('A mail server that takes its time', () => {
       assert.deepEqual((await first()).map(({ state }) => state).sort(), ['Queued', 'Sending'])
       letGo()
       for (const reportID of mailings) {
-        const rows = await until('all to be sent', async () => {
-          await rowsOf(service.connection, soon)
-          const now = await mailing.deliveries(reportID)
-          return now.some(({ state }) => ['Queued', 'Sending'].includes(state)) ? undefined : now
-        })
-        const states = rows.map(({ state }) => state)
+        const states = await statesInTheEnd(reportID)
         assert.deepEqual(states, ['Sent', 'Failed', 'Print', 'NoAddress', 'Sent'])
       }
       assert.equal(mail.inbox.length, 4)
@@ -148,12 +153,7 @@ describe('A mail server that takes its time', () => {
       const [first] = await mailing.deliveries(reportID)
       assert.match(String(first!.reason), /did not finish in time/)
       tarpit.state.stalls = false
-      const rows = await until('all to be sent', async () => {
-        await rowsOf(service.connection, soon)
-        const now = await mailing.deliveries(reportID)
-        return now.some(({ state }) => ['Queued', 'Sending'].includes(state)) ? undefined : now
-      })
-      const states = rows.map(({ state }) => state)
+      const states = await statesInTheEnd(reportID)
       assert.deepEqual(states, ['Sent', 'Failed', 'Print', 'NoAddress', 'Sent'])
       assert.deepEqual(
         mail.inbox.map(({ to }) => to),

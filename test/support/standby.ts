@@ -80,3 +80,17 @@ async function copyCluster(primary: pg.ClientConfig, data: string, copy: string)
     await client.end()
   }
 }
+
+/** While commits of a server wait for a standby that there is not. */
+export async function withoutStandby(connection: pg.ClientConfig, work: () => Promise<unknown>) {
+  const name = async (value: string) => {
+    await rowsOf(connection, `alter system set synchronous_standby_names = '${value}'`)
+    await rowsOf(connection, 'select pg_reload_conf()')
+    await until('the setting', async () => {
+      const [row] = await rowsOf(connection, 'show synchronous_standby_names')
+      return row.synchronous_standby_names === value
+    })
+  }
+  await name('nobody')
+  await work().finally(() => name(''))
+}
