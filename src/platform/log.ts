@@ -6,7 +6,7 @@ const ownSecrets = ['authorization', 'accessToken', 'connectionString']
 /**
  * To the standard output, some lines at a time: to write each by itself took a tenth of what a
  * request costs, and so does the library's own way to gather them, which measures all it has at
- * every line. What a killed process leaves unsaid is at most this many milliseconds old.
+ * every line. What a killed process leaves unsaid is at most as old as `longestUnsaid`.
  */
 function standardOutput() {
   const output = pino.destination({ sync: false, maxLength: mostUnsaid })
