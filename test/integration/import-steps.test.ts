@@ -102,6 +102,28 @@ describe('Steps of an import that are under way at once', () => {
     assert.deepEqual([end.rowsAccepted, end.rowsRefused], [3 * size + 1, 1])
     await assertVerified(service)
   })
+
+  it('keep to their order what brings units in and what takes those out again', async () => {
+    const { accounts, investmentID } = await newFund(service, { accounts: 2 })
+    const [one, other] = accounts.map(({ accountID }) => accountID) as [number, number]
+    const own = { investmentID, transactionDate: '2026-01-05', amount: 5 }
+    for (const accountID of [one, other])
+      await service.admin.post('/BizTransaction/Deposit', { ...own, accountID })
+    const row = (operation: string, accountID: number, quantity: number) =>
+      [operation, accountID, investmentID, '2026-01-10', quantity, quantity] as (string | number)[]
+    const end = await endOf(
+      service.admin,
+      await send([
+        row('Deposit', one, 10),
+        row('Redemption', one, 15),
+        row('Redemption', other, 6),
+        row('Deposit', other, 1),
+      ]),
+    )
+    assert.deepEqual([end.rowsAccepted, end.rowsRefused], [3, 1])
+    assert.match(String(await errorsOf(service.admin, end)), /^5,.*insufficient_holding/m)
+    await assertVerified(service)
+  })
 })
 
 describe('Steps of investors', () => {

@@ -13,12 +13,14 @@ import {
   Transfer,
 } from '../../ledger/biz-transaction/schema.ts'
 import { Contested } from '../../ledger/biz-transaction/write.ts'
+import { accountReference } from '../../parties/account/reference.ts'
 import type { Actor } from '../../platform/actor.ts'
 import { counts } from '../../platform/lookup/counts.ts'
 import { type Problem, Refusal, tryLater } from '../../platform/refusal.ts'
 import { itemOf } from '../../platform/shape/path.ts'
 import { sharesOf } from '../../platform/sql/event.ts'
 import type { Tx } from '../../platform/sql/handle.ts'
+import { nameOf } from '../../platform/sql/identify.ts'
 import { nothingLeft } from '../../platform/sql/render.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
 import type { Item, Part, Perform } from './item.ts'
@@ -135,19 +137,33 @@ type Alike = { naming: Naming | undefined; rows: readonly Row[] }
 const noneAlike: Alike = { naming: undefined, rows: [] }
 
 /**
- * The rows that bring units in, unless their account or external id is named by one of the others,
- * too: what is about one account keeps its order.
+ * The rows that bring units in, and those that redeem what no other row is about, unless their
+ * account or external id is named by one of the others, too: what is about one account keeps its
+ * order.
  */
 function thoseAlike(run: readonly Row[]): Alike {
   const namings = new Map(run.map((row) => [row, namingOf(requestOf(row))]))
   const naming = [...namings.values()].find(Boolean)
-  const isLike = (row: Row) => naming !== undefined && sameNaming(namings.get(row), naming)
+  const often = namedOften(run)
+  const isLike = (row: Row) =>
+    naming !== undefined &&
+    sameNaming(namings.get(row), naming) &&
+    !(row.operation === 'Redemption' && often.has(accountOf(row)))
   const [rows, others] = [run.filter(isLike), run.filter((row) => !isLike(row))]
   const ids = rows.flatMap(({ body }) => body.externalBizTransactionId ?? [])
   if (new Set(ids).size < ids.length) return noneAlike
   if (others.length === 0) return { naming, rows }
   const touched = touchesOf(others.map(({ body }) => body))
   return { naming, rows: rows.filter(({ body }) => areApart(touchesOf([body]), touched)) }
+}
+
+const accountOf = ({ body }: Row) => nameOf(accountReference, body)?.value
+
+/** The accounts of more than one row. */
+function namedOften(run: readonly Row[]) {
+  const [once, often] = [new Set<unknown>(), new Set<unknown>()]
+  for (const account of run.map(accountOf)) (once.has(account) ? often : once).add(account)
+  return often
 }
 
 async function postRest(tx: Tx, actor: Actor, run: readonly Row[]): Promise<End[]> {

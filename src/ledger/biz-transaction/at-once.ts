@@ -10,8 +10,9 @@ import { arraysOf } from '../../platform/sql/recordset.ts'
 import { arrayOfRecords } from '../../platform/sql/render.ts'
 import { insertKeyRows, tryKey } from '../../platform/sql/retry-keys.ts'
 import { insertAuditRows, type Outcome } from '../../platform/sql/unit-of-work.ts'
-import { unimpeded } from './figures.ts'
+import { takesUnits, unimpeded } from './figures.ts'
 import type { PostingRequest } from './item.ts'
+import { kindOf } from './kinds.ts'
 import type { Naming } from './naming.ts'
 import {
   type Asked,
@@ -24,11 +25,17 @@ import {
 } from './posting-rows.ts'
 import { givenOf, later, type Shape, singles } from './resolve-at-once.ts'
 import { writtenRows } from './sql.ts'
-import { appending, appendingOnePerAccount, closingsAfter, heldBy } from './units.ts'
+import {
+  appending,
+  appendingOnePerAccount,
+  closingsAfter,
+  closingsAfterEither,
+  heldBy,
+} from './units.ts'
 
 /**
  * Postings in one statement and one round trip: nearly all there are bring units into accounts that
- * have some, after everything else there. The statement finds, prices, locks, writes and renders
+ * have some, or redeem those, after everything else there. The statement finds, prices, locks, writes and renders
  * such postings by the very SQL that `post` uses, and leaves out every request of which anything
  * might be refused, or waited for: those go through `post`, which has the words and the patience.
  *
@@ -68,9 +75,9 @@ export function appendAtOnce(actor: Actor, naming: Naming, list: readonly Asked[
 }
 
 const formOf = keptForms()
-const keyOf = ({ naming, isArray, used, hasRepeats, isScoped }: Shape) =>
+const keyOf = ({ naming, isArray, used, hasRepeats, takesOut, isScoped }: Shape) =>
   `${isArray} ${naming.account} ${naming.investment} ${naming.product} ${used} ${hasRepeats} ` +
-  `${isScoped}`
+  `${takesOut} ${isScoped}`
 
 function shapeOf(
   { productIDs }: Actor,
@@ -86,6 +93,7 @@ function shapeOf(
       rows.some((row) => (row[name] ?? null) !== null),
     ),
     hasRepeats: new Set(rows.map((row) => row.account_name)).size < rows.length,
+    takesOut: rows.some((row) => kindOf(Number(row.type_id)).units === 'out'),
     isScoped: productIDs !== null,
   }
 }
@@ -132,7 +140,7 @@ const postForm = (shape: Shape, isKeyed: boolean): Form => {
   const { isArray } = shape
   return sql`
     with ${isArray ? asked : empty} ${singles(shape)},
-    ${fit(isKeyed, isArray)}, ${locked}, ${isArray ? wholeArray : eachByItself},
+    ${fit(shape, isKeyed)}, ${locked}, ${isArray ? wholeArray(shape) : eachByItself(shape)},
     ${appendingOf(shape)}, shown as ${isArray ? raw('materialized') : empty} (${shown}),
     ${isArray ? toldTogether : toldOneByOne},
     audited as (${insertAuditRows(sql`
@@ -156,7 +164,7 @@ const asked = sql`
 
 const appendOf = (shape: Shape): Fragment => sql`
     with ${singles(shape)},
-    ${fit(false, true)}, ${locked}, ${eachOfArray}, ${appendingOf(shape)}
+    ${fit(shape, false)}, ${locked}, ${eachOfArray(shape)}, ${appendingOf(shape)}
     select place, product_id as "productID", id from ready`
 
 const appendingOf = ({ hasRepeats }: Shape) =>
@@ -177,10 +185,19 @@ const limit = raw(`1e${decimalDigits}`)
 /** Of a priced posting what is written and told: to carry a column costs in every step. */
 const carried = raw(
   `s.place, s.product_id, s.account_id, s.investment_id, s.type_id, s.external_id,
-      s.transaction_date, s.unit_price, s.own_amount, s.own_quantity, s.charge, s.rate, s.comment,
-      s.made_by_quantity, s.external_account_id, s.account_number, s.biz_entity_name,
-      s.external_product_id, s.external_investment_id, s.security_code, s.investment_title`,
+      s.transaction_date, s.unit_price, s.charge, s.rate, s.comment, s.made_by_quantity,
+      s.external_account_id, s.account_number, s.biz_entity_name, s.external_product_id,
+      s.external_investment_id, s.security_code, s.investment_title`,
 )
+/** Its figures; what goes out is negative. */
+const signed = (figure: string) =>
+  `case when ${takesUnits('s')} then -s.${figure} else s.${figure} end as ${figure}`
+const figuresOf = ({ takesOut }: Shape) =>
+  raw(
+    takesOut
+      ? `, ${signed('own_amount')}, ${signed('own_quantity')}, s.cents`
+      : ', s.own_amount, s.own_quantity',
+  )
 const carriedOfRequest = raw(
   Object.keys(requestTypes)
     .map((name) => `, s.${name}`)
@@ -194,22 +211,37 @@ const carriedOfRequest = raw(
  * is behind a fence: the planner would else put the divisions of each figure into every condition
  * on it, which for a few postings costs less than the fence.
  */
-const fit = (isKeyed: boolean, isArray: boolean) => sql`
+const fit = (shape: Shape, isKeyed: boolean) => sql`
     fit as (
-      select ${carried} ${isArray ? empty : carriedOfRequest}, l.version, l.account_at, h.*
-      from ${isArray ? fencedOff : raw('single')} s
+      select ${carried} ${figuresOf(shape)} ${shape.isArray ? empty : carriedOfRequest}, l.version,
+        l.account_at, h.*
+      from ${shape.isArray ? fencedOff : raw('single')} s
       cross join lateral (
         select ctid as account_at, xmin as version, last_date from ledger_account
         where product_id = s.product_id and account_id = s.account_id limit 1) l
       left join lateral (${heldBy('s', sql`s.product_id`, heldAt)}) h on true
       where ${isUnimpeded} and s.own_quantity > 0 and s.own_quantity < ${limit}
         and s.own_amount < ${limit} and s.charge <= s.own_amount
+        ${shape.takesOut ? areThere(shape) : empty}
         and (l.last_date is null or l.last_date <= s.transaction_date)
         and (h.held_quantity is not null or exists (select 1 from holding h
           where h.product_id = s.product_id and h.investment_id = s.investment_id))
         and (s.external_id is null or not exists (select 1 from biz_transaction b
           where b.product_id = s.product_id and b.external_biz_transaction_id = s.external_id))
-        ${isKeyed ? keyIsFree(isArray) : empty})`
+        ${isKeyed ? keyIsFree(shape.isArray) : empty})`
+
+/**
+ * Units that are taken out are there, and nothing holds them. Who is named twice is left to `post`:
+ * how many there are is told by what the other does.
+ */
+const areThere = ({ hasRepeats }: Shape) => {
+  const brings = raw(`not ${takesUnits('s')}`)
+  return hasRepeats
+    ? sql`and ${brings}`
+    : sql`and (${brings} or h.held_quantity >= s.own_quantity and not exists (
+          select 1 from hold k
+          where k.product_id = s.product_id and k.account_id = s.account_id))`
+}
 
 const fencedOff = raw('(select * from single offset 0)')
 const heldAt = raw(', h.ctid as held_at')
@@ -224,8 +256,9 @@ const isFree = (alias: string) => {
 
 /**
  * Of the accounts those that nobody holds; in any order, since who waits for none cannot be waited
- * for in a circle. Every change of an account's units, and its closing, writes its row anew: one
- * that is still of the version seen has changed in nothing since this statement began to read.
+ * for in a circle. Every change of an account's units or of holds on it, and its closing, writes its
+ * row anew: one that is still of the version seen has changed in nothing since this statement began
+ * to read.
  */
 const locked = sql`
     locked as (
@@ -240,12 +273,15 @@ const locked = sql`
  * may meet an external id that somebody is writing at this moment, and waits for it: briefly, where
  * a caller waits for the statement.
  */
-const numbered = (name: string, briefly: Fragment, condition = empty) => sql`
+const numbered = (shape: Shape, name: string, briefly: Fragment, condition = empty) => sql`
     ${raw(name)} as materialized (
-      select g.*, nextval('biz_transaction_biz_transaction_id_seq') as id,
-        ${closingsAfter('g.own_quantity', 'g.own_amount')}
+      select g.*, nextval('biz_transaction_biz_transaction_id_seq') as id, ${closingsOf(shape)}
       from ${briefly}
         (select * from locked order by place) g ${condition})`
+const closingsOf = ({ takesOut }: Shape) =>
+  takesOut
+    ? closingsAfterEither('g.own_quantity', 'g.own_amount', 'g.cents')
+    : closingsAfter('g.own_quantity', 'g.own_amount')
 const briefly = raw(`(select set_config('lock_timeout', '100ms', true)) briefly,`)
 
 /**
@@ -254,13 +290,10 @@ const briefly = raw(`(select set_config('lock_timeout', '100ms', true)) briefly,
  * looks anew keeps the planner from putting the steps before together; and once for a product.
  */
 const isOpen = (locked: string, day: string) => raw(`(${locked} < ${day}) is not false`)
-const eachByItself = numbered(
-  'ready',
-  briefly,
-  sql`where ${isOpen('period_lock(g.product_id)', 'g.transaction_date')}`,
-)
+const periodIsOpen = sql`where ${isOpen('period_lock(g.product_id)', 'g.transaction_date')}`
+const eachByItself = (shape: Shape) => numbered(shape, 'ready', briefly, periodIsOpen)
 /** All of an array or none: what is numbered in vain leaves a gap. */
-const wholeArray = sql`${numbered('counted', briefly)},
+const wholeArray = (shape: Shape) => sql`${numbered(shape, 'counted', briefly)},
     periods as materialized (
       select bool_and(${isOpen('period_lock(product_id)', 'first_day')}) as are_open
       from (select product_id, min(transaction_date) as first_day from counted
@@ -268,7 +301,7 @@ const wholeArray = sql`${numbered('counted', briefly)},
     ready as not materialized (
       select * from counted where (select count(*) from counted) = ${later.size}::int
         and (select are_open from periods))`
-const eachOfArray = sql`${numbered('counted', empty)},
+const eachOfArray = (shape: Shape) => sql`${numbered(shape, 'counted', empty)},
     periods as materialized (
       select product_id, period_lock(product_id) as locked_to
       from (select distinct product_id from counted) c),
@@ -288,7 +321,7 @@ const postings = sql`
 
 const onePerAccount = appendingOnePerAccount(postings)
 
-/** The names of a row t of `shown`; what brings units in belongs to no distribution. */
+/** The names of a row t of `shown`; what is posted at once belongs to no distribution. */
 const namesFound = raw(`
   cross join lateral (
     select t.external_account_id, t.account_number, t.biz_entity_name) a

@@ -52,26 +52,26 @@ export type Standing = {
 }
 
 /**
- * Of a row of `single` that brings units in: nothing of its standing speaks against it, whatever it
- * is. Whoever adds a reason to refuse adds it here, too: what is unimpeded is posted at once.
+ * Of a row of `single` that brings units in or redeems them: nothing of its standing speaks against
+ * it, whatever it is. Whoever adds a reason to refuse adds it here, too: what is unimpeded is posted
+ * at once.
  */
 export const unimpeded = (alias: string) =>
   raw(
     [
-      'is_active',
-      'product_is_active',
-      `standing = 'open'`,
-      'is_too_far_ahead = false',
-      'locked_date is null',
-      'old_price_date is null',
-    ]
-      .map((condition) => `${alias}.${condition}`)
-      .join(' and '),
+      `${alias}.standing = 'open'`,
+      `${alias}.is_too_far_ahead = false`,
+      `${alias}.locked_date is null`,
+      `${alias}.old_price_date is null`,
+      `(${alias}.is_active and ${alias}.product_is_active or ${takesUnits(alias)})`,
+    ].join(' and '),
   )
 
 const plainPriced = raw(idsWhere(({ price }) => price === 'plain'))
 const redeemed = raw(idsWhere(({ price }) => price === 'redemption'))
 const outward = raw(idsWhere(({ units }) => units === 'out'))
+/** Whether the kind of a row is one that takes units out. */
+export const takesUnits = (alias: string) => `${alias}.type_id in ${outward.text}`
 const worthNothing = raw(idsWhere((kind) => kind.worthNothing === true))
 const source = raw(idsOf('Conversion out'))
 const target = raw(idsOf('Conversion in'))

@@ -4,22 +4,26 @@ import { accountReference } from '../../parties/account/reference.ts'
 import { nameOf, namesAny } from '../../platform/sql/identify.ts'
 import { eventReference } from '../biz-event/hand-off.ts'
 import type { PostingRequest } from './item.ts'
-import { type Body, problemsOf } from './legs.ts'
+import { type Body, type Operation, problemsOf } from './legs.ts'
 
 /** The columns by which its bodies name things; requests of one statement have the same. */
 export type Naming = { account: string; investment: string; product: string | undefined }
 
 /** How a request names things, where it is of the kind that can be posted at once. */
 export function namingOf({ operation, bodies, path }: PostingRequest): Naming | undefined {
-  if (operation !== 'Deposit' && operation !== 'Allotment') return undefined
+  if (!atOnce.has(operation)) return undefined
   const [first] = bodies
   const naming = first && columnsOf(first)
   const fits = (body: Body, i: number) =>
     !namesAny(eventReference, body) &&
     problemsOf({ operation, body, path: path(i) }).length === 0 &&
     sameNaming(columnsOf(body), naming)
-  return naming && bodies.every(fits) && !namesTwice(bodies) ? naming : undefined
+  return naming && bodies.every(fits) && !namesTwice(bodies) && !takesTwice(operation, bodies)
+    ? naming
+    : undefined
 }
+
+const atOnce = new Set<Operation>(['Deposit', 'Allotment', 'Redemption'])
 
 export const sameNaming = (one: Naming | undefined, other: Naming | undefined) =>
   one?.account === other?.account &&
@@ -36,6 +40,11 @@ function columnsOf(body: Body): Naming | undefined {
   if (!product && account.column !== accountReference.identity.columns[0]) return undefined
   return { account: account.column, investment: investment.column, product: product?.column }
 }
+
+/** Who takes units out of an account twice may have too few only then. */
+const takesTwice = (operation: Operation, bodies: readonly Body[]) =>
+  operation === 'Redemption' &&
+  new Set(bodies.map((body) => nameOf(accountReference, body)?.value)).size < bodies.length
 
 const namesTwice = (bodies: readonly Body[]) => {
   const ids = bodies.flatMap(({ externalBizTransactionId: id }) => id ?? [])

@@ -23,6 +23,8 @@ export type Shape = {
   used: readonly string[]
   /** An account is in it more than once: its postings are counted one after another. */
   hasRepeats: boolean
+  /** Some of them take units out. */
+  takesOut: boolean
   isScoped: boolean
 }
 

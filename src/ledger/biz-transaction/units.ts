@@ -265,9 +265,19 @@ export const closingsAfter = (quantity: string, amount: string) => {
         coalesce(g.held_gain, 0) as closing_gain`)
 }
 
+/** The same of one that may take units out, as they are signed: their cost goes along, by average. */
+export const closingsAfterEither = (quantity: string, amount: string, decimals: string) => {
+  const sold = `cost_of_sold(g.held_cost, g.held_quantity, ${quantity}, ${decimals})`
+  return raw(`coalesce(g.held_quantity, 0) + ${quantity} as closing_quantity,
+        coalesce(g.held_amount, 0) + ${amount} as closing_amount,
+        case when ${quantity} < 0 then g.held_cost - ${sold}
+          else coalesce(g.held_cost, 0) + ${amount} end as closing_cost,
+        case when ${quantity} < 0 then g.held_gain - ${amount} - ${sold}
+          else coalesce(g.held_gain, 0) end as closing_gain`)
+}
+
 /**
- * Postings g of any products on one machine, each of another account, of units in; as a list of
- * CTEs. They bring their closings, and the places in their tables of the rows of their accounts and
+ * Postings g of any products on one machine, each of another account; as a list of CTEs. They bring their closings, and the places in their tables of the rows of their accounts and
  * holdings, which nobody moves while the accounts are locked: nothing is looked up again.
  */
 export const appendingOnePerAccount = (postings: Fragment) => sql`
@@ -283,7 +293,7 @@ export const appendingOnePerAccount = (postings: Fragment) => sql`
       from (${postings}) g where g.held_at is null),
     held as (
       update holding h set quantity = g.closing_quantity, invested_amount = g.closing_amount,
-        cost_amount = g.closing_cost
+        cost_amount = g.closing_cost, realised_gain = g.closing_gain
       from (${postings}) g where h.ctid = g.held_at and h.product_id = g.product_id),
     dated as (
       update ledger_account l set last_date = g.transaction_date
