@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
+import { after, afterEach, before, describe, it } from 'node:test'
 import { rowsOf } from '../support/database.ts'
 import {
   all,
@@ -20,10 +20,8 @@ let service: Service
 before(async () => {
   service = await startService()
 })
-after(async () => {
-  await assertVerified(service)
-  await service.stop()
-})
+after(() => service.stop())
+afterEach(() => assertVerified(service))
 const post = poster(() => service.admin)
 
 type Row = Record<string, unknown>
@@ -37,15 +35,18 @@ const figures = ({ amount, quantity, investmentPrice, entryFeeAmount, ...row }: 
 
 /** All that is told of an account, without whose it is. */
 async function historyOf({ productID }: Fund, accountID: number) {
+  // In the order of the ledger: by day, then by number.
+  const inOrder = (rows: Row[]) =>
+    rows.toSorted((a, b) => String(a.transactionDate).localeCompare(String(b.transactionDate)))
   const own = `ProductID=${productID}&AccountID=${accountID}`
   const rows: Row[] = all(await service.admin.get(`/BizTransaction?${own}&ShowClosing=true`))
   const held = await rowsOf(
     service.connection,
     `select trim_scale(quantity) as quantity, cost_amount, realised_gain from holding
-     where product_id = $1 and account_id = $2`,
+     where product_id = $1 and account_id = $2 order by investment_id`,
     [productID, accountID],
   )
-  return { rows: rows.map(figures), held: held.map((row) => Object.values<string>(row)) }
+  return { rows: inOrder(rows).map(figures), held: held.map((row) => Object.values<string>(row)) }
 }
 
 /** A fund with two accounts that have the same, bought at odd prices. */
@@ -104,5 +105,81 @@ describe('Redemptions in one statement', () => {
     const { productID } = fund
     all(await service.admin.put('/Product', { productID, name: 'Fund', isActive: false }))
     only(await post('Redemption', { ...body, quantity: 1 }))
+  })
+})
+
+describe('Units that come in before others of their account, in one statement', () => {
+  const day = (n: number) => `2026-01-${String(n).padStart(2, '0')}`
+  /** Days so far apart that none is followed by its neighbour. */
+  const shuffled = [7, 2, 11, 4, 9, 1, 12, 3, 8, 5, 10, 6]
+  const inOrder = shuffled.toSorted((a, b) => a - b)
+
+  async function inOrderAndNot(bodyOf: (n: number) => object, kindOf = (_: number) => 'Deposit') {
+    const fund = await newFund(service, { accounts: 2, investments: [{}, {}] })
+    for (const investmentID of fund.investmentIDs) {
+      await newPrice(service, investmentID, day(1), '1.0137')
+      await newPrice(service, investmentID, day(6), '0.9853')
+    }
+    const [one, other] = fund.accounts.map(({ accountID }) => accountID) as [number, number]
+    const send = (accountID: number, n: number) => {
+      const investmentID = fund.investmentIDs[n % 2]
+      const body = { accountID, investmentID, transactionDate: day(n), ...bodyOf(n) }
+      return post(kindOf(n) as 'Deposit', body)
+    }
+    for (const n of inOrder) only(await send(one, n))
+    for (const n of shuffled) only(await send(other, n))
+    const expected = await historyOf(fund, one)
+    assert.deepEqual(await historyOf(fund, other), expected)
+    assert.equal(expected.rows.length, shuffled.length)
+  }
+
+  it('close as those that came in their order', async () => {
+    await inOrderAndNot((n) => ({ amount: 100 + 7.77 * n }))
+  })
+
+  it('close so also among those that take units out, and their cost along', async () => {
+    const kindOf = (n: number) => (n > 4 && n % 3 === 0 ? 'Redemption' : 'Deposit')
+    await inOrderAndNot(
+      (n) => ({ amount: kindOf(n) === 'Redemption' ? 3.33 : 50 + n / 100 }),
+      kindOf,
+    )
+    const adjust = (n: number) => (n > 4 && n % 4 < 2 ? 'Adjustment' : 'Allotment')
+    await inOrderAndNot((n) => ({ quantity: adjust(n) === 'Adjustment' ? -2.5 : 10 + n }), adjust)
+  })
+
+  it('are posted in an array beside those that are behind all others', async () => {
+    const fund = await newFund(service, { accounts: 4 })
+    const { investmentID } = fund
+    const bodies = fund.accounts.map(({ accountID }, n) => ({
+      ...{ accountID, investmentID, amount: 10 + n },
+      transactionDate: day(10 + n),
+    }))
+    all(await post('Deposit', bodies))
+    const mixed = bodies.map((body) => ({ ...body, amount: 5, transactionDate: day(12) }))
+    all(await post('Deposit', mixed))
+    for (const [n, { accountID }] of fund.accounts.entries()) {
+      const { rows, held } = await historyOf(fund, accountID)
+      assert.equal(held[0]?.[0], `${15 + n}`)
+      const closings = n < 3 ? [10 + n, 15 + n] : [5, 18]
+      assert.deepEqual(
+        rows.map(({ closing }) => closing[0]),
+        closings,
+      )
+    }
+  })
+
+  it('leave the last day of their account where it is, and lose nothing to who posts there', async () => {
+    const fund = await newFund(service, { accounts: 1 })
+    const { accountID, investmentID } = fund
+    const body = { accountID, investmentID, amount: 1 }
+    only(await post('Deposit', { ...body, transactionDate: day(20) }))
+    const days = Array.from({ length: 40 }, (_, n) => day(1 + (n % 25)))
+    const replies = await Promise.all(
+      days.map((transactionDate) => post('Deposit', { ...body, transactionDate })),
+    )
+    for (const reply of replies) only(reply)
+    const { rows, held } = await historyOf(fund, accountID)
+    assert.equal(held[0]?.[0], '41')
+    assert.deepEqual(rows.at(-1)?.closing, [41, 41])
   })
 })

@@ -10,6 +10,7 @@ import { arraysOf } from '../../platform/sql/recordset.ts'
 import { arrayOfRecords } from '../../platform/sql/render.ts'
 import { insertKeyRows, tryKey } from '../../platform/sql/retry-keys.ts'
 import { insertAuditRows, type Outcome } from '../../platform/sql/unit-of-work.ts'
+import { closingsBefore, insertingOnePerAccount, whatIsBehind } from './behind.ts'
 import { takesUnits, unimpeded } from './figures.ts'
 import type { PostingRequest } from './item.ts'
 import { kindOf } from './kinds.ts'
@@ -39,15 +40,17 @@ import {
  * such postings by the very SQL that `post` uses, and leaves out every request of which anything
  * might be refused, or waited for: those go through `post`, which has the words and the patience.
  *
- * Posts what it can; gives the outcomes by the places of the requests.
+ * Posts what it can; gives the outcomes by the places of the requests. Those that may stand anywhere
+ * bring units in, each of another account.
  */
 export async function postAtOnce(
   { once }: Once,
   actor: Actor,
   naming: Naming,
   requests: readonly AtOnce[],
+  isAnywhere = false,
 ): Promise<Map<number, Outcome>> {
-  const rows = await once<Told>(statement(actor, naming, requests))
+  const rows = await once<Told>(statement(actor, naming, requests, isAnywhere))
   return new Map(
     rows.map(({ request, json, recordCount, [bytesColumn]: bytes = json! }) => [
       request,
@@ -69,27 +72,27 @@ export type Appended = { place: number; productID: number; id: number }
  */
 export function appendAtOnce(actor: Actor, naming: Naming, list: readonly Asked[]) {
   const rows = list.map(rowOf)
-  const shape = shapeOf(actor, naming, rows, true)
+  const shape = shapeOf(actor, naming, rows, { isArray: true, isAnywhere: false })
   const statement = filledOnce(appendOf(shape), valuesOf(actor, shape, rows))
   return (tx: Tx) => tx.query<Appended>(statement)
 }
 
 const formOf = keptForms()
-const keyOf = ({ naming, isArray, used, hasRepeats, takesOut, isScoped }: Shape) =>
+const keyOf = ({ naming, isArray, used, hasRepeats, takesOut, isAnywhere, isScoped }: Shape) =>
   `${isArray} ${naming.account} ${naming.investment} ${naming.product} ${used} ${hasRepeats} ` +
-  `${takesOut} ${isScoped}`
+  `${takesOut} ${isAnywhere} ${isScoped}`
 
 function shapeOf(
   { productIDs }: Actor,
   naming: Naming,
   rows: readonly Row[],
-  isArray: boolean,
+  how: Pick<Shape, 'isArray' | 'isAnywhere'>,
 ): Shape {
   for (const [place, row] of rows.entries()) row.place = place
   return {
     naming,
-    isArray,
-    used: Object.keys(typesOf(isArray)).filter((name) =>
+    ...how,
+    used: Object.keys(typesOf(how.isArray)).filter((name) =>
       rows.some((row) => (row[name] ?? null) !== null),
     ),
     hasRepeats: new Set(rows.map((row) => row.account_name)).size < rows.length,
@@ -108,7 +111,12 @@ function valuesOf({ productIDs }: Actor, { used }: Shape, rows: readonly Row[]) 
   ])
 }
 
-function statement(actor: Actor, naming: Naming, requests: readonly AtOnce[]): Form {
+function statement(
+  actor: Actor,
+  naming: Naming,
+  requests: readonly AtOnce[],
+  isAnywhere: boolean,
+): Form {
   const [{ write, request }] = requests as [AtOnce]
   const isArray = request.bodies.length > 1
   const rows = isArray
@@ -116,7 +124,7 @@ function statement(actor: Actor, naming: Naming, requests: readonly AtOnce[]): F
     : requests.flatMap((one, place) =>
         postingsOf(one.request).map((row) => Object.assign(row, requestRow(one, place))),
       )
-  const shape = shapeOf(actor, naming, rows, isArray)
+  const shape = shapeOf(actor, naming, rows, { isArray, isAnywhere })
   const isKeyed = requests.some((one) => one.write.retry)
   const values = valuesOf(actor, shape, rows)
   values.set(later.resource, write.resource).set(later.event, write.event)
@@ -167,8 +175,10 @@ const appendOf = (shape: Shape): Fragment => sql`
     ${fit(shape, false)}, ${locked}, ${eachOfArray(shape)}, ${appendingOf(shape)}
     select place, product_id as "productID", id from ready`
 
-const appendingOf = ({ hasRepeats }: Shape) =>
-  hasRepeats ? appending(sql`g.product_id`, postings) : onePerAccount
+function appendingOf({ hasRepeats, isAnywhere }: Shape) {
+  if (isAnywhere) return insertingOnePerAccount(postings(raw(', ids_behind')))
+  return hasRepeats ? appending(sql`g.product_id`, postings()) : appendingOnePerAccount(postings())
+}
 
 /** Of an array, which may be of several products; of one posting the audit record is the event. */
 const raised = sql`,
@@ -214,21 +224,24 @@ const carriedOfRequest = raw(
 const fit = (shape: Shape, isKeyed: boolean) => sql`
     fit as (
       select ${carried} ${figuresOf(shape)} ${shape.isArray ? empty : carriedOfRequest}, l.version,
-        l.account_at, h.*
+        l.account_at, h.* ${shape.isAnywhere ? raw(', d.*') : empty}
       from ${shape.isArray ? fencedOff : raw('single')} s
       cross join lateral (
         select ctid as account_at, xmin as version, last_date from ledger_account
         where product_id = s.product_id and account_id = s.account_id limit 1) l
       left join lateral (${heldBy('s', sql`s.product_id`, heldAt)}) h on true
+      ${shape.isAnywhere ? sql`cross join lateral (${whatIsBehind}) d` : empty}
       where ${isUnimpeded} and s.own_quantity > 0 and s.own_quantity < ${limit}
         and s.own_amount < ${limit} and s.charge <= s.own_amount
         ${shape.takesOut ? areThere(shape) : empty}
-        and (l.last_date is null or l.last_date <= s.transaction_date)
+        ${shape.isAnywhere ? empty : isAtTheEnd}
         and (h.held_quantity is not null or exists (select 1 from holding h
           where h.product_id = s.product_id and h.investment_id = s.investment_id))
         and (s.external_id is null or not exists (select 1 from biz_transaction b
           where b.product_id = s.product_id and b.external_biz_transaction_id = s.external_id))
         ${isKeyed ? keyIsFree(shape.isArray) : empty})`
+
+const isAtTheEnd = raw('and (l.last_date is null or l.last_date <= s.transaction_date)')
 
 /**
  * Units that are taken out are there, and nothing holds them. Who is named twice is left to `post`:
@@ -278,10 +291,11 @@ const numbered = (shape: Shape, name: string, briefly: Fragment, condition = emp
       select g.*, nextval('biz_transaction_biz_transaction_id_seq') as id, ${closingsOf(shape)}
       from ${briefly}
         (select * from locked order by place) g ${condition})`
-const closingsOf = ({ takesOut }: Shape) =>
-  takesOut
-    ? closingsAfterEither('g.own_quantity', 'g.own_amount', 'g.cents')
-    : closingsAfter('g.own_quantity', 'g.own_amount')
+function closingsOf({ takesOut, isAnywhere }: Shape) {
+  if (isAnywhere) return closingsBefore('g.own_quantity', 'g.own_amount')
+  if (takesOut) return closingsAfterEither('g.own_quantity', 'g.own_amount', 'g.cents')
+  return closingsAfter('g.own_quantity', 'g.own_amount')
+}
 const briefly = raw(`(select set_config('lock_timeout', '100ms', true)) briefly,`)
 
 /**
@@ -309,17 +323,15 @@ const eachOfArray = (shape: Shape) => sql`${numbered(shape, 'counted', empty)},
       select c.* from counted c join periods p on p.product_id = c.product_id
       where ${isOpen('p.locked_to', 'c.transaction_date')})`
 
-const postings = sql`
+const postings = (also = empty) => sql`
       select product_id, id, external_id, type_id, null::bigint as parent_id, account_id,
         investment_id, transaction_date, unit_price as investment_price, own_amount as amount,
         own_quantity as quantity, charge as entry_fee_amount, comment,
         null::int as corporate_action_id, null::bigint as biz_event_id,
         null::numeric as carried_cost, null::smallint as conversion_method_id,
         null::numeric as conversion_factor, rate as entry_fee_percentage, made_by_quantity,
-        held_at, account_at, closing_quantity, closing_amount, closing_cost, closing_gain
+        held_at, account_at, closing_quantity, closing_amount, closing_cost, closing_gain ${also}
       from ready`
-
-const onePerAccount = appendingOnePerAccount(postings)
 
 /** The names of a row t of `shown`; what is posted at once belongs to no distribution. */
 const namesFound = raw(`

@@ -53,6 +53,13 @@ export function postingDoor(database: Database): PostingDoor {
     crowd,
     run: runSingles,
   })
+  const anywhere = lane<Job>({
+    kindOf,
+    mostTogether: mostAtOnce,
+    most: mostLists,
+    crowd,
+    run: runAnywhere,
+  })
   const others = lane<Job>({ kindOf, mostTogether, most: 2, crowd: 0, run: runList })
   const arrays = lane<Job>({ kindOf, mostTogether: 1, most: mostArrays, crowd: 0, run: runList })
   const within = bounded({ longestQueue, longestShare, full })
@@ -75,18 +82,25 @@ export function postingDoor(database: Database): PostingDoor {
     else others(job)
   }
 
-  /** What does more than append may take long (all that a long account has since), and moves on. */
+  /** What does more than append moves on, so that it keeps up none that does not. */
   async function runSingles(jobs: Job[]) {
     if (await database.isSpread()) return runList(jobs)
-    for (const job of await runAtOnce(database, jobs)) others({ ...job, naming: undefined })
+    for (const job of await runAtOnce(database, jobs)) anywhere(job)
+  }
+
+  /** And so does what may take long: all that a long account has since. */
+  async function runAnywhere(jobs: Job[]) {
+    for (const job of await runBefore(database, jobs)) others({ ...job, naming: undefined })
   }
 
   async function runList(jobs: Job[]) {
-    const left = await runTogether(
-      database,
-      (await database.isSpread()) ? jobs : await runAtOnce(database, jobs),
-    )
-    for (const { job, name } of left) room.enter(job, name)
+    for (const { job, name } of await runTogether(database, await leftOf(jobs)))
+      room.enter(job, name)
+  }
+
+  async function leftOf(jobs: Job[]) {
+    if (await database.isSpread()) return jobs
+    return runBefore(database, await runAtOnce(database, jobs))
   }
 }
 
@@ -100,12 +114,30 @@ const full = 'Too many postings are waiting; try again shortly.'
 const kindOf = ({ actor, naming }: Job) =>
   `${naming ? Object.values(naming) : 'post'} ${actor.productIDs}`
 
+/** Posts in one statement what has others behind it, each of an account of its own. */
+async function runBefore(database: Database, jobs: Job[]): Promise<Job[]> {
+  const apart = apartOf(jobs)
+  const left = new Set(await runAtOnce(database, apart, true))
+  const tried = new Set(apart)
+  return jobs.filter((job) => left.has(job) || !tried.has(job))
+}
+
+/** Of several that name the same the first; and none that takes units out. */
+function apartOf(jobs: Job[]) {
+  const seen = new Set<string>()
+  return jobs.filter(({ request, names: { all } }) => {
+    const isApart = new Set(all).size === all.length && !all.some((name) => seen.has(name))
+    for (const name of all) seen.add(name)
+    return isApart && request.operation !== 'Redemption'
+  })
+}
+
 /** Posts in one statement what can be; gives back what cannot. */
-async function runAtOnce(database: Database, jobs: Job[]): Promise<Job[]> {
-  const [{ actor, naming }] = jobs as [Job]
-  if (!naming) return jobs
+async function runAtOnce(database: Database, jobs: Job[], isAnywhere = false): Promise<Job[]> {
+  const [first] = jobs
+  if (!first?.naming) return jobs
   try {
-    const outcomes = await postAtOnce(database, actor, naming, jobs)
+    const outcomes = await postAtOnce(database, first.actor, first.naming, jobs, isAnywhere)
     database.bell.ring('postings')
     const tell = () => {
       for (const [place, outcome] of outcomes) jobs[place]?.resolve(outcome)

@@ -35,7 +35,7 @@ export const goneLines = (productID: number, which: Fragment): Changes => sql`
 export type Line = { accountID: number; investmentID: number }
 
 /** Up to so many later transactions are written anew: cheaper than to shift them ever after. */
-const rowsAtOnce = raw(
+export const rowsAtOnce = raw(
   `coalesce(nullif(current_setting('registry.rows_at_once', true), '')::int, 100)`,
 )
 

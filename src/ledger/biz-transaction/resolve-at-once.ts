@@ -25,6 +25,8 @@ export type Shape = {
   hasRepeats: boolean
   /** Some of them take units out. */
   takesOut: boolean
+  /** They may be dated before others of their accounts (behind.ts). */
+  isAnywhere: boolean
   isScoped: boolean
 }
 

@@ -281,16 +281,8 @@ export const closingsAfterEither = (quantity: string, amount: string, decimals: 
  * holdings, which nobody moves while the accounts are locked: nothing is looked up again.
  */
 export const appendingOnePerAccount = (postings: Fragment) => sql`
-    written as (
-      insert into biz_transaction (${rowColumns}, ${closings})
-      select ${rowValues(sql`g.product_id`)}, g.closing_quantity, g.closing_amount, g.closing_cost,
-        g.closing_gain
-      from (${postings}) g),
-    begun as (
-      insert into holding (${holdingColumns})
-      select g.product_id, g.account_id, g.investment_id, g.closing_quantity, g.closing_amount,
-        g.closing_cost, g.closing_gain
-      from (${postings}) g where g.held_at is null),
+    ${insertsRows(postings)},
+    ${insertsHoldings(postings)},
     held as (
       update holding h set quantity = g.closing_quantity, invested_amount = g.closing_amount,
         cost_amount = g.closing_cost, realised_gain = g.closing_gain
@@ -298,6 +290,22 @@ export const appendingOnePerAccount = (postings: Fragment) => sql`
     dated as (
       update ledger_account l set last_date = g.transaction_date
       from (${postings}) g where l.ctid = g.account_at and l.product_id = g.product_id)`
+
+/** Postings g with their closings. */
+export const insertsRows = (postings: Fragment) => sql`
+    written as (
+      insert into biz_transaction (${rowColumns}, ${closings})
+      select ${rowValues(sql`g.product_id`)}, g.closing_quantity, g.closing_amount, g.closing_cost,
+        g.closing_gain
+      from (${postings}) g)`
+
+/** The holdings that begin with them. */
+export const insertsHoldings = (postings: Fragment) => sql`
+    begun as (
+      insert into holding (${holdingColumns})
+      select g.product_id, g.account_id, g.investment_id, g.closing_quantity, g.closing_amount,
+        g.closing_cost, g.closing_gain
+      from (${postings}) g where g.held_at is null)`
 
 /** Writes transactions into the midst of their accounts' history; `recount` must follow. */
 export const insertUncounted = (tx: Tx, productID: number, postings: Fragment) =>
