@@ -168,7 +168,7 @@ describe('Units that come in before others of their account, in one statement', 
     }
   })
 
-  it('leave the last day of their account where it is, and lose nothing to who posts there', async () => {
+  it('leave the last day of their account where it is, also many at once', async () => {
     const fund = await newFund(service, { accounts: 1 })
     const { accountID, investmentID } = fund
     const body = { accountID, investmentID, amount: 1 }

@@ -36,12 +36,13 @@ import {
 
 /**
  * Postings in one statement and one round trip: nearly all there are bring units into accounts that
- * have some, or redeem those, after everything else there. The statement finds, prices, locks, writes and renders
- * such postings by the very SQL that `post` uses, and leaves out every request of which anything
- * might be refused, or waited for: those go through `post`, which has the words and the patience.
+ * have some, or redeem those, after everything else there. The statement finds, prices, locks,
+ * writes and renders such postings by the very SQL that `post` uses, and leaves out every request
+ * of which anything might be refused, or waited for: those go through `post`, which has the words
+ * and the patience.
  *
- * Posts what it can; gives the outcomes by the places of the requests. Those that may stand anywhere
- * bring units in, each of another account.
+ * Posts what it can; gives the outcomes by the places of the requests. Those that may stand
+ * anywhere bring units in, each of another account.
  */
 export async function postAtOnce(
   { once }: Once,
@@ -269,9 +270,9 @@ const isFree = (alias: string) => {
 
 /**
  * Of the accounts those that nobody holds; in any order, since who waits for none cannot be waited
- * for in a circle. Every change of an account's units or of holds on it, and its closing, writes its
- * row anew: one that is still of the version seen has changed in nothing since this statement began
- * to read.
+ * for in a circle. Every change of an account's units or of holds on it, and its closing, writes
+ * its row anew: one that is still of the version seen has changed in nothing since this statement
+ * began to read.
  */
 const locked = sql`
     locked as (

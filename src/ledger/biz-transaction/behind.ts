@@ -10,7 +10,7 @@ import { insertsHoldings, insertsRows } from './units.ts'
  * for whose gain the cost before it counts, or carries a cost of its own.
  */
 
-/** Of a posting s in a short history without marks: what stands behind it, and what that comes to. */
+/** What stands behind a posting s, and comes to; where that is little, and there are no marks. */
 export const whatIsBehind = sql`
   select * from (
     select array_agg(b.biz_transaction_id) as ids_behind, count(*) as rows_behind,
@@ -36,8 +36,8 @@ export const closingsBefore = (quantity: string, amount: string) =>
         coalesce(g.held_gain, 0) as closing_gain`)
 
 /**
- * Writes postings g, each of another account, as a list of CTEs; what is behind them by its id, since
- * it may be written anew meanwhile by whoever changes no figures of it.
+ * Writes postings g, each of another account, as a list of CTEs; what is behind them by its id,
+ * since it may be written anew meanwhile by whoever changes no figures of it.
  */
 export const insertingOnePerAccount = (postings: Fragment) => sql`
     ${insertsRows(postings)},

@@ -53,8 +53,8 @@ export type Standing = {
 
 /**
  * Of a row of `single` that brings units in or redeems them: nothing of its standing speaks against
- * it, whatever it is. Whoever adds a reason to refuse adds it here, too: what is unimpeded is posted
- * at once.
+ * it, whatever it is. Whoever adds a reason to refuse adds it here, too: what is unimpeded is
+ * posted at once.
  */
 export const unimpeded = (alias: string) =>
   raw(

@@ -265,7 +265,7 @@ export const closingsAfter = (quantity: string, amount: string) => {
         coalesce(g.held_gain, 0) as closing_gain`)
 }
 
-/** The same of one that may take units out, as they are signed: their cost goes along, by average. */
+/** The same of one that may take units out, as it is signed: their cost goes along, by average. */
 export const closingsAfterEither = (quantity: string, amount: string, decimals: string) => {
   const sold = `cost_of_sold(g.held_cost, g.held_quantity, ${quantity}, ${decimals})`
   return raw(`coalesce(g.held_quantity, 0) + ${quantity} as closing_quantity,
@@ -277,8 +277,9 @@ export const closingsAfterEither = (quantity: string, amount: string, decimals: 
 }
 
 /**
- * Postings g of any products on one machine, each of another account; as a list of CTEs. They bring their closings, and the places in their tables of the rows of their accounts and
- * holdings, which nobody moves while the accounts are locked: nothing is looked up again.
+ * Postings g of any products on one machine, each of another account; as a list of CTEs. They bring
+ * their closings, and the places in their tables of the rows of their accounts and holdings, which
+ * nobody moves while the accounts are locked: nothing is looked up again.
  */
 export const appendingOnePerAccount = (postings: Fragment) => sql`
     ${insertsRows(postings)},

@@ -4,6 +4,7 @@ import { productReference } from '../../catalogue/product/schema.ts'
 import { identifyProduct } from '../../catalogue/product/sql.ts'
 import { today } from '../../catalogue/product/today.ts'
 import { momentOfChange } from '../../ledger/biz-transaction/versions.ts'
+import { lockLedgerRows } from '../../parties/account/ledger-row.ts'
 import { accountReference } from '../../parties/account/reference.ts'
 import { type Actor, inLedgerScope, inScope } from '../../platform/actor.ts'
 import { invalid, notFound } from '../../platform/refusal.ts'
@@ -76,14 +77,9 @@ async function findAccount(tx: Tx, actor: Actor, input: HoldInput) {
   return { accountID, productID: account.productID }
 }
 
-/**
- * Whoever takes units out of the account holds this lock: who comes later finds the hold. Written
- * anew, not only locked: a redemption that has read the account already sees it changed.
- */
+/** Whoever takes units out of the account holds this lock: who comes later finds the hold. */
 const lockAccount = (tx: Tx, productID: number, accountID: number) =>
-  tx.query(sql`
-    update ledger_account set last_date = last_date
-    where product_id = ${productID} and account_id = ${accountID}`)
+  lockLedgerRows(tx, [{ productID, id: accountID }])
 
 const renderHold = (tx: Tx, productID: number, id: number) =>
   render(
