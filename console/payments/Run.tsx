@@ -13,6 +13,7 @@ import { Card, Missing, Page } from '../shared/view/Page.tsx'
 import { Rows } from '../shared/view/Rows.tsx'
 import { Steps } from '../shared/view/Steps.tsx'
 import { Download } from './Download.tsx'
+import { readBy } from './key.ts'
 import { RunPayments } from './RunPayments.tsx'
 import { exceptionReasons, State } from './states.tsx'
 import { NextStep } from './steps.tsx'
@@ -23,7 +24,7 @@ const states = ['Draft', 'Approved', 'Sent', 'Closed']
 export function Run() {
   const { id } = useParams({ strict: false }) as { id: string }
   const { productID, slug } = useProduct()
-  const [run] = useReadNow<PaymentRun[]>('/PaymentRun', { ProductID: productID, PaymentRunID: id })
+  const [run] = useReadNow<PaymentRun[]>('/PaymentRun', readBy(productID, id))
   useSeen(`/${slug}/payments/${id}`, `Payment run ${id}`, 'Payments', run !== undefined)
   if (!run)
     return (

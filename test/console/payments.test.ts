@@ -164,6 +164,43 @@ describe('The console’s payments', { skip }, () => {
     await other.close()
   })
 
+  it('asks nothing of figures that could not be read anew', async () => {
+    const { fund: paid } = await paidFund(service, [100, 200])
+    const { paymentRunID } = await newRun(service.admin, paid)
+    await refusedThenRead(
+      `/${paid.productID}/payments/${paymentRunID}`,
+      ['Approve', '**/PaymentRun?**'],
+      '300.00 AUD in all',
+    )
+    const young = await fundOf(service, [100, 50])
+    const { corporateActionID } = await configure(service, young, { distributionAmountPerUnit: 1 })
+    await refusedThenRead(
+      `/${young.productID}/distributions/${corporateActionID}`,
+      ['Declare', '**/Distribution?**'],
+      'are locked: 150.00 AUD',
+    )
+  })
+
+  /** What is asked by a button tells why not while an address fails, and the figures afterwards. */
+  async function refusedThenRead(path: string, [name, failing]: [string, string], figures: string) {
+    const other = await browser.open(path, 'second')
+    const question = other.getByRole('dialog')
+    const answer = question.getByRole('button', { name, exact: true })
+    const asks = other.getByRole('button', { name, exact: true })
+    await asks.and(other.locator(':enabled')).waitFor()
+    await other.route(failing, (route) => route.fulfill({ status: 409, body: '{}' }))
+    await asks.click()
+    await question.getByRole('alert').waitFor()
+    assert.equal(await question.getByText(figures).count(), 0)
+    assert.equal(await answer.isDisabled(), true)
+    assert.deepEqual(await findings(other), [])
+    await other.unroute(failing)
+    await question.getByRole('button', { name: 'Try again' }).click()
+    await question.getByText(figures).waitFor()
+    assert.equal(await answer.isDisabled(), false)
+    await other.close()
+  }
+
   /** Fifty yen a unit, owed to the first account. */
   async function paidInYen() {
     const given = { productID, name: 'In yen', currencyID: yen }
