@@ -49,7 +49,7 @@ export function Declare({ distribution, may }: Props) {
   }
   if (mode === 'edit')
     return (
-      <Edited<Distribution> path="/Distribution" params={{ CorporateActionID: corporateActionID }}>
+      <Edited<Distribution> path="/Distribution" params={readBy(productID, corporateActionID)}>
         {(tagged) => <DistributionForm tagged={tagged} onDone={close} onKept={close} />}
       </Edited>
     )

@@ -138,6 +138,29 @@ describe('The console’s payments', { skip }, () => {
     assert.deepEqual([currencyID, payments], [yen, { count: 1, amount: 5000 }])
   })
 
+  it('finds a distribution from another product, and changes it', async () => {
+    const young = await fundOf(service, [100, 50])
+    const given = {
+      externalCorporateActionId: 'SPRING-2',
+      name: 'Spring',
+      distributionAmountPerUnit: 1,
+    }
+    const { corporateActionID } = await configure(service, young, given)
+    await page.goto(address)
+    await page.getByRole('heading', { name: 'Payments', exact: true }).waitFor()
+    await page.keyboard.press('Control+k')
+    await page.getByLabel('Search', { exact: true }).fill('SPRING-2')
+    await page.getByRole('button', { name: /^Spring/ }).waitFor()
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Spring', exact: true }).waitFor()
+    await press('Change')
+    await fill('Name', 'Summer')
+    await press('Save the configuration')
+    await page.getByRole('heading', { name: 'Summer', exact: true }).waitFor()
+    const query = `ProductID=${young.productID}&CorporateActionID=${corporateActionID}`
+    assert.equal(only(await service.admin.get(`/Distribution?${query}`)).name, 'Summer')
+  })
+
   it('asks to confirm the figures of now, not of when the page was opened', async () => {
     const young = await fundOf(service, [100, 50])
     const { corporateActionID } = await configure(service, young, { distributionAmountPerUnit: 1 })
