@@ -18,8 +18,11 @@ export const foundGroups = [
   { resource: 'Distribution', label: 'Distributions' },
 ]
 
-/** Results of the ledger say their day, the others a number. */
-export const subtitleOf = ({ subtitle }: Found) => day(subtitle) || (subtitle ?? '')
+const ofLedger = ['BizTransaction', 'Distribution']
+
+/** Results of the ledger say their day, the others a number, which may look like one. */
+export const subtitleOf = ({ resource, subtitle }: Found) =>
+  ofLedger.includes(resource ?? '') ? day(subtitle) : (subtitle ?? '')
 
 const investorIn = (product: number | null, { accounts, bizEntityID }: BizEntity) => {
   const ids = accounts.map(({ productID }) => productID)
