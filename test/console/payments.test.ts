@@ -221,6 +221,7 @@ describe('The console’s payments', { skip }, () => {
     await question.getByRole('button', { name: 'Try again' }).click()
     await question.getByText(figures).waitFor()
     assert.equal(await answer.isDisabled(), false)
+    assert.equal(await question.locator(':focus').textContent(), 'Cancel')
     await other.close()
   }
 

@@ -1,5 +1,5 @@
 import { Button, Group, Modal, Stack, Text } from '@mantine/core'
-import { type FormEvent, type MouseEvent, type ReactNode, useEffect, useState } from 'react'
+import { type FormEvent, type MouseEvent, type ReactNode, useEffect, useRef, useState } from 'react'
 import type { Anew } from '../api/anew.ts'
 import { Failure } from '../view/Failure.tsx'
 import { Loading } from '../view/Page.tsx'
@@ -46,18 +46,24 @@ export const Confirm = (props: Props) => {
   useReturn()
   const press = ({ currentTarget: { form } }: MouseEvent<HTMLButtonElement>) =>
     form?.reportValidity() && onConfirm()
+  const cancel = useRef<HTMLButtonElement>(null)
+  // The button that tries again goes, and the focus would go with it.
+  const again = () => {
+    cancel.current?.focus()
+    anew?.readAnew()
+  }
   const isOld = anew !== undefined && !anew.isNow
   return (
     <Modal opened={opened} onClose={onClose} title={title}>
       {/* While it fades out, a second press of its button is none. */}
       <Stack gap="md" inert={!opened} component="form" onSubmit={unheeded}>
         <Text size="sm" component="div">
-          {isOld ? <NotNow {...anew} /> : children}
+          {isOld ? <NotNow error={anew.error} retry={again} /> : children}
         </Text>
         {error && <Failure error={error} />}
         <Group justify="flex-end">
           {/* What is sent is not taken back by closing the question. */}
-          <Button variant="default" onClick={onClose}>
+          <Button ref={cancel} variant="default" onClick={onClose}>
             {busy ? 'Close' : 'Cancel'}
           </Button>
           <Button
@@ -74,5 +80,5 @@ export const Confirm = (props: Props) => {
   )
 }
 
-const NotNow = ({ error, readAnew }: Anew) =>
-  error ? <Failure error={error} retry={readAnew} /> : <Loading />
+const NotNow = ({ error, retry }: { error: Error | undefined; retry: () => void }) =>
+  error ? <Failure error={error} retry={retry} /> : <Loading />
