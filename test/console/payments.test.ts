@@ -170,6 +170,8 @@ describe('The console’s payments', { skip }, () => {
     await press('Declare')
     await page.getByRole('dialog').getByText('are locked: 157.00 AUD').waitFor()
     assert.deepEqual(await findings(page), [])
+    await confirm('Declare')
+    await page.getByText('Declared 157 for 2 accounts. Pay it.', { exact: true }).waitFor()
     const { fund: paid } = await paidFund(service, [100, 200])
     const { productID: ofPaid, investmentID } = paid
     const out = { accountID: account(paid, 0), investmentID, transactionDate: '2025-07-14' }
