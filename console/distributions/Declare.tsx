@@ -10,7 +10,7 @@ import { useWrite } from '../shared/api/write.ts'
 import { Confirm } from '../shared/form/Confirm.tsx'
 import { Edited } from '../shared/form/Edited.tsx'
 import { Insist, useInsists } from '../shared/form/Insist.tsx'
-import { count, day } from '../shared/format.ts'
+import { counted, day } from '../shared/format.ts'
 import { Failure, tellDone } from '../shared/view/Failure.tsx'
 import { Card, Loading } from '../shared/view/Page.tsx'
 import { DistributionForm } from './DistributionForm.tsx'
@@ -83,7 +83,7 @@ export function Declare({ distribution, may }: Props) {
         busy={declare.isPending}
         anew={anew}
       >
-        The entitlements of {count(preview.data?.accountCount ?? 0)} accounts as at{' '}
+        The entitlements of {counted(preview.data?.accountCount ?? 0, 'account')} as at{' '}
         {day(distribution.recordDate)} are locked: {money(preview.data?.grossAmount)} {currency}.
         Transactions entered later, even back-dated, do not change them.
         <Box mt="sm">

@@ -1,10 +1,10 @@
-import { Stack } from '@mantine/core'
+import { Stack, Text } from '@mantine/core'
 import { useParams } from '@tanstack/react-router'
 import { useSeen } from '../frame/recent.ts'
 import { useCurrency, useMoney } from '../shared/api/money.ts'
 import { useProduct, useReadNow } from '../shared/api/products.ts'
 import type { PaymentRun } from '../shared/api/types.ts'
-import { beside, bytes, count, day, moment } from '../shared/format.ts'
+import { beside, bytes, count, counted, day, moment } from '../shared/format.ts'
 import type { Column } from '../shared/list/columns.ts'
 import { useMay } from '../shared/permission.ts'
 import { AccountLink } from '../shared/view/AccountLink.tsx'
@@ -71,7 +71,7 @@ function Totals({ run }: { run: PaymentRun }) {
         <Figure
           label={`Paid by this run, ${currency}`}
           value={money(payments?.amount)}
-          note={`${count(payments?.count ?? 0)} payments`}
+          note={counted(payments?.count ?? 0, 'payment')}
         />
         <Figure
           label="Left out"
@@ -82,7 +82,7 @@ function Totals({ run }: { run: PaymentRun }) {
       <Card title="About">
         <Facts
           facts={[
-            ['Money owed of', beside(run.sources, ', ')],
+            ['Money owed for', beside(run.sources, ', ')],
             ['Owed until', day(run.upToDate)],
             ['Processing date', day(run.processingDate)],
             ['Format', run.format],
@@ -129,9 +129,9 @@ function Files({ run }: { run: PaymentRun }) {
         keyOf={(file) => file.fileNumber}
       />
       {warnings.map((warning) => (
-        <p key={warning} className="quiet" style={{ padding: '0 16px' }}>
+        <Text key={warning} size="sm" px="md" py={4} className="quiet">
           {warning}
-        </p>
+        </Text>
       ))}
     </Card>
   )
@@ -155,9 +155,9 @@ function Exceptions({ run }: { run: PaymentRun }) {
   ]
   return (
     <Card title="Exceptions" padded={false}>
-      <p className="quiet" style={{ padding: '0 16px', margin: 0 }}>
+      <Text size="sm" px="md" pb="xs" className="quiet">
         In no payment of this run; cleared, the next run pays them.
-      </p>
+      </Text>
       <div style={{ maxHeight: 320, overflowY: 'auto' }}>
         <Rows
           label="Exceptions"

@@ -10,7 +10,7 @@ import { useWrite } from '../shared/api/write.ts'
 import { Confirm } from '../shared/form/Confirm.tsx'
 import { useGo } from '../shared/form/leave.ts'
 import { Remove } from '../shared/form/Remove.tsx'
-import { count, day } from '../shared/format.ts'
+import { counted, day } from '../shared/format.ts'
 import { useMay } from '../shared/permission.ts'
 import { tellDone } from '../shared/view/Failure.tsx'
 import { Card } from '../shared/view/Page.tsx'
@@ -77,7 +77,7 @@ function Approve({ run }: Props) {
         error={approve.error}
         anew={anew}
       >
-        {count(payments?.count ?? 0)} payments, {money(payments?.amount)} {currency} in all, on{' '}
+        {counted(payments?.count ?? 0, 'payment')}, {money(payments?.amount)} {currency} in all, on{' '}
         {day(run.processingDate)}. What they are made of can then no longer be rolled back.
       </Confirm>
     </Card>
