@@ -4,29 +4,30 @@ import { useState } from 'react'
 import { useAnew } from '../shared/api/anew.ts'
 import { api } from '../shared/api/client.ts'
 import { useCurrency, useMoney, useUnits } from '../shared/api/money.ts'
+import { useRead } from '../shared/api/products.ts'
 import type { Distribution } from '../shared/api/types.ts'
 import { useWrite } from '../shared/api/write.ts'
 import { Confirm } from '../shared/form/Confirm.tsx'
 import { Edited } from '../shared/form/Edited.tsx'
 import { Insist, useInsists } from '../shared/form/Insist.tsx'
-import { count, day } from '../shared/format.ts'
+import { counted, day } from '../shared/format.ts'
 import { Failure, tellDone } from '../shared/view/Failure.tsx'
 import { Card, Loading } from '../shared/view/Page.tsx'
 import { DistributionForm } from './DistributionForm.tsx'
-import { keyOf } from './key.ts'
+import { keyOf, readBy } from './key.ts'
 import { type Preview, Previewed } from './Previewed.tsx'
 
 type Props = { distribution: Distribution; may: boolean }
 
 /** What declaring would do, and whoever may declares. */
 export function Declare({ distribution, may }: Props) {
+  const { productID, corporateActionID } = distribution
   const currency = useCurrency()(distribution)
   const money = useMoney(distribution)
   const units = useUnits(distribution)
   const [mode, setMode] = useState<'edit' | 'declare'>()
   const [insists, setInsists] = useInsists(distribution)
   const close = () => setMode(undefined)
-  const [isAnew, readAnew] = useAnew()
   const preview = useQuery({
     queryKey: ['preview', distribution],
     queryFn: async () => {
@@ -41,17 +42,14 @@ export function Declare({ distribution, may }: Props) {
     },
     onKept: close,
   })
-  const isReading = isAnew || preview.isPending
+  const anew = useAnew(useRead('/Distribution', readBy(productID, corporateActionID)), preview)
   const ask = () => {
-    readAnew()
+    anew.readAnew()
     setMode('declare')
   }
   if (mode === 'edit')
     return (
-      <Edited<Distribution>
-        path="/Distribution"
-        params={{ CorporateActionID: distribution.corporateActionID }}
-      >
+      <Edited<Distribution> path="/Distribution" params={readBy(productID, corporateActionID)}>
         {(tagged) => <DistributionForm tagged={tagged} onDone={close} onKept={close} />}
       </Edited>
     )
@@ -76,23 +74,18 @@ export function Declare({ distribution, may }: Props) {
       {preview.data && <Previewed preview={preview.data} {...{ money, units, currency }} />}
       <Confirm
         title="Declare this distribution?"
-        opened={mode === 'declare' && !preview.isError}
+        opened={mode === 'declare'}
         onClose={close}
         onConfirm={() =>
           declare.mutate({ ...keyOf(distribution), ...(insists && { confirmSecond: true }) })
         }
         action="Declare"
-        busy={declare.isPending || isReading}
+        busy={declare.isPending}
+        anew={anew}
       >
-        {isReading ? (
-          <Loading />
-        ) : (
-          <>
-            The entitlements of {count(preview.data?.accountCount ?? 0)} accounts as at{' '}
-            {day(distribution.recordDate)} are locked: {money(preview.data?.grossAmount)} {currency}
-            . Transactions entered later, even back-dated, do not change them.
-          </>
-        )}
+        The entitlements of {counted(preview.data?.accountCount ?? 0, 'account')} as at{' '}
+        {day(distribution.recordDate)} are locked: {money(preview.data?.grossAmount)} {currency}.
+        Transactions entered later, even back-dated, do not change them.
         <Box mt="sm">
           <Insist error={declare.error} insists={insists} onChange={setInsists} />
         </Box>

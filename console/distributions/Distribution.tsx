@@ -14,6 +14,7 @@ import { Status } from '../shared/view/Status.tsx'
 import { Steps } from '../shared/view/Steps.tsx'
 import { Accounts } from './Accounts.tsx'
 import { rateOf } from './Distributions.tsx'
+import { readBy } from './key.ts'
 import { Reverse } from './Reverse.tsx'
 import { Stage } from './Stage.tsx'
 import { componentName, distributionName, isReinvested } from './words.ts'
@@ -60,10 +61,7 @@ export function Distribution() {
   const { id } = useParams({ strict: false }) as { id: string }
   const { productID, slug } = useProduct()
   const may = useMay()
-  const [found] = useReadNow<Record[]>('/Distribution', {
-    ProductID: productID,
-    CorporateActionID: id,
-  })
+  const [found] = useReadNow<Record[]>('/Distribution', readBy(productID, id))
   const money = useMoney(found)
   const currencyID = useCurrencyID()(found)
   const title = found ? distributionName(found) : `Distribution ${id}`

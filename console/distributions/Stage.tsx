@@ -5,7 +5,7 @@ import type { Distribution } from '../shared/api/types.ts'
 import { stays, useWrite } from '../shared/api/write.ts'
 import { Confirm } from '../shared/form/Confirm.tsx'
 import { DateField, DecimalField, Row } from '../shared/form/fields.tsx'
-import { count, day, moment } from '../shared/format.ts'
+import { counted, day, moment } from '../shared/format.ts'
 import { useMay } from '../shared/permission.ts'
 import { Failure, tellDone } from '../shared/view/Failure.tsx'
 import { Card } from '../shared/view/Page.tsx'
@@ -45,8 +45,8 @@ function UnderWay({ progress }: { progress: NonNullable<Distribution['stageProgr
       <Stack gap="sm">
         {errorMessage && <Failure error={new Error(errorMessage)} />}
         <Text size="sm">
-          {count(accountCount)} accounts, since {moment(startedDate)}. You can leave this page; it
-          goes on.
+          {counted(accountCount, 'account')}, since {moment(startedDate)}. You can leave this page;
+          it goes on.
         </Text>
         <Progress value={progressPercent} aria-label="Progress" animated={!errorMessage} />
       </Stack>

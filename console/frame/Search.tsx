@@ -91,10 +91,11 @@ function useFound(text: string) {
 /** Leads to where a result is shown. */
 function useOpen(product: Product | undefined) {
   const go = useNavigate()
+  const productIDs = useProducts().map(({ productID }) => productID)
   return async (hit: Found) => {
     handle.close()
     try {
-      const to = await placeOf(hit, product?.productID ?? null)
+      const to = await placeOf(hit, product?.productID ?? null, productIDs)
       if (to) await go({ href: `/console${to}` })
       else tellFailure(nowhere)
     } catch (error) {

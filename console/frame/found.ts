@@ -18,8 +18,11 @@ export const foundGroups = [
   { resource: 'Distribution', label: 'Distributions' },
 ]
 
-/** Results of the ledger say their day, the others a number. */
-export const subtitleOf = ({ subtitle }: Found) => day(subtitle) || (subtitle ?? '')
+const ofLedger = ['BizTransaction', 'Distribution']
+
+/** Results of the ledger say their day, the others a number, which may look like one. */
+export const subtitleOf = ({ resource, subtitle }: Found) =>
+  ofLedger.includes(resource ?? '') ? day(subtitle) : (subtitle ?? '')
 
 const investorIn = (product: number | null, { accounts, bizEntityID }: BizEntity) => {
   const ids = accounts.map(({ productID }) => productID)
@@ -44,6 +47,21 @@ async function documentPlace(product: number | null, id: number) {
   return found?.productID ? `/${found.productID}/documents?DocumentID=${id}` : undefined
 }
 
+/** Distributions are read of a product each: the one in view is asked first. */
+async function distributionPlace(
+  product: number | null,
+  id: number,
+  productIDs: readonly (number | null)[],
+) {
+  for (const ProductID of new Set([product, ...productIDs])) {
+    if (ProductID === null) continue
+    const filter = { ProductID, CorporateActionID: id }
+    const { data } = await api.get<Distribution[]>('/Distribution', filter)
+    if (data.length > 0) return `/${ProductID}/distributions/${id}`
+  }
+  return undefined
+}
+
 /**
  * Where a result is shown. Results name records only, and a search goes through all products, so
  * the record is asked which product it is of; the one in view is taken where it can be.
@@ -51,6 +69,7 @@ async function documentPlace(product: number | null, id: number) {
 export async function placeOf(
   { resource, id: given }: Found,
   product: number | null,
+  productIDs: readonly (number | null)[],
 ): Promise<string | undefined> {
   const id = Number(given)
   if (resource === 'BizEntity') return investorOf(product, { BizEntityID: id })
@@ -61,6 +80,5 @@ export async function placeOf(
     return data[0] && `/${data[0].productID}/transactions?BizTransactionID=${id}`
   }
   if (resource === 'Document') return documentPlace(product, id)
-  const { data } = await api.get<Distribution[]>('/Distribution', { CorporateActionID: id })
-  return data[0] && `/${data[0].productID}/distributions/${id}`
+  return distributionPlace(product, id, productIDs)
 }

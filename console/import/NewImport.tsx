@@ -77,7 +77,7 @@ export function NewImport() {
         )}
         <Group justify="space-between">
           <Text size="sm" className="quiet">
-            Everything is checked as if; nothing is written yet.
+            Everything is checked as it would be imported; nothing is written yet.
           </Text>
           <Button disabled={!file} loading={state.busy} onClick={() => void check()}>
             Check the file

@@ -104,7 +104,7 @@ function Payables({ form, distribution }: { form: Form; distribution: string | u
         {distribution ? (
           <span className="quiet">Only what distribution {distribution} owes.</span>
         ) : (
-          <Checkbox.Group label="Money owed of" {...form.getInputProps('sources')}>
+          <Checkbox.Group label="Money owed for" {...form.getInputProps('sources')}>
             <Group mt={6} gap="lg">
               <Checkbox value="Distribution" label="Distributions" />
               <Checkbox value="Redemption" label="Redemptions" />

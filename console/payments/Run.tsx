@@ -1,10 +1,10 @@
-import { Stack } from '@mantine/core'
+import { Stack, Text } from '@mantine/core'
 import { useParams } from '@tanstack/react-router'
 import { useSeen } from '../frame/recent.ts'
 import { useCurrency, useMoney } from '../shared/api/money.ts'
 import { useProduct, useReadNow } from '../shared/api/products.ts'
 import type { PaymentRun } from '../shared/api/types.ts'
-import { beside, bytes, count, day, moment } from '../shared/format.ts'
+import { beside, bytes, count, counted, day, moment } from '../shared/format.ts'
 import type { Column } from '../shared/list/columns.ts'
 import { useMay } from '../shared/permission.ts'
 import { AccountLink } from '../shared/view/AccountLink.tsx'
@@ -13,6 +13,7 @@ import { Card, Missing, Page } from '../shared/view/Page.tsx'
 import { Rows } from '../shared/view/Rows.tsx'
 import { Steps } from '../shared/view/Steps.tsx'
 import { Download } from './Download.tsx'
+import { readBy } from './key.ts'
 import { RunPayments } from './RunPayments.tsx'
 import { exceptionReasons, State } from './states.tsx'
 import { NextStep } from './steps.tsx'
@@ -23,7 +24,7 @@ const states = ['Draft', 'Approved', 'Sent', 'Closed']
 export function Run() {
   const { id } = useParams({ strict: false }) as { id: string }
   const { productID, slug } = useProduct()
-  const [run] = useReadNow<PaymentRun[]>('/PaymentRun', { ProductID: productID, PaymentRunID: id })
+  const [run] = useReadNow<PaymentRun[]>('/PaymentRun', readBy(productID, id))
   useSeen(`/${slug}/payments/${id}`, `Payment run ${id}`, 'Payments', run !== undefined)
   if (!run)
     return (
@@ -70,7 +71,7 @@ function Totals({ run }: { run: PaymentRun }) {
         <Figure
           label={`Paid by this run, ${currency}`}
           value={money(payments?.amount)}
-          note={`${count(payments?.count ?? 0)} payments`}
+          note={counted(payments?.count ?? 0, 'payment')}
         />
         <Figure
           label="Left out"
@@ -81,7 +82,7 @@ function Totals({ run }: { run: PaymentRun }) {
       <Card title="About">
         <Facts
           facts={[
-            ['Money owed of', beside(run.sources, ', ')],
+            ['Money owed for', beside(run.sources, ', ')],
             ['Owed until', day(run.upToDate)],
             ['Processing date', day(run.processingDate)],
             ['Format', run.format],
@@ -128,9 +129,9 @@ function Files({ run }: { run: PaymentRun }) {
         keyOf={(file) => file.fileNumber}
       />
       {warnings.map((warning) => (
-        <p key={warning} className="quiet" style={{ padding: '0 16px' }}>
+        <Text key={warning} size="sm" px="md" py={4} className="quiet">
           {warning}
-        </p>
+        </Text>
       ))}
     </Card>
   )
@@ -154,9 +155,9 @@ function Exceptions({ run }: { run: PaymentRun }) {
   ]
   return (
     <Card title="Exceptions" padded={false}>
-      <p className="quiet" style={{ padding: '0 16px', margin: 0 }}>
+      <Text size="sm" px="md" pb="xs" className="quiet">
         In no payment of this run; cleared, the next run pays them.
-      </p>
+      </Text>
       <div style={{ maxHeight: 320, overflowY: 'auto' }}>
         <Rows
           label="Exceptions"

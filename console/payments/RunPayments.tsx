@@ -7,7 +7,7 @@ import type { Payment, PaymentRun } from '../shared/api/types.ts'
 import { useWrite } from '../shared/api/write.ts'
 import { Confirm } from '../shared/form/Confirm.tsx'
 import { DateField } from '../shared/form/fields.tsx'
-import { beside, count, day } from '../shared/format.ts'
+import { beside, count, counted, day } from '../shared/format.ts'
 import type { Column } from '../shared/list/columns.ts'
 import type { Filter } from '../shared/list/filters.ts'
 import { ListView } from '../shared/list/ListView.tsx'
@@ -103,7 +103,7 @@ function Result({ run, payments, outcome, onClose, onDone }: ResultProps) {
       onDone()
     },
   })
-  const many = `${count(payments.length)} ${payments.length === 1 ? 'payment' : 'payments'}`
+  const many = counted(payments.length, 'payment')
   const rows = payments.map(({ paymentID }) => ({ paymentID, state: outcome, reason, date }))
   return (
     <Confirm

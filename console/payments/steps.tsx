@@ -3,17 +3,18 @@ import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useAnew } from '../shared/api/anew.ts'
 import { useCurrency, useMoney } from '../shared/api/money.ts'
-import { useProduct } from '../shared/api/products.ts'
+import { useProduct, useRead } from '../shared/api/products.ts'
 import { useSession } from '../shared/api/session.ts'
 import type { PaymentRun } from '../shared/api/types.ts'
 import { useWrite } from '../shared/api/write.ts'
 import { Confirm } from '../shared/form/Confirm.tsx'
 import { useGo } from '../shared/form/leave.ts'
 import { Remove } from '../shared/form/Remove.tsx'
-import { count, day } from '../shared/format.ts'
+import { counted, day } from '../shared/format.ts'
 import { useMay } from '../shared/permission.ts'
 import { tellDone } from '../shared/view/Failure.tsx'
-import { Card, Loading } from '../shared/view/Page.tsx'
+import { Card } from '../shared/view/Page.tsx'
+import { readBy } from './key.ts'
 
 type Props = { run: PaymentRun }
 
@@ -31,7 +32,7 @@ function Approve({ run }: Props) {
   const currency = useCurrency()(run)
   const money = useMoney(run)
   const [asked, setAsked] = useState(false)
-  const [isReading, readAnew] = useAnew()
+  const anew = useAnew(useRead('/PaymentRun', readBy(run.productID, run.paymentRunID)))
   const { paymentRunID, payments } = run
   const approve = useWrite('post', '/PaymentRun/Approve', {
     onKept: () => setAsked(false),
@@ -57,7 +58,7 @@ function Approve({ run }: Props) {
             <Button
               onClick={() => {
                 // What is corrected leaves a draft: what is approved is what is shown.
-                readAnew()
+                anew.readAnew()
                 setAsked(true)
               }}
             >
@@ -72,17 +73,12 @@ function Approve({ run }: Props) {
         onClose={() => setAsked(false)}
         onConfirm={() => approve.mutate({ paymentRunID })}
         action="Approve"
-        busy={approve.isPending || isReading}
+        busy={approve.isPending}
         error={approve.error}
+        anew={anew}
       >
-        {isReading ? (
-          <Loading />
-        ) : (
-          <>
-            {count(payments?.count ?? 0)} payments, {money(payments?.amount)} {currency} in all, on{' '}
-            {day(run.processingDate)}. What they are made of can then no longer be rolled back.
-          </>
-        )}
+        {counted(payments?.count ?? 0, 'payment')}, {money(payments?.amount)} {currency} in all, on{' '}
+        {day(run.processingDate)}. What they are made of can then no longer be rolled back.
       </Confirm>
     </Card>
   )

@@ -64,6 +64,10 @@ export const endOf = (date: string) => beginOf(date, '23:59:59')
 
 export const count = (value: number) => grouped(String(value))
 
+/** How many of something: "1 payment", "2,000 payments". */
+export const counted = (value: number, one: string) =>
+  `${count(value)} ${one}${value === 1 ? '' : 's'}`
+
 /** What turns the direction of letters, of all that follows it in a line. */
 const turning = /[\u200e\u200f\u061c\u202a-\u202e\u2066-\u2069]/
 const ends = /[\u2066-\u2069]/g

@@ -128,12 +128,13 @@ describe('The console’s frame', { skip }, () => {
   it('finds an investor by name, and a person by e-mail, from any page', async () => {
     const { data: products } = await service.admin.get('/Product?ExternalProductId=HBR')
     const communications = [{ communicationTypeID: 1, name: 'grace@example.com' }]
+    const person = { externalPersonId: 'PER-7-1', firstName: 'Grace', lastName: 'Hopper' }
     const made = await service.admin.post('/BizEntity', {
       name: 'Grace Hopper Family Trust',
       bizEntityTypeID: 1,
       bizEntityStatusID: 1,
       accounts: [{ productID: products[0].productID, accountNumber: 'GH-77' }],
-      bizEntityParties: [{ person: { firstName: 'Grace', lastName: 'Hopper', communications } }],
+      bizEntityParties: [{ person: { ...person, communications } }],
     })
     assert.equal(made.status, 200, made.text)
     const search = async (text: string, hit: RegExp) => {
@@ -147,7 +148,7 @@ describe('The console’s frame', { skip }, () => {
       await page.getByRole('heading', { name: 'Grace Hopper Family Trust' }).waitFor()
     }
     await search('hopper fam', /Grace Hopper Family Trust/)
-    await search('grace@exam', /Grace Hopper/)
+    await search('grace@exam', /Grace Hopper *PER-7-1/)
     await search('GH-77', /Grace Hopper Family Trust/)
   })
 

@@ -138,6 +138,29 @@ describe('The console’s payments', { skip }, () => {
     assert.deepEqual([currencyID, payments], [yen, { count: 1, amount: 5000 }])
   })
 
+  it('finds a distribution from another product, and changes it', async () => {
+    const young = await fundOf(service, [100, 50])
+    const given = {
+      externalCorporateActionId: 'SPRING-2',
+      name: 'Spring',
+      distributionAmountPerUnit: 1,
+    }
+    const { corporateActionID } = await configure(service, young, given)
+    await page.goto(address)
+    await page.getByRole('heading', { name: 'Payments', exact: true }).waitFor()
+    await page.keyboard.press('Control+k')
+    await page.getByLabel('Search', { exact: true }).fill('SPRING-2')
+    await page.getByRole('button', { name: /^Spring/ }).waitFor()
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Spring', exact: true }).waitFor()
+    await press('Change')
+    await fill('Name', 'Summer')
+    await press('Save the configuration')
+    await page.getByRole('heading', { name: 'Summer', exact: true }).waitFor()
+    const query = `ProductID=${young.productID}&CorporateActionID=${corporateActionID}`
+    assert.equal(only(await service.admin.get(`/Distribution?${query}`)).name, 'Summer')
+  })
+
   it('asks to confirm the figures of now, not of when the page was opened', async () => {
     const young = await fundOf(service, [100, 50])
     const { corporateActionID } = await configure(service, young, { distributionAmountPerUnit: 1 })
@@ -147,6 +170,8 @@ describe('The console’s payments', { skip }, () => {
     await press('Declare')
     await page.getByRole('dialog').getByText('are locked: 157.00 AUD').waitFor()
     assert.deepEqual(await findings(page), [])
+    await confirm('Declare')
+    await page.getByText('Declared 157 for 2 accounts. Pay it.', { exact: true }).waitFor()
     const { fund: paid } = await paidFund(service, [100, 200])
     const { productID: ofPaid, investmentID } = paid
     const out = { accountID: account(paid, 0), investmentID, transactionDate: '2025-07-14' }
@@ -163,6 +188,44 @@ describe('The console’s payments', { skip }, () => {
     await other.getByRole('dialog').getByText('300.00 AUD in all').waitFor()
     await other.close()
   })
+
+  it('asks nothing of figures that could not be read anew', async () => {
+    const { fund: paid } = await paidFund(service, [100, 200])
+    const { paymentRunID } = await newRun(service.admin, paid)
+    await refusedThenRead(
+      `/${paid.productID}/payments/${paymentRunID}`,
+      ['Approve', '**/PaymentRun?**'],
+      '300.00 AUD in all',
+    )
+    const young = await fundOf(service, [100, 50])
+    const { corporateActionID } = await configure(service, young, { distributionAmountPerUnit: 1 })
+    await refusedThenRead(
+      `/${young.productID}/distributions/${corporateActionID}`,
+      ['Declare', '**/Distribution?**'],
+      'are locked: 150.00 AUD',
+    )
+  })
+
+  /** What is asked by a button tells why not while an address fails, and the figures afterwards. */
+  async function refusedThenRead(path: string, [name, failing]: [string, string], figures: string) {
+    const other = await browser.open(path, 'second')
+    const question = other.getByRole('dialog')
+    const answer = question.getByRole('button', { name, exact: true })
+    const asks = other.getByRole('button', { name, exact: true })
+    await asks.and(other.locator(':enabled')).waitFor()
+    await other.route(failing, (route) => route.fulfill({ status: 409, body: '{}' }))
+    await asks.click()
+    await question.getByRole('alert').waitFor()
+    assert.equal(await question.getByText(figures).count(), 0)
+    assert.equal(await answer.isDisabled(), true)
+    assert.deepEqual(await findings(other), [])
+    await other.unroute(failing)
+    await question.getByRole('button', { name: 'Try again' }).click()
+    await question.getByText(figures).waitFor()
+    assert.equal(await answer.isDisabled(), false)
+    assert.equal(await question.locator(':focus').textContent(), 'Cancel')
+    await other.close()
+  }
 
   /** Fifty yen a unit, owed to the first account. */
   async function paidInYen() {

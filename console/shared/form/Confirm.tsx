@@ -1,6 +1,8 @@
 import { Button, Group, Modal, Stack, Text } from '@mantine/core'
-import { type FormEvent, type MouseEvent, type ReactNode, useEffect, useState } from 'react'
+import { type FormEvent, type MouseEvent, type ReactNode, useEffect, useRef, useState } from 'react'
+import type { Anew } from '../api/anew.ts'
 import { Failure } from '../view/Failure.tsx'
+import { Loading } from '../view/Page.tsx'
 
 type Props = {
   title: string
@@ -11,6 +13,8 @@ type Props = {
   action: string
   busy: boolean
   error?: Error | null
+  /** What the question tells: it is asked once that is of now. */
+  anew?: Anew
   danger?: boolean
   children: ReactNode
 }
@@ -38,24 +42,36 @@ function unheeded(event: FormEvent) {
 
 /** Asks before what cannot simply be undone; the browser judges what is entered, as in any form. */
 export const Confirm = (props: Props) => {
-  const { title, opened, onClose, onConfirm, action, busy, error, danger, children } = props
+  const { title, opened, onClose, onConfirm, action, busy, error, anew, danger, children } = props
   useReturn()
   const press = ({ currentTarget: { form } }: MouseEvent<HTMLButtonElement>) =>
     form?.reportValidity() && onConfirm()
+  const cancel = useRef<HTMLButtonElement>(null)
+  // The button that tries again goes, and the focus would go with it.
+  const again = () => {
+    cancel.current?.focus()
+    anew?.readAnew()
+  }
+  const isOld = anew !== undefined && !anew.isNow
   return (
     <Modal opened={opened} onClose={onClose} title={title}>
       {/* While it fades out, a second press of its button is none. */}
       <Stack gap="md" inert={!opened} component="form" onSubmit={unheeded}>
         <Text size="sm" component="div">
-          {children}
+          {isOld ? <NotNow error={anew.error} retry={again} /> : children}
         </Text>
         {error && <Failure error={error} />}
         <Group justify="flex-end">
           {/* What is sent is not taken back by closing the question. */}
-          <Button variant="default" onClick={onClose}>
+          <Button ref={cancel} variant="default" onClick={onClose}>
             {busy ? 'Close' : 'Cancel'}
           </Button>
-          <Button color={danger ? 'red' : undefined} loading={busy} onClick={press}>
+          <Button
+            color={danger ? 'red' : undefined}
+            loading={busy}
+            disabled={isOld}
+            onClick={press}
+          >
             {action}
           </Button>
         </Group>
@@ -63,3 +79,6 @@ export const Confirm = (props: Props) => {
     </Modal>
   )
 }
+
+const NotNow = ({ error, retry }: { error: Error | undefined; retry: () => void }) =>
+  error ? <Failure error={error} retry={retry} /> : <Loading />

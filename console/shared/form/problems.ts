@@ -19,6 +19,7 @@ export const forPeople = (message: string) =>
     .replace(/^No record was found for productID \d+\.$/, taken)
     .replace('the sign that GET shows for it', 'the sign that it had')
     .replace(/ Send confirm: true .*$| If both are meant, send .*$/, '')
+    .replace(/(; see GET| with (POST|PUT))( \/\S+)?\.$/, '.')
     .replace(/; again: true takes it once more\.$/, '.')
     .replaceAll(place, (_, before, index, field) => `${before}Line ${Number(index) + 1}: ${field}`)
 

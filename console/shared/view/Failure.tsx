@@ -57,7 +57,7 @@ export const tellFailure = (error: unknown) =>
 export const tellDone = (message: string) =>
   notifications.show({
     color: 'registry',
-    message,
+    message: forPeople(message),
     icon: <Icon name="check" size={16} />,
     autoClose: 8_000, // to be read by who looks elsewhere when it comes
     closeButtonProps,
