@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type pg from 'pg'
-import sql from 'sql-template-tag'
+import sql, { raw } from 'sql-template-tag'
 import { startEmbedded } from '../../src/platform/embedded/postgres.ts'
 import { Refusal } from '../../src/platform/refusal.ts'
 import { type Database, openDatabase, type Tx } from '../../src/platform/sql/handle.ts'
@@ -149,6 +149,22 @@ describe('A transaction', () => {
     })
     await assert.rejects(overlooked, /had failed before its commit/)
     assert.equal(await valueAt(6), 'x')
+  })
+
+  it('knows the rule that a worker of Citus says was broken by rows copied to it', async () => {
+    for (const [words, code, constraint] of [
+      ['duplicate key value violates unique constraint "one_102036"', '23505', 'one'],
+      ['insert … on table "a_102036" violates foreign key constraint "b_102036"', '23503', 'b'],
+      ['new row for relation "a_102036" violates check constraint "c"', '23514', 'c'],
+      ['cannot find constraint "d_102036"', 'XX000', undefined],
+    ] as const) {
+      const said = `raise exception using errcode = 'XX000', message = '${words}'`
+      const broken = database.transaction((tx) =>
+        tx.query(sql`${raw(`do $$ begin ${said}; end $$`)}`),
+      )
+      const { code: known, constraint: named } = await broken.catch((error) => error)
+      assert.deepEqual([known, named], [code, constraint], words)
+    }
   })
 })
 

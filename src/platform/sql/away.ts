@@ -50,9 +50,12 @@ export const isLostConnection = (error: unknown) =>
     (error as Error).message,
   )
 
+/** What Citus has no code for. */
+const internal = 'XX000'
+
 /** Citus has no code of its own for a worker that died while it was asked. */
 const isLostWorker = (error: unknown) =>
-  codeOf(error) === 'XX000' && /failure on connection marked as/.test((error as Error).message)
+  codeOf(error) === internal && /failure on connection marked as/.test((error as Error).message)
 
 export const readOnly = '25006'
 
@@ -96,10 +99,22 @@ export const refuseUnreachable = (error: unknown): never => {
   throw unreachable(error)
 }
 
-/** Citus adds the number of a shard to the name, and of a worker's refusal passes on the words. */
+const brokenKinds: Record<string, string> = {
+  unique: '23505',
+  'foreign key': '23503',
+  check: '23514',
+  exclusion: '23P01',
+}
+
+/**
+ * Citus adds the number of a shard to the name, and of a worker's refusal passes on the words; not
+ * even the code where it copies to the worker what an insert selects.
+ */
 export function nameConstraint(error: unknown): never {
-  const broken = error as { constraint?: string; message: string }
-  const name = broken.constraint ?? / constraint "(\w+)"/.exec(broken.message)?.[1]
+  const broken = error as { code?: string; constraint?: string; message: string }
+  const [, kind = '', said] = / violates (.+) constraint "(\w+)"/.exec(broken.message) ?? []
+  if (broken.code === internal) broken.code = brokenKinds[kind] ?? internal
+  const name = broken.constraint ?? said
   if (name && codeOf(error).startsWith('23')) broken.constraint = name.replace(/_\d{6,}$/, '')
   throw error
 }
