@@ -53,9 +53,24 @@ export const isLostConnection = (error: unknown) =>
 /** What Citus has no code for. */
 const internal = 'XX000'
 
-/** Citus has no code of its own for a worker that died while it was asked. */
-const isLostWorker = (error: unknown) =>
-  codeOf(error) === internal && /failure on connection marked as/.test((error as Error).message)
+/**
+ * Nor has Citus one of its own for a worker that died while it was asked, or was sent rows. It says
+ * so in its words, or passes on those of the connection, or the last ones of the worker.
+ */
+const isLostWorker = (error: unknown) => {
+  const { message = '' } = error as Said
+  if (codeOf(error) === '58030') return /^failed to (complete )?COPY /.test(message)
+  return codeOf(error) === internal && lostWorker.test(message)
+}
+const lostWorker = new RegExp(
+  [
+    'failure on connection marked as',
+    'server closed the connection',
+    'could not (send|receive) data',
+    '^SSL ',
+    '^terminating connection ',
+  ].join('|'),
+)
 
 export const readOnly = '25006'
 
