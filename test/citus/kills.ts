@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { build } from '../../scripts/run.mjs'
@@ -30,7 +31,7 @@ await createDatabase(citus, name)
 const database = { ...citus.coordinator.connection, database: name }
 await migrate(database)
 await distribute(database)
-const { url } = await startRegister(citus.folder, database)
+const { url, log } = await startRegister(citus.folder, database)
 const wrong = await drill()
 await citus.stop()
 process.exit(wrong > 0 ? 1 : 0)
@@ -51,6 +52,7 @@ async function drill(): Promise<number> {
       say(`  odd: ${words.slice(0, 200)}`)
     }
   }
+  if (odd > 0) say(faultsOf(readFileSync(log, 'utf8')))
   const { lost, doubled } = await counted(database, keys)
   say(`${given.kills} kills: ${keys.length} postings, ${doubtful} in doubt, ${odd} odd answers;`)
   say(`${lost} lost, ${doubled} doubled.`)
@@ -77,6 +79,13 @@ async function round(kill: number, funds: readonly Fund[]): Promise<Load[]> {
   say(`${kill + 1}: ${struck.name} killed; ${sums.join(', ')} acknowledged+in doubt`)
   return loads
 }
+
+/** What an answer of 500 does not say. */
+const faultsOf = (said: string) =>
+  said
+    .split('\n')
+    .filter((line) => line.includes('"level":50'))
+    .join('\n')
 
 function keysOf({ acknowledged, inDoubt }: Load): string[] {
   return [...acknowledged, ...inDoubt.map(({ key }) => key)]

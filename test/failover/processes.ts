@@ -50,7 +50,7 @@ export function start({ file, args, log, env, owner }: Program): Started {
   }
 }
 
-export type Node = { url: string; process: Started }
+export type Node = { url: string; log: string; process: Started }
 type Place = { dataDir: string; databaseUrl: string; username: string; password: string }
 
 /** The built service in a process of its own, on a database that is migrated. */
@@ -77,7 +77,7 @@ export async function startNode({ dataDir, databaseUrl, ...first }: Place): Prom
     if (!service.isUp()) throw new Error(`The service ended: ${said}`)
     return /API +(http\S+)/.exec(said)?.[1]
   })
-  return { url, process: service }
+  return { url, log, process: service }
 }
 
 /** Whatever becomes of us, what we started is ended. */

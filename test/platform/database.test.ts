@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type pg from 'pg'
-import sql from 'sql-template-tag'
+import sql, { raw } from 'sql-template-tag'
 import { startEmbedded } from '../../src/platform/embedded/postgres.ts'
 import { Refusal } from '../../src/platform/refusal.ts'
 import { type Database, openDatabase, type Tx } from '../../src/platform/sql/handle.ts'
@@ -150,7 +150,46 @@ describe('A transaction', () => {
     await assert.rejects(overlooked, /had failed before its commit/)
     assert.equal(await valueAt(6), 'x')
   })
+
+  it('knows the rule that a worker of Citus says was broken by rows copied to it', async () => {
+    for (const [words, code, constraint] of [
+      ['duplicate key value violates unique constraint "one_102036"', '23505', 'one'],
+      ['insert … on table "a_102036" violates foreign key constraint "b_102036"', '23503', 'b'],
+      ['new row for relation "a_102036" violates check constraint "c"', '23514', 'c'],
+      ['cannot find constraint "d_102036"', 'XX000', undefined],
+    ] as const) {
+      const { code: known, constraint: named } = await saidBy('XX000', words)
+      assert.deepEqual([known, named], [code, constraint], words)
+    }
+  })
+
+  it('answers 503 where Citus says in its words that a worker is lost', async () => {
+    for (const [code, words] of [
+      ['XX000', 'failure on connection marked as essential: 127.0.0.1:5432'],
+      ['XX000', 'server closed the connection unexpectedly'],
+      ['XX000', 'SSL connection has been closed unexpectedly'],
+      ['XX000', 'terminating connection due to administrator command'],
+      ['58030', 'failed to COPY to shard 102036 on 127.0.0.1:5432'],
+      ['58030', 'failed to complete COPY on 127.0.0.1:5432'],
+    ] as const)
+      assert.ok(unavailable(await saidBy(code, words)), words)
+    for (const [code, words] of [
+      ['XX000', 'unrecognized node type'],
+      ['58030', 'could not read block'],
+    ] as const)
+      assert.equal((await saidBy(code, words)).code, code)
+  })
 })
+
+/** What becomes of an error of a statement. */
+const saidBy = (code: string, message: string) => {
+  const said = `raise exception using errcode = '${code}', message = '${message}'`
+  const broken = database.transaction((tx) => tx.query(sql`${raw(`do $$ begin ${said}; end $$`)}`))
+  return broken.then(
+    () => assert.fail(message),
+    (error) => error,
+  )
+}
 
 describe('A read', () => {
   it('cannot write, whatever it is', async () => {

@@ -50,9 +50,27 @@ export const isLostConnection = (error: unknown) =>
     (error as Error).message,
   )
 
-/** Citus has no code of its own for a worker that died while it was asked. */
-const isLostWorker = (error: unknown) =>
-  codeOf(error) === 'XX000' && /failure on connection marked as/.test((error as Error).message)
+/** What Citus has no code for. */
+const internal = 'XX000'
+
+/**
+ * Nor has Citus one of its own for a worker that died while it was asked, or was sent rows. It says
+ * so in its words, or passes on those of the connection, or the last ones of the worker.
+ */
+const isLostWorker = (error: unknown) => {
+  const { message = '' } = error as Said
+  if (codeOf(error) === '58030') return /^failed to (complete )?COPY /.test(message)
+  return codeOf(error) === internal && lostWorker.test(message)
+}
+const lostWorker = new RegExp(
+  [
+    'failure on connection marked as',
+    'server closed the connection',
+    'could not (send|receive) data',
+    '^SSL ',
+    '^terminating connection ',
+  ].join('|'),
+)
 
 export const readOnly = '25006'
 
@@ -96,10 +114,22 @@ export const refuseUnreachable = (error: unknown): never => {
   throw unreachable(error)
 }
 
-/** Citus adds the number of a shard to the name, and of a worker's refusal passes on the words. */
+const brokenKinds: Record<string, string> = {
+  unique: '23505',
+  'foreign key': '23503',
+  check: '23514',
+  exclusion: '23P01',
+}
+
+/**
+ * Citus adds the number of a shard to the name, and of a worker's refusal passes on the words; not
+ * even the code where it copies to the worker what an insert selects.
+ */
 export function nameConstraint(error: unknown): never {
-  const broken = error as { constraint?: string; message: string }
-  const name = broken.constraint ?? / constraint "(\w+)"/.exec(broken.message)?.[1]
+  const broken = error as { code?: string; constraint?: string; message: string }
+  const [, kind = '', said] = / violates (.+) constraint "(\w+)"/.exec(broken.message) ?? []
+  if (broken.code === internal) broken.code = brokenKinds[kind] ?? internal
+  const name = broken.constraint ?? said
   if (name && codeOf(error).startsWith('23')) broken.constraint = name.replace(/_\d{6,}$/, '')
   throw error
 }
