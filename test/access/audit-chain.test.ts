@@ -240,7 +240,8 @@ async function linkedTrail(): Promise<pg.ClientConfig> {
     `with a as (
        insert into audit (operation, resource, request_id)
        select 'old', 'Product', 'old ' || n from generate_series(1, 5) n returning *)
-     select audit_id, xid, ${digestOf(sql`a`).text} as digest from a order by audit_id`,
+     select audit_id, xid, ${digestOf(sql`a`).text} as digest
+     from (select *, null::text[] as request_ids from a) a order by audit_id`,
   )
   let hash: Buffer = beginning
   for (const [i, { audit_id, xid, digest }] of records.entries()) {

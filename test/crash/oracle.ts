@@ -21,7 +21,9 @@ export async function look(connection: pg.ClientConfig): Promise<Picture> {
     return new Map<string, number>(rows.map(({ mark, n }) => [mark, n]))
   }
   return {
-    audits: await counts(`select request_id as mark from audit where request_id like 'write-%'`),
+    audits: await counts(`
+      select mark from audit, unnest(coalesce(request_ids, array[request_id])) mark
+      where mark like 'write-%'`),
     records: await counts(`
       select comment as mark from biz_transaction where comment like 'write-%'
       union all select name from distribution

@@ -323,6 +323,7 @@ create table audit (
   request_id text not null,
   xid xid8 default pg_current_xact_id(),
   is_event boolean,
+  request_ids text[],
   constraint audit_pkey PRIMARY KEY (audit_id)
 );
 CREATE INDEX audit_event ON public.audit USING btree (product_id, xid, audit_id) WHERE is_event;
@@ -1658,7 +1659,7 @@ UNION ALL
     audit.occurred_date,
     audit.product_id,
     audit.resource,
-    ARRAY[audit.resource_id] AS ids,
+    COALESCE(audit.resource_ids, ARRAY[audit.resource_id]) AS ids,
     NULL::json AS counts,
     audit.user_id
    FROM audit

@@ -5,13 +5,19 @@ import type { Fragment } from '../../platform/sql/handle.ts'
 /** The hash that the first record of a trail is linked to. */
 export const beginning = Buffer.alloc(32)
 
-/** A record as bytes that are the same in every database: no format of its own, no rounding. */
+/**
+ * A record as bytes that are the same in every database: no format of its own, no rounding. The
+ * requests stand in it where there are several: records of one are as they were before there were.
+ */
 export const digestOf = (alias: Fragment): Fragment => sql`
-  sha256(convert_to(json_build_array(${alias}.audit_id,
+  sha256(convert_to(case when ${alias}.request_ids is null
+    then json_build_array(${fieldsOf(alias)})
+    else json_build_array(${fieldsOf(alias)}, ${alias}.request_ids) end::text, 'UTF8'))`
+
+const fieldsOf = (alias: Fragment) => sql`${alias}.audit_id,
     (extract(epoch from ${alias}.occurred_date) * 1000000)::bigint, ${alias}.user_id,
     ${alias}.username, ${alias}.operation, ${alias}.resource, ${alias}.resource_id,
-    ${alias}.resource_ids, ${alias}.product_id, ${alias}.changes::text,
-    ${alias}.request_id)::text, 'UTF8'))`
+    ${alias}.resource_ids, ${alias}.product_id, ${alias}.changes::text, ${alias}.request_id`
 
 /** The hash of a record's place: over the one before, and so over all before it. */
 export const linkHash = (before: Buffer, digest: Buffer): Buffer =>

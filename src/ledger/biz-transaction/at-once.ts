@@ -1,15 +1,13 @@
-import sql, { empty, join, raw } from 'sql-template-tag'
+import sql, { empty, raw } from 'sql-template-tag'
 import type { Actor } from '../../platform/actor.ts'
 import { lookups } from '../../platform/lookup/lookups.ts'
 import { decimalDigits } from '../../platform/shape/decimal.ts'
 import { bytesColumn } from '../../platform/sql/bytes.ts'
-import { insertEventRows } from '../../platform/sql/event.ts'
 import { type Form, filled, filledOnce, keptForms } from '../../platform/sql/form.ts'
 import type { Fragment, Once, Tx } from '../../platform/sql/handle.ts'
 import { arraysOf } from '../../platform/sql/recordset.ts'
-import { arrayOfRecords } from '../../platform/sql/render.ts'
-import { insertKeyRows, tryKey } from '../../platform/sql/retry-keys.ts'
-import { insertAuditRows, type Outcome } from '../../platform/sql/unit-of-work.ts'
+import { tryKey } from '../../platform/sql/retry-keys.ts'
+import type { Outcome } from '../../platform/sql/unit-of-work.ts'
 import { closingsBefore, insertingOnePerAccount, whatIsBehind } from './behind.ts'
 import { takesUnits, unimpeded } from './figures.ts'
 import type { PostingRequest } from './item.ts'
@@ -26,6 +24,7 @@ import {
 } from './posting-rows.ts'
 import { givenOf, later, type Shape, singles } from './resolve-at-once.ts'
 import { writtenRows } from './sql.ts'
+import { asked, telling } from './told-at-once.ts'
 import {
   appending,
   appendingOnePerAccount,
@@ -63,6 +62,14 @@ export async function postAtOnce(
 /** The answer to a request: of an array bytes, of a posting a text. */
 type Told = { request: number; recordCount: number; json?: string; [bytesColumn]?: Buffer }
 
+/** So many of several requests that it pays to look up once what they have in common. */
+const manyTogether = 16
+
+function sizeOf(postings: number): Shape['size'] {
+  if (postings === 1) return 'one'
+  return postings < manyTogether ? 'few' : 'many'
+}
+
 /** A posting that was written, by its place in the list. */
 export type Appended = { place: number; productID: number; id: number }
 
@@ -73,21 +80,21 @@ export type Appended = { place: number; productID: number; id: number }
  */
 export function appendAtOnce(actor: Actor, naming: Naming, list: readonly Asked[]) {
   const rows = list.map(rowOf)
-  const shape = shapeOf(actor, naming, rows, { isArray: true, isAnywhere: false })
+  const shape = shapeOf(actor, naming, rows, { isArray: true, size: 'many', isAnywhere: false })
   const statement = filledOnce(appendOf(shape), valuesOf(actor, shape, rows))
   return (tx: Tx) => tx.query<Appended>(statement)
 }
 
 const formOf = keptForms()
-const keyOf = ({ naming, isArray, used, hasRepeats, takesOut, isAnywhere, isScoped }: Shape) =>
-  `${isArray} ${naming.account} ${naming.investment} ${naming.product} ${used} ${hasRepeats} ` +
-  `${takesOut} ${isAnywhere} ${isScoped}`
+const keyOf = ({ naming, used, ...how }: Shape) =>
+  `${naming.account} ${naming.investment} ${naming.product} ${used} ${how.isArray} ${how.size} ` +
+  `${how.hasRepeats} ${how.takesOut} ${how.isAnywhere} ${how.isScoped}`
 
 function shapeOf(
   { productIDs }: Actor,
   naming: Naming,
   rows: readonly Row[],
-  how: Pick<Shape, 'isArray' | 'isAnywhere'>,
+  how: Pick<Shape, 'isArray' | 'size' | 'isAnywhere'>,
 ): Shape {
   for (const [place, row] of rows.entries()) row.place = place
   return {
@@ -103,10 +110,10 @@ function shapeOf(
 }
 
 /** What each run brings, by what stands for it in the text. */
-function valuesOf({ productIDs }: Actor, { used }: Shape, rows: readonly Row[]) {
-  const arrays = arraysOf(rows, used)
+function valuesOf({ productIDs }: Actor, { used, size }: Shape, rows: readonly Row[]) {
+  const values = size === 'one' ? used.map((name) => rows[0]![name]) : arraysOf(rows, used)
   return new Map<symbol, unknown>([
-    ...used.map((name, i): [symbol, unknown] => [givenOf[name]!, arrays[i]]),
+    ...used.map((name, i): [symbol, unknown] => [givenOf[name]!, values[i]]),
     [later.products, productIDs],
     [later.size, rows.length],
   ])
@@ -125,7 +132,8 @@ function statement(
     : requests.flatMap((one, place) =>
         postingsOf(one.request).map((row) => Object.assign(row, requestRow(one, place))),
       )
-  const shape = shapeOf(actor, naming, rows, { isArray, isAnywhere })
+  const size = isArray ? 'many' : sizeOf(rows.length)
+  const shape = shapeOf(actor, naming, rows, { isArray, size, isAnywhere })
   const isKeyed = requests.some((one) => one.write.retry)
   const values = valuesOf(actor, shape, rows)
   values.set(later.resource, write.resource).set(later.event, write.event)
@@ -149,45 +157,20 @@ const postForm = (shape: Shape, isKeyed: boolean): Form => {
   const { isArray } = shape
   return sql`
     with ${isArray ? asked : empty} ${singles(shape)},
-    ${fit(shape, isKeyed)}, ${locked}, ${isArray ? wholeArray(shape) : eachByItself(shape)},
+    ${fit(shape, isKeyed)}, ${locked}, ${readyOf(shape)},
     ${appendingOf(shape)}, shown as ${isArray ? raw('materialized') : empty} (${shown}),
-    ${isArray ? toldTogether : toldOneByOne},
-    audited as (${insertAuditRows(sql`
-      select user_id, username, operation, ${later.resource}::text, resource_id, resource_ids,
-        product_id, changes::json, request_id, ${raw(isArray ? 'null::boolean' : 'true')}
-      from told`)})
-    ${isArray ? raised : empty}
-    ${isKeyed ? kept : empty}
-    select request, count as "recordCount", json ${isArray ? raw(`as ${bytesColumn}`) : empty}
-    from told`
+    ${telling(shape, isKeyed)}`
 }
-
-/** What is said once of all postings of an array. */
-const asked = sql`
-    asked as materialized (
-      select ${join(
-        Object.entries(requestTypes).map(
-          ([name, type]) => sql`${givenOf[name]}::${raw(type)} as ${raw(name)}`,
-        ),
-      )}),`
 
 const appendOf = (shape: Shape): Fragment => sql`
     with ${singles(shape)},
-    ${fit(shape, false)}, ${locked}, ${eachOfArray(shape)}, ${appendingOf(shape)}
+    ${fit(shape, false)}, ${locked}, ${eachOfMany(shape, empty)}, ${appendingOf(shape)}
     select place, product_id as "productID", id from ready`
 
 function appendingOf({ hasRepeats, isAnywhere }: Shape) {
   if (isAnywhere) return insertingOnePerAccount(postings(raw(', ids_behind')))
   return hasRepeats ? appending(sql`g.product_id`, postings()) : appendingOnePerAccount(postings())
 }
-
-/** Of an array, which may be of several products; of one posting the audit record is the event. */
-const raised = sql`,
-    raised as (${insertEventRows(sql`
-      select ${later.event}::text, ${later.resource}::text, product_id,
-        array_agg(biz_transaction_id order by place), null::json,
-        (select user_id from asked)
-      from shown group by product_id`)})`
 
 const isUnimpeded = unimpeded('s')
 /** As many digits as figures may have before the point. */
@@ -226,7 +209,7 @@ const fit = (shape: Shape, isKeyed: boolean) => sql`
     fit as (
       select ${carried} ${figuresOf(shape)} ${shape.isArray ? empty : carriedOfRequest}, l.version,
         l.account_at, h.* ${shape.isAnywhere ? raw(', d.*') : empty}
-      from ${shape.isArray ? fencedOff : raw('single')} s
+      from ${shape.size === 'many' ? fencedOff : raw('single')} s
       cross join lateral (
         select ctid as account_at, xmin as version, last_date from ledger_account
         where product_id = s.product_id and account_id = s.account_id limit 1) l
@@ -279,7 +262,7 @@ const locked = sql`
       select f.* from fit f
       cross join lateral (
         select 1 from ledger_account n
-        where n.product_id = f.product_id and n.account_id = f.account_id and n.xmin = f.version
+        where n.ctid = f.account_at and n.product_id = f.product_id and n.xmin = f.version
         limit 1 for update skip locked) l)`
 
 /**
@@ -291,7 +274,9 @@ const numbered = (shape: Shape, name: string, briefly: Fragment, condition = emp
     ${raw(name)} as materialized (
       select g.*, nextval('biz_transaction_biz_transaction_id_seq') as id, ${closingsOf(shape)}
       from ${briefly}
-        (select * from locked order by place) g ${condition})`
+        ${shape.size === 'one' ? raw('locked') : inTheirOrder} g ${condition})`
+const inTheirOrder = raw('(select * from locked order by place)')
+
 function closingsOf({ takesOut, isAnywhere }: Shape) {
   if (isAnywhere) return closingsBefore('g.own_quantity', 'g.own_amount')
   if (takesOut) return closingsAfterEither('g.own_quantity', 'g.own_amount', 'g.cents')
@@ -307,6 +292,15 @@ const briefly = raw(`(select set_config('lock_timeout', '100ms', true)) briefly,
 const isOpen = (locked: string, day: string) => raw(`(${locked} < ${day}) is not false`)
 const periodIsOpen = sql`where ${isOpen('period_lock(g.product_id)', 'g.transaction_date')}`
 const eachByItself = (shape: Shape) => numbered(shape, 'ready', briefly, periodIsOpen)
+/** The same of many, for which it is asked once. */
+const eachOfMany = (shape: Shape, briefly: Fragment) => sql`
+    ${numbered(shape, 'counted', briefly)},
+    periods as materialized (
+      select product_id, period_lock(product_id) as locked_to
+      from (select distinct product_id from counted) c),
+    ready as materialized (
+      select c.* from counted c join periods p on p.product_id = c.product_id
+      where ${isOpen('p.locked_to', 'c.transaction_date')})`
 /** All of an array or none: what is numbered in vain leaves a gap. */
 const wholeArray = (shape: Shape) => sql`${numbered(shape, 'counted', briefly)},
     periods as materialized (
@@ -316,13 +310,11 @@ const wholeArray = (shape: Shape) => sql`${numbered(shape, 'counted', briefly)},
     ready as not materialized (
       select * from counted where (select count(*) from counted) = ${later.size}::int
         and (select are_open from periods))`
-const eachOfArray = (shape: Shape) => sql`${numbered(shape, 'counted', empty)},
-    periods as materialized (
-      select product_id, period_lock(product_id) as locked_to
-      from (select distinct product_id from counted) c),
-    ready as materialized (
-      select c.* from counted c join periods p on p.product_id = c.product_id
-      where ${isOpen('p.locked_to', 'c.transaction_date')})`
+
+function readyOf(shape: Shape) {
+  if (shape.isArray) return wholeArray(shape)
+  return shape.size === 'many' ? eachOfMany(shape, briefly) : eachByItself(shape)
+}
 
 const postings = (also = empty) => sql`
       select product_id, id, external_id, type_id, null::bigint as parent_id, account_id,
@@ -356,23 +348,3 @@ const shown = writtenRows(
       from ready r`,
   namesFound,
 )
-
-const toldOneByOne = sql`
-    told as materialized (
-      select request, user_id, 1 as count, product_id, biz_transaction_id as resource_id,
-        null::bigint[] as resource_ids, '[' || shown || ']' as json, username,
-        operation, request_id, changes, key, fingerprint
-      from shown)`
-
-const toldTogether = sql`
-    told as materialized (
-      select a.*, t.* from asked a cross join (
-        select count(*)::int as count,
-          case when min(product_id) = max(product_id) then min(product_id) end as product_id,
-          null::bigint as resource_id,
-          array_agg(biz_transaction_id order by place) as resource_ids,
-          ${arrayOfRecords(raw('shown'), ' order by place')} as json
-        from shown having count(*) > 0) t)`
-
-const kept = sql`,
-    kept as (${insertKeyRows(raw('told'))})`

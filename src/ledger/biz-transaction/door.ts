@@ -4,7 +4,12 @@ import { isAway, isLocked } from '../../platform/sql/away.ts'
 import type { Database } from '../../platform/sql/handle.ts'
 import { bounded, lane } from '../../platform/sql/lane.ts'
 import { KeyHeld } from '../../platform/sql/retry-keys.ts'
-import { type Outcome, unitsOfWork, type Write } from '../../platform/sql/unit-of-work.ts'
+import {
+  mostInRecord,
+  type Outcome,
+  unitsOfWork,
+  type Write,
+} from '../../platform/sql/unit-of-work.ts'
 import { postAtOnce } from './at-once.ts'
 import type { PostingRequest } from './item.ts'
 import { type Job, namesOf } from './job.ts'
@@ -22,7 +27,7 @@ import { Contested } from './write.ts'
  */
 const mostTogether = 200
 /** Of those that one statement posts, so many: of many callers several lists are then under way. */
-const mostAtOnce = 32
+const mostAtOnce = mostInRecord
 /**
  * A few lists at a time, so that one is worked out while PostgreSQL writes another; not with a name
  * in both, since one of them would find it locked.

@@ -1,4 +1,4 @@
-import sql, { empty, raw } from 'sql-template-tag'
+import sql, { empty, join, raw } from 'sql-template-tag'
 import { investmentReference } from '../../catalogue/investment/schema.ts'
 import { productReference } from '../../catalogue/product/schema.ts'
 import { accountReference } from '../../parties/account/reference.ts'
@@ -19,6 +19,8 @@ export type Shape = {
   naming: Naming
   /** One request of several postings, or several of one each. */
   isArray: boolean
+  /** Of many it pays to look up once what they have in common; one needs no list. */
+  size: 'one' | 'few' | 'many'
   /** The columns of its rows that have any value. */
   used: readonly string[]
   /** An account is in it more than once: its postings are counted one after another. */
@@ -48,7 +50,7 @@ const { identity: ofAccounts } = accountReference
 const { identity: ofInvestments } = investmentReference
 
 /** The postings with their accounts found, and with those the products. */
-function accounted({ naming, isArray, used, isScoped }: Shape): Fragment {
+function accounted({ naming, isArray, size, used, isScoped }: Shape): Fragment {
   const { account, investment, product } = naming
   const native = (column: string) => column.endsWith('_id') && !/^external/.test(column)
   const typeOf = (column: string) => (native(column) ? 'bigint' : 'text')
@@ -69,17 +71,26 @@ function accounted({ naming, isArray, used, isScoped }: Shape): Fragment {
       false as carries, ${standing('a', 'e')} as found_standing, a.external_account_id,
       a.account_number, e.name as biz_entity_name
       ${raw(unused.map((name) => `, null::${all[name]} as ${name}`).join(''))}
-    from ${recordsetOf(
-      'g',
-      Object.fromEntries(given),
-      used.map((name) => givenOf[name]!),
-    )}
+    from ${size === 'one' ? oneRow(given) : rowsOf(given)}
     ${product ? beside(recordNamed(ofProducts, product, byProduct, visible), 'p') : empty}
     ${beside(recordNamed(ofAccounts, account, byAccount, visible, accountColumns), 'a')}
     cross join lateral (
       select name, biz_entity_status_id from biz_entity
       where biz_entity_id = a.biz_entity_id limit 1) e`
 }
+
+const rowsOf = (columns: readonly [name: string, type: string][]) =>
+  recordsetOf(
+    'g',
+    Object.fromEntries(columns),
+    columns.map(([name]) => givenOf[name]!),
+  )
+
+/** The planner then knows that there is one, and reads by its values and not by those of a list. */
+const oneRow = (columns: readonly [name: string, type: string][]) => sql`
+    (select ${join(
+      columns.map(([name, type]) => sql`${givenOf[name]}::${raw(type)} as ${raw(name)}`),
+    )}) g`
 
 const visibleTo = (isScoped: boolean) =>
   isScoped ? withinScope(sql`${later.products}`, 'r.product_id') : sql`true`
@@ -125,9 +136,9 @@ const resolved = (shape: Shape): Fragment => sql`
     select g.*, ${foundOfInvestment} from (${accounted(shape)}) g ${itsInvestment(shape)}`
 
 /**
- * The same of an array, with the prices: what hundreds of its postings have in common is looked up
- * once. A full join with a fence behind it, since the planner does not know how long the lists are:
- * it can be done by hashing or merging alone, and not by comparing each row with every other.
+ * The same of many, with the prices: what they have in common is looked up once. A full join with
+ * a fence behind it, since the planner does not know how long the lists are: it can be done by
+ * hashing or merging alone, and not by comparing each row with every other.
  */
 const resolvedTogether = (shape: Shape): Fragment => sql`
     with accounted as materialized (${accounted(shape)}),
@@ -159,6 +170,6 @@ const foundTogether = {
 
 /** The postings by their own figures: `single`, as figures.ts has it. */
 export const singles = (shape: Shape) =>
-  shape.isArray
+  shape.size === 'many'
     ? singleLegs(resolvedTogether(shape), foundTogether)
     : singleLegs(resolved(shape), found)

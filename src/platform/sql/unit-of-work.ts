@@ -139,7 +139,7 @@ export async function record(tx: Tx, done: Done[]) {
     ${events.length > 0 ? sql`, raised as (${insertEvents(events)})` : sql``}
     ${insertAuditRows(sql`
     select user_id, username, operation, resource, resource_id, resource_ids, product_id,
-      changes, request_id, null::boolean
+      changes, request_id, null::text[], null::boolean
     from rows from (
       json_to_recordset(${JSON.stringify(others)}) as (user_id int, username text,
         operation text, resource text, resource_id bigint, resource_ids bigint[], product_id int,
@@ -150,12 +150,19 @@ export async function record(tx: Tx, done: Done[]) {
 }
 
 /**
+ * Requests that one audit record may be of, each a write of one record by itself: so many numbers
+ * are its own (the increment of their sequence, migration 0085), and who reads the trail numbers
+ * them from the record's own on.
+ */
+export const mostInRecord = 32
+
+/**
  * Audit records that a select yields. One that is an event, too, is read as `biztransaction.posted`
  * from the feed, and no event is written for it: see the view happening.
  */
 export const insertAuditRows = (rows: Fragment): Fragment => sql`
   insert into audit (user_id, username, operation, resource, resource_id, resource_ids,
-    product_id, changes, request_id, is_event) ${rows}`
+    product_id, changes, request_id, request_ids, is_event) ${rows}`
 
 /** What a key will replay; of a refused request nothing. */
 const keptOf = ({ write, result }: Done) => ({

@@ -35,7 +35,8 @@ to_json(p.external_product_id)::text as external_product_id, i.is_active as foun
   else 'open' end as found_standing, a.external_account_id,
     a.account_number, e.name as biz_entity_name
     , null::numeric as quantity, null::numeric as price, null::numeric as fee, null::numeric as fee_override, null::numeric as fee_percentage, null::numeric as fee_discount, null::boolean as made_by_quantity, null::text as key, null::text as fingerprint
-  from unnest($1::int[],$2::smallint[],$3::bigint[],$4::bigint[],$5::bigint[],$6::date[],$7::numeric[],$8::text[],$9::text[],$10::int[],$11::int[],$12::text[],$13::text[],$14::text[],$15::text[]) g ("place", "type_id", "account_name", "investment_name", "product_name", "transaction_date", "amount", "external_id", "comment", "request", "user_id", "username", "operation", "request_id", "changes")
+  from
+  (select $1::int as place,$2::smallint as type_id,$3::bigint as account_name,$4::bigint as investment_name,$5::bigint as product_name,$6::date as transaction_date,$7::numeric as amount,$8::text as external_id,$9::text as comment,$10::int as request,$11::int as user_id,$12::text as username,$13::text as operation,$14::text as request_id,$15::text as changes) g
   cross join lateral (
 select r.product_id as id
 from product r
@@ -79,9 +80,10 @@ where r.investment_id = g.investment_name and (g.product_id is null or r.product
     from charged),
   fit as (
     select s.place, s.product_id, s.account_id, s.investment_id, s.type_id, s.external_id,
-    s.transaction_date, s.unit_price, s.own_amount, s.own_quantity, s.charge, s.rate, s.comment,
-    s.made_by_quantity, s.external_account_id, s.account_number, s.biz_entity_name,
-    s.external_product_id, s.external_investment_id, s.security_code, s.investment_title , s.request, s.user_id, s.username, s.operation, s.request_id, s.changes, s.key, s.fingerprint, l.version, l.account_at, h.*
+    s.transaction_date, s.unit_price, s.charge, s.rate, s.comment, s.made_by_quantity,
+    s.external_account_id, s.account_number, s.biz_entity_name, s.external_product_id,
+    s.external_investment_id, s.security_code, s.investment_title , s.own_amount, s.own_quantity , s.request, s.user_id, s.username, s.operation, s.request_id, s.changes, s.key, s.fingerprint, l.version,
+      l.account_at, h.*
     from single s
     cross join lateral (
       select ctid as account_at, xmin as version, last_date from ledger_account
@@ -92,7 +94,7 @@ select h.quantity as held_quantity, h.invested_amount as held_amount,
 from holding h
 where h.product_id = s.product_id and h.account_id = s.account_id
   and h.investment_id = s.investment_id limit 1) h on true
-    where s.is_active and s.product_is_active and s.standing = 'open' and s.is_too_far_ahead = false and s.locked_date is null and s.old_price_date is null and s.own_quantity > 0 and s.own_quantity < 1e18
+    where s.standing = 'open' and s.is_too_far_ahead = false and s.locked_date is null and s.old_price_date is null and (s.is_active and s.product_is_active or s.type_id in (3, 4, 8)) and s.own_quantity > 0 and s.own_quantity < 1e18
       and s.own_amount < 1e18 and s.charge <= s.own_amount
       and (l.last_date is null or l.last_date <= s.transaction_date)
       and (h.held_quantity is not null or exists (select 1 from holding h
@@ -104,16 +106,15 @@ where h.product_id = s.product_id and h.account_id = s.account_id
     select f.* from fit f
     cross join lateral (
       select 1 from ledger_account n
-      where n.product_id = f.product_id and n.account_id = f.account_id and n.xmin = f.version
+      where n.ctid = f.account_at and n.product_id = f.product_id and n.xmin = f.version
       limit 1 for update skip locked) l),
   ready as materialized (
-    select g.*, nextval('biz_transaction_biz_transaction_id_seq') as id,
-      coalesce(g.held_quantity, 0) + g.own_quantity as closing_quantity,
+    select g.*, nextval('biz_transaction_biz_transaction_id_seq') as id, coalesce(g.held_quantity, 0) + g.own_quantity as closing_quantity,
       coalesce(g.held_amount, 0) + case when g.own_quantity > 0 then g.own_amount else 0 end as closing_amount,
       coalesce(g.held_cost, 0) + case when g.own_quantity > 0 then g.own_amount else 0 end as closing_cost,
       coalesce(g.held_gain, 0) as closing_gain
     from (select set_config('lock_timeout', '100ms', true)) briefly,
-      (select * from locked order by place) g where (period_lock(g.product_id) < g.transaction_date) is not false),
+      locked g where (period_lock(g.product_id) < g.transaction_date) is not false),
   written as (
     insert into biz_transaction (product_id, biz_transaction_id, external_biz_transaction_id,
 biz_transaction_type_id, parent_biz_transaction_id, account_id, investment_id, transaction_date,
@@ -150,7 +151,7 @@ g.conversion_factor, g.entry_fee_percentage, g.made_by_quantity, g.closing_quant
     from ready) g where g.held_at is null),
   held as (
     update holding h set quantity = g.closing_quantity, invested_amount = g.closing_amount,
-      cost_amount = g.closing_cost
+      cost_amount = g.closing_cost, realised_gain = g.closing_gain
     from (
     select product_id, id, external_id, type_id, null::bigint as parent_id, account_id,
       investment_id, transaction_date, unit_price as investment_price, own_amount as amount,
@@ -191,9 +192,9 @@ cross join lateral (select null::text as external_corporate_action_id, null::tex
     from shown),
   audited as (
 insert into audit (user_id, username, operation, resource, resource_id, resource_ids,
-  product_id, changes, request_id, is_event)
+  product_id, changes, request_id, request_ids, is_event)
     select user_id, username, operation, $16::text, resource_id, resource_ids,
-      product_id, changes::json, request_id, true
+      product_id, changes::json, request_id, null::text[], true
     from told)
   select request, count as "recordCount",
   json

@@ -90,9 +90,10 @@ where r.investment_id = g.investment_name and (g.product_id is null or r.product
     from charged),
   fit as (
     select s.place, s.product_id, s.account_id, s.investment_id, s.type_id, s.external_id,
-    s.transaction_date, s.unit_price, s.own_amount, s.own_quantity, s.charge, s.rate, s.comment,
-    s.made_by_quantity, s.external_account_id, s.account_number, s.biz_entity_name,
-    s.external_product_id, s.external_investment_id, s.security_code, s.investment_title , l.version, l.account_at, h.*
+    s.transaction_date, s.unit_price, s.charge, s.rate, s.comment, s.made_by_quantity,
+    s.external_account_id, s.account_number, s.biz_entity_name, s.external_product_id,
+    s.external_investment_id, s.security_code, s.investment_title , s.own_amount, s.own_quantity , l.version,
+      l.account_at, h.*
     from (select * from single offset 0) s
     cross join lateral (
       select ctid as account_at, xmin as version, last_date from ledger_account
@@ -103,7 +104,7 @@ select h.quantity as held_quantity, h.invested_amount as held_amount,
 from holding h
 where h.product_id = s.product_id and h.account_id = s.account_id
   and h.investment_id = s.investment_id limit 1) h on true
-    where s.is_active and s.product_is_active and s.standing = 'open' and s.is_too_far_ahead = false and s.locked_date is null and s.old_price_date is null and s.own_quantity > 0 and s.own_quantity < 1e18
+    where s.standing = 'open' and s.is_too_far_ahead = false and s.locked_date is null and s.old_price_date is null and (s.is_active and s.product_is_active or s.type_id in (3, 4, 8)) and s.own_quantity > 0 and s.own_quantity < 1e18
       and s.own_amount < 1e18 and s.charge <= s.own_amount
       and (l.last_date is null or l.last_date <= s.transaction_date)
       and (h.held_quantity is not null or exists (select 1 from holding h
@@ -115,11 +116,10 @@ where h.product_id = s.product_id and h.account_id = s.account_id
     select f.* from fit f
     cross join lateral (
       select 1 from ledger_account n
-      where n.product_id = f.product_id and n.account_id = f.account_id and n.xmin = f.version
+      where n.ctid = f.account_at and n.product_id = f.product_id and n.xmin = f.version
       limit 1 for update skip locked) l),
   counted as materialized (
-    select g.*, nextval('biz_transaction_biz_transaction_id_seq') as id,
-      coalesce(g.held_quantity, 0) + g.own_quantity as closing_quantity,
+    select g.*, nextval('biz_transaction_biz_transaction_id_seq') as id, coalesce(g.held_quantity, 0) + g.own_quantity as closing_quantity,
       coalesce(g.held_amount, 0) + case when g.own_quantity > 0 then g.own_amount else 0 end as closing_amount,
       coalesce(g.held_cost, 0) + case when g.own_quantity > 0 then g.own_amount else 0 end as closing_cost,
       coalesce(g.held_gain, 0) as closing_gain
@@ -217,9 +217,9 @@ cross join lateral (select null::text as external_corporate_action_id, null::tex
       from shown having count(*) > 0) t),
   audited as (
 insert into audit (user_id, username, operation, resource, resource_id, resource_ids,
-  product_id, changes, request_id, is_event)
+  product_id, changes, request_id, request_ids, is_event)
     select user_id, username, operation, $19::text, resource_id, resource_ids,
-      product_id, changes::json, request_id, null::boolean
+      product_id, changes::json, request_id, null::text[], null::boolean
     from told)
   ,
   raised as (

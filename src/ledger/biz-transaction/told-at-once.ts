@@ -1,0 +1,84 @@
+import sql, { empty, join, raw } from 'sql-template-tag'
+import { bytesColumn } from '../../platform/sql/bytes.ts'
+import { insertEventRows } from '../../platform/sql/event.ts'
+import { arrayOfRecords } from '../../platform/sql/render.ts'
+import { insertKeyRows } from '../../platform/sql/retry-keys.ts'
+import { insertAuditRows } from '../../platform/sql/unit-of-work.ts'
+import { requestTypes } from './posting-rows.ts'
+import { givenOf, later, type Shape } from './resolve-at-once.ts'
+
+/**
+ * What the statement of postings at once (at-once.ts) tells: callers, the audit trail, the feed,
+ * and those who come again under the same key. Its rows `told` are of a request each.
+ */
+
+/** What is said once of all postings of an array. */
+export const asked = sql`
+    asked as materialized (
+      select ${join(
+        Object.entries(requestTypes).map(
+          ([name, type]) => sql`${givenOf[name]}::${raw(type)} as ${raw(name)}`,
+        ),
+      )}),`
+
+/** Of rows `shown`, the end of the statement. */
+export function telling({ isArray, size }: Shape, isKeyed: boolean) {
+  const recorded = isArray || size === 'one' ? recordedByRequest(isArray) : recordedByUser
+  return sql`
+    ${isArray ? toldTogether : toldOneByOne},
+    audited as (${insertAuditRows(recorded)})
+    ${isArray ? raised : empty}
+    ${isKeyed ? kept : empty}
+    select request, count as "recordCount", json ${isArray ? raw(`as ${bytesColumn}`) : empty}
+    from told`
+}
+
+const toldOneByOne = sql`
+    told as materialized (
+      select request, user_id, 1 as count, product_id, biz_transaction_id as resource_id,
+        null::bigint[] as resource_ids, '[' || shown || ']' as json, username,
+        operation, request_id, changes, key, fingerprint
+      from shown)`
+
+const toldTogether = sql`
+    told as materialized (
+      select a.*, t.* from asked a cross join (
+        select count(*)::int as count,
+          case when min(product_id) = max(product_id) then min(product_id) end as product_id,
+          null::bigint as resource_id,
+          array_agg(biz_transaction_id order by place) as resource_ids,
+          ${arrayOfRecords(raw('shown'), ' order by place')} as json
+        from shown having count(*) > 0) t)`
+
+const recordedByRequest = (isArray: boolean) => sql`
+      select user_id, username, operation, ${later.resource}::text, resource_id, resource_ids,
+        product_id, changes::json, request_id, null::text[],
+        ${raw(isArray ? 'null::boolean' : 'true')}
+      from told`
+
+/**
+ * One record for all requests of one user that arrived together: its indexes cost as much as those
+ * of the postings. Whoever reads the trail finds a record for each of them (access/audit/sql.ts).
+ */
+const recordedByUser = sql`
+      select user_id, username, operation, ${later.resource}::text,
+        case when not is_shared then ids[1] end, case when is_shared then ids end, product_id,
+        case when is_shared then '[' || array_to_string(changes, ',') || ']'
+          else changes[1] end::json,
+        request_ids[1], case when is_shared then request_ids end, true
+      from (
+        select user_id, username, operation, product_id, count(*) > 1 as is_shared,
+          array_agg(resource_id) as ids, array_agg(changes) as changes,
+          array_agg(request_id) as request_ids
+        from told group by user_id, username, operation, product_id) t`
+
+/** Of an array, which may be of several products; of one posting the audit record is the event. */
+const raised = sql`,
+    raised as (${insertEventRows(sql`
+      select ${later.event}::text, ${later.resource}::text, product_id,
+        array_agg(biz_transaction_id order by place), null::json,
+        (select user_id from asked)
+      from shown group by product_id`)})`
+
+const kept = sql`,
+    kept as (${insertKeyRows(raw('told'))})`
