@@ -241,7 +241,8 @@ async function linkedTrail(): Promise<pg.ClientConfig> {
        insert into audit (operation, resource, request_id)
        select 'old', 'Product', 'old ' || n from generate_series(1, 5) n returning *)
      select audit_id, xid, ${digestOf(sql`a`).text} as digest
-     from (select *, null::text[] as request_ids from a) a order by audit_id`,
+     from (select *, null::text[] as request_ids, null::bigint[] as record_ids from a) a
+     order by audit_id`,
   )
   let hash: Buffer = beginning
   for (const [i, { audit_id, xid, digest }] of records.entries()) {

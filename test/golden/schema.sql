@@ -324,12 +324,14 @@ create table audit (
   xid xid8 default pg_current_xact_id(),
   is_event boolean,
   request_ids text[],
+  record_ids bigint[],
   constraint audit_pkey PRIMARY KEY (audit_id)
 );
 CREATE INDEX audit_event ON public.audit USING btree (product_id, xid, audit_id) WHERE is_event;
 CREATE INDEX audit_occurred ON public.audit USING brin (occurred_date);
 CREATE INDEX audit_order ON public.audit USING btree (xid, audit_id);
 CREATE INDEX audit_product ON public.audit USING btree (product_id, audit_id);
+CREATE INDEX audit_records ON public.audit USING gist (int8range(record_ids[1], record_ids[cardinality(record_ids)], '[]'::text)) WHERE (record_ids IS NOT NULL);
 CREATE INDEX audit_resource ON public.audit USING btree (resource, resource_id, audit_id);
 CREATE INDEX audit_resources ON public.audit USING gin (resource_ids) WHERE (resource_ids IS NOT NULL);
 CREATE INDEX audit_upkeep ON public.audit USING btree (operation, occurred_date) WHERE (operation = ANY (ARRAY['cli backup'::text, 'cli verify'::text]));
@@ -1659,7 +1661,7 @@ UNION ALL
     audit.occurred_date,
     audit.product_id,
     audit.resource,
-    COALESCE(audit.resource_ids, ARRAY[audit.resource_id]) AS ids,
+    COALESCE(audit.record_ids, ARRAY[audit.resource_id]) AS ids,
     NULL::json AS counts,
     audit.user_id
    FROM audit

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, afterEach, before, describe, it } from 'node:test'
 import { rowsOf } from '../support/database.ts'
 import { all, assertVerified, newFund, only, poster } from '../support/ledger.ts'
+import { until } from '../support/process.ts'
 import { type Service, startService } from '../support/service.ts'
 
 /** Postings that arrive together may share a record of the trail (docs/decisions/0430). */
@@ -105,14 +106,15 @@ describe('Postings that arrive together', () => {
   it('are each told in the feed once', async () => {
     const { fund, posted } = await crowd()
     const told: number[] = []
-    for (let after = ''; ; ) {
+    let after = ''
+    // What is told ends where the oldest transaction that still runs began.
+    await until('all to be told', async () => {
       const query = `?ProductID=${fund.productID}&Type=biztransaction.posted&PageSize=10${after}`
       const { data, text } = await service.admin.get(`/Event${query}`)
-      if (data.length === 0) break
       told.push(...data.flatMap(({ ids }: { ids: number[] }) => ids))
       after = `&After=${JSON.parse(text).cursor}`
-    }
+      return posted.every(({ id }) => told.includes(id)) || undefined
+    })
     assert.equal(new Set(told).size, told.length)
-    for (const { id } of posted) assert.ok(told.includes(id), `nothing was told of ${id}`)
   })
 })

@@ -6,13 +6,14 @@ import type { Fragment } from '../../platform/sql/handle.ts'
 export const beginning = Buffer.alloc(32)
 
 /**
- * A record as bytes that are the same in every database: no format of its own, no rounding. The
- * requests stand in it where there are several: records of one are as they were before there were.
+ * A record as bytes that are the same in every database: no format of its own, no rounding. Of
+ * several requests each stands in it: records of one are as they were before there were others.
  */
 export const digestOf = (alias: Fragment): Fragment => sql`
   sha256(convert_to(case when ${alias}.request_ids is null
     then json_build_array(${fieldsOf(alias)})
-    else json_build_array(${fieldsOf(alias)}, ${alias}.request_ids) end::text, 'UTF8'))`
+    else json_build_array(${fieldsOf(alias)}, ${alias}.request_ids,
+      ${alias}.record_ids) end::text, 'UTF8'))`
 
 const fieldsOf = (alias: Fragment) => sql`${alias}.audit_id,
     (extract(epoch from ${alias}.occurred_date) * 1000000)::bigint, ${alias}.user_id,

@@ -21,7 +21,7 @@ const told = (ofWrite: Fragment) => sql`
   where a.request_ids is null
   union all
   select r.place - 1, r.changes, array[r.id], r.request_id
-  from rows from (unnest(a.request_ids), unnest(a.resource_ids),
+  from rows from (unnest(a.request_ids), unnest(a.record_ids),
     json_array_elements(case when a.request_ids is not null then a.changes end))
     with ordinality as r (request_id, id, changes, place)
   where a.request_ids is not null`
@@ -43,6 +43,11 @@ const ofRecord = (id: number) => sql`
         else a.changes end
       else a.changes end as changes`
 
+/** As the index of their ranges has it; ids between may be of other records. */
+const isAmongRecords = (id: number) => sql`(a.record_ids is not null
+  and int8range(a.record_ids[1], a.record_ids[cardinality(a.record_ids)], '[]') @> ${id}::bigint
+  and a.record_ids @> array[${id}::bigint])`
+
 /** Reads the trail. It is written by the unit of work, and by nobody else. */
 export async function readAudit(handle: Sql, actor: Actor, veil: Veil, query: AuditQuery) {
   const { Resource, ResourceID, Username } = query
@@ -58,7 +63,10 @@ export async function readAudit(handle: Sql, actor: Actor, veil: Veil, query: Au
       : []),
     ...(Username ? [sql`lower(a.username) = lower(${Username})`] : []),
     ...(ResourceID
-      ? [sql`(a.resource_id = ${ResourceID} or a.resource_ids @> array[${ResourceID}::bigint])`]
+      ? [
+          sql`(a.resource_id = ${ResourceID} or a.resource_ids @> array[${ResourceID}::bigint]
+            or ${isAmongRecords(ResourceID)})`,
+        ]
       : []),
   ]
   const records = await renderPage(handle, query, {

@@ -52,7 +52,7 @@ const toldTogether = sql`
 
 const recordedByRequest = (isArray: boolean) => sql`
       select user_id, username, operation, ${later.resource}::text, resource_id, resource_ids,
-        product_id, changes::json, request_id, null::text[],
+        product_id, changes::json, request_id, null::text[], null::bigint[],
         ${raw(isArray ? 'null::boolean' : 'true')}
       from told`
 
@@ -62,14 +62,16 @@ const recordedByRequest = (isArray: boolean) => sql`
  */
 const recordedByUser = sql`
       select user_id, username, operation, ${later.resource}::text,
-        case when not is_shared then ids[1] end, case when is_shared then ids end, product_id,
+        case when not is_shared then ids[1] end, null::bigint[], product_id,
         case when is_shared then '[' || array_to_string(changes, ',') || ']'
           else changes[1] end::json,
-        request_ids[1], case when is_shared then request_ids end, true
+        request_ids[1], case when is_shared then request_ids end, case when is_shared then ids end,
+        true
       from (
         select user_id, username, operation, product_id, count(*) > 1 as is_shared,
-          array_agg(resource_id) as ids, array_agg(changes) as changes,
-          array_agg(request_id) as request_ids
+          array_agg(resource_id order by resource_id) as ids,
+          array_agg(changes order by resource_id) as changes,
+          array_agg(request_id order by resource_id) as request_ids
         from told group by user_id, username, operation, product_id) t`
 
 /** Of an array, which may be of several products; of one posting the audit record is the event. */

@@ -350,7 +350,8 @@ export const checks: Check[] = [
         select 1 from (
           select resource_id as id from audit where resource = 'BizTransaction'
           union all
-          select unnest(resource_ids) from audit where resource = 'BizTransaction') a
+          select unnest(coalesce(resource_ids, record_ids)) from audit
+          where resource = 'BizTransaction') a
         where a.id = t.biz_transaction_id)`,
   },
   {

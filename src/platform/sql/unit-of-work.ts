@@ -139,7 +139,7 @@ export async function record(tx: Tx, done: Done[]) {
     ${events.length > 0 ? sql`, raised as (${insertEvents(events)})` : sql``}
     ${insertAuditRows(sql`
     select user_id, username, operation, resource, resource_id, resource_ids, product_id,
-      changes, request_id, null::text[], null::boolean
+      changes, request_id, null::text[], null::bigint[], null::boolean
     from rows from (
       json_to_recordset(${JSON.stringify(others)}) as (user_id int, username text,
         operation text, resource text, resource_id bigint, resource_ids bigint[], product_id int,
@@ -162,7 +162,8 @@ export const mostInRecord = 32
  */
 export const insertAuditRows = (rows: Fragment): Fragment => sql`
   insert into audit (user_id, username, operation, resource, resource_id, resource_ids,
-    product_id, changes, request_id, request_ids, is_event) ${rows}`
+    product_id, changes, request_id, request_ids, record_ids, is_event)
+  ${rows}`
 
 /** What a key will replay; of a refused request nothing. */
 const keptOf = ({ write, result }: Done) => ({

@@ -18,7 +18,7 @@ select a.changes, coalesce(a.resource_ids, array_remove(array[a.resource_id], nu
 where a.request_ids is null
 union all
 select r.place - 1, r.changes, array[r.id], r.request_id
-from rows from (unnest(a.request_ids), unnest(a.resource_ids),
+from rows from (unnest(a.request_ids), unnest(a.record_ids),
   json_array_elements(case when a.request_ids is not null then a.changes end))
   with ordinality as r (request_id, id, changes, place)
 where a.request_ids is not null) n

@@ -192,9 +192,10 @@ cross join lateral (select null::text as external_corporate_action_id, null::tex
     from shown),
   audited as (
 insert into audit (user_id, username, operation, resource, resource_id, resource_ids,
-  product_id, changes, request_id, request_ids, is_event)
+  product_id, changes, request_id, request_ids, record_ids, is_event)
     select user_id, username, operation, $16::text, resource_id, resource_ids,
-      product_id, changes::json, request_id, null::text[], true
+      product_id, changes::json, request_id, null::text[], null::bigint[],
+      true
     from told)
   select request, count as "recordCount",
   json

@@ -217,9 +217,10 @@ cross join lateral (select null::text as external_corporate_action_id, null::tex
       from shown having count(*) > 0) t),
   audited as (
 insert into audit (user_id, username, operation, resource, resource_id, resource_ids,
-  product_id, changes, request_id, request_ids, is_event)
+  product_id, changes, request_id, request_ids, record_ids, is_event)
     select user_id, username, operation, $19::text, resource_id, resource_ids,
-      product_id, changes::json, request_id, null::text[], null::boolean
+      product_id, changes::json, request_id, null::text[], null::bigint[],
+      null::boolean
     from told)
   ,
   raised as (

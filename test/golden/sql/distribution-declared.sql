@@ -182,9 +182,9 @@ insert into event (type, resource, product_id, ids, counts, user_id)
 select * from json_to_recordset($1) as g
   (type text, resource text, product_id int, ids bigint[], counts json, user_id int))
 insert into audit (user_id, username, operation, resource, resource_id, resource_ids,
-  product_id, changes, request_id, request_ids, is_event)
+  product_id, changes, request_id, request_ids, record_ids, is_event)
   select user_id, username, operation, resource, resource_id, resource_ids, product_id,
-    changes, request_id, null::text[], null::boolean
+    changes, request_id, null::text[], null::bigint[], null::boolean
   from rows from (
     json_to_recordset($2) as (user_id int, username text,
       operation text, resource text, resource_id bigint, resource_ids bigint[], product_id int,
