@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, describe, it } from 'node:test'
 import { rowsOf } from '../support/database.ts'
-import { all, assertVerified, newFund, only, poster } from '../support/ledger.ts'
+import { all, assertVerified, newFund, only } from '../support/ledger.ts'
 import { until } from '../support/process.ts'
 import { type Service, startService } from '../support/service.ts'
 

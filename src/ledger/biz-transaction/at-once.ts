@@ -23,7 +23,7 @@ import {
   typesOf,
 } from './posting-rows.ts'
 import { givenOf, later, type Shape, singles } from './resolve-at-once.ts'
-import { writtenRows } from './sql.ts'
+import { answerOfValues, writtenRows } from './sql.ts'
 import { asked, telling } from './told-at-once.ts'
 import {
   appending,
@@ -52,15 +52,15 @@ export async function postAtOnce(
 ): Promise<Map<number, Outcome>> {
   const rows = await once<Told>(statement(actor, naming, requests, isAnywhere))
   return new Map(
-    rows.map(({ request, json, recordCount, [bytesColumn]: bytes = json! }) => [
+    rows.map(({ request, values, recordCount, [bytesColumn]: bytes }) => [
       request,
-      { answer: { json: bytes, recordCount }, replayed: false },
+      { answer: { json: bytes ?? answerOfValues(values!), recordCount }, replayed: false },
     ]),
   )
 }
 
-/** The answer to a request: of an array bytes, of a posting a text. */
-type Told = { request: number; recordCount: number; json?: string; [bytesColumn]?: Buffer }
+/** The answer to a request: of an array bytes, of a posting its values. */
+type Told = { request: number; recordCount: number; values?: string; [bytesColumn]?: Buffer }
 
 /** So many of several requests that it pays to look up once what they have in common. */
 const manyTogether = 16
@@ -158,7 +158,7 @@ const postForm = (shape: Shape, isKeyed: boolean): Form => {
   return sql`
     with ${isArray ? asked : empty} ${singles(shape)},
     ${fit(shape, isKeyed)}, ${locked}, ${readyOf(shape)},
-    ${appendingOf(shape)}, shown as ${isArray ? raw('materialized') : empty} (${shown}),
+    ${appendingOf(shape)}, shown as ${isArray ? raw('materialized') : empty} (${shown(isArray)}),
     ${telling(shape, isKeyed)}`
 }
 
@@ -338,13 +338,15 @@ const namesFound = raw(`
 const complete = raw(String(lookups.BizTransactionStatus.Complete))
 
 /** From what is written, not from what was: the rows need not be read back. */
-const shown = writtenRows(
-  sql`
+const shown = (isArray: boolean) =>
+  writtenRows(
+    sql`
       select r.*, r.id as biz_transaction_id, r.type_id as biz_transaction_type_id,
         r.external_id as external_biz_transaction_id, null::bigint as parent_biz_transaction_id,
         r.unit_price as investment_price, r.own_amount as amount, r.own_quantity as quantity,
         r.charge as entry_fee_amount, null::int as corporate_action_id,
         null::timestamptz as updated_date, ${complete} as biz_transaction_status_id
       from ready r`,
-  namesFound,
-)
+    namesFound,
+    !isArray,
+  )

@@ -27,7 +27,7 @@ import {
   TransactionUpdate,
   Transfer,
 } from './schema.ts'
-import { readTransactions } from './sql.ts'
+import { readTransactions, unpackKept } from './sql.ts'
 import { updateTransaction } from './update.ts'
 
 const postingOf = (operation: Operation, { body, pathOf }: Request<unknown, unknown>) => ({
@@ -50,6 +50,7 @@ const posting = (
     resource: 'BizTransaction',
     body,
     data: arrayOf(BizTransaction),
+    unpack: unpackKept,
     through: (request, write) => door(write, request.actor, postingOf(operation, request)),
     alone: async (request, tx) => {
       const posting = postingOf(operation, request)

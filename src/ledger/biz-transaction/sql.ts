@@ -15,9 +15,11 @@ import {
   listed,
   ofFields,
   recordOf,
+  recordOfValues,
   type Shown,
   shownFields,
   utc,
+  valuesOf,
 } from '../../platform/sql/render.ts'
 import { byProduct, inOneProduct } from '../../platform/sql/spread.ts'
 import { asksSince, pageSince } from './by-date.ts'
@@ -234,9 +236,29 @@ const asWritten = withoutClosing.map((field) =>
   field.name === 'createdDate' ? { ...field, source: justNow } : field,
 )
 
-/** The same of rows that are being written, by whoever has their names and says where. */
-export const writtenRows = (rows: Fragment, names: Fragment): Fragment => sql`
-  select t.*, ${recordOf(asWritten)} as shown from (${rows}) t ${names}`
+/**
+ * The same of rows that are being written, by whoever has their names and says where; or of each
+ * its values alone, which `answerOfValues` makes an answer of.
+ */
+export const writtenRows = (rows: Fragment, names: Fragment, isPacked: boolean): Fragment => sql`
+  select t.*, ${isPacked ? packed : recordOf(asWritten)} as shown from (${rows}) t ${names}`
+
+/**
+ * Of which fields the values are, by a letter before them: answers of before an upgrade are
+ * replayed after it. When the fields change, a new letter comes first, and the others stay.
+ */
+const forms: Readonly<Record<string, readonly string[]>> = {
+  a: withoutClosing.map(({ name }) => name),
+}
+const [form] = Object.keys(forms) as [string]
+const packed = sql`${raw(`'${form}='`)} || ${valuesOf(asWritten)}`
+
+/** Of one transaction, kept or just written: the list that it is in an answer. */
+export const answerOfValues = (text: string) =>
+  `[${recordOfValues(forms[text[0]!]!, text.slice(2))}]`
+
+/** What was kept in either way, as it is told. */
+export const unpackKept = (kept: string) => (kept[1] === '=' ? `1:${answerOfValues(kept)}` : kept)
 
 type Asked = { request: number; productID: number; id: number }
 

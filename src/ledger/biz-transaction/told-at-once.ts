@@ -2,7 +2,7 @@ import sql, { empty, join, raw } from 'sql-template-tag'
 import { bytesColumn } from '../../platform/sql/bytes.ts'
 import { insertEventRows } from '../../platform/sql/event.ts'
 import { arrayOfRecords } from '../../platform/sql/render.ts'
-import { insertKeyRows } from '../../platform/sql/retry-keys.ts'
+import { insertKeyRows, plainlyKept } from '../../platform/sql/retry-keys.ts'
 import { insertAuditRows } from '../../platform/sql/unit-of-work.ts'
 import { requestTypes } from './posting-rows.ts'
 import { givenOf, later, type Shape } from './resolve-at-once.ts'
@@ -28,15 +28,15 @@ export function telling({ isArray, size }: Shape, isKeyed: boolean) {
     ${isArray ? toldTogether : toldOneByOne},
     audited as (${insertAuditRows(recorded)})
     ${isArray ? raised : empty}
-    ${isKeyed ? kept : empty}
-    select request, count as "recordCount", json ${isArray ? raw(`as ${bytesColumn}`) : empty}
+    ${isKeyed ? kept(isArray) : empty}
+    select request, count as "recordCount", json as ${raw(isArray ? bytesColumn : 'values')}
     from told`
 }
 
 const toldOneByOne = sql`
     told as materialized (
       select request, user_id, 1 as count, product_id, biz_transaction_id as resource_id,
-        null::bigint[] as resource_ids, '[' || shown || ']' as json, username,
+        null::bigint[] as resource_ids, shown as json, username,
         operation, request_id, changes, key, fingerprint
       from shown)`
 
@@ -82,5 +82,5 @@ const raised = sql`,
         (select user_id from asked)
       from shown group by product_id`)})`
 
-const kept = sql`,
-    kept as (${insertKeyRows(raw('told'))})`
+const kept = (isArray: boolean) => sql`,
+    kept as (${insertKeyRows(raw('told'), isArray ? plainlyKept('count', 'json') : raw('json'))})`

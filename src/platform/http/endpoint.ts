@@ -101,6 +101,8 @@ type Audited = {
   event?: EventType | null
   /** The answer holds secrets: it is kept sealed under an Idempotency-Key. */
   secret?: boolean
+  /** How else answers of it were kept, by whoever keeps them by a statement of its own. */
+  unpack?: (kept: string) => string
   /** Its answer is never kept: an Idempotency-Key has no effect on it. */
   neverReplayed?: boolean
   /** Where the work waits for its turn before it takes a connection. */

@@ -99,7 +99,20 @@ export const recordOf = (fields: readonly Field[]): Fragment => {
   return raw(`concat(${parts.join(', ')}, '}')`)
 }
 
-/** The same of a row r of a select, in which the fields have their API names; or of any row. */
+/** A record as the JSON of its values alone, one behind another in the order of the fields. */
+export const valuesOf = (fields: readonly Field[]): Fragment =>
+  raw(`concat(${fields.map((field) => `${textOf(field)}, E'\\x1f'`).join(', ')})`)
+
+/** The record of such values; of null there is nothing. No JSON has the mark between them in it. */
+export function recordOfValues(names: readonly string[], values: string): string {
+  const parts = values.split('\x1f')
+  let record = ''
+  for (const [i, name] of names.entries())
+    record += `${i === 0 ? '{' : ','}"${name}":${parts[i] || 'null'}`
+  return `${record}}`
+}
+
+/** As recordOf, of a row r of a select, in which the fields have their API names; or of any row. */
 export const recordOfRow = ({ fields }: Selected): Fragment =>
   fields
     ? recordOf(fields.map((field) => ({ ...field, source: `r."${field.name}"` })))
@@ -115,9 +128,11 @@ export const arrayOfRows = (select: Selected, order = ''): Fragment =>
     ? arrayOfRecords(recordOfRow(select), order)
     : sql`coalesce(json_agg(r${raw(order)}), '[]')::text`
 
-function jsonOf({ source, notation }: Field): string {
-  if (notation === 'quoted') return `coalesce('"' || ${source} || '"', 'null')`
-  return `coalesce(${notation === 'escaped' ? jsonText(source) : `${source}::text`}, 'null')`
+const jsonOf = (field: Field) => `coalesce(${textOf(field)}, 'null')`
+
+function textOf({ source, notation }: Field): string {
+  if (notation === 'quoted') return `'"' || ${source} || '"'`
+  return notation === 'escaped' ? jsonText(source) : `${source}::text`
 }
 
 /** The column beside a sealed one, with what answers show of it. */

@@ -69,7 +69,9 @@ const waitForKey = (alias: string) => raw(`pg_advisory_xact_lock(${keyLock(alias
 export const tryKey = (alias: string) => raw(`pg_try_advisory_xact_lock(${keyLock(alias)})`)
 
 function replayOf(retry: RetryKey, { fingerprint, response }: Kept): Replay | Refusal {
-  if (!retry.fingerprint.equals(fingerprint)) return keyReused()
+  // Before 0085 they were kept in full.
+  const isSame = retry.fingerprint.equals(fingerprint.subarray(0, retry.fingerprint.length))
+  if (!isSame) return keyReused()
   return { answer: answerKept(retry.unseal(response)), replayed: true }
 }
 
@@ -100,12 +102,14 @@ const keyReused = () =>
 
 /**
  * Keys with their answers, none of which was there before. The rows have user_id, key, fingerprint
- * in hex, json and count; those without a key are left out.
+ * in hex, and the answer as it is to be kept; those without a key are left out.
  */
-export const insertKeyRows = (rows: Fragment): Fragment => sql`
+export const insertKeyRows = (rows: Fragment, answer: Fragment): Fragment => sql`
   insert into idempotency (user_id, key, fingerprint, response)
-  select user_id, key, decode(fingerprint, 'hex'), count || ':' || json
-  from ${rows} where key is not null`
+  select user_id, key, decode(fingerprint, 'hex'), ${answer} from ${rows} where key is not null`
+
+/** The text of an answer of so many records, which is kept as it is; see keptText. */
+export const plainlyKept = (count: string, json: string) => raw(`${count} || ':' || ${json}`)
 
 /** Keeps the answers under their keys; the key of a refused request is free again. */
 export function keep(keyed: readonly { write: Keyed; answer: Answer | null }[]): Fragment {
