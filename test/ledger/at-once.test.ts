@@ -227,10 +227,10 @@ describe('A posting under a key', () => {
       'bizTransactionID externalBizTransactionId bizTransactionTypeID typeName movementReasonCode',
       'parentBizTransactionID transactionDate productID externalProductId accountID',
       'externalAccountId accountNumber bizEntityName investmentID externalInvestmentId',
-      'securityCode investmentName investmentPrice comment corporateActionID externalCorporateActionId',
-      'corporateActionName amount quantity entryFeeAmount transactionClosingAmount',
-      'transactionClosingQuantity accountClosingAmount accountClosingQuantity createdDate',
-      'updatedDate bizTransactionStatusID statusName',
+      'securityCode investmentName investmentPrice comment corporateActionID',
+      'externalCorporateActionId corporateActionName amount quantity entryFeeAmount',
+      'transactionClosingAmount transactionClosingQuantity accountClosingAmount',
+      'accountClosingQuantity createdDate updatedDate bizTransactionStatusID statusName',
     ]
     const { text } = await post('Deposit', { ...body })
     const fields = [...text.matchAll(/"(\w+)":/g)].map(([, name]) => name)
