@@ -11,15 +11,21 @@ alter table audit add column record_ids bigint[];
 create index audit_records on audit using gist (
   int8range(record_ids[1], record_ids[cardinality(record_ids)], '[]')) where record_ids is not null;
 
--- What requests of a kind asked for is alike, and shrinks to a fifth; nothing is laid elsewhere for
--- it, which would be another row and index entry to write.
-alter table audit set (toast_tuple_target = 512);
-alter table audit alter column changes set storage main;
-alter table audit alter column request_ids set storage main;
-alter table audit alter column record_ids set storage main;
-
--- So many numbers are a record's own as there may be requests in it: mostInRecord in unit-of-work.ts.
-alter sequence audit_audit_id_seq increment by 32;
+-- Where the ledger is spread over several servers each posting has a record of its own, and Citus
+-- would refuse these.
+do $$
+begin
+  if exists (select from pg_extension where extname = 'citus') then return; end if;
+  -- What requests of a kind asked for is alike, and shrinks to a fifth; nothing is laid elsewhere
+  -- for it, which would be another row and index entry to write.
+  alter table audit set (toast_tuple_target = 512);
+  alter table audit alter column changes set storage main;
+  alter table audit alter column request_ids set storage main;
+  alter table audit alter column record_ids set storage main;
+  -- So many numbers are a record's own as there may be requests in it: mostInRecord in
+  -- unit-of-work.ts.
+  alter sequence audit_audit_id_seq increment by 32;
+end $$;
 
 create or replace view happening as
   select xid, event_id, type, occurred_date, product_id, resource, ids, counts, user_id from event

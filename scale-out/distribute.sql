@@ -142,8 +142,11 @@ select citus_add_local_table_to_metadata('audit');
 grant select on happening to registry_service;
 -- stays: migration, login_failure, idempotency, audit_seal, approval_rule, encryption_key, event, event_feed
 
--- A table that becomes known to Citus forgets up to where its numbers were drawn.
-select setval(name::regclass, last_value) from drawn;
+-- A table that becomes known to Citus forgets up to where its numbers were drawn. Those that the last
+-- record of the audit trail may have for its requests are its own (migration 0085).
+select setval(name::regclass,
+  last_value + case name when 'public.audit_audit_id_seq' then 31 else 0 end)
+from drawn;
 
 -- Citus draws the numbers of new rows by itself, with the rights of whoever asks.
 grant usage on all sequences in schema public to registry_service;
