@@ -16,12 +16,16 @@ create index audit_records on audit using gist (
 do $$
 begin
   if exists (select from pg_extension where extname = 'citus') then return; end if;
-  -- What requests of a kind asked for is alike, and shrinks to a fifth; nothing is laid elsewhere
-  -- for it, which would be another row and index entry to write.
+  -- What requests of a kind asked for is alike, and shrinks to a fifth. Nothing is laid elsewhere for
+  -- that, which would be another row and index entry to write; short texts would be the first.
   alter table audit set (toast_tuple_target = 512);
   alter table audit alter column changes set storage main;
   alter table audit alter column request_ids set storage main;
   alter table audit alter column record_ids set storage main;
+  alter table audit alter column username set storage main;
+  alter table audit alter column operation set storage main;
+  alter table audit alter column resource set storage main;
+  alter table audit alter column request_id set storage main;
   -- So many numbers are a record's own as there may be requests in it: mostInRecord in
   -- unit-of-work.ts.
   alter sequence audit_audit_id_seq increment by 32;

@@ -1,30 +1,22 @@
-import sql, { empty, join } from 'sql-template-tag'
+import sql, { empty, join, raw } from 'sql-template-tag'
 import { type Actor, inScope } from '../../platform/actor.ts'
 import { resources } from '../../platform/permission.ts'
 import { conditions } from '../../platform/sql/filters.ts'
 import type { Fragment, Sql } from '../../platform/sql/handle.ts'
-import { pageBy, renderPage, sortedBy, type Wanted } from '../../platform/sql/paging.ts'
+import { behind, renderPage, sortedBy, type Wanted } from '../../platform/sql/paging.ts'
 import { columns } from '../../platform/sql/render.ts'
 import { mostInRecord } from '../../platform/sql/unit-of-work.ts'
 import { Audit, type AuditQuery, auditFilters } from './schema.ts'
 import type { Veil } from './veil.ts'
 
+/** Of several requests that share a record each has a line: the one at its place. */
+const isShared = 'a.request_ids is not null'
 const auditColumns = columns(Audit, 'a', {
-  auditID: 'a.audit_id + n.place',
-  changes: 'n.changes',
-  requestID: 'n.request_id',
+  auditID: 'a.audit_id + a.place - 1',
+  changes: `case when ${isShared} then a.changes -> (a.place - 1) else n.changes end`,
+  requestID: 'coalesce(a.request_ids[a.place], a.request_id)',
 })
-
-/** What a record tells: of a write all, of several requests each by itself. */
-const told = (ofWrite: Fragment) => sql`
-  select 0 as place, w.changes, w.ids, a.request_id from (${ofWrite}) w
-  where a.request_ids is null
-  union all
-  select r.place - 1, r.changes, array[r.id], r.request_id
-  from rows from (unnest(a.request_ids), unnest(a.record_ids),
-    json_array_elements(case when a.request_ids is not null then a.changes end))
-    with ordinality as r (request_id, id, changes, place)
-  where a.request_ids is not null`
+const lineIDs = raw(`case when ${isShared} then array[a.record_ids[a.place]] else n.ids end`)
 
 const whole = sql`
   select a.changes, coalesce(a.resource_ids, array_remove(array[a.resource_id], null)) as ids`
@@ -72,18 +64,42 @@ export async function readAudit(handle: Sql, actor: Actor, veil: Veil, query: Au
   const records = await renderPage(handle, query, {
     key: ['auditID'],
     rows: (wanted) => sql`
-      select ${auditColumns}, to_json(n.ids) as "resourceIDs"
-      from (select a.* from audit a where ${join(asked, ' and ')} ${near(wanted)}) a
-      cross join lateral (${told(ResourceID ? ofRecord(ResourceID) : whole)}) n
-      where ${ResourceID ? sql`${ResourceID} = any(n.ids)` : sql`true`}
-        ${pageBy(wanted, 'a.audit_id + n.place', mostLines)}`,
+      select ${auditColumns}, to_json(${lineIDs}) as "resourceIDs"
+      from (${linesOf(wanted, join(asked, ' and '), ResourceID)}) a
+      cross join lateral (${ResourceID ? ofRecord(ResourceID) : whole}) n
+      order by ${sortedBy(wanted, lineOrder)}`,
   })
   return veil.over(handle, actor, records)
 }
 
-const mostLines = `(select max(audit_id) + ${mostInRecord} from audit)`
+const lineOrder = 'a.audit_id, a.place'
 
-/** Records enough for a page in its order: each has a line at least, beginning with its number. */
+/**
+ * The lines of a page: what they show is looked up for these alone. Numbers of records are so far
+ * apart that lines are in the order of their numbers, too.
+ */
+const linesOf = (wanted: Wanted, asked: Fragment, resourceID: number | undefined) => sql`
+  select a.* from (
+    select a.*, n.place from (select a.* from audit a where ${asked} ${near(wanted)}) a
+    cross join lateral generate_series(1, coalesce(cardinality(a.request_ids), 1)) n (place)) a
+  where ${resourceID ? isOfRecord(resourceID) : sql`true`}
+    ${behind(wanted, 'a.audit_id + a.place - 1')} ${lineEnd(wanted)}`
+
+const isOfRecord = (id: number) =>
+  sql`(a.record_ids is null or a.record_ids[a.place] = ${id}::bigint)`
+
+function lineEnd(wanted: Wanted): Fragment {
+  if (wanted.isWhole) return empty
+  const skip = String(wanted.skip)
+  return sql`and (${skip}::bigint = 0
+      or ${skip}::bigint < (select max(audit_id) + ${mostInRecord} from audit))
+    order by ${sortedBy(wanted, lineOrder)} limit ${wanted.size} offset ${skip}::bigint`
+}
+
+/**
+ * Records enough for a page, in its order: each has a line, but for one that begins before the page
+ * does and, where one resource is asked for, has no line of it there.
+ */
 function near(wanted: Wanted): Fragment {
   if (wanted.isWhole) return empty
   const { size, skip, after, isDescending } = wanted
@@ -91,7 +107,7 @@ function near(wanted: Wanted): Fragment {
   if (!after) return sql`${inOrder} limit ${String(skip + BigInt(size))}::bigint`
   const first = Number(after[0])
   return isDescending
-    ? sql`and a.audit_id < ${first}::bigint ${inOrder} limit ${size}`
+    ? sql`and a.audit_id < ${first}::bigint ${inOrder} limit ${size + 1}`
     : sql`and a.audit_id > ${first - mostInRecord}::bigint ${inOrder} limit ${size + mostInRecord}`
 }
 

@@ -21,6 +21,7 @@ import {
   utc,
   valuesOf,
 } from '../../platform/sql/render.ts'
+import { plainText } from '../../platform/sql/retry-keys.ts'
 import { byProduct, inOneProduct } from '../../platform/sql/spread.ts'
 import { asksSince, pageSince } from './by-date.ts'
 import { createdBetween, pageCreatedBetween } from './by-moment.ts'
@@ -247,18 +248,30 @@ export const writtenRows = (rows: Fragment, names: Fragment, isPacked: boolean):
  * Of which fields the values are, by a letter before them: answers of before an upgrade are
  * replayed after it. When the fields change, a new letter comes first, and the others stay.
  */
-const forms: Readonly<Record<string, readonly string[]>> = {
-  a: withoutClosing.map(({ name }) => name),
+const forms: Readonly<Record<string, string>> = {
+  a: `bizTransactionID externalBizTransactionId bizTransactionTypeID typeName movementReasonCode
+    parentBizTransactionID transactionDate productID externalProductId accountID externalAccountId
+    accountNumber bizEntityName investmentID externalInvestmentId securityCode investmentName
+    investmentPrice comment corporateActionID externalCorporateActionId corporateActionName amount
+    quantity entryFeeAmount transactionClosingAmount transactionClosingQuantity
+    accountClosingAmount accountClosingQuantity createdDate updatedDate bizTransactionStatusID
+    statusName`,
 }
-const [form] = Object.keys(forms) as [string]
+const namesOfForm = new Map(
+  Object.entries(forms).map(([form, names]) => [form, names.split(/\s+/)] as const),
+)
+const [[form, present]] = [...namesOfForm] as [[string, string[]]]
+if (present.join() !== withoutClosing.map(({ name }) => name).join())
+  throw new Error('The fields of transactions have changed: forms needs a letter for them.')
 const packed = sql`${raw(`'${form}='`)} || ${valuesOf(asWritten)}`
 
 /** Of one transaction, kept or just written: the list that it is in an answer. */
 export const answerOfValues = (text: string) =>
-  `[${recordOfValues(forms[text[0]!]!, text.slice(2))}]`
+  `[${recordOfValues(namesOfForm.get(text[0]!)!, text.slice(2))}]`
 
 /** What was kept in either way, as it is told. */
-export const unpackKept = (kept: string) => (kept[1] === '=' ? `1:${answerOfValues(kept)}` : kept)
+export const unpackKept = (kept: string) =>
+  kept[1] === '=' ? plainText(1, answerOfValues(kept)) : kept
 
 type Asked = { request: number; productID: number; id: number }
 

@@ -7,6 +7,7 @@ import sql from 'sql-template-tag'
 import type { Store } from '../../platform/files/store.ts'
 import { copyIn } from '../../platform/sql/copy.ts'
 import { migrate, refuseUnknown } from '../../platform/sql/migrate.ts'
+import { mostInRecord } from '../../platform/sql/unit-of-work.ts'
 import { dataTables, filledTables, referencesOf, seeded } from './catalogue.ts'
 import { type BackedTable, type Manifest, readManifest } from './manifest.ts'
 import { contentPart, forEach, listedContents, wrongWith } from './parts.ts'
@@ -110,8 +111,14 @@ async function loadTables(client: pg.Client, folder: string, manifest: Manifest)
   for (const { table, name: reference, definition } of references)
     await client.query(`alter table ${table} add constraint ${name(reference)} ${definition}`)
   for (const { name: sequence, value, isCalled } of manifest.sequences)
-    await client.query(sql`select setval(${name(sequence)}::regclass, ${value}, ${isCalled})`)
+    await client.query(
+      sql`select setval(${name(sequence)}::regclass, ${drawnUpTo(sequence, value)}, ${isCalled})`,
+    )
 }
+
+/** The last record of the trail may have numbers for its requests, which nothing has drawn. */
+const drawnUpTo = (sequence: string, value: string) =>
+  sequence === 'audit_audit_id_seq' ? String(BigInt(value) + BigInt(mostInRecord)) : value
 
 /**
  * The numbers of transactions are another database's: what was sealed there is past, what was not

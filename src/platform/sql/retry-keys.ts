@@ -81,8 +81,11 @@ function replayOf(retry: RetryKey, { fingerprint, response }: Kept): Replay | Re
  */
 function keptText(answer: Answer): string {
   const { json, recordCount, ...more } = answer
-  return Object.keys(more).length === 0 ? `${recordCount}:${json}` : JSON.stringify(answer)
+  return Object.keys(more).length === 0 ? plainText(recordCount, json) : JSON.stringify(answer)
 }
+
+/** How an answer of so many records is kept that says nothing else. */
+export const plainText = (recordCount: number, json: string) => `${recordCount}:${json}`
 
 function answerKept(text: string): Answer {
   const [, recordCount] = /^(\d+):/.exec(text) ?? []
@@ -108,7 +111,7 @@ export const insertKeyRows = (rows: Fragment, answer: Fragment): Fragment => sql
   insert into idempotency (user_id, key, fingerprint, response)
   select user_id, key, decode(fingerprint, 'hex'), ${answer} from ${rows} where key is not null`
 
-/** The text of an answer of so many records, which is kept as it is; see keptText. */
+/** The same as a column of a statement. */
 export const plainlyKept = (count: string, json: string) => raw(`${count} || ':' || ${json}`)
 
 /** Keeps the answers under their keys; the key of a refused request is free again. */
