@@ -14,31 +14,40 @@ export async function using(
   service: Service,
   requests: () => number | Promise<number>,
 ): Promise<Used> {
-  const before = await usedSoFar(service)
+  const before = await ticksOf(service)
   const count = await requests()
-  const after = await usedSoFar(service)
-  const each = (name: keyof Used) => (after[name] - before[name]) / count
+  const after = await ticksOf(service)
+  const each = (name: keyof Used) => (microsecondsOfTick * since(before[name], after[name])) / count
   return { node: each('node'), database: each('database') }
 }
 
-async function usedSoFar({ pids, connection }: Service): Promise<Used> {
+/** What each process used so far, by its id. */
+type Ticks = ReadonlyMap<number, number>
+
+/** Of those that are there still: connections that rested are closed meanwhile. */
+const since = (before: Ticks, after: Ticks) =>
+  [...after].reduce((sum, [pid, ticks]) => sum + ticks - (before.get(pid) ?? 0), 0)
+
+async function ticksOf({ pids, connection }: Service): Promise<Record<keyof Used, Ticks>> {
   const client = new pg.Client(connection)
   await client.connect()
   // Background processes, too: they write what the others have logged.
   const { rows } = await client
     .query<{ pid: number }>('select pid from pg_stat_activity where pid <> pg_backend_pid()')
     .finally(() => client.end())
-  return { node: ticks(pids()), database: ticks(rows.map(({ pid }) => pid)) }
+  return { node: used(pids()), database: used(rows.map(({ pid }) => pid)) }
 }
 
 const microsecondsOfTick = 10_000
 
 /** The 14th and 15th figure of a process: what it used itself, and the kernel for it. */
-const ticks = (pids: readonly number[]) =>
-  microsecondsOfTick *
-  pids
-    .map(figuresOf)
-    .reduce((sum, figures) => sum + Number(figures[11] ?? 0) + Number(figures[12] ?? 0), 0)
+const used = (pids: readonly number[]): Ticks =>
+  new Map(
+    pids.map((pid) => {
+      const figures = figuresOf(pid)
+      return [pid, Number(figures[11] ?? 0) + Number(figures[12] ?? 0)]
+    }),
+  )
 
 /** None of one that has just ended: PostgreSQL's own workers come and go. */
 function figuresOf(pid: number): string[] {
