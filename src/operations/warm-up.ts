@@ -22,7 +22,7 @@ const noSession = '00000000-0000-0000-0000-000000000000'
 
 /**
  * Has PostgreSQL plan what is asked most, before the first caller waits for it: who calls, an
- * entity by its id and a deposit, on connections that are kept. The first calls after a start took
+ * entity by its id and deposits, on connections that are kept. The first calls after a start took
  * thirty times as long as those after. What goes wrong here is left for whoever asks.
  */
 export async function warmUp(database: Sql & Once): Promise<void> {
@@ -47,7 +47,8 @@ export function keepWarm(database: Sql & Once): () => void {
 }
 
 async function askForNobody(database: Sql & Once) {
-  const works = [knowNobody, readNobody, ...((await database.isSpread()) ? [] : [postForNobody])]
+  const posts = (await database.isSpread()) ? [] : crowds.map(postForNobody)
+  const works = [knowNobody, readNobody, ...posts]
   // One after the other: a pool gives those connections again that came back last.
   for (const work of works)
     await Promise.allSettled(Array.from({ length: connections }, () => work(database)))
@@ -65,16 +66,21 @@ const anybody = (): Actor => ({
 const knowNobody = (handle: Sql) => readSessionActor(handle, noSession)
 const readNobody = (handle: Sql) => readEntities(handle, anybody(), { BizEntityID: nobody })
 
-async function postForNobody(database: Once) {
-  const body = {
-    accountID: nobody,
-    investmentID: nobody,
-    transactionDate: '2000-01-01',
-    amount: '1',
-  }
-  const request = { operation: 'Deposit' as const, bodies: [body], path: () => '' }
-  const naming = namingOf(request)
-  if (naming) await postAtOnce(database, anybody(), naming, [{ write, request }])
+/** As many postings as each text of the statement is for: see sizeOf in at-once.ts. */
+const crowds = [1, 2, 16]
+
+const postForNobody = (size: number) => async (database: Once) => {
+  const requests = Array.from({ length: size }, (_, n) => {
+    const body = {
+      accountID: nobody - n,
+      investmentID: nobody,
+      transactionDate: '2000-01-01',
+      amount: '1',
+    }
+    return { write, request: { operation: 'Deposit' as const, bodies: [body], path: () => '' } }
+  })
+  const naming = namingOf(requests[0]!.request)
+  if (naming) await postAtOnce(database, anybody(), naming, requests)
 }
 
 const write = {
