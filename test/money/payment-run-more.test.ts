@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test'
 import type { Client } from '../support/client.ts'
 import { rowsOf } from '../support/database.ts'
 import { account, fundOf } from '../support/distribution.ts'
-import { eventsAfter, readEvents } from '../support/events.ts'
+import { eventsAfter, feedEnd } from '../support/events.ts'
 import { all, assertVerified, only, poster } from '../support/ledger.ts'
 import { mend, newRun, paidFund, paymentsOf, payOut, step } from '../support/payment-run.ts'
 import { temporaryFolder } from '../support/process.ts'
@@ -102,7 +102,8 @@ describe('The feed', () => {
     await step(approver, 'Approve', run)
     await step(service.admin, 'Sent', run)
     const [a, b] = await paymentsOf(service.admin, run)
-    const { cursor } = await readEvents(service.admin, { After: 'now' })
+    // Behind all that is told of the run so far, also where the feed is late with it.
+    const cursor = await feedEnd(service.admin)
     const payments = [
       { paymentID: a.paymentID, state: 'Paid' },
       { paymentID: b.paymentID, state: 'Returned' },
