@@ -88,9 +88,11 @@ const rowsOf = (columns: readonly [name: string, type: string][]) =>
 
 /** The planner then knows that there is one, and reads by its values and not by those of a list. */
 const oneRow = (columns: readonly [name: string, type: string][]) => sql`
-    (select ${join(
-      columns.map(([name, type]) => sql`${givenOf[name]}::${raw(type)} as ${raw(name)}`),
-    )}) g`
+    (select ${valuesGiven(columns)}) g`
+
+/** The one value of each column, by the name of the column: a select list. */
+export const valuesGiven = (columns: readonly [name: string, type: string][]) =>
+  join(columns.map(([name, type]) => sql`${givenOf[name]}::${raw(type)} as ${raw(name)}`))
 
 const visibleTo = (isScoped: boolean) =>
   isScoped ? withinScope(sql`${later.products}`, 'r.product_id') : sql`true`

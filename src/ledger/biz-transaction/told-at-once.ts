@@ -1,11 +1,11 @@
-import sql, { empty, join, raw } from 'sql-template-tag'
+import sql, { empty, raw } from 'sql-template-tag'
 import { bytesColumn } from '../../platform/sql/bytes.ts'
 import { insertEventRows } from '../../platform/sql/event.ts'
 import { arrayOfRecords } from '../../platform/sql/render.ts'
 import { insertKeyRows, plainlyKept } from '../../platform/sql/retry-keys.ts'
 import { insertAuditRows } from '../../platform/sql/unit-of-work.ts'
 import { requestTypes } from './posting-rows.ts'
-import { givenOf, later, type Shape } from './resolve-at-once.ts'
+import { later, type Shape, valuesGiven } from './resolve-at-once.ts'
 
 /**
  * What the statement of postings at once (at-once.ts) tells: callers, the audit trail, the feed,
@@ -15,11 +15,7 @@ import { givenOf, later, type Shape } from './resolve-at-once.ts'
 /** What is said once of all postings of an array. */
 export const asked = sql`
     asked as materialized (
-      select ${join(
-        Object.entries(requestTypes).map(
-          ([name, type]) => sql`${givenOf[name]}::${raw(type)} as ${raw(name)}`,
-        ),
-      )}),`
+      select ${valuesGiven(Object.entries(requestTypes))}),`
 
 /** Of rows `shown`, the end of the statement. */
 export function telling({ isArray, size }: Shape, isKeyed: boolean) {

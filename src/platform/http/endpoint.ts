@@ -101,7 +101,7 @@ type Audited = {
   event?: EventType | null
   /** The answer holds secrets: it is kept sealed under an Idempotency-Key. */
   secret?: boolean
-  /** How else answers of it were kept, by whoever keeps them by a statement of its own. */
+  /** Makes the text of an answer of what is kept, where a statement of its own keeps less. */
   unpack?: (kept: string) => string
   /** Its answer is never kept: an Idempotency-Key has no effect on it. */
   neverReplayed?: boolean
