@@ -9,7 +9,7 @@ export const lockNumbers = {
   seal: 7_215_002,
   /** Writers of parent links take turns. */
   parents: 7_215_003,
-  /** While a transaction holds this lock as shared, no file content is deleted. */
+  /** While a session holds this lock as shared (a backup), no file content is deleted. */
   contents: 7_215_004,
   /** Nodes that make an encryption key take turns, so that each knows the other's key. */
   newKey: 7_215_005,

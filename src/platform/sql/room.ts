@@ -11,7 +11,10 @@ export const queueConnections = 5
 export const importConnections = 12
 const importReaders = 3
 
-/** The pools for reads and for writes, the bell, and one connection to cancel SQL statements. */
+/**
+ * The pools for reads and for writes, the bell, and one connection that checks a silent server
+ * (watch.ts).
+ */
 export const connectionsOfNode = ({ databaseConnections, worker }: Taking) =>
   2 * databaseConnections + 2 + (worker ? queueConnections + importConnections + importReaders : 0)
 
