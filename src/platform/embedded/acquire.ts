@@ -112,8 +112,8 @@ export const lossOf = (lock: Client) =>
 /** Ends a server whose owner was killed, so that we can start it as our child. */
 async function endOrphan(context: Context, { state, pid, host }: Found): Promise<boolean> {
   const { cluster } = context
-  // Only the holder of the lock ends the server, so that a process that becomes its owner at the
-  // last moment is not disturbed.
+  // Only the holder of the lock ends the server: a process that tries to become its owner at the
+  // last moment then finds the lock taken and steps back.
   const lock = state === 'unowned' && (await takeOwnership(host, cluster.password))
   if (state === 'unowned' && !lock) return false
   const isUp = () => isServerOf(cluster.folder, pid) && starterOf(pid) === undefined

@@ -174,7 +174,8 @@ async function claim(tx: Tx, sha256: string, size: number): Promise<Claim> {
     on conflict (sha256) do update set claimed_date = excluded.claimed_date
     returning claimed_date as at, xmax = 0 as "isNew"`)
   const { at, isNew } = claimed!
-  // If another request inserted the row between the two SQL statements, its claim date is kept.
+  // If another request stored the same content between the two SQL statements, taking this claim
+  // back must not release that content: the date stays.
   return { at, before: isNew ? '-infinity' : (known?.before ?? at) }
 }
 

@@ -109,7 +109,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     openPool({ ...options, connection }, '-c default_transaction_read_only=on'),
   )
   const readers = openReaders(standbys, reads)
-  // Rings go out on a read connection: writers have already had to wait for a write connection.
+  // Rings use a read connection, so that they do not compete with waiting writers for theirs.
   const bell = openBell(options.connection, (about) => reads.query(ringStatement(about)))
 
   return {

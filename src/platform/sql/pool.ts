@@ -58,8 +58,8 @@ const settings = [
   .join(' ')
 
 /**
- * Opens a pool of connections with the registry's settings; `more` adds options of this pool, such
- * as read-only transactions.
+ * Opens a pool of connections with the registry's settings; `more` adds options. The pools for
+ * reads have connections on which PostgreSQL itself refuses to write.
  */
 export function openPool(options: DatabaseOptions, more: string): pg.Pool {
   const role = options.role ? `-c role=${options.role}` : ''

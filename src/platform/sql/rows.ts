@@ -30,7 +30,7 @@ type Ways = {
   inOrderOf?: string | undefined
   /** The table has an updated_date, which every change sets. */
   updatedDate?: boolean | undefined
-  /** A unique constraint that a concurrent request may occupy first: see lostRace. */
+  /** A unique constraint whose value a concurrent request may take first: see lostRace. */
   contested?: string | undefined
   /**
    * Refuses every new row whose unique value is taken: the database would report the first one
