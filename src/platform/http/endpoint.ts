@@ -75,10 +75,7 @@ type Declaration<Q extends TObject = TObject, B extends TSchema = TSchema> = {
   anyVersion?: boolean
   /** A public endpoint that authenticates the caller if the request has an Authorization header. */
   recognises?: boolean
-  /**
-   * Must be read on the primary: a standby cannot serve the event feed or reads of the user's own
-   * data.
-   */
+  /** Must be read on the primary: a standby cannot serve the event feed (docs/decisions/0141). */
   current?: boolean
   /**
    * Never waits for a turn: the health check, by which others find out whether the node is busy.

@@ -33,8 +33,8 @@ async function tablesWithRanges(tx: Tx): Promise<Table[]> {
 }
 
 /**
- * One node mends at a time, with a timeout of 10 minutes: an index in need of it is read to the end
- * of the ledger.
+ * One node mends at a time. The timeout is 10 minutes because a table in need of mending is read to
+ * its end, whatever its size.
  */
 async function mendTable(tx: Tx, { name, isInParts }: Table): Promise<number> {
   const [turn] = await tx.query<{ isOurs: boolean }>(sql`

@@ -57,8 +57,9 @@ export interface Database extends Sql, Once {
   /** Aborting the signal ends the snapshot, also in the middle of an SQL statement. */
   snapshot<T>(work: (snapshot: Snapshot) => Promise<T>, signal?: AbortSignal): Promise<T>
   /**
-   * Runs the work in one transaction; starts it again when PostgreSQL reports a serialization
-   * failure or a deadlock. `lockTimeout` shortens the wait for locks in this transaction.
+   * Runs the work in one transaction; starts it again after an error that a new attempt can cure,
+   * such as a serialization failure or a deadlock (isRetried). `lockTimeout` shortens the wait for
+   * locks.
    */
   transaction<T>(work: (tx: Tx) => Promise<T>, how?: { lockTimeout?: string }): Promise<T>
   /** Streams the rows of a read in batches, so that memory use does not depend on their number. */

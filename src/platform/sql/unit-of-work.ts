@@ -59,8 +59,8 @@ export type Outcome = { answer: Shown; replayed: boolean }
 
 /**
  * Every write goes through here: transaction, Idempotency-Key, operation, audit record, event,
- * commit. The whole unit starts again when PostgreSQL reports a serialization failure or a
- * deadlock.
+ * commit. The whole unit starts again after an error that a new attempt can cure, such as a
+ * serialization failure or a deadlock.
  */
 export async function unitOfWork(
   database: Database,
