@@ -67,12 +67,12 @@ import { reportEndpoints } from './records/report/routes.ts'
 import { searchEndpoints } from './records/search/routes.ts'
 import { version } from './version.ts'
 
-/** Tables that hold tax numbers. */
+/** The tables that hold tax numbers. */
 const taxed = [personTable, organisationTable]
 
 const veil: Veil = { namesUnseen, over: withoutHiddenParents }
 
-/** Those that need nothing but a request and the database. */
+/** The endpoints that need nothing but a request and the database. */
 const plainEndpoints: Endpoint[] = [
   ...apiKeyEndpoints,
   ...investmentEndpoints,
@@ -86,7 +86,10 @@ const plainEndpoints: Endpoint[] = [
   ...holdEndpoints,
 ]
 
-/** What all nodes of a database must have in common: they share what it keys and seals. */
+/**
+ * Checks that all nodes of the database have the same secrets and keys, because they share the
+ * values made with them.
+ */
 async function agreeWithOthers(
   database: Database,
   vault: Vault,
@@ -96,13 +99,14 @@ async function agreeWithOthers(
   const warn = (words: string) => logger.warn(words)
   await agreeOnSecret(database, database.bell, secretID, warn)
   await agreeOnKeys(database, vault, taxed, warn)
-  // In the background: the search finds numbers from before it as their digests are made.
+  // In the background: the search finds tax numbers stored before it existed once their digests are
+  // made.
   completeSealed(database, vault, taxed).catch(({ message }: Error) =>
     logger.warn({ message }, 'digests of tax numbers are left for the next start'),
   )
 }
 
-/** The assembled service: every resource's endpoints on one server. */
+/** Assembles the service: the endpoints of every resource on one server. */
 export async function buildApp(
   config: Config,
   database: Database,
@@ -185,7 +189,7 @@ export async function buildApp(
   return app
 }
 
-/** What can be kept until it is approved; also by its name. */
+/** The writes that can wait for approval, as a list and by operation. */
 function writesAmong(endpoints: Endpoint[]) {
   const all = endpoints.flatMap((endpoint): WriteEndpoint[] =>
     endpoint.kind === 'write' || endpoint.kind === 'shared' ? [endpoint] : [],
@@ -193,14 +197,14 @@ function writesAmong(endpoints: Endpoint[]) {
   return { all, byOperation: new Map(all.map((one) => [one.operation.toLowerCase(), one])) }
 }
 
-/** Notes the use of an API key beside the request, which does not wait for it. */
+/** Records the use of an API key in the background; the request does not wait for it. */
 const toucher = (database: Database, logger: FastifyBaseLogger) => (apiKeyID: number) => {
   database
     .transaction((tx) => touchKey(tx, apiKeyID))
     .catch(({ message }: Error) => logger.warn({ message }, 'the use of a key was not noted'))
 }
 
-/** Counted per user and node, before the body is read. */
+/** Limits requests per user and node; they are counted before the body is read. */
 const limitRates = (app: FastifyInstance, perMinute: number) =>
   app.register(rateLimit, {
     max: perMinute,

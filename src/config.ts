@@ -5,16 +5,16 @@ import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { isTimeZone } from './time-zone.ts'
 
-/** A certificate and its key, as they were at the start, and where they came from. */
+/** A certificate and its key as read at the start, and their files. */
 export type Tls = { cert: Buffer; key: Buffer; files: { cert: string; key: string } }
 
-/** The only reader of the environment. What it returns is checked and complete. */
+/** The configuration: checked and complete. Only this file reads the environment. */
 export type Config = {
   host: string
   port: number
   /** Absent: the embedded database under dataDir. */
   databaseUrl: string | undefined
-  /** The owner of the tables, who migrates; absent: the login of databaseUrl is. */
+  /** The login of the tables' owner, for migrations; absent: that of databaseUrl. */
   migrationDatabaseUrl: string | undefined
   /** Standbys that reads may go to. */
   readDatabaseUrls: string[]
@@ -26,48 +26,48 @@ export type Config = {
   jwtSecret: string | undefined
   encryptionKey: string | undefined
   previousEncryptionKeys: string[]
-  /** The zone whose day is the day of products that do not say. */
+  /** The time zone of products that do not state one; it decides what their current day is. */
   timeZone: string
   maxPageSize: number
   maxBodyBytes: number
   maxFileBytes: number
   maxImportBytes: number
-  /** Up to how many accounts a stage of a distribution is done at once. */
+  /** Up to this many accounts, a stage of a distribution runs within its request. */
   stageInline: number
-  /** Where files lie; absent: in dataDir. */
+  /** The bucket for files; absent: they are stored in dataDir. */
   s3: Bucket | undefined
-  /** Webhooks may go to this machine, also without TLS; for trying them out. */
+  /** Webhooks may be sent to this machine, also without TLS; for trials. */
   webhookAllowLocal: boolean
-  /** The mail server that statements go out by, and the address they come from. */
+  /** The mail server that sends investor statements, and the sender address. */
   smtpUrl: string | undefined
   smtpFrom: string | undefined
-  /** Days for which events are kept. */
+  /** The days for which events are kept. */
   eventDays: number
-  /** Whether an empty registry is filled with a demonstration at its start. */
+  /** Whether an empty registry is filled with demonstration data at its start. */
   demo: boolean
-  /** Whether this process does what goes on in the background: reports, imports, webhooks, … */
+  /** Whether this process does the background work: reports, imports, webhooks and so on. */
   worker: boolean
-  /** Whoever has no second factor can sign in only to enrol one. */
+  /** A user without a second factor can sign in only to enrol one. */
   requireSecondFactor: boolean
   logLevel: string
-  /** Requests a minute and user; 0: no limit. */
+  /** The most requests per minute and user; 0: no limit. */
   rateLimit: number
   metricsToken: string | undefined
   behindProxy: boolean
-  /** Where the built console lies. */
+  /** The folder of the built console. */
   consoleDir: string
   tls: Tls | undefined
-  /** Variables that look like ours, and that nothing reads. */
+  /** Variables that begin with REGISTRY_ and that nothing reads. */
   unknown: { name: string; nearest: string | undefined }[]
 }
 
 /** An S3-compatible bucket. */
 export type Bucket = {
   bucket: string
-  /** Absent: Amazon's own. */
+  /** Absent: Amazon's endpoint. */
   endpoint: string | undefined
   region: string
-  /** Absent: what the machine itself is given (its role, AWS_… variables). */
+  /** Absent: the credentials of the machine itself (its role, AWS_… variables). */
   credentials: { accessKeyId: string; secretAccessKey: string } | undefined
 }
 
@@ -75,7 +75,7 @@ type Environment = Record<string, string | undefined>
 
 export class ConfigError extends Error {}
 
-/** Reads and checks everything; one error names every bad value at once. */
+/** Reads and checks all settings; one error names every bad value. */
 export function readConfig(env: Environment = process.env): Config {
   const readers = readersOf(env)
   const {
@@ -130,7 +130,7 @@ export function readConfig(env: Environment = process.env): Config {
     metricsToken: secret('REGISTRY_METRICS_TOKEN', 16),
     unknown: [],
   }
-  config.unknown = unknownNames(env, read) // last: by now every name was asked for
+  config.unknown = unknownNames(env, read) // last, because by now every known name has been read
   if (problems.length > 0) throw new ConfigError(`Configuration: ${problems.join('; ')}.`)
   return config
 }
@@ -142,7 +142,7 @@ function mail({ text, problem }: Readers) {
   return { smtpUrl, smtpFrom: text('REGISTRY_SMTP_FROM') }
 }
 
-/** Readers of a variable each, by its kind. They gather what is wrong, and the names asked for. */
+/** Functions that read one variable each, by kind. They collect the problems and the names read. */
 function readersOf(env: Environment) {
   const problems: string[] = []
   const problem = (name: string, words: string) => problems.push(`${name} ${words}`)
@@ -245,7 +245,7 @@ function s3({ text, problem }: Readers): Bucket | undefined {
   return { bucket, endpoint, region, credentials }
 }
 
-/** Beyond this machine the registry speaks TLS, or a proxy in front of it does. */
+/** Requires TLS, or a proxy that speaks it, unless the registry listens on this machine only. */
 function address({ text, flag, file, problem }: Readers) {
   const host = text('HOST') ?? '127.0.0.1'
   const behindProxy = flag('REGISTRY_BEHIND_PROXY', false)
@@ -277,8 +277,8 @@ function firstUser({ text, secret, problem }: Readers) {
 }
 
 /**
- * What was meant for us and is not read: most likely misspelt. It does not stop the start, since a
- * variable of the next version may be set before that version is there.
+ * Variables meant for the registry that nothing reads: most likely misspelt. They do not stop the
+ * start, since a variable of the next version may be set before that version is installed.
  */
 const unknownNames = (env: Environment, read: ReadonlySet<string>) =>
   Object.keys(env)
@@ -294,7 +294,7 @@ export const unknownWords = (unknown: Config['unknown']) =>
     )
     .join('\n')
 
-/** The known name with the fewest letters to change, where they are few. */
+/** The known name with the fewest letters to change, if these are at most five. */
 function nearest(name: string, names: string[]): string | undefined {
   const [best] = names
     .map((known) => ({ known, letters: lettersBetween(name, known) }))
@@ -303,7 +303,7 @@ function nearest(name: string, names: string[]): string | undefined {
   return best?.known
 }
 
-/** How many letters must be put in, left out or changed to make one word of the other. */
+/** The number of letters to insert, delete or change to turn one word into the other. */
 function lettersBetween(one: string, other: string): number {
   let row = Array.from({ length: other.length + 1 }, (_, i) => i)
   for (const [i, letter] of [...one].entries()) {
@@ -315,7 +315,10 @@ function lettersBetween(one: string, other: string): number {
   return row.at(-1)!
 }
 
-/** As the driver takes it: without a host, too, where one comes behind (?host=/run/postgresql). */
+/**
+ * Accepts what the driver accepts: also a URL without a host that has one in its query
+ * (?host=/run/postgresql).
+ */
 const isUrl = (url: string) => URL.canParse(url) || URL.canParse(url.replace('@/', '@host/'))
 
 const isLoopback = (host: string) =>

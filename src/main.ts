@@ -24,11 +24,12 @@ import {
 } from './platform/sql/room.ts'
 import { version } from './version.ts'
 
-/** How long requests in flight may take to finish once we are told to stop. */
+/** How long requests in flight may take to finish after a stop signal, in milliseconds. */
 const patience = 8_000
 /**
- * How long we go on serving then, while the health check sends callers elsewhere and every answer
- * is the last of its connection. To close the door at once would cut off those just entering.
+ * How long the node still serves after a stop signal, in milliseconds, while its health check sends
+ * callers elsewhere and every answer closes its connection. Closing the port at once would cut off
+ * requests that are just arriving.
  */
 const farewell = 1_000
 
@@ -71,7 +72,8 @@ async function start() {
     const { adminUsername: username, adminPassword: password } = config
     await createFirstUser(database, { username, password }, tellFirstUser)
     if (config.demo) await fillEmpty(config, database, log)
-    stopOnSignal(told, stopping) // whoever has read where we listen may stop us at once
+    // before the addresses are printed: a reader of them may stop us at once
+    stopOnSignal(told, stopping)
     tell(
       `  Console    ${address}/console/`,
       `  API        ${address}`,
@@ -79,26 +81,31 @@ async function start() {
       `  Sign in    POST ${address}/User/Login`,
     )
   } catch (error) {
-    told.abort() // whoever waits for something to happen stops waiting
+    told.abort() // requests that wait for something to happen stop waiting
     for (const stop of stopping) await stop()
     throw error
   }
 }
 
-/** Connections that are refused under load are found out when it hurts most. */
+/** Warns at the start: otherwise refused connections would show only under load. */
 async function warnOfLittleRoom(config: Config, { query }: Database, log: Log) {
   const [room] = await query<Room>(roomStatement)
   const message = room && lackOfRoom(room, connectionsOfNode(config))
   if (message) log.warn({ message }, 'the database may run out of connections')
 }
 
-/** What is judged by two clocks ends too early on one node, and too late on another. */
+/**
+ * Warns if the clocks differ: a time limit checked by two clocks ends too early on one node and too
+ * late on another.
+ */
 async function warnOfClock(database: Database, log: Log) {
   const message = await clockOffNow(database)
   if (message) log.warn({ message }, 'the clocks are not in step')
 }
 
-/** Told only where the name would be given: a registry that has users comes up with any. */
+/**
+ * Refuses an unusable first username, but only in a registry without users, where it would be used.
+ */
 async function refuseFirstName({ adminUsername }: Config, database: Database) {
   const words = await wrongFirstName(database, adminUsername)
   if (words) throw new ConfigError(`Configuration: REGISTRY_ADMIN_USERNAME ${words}.`)
@@ -114,7 +121,7 @@ function tellFirstUser({ username, password, generated }: FirstUser) {
   )
 }
 
-/** A demonstration for who looks for the first time; a registry with data stays as it is. */
+/** Fills an empty registry with a demonstration; a registry with data stays unchanged. */
 async function fillEmpty(config: Config, database: Database, log: ReturnType<typeof createLog>) {
   const users = await openDemo(config, database, (line) => log.info({ line }, 'demonstration'))
   if (users)
@@ -125,8 +132,9 @@ async function fillEmpty(config: Config, database: Database, log: ReturnType<typ
 }
 
 /**
- * Sends callers elsewhere, stops accepting, lets what is in flight finish, and leaves within ten
- * seconds. Ctrl-C comes from a person, who has no balancer to wait for.
+ * Stops the node: sends callers elsewhere, stops accepting, lets requests in flight finish, and
+ * exits within ten seconds. Ctrl-C comes from a person at a terminal, so it does not wait for a
+ * balancer.
  */
 function stopOnSignal(told: AbortController, stopping: (() => unknown)[]) {
   const stop = async (signal: NodeJS.Signals) => {

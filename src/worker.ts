@@ -11,8 +11,8 @@ import { wordsOfFull } from './platform/sql/room.ts'
 import { workersName } from './platform/sql/running.ts'
 
 /**
- * A process for what goes on in the background: reports and statements by e-mail, stages of
- * distributions, imports, webhooks. `npm run worker`; as many as you like, on any machine.
+ * A process for background work: reports, investor statements by e-mail, stages of distributions,
+ * imports, webhooks. Start it with `npm run worker`, any number of times, on any machine.
  */
 async function start() {
   const config = readConfig()
@@ -20,11 +20,12 @@ async function start() {
   if (config.unknown.length > 0) process.stderr.write(`${unknownWords(config.unknown)}\n`)
   const server = givenConnections(config) ?? (await findEmbedded(config.dataDir))
   if (!server) throw new Error('there is no DATABASE_URL, and no service runs on this data folder.')
-  // The database of a data folder is its service's to migrate.
+  // An embedded database is migrated only by the service that owns its data folder.
   await (config.databaseUrl ? prepareSchema(server, log) : refuseOutdated(server))
   const { service: connection } = server
   const database = connect(config, connection, log)
-  await database.bell.hold(workersName) // before there is work: no start migrates under us
+  // held before any work begins, so that no starting node migrates the schema under this worker
+  await database.bell.hold(workersName)
   const actorOf: WorkerOptions['actorOf'] = (who) => readAbsentCaller(database, who)
   const stopWorker = await startWorker({ config, connection, database, actorOf, log })
   const stopImports = await startImports({ config, connection, bell: database.bell, log })
@@ -36,7 +37,7 @@ async function start() {
   process.stdout.write('Registry Platform: making reports, working at imports and webhooks\n')
 }
 
-/** Long enough to finish a report or to hand it back. */
+/** In milliseconds: long enough to finish a report or to return its job to the queue. */
 const patience = 8_000
 
 function stopOnSignal(stop: () => Promise<void>) {

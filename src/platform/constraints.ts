@@ -1,6 +1,6 @@
 import type { Problem } from './refusal.ts'
 
-/** What a broken database constraint means to a caller, by the constraint's name. */
+/** The refusal that a broken database constraint becomes, by the constraint's name. */
 export const constraints: Record<string, Problem & { status: 400 | 409 }> = {
   product_external_id_unique: {
     status: 409,

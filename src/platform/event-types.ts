@@ -1,9 +1,9 @@
 import type { Resource } from './permission.ts'
 
 /**
- * Every type of event there is: what can happen to each thing, by the resource whose permission
- * Read it takes to hear of it. A new operation declares its types here, and names the one it raises
- * in its declaration (`event`), unless its method and path say it already.
+ * Every type of event, grouped by the resource whose Read permission is needed to see it. A new
+ * operation declares its types here, and names the one it raises in its declaration (`event`),
+ * unless its method and path already determine it.
  */
 const happenings = {
   Product: { product: ['created', 'updated', 'deleted'] },
@@ -49,7 +49,7 @@ type Things<T> = T extends unknown
   : never
 export type EventType = Things<(typeof happenings)[keyof typeof happenings]>
 
-/** The resource of each type, by which it is seen or not. */
+/** The resource of each event type; its Read permission decides who sees the event. */
 export const resourceOfEvent: ReadonlyMap<string, Resource> = new Map(
   Object.entries(happenings).flatMap(([resource, things]) =>
     Object.entries(things).flatMap(([thing, verbs]) =>
@@ -62,7 +62,10 @@ export const eventTypes = [...resourceOfEvent.keys()] as EventType[]
 
 const verbs: Record<string, string> = { POST: 'created', PUT: 'updated', DELETE: 'deleted' }
 
-/** What an operation raises by its method and path: `POST /Product` a `product.created`. */
+/**
+ * The event type that follows from an operation's method and path: `POST /Product` raises
+ * `product.created`.
+ */
 export function usualEvent(operation: string): EventType | undefined {
   const [method = '', path = ''] = operation.split(' ')
   const type = `${path.replaceAll('/', '').toLowerCase()}.${verbs[method]}`

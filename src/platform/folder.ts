@@ -12,9 +12,9 @@ import { dirname } from 'node:path'
 const dataAdvice = 'set REGISTRY_DATA_DIR to a folder that can be written'
 
 /**
- * Makes a folder, by default one below the data folder, and those above it that are missing; ours
- * alone. One by one, since Node's own way of making several never ends where the system refuses one
- * as missing (/proc).
+ * Makes a folder and the missing folders above it, accessible to our user only. `advice` ends the
+ * error message. They are made one by one, because Node's recursive mkdir never returns where the
+ * system reports a parent as missing (/proc).
  */
 export function makeFolder(folder: string, advice = dataAdvice): void {
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return
@@ -29,8 +29,8 @@ export function makeFolder(folder: string, advice = dataAdvice): void {
 }
 
 /**
- * What root puts into a folder of somebody else's is theirs: the service works as the user whose
- * folder it is, and could neither read nor remove what a command run by root has left there.
+ * Gives a file that root made to the owner of the folder. The service runs as that user, and could
+ * neither read nor remove a file that a command run by root has left there.
  */
 export function giveToOwnerOf(folder: string, path: string): void {
   if (process.getuid?.() !== 0) return
@@ -39,12 +39,12 @@ export function giveToOwnerOf(folder: string, path: string): void {
   try {
     lchownSync(path, uid, gid)
   } catch (error) {
-    // A share that takes root for nobody has given it to the folder's owner already.
+    // A network share that maps root to nobody has already given the file to the folder's owner.
     if ((error as NodeJS.ErrnoException).code !== 'EPERM') throw error
   }
 }
 
-/** A new file for our eyes only, down to the disk itself. */
+/** Writes a new file that only our user can read, and syncs it to disk. */
 export function writeSynced(file: string, text: string): void {
   const descriptor = openSync(file, 'wx', 0o600)
   try {

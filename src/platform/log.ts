@@ -1,12 +1,12 @@
 import { type DestinationStream, pino } from 'pino'
 
-/** Secrets that are no field of a record: those of requests themselves, and of the database. */
+/** Names of secrets that are no field of a record: of requests, and of the database. */
 const ownSecrets = ['authorization', 'accessToken', 'connectionString']
 
 /**
- * To the standard output, some lines at a time: to write each by itself took a tenth of what a
- * request costs, and so does the library's own way to gather them, which measures all it has at
- * every line. What a killed process leaves unsaid is at most as old as `longestUnsaid`.
+ * Writes to the standard output, several lines at a time. Writing each line by itself took a tenth
+ * of a request's cost, and so did the library's own buffering, which measures the whole buffer at
+ * every line. A killed process loses at most the lines of the last `longestUnsaid` milliseconds.
  */
 function standardOutput() {
   const output = pino.destination({ sync: false, maxLength: mostUnsaid })
@@ -31,8 +31,8 @@ function standardOutput() {
   }
   output.flushSync = sayAll
   setInterval(passOn, longestUnsaid).unref()
-  // Where its disk is full the log waits for room, and then loses lines; the service goes on. At
-  // the end of the process the library would try for ever.
+  // When the disk is full, the log waits for room and eventually drops lines; the service goes on.
+  // Without this the library would retry for ever when the process ends.
   output.on('error', () => {
     output.flushSync = () => {}
   })
@@ -42,14 +42,14 @@ function standardOutput() {
   return output
 }
 
-/** Characters that are written at once. */
+/** The number of buffered characters that triggers a write. */
 const bundle = 4096
 /** In milliseconds. */
 const longestUnsaid = 100
-/** Bytes that wait to be written at most. */
+/** The most bytes that wait to be written. */
 const mostUnsaid = 2 ** 20
 
-/** The moment of a line. Many are of one millisecond, whose text is made once. */
+/** The time of a log line. Many lines share a millisecond, so its text is made once. */
 function momentTeller() {
   let [last, text] = [Number.NaN, '']
   return () => {
@@ -60,12 +60,12 @@ function momentTeller() {
 }
 
 type Options = {
-  /** The names of fields that are never in a log, whoever puts them there. */
+  /** The names of fields that must never appear in a log, whoever logs them. */
   secrets?: Iterable<string>
   destination?: DestinationStream
 }
 
-/** What we log on purpose holds no secrets; these are blotted out all the same. */
+/** Our own log calls contain no secrets; as a safeguard, these fields are redacted all the same. */
 export const createLog = (
   level: string,
   { secrets = [], destination = standardOutput() }: Options = {},
@@ -83,8 +83,8 @@ export const createLog = (
 export type Log = ReturnType<typeof createLog>
 
 /**
- * An error for the log. PostgreSQL's detail and parameters quote the row, so they stay out; so do
- * its words about a value that it could not read (class 22) or that somebody's trigger refused.
+ * An error for the log. PostgreSQL's detail and parameters quote the row, so they stay out. So does
+ * the message about a value that PostgreSQL could not read (class 22) or that a trigger refused.
  */
 export function errorForLog(error: unknown) {
   if (!(error instanceof Error)) return undefined

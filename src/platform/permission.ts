@@ -1,4 +1,4 @@
-/** Every resource that can be read and written, each with a permission for either. */
+/** Every resource that can be read and written; it has a Read and a Write permission. */
 const readAndWritten = [
   'BizEntity',
   'Person',
@@ -22,7 +22,10 @@ const readAndWritten = [
   'Hold',
 ] as const
 
-/** Permissions that stand alone: what is only read, only written, or needs more than writing. */
+/**
+ * Single permissions: for resources that are only read or only written, and for acts that need more
+ * than Write.
+ */
 const alone = [
   'Event.Read',
   'Import.Write',
@@ -31,7 +34,7 @@ const alone = [
   'ApprovalRule.Write',
 ] as const
 
-/** What an audit record can be about. */
+/** The resources that an audit record can be about. */
 export const resources = [...readAndWritten, 'Event', 'Import', 'ApprovalRule', 'ApiKey'] as const
 
 export type Resource = (typeof resources)[number]
@@ -64,7 +67,7 @@ export type Role = keyof typeof roles
 /** Who may call an endpoint: anyone, anyone signed in, or holders of one permission. */
 export type Access = 'public' | 'signed-in' | Permission
 
-/** What a user may do, by their role or by their list. */
+/** A user's permissions, from their role or from their own list. */
 export const permissionsOf = (user: {
   role?: Role | null | undefined
   permissions?: readonly Permission[] | null | undefined

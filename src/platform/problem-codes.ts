@@ -1,11 +1,11 @@
 /**
- * Every code that a refusal can have, with what it means: a program may rely on it for ever. The
- * document lists them by operation, and docs tell of them; a new code gets its line here, or its
- * refusal does not compile (Code, below).
+ * Every code that a refusal can have, with its meaning. Programs rely on codes, so a code never
+ * changes. The OpenAPI document lists them by operation, and docs/error-codes.md explains them. A
+ * refusal whose code has no line here does not compile (Code, below).
  */
 type Words = Readonly<Record<string, string>>
 
-/** What is wrong with a request as it was written. */
+/** Problems with the request as it was written. */
 const malformed = {
   combination: 'Fields contradict each other.',
   unknown_lookup: 'An id is not one of the lookup that its field takes.',
@@ -30,7 +30,7 @@ const malformed = {
   given_twice: 'The same thing is given twice.',
 } as const satisfies Words
 
-/** What is wrong with a body. */
+/** Problems with a body. */
 const badBody = {
   malformed_form: 'The form cannot be read.',
   immutable: 'The field cannot be changed any more.',
@@ -40,13 +40,13 @@ const badBody = {
   masked_value: 'A masked number was sent back where only the whole one will do.',
 } as const satisfies Words
 
-/** What is wrong with how pages are asked for. */
+/** Problems with the parameters of paging. */
 const pages = {
   page_size_exceeded: 'PageSize is larger than the registry allows.',
   invalid_cursor: 'Cursor is not one that this list has given out.',
 } as const satisfies Words
 
-/** What the data does not allow. */
+/** Conflicts with the stored data. */
 const conflicts = {
   in_progress: 'Something on it is under way; wait for it to end.',
   in_payment_run: 'A payment run pays it already.',
@@ -74,7 +74,7 @@ const cannotWait = {
   approval_needed: 'A rule lets this wait for approval, and an import or file cannot wait.',
 }
 
-/** What only some resources refuse with, by the first part of their path. */
+/** Codes of single resources, by the first part of their path. */
 const byResource = {
   BizEntity: {
     400: { own_parent: 'An entity cannot be its own parent.' },
@@ -228,7 +228,7 @@ const byResource = {
   },
 } as const satisfies Record<string, OwnWords>
 
-/** What any operation may be refused with, by status. */
+/** Codes that any operation may answer with, by status. */
 const everywhere = {
   401: {
     unauthenticated: 'There is no token; sign in first.',
@@ -286,7 +286,7 @@ const everywhere = {
   },
 } as const satisfies Record<number, Words>
 
-/** Refusals between parts of the service, which none of them hands on to a caller. */
+/** Codes used between parts of the service, which never reach a caller. */
 type Inside = 'lease_lost' | 'finished_elsewhere'
 
 type Own<Status extends keyof OwnWords> = {
@@ -296,7 +296,7 @@ type Own<Status extends keyof OwnWords> = {
 }[keyof typeof byResource]
 type Everywhere<Status extends keyof typeof everywhere> = keyof (typeof everywhere)[Status]
 
-/** The codes of a status: a refusal with one that is not in the lists above does not compile. */
+/** The codes of a status: a refusal with a code that is not in the lists above does not compile. */
 export type CodeOf = {
   400: keyof typeof malformed | keyof typeof badBody | keyof typeof pages | Own<400>
   401: Everywhere<401>
@@ -310,7 +310,7 @@ export type Code =
   | CodeOf[keyof CodeOf]
   | { [Status in keyof typeof everywhere]: Everywhere<Status> }[keyof typeof everywhere]
 
-/** What an operation can be refused with. */
+/** The codes that an operation can be refused with. */
 export type Codes = {
   of(status: number): string[]
   /** Whether all operations have the same codes under this status. */
@@ -348,14 +348,17 @@ export function codesOf(operation: string, takes: { body: boolean; pages: boolea
   }
 }
 
-/** To approve is to do what waits: it is refused with whatever that is refused with. */
+/**
+ * The codes of all resources: an approval runs the waiting operation, so it can be refused with any
+ * of that operation's codes.
+ */
 function ofAny(): OwnWords {
   const merged = (status: keyof OwnWords): Words =>
     Object.assign({}, ...Object.values<OwnWords>(byResource).map((own) => own[status]))
   return { 400: merged(400), 403: merged(403), 404: merged(404), 409: merged(409) }
 }
 
-/** The codes of each status that only operations with some of their own do not share. */
+/** The codes by status that all operations share, unless an operation adds codes of its own. */
 export const sharedCodes: [number, string[]][] = Object.entries(everywhere).map(
   ([status, codes]) => [Number(status), Object.keys(codes)],
 )
@@ -370,7 +373,7 @@ const lists: [number, Words][] = [
   ),
 ]
 
-/** Every code there is, with the statuses that it comes with and what it means. */
+/** Every code, with the statuses that it comes with and its meanings. */
 export const problemCodes: ReadonlyMap<string, { statuses: number[]; meanings: string[] }> =
   new Map(
     [...new Set(lists.flatMap(([, words]) => Object.keys(words)))].sort().map((code) => {

@@ -1,9 +1,9 @@
 import type { Code, CodeOf } from './problem-codes.ts'
 
-/** One thing wrong with a request: a stable code, the field it is about, and words to act on. */
+/** One thing wrong with a request: a stable code, the field, and a message to act on. */
 export type Problem = { code: Code; field?: string; message: string }
 
-/** A refusal to act on. Thrown anywhere below a route, it becomes the failure envelope. */
+/** A refused request. Thrown anywhere below a route, it becomes the failure envelope. */
 export class Refusal extends Error {
   readonly status: number
   readonly problems: Problem[]
@@ -28,19 +28,21 @@ export const forbidden = refusal(403)
 export const notFound = refusal(404)
 export const conflict = refusal(409)
 
-/** In the words that every operation has for it. */
+/** The same message for every operation. */
 export const permissionMissing = (permission: string) =>
   forbidden('permission_missing', `This needs the permission ${permission}.`)
-/** Beside the one that lets the caller in. */
+/** For a second permission, beside the one that admits the caller to the operation. */
 export const permissionMissingToo = (permission: string) =>
   forbidden('permission_missing', `This needs the permission ${permission}, too.`)
 
-/** Throws when there is anything to refuse: all problems at once, never the first only. */
+/** Throws a refusal with all the problems, unless there are none. */
 export function refuseAll(status: number, problems: Problem[]): void {
   if (problems.length > 0) throw new Refusal(status, problems)
 }
 
-/** For what passes by itself: the caller may send the same request again after a moment. */
+/**
+ * For a condition that passes by itself: the caller may send the same request again after a moment.
+ */
 export const tryLater = <Status extends 429 | 503>(
   status: Status,
   code: CodeOf[Status],

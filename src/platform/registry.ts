@@ -7,14 +7,17 @@ import { type Database, openDatabase } from './sql/handle.ts'
 import { admitService, migrate, pendingMigrations, serviceRole } from './sql/migrate.ts'
 
 /**
- * The database server of this process: the one DATABASE_URL names, or our own. `connection` is that
- * of the owner, who migrates; `service` that of the login all requests are served with.
+ * The database server of this process: the one DATABASE_URL names, or an embedded one. `connection`
+ * is the owner's, for migrations; `service` is the login that serves all requests.
  */
 export type Server = { connection: ClientConfig; service: ClientConfig; stop(): Promise<void> }
 
 const leaveRunning = async () => {}
 
-/** The connections to the database that DATABASE_URL names, whose owner may be named apart. */
+/**
+ * The connections to the database that DATABASE_URL names; the owner's may be configured
+ * separately.
+ */
 export const givenConnections = ({ databaseUrl, migrationDatabaseUrl }: Config) =>
   databaseUrl === undefined
     ? undefined
@@ -32,7 +35,7 @@ export async function startServer(config: Config, log: Log): Promise<Server> {
   })
 }
 
-/** For commands that work beside a running service: its database, else one of their own. */
+/** For commands that may run beside the service: its running database, otherwise one they start. */
 export async function reachServer(config: Config, log: Log): Promise<Server> {
   const running = config.databaseUrl ? undefined : await findEmbedded(config.dataDir)
   return running ? { ...running, stop: leaveRunning } : startServer(config, log)
@@ -60,7 +63,10 @@ export async function prepareSchema(server: Omit<Server, 'stop'>, log: Log) {
   await admitService(server)
 }
 
-/** Who works beside a service that runs does not migrate behind its back. */
+/**
+ * Throws if migrations are pending: a command that runs beside the service must not migrate the
+ * database under it.
+ */
 export async function refuseOutdated({ connection }: Pick<Server, 'connection'>) {
   const pending = await pendingMigrations(connection)
   if (pending.length > 0)

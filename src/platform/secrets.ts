@@ -11,7 +11,7 @@ import type { Config } from '../config.ts'
 import { giveToOwnerOf, makeFolder, syncFolder, writeSynced } from './folder.ts'
 import { conflict } from './refusal.ts'
 
-/** Keys for separate uses, all drawn from the one secret that signs tokens. */
+/** Keys for separate uses, all derived from the one secret that signs tokens. */
 export type Secrets = {
   tokenKey: string
   fingerprintKey: Buffer
@@ -20,7 +20,7 @@ export type Secrets = {
   factorKey: Buffer
   requestKey: Buffer
   consoleKey: Buffer
-  /** By which nodes know whether they have the same secret. */
+  /** Nodes compare this to find out whether they have the same secret. */
   secretID: string
 }
 
@@ -42,7 +42,10 @@ export function readSecrets(config: Config): Secrets {
 const keyName = 'encryption-key'
 const previousName = 'previous-encryption-keys'
 
-/** The keys of tax numbers: the one that seals, and those that older values may still need. */
+/**
+ * The keys that encrypt tax and bank numbers: the current key, and earlier keys that stored values
+ * may still need.
+ */
 export function readEncryptionKeys(config: Config): { current: Buffer; previous: Buffer[] } {
   const { encryptionKey, previousEncryptionKeys, dataDir } = config
   const current = encryptionKey ?? keyFile(dataDir, keyName, newEncryptionKey)
@@ -58,14 +61,14 @@ function keptKeys(dataDir: string): string[] {
   return existsSync(path) ? readFileSync(path, 'utf8').split('\n').filter(Boolean) : []
 }
 
-/** Those of the environment have been looked at. */
+/** Decodes a key from a file; keys from the environment were checked by config.ts. */
 function keyOf(text: string, path: string): Buffer {
   const key = fromBase64(text)
   if (key.length === 32) return key
   throw new Error(`${path} must hold keys of 32 bytes in base64: bring it back from a backup.`)
 }
 
-/** The keys there are, without making one where there is none. */
+/** The existing encryption keys; unlike readEncryptionKeys, this never makes a key file. */
 export function presentEncryptionKeys(config: Config): Buffer[] {
   const isThere = config.encryptionKey || existsSync(join(config.dataDir, 'keys', keyName))
   if (!isThere) return config.previousEncryptionKeys.map(fromBase64)
@@ -73,7 +76,9 @@ export function presentEncryptionKeys(config: Config): Buffer[] {
   return [current, ...previous]
 }
 
-/** A new key in the key file; the old one stays beside it for what it has sealed. */
+/**
+ * Writes a new key into the key file; the old key is kept beside it for the values it has sealed.
+ */
 export function replaceEncryptionKey({ dataDir }: Config) {
   const replaced = keyFile(dataDir, keyName, newEncryptionKey)
   replace(pathOf(dataDir, previousName), `${[...keptKeys(dataDir), replaced].join('\n')}\n`)
@@ -91,7 +96,7 @@ function replace(path: string, text: string) {
 const newEncryptionKey = () => randomBytes(32).toString('base64')
 const fromBase64 = (key: string) => Buffer.from(key, 'base64')
 
-/** A generated secret beside the data, readable by us only; the same one at every start. */
+/** A generated secret in the data folder, readable by our user only; the same at every start. */
 export function keyFile(dataDir: string, name: string, make = newSecret): string {
   const path = pathOf(dataDir, name)
   makeFolder(dirname(path))
@@ -106,8 +111,8 @@ const draftOf = (path: string) => `${path}.${randomBytes(6).toString('hex')}`
 const newSecret = () => randomBytes(48).toString('base64url')
 
 /**
- * Written whole under another name, then linked: two starts at once agree on one key. What is
- * sealed with it outlives a power cut, and so must it.
+ * Writes the secret completely under another name, then links it: two nodes that start at once
+ * agree on one key. It is synced to disk, because values sealed with it survive a power cut, too.
  */
 function publish(path: string, secret: string) {
   const draft = draftOf(path)
@@ -140,7 +145,7 @@ export function unseal(key: Buffer, sealed: string): string {
   return decipher.update(bytes.subarray(28), undefined, 'utf8') + decipher.final('utf8')
 }
 
-/** Both with one key; what another has sealed is refused with these words. */
+/** Both functions with one key; a value sealed with another key is refused with `refusal`. */
 export const sealedWith = (key: Buffer, refusal: string) => ({
   seal: (text: string) => seal(key, text),
   unseal: (text: string) => {
@@ -152,7 +157,10 @@ export const sealedWith = (key: Buffer, refusal: string) => ({
   },
 })
 
-/** Whether a text is the secret one; the time it takes tells at most whether both are as long. */
+/**
+ * Compares a text with a secret in constant time: the time reveals at most whether the lengths
+ * differ.
+ */
 export function isSecret(given: string, secret: string): boolean {
   const [left, right] = [Buffer.from(given), Buffer.from(secret)]
   return left.length === right.length && timingSafeEqual(left, right)

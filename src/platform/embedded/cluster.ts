@@ -19,7 +19,7 @@ import { draftName, sweepDrafts } from './drafts.ts'
 import { canReach, chooseIdentity, cleanEnvironment, type Identity } from './identity.ts'
 import { demandPassword, keyFolder, makePassword } from './password.ts'
 
-/** A cluster on disk, ready to be started. */
+/** A database cluster on disk, ready to be started. */
 export type Cluster = {
   dataDir: string
   folder: string
@@ -28,22 +28,22 @@ export type Cluster = {
   /** Unique to the folder; shown in the titles of its processes. */
   name: string
   password: string
-  /** Of the login that the service works with; the other is the superuser's. */
+  /** The password of the service's login; `password` is the superuser's. */
   servicePassword: string
   binaries: Binaries
   identity: Identity
 }
 
-/** For the launcher and migrations alone. */
+/** The login for the launcher and migrations only. */
 export const superuser = 'postgres'
-/** What the service logs in as: it owns nothing and is nobody's master. */
+/** The service's login: it owns nothing and has no rights over other roles. */
 export const serviceLogin = 'registry_app'
 export const port = 5432 // only names the socket: nothing listens on the network
 const socketName = `.s.PGSQL.${port}`
 
 export const clusterFolder = (dataDir: string) => join(dataDir, 'postgres')
 
-/** Finds the cluster of a data folder, or makes it. */
+/** Finds the cluster of a data folder, or creates it. */
 export async function prepareCluster(given: string): Promise<Cluster & { created: boolean }> {
   makeFolder(given)
   const dataDir = realpathSync(given)
@@ -88,7 +88,7 @@ async function chooseRunner(dataDir: string, owner: number | undefined) {
   let choice = chooseIdentity(binaries, dataDir, owner)
   const elsewhere = choice.obstacles?.some(({ where }) => where === 'program')
   if (elsewhere && linked && process.getuid?.() === 0) {
-    // The package lies where only root can enter, and namespaces are forbidden.
+    // Only root can enter the package's folder, and user namespaces are forbidden.
     binaries = await copyBinaries(binaries, dataDir)
     choice = chooseIdentity(binaries, dataDir, owner)
   }
@@ -100,7 +100,10 @@ async function chooseRunner(dataDir: string, owner: number | undefined) {
   )
 }
 
-/** A folder only the database's user can enter, on a path short enough for a socket's address. */
+/**
+ * Makes a folder that only the database's user can enter, on a path short enough for a socket
+ * address.
+ */
 function makeSocketFolder(dataDir: string, name: string, identity: Identity): string {
   const parents = [tmpdir(), '/tmp'].filter((parent) => canReach(identity, parent))
   const folder = [join(dataDir, 'socket'), ...parents.map((parent) => join(parent, name))].find(
@@ -108,7 +111,7 @@ function makeSocketFolder(dataDir: string, name: string, identity: Identity): st
   )
   if (!folder) throw new Error(`The path ${dataDir} is too long: set REGISTRY_DATA_DIR.`)
   mkdirOwn(folder)
-  // In /tmp the name can be taken by anyone, or be a link to somewhere else.
+  // In /tmp anyone could have taken the name, or made it a link to somewhere else.
   const found = lstatSync(folder)
   const ours = [identity.uid, process.getuid?.()].includes(found.uid)
   if (!found.isDirectory() || !ours || (found.mode & 0o077) !== 0) {
@@ -126,7 +129,7 @@ function mkdirOwn(folder: string): void {
   }
 }
 
-/** Makes the cluster aside and moves it into place when it is whole. */
+/** Creates the cluster under a draft name and renames it when it is complete. */
 async function createCluster(cluster: Cluster): Promise<void> {
   const { uid, gid } = cluster.identity
   const draft = draftName(cluster.folder)
@@ -135,13 +138,13 @@ async function createCluster(cluster: Cluster): Promise<void> {
   try {
     writeFileSync(passwordCopy, cluster.password, { mode: 0o600, flag: 'wx' })
     chownSync(passwordCopy, uid, gid)
-    chownSync(draft, uid, gid) // last, so that nobody can put a link where we write
+    chownSync(draft, uid, gid) // last, so that the other user cannot put a link where we write
     await initdb(cluster, join(draft, 'cluster'), passwordCopy)
     renameSync(join(draft, 'cluster'), cluster.folder)
     syncFolder(cluster.dataDir)
   } catch (error) {
     if (clusterOwner(cluster.dataDir) === undefined) throw explained(error, cluster.folder)
-    // Else another process was faster.
+    // Otherwise another process was faster.
   } finally {
     rmSync(draft, { recursive: true, force: true })
   }
@@ -160,7 +163,7 @@ async function initdb(cluster: Cluster, folder: string, passwordCopy: string): P
     '--auth=scram-sha-256',
     '--data-checksums',
     '--encoding=UTF8',
-    // The same order and case rules on every machine, whatever its locales.
+    // The same sort order and case rules on every machine, whatever its locales.
     '--locale-provider=builtin',
     '--builtin-locale=C.UTF-8',
     '--lc-collate=C',

@@ -3,8 +3,8 @@ import { existsSync, readdirSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 
-// What must be whole or absent is made under a draft name and then renamed. The name tells whose
-// it is, so that what a killed process left behind can be told from what another is busy with.
+// Files that must be complete or absent are made under a draft name and then renamed. The name
+// holds the process number, so that drafts left by a killed process can be told from drafts in use.
 const draft = /\.new-(\d+)-[0-9a-f]{8}$/
 const ours = new Set<string>()
 
@@ -20,9 +20,10 @@ export async function sweepDrafts(folder: string): Promise<void> {
   for (const name of readdirSync(folder)) {
     const pid = Number(draft.exec(name)?.[1])
     const path = join(folder, name)
-    // Our own number on a draft we did not make is that of a former process: containers count anew.
+    // A draft with our number that we did not make is from a former process: in a container,
+    // process numbers start anew.
     if (!pid || ours.has(path) || (pid !== process.pid && isAlive(pid))) continue
-    // An initdb that lost its parent may still be busy in there; what stays is swept next time.
+    // An initdb that lost its parent may still write there; leftovers are removed the next time.
     await rm(path, { recursive: true, force: true, maxRetries: 9, retryDelay: 20 }).catch(() => {})
   }
 }

@@ -2,23 +2,23 @@ import { spawnSync } from 'node:child_process'
 import { chmodSync, chownSync, statSync } from 'node:fs'
 import { type Binaries, program } from './binaries.ts'
 
-/** Who runs PostgreSQL, which refuses to run as root. */
+/** The user that runs PostgreSQL, which refuses to run as root. */
 export type Identity = {
   name: string
   /** The owner of the cluster's files. */
   uid: number
   gid: number
-  /** How a program is started as this user. */
+  /** How a program is started as this user: options of spawn, and a command prefix. */
   spawn: { uid?: number; gid?: number }
   prefix: string[]
 }
 
-/** What keeps a user from running PostgreSQL: the data folder is closed, or the program fails. */
+/** Why a user cannot run PostgreSQL: the data folder is closed, or the program fails. */
 export type Obstacle = { where: 'folder' | 'program'; problem: string }
 
 /**
- * The first user that can run these programs on this data folder. A cluster that exists belongs to
- * the user that made it: another one is never given its files.
+ * Chooses the first user that can run these programs on this data folder. An existing cluster must
+ * be run by the user that owns it: its files are never given to another user.
  */
 export function chooseIdentity(binaries: Binaries, dataDir: string, clusterOwner?: number) {
   const candidates = identities().filter(
@@ -52,8 +52,8 @@ function account(name: string): Identity[] {
 }
 
 /**
- * For a folder that only root can enter: root under another number, in a namespace of its own. The
- * files stay root's. It must be a number with a name, which initdb looks up.
+ * For a folder that only root can enter: root under another user number, in a user namespace; the
+ * files still belong to root. The number must have a user name, because initdb looks it up.
  */
 function namespace(gid: number): Identity[] {
   const [user, group] = [numberOf(['-u', 'nobody']), numberOf(['-g', 'nobody'])]
@@ -66,19 +66,19 @@ function numberOf(idArguments: string[]): number | undefined {
   return status === 0 ? Number(stdout) : undefined
 }
 
-/** What keeps this user from running PostgreSQL here, if anything does. */
+/** Why this user cannot run PostgreSQL here; undefined if it can. */
 function obstacleFor(identity: Identity, binaries: Binaries, dataDir: string) {
   const closed = giveReach(identity, dataDir)
   if (closed) return { where: 'folder', problem: `${identity.name}: ${closed}` } as const
-  // Asking for the version also loads the libraries: what answers can be started.
+  // Asking for the version also loads the libraries: if that works, the server can start.
   const broken = attempt(identity, [program(binaries, 'postgres'), '--version'])
   if (broken) return { where: 'program', problem: `${identity.name}: ${broken}` } as const
   return undefined
 }
 
 /**
- * Lets the database's group, and no one else, pass through a data folder that is closed to all but
- * its owner. The folder stays ours; what it holds stays closed by its own modes.
+ * Lets only the database's group pass through a data folder that is closed to all but its owner.
+ * The folder stays ours; the files in it stay closed by their own modes.
  */
 function giveReach(identity: Identity, dataDir: string): string | undefined {
   const closed = reach(identity, dataDir)
@@ -86,11 +86,12 @@ function giveReach(identity: Identity, dataDir: string): string | undefined {
   if (!closed || uid !== process.getuid?.() || (mode & 0o077) !== 0) return closed
   if (!permit(dataDir, identity.gid, (mode & 0o700) | 0o010)) return closed
   if (!reach(identity, dataDir)) return undefined
-  permit(dataDir, gid, mode & 0o7777) // a folder further up is closed, so this one need not open
+  // a folder further up is closed, so opening this one does not help
+  permit(dataDir, gid, mode & 0o7777)
   return closed
 }
 
-/** False where even root may not do it, as in some containers. */
+/** Changes group and mode of a folder; false where even root may not, as in some containers. */
 function permit(folder: string, gid: number, mode: number): boolean {
   try {
     chownSync(folder, process.getuid?.() ?? -1, gid)
@@ -109,15 +110,15 @@ function reach(identity: Identity, folder: string): string | undefined {
 
 export const canReach = (identity: Identity, folder: string) => !reach(identity, folder)
 
-/** Ends PostgreSQL with us even when we are killed, where the system can do that (Linux). */
+/** Makes PostgreSQL end when our process ends, even if it is killed; only on Linux. */
 function tiedToUs(identity: Identity): Identity {
   const tie = ['setpriv', '--pdeathsig', 'INT']
   if (attempt(identity, [...tie, 'true']) !== undefined) return identity
-  // Innermost, because a change of user or namespace forgets the tie.
+  // setpriv goes last (innermost), because a change of user or namespace clears the setting.
   return { ...identity, prefix: [...identity.prefix, ...tie] }
 }
 
-/** Runs a short command as this user; the reason why it failed, or undefined when it worked. */
+/** Runs a short command as this user; returns why it failed, or undefined if it worked. */
 function attempt({ prefix, spawn }: Identity, command: string[]): string | undefined {
   const [file = '', ...args] = [...prefix, ...command]
   const { error, status, stderr } = spawnSync(file, args, {
@@ -131,9 +132,9 @@ function attempt({ prefix, spawn }: Identity, command: string[]): string | undef
   return error?.message ?? (stderr.trim() || 'not permitted')
 }
 
-/** Neither our secrets nor the PG* variables of a shell reach the database's processes. */
+/** Keeps our secrets and the PG* variables of a shell from the database's processes. */
 export const cleanEnvironment = () => ({
   PATH: process.env.PATH ?? '/usr/bin:/bin',
-  LC_ALL: 'C', // also makes the log English, which we read
+  LC_ALL: 'C', // also keeps the log in English, because our code parses it
   TZ: 'UTC',
 })

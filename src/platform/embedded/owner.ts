@@ -2,14 +2,14 @@ import { Client } from 'pg'
 import { port, serviceLogin, superuser } from './cluster.ts'
 import { isServerOf, readPidFile, starterOf } from './processes.ts'
 
-// The process that owns a database holds this lock in it, on a connection of its own, for as long
-// as it lives. A database without an owner was left behind by a process that was killed.
+// The process that owns a database holds this advisory lock in it, on a connection of its own, for
+// as long as it lives. A database without an owner was left behind by a killed process.
 const lock = [0x72656769, 1] // 'regi'
 const ownerName = 'registry owner'
-// Not the registry's own database: a connection to that one would keep it from being copied.
+// Not the registry's own database: a connection to it would prevent copying it as a template.
 const maintenance = 'postgres'
 
-/** What runs on a cluster's folder at this moment. */
+/** The server that runs on a cluster's folder at this moment. */
 export type Seen =
   | { state: 'absent' }
   | { state: 'busy'; pid: number; host: string } // starting, recovering or shutting down
@@ -21,7 +21,7 @@ export async function observe(folder: string, password: string): Promise<Seen> {
   if (!running?.socketFolder) return { state: 'absent' }
   const { pid, socketFolder: host } = running
   const busy = { state: 'busy', pid, host } as const
-  // To ask a busy one would only fill its log.
+  // Connecting to a busy server would only fill its log.
   if (running.status !== 'ready' && isServerOf(folder, pid)) return busy
   const client = await connect(host, password)
   if (client === 'absent') return { state: 'absent' }
@@ -31,7 +31,7 @@ export async function observe(folder: string, password: string): Promise<Seen> {
     const owner = await ownerOf(client)
     return owner === undefined ? { state: 'unowned', pid, host } : { state: 'owned', owner, host }
   } catch {
-    return busy // it went away while we asked
+    return busy // the server went away while we asked
   } finally {
     await client.end().catch(() => {})
   }
@@ -47,7 +47,7 @@ async function ownerOf(client: Client): Promise<number | undefined> {
   return rows.length > 0 ? Number(rows[0].name.slice(ownerName.length)) : undefined
 }
 
-/** The connection that makes us the owner; undefined when another process is. */
+/** The connection that makes us the owner; undefined if another process is. */
 export async function takeOwnership(host: string, password: string): Promise<Client | undefined> {
   const client = await connect(host, password)
   if (typeof client === 'string') return undefined
@@ -55,7 +55,7 @@ export async function takeOwnership(host: string, password: string): Promise<Cli
     const { rows } = await client.query('select pg_try_advisory_lock($1, $2) as taken', lock)
     if (rows[0].taken) return client
   } catch {
-    // It went away while we asked.
+    // The server went away while we asked.
   }
   await client.end().catch(() => {})
   return undefined
@@ -75,7 +75,7 @@ async function connect(host: string, password: string): Promise<Client | Failure
     connectionTimeoutMillis: 5000,
     query_timeout: 60_000,
   })
-  client.on('error', () => {}) // told by 'end', too
+  client.on('error', () => {}) // 'end' follows, too
   try {
     await client.connect()
     return client
@@ -87,15 +87,15 @@ async function connect(host: string, password: string): Promise<Client | Failure
   }
 }
 
-/** Creates what the registry keeps its tables in, at the first start. */
+/** Creates the registry's database at the first start. */
 export async function ensureDatabase(client: Client, name: string): Promise<void> {
   const { rowCount } = await client.query('select 1 from pg_database where datname = $1', [name])
   if (rowCount === 0) await client.query(`create database ${client.escapeIdentifier(name)}`)
 }
 
 /**
- * The login of the service: a member of registry_service and of nothing else, so that whatever is
- * append-only stays so for it. Set at every start, also in a data folder that knew none yet.
+ * The service's login is a member of registry_service and of nothing else, so that it cannot change
+ * append-only tables. Set up at every start, so that data folders of earlier versions get it, too.
  */
 export async function ensureServiceLogin(client: Client, password: string): Promise<void> {
   const login = client.escapeIdentifier(serviceLogin)

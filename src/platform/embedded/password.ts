@@ -5,7 +5,7 @@ import { makeFolder, syncFolder, writeSynced } from '../folder.ts'
 import { draftName } from './drafts.ts'
 
 export const keyFolder = (dataDir: string) => join(dataDir, 'keys')
-/** The superuser's, and that of the login the service works with. */
+/** The superuser's password, and that of the service's login. */
 export type PasswordName = 'database-password' | 'service-password'
 const passwordFile = (dataDir: string, name: PasswordName = 'database-password') =>
   join(keyFolder(dataDir), name)
@@ -28,7 +28,10 @@ export function demandPassword(dataDir: string, name?: PasswordName): string {
   )
 }
 
-/** Two processes that start at once agree on the password of the first. */
+/**
+ * Makes the password if there is none. Two processes that start at once agree on the password that
+ * was linked first.
+ */
 export function makePassword(dataDir: string, name?: PasswordName): string {
   makeFolder(keyFolder(dataDir))
   const file = passwordFile(dataDir, name)

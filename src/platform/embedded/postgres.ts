@@ -15,7 +15,10 @@ export type Connection = {
   database: string
 }
 
-/** As the superuser, for the launcher and migrations; and as the service, for all the rest. */
+/**
+ * The superuser's connection, for the launcher and migrations; and the service's, for everything
+ * else.
+ */
 export type Connections = { connection: Connection; service: Connection }
 export type EmbeddedPostgres = Connections & { stop(): Promise<void> }
 
@@ -23,7 +26,7 @@ type Options = {
   dataDir: string
   /** Settings beside or instead of our own, for tests. */
   settings?: Record<string, string>
-  /** What happened, for the log; never a secret. */
+  /** Receives messages for the log; they never contain a secret. */
   onEvent: (event: Event) => void
 }
 
@@ -32,7 +35,7 @@ const longestPauseMs = 1000 // before a server that keeps ending is started agai
 const longestRetryMs = 10_000 // between tries that fail
 const steadyMs = 10_000 // a server that lasted this long is restarted after the shortest pause
 const stuckMs = 10_000 // a server that takes no connections for so long, and does not end, hangs
-const findMs = 60_000 // for a server that starts or recovers
+const findMs = 60_000 // how long findEmbedded waits for a server that starts or recovers
 const logCheckMs = 600_000
 
 type Passwords = { password: string; servicePassword: string }
@@ -42,7 +45,7 @@ const connectionsTo = (host: string, { password, servicePassword }: Passwords): 
   service: { host, port, user: serviceLogin, password: servicePassword, database },
 })
 
-/** Starts (creating it the first time) the PostgreSQL under `${dataDir}/postgres`, supervised. */
+/** Starts and supervises the PostgreSQL under `${dataDir}/postgres`; creates it the first time. */
 export async function startEmbedded(options: Options): Promise<EmbeddedPostgres> {
   const { created, ...cluster } = await prepareCluster(options.dataDir)
   if (created) tell(options, 'info', `Created a database in ${cluster.folder}.`)
@@ -62,7 +65,10 @@ export async function startEmbedded(options: Options): Promise<EmbeddedPostgres>
   }
 }
 
-/** The connections to an embedded database that another process has running on this folder. */
+/**
+ * The connections to an embedded database that another process runs on this folder; undefined if
+ * none runs.
+ */
 export async function findEmbedded(dataDir: string): Promise<Connections | undefined> {
   if (!existsSync(dataDir)) return undefined
   const home = realpathSync(dataDir)
@@ -75,13 +81,13 @@ export async function findEmbedded(dataDir: string): Promise<Connections | undef
       return connectionsTo(seen.host, { password, servicePassword })
     }
     if (seen.state === 'absent') return undefined
-    // Its owner, if it lives, is about to take it.
+    // If its starter is alive, it is about to become the owner.
     if (seen.state === 'unowned' && starterOf(seen.pid) === undefined) return undefined
   }
   return undefined
 }
 
-/** Starts the server again whenever it ends, until we are asked to stop. */
+/** Restarts the server whenever it ends, until we are asked to stop. */
 async function supervise(context: Context, first: Owned): Promise<void> {
   const { cluster, signal } = context
   const stop = new Promise<unknown>((resolve) => signal.addEventListener('abort', resolve))
@@ -98,7 +104,7 @@ async function supervise(context: Context, first: Owned): Promise<void> {
   await stopServer(owned.server)
 }
 
-/** Tries until there is a server with us as its owner again, or we are asked to stop. */
+/** Tries until we own a running server again, or are asked to stop. */
 async function regain(context: Context, former: Owned, firstPause: number): Promise<Owned> {
   for (let pause = firstPause; ; pause = Math.min(2 * pause, longestRetryMs)) {
     await sleep(pause, undefined, { signal: context.signal }).catch(() => {})
@@ -111,7 +117,7 @@ async function regain(context: Context, former: Owned, firstPause: number): Prom
   }
 }
 
-/** Takes the lock again when only its connection was lost; undefined when the server ends, too. */
+/** Takes the lock again if only its connection was lost; undefined once the server has ended. */
 async function ownAgain(context: Context, { server }: Owned): Promise<Owned | undefined> {
   const { cluster, signal } = context
   let answered = performance.now()

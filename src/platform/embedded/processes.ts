@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Cluster } from './cluster.ts'
 
-/** What postgres writes about itself into its folder. */
+/** The content of postmaster.pid, which postgres writes into its folder. */
 export type PidFile = { pid: number; socketFolder: string; status: string }
 
 export function readPidFile(folder: string): PidFile | undefined {
@@ -14,7 +14,7 @@ export function readPidFile(folder: string): PidFile | undefined {
   return { pid, socketFolder: lines[4] ?? '', status: (lines[7] ?? '').trim() }
 }
 
-/** Empty when there is none. */
+/** The text of a file; empty if it cannot be read. */
 export function readText(file: string): string {
   try {
     return readFileSync(file, 'utf8')
@@ -23,15 +23,19 @@ export function readText(file: string): string {
   }
 }
 
-/** Whether process `pid` is the postgres of this folder, and not a stranger that got its number. */
+/**
+ * Whether process `pid` is the postgres of this folder, not another process that reuses its number.
+ */
 export const isServerOf = (folder: string, pid: number) =>
   processInfo(pid)?.commandLine.includes(` -D ${folder} -p `) ?? false
 
-/** The process whose child this server is; undefined when that one is gone. */
+/**
+ * The process that started this server and is still its parent; undefined if that process is gone.
+ */
 export function starterOf(pid: number): number | undefined {
   const { parent, commandLine = '' } = processInfo(pid) ?? {}
   const starter = Number(/registry\.starter=(\d+)/.exec(commandLine)?.[1])
-  // The child of a process that ends becomes the child of another.
+  // When a process ends, its children get another parent.
   return starter === parent ? starter : undefined
 }
 
@@ -45,7 +49,7 @@ function processInfo(pid: number): { parent: number; commandLine: string } | und
   return commandLine === undefined ? undefined : { parent: Number(parent), commandLine }
 }
 
-/** Signals of growing force: a fast shutdown, an immediate one, a kill. */
+/** Signals of growing force: a fast shutdown, an immediate shutdown, a kill. */
 export const shutdown = [
   { signal: 'SIGINT', patience: 20_000 },
   { signal: 'SIGQUIT', patience: 10_000 },
@@ -68,8 +72,8 @@ function kill(pid: number, signal: string): void {
 }
 
 /**
- * Ends what a killed postmaster left behind. Idle processes notice by themselves, but one that is
- * busy with a query works on and holds the memory that the next postmaster waits for.
+ * Ends the processes that a killed postmaster left behind. Idle ones notice by themselves, but a
+ * process busy with a query goes on and holds the shared memory that the next postmaster waits for.
  */
 export function endLeftovers(cluster: Cluster): void {
   if (process.platform !== 'linux') return

@@ -8,20 +8,20 @@ import { cleanEnvironment } from './identity.ts'
 import { end, isServerOf, readPidFile, readText } from './processes.ts'
 import { settings } from './settings.ts'
 
-/** A running postgres (the postmaster) that is our child. */
+/** A running postgres (the postmaster) that is our child process. */
 export type Server = {
   pid: number
   isUp(): boolean
-  /** Resolves with how it ended. */
+  /** Resolves with a text that tells how it ended. */
   exited: Promise<string>
-  /** Where in the log its words begin. */
+  /** The position in the log file where this server's lines begin. */
   logStart: number
 }
 
 const patienceMs = 60_000
 const logLimitBytes = 10 * 1024 * 1024
 
-/** Starts postgres; `ready` tells when it can be used. */
+/** Starts postgres; `ready` waits until it can be used. */
 export function launch(cluster: Cluster, extra: Record<string, string>): Server {
   removeEmptyPidFile(cluster.folder)
   const all = Object.entries({ ...settings(cluster), ...extra })
@@ -39,7 +39,8 @@ export function launch(cluster: Cluster, extra: Record<string, string>): Server 
     cwd: cluster.dataDir,
     env: { ...cleanEnvironment(), ...strangerPid(cluster.folder) },
     stdio: ['ignore', log, log],
-    detached: true, // Ctrl-C in a terminal is for us: requests under way still need the database
+    // Ctrl-C in a terminal must reach us only: requests under way still need the database
+    detached: true,
   })
   closeSync(log)
   const exited = new Promise<string>((resolve) => {
@@ -53,7 +54,10 @@ export function launch(cluster: Cluster, extra: Record<string, string>): Server 
   return { pid: child.pid ?? 0, isUp: () => up, exited, logStart }
 }
 
-/** Left by a postgres killed at its first breath; the next one would refuse to start for ever. */
+/**
+ * Removes an empty postmaster.pid. A postgres that is killed right after its start leaves one, and
+ * the next postgres would refuse to start for ever.
+ */
 function removeEmptyPidFile(folder: string): void {
   const file = join(folder, 'postmaster.pid')
   const found = statSync(file, { throwIfNoEntry: false })
@@ -61,9 +65,9 @@ function removeEmptyPidFile(folder: string): void {
 }
 
 /**
- * A postgres that was killed leaves its number behind, and postgres will not start while any
- * process of the same user has that number (in a container one soon does). Its own grandparent it
- * overlooks, and takes our word for which number that is.
+ * A killed postgres leaves its process number in postmaster.pid. The next postgres refuses to start
+ * while any process of the same user has that number, which in a container happens soon. It ignores
+ * the number of its grandparent, and this variable tells it which number that is.
  */
 function strangerPid(folder: string): { PG_GRANDPARENT_PID?: string } {
   const former = readPidFile(folder)
@@ -72,8 +76,8 @@ function strangerPid(folder: string): { PG_GRANDPARENT_PID?: string } {
 }
 
 /**
- * Waits until the server takes connections; undefined then, else the reason why it never will.
- * Recovery after a crash takes as long as it takes: only silence in the log counts against it.
+ * Waits until the server accepts connections; then returns undefined, otherwise the reason why it
+ * never will. Recovery after a crash may take any time: only silence in the log counts against it.
  */
 export async function ready(
   server: Server,
@@ -92,14 +96,18 @@ export async function ready(
     if (size(cluster.logFile) === seen) continue
     seen = size(cluster.logFile)
     const latest = words(server, cluster).findLast((line) => line.includes(' LOG:  ')) ?? ''
-    if (latest === word) continue // connections that were refused, which tell of no progress
+    // only lines about refused connections were added, which show no progress
+    if (latest === word) continue
     word = latest
     deadline = Date.now() + (word.includes('starting: end-of-recovery') ? 10 : 1) * patienceMs
   }
   return lastWords(words(server, cluster)).join(' ') || (await server.exited)
 }
 
-/** What it died of (a full disk, say) comes before the lines that tell how it ended. */
+/**
+ * The last fatal line and the last three lines: the cause (a full disk, for example) comes before
+ * the lines that tell how the server ended.
+ */
 function lastWords(lines: string[]): string[] {
   const causes = lines.filter((line) => / (FATAL|PANIC): {2}/.test(line)).slice(-1)
   return [...new Set([...causes, ...lines.slice(-3)])]
@@ -110,19 +118,21 @@ const words = ({ logStart }: Server, { logFile }: Cluster) =>
 
 const size = (file: string) => statSync(file, { throwIfNoEntry: false })?.size ?? 0
 
-/** Fast shutdown; a server that does not follow is stopped hard and recovers at its next start. */
+/**
+ * Requests a fast shutdown; a server that does not obey is killed and recovers at its next start.
+ */
 export async function stopServer(server: Server): Promise<void> {
   await end(server.pid, server.isUp)
   await server.exited
 }
 
-/** Keeps the log small, also under a running server, which appends to the same file. */
+/** Keeps the log small, also while a server runs: it appends to the same file. */
 export function boundLog({ logFile }: Cluster): void {
   if (size(logFile) < logLimitBytes) return
   try {
     copyFileSync(logFile, `${logFile}.1`)
     truncateSync(logFile)
   } catch {
-    // A full disk is not a reason to fail, and the next time may do.
+    // A full disk is no reason to fail; the next attempt may succeed.
   }
 }

@@ -5,15 +5,15 @@ import type { Tx } from '../sql/handle.ts'
 import { lockNumbers } from '../sql/lock-numbers.ts'
 import { type FilesOptions, takeUnused } from './files.ts'
 
-/** Contents a transaction takes away: it holds their rows until they are gone. */
+/** The most contents deleted per transaction, which keeps their rows locked meanwhile. */
 const batch = 100
-/** A draft this old was left by a process that died. */
+/** A draft older than this, in milliseconds, was left by a process that died. */
 const oldDraft = 24 * 60 * 60_000
 
 /**
- * Takes away what nothing refers to. A content goes while its row is locked, and whoever stores the
- * same content at this moment waits for that row: so what they store stays. Every node may do this
- * at any time; one does at once, and none while a backup copies the contents it saw referred to.
+ * Deletes contents that nothing refers to. A content is deleted while its row is locked; a request
+ * that stores the same content waits for that row and then writes the content anew. Any node may
+ * call this at any time, but only one collects at once, and none while a backup copies contents.
  */
 export async function collectFiles({ store, draftFolder, transaction }: FilesOptions) {
   for (let taken = batch; taken === batch; )

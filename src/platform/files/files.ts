@@ -15,32 +15,35 @@ import type { Store } from './store.ts'
 
 export type Transaction = <T>(work: (tx: Tx) => Promise<T>) => Promise<T>
 
-/** The files of documents and reports: how they come in, where they stay, how they go out. */
+/** The files of documents, reports and imports: receiving, storing and reading them. */
 export type Files = FileDoor & {
-  /** A file of our own making: what is written to it, measured and kept; and where it lies. */
+  /** Creates a file of our own: `write` fills it, then it is measured and stored. */
   make: (write: (path: string) => Promise<void>) => Promise<{ sha256: string; size: number }>
   open: (sha256: string) => Promise<Readable>
-  /** Where a content is sealed with an earlier key: the same once more, sealed with the present. */
+  /**
+   * Stores a copy sealed with the present key, if the content is sealed with an earlier key;
+   * otherwise undefined.
+   */
   sealAnew: (sha256: string) => Promise<{ sha256: string } | undefined>
 }
 
 export type FilesOptions = {
   store: Store
-  /** Where files are while they arrive. */
+  /** The folder for files that are still arriving. */
   draftFolder: string
   maxBytes: number
   transaction: Transaction
-  /** Contents are kept sealed; who opens one gets it as it came. */
+  /** With `sealing`, contents are stored encrypted; `open` returns them as they arrived. */
   sealing?: Sealing
 }
 
-/** Enough to know any kind by. */
+/** The bytes at the beginning of a file that suffice to recognise its kind. */
 const headBytes = 4096
 
 export function filesOf(options: FilesOptions): Files {
   const { store, draftFolder, maxBytes, transaction, sealing } = options
   const newDraft = () => join(draftFolder, randomUUID())
-  /** First the row, then the content; a reference to it comes last. See collect.ts. */
+  /** The row is written first, then the content; the reference to it comes last. See collect.ts. */
   const put = async ({ sha256, size }: Measured, path: string) => {
     await flush(path).catch(unavailable)
     const claimed = await transaction((tx) => claim(tx, sha256, size))
@@ -105,15 +108,15 @@ export function filesOf(options: FilesOptions): Files {
 }
 
 /**
- * Down to the disk itself. Only what is to be kept: every commit of the database waits for the disk
- * meanwhile, and much that arrives is refused.
+ * Syncs a file to disk, only when it is to be kept: a sync slows every database commit meanwhile,
+ * and many arriving files are refused.
  */
 async function flush(path: string) {
   const file = await open(path, 'r+')
   await file.sync().finally(() => file.close())
 }
 
-/** Writes what arrives to a draft, and measures it on the way. */
+/** Writes an arriving file to a draft, and measures it on the way. */
 async function write(
   path: string,
   content: AsyncIterable<Buffer>,
@@ -155,11 +158,14 @@ async function measure(path: string): Promise<Measured> {
   }
 }
 
-/** When a content was claimed, and until when it was before: -infinity if it is new. */
+/**
+ * The present claim date of a content, and the date that it replaced: -infinity if the content is
+ * new.
+ */
 type Claim = { at: string; before: string }
 
 async function claim(tx: Tx, sha256: string, size: number): Promise<Claim> {
-  // Locked apart: the date that an update replaces is not among what it returns.
+  // Locks and reads the row first, because `returning` of the update does not give the old date.
   const [known] = await tx.query<{ before: string }>(sql`
     select claimed_date::text as before from stored_file where sha256 = ${sha256} for update`)
   const [claimed] = await tx.query<{ at: string; isNew: boolean }>(sql`
@@ -168,26 +174,27 @@ async function claim(tx: Tx, sha256: string, size: number): Promise<Claim> {
     on conflict (sha256) do update set claimed_date = excluded.claimed_date
     returning claimed_date as at, xmax = 0 as "isNew"`)
   const { at, isNew } = claimed!
-  // Whoever stored the same between the two statements keeps the day that is theirs.
+  // If another request stored the same content between the two SQL statements, taking this claim
+  // back must not release that content: the date stays.
   return { at, before: isNew ? '-infinity' : (known?.before ?? at) }
 }
 
-/** Takes a claim back that came to nothing, unless somebody has claimed the content since. */
+/** Takes back the claim of a refused file, unless another request has claimed the content since. */
 const unclaim = (tx: Tx, sha256: string, { at, before }: Claim) =>
   tx.query(sql`
     update stored_file set claimed_date = ${before}::timestamptz
     where sha256 = ${sha256} and claimed_date = ${at}::timestamptz`)
 
 /**
- * Lets go of a content that its last reference leaves: the next collection takes it, unless
- * somebody stores the same again meanwhile. `since` is when the reference was made.
+ * Releases a content when its last reference goes: the next collection deletes it, unless a request
+ * stores the same content meanwhile. `since` is when the reference was made.
  */
 export const release = (tx: Tx, sha256: string, since: string) =>
   tx.query(sql`
     update stored_file set claimed_date = '-infinity'
     where sha256 = ${sha256} and claimed_date <= ${since}`)
 
-/** Places that refer to contents; what none of them names may go. */
+/** All columns that refer to contents; a content that no column names may be deleted. */
 const references = [
   'document where file_sha256',
   'report where file_sha256',
@@ -195,12 +202,14 @@ const references = [
   'import where errors_sha256',
 ]
 
-/** Contents that something refers to, for a copy of them all. */
+/** Selects the contents that are referred to, for a backup. */
 export const contentsInUse = `select sha256, size from stored_file f where ${references
   .map((place) => `exists (select 1 from ${place} = f.sha256)`)
   .join(' or ')}`
 
-/** Contents that nobody refers to and nobody is storing, taken out of the list. */
+/**
+ * Removes the rows of contents that nothing refers to and no request is storing, and returns them.
+ */
 export const takeUnused = (tx: Tx, most: number) =>
   tx.query<{ sha256: string }>(sql`
     delete from stored_file where sha256 = any(array(

@@ -1,14 +1,14 @@
 import { Refusal } from '../refusal.ts'
 
 /**
- * The kinds of file that are taken. What a file says it is, what its name says and how it begins
- * must agree, so that nobody opens something else than they think. What a browser would run (HTML,
- * SVG, scripts) is not taken at all.
+ * The kinds of file that are accepted. The declared type, the file name and the first bytes must
+ * agree, so that nobody opens something else than they expect. Files that a browser would run
+ * (HTML, SVG, scripts) are never accepted.
  */
 type Kind = {
   type: string
   extensions: readonly string[]
-  /** How such a file begins; none: it is text. */
+  /** Tests the first bytes of the file; undefined for a text file. */
   begins?: (head: Buffer) => boolean
 }
 
@@ -56,7 +56,9 @@ const kinds: readonly Kind[] = [
 ]
 const byType = new Map(kinds.map((kind) => [kind.type, kind]))
 
-/** For what has no better name; handed out as bytes to save, never to show. */
+/**
+ * The type of files without a more specific type; answers offer them for saving, never for display.
+ */
 const bytes = 'application/octet-stream'
 
 const synonyms: Record<string, string> = {
@@ -76,7 +78,9 @@ const runs = new Set([
   ...'exe dll com bat cmd msi ps1 vbs jar sh'.split(' '),
 ])
 
-/** The type a file is stored under; refuses one that is not what it says it is. */
+/**
+ * The type a file is stored under; refuses a file whose content, name or declared type disagree.
+ */
 export function typeOf(head: Buffer, fileName: string, declared: string | undefined): string {
   const extension = /\.([^.]+)$/.exec(fileName)?.[1]?.toLowerCase() ?? ''
   if (runs.has(extension)) throw notTaken(`Files named .${extension} are not taken.`, 'fileName')
@@ -92,7 +96,7 @@ export function typeOf(head: Buffer, fileName: string, declared: string | undefi
   return type
 }
 
-/** Without parameters (charset=utf-8), in lower case; nothing told means bytes. */
+/** The media type without parameters (charset=utf-8), in lower case; bytes if none is declared. */
 function plainType(declared: string | undefined): string {
   const type = (declared ?? '').split(';')[0]!.trim().toLowerCase()
   return type === '' ? bytes : (synonyms[type] ?? type)
@@ -100,7 +104,7 @@ function plainType(declared: string | undefined): string {
 
 const looksLike = ({ begins }: Kind, head: Buffer) => begins?.(head) ?? isText(head)
 
-/** No NUL, no other kind's beginning, and nothing that a browser would take for a page. */
+/** A text has no NUL, does not begin like another kind, and could not be a page for a browser. */
 const isText = (head: Buffer) =>
   !head.includes(0) &&
   !kinds.some(({ begins }) => begins?.(head)) &&

@@ -5,7 +5,10 @@ import type { Readable } from 'node:stream'
 import { giveToOwnerOf } from '../folder.ts'
 import { pathOf, type Store } from './store.ts'
 
-/** Contents in a folder: each written elsewhere first, and there whole or not at all. */
+/**
+ * Stores contents in a folder. Each content is written elsewhere first and then renamed, so that it
+ * is complete or absent.
+ */
 export function localStore(folder: string): Store {
   const place = (sha256: string) => join(folder, pathOf(sha256))
   return {
@@ -15,7 +18,7 @@ export function localStore(folder: string): Store {
       for (const ours of [dirname(dirname(target)), dirname(target), path])
         giveToOwnerOf(folder, ours)
       await rename(path, target)
-      // The name is durable when its folder is; so are the folders above it.
+      // A renamed file is durable once its folder is synced; new folders need their parents synced.
       for (const above of [dirname(target), dirname(dirname(target)), folder]) await sync(above)
     },
     open: async (sha256): Promise<Readable> => {

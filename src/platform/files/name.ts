@@ -3,8 +3,8 @@
 const unseen = /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g
 
 /**
- * A file's name as it is kept and handed out: its last part, whatever path a client sent. It is
- * data only; no file of ours is ever named after it.
+ * A file's name as it is stored and returned: the last part of whatever path a client sent. It is
+ * data only: no file of ours is ever named after it.
  */
 export function safeName(given: string | undefined): string {
   const last = (given ?? '').split(/[/\\]/).at(-1)!.replace(unseen, '').trim()

@@ -7,14 +7,17 @@ import { localStore } from './local-store.ts'
 import { s3Store } from './s3-store.ts'
 import { sealingWith } from './sealing.ts'
 
-/** The files as configured: in the data folder, or in a bucket. */
+/** Opens the configured file storage: the data folder or a bucket. */
 export async function openFiles(config: Config, transaction: Transaction) {
   const places = await openStore(config)
   const options: FilesOptions = { ...places, maxBytes: config.maxFileBytes, transaction }
   return { options, files: filesOf(options) }
 }
 
-/** The files of imports, which may hold tax and bank numbers: sealed with the key of those. */
+/**
+ * The files of imports. They may hold tax and bank numbers, so they are sealed with the encryption
+ * keys of those.
+ */
 export const importFiles = (config: Config, options: FilesOptions): Files =>
   filesOf({
     ...options,
@@ -22,7 +25,7 @@ export const importFiles = (config: Config, options: FilesOptions): Files =>
     sealing: sealingWith(readEncryptionKeys(config)),
   })
 
-/** Where contents lie, and where they are while they arrive. */
+/** The store of contents, and the folder for files that are still arriving. */
 export async function openStore(config: Config) {
   const folder = join(config.dataDir, 'files')
   const draftFolder = join(folder, 'drafts')

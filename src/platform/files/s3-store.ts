@@ -3,7 +3,9 @@ import type { Readable } from 'node:stream'
 import type { Bucket } from '../../config.ts'
 import { pathOf, type Store } from './store.ts'
 
-/** Contents in an S3-compatible bucket. The library is loaded only where one is configured. */
+/**
+ * Stores contents in an S3-compatible bucket. The library is loaded only if a bucket is configured.
+ */
 export async function s3Store({ bucket, endpoint, region, credentials }: Bucket): Promise<Store> {
   const { DeleteObjectCommand, GetObjectCommand, PutObjectCommand, S3Client } = await import(
     '@aws-sdk/client-s3'
@@ -12,7 +14,8 @@ export async function s3Store({ bucket, endpoint, region, credentials }: Bucket)
     region,
     ...(endpoint && { endpoint, forcePathStyle: true }),
     ...(credentials && { credentials }),
-    // With its default, servers that do not know trailing checksums store them as content.
+    // With the library's default, servers that do not know trailing checksums store them as
+    // content.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
   })

@@ -6,18 +6,20 @@ import { pipeline as copy } from 'node:stream/promises'
 import { conflict } from '../refusal.ts'
 
 /**
- * Files at rest that may hold tax and bank numbers: AES-256-GCM, in frames of 64 KiB, so that a
- * file of any length takes the memory of one. A frame has its number and whether it is the last as
- * its nonce, under a key of its file alone: frames cannot be left out, moved or brought from
- * another file. The key of a file comes of a keyed digest of its content: the same content sealed
- * twice is the same to the byte, and so is kept once, and nobody without the key can guess at it.
+ * Encrypts stored files that may hold tax and bank numbers: AES-256-GCM in frames of 64 KiB, so
+ * that a file of any length needs the memory of one frame. A frame's nonce is its number and
+ * whether it is the last, under a key for its file alone: frames cannot be left out, moved or taken
+ * from another file.
+ *
+ * A file's key is derived from a keyed digest of its content. Sealing the same content twice gives
+ * the same bytes, so it is stored once, and without the key nobody can test guesses of the content.
  */
 export type Sealing = {
-  /** Writes the file at a path, whose SHA-256 is known, sealed to another. */
+  /** Seals the file at `path`, whose SHA-256 is known, into the file `to`. */
   seal: (path: string, sha256: string, to: string) => Promise<void>
-  /** A file of before there was sealing is passed on as it is. */
+  /** Decrypts a stored file; a file from before sealing existed is passed on unchanged. */
   open: (stored: Readable) => Promise<Readable>
-  /** Whether a file is sealed, and with another key than the present one. */
+  /** Whether a file is sealed with another key than the present one. */
   isOld: (stored: Readable) => Promise<boolean>
 }
 
@@ -26,7 +28,7 @@ type EncryptionKeys = { current: Buffer; previous: readonly Buffer[] }
 const algorithm = 'aes-256-gcm'
 const frameBytes = 65_536
 const tagBytes = 16
-/** No text begins like this, and no workbook. */
+/** Neither a text nor a workbook begins with these bytes. */
 const mark = Buffer.from('\0registry sealed')
 const idBytes = 8
 const saltBytes = 32
@@ -47,7 +49,7 @@ export function sealingWith({ current, previous }: EncryptionKeys): Sealing {
     },
     open: async (stored) => {
       const opening = inFrames(frameBytes + tagBytes, headBytes, (first) => beginning(keys, first))
-      const opened = pipeline(stored, opening, () => {}) // whoever reads it hears of a fault
+      const opened = pipeline(stored, opening, () => {}) // the reader of the stream gets its errors
       await once(opened, 'readable')
       return opened
     },
@@ -99,7 +101,10 @@ function openFrame(key: Buffer): Frame {
   }
 }
 
-/** How a file goes on after its first bytes, and how many of those are no part of it. */
+/**
+ * How the frames of a file are processed, bytes to write first, and how many leading bytes are no
+ * part of a frame.
+ */
 type Beginning = { head?: Buffer; turn: Frame; taken: number }
 
 const isSealed = (first: Buffer) => first.subarray(0, mark.length).equals(mark)
@@ -127,7 +132,10 @@ function beginning(keys: ReadonlyMap<string, Buffer>, first: Buffer): Beginning 
   return { turn: openFrame(fileKey(own, salt)), taken: headBytes }
 }
 
-/** Turns what comes, after `enough` to begin with, in frames of a size; the last may be short. */
+/**
+ * Processes a stream in frames of `size` bytes (the last may be shorter), once `enough` bytes have
+ * arrived for `begin` to read the header.
+ */
 function inFrames(size: number, enough: number, begin: (first: Buffer) => Beginning): Transform {
   let turn: Frame | undefined
   let rest: Buffer = Buffer.alloc(0)
@@ -140,7 +148,7 @@ function inFrames(size: number, enough: number, begin: (first: Buffer) => Beginn
       rest = rest.subarray(begun.taken)
       if (begun.head) yield begun.head
     }
-    // Which frame is the last is known by the end: so one is always held back.
+    // Only the end shows which frame is the last, so one frame is always held back.
     for (; rest.length > size; rest = rest.subarray(size)) yield turn(rest.subarray(0, size), false)
     if (isEnd) yield turn(rest, true)
   }
@@ -149,7 +157,7 @@ function inFrames(size: number, enough: number, begin: (first: Buffer) => Beginn
       for (const bytes of turned(piece, isEnd)) stream.push(bytes)
       done()
     } catch (error) {
-      done(error as Error) // what is thrown here would be nobody's
+      done(error as Error) // nobody would catch an exception thrown here
     }
   }
   return new Transform({

@@ -2,7 +2,10 @@ import { invalid } from '../refusal.ts'
 
 const alphabet = /^[A-Za-z0-9+/_-]*$/
 
-/** Decodes base64 piece by piece; Buffer.from alone would pass over whatever is not base64. */
+/**
+ * Decodes base64 piece by piece and refuses anything else; Buffer.from silently skips other
+ * characters.
+ */
 export function base64Decoder() {
   let kept = ''
   let padded = false
@@ -27,7 +30,10 @@ export function base64Decoder() {
 
 const notBase64 = () => invalid('invalid_value', 'content is not base64.', 'content')
 
-/** Bytes as base64, piece by piece: three of them are four letters, so pieces end on threes. */
+/**
+ * Encodes bytes as base64, piece by piece. Three bytes make four letters, so each piece is a
+ * multiple of three bytes.
+ */
 export async function* asBase64(bytes: AsyncIterable<Buffer>): AsyncGenerator<string> {
   let kept = Buffer.alloc(0)
   for await (const piece of bytes) {

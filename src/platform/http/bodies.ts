@@ -12,21 +12,21 @@ declare module 'fastify' {
   }
 }
 
-/** Bytes of a body that nobody need wait for. Nothing but lists of records is longer. */
+/** Bodies up to this many bytes never wait. Only lists of records may be longer. */
 export const shortBody = 65_536
 
-/** What a body of this schema may have: its bytes, and the items of its lists. */
+/** The limits of a body by its schema: its bytes, and the items of its lists. */
 export function limitsOf(schema: TSchema | undefined, maxBodyBytes: number) {
   const { mostItems, ofRecords } = listsIn(schema ?? {})
   return { bodyLimit: ofRecords ? maxBodyBytes : Math.min(maxBodyBytes, shortBody), mostItems }
 }
 
-/** Bytes of long bodies in memory at once; what becomes of them takes ten times as much. */
+/** The most bytes of long bodies in memory at once; parsed, they take ten times as much. */
 const mostBytes = 32 * 2 ** 20
 
 /**
- * JSON bodies. A long one waits, before it is read, until there is room for it in memory, and is
- * then read piece by piece, one at a time: each caller in turn, and others go on meanwhile.
+ * Reads JSON bodies. A long body waits until there is room for it in memory, and is then parsed
+ * piece by piece, one body at a time, callers in turn, while other requests go on.
  */
 export function readJsonBodies(app: FastifyInstance) {
   const inMemory = turns({
@@ -65,7 +65,7 @@ export function readJsonBodies(app: FastifyInstance) {
   )
 }
 
-/** Who does not say how long a body is may send as much as the operation takes. */
+/** A body without a stated length counts as the longest that the operation accepts. */
 function bytesOf({ headers, routeOptions }: FastifyRequest): number {
   const { 'content-length': length, 'transfer-encoding': chunked } = headers
   if (length !== undefined) return Math.min(Number(length), routeOptions.bodyLimit ?? mostBytes)

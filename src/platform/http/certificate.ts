@@ -6,12 +6,12 @@ import { fitTogether, type Tls } from '../../config.ts'
 
 export const oldestProtocol = 'TLSv1.2'
 
-/** How often the files are looked at, in milliseconds. */
+/** How often the files are checked, in milliseconds. */
 const interval = 1_000
 
 /**
- * A certificate lasts for months, a node for longer: what is renewed in the same files is shown to
- * whoever connects from then on. Until both files fit together, the one of before stays.
+ * Takes over a renewed certificate for new connections: a node runs longer than a certificate is
+ * valid. Until the certificate and the key in the files match, the previous pair stays in use.
  */
 export function followRenewals(app: FastifyInstance, { files }: Tls, logger: FastifyBaseLogger) {
   const server = app.server as unknown as Server

@@ -5,9 +5,9 @@ import { optional } from '../shape/fields.ts'
 import { asBase64, base64Length } from './base64.ts'
 import { answerSuccess } from './server.ts'
 
-/** A file to hand out. */
+/** A file to be sent to the caller. */
 export type Download = {
-  /** What the JSON form tells beside the content. */
+  /** The fields beside the content in the JSON form. */
   record: object
   fileName: string
   contentType: string
@@ -23,7 +23,7 @@ export const rawParameter = {
   ),
 }
 
-/** The bytes themselves, or the envelope with them in base64; either way as they are read. */
+/** Sends the bytes themselves, or the envelope with them in base64; both are streamed. */
 export async function answerFile(reply: FastifyReply, file: Download, raw: boolean) {
   const content = await file.open()
   // A client that hangs up must not leave the file open.
@@ -43,7 +43,7 @@ const answerBytes = (reply: FastifyReply, file: Download, content: Readable) =>
     })
     .send(content)
 
-/** With its length: an answer that was cut off does not look like a whole one. */
+/** States the length, so that an answer that was cut off does not look complete. */
 function answerJson(reply: FastifyReply, { record, size }: Download, content: Readable) {
   const told = JSON.stringify(record).slice(0, -1)
   const head = `{"result":true,"message":null,"recordCount":1,"data":${told},"content":"`
@@ -57,7 +57,7 @@ function answerJson(reply: FastifyReply, { record, size }: Download, content: Re
   return answerSuccess(reply, Readable.from(body(), { objectMode: false }))
 }
 
-/** RFC 6266: a name any client can read, and the real one beside it. */
+/** RFC 6266: a plain name that any client can read, and the real one beside it. */
 function disposition(fileName: string): string {
   const plain = fileName.replaceAll(/[^\w.() -]/g, '_')
   const encoded = encodeURIComponent(fileName).replaceAll(
@@ -67,7 +67,10 @@ function disposition(fileName: string): string {
   return `attachment; filename="${plain}"; filename*=UTF-8''${encoded}`
 }
 
-/** Who asks for something else than JSON, or than anything at all, wants the file itself. */
+/**
+ * Whether an Accept header asks for the file itself: it names application/octet-stream, or no type
+ * that JSON would satisfy.
+ */
 export function wantsBytes(accept: string | undefined): boolean {
   const types = (accept ?? '*/*').toLowerCase().split(',').map(typeIn)
   return types.includes('application/octet-stream') || !types.some((type) => jsonTypes.has(type))

@@ -11,9 +11,9 @@ import type { Download } from './download.ts'
 import type { FileDoor, KeptFile } from './upload.ts'
 
 /**
- * One declaration per endpoint: it is the route, the validation, the permission, the entry in the
- * OpenAPI document and the types of the handler. Reads get a handle that cannot write; writes get a
- * transaction that has passed the unit of work.
+ * One declaration per endpoint gives the route, the validation, the permission, the entry in the
+ * OpenAPI document and the types of the handler. Reads get a handle that cannot write; writes get
+ * the transaction of a unit of work.
  */
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 export type Operation = `${Method} /${string}`
@@ -24,25 +24,30 @@ export type Request<Query, Body> = {
   /** The path of the nth item of the body, where the body is a list. */
   pathOf: ItemPath
   actor: Actor
-  /** Whose share of what costs it takes: a user's, or that of a stranger's address. */
+  /**
+   * Whose share of limited resources the request uses: the user's, or that of an unknown caller's
+   * address.
+   */
   caller: string
   headers: IncomingHttpHeaders
-  /** The caller's address, as the proxy saw it where there is one. */
+  /** The caller's address; behind a proxy, the address that the proxy saw. */
   address: string
 }
 
-/** Which reads are of one record, and what of it changes without anybody writing it. */
+/** Which reads return one record and so carry an ETag. */
 export type Tagging = {
-  /** The parameters that ask for one record. */
+  /** The query parameters that select one record. */
   by: readonly string[]
-  /** Fields that the tag leaves out, at any depth. */
+  /**
+   * Fields that change without anybody writing the record; the tag leaves them out, at any depth.
+   */
   without?: readonly string[]
 }
 
 type Declaration<Q extends TObject = TObject, B extends TSchema = TSchema> = {
   operation: Operation
   access: Access
-  /** The operationId, where method and path do not give one that a person would choose. */
+  /** The operationId, where the one derived from method and path would not suit a person. */
   name?: string
   summary: string
   description?: string
@@ -50,41 +55,49 @@ type Declaration<Q extends TObject = TObject, B extends TSchema = TSchema> = {
   body?: B
   /** The schema of the envelope's `data`. */
   data: TSchema
-  /** The schema of `data` where the work is taken on and not done yet (202). */
+  /** The schema of `data` in a 202: the work is accepted and not done yet. */
   accepted?: TSchema
-  /** Of a read: one record carries an ETag, which PUT and DELETE at this path take back. */
+  /**
+   * For a read: a single record carries an ETag, and PUT and DELETE at this path accept it in
+   * If-Match.
+   */
   etag?: Tagging
-  /** Of what all do for themselves: the permission it takes to do it for another user. */
+  /**
+   * For an operation that all users may do for themselves: the permission to do it for another
+   * user.
+   */
   ofOthers?: Permission
-  /** Not by an API key: it is about the person who signs in. */
+  /** API keys may not call it: it concerns the person who signs in. */
   peopleOnly?: boolean
-  /** Also by who is still to enrol the second factor that is asked for. */
+  /** Also open to users who must still enrol the required second factor. */
   whileEnrolling?: boolean
-  /** The Version header is not asked for. */
+  /** The Version header is not required. */
   anyVersion?: boolean
-  /** A public endpoint that yet wants to know who asks, where they say so. */
+  /** A public endpoint that authenticates the caller if the request has an Authorization header. */
   recognises?: boolean
-  /** Must be read where it is written: standbys know no feed, and nobody of their own. */
+  /** Must be read on the primary: a standby cannot serve the event feed (docs/decisions/0141). */
   current?: boolean
-  /** Never waits for a turn: health, which those ask who want to know whether we are busy. */
+  /**
+   * Never waits for a turn: the health check, by which others find out whether the node is busy.
+   */
   atOnce?: boolean
-  /** Fields of the data that also stand at the top level, beside the envelope's. */
+  /** Fields of `data` that are repeated at the top level of the envelope. */
   beside?: readonly string[]
-  /** Texts that the read puts at the top level itself. */
+  /** Names of texts that the read itself adds at the top level of the envelope. */
   texts?: readonly string[]
   /** Failures that only this operation has, by status. */
   failures?: Readonly<Record<number, string>>
 }
 
-// Handlers are written as methods, whose parameters TypeScript lets be narrower: a handler knows
-// the types of its own schemas, and the server hands it what it has read by these very schemas.
+// Handlers are declared as methods because TypeScript allows narrower parameters for methods: each
+// handler has the types of its own schemas, and the server reads its requests by these schemas.
 
-/** A read may take a body: POST /Distribution/Preview does, and yet writes nothing. */
+/** A read may take a body: POST /Distribution/Preview has one and writes nothing. */
 type Reads<Query, Body> = { read(request: Request<Query, Body>, handle: Sql): Promise<Shown> }
 
 /**
- * For a read without pages: its rows go out as they come, whatever their number. A request that
- * asks for a page gets one.
+ * A read of all rows, sent as they come from the database, whatever their number. A request with
+ * paging parameters gets a page.
  */
 type Streams<Query> = {
   select(request: Request<Query, unknown>): Fragment
@@ -93,33 +106,39 @@ type Streams<Query> = {
 
 export type InTurn = <T>(work: () => Promise<T>, request: Request<unknown, unknown>) => Promise<T>
 
-/** What every write says of itself. */
+/** What every write declares. */
 type Audited = {
-  /** What the audit record is about. */
+  /** The resource of the audit record. */
   resource: Resource
-  /** The event it raises; absent: by its method and path; null: none. */
+  /** The event that it raises; absent: derived from method and path; null: none. */
   event?: EventType | null
-  /** The answer holds secrets: it is kept sealed under an Idempotency-Key. */
+  /** The answer holds secrets: it is encrypted when it is kept under an Idempotency-Key. */
   secret?: boolean
-  /** Makes the text of an answer of what is kept, where a statement of its own keeps less. */
+  /**
+   * Rebuilds the answer from the kept text, where the write's own SQL statement keeps a shorter
+   * form.
+   */
   unpack?: (kept: string) => string
-  /** Its answer is never kept: an Idempotency-Key has no effect on it. */
+  /** Its answer is never kept, so an Idempotency-Key has no effect. */
   neverReplayed?: boolean
-  /** Where the work waits for its turn before it takes a connection. */
+  /** The queue in which the write waits for its turn before it takes a connection. */
   inTurn?: InTurn
 }
 
 type Writes<Query, Body> = Audited & {
   write(request: Request<Query, Body>, tx: Tx): Promise<Written>
-  /** Where it waits: refuses an approver, who is its actor then, that has a part in it already. */
+  /**
+   * For a write that waits for approval: refuses an approver (the request's actor then) who already
+   * has a part in it.
+   */
   refuseApprover?(request: Request<Query, Body>, tx: Tx): Promise<unknown>
 }
 
-/** A write whose unit of work is shared with others; see ledger/biz-transaction/door.ts. */
+/** A write that may share a transaction with other writes; see ledger/biz-transaction/door.ts. */
 type Shares<Query, Body> = Audited & {
-  /** Its door has an order of its own for those who wait; `inTurn` is that of all other writes. */
+  /** Runs the write through a queue of its own; `inTurn` is the queue of all other writes. */
   through(request: Request<Query, Body>, write: Write, inTurn: InTurn): Promise<Outcome>
-  /** The same by itself, in a transaction that is there already: where it waits for approval. */
+  /** Runs the write alone in an existing transaction, as an approval does. */
   alone(request: Request<Query, Body>, tx: Tx): Promise<Written>
 }
 
@@ -129,11 +148,11 @@ type Uploads<Query, Body> = Writes<
   Omit<Body, 'content'> & (Body extends { content: string } ? KeptFile : Partial<KeptFile>)
 > & {
   upload: FileDoor
-  /** Refuses what has no place for a file, before anything of the file is kept. */
+  /** Refuses a request whose record cannot take a file, before the file is stored. */
   check(request: Request<Query, Body>, handle: Sql): Promise<unknown>
 }
 
-/** A read that hands out a file: its query has rawParameter. */
+/** A read that returns a file: its query has rawParameter. */
 type Downloads<Query> = { download(request: Request<Query, unknown>): Promise<Download> }
 
 export type ReadEndpoint = Declaration & { kind: 'read' } & Reads<unknown, unknown>
@@ -177,10 +196,10 @@ export const downloading = <Q extends TObject>(
 export const isWrite = (endpoint: Endpoint): endpoint is WriteEndpoint =>
   ['write', 'shared', 'upload'].includes(endpoint.kind)
 
-/** Whether an Idempotency-Key has an effect on it. */
+/** Whether an Idempotency-Key has an effect on the write. */
 export const isReplayed = (endpoint: WriteEndpoint) => !endpoint.neverReplayed
 
-/** An operation is a method and a path; its type says so. */
+/** The type Operation guarantees the two parts. */
 const partsOf = ({ operation }: Endpoint) => operation.split(' ') as [Method, string]
 export const methodOf = (endpoint: Endpoint) => partsOf(endpoint)[0]
 export const pathOf = (endpoint: Endpoint) => partsOf(endpoint)[1]
@@ -188,7 +207,9 @@ export const pathOf = (endpoint: Endpoint) => partsOf(endpoint)[1]
 export const arrayOf = (item: TSchema) => Type.Array(item)
 export const nothing = Type.Null()
 
-/** Keeps a write that is to wait for approval; undefined: it is to be done at once. */
+/**
+ * Stores a write that must wait for approval; returns undefined if the write may be done at once.
+ */
 export type ApprovalGate = (
   endpoint: WriteEndpoint,
   request: Request<unknown, unknown>,

@@ -1,15 +1,15 @@
 import type { Answer, Shown } from '../sql/render.ts'
 
 /**
- * The envelope of every success: PostgreSQL rendered the data, so it is not read or written twice.
- * `repeats` names fields of the data that also stand at the top level.
+ * The envelope of every success, built as text: PostgreSQL has rendered the data, so it is not
+ * parsed and written again. `repeats` names fields of the data that are repeated at the top level.
  */
 export function successBody({ json, ...answer }: Answer, repeats: readonly string[] = []): string {
   const [head, tail] = envelopeOf(answer, repeated(json, repeats))
   return head + json + tail
 }
 
-/** The same of what may be bytes: a page stays those that it is, with others around it. */
+/** Like successBody, for data that may be bytes: the bytes of a page are sent unchanged. */
 export function shownBody(
   { json, ...answer }: Shown,
   repeats: readonly string[] = [],
@@ -19,7 +19,7 @@ export function shownBody(
   return [Buffer.from(head), json, Buffer.from(tail)]
 }
 
-/** What stands before the data, and behind it. */
+/** The text before the data, and the text behind it. */
 function envelopeOf(answer: Omit<Shown, 'json'>, repeats = ''): [string, string] {
   const { recordCount, message, beside = {} } = answer
   const head = `"result":true,"message":${JSON.stringify(message ?? null)}`

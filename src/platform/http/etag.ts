@@ -5,7 +5,10 @@ import type { Shown } from '../sql/render.ts'
 import type { Written } from '../sql/unit-of-work.ts'
 import { type Endpoint, isWrite, methodOf, pathOf, type Tagging } from './endpoint.ts'
 
-/** How records are tagged, by the path of the reads that say so: PUT and DELETE there heed it. */
+/**
+ * How records are tagged, by the path of the read that declares it; PUT and DELETE at that path
+ * accept If-Match.
+ */
 export type Taggings = ReadonlyMap<string, Tagging>
 
 export const taggingsOf = (endpoints: readonly Endpoint[]): Taggings =>
@@ -13,13 +16,13 @@ export const taggingsOf = (endpoints: readonly Endpoint[]): Taggings =>
     endpoints.flatMap((endpoint) => (endpoint.etag ? [[pathOf(endpoint), endpoint.etag]] : [])),
   )
 
-/** Whether the endpoint writes a record that a read at its path has tagged. */
+/** Whether the endpoint changes or deletes records that a read at the same path tags. */
 export const heedsIfMatch = (endpoint: Endpoint, taggings: Taggings) =>
   isReplacing(endpoint) && taggings.has(pathOf(endpoint))
 
 const isReplacing = (endpoint: Endpoint) => isWrite(endpoint) && methodOf(endpoint) !== 'POST'
 
-/** The tag of what a read answers, where it was asked for one record and has found it. */
+/** The ETag of an answer, if the read asked for one record and found it. */
 export function etagOf(
   tagging: Tagging | undefined,
   query: unknown,
@@ -33,9 +36,9 @@ export function etagOf(
 }
 
 /**
- * By what the record shows: whatever wrote it, and on whichever node, the tag is the same. It goes
- * by the text as PostgreSQL rendered it, which every read and write of a resource has from the same
- * select: to parse it would take longer than all the rest of a read.
+ * The tag is a hash of the record's content, so it is the same whichever write or node made it. It
+ * hashes PostgreSQL's text, which every read and write of a resource gets from the same select:
+ * parsing the text would take longer than the rest of a read.
  */
 function tagOfRecord({ without = [] }: Tagging, json: string): string {
   const text = textWithout(json.startsWith('[') ? json.slice(1, -1) : json, without)
@@ -43,8 +46,8 @@ function tagOfRecord({ without = [] }: Tagging, json: string): string {
 }
 
 /**
- * The text of a record without the fields of some names, at any depth. A name in its quotes with a
- * colon behind it stands nowhere else: the quotes inside a text have a stroke before them.
+ * The JSON text of a record without the named fields, at any depth. A quoted name followed by a
+ * colon can only be a field: quotes within a text are preceded by a backslash.
  */
 export function textWithout(json: string, names: readonly string[]): string {
   if (names.length === 0) return json
@@ -71,15 +74,15 @@ function endOfValue(json: string, start: number): number {
   return piece.lastIndex
 }
 
-/** Refuses what was written where the record was not the one that the caller had read. */
+/** Throws if the record was not, before the write, the one that the caller had read. */
 export type Condition = (written: Written) => void
 
-/** What the If-Match header of a request asks for; of endpoints that cannot heed it, nothing. */
+/** Makes the check of a request's If-Match header; undefined where the header has no meaning. */
 export function conditionReader(endpoint: Endpoint, taggings: Taggings) {
   const tagging = taggings.get(pathOf(endpoint))
   return ({ 'if-match': header }: IncomingHttpHeaders): Condition | undefined => {
     if (header === undefined || !isReplacing(endpoint)) return undefined
-    // To ignore it would be to overwrite what the caller believes to be safe.
+    // Ignoring the header would overwrite data that the caller believes protected.
     if (!tagging) throw malformed(`${endpoint.operation} does not take If-Match.`)
     const tags = tagsIn(header)
     return ({ before }) => {
@@ -104,7 +107,7 @@ const changed = () =>
 
 const listed = /[ \t,]*((?:W\/)?"[\x21\x23-\x7e\x80-\xff]*")[ \t]*(?=,|$)/y
 
-/** RFC 9110, 13.1.1: a star, or tags in quotes. Weak ones may stand there, and are like no tag. */
+/** RFC 9110, 13.1.1: a star, or tags in quotes. Weak tags are valid there but never match. */
 function tagsIn(header: string): 'any' | string[] {
   if (header.trim() === '*') return 'any'
   const tags: string[] = []

@@ -3,14 +3,20 @@ import { constraints } from '../constraints.ts'
 import { conflict, type Problem, Refusal, tryLater } from '../refusal.ts'
 import { itemAtFault } from './item-at-fault.ts'
 
-/** Any error as a refusal. `undefined` means a fault of ours: logged whole, told as nothing. */
+/**
+ * Turns any error into a refusal. `undefined` means an internal fault: it is logged in full, and
+ * the caller learns nothing of it.
+ */
 export function refusalOf(error: unknown): Refusal | undefined {
   if (error instanceof Refusal) return error
   const { code = '' } = error as { code?: string }
   return ofConstraint(error) ?? ofDatabase(code) ?? ofFramework(error as FastifyError)
 }
 
-/** A broken constraint as a refusal; in a list, `body` tells which of its items broke it. */
+/**
+ * Turns a broken constraint into a refusal; where `body` is a list, the item at fault is found in
+ * it.
+ */
 export function ofConstraint(error: unknown, body?: unknown): Refusal | undefined {
   const { constraint = '', detail } = error as { constraint?: string; detail?: string }
   const known = constraints[constraint]
@@ -20,7 +26,9 @@ export function ofConstraint(error: unknown, body?: unknown): Refusal | undefine
   return new Refusal(status, [{ ...problem, ...(field !== undefined && { field }) }])
 }
 
-/** Waited too long for a lock or a statement, or the server is out of room: passes by itself. */
+/**
+ * Errors that pass by themselves: a timeout of a lock or an SQL statement, or a server out of room.
+ */
 function ofDatabase(code: string): Refusal | undefined {
   if (code === '57014' || code === '55P03' || code === '40001' || code === '40P01')
     return tryLater(503, 'busy', 'The database is busy with this record; try again shortly.', 1)
@@ -35,7 +43,7 @@ function ofDatabase(code: string): Refusal | undefined {
   return message === undefined ? undefined : conflict('conflict', message)
 }
 
-// For a constraint that has no words of its own in constraints.ts.
+// Messages for constraints that are not listed in constraints.ts.
 const unnamedConflicts: Record<string, string> = {
   23503: 'Refused: another record refers to this one, or one that this refers to is gone.',
   23505: 'Refused: there is such a record already.',
@@ -46,7 +54,7 @@ function ofFramework({ statusCode, code }: FastifyError): Refusal | undefined {
   return new Refusal(statusCode, [frameworkProblems[code] ?? notUnderstood])
 }
 
-/** The words of a library are not for callers: they tell of our insides, or of nothing. */
+/** A library's own message is not passed on: it tells of our internals, or nothing useful. */
 const notUnderstood: Problem = {
   code: 'bad_request',
   message: 'The request is not one that can be understood.',

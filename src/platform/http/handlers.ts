@@ -35,23 +35,23 @@ export type HandlerOptions = RetryOptions & {
   database: Database
   maxPageSize: number
   taggings: Taggings
-  /** Before every write, postings included. */
+  /** Decides before every write, postings included, whether it must wait for approval. */
   approvals: ApprovalGate
-  /** Where reads wait, and writes that have no place of their own to wait at. */
+  /** The queues of reads, and of writes without a queue of their own. */
   reads: ReadsInTurn
   writes: InTurn
 }
 
-/** A request as it was read, with the fields of its body that nobody looks at. */
+/** A request as it was read, with the fields of its body that are ignored. */
 type Taken = Request<unknown, unknown> & {
   ignored: readonly string[]
-  /** What its If-Match header asks for. */
+  /** The check that its If-Match header asks for. */
   condition: Condition | undefined
 }
 type Take = (request: FastifyRequest) => Taken
 type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
 
-/** What Fastify calls for an endpoint: reads the request, has it done, and answers. */
+/** The Fastify handler of an endpoint: reads the request, runs it, and answers. */
 export function handlerOf(endpoint: Endpoint, options: HandlerOptions): Handler {
   const { database } = options
   const inShare = (taken: Taken) => (endpoint.atOnce ? database : shareOf(taken, options))
@@ -92,7 +92,10 @@ export function handlerOf(endpoint: Endpoint, options: HandlerOptions): Handler 
   }
 }
 
-/** A read of the present, or in a turn of its own of what was known at a moment. */
+/**
+ * Runs a read on the present data, or, with KnownAt, as one whole turn on the data known at a
+ * moment.
+ */
 function inItsTime(
   taken: Taken,
   { database, reads }: HandlerOptions,
@@ -105,21 +108,24 @@ function inItsTime(
     : reads(() => asKnown(database, KnownAt, read), taken)
 }
 
-/** Puts the tag of the one record that was asked for on the answer. */
+/** Sets the ETag header of the single record that was asked for. */
 function labelled(reply: FastifyReply, { etag }: Endpoint, { query }: Taken, answer: Shown) {
   const tag = etagOf(etag, query, answer)
   if (tag !== undefined) reply.header('etag', tag)
 }
 
-/** Reads that take their turn, statement by statement: who waits for news holds nothing. */
+/**
+ * Reads that wait for their turn before each SQL statement: a request that waits for news holds no
+ * place.
+ */
 const shareOf = (taken: Taken, { database, reads }: HandlerOptions): Sql => ({
   query: (statement) => reads(() => database.query(statement), taken),
   isSpread: database.isSpread,
 })
 
 /**
- * The same from a standby, where one has all that the user has written: here, or on another node,
- * whose answer told the position.
+ * Like shareOf, but from a standby if one has everything that the user has written. A write on
+ * another node returns its log position in the answer, and the client sends it along here.
  */
 function fromAny(taken: Taken, { database, reads }: HandlerOptions): Sql {
   const { actor, headers } = taken
@@ -135,7 +141,7 @@ const noParameters = Type.Object({})
 function takerOf(endpoint: Endpoint, { maxPageSize, taggings }: HandlerOptions): Take {
   const { kind, body } = endpoint
   const readQuery = queryReader(limitPages(endpoint.query ?? noParameters, maxPageSize))
-  // The body of an upload is read as it arrives; see uploadHandler.
+  // An upload's body is read while it arrives; see uploadHandler.
   const readBody = body && kind !== 'upload' ? bodyReader(body, endpoint.data) : noBody
   const readCondition = conditionReader(endpoint, taggings)
   return (request) => ({
@@ -143,7 +149,7 @@ function takerOf(endpoint: Endpoint, { maxPageSize, taggings }: HandlerOptions):
     query: readQuery(parametersOf(request)),
     ...readBody(request.body),
     pathOf: itemPath(request.body),
-    // The gate has let nobody pass without one, but to public endpoints, which do not look.
+    // Null only on public endpoints, which do not use the actor; the gate refuses everybody else.
     actor: request.actor as Actor,
     caller: callerOf(request),
     headers: request.headers,
@@ -153,7 +159,7 @@ function takerOf(endpoint: Endpoint, { maxPageSize, taggings }: HandlerOptions):
 
 const noBody = () => ({ body: undefined, ignored: [] })
 
-/** Says which fields were ignored, so that a misspelt one is seen. */
+/** Adds the names of ignored fields to the message, so that misspelt names are noticed. */
 function withIgnored<Told extends Shown>(answer: Told, { ignored }: Taken): Told {
   if (ignored.length === 0) return answer
   const told = `Ignored: ${ignored.join(', ')}.`
@@ -176,7 +182,7 @@ const downloadHandler =
 
 type Perform = (request: FastifyRequest, reply: FastifyReply, taken: Taken) => Promise<unknown>
 
-/** Does a write in its turn, through the door of all writes, and answers. */
+/** Runs a write in its turn through approvals and the unit of work, and answers. */
 function performer(endpoint: WriteEndpoint, options: HandlerOptions): Perform {
   const perform = workOf(endpoint, options)
   const work = async (taken: Taken, write: Write) =>
@@ -198,7 +204,10 @@ function performer(endpoint: WriteEndpoint, options: HandlerOptions): Perform {
   }
 }
 
-/** How far the log was after a write: sent along with the next read, any node can serve it. */
+/**
+ * The header with the log position after a write. A client that sends it along with its next read
+ * sees the write on any node.
+ */
 const positionHeader = 'registry-position'
 
 const atOnce = <T>(work: () => Promise<T>) => work()
@@ -212,21 +221,22 @@ function workOf(
   return (taken: Taken, write: Write) => unitOfWork(database, write, doing(endpoint, taken))
 }
 
-/** A write by itself, in a transaction that is there. */
+/** The work of a write alone, to be run in an existing transaction. */
 function doing(endpoint: WriteEndpoint, taken: Taken) {
   return async (tx: Tx): Promise<Written> => {
     const written =
       endpoint.kind === 'shared'
         ? await endpoint.alone(taken, tx)
-        : // An upload's request has what became of its file beside what its schema says; see below.
+        : // An upload's request also has its stored file, beside its schema's fields; see below.
           await endpoint.write(taken as Taken & Request<unknown, KeptFile>, tx)
-    // Only now is the record known that the operation has found and locked; a refusal undoes it.
+    // If-Match is checked only now, because the operation has just found and locked the record; a
+    // refusal rolls the write back.
     taken.condition?.(written)
     return written
   }
 }
 
-/** A write that has neither said nor shown what it tells others does not start. */
+/** Throws at start if a write neither declares an event nor has one by its method and path. */
 export function eventOf({ operation, event = usualEvent(operation) }: WriteEndpoint) {
   if (event !== undefined) return event
   throw new Error(`${operation} declares no event: see platform/event-types.ts, or say null.`)
@@ -240,7 +250,9 @@ const writeOf = ({ actor, id }: FastifyRequest, { operation, resource }: WriteEn
   requestID: id,
 })
 
-/** Takes the file of a request in first, and keeps it once the request around it is right. */
+/**
+ * Receives the file of a request first, and stores it only when the rest of the request is valid.
+ */
 function uploadHandler(endpoint: UploadEndpoint, take: Take, options: HandlerOptions): Handler {
   const { body, upload } = endpoint
   const readBody = bodyReader(body, endpoint.data)
@@ -248,7 +260,7 @@ function uploadHandler(endpoint: UploadEndpoint, take: Take, options: HandlerOpt
   const arrive = async (request: FastifyRequest, reply: FastifyReply, taken: Taken) => {
     const { body: given, file } = await receive(request, body, upload)
     try {
-      // Whoever left a file out that must be there is refused here: the schema asks for it.
+      // A missing file is refused here where the schema requires it.
       const { body: read, ignored } = readBody(given)
       const { content, ...told } = read as { content?: string }
       const whole = { ...taken, ignored, body: told }
@@ -268,7 +280,10 @@ function uploadHandler(endpoint: UploadEndpoint, take: Take, options: HandlerOpt
   }
 }
 
-/** Bytes of files that are on their way in at once, of all callers; one has most of it at best. */
+/**
+ * The most bytes of files arriving at once, of all callers; half of it is kept free for callers
+ * with nothing under way.
+ */
 const mostArriving = 256 * 2 ** 20
 const arriving = turns({
   most: mostArriving,

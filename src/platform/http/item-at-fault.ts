@@ -5,9 +5,9 @@ import { inside, itemOf } from '../shape/path.ts'
 const keyInDetail = /\)=\((.*)\) (?:already exists|is not present|conflicts)/
 
 /**
- * Where in a list the value stands that a constraint of the database refused, as the path of its
- * field: PostgreSQL quotes the key. Where two items share the value, the second is at fault. The
- * quoted value is compared and goes no further.
+ * The path of the list item whose value a database constraint refused, from the key that PostgreSQL
+ * quotes. Where two items have the value, the second is at fault. The quoted value is only
+ * compared, never passed on.
  */
 export function itemAtFault(problem: Problem, detail: string | undefined, list: unknown) {
   const { field } = problem

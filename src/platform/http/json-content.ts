@@ -1,7 +1,7 @@
 import { Refusal } from '../refusal.ts'
 import { base64Decoder } from './base64.ts'
 
-/** What may stand beside the content of a file in its JSON: ids and names. */
+/** The most bytes beside a file's content in its JSON: ids and names. */
 const mostBeside = 65_536
 
 const [quote, backslash, colon, comma] = [0x22, 0x5c, 0x3a, 0x2c]
@@ -9,9 +9,9 @@ const opening = new Set([0x7b, 0x5b])
 const closing = new Set([0x7d, 0x5d])
 
 /**
- * Takes the content of a file out of its JSON as the JSON comes in: the base64 text of the member
- * `content` is decoded and handed on piece by piece, and what is left is a small JSON text with an
- * empty content, to be read like any other. So a file of any size passes through little memory.
+ * Extracts a file's content from JSON while it arrives. The base64 text of the member `content` is
+ * decoded and returned piece by piece; the rest is a small JSON text with an empty content, to be
+ * parsed like any other. So a file of any size needs little memory.
  */
 export function contentSplitter() {
   const beside: Buffer[] = []
@@ -26,7 +26,7 @@ export function contentSplitter() {
   let pending = ''
 
   return {
-    /** The bytes of the content that this piece of the JSON brings. */
+    /** The decoded bytes of the content in this piece of the JSON. */
     push(piece: Buffer): Buffer[] {
       const found: Buffer[] = []
       for (let at = 0; at < piece.length; )
@@ -78,13 +78,13 @@ export function contentSplitter() {
       found.push(decoder!.end())
       decoder = undefined
       key = ''
-      return stop // at the quote that ends the now empty content
+      return stop // at the closing quote of the content, which is empty in `rest`
     }
     if (slash >= 0) pending = '\\'
     return slash < 0 ? stop : stop + 1
   }
 
-  /** Some writers of JSON put / and + as escapes, which base64 is full of. */
+  /** Some JSON writers escape / and +, which are frequent in base64. */
   function takeEscape(piece: Buffer, at: number, found: Buffer[]): number {
     pending += String.fromCharCode(piece[at]!)
     if (pending.length === (pending[1] === 'u' ? 6 : 2)) {

@@ -1,13 +1,15 @@
 import type { IncomingMessage } from 'node:http'
 
-/** How much of a refused body goes by unread, and for how long. */
+/**
+ * How much of a refused body is read and discarded, in bytes, and for how long, in milliseconds.
+ */
 const mostBytes = 64 * 2 ** 20
 const longest = 10_000
 
 /**
- * The rest of a body that is refused while it arrives goes by unread: some clients read an answer
- * only when they have sent everything, and a connection that is cut meanwhile takes it from them.
- * Who sends on and on is cut off all the same.
+ * Discards the rest of a body that was refused while it arrives. Some clients read an answer only
+ * when they have sent everything; cutting the connection before would lose the answer. A client
+ * that keeps sending beyond the limits is cut off all the same.
  */
 export function letPass(body: IncomingMessage) {
   if (body.complete || body.readableEnded || passing.has(body)) return
@@ -20,9 +22,9 @@ export function letPass(body: IncomingMessage) {
   body.on('data', count)
   body.once('close', () => clearTimeout(timer))
   body.once('end', () => clearTimeout(timer))
-  // Not at once: who has just stopped reading is still about to pause it.
+  // Not at once: the reader that has just stopped is still about to pause the body.
   setImmediate(() => body.resume())
 }
 
-/** Bodies on their way past already: who reads one and who answers may both refuse it. */
+/** Bodies that are being discarded already: the reader and the answer may both refuse one body. */
 const passing = new WeakSet<IncomingMessage>()

@@ -7,7 +7,7 @@ import type { Database } from '../sql/handle.ts'
 export type MetricsOptions = {
   database: Database
   token: string | undefined
-  /** Adds gauges; what it gives back reads them anew, before each scrape. */
+  /** Registers further gauges; returns a function that updates them, called before each scrape. */
   gauges: (register: Registry) => () => Promise<void>
 }
 
@@ -48,7 +48,7 @@ export function serveMetrics(app: FastifyInstance, { database, token, gauges }: 
   })
 }
 
-/** The few sets of labels that there are, each looked up once: that costs more than to count. */
+/** Caches the few label sets: looking one up costs more than counting. */
 function observersOf(latency: Histogram<'method' | 'route' | 'status'>) {
   const known = new Map<string, Histogram.Internal<'method' | 'route' | 'status'>>()
   return (method: string, route: string, status: number) => {
@@ -62,7 +62,7 @@ function observersOf(latency: Histogram<'method' | 'route' | 'status'>) {
 function mayScrape({ raw, headers }: FastifyRequest, token: string | undefined): boolean {
   const given = headers.authorization?.replace(/^Bearer +/i, '')
   if (token && given && isSecret(given, token)) return true
-  // A proxy on this machine calls from loopback for everybody, and says so.
+  // A proxy on this machine connects from loopback for all callers, but adds a forwarding header.
   const forwarded = headers['x-forwarded-for'] ?? headers.forwarded
   return !forwarded && /^(::ffff:)?127\.|^::1$/.test(raw.socket.remoteAddress ?? '')
 }

@@ -12,7 +12,7 @@ import { takeFiles } from './upload.ts'
 import { checkVersion } from './version.ts'
 
 export type MountOptions = Omit<HandlerOptions, 'reads' | 'writes' | 'taggings'> & {
-  /** Who the Authorization header speaks for; refuses with 401. */
+  /** The user whom the Authorization header identifies; refuses with 401. */
   authenticate: (authorization: string | undefined, address: string) => Actor | Promise<Actor>
   maxBodyBytes: number
 }
@@ -43,7 +43,10 @@ export function mount(app: FastifyInstance, endpoints: Endpoint[], options: Moun
 
 type Mounted = MountOptions & HandlerOptions
 
-/** Writes may all wait for one locked record; some connections are left for the ledger's. */
+/**
+ * The queue of all writes but postings. They might all wait for one locked record, so some
+ * connections are left for the ledger's postings.
+ */
 const writeTurns = (connections: number) =>
   turns({
     most: Math.max(2, connections - 4),
@@ -67,8 +70,8 @@ function mountEndpoint(app: FastifyInstance, endpoint: Endpoint, options: Mounte
 }
 
 /**
- * Lets in who may call. Callers who were met just now are known at once, and their requests go on
- * without a turn of the event loop.
+ * Admits callers with the required access. Recently seen callers are authenticated synchronously,
+ * without an extra turn of the event loop.
  */
 function gateOf(endpoint: Endpoint, { authenticate }: MountOptions): onRequestHookHandler {
   const { access, anyVersion, recognises } = endpoint
@@ -84,7 +87,10 @@ function gateOf(endpoint: Endpoint, { authenticate }: MountOptions): onRequestHo
   }
 }
 
-/** Of two headers Node keeps the first; whoever stands between us may have looked at the other. */
+/**
+ * Refuses two Authorization headers: Node keeps the first, and a proxy in between may have checked
+ * the second.
+ */
 function refuseTwoTokens({ raw: { rawHeaders, headers } }: FastifyRequest) {
   if (headers.authorization === undefined) return
   const names = rawHeaders.filter((name, i) => i % 2 === 0 && /^authorization$/i.test(name))

@@ -1,6 +1,6 @@
 import { type Endpoint, methodOf, pathOf } from './endpoint.ts'
 
-/** What each group of operations is about; the first part of a path names it. */
+/** Descriptions of the groups of operations; the first part of a path names the group. */
 const tags: Readonly<Record<string, string>> = {
   User: 'Sign-in, sessions, and who may do what.',
   Common: 'Lookup values and the health of the service, for anybody.',
@@ -31,7 +31,7 @@ const tags: Readonly<Record<string, string>> = {
   Event: 'The feed of what happened, for systems that keep a copy.',
 }
 
-/** The tags in use, each with its words. */
+/** The tags in use, with their descriptions. */
 export const tagsOf = (endpoints: readonly Endpoint[]) =>
   [...new Set(endpoints.map(tagOf))].map((name) => ({
     name,
@@ -42,13 +42,13 @@ export const tagOf = (endpoint: Endpoint) => pathOf(endpoint).split('/')[1]!
 
 const verbs = { GET: 'list', POST: 'create', PUT: 'update', DELETE: 'delete' }
 
-/** What a person would call the operation: listProducts, createDeposit, downloadReportFile. */
+/** The operationId: listProducts, createDeposit, downloadReportFile. */
 export function nameOf(endpoint: Endpoint): string {
   const { operation, name, kind } = endpoint
   if (name) return name
   const method = methodOf(endpoint)
   const [resource = '', ...rest] = pathOf(endpoint).slice(1).split('/')
-  // Postings and notices are known by their own names.
+  // Postings and notices go by the name of their kind.
   const isKind = resource === 'BizTransaction' || resource === 'BizEvent'
   const noun = isKind && rest.length > 0 ? rest.join('') : resource + rest.join('')
   if (noun === 'SetQuantity') return 'setQuantity'

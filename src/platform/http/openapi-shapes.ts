@@ -5,24 +5,26 @@ import { meaningOf } from '../shape/glossary.ts'
 import { type DecimalRule, isOwnKeyword, type Node, nodeOf } from '../shape/keywords.ts'
 import { presentFields } from './present-fields.ts'
 
-/** Whether a schema says what comes in or what goes out: a decimal may come in as a text. */
+/** Whether a schema describes input or an answer: in input a decimal may be a text. */
 export type Side = 'input' | 'answer'
 export type Show = (schema: TSchema, side: Side) => Record<string, unknown>
 
-/** Schemas for readers of the document; those with a name are gathered, and referred to by it. */
+/**
+ * Turns schemas into those of the document; named schemas become components and are referred to.
+ */
 export function schemaGallery(components: Record<string, unknown>, answers: ReadonlySet<string>) {
   const show: Show = (schema, side) => {
     const { $id, ...own } = schema as { $id?: string }
     if (!$id) return plain(own, side)
     const name = side === 'input' && answers.has($id) ? `${$id}Input` : $id
     if (!(name in components)) {
-      components[name] = {} // its place, before a schema that holds itself comes by again
+      components[name] = {} // reserves the name, because a schema may contain itself
       components[name] = plain(side === 'answer' ? withPresent($id, own) : own, side)
     }
     return { $ref: `#/components/schemas/${name}` }
   }
 
-  /** The schema in JSON Schema alone: our own keywords are put plainly. */
+  /** The schema in plain JSON Schema, with our own keywords translated. */
   function plain(schema: object, side: Side): Record<string, unknown> {
     const { clearable, ...named } = schema as { clearable?: boolean }
     if (clearable) return { anyOf: [plain(named, side), { type: 'null' }] }
@@ -44,7 +46,7 @@ export function schemaGallery(components: Record<string, unknown>, answers: Read
     }
   }
 
-  /** Each field says what it means: in its schema's words, or else by its name. */
+  /** Adds a description to each field: from its schema, otherwise from its name. */
   const fieldsOf = (fields: Record<string, TSchema>, side: Side) =>
     Object.fromEntries(
       Object.entries(fields).map(([name, field]) => [
@@ -56,7 +58,7 @@ export function schemaGallery(components: Record<string, unknown>, answers: Read
   return show
 }
 
-/** What may be null by its schema and never is says so. */
+/** Removes null from the fields whose schema allows it but that never are null. */
 function withPresent(name: string, schema: object): object {
   const present = presentFields.get(name)
   const { properties } = schema as Node
@@ -81,7 +83,7 @@ const lookupOf = (field: TSchema): string | undefined => {
   return node.lookup ?? node.anyOf?.[0]?.lookup
 }
 
-/** The names that generators of code give the values. */
+/** The names that code generators give the values. */
 function namesOf(category: string) {
   const values = (lookups as Record<string, Record<string, number>>)[category] ?? {}
   return {
@@ -92,7 +94,7 @@ function namesOf(category: string) {
   }
 }
 
-/** The names of all schemas that answers are made of. */
+/** The names of all schemas that occur in answers. */
 export function answerNames(schemas: readonly TSchema[]): Set<string> {
   const names = new Set<string>()
   const walk = (schema: TSchema) => {
@@ -109,7 +111,10 @@ export function answerNames(schemas: readonly TSchema[]): Set<string> {
 const digits = `\\d{1,${decimalDigits}}`
 const decimalText = `^-?${digits}(\\.${digits})?$`
 
-/** Exact on both ways: take it from the answer's text, and send it as a text where you can. */
+/**
+ * A decimal, exact in both directions if clients read it from the answer's text and send it as
+ * text.
+ */
 const decimalSchema = (rule: DecimalRule, side: Side) => ({
   ...(side === 'answer'
     ? { type: 'number' }

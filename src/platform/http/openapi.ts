@@ -9,8 +9,8 @@ import { limitPages } from './paging.ts'
 import { canWait, KeptForApproval } from './waiting.ts'
 
 /**
- * The OpenAPI 3.1 document, from the endpoints themselves: a schema is JSON Schema already, so this
- * only gathers them, names the ones that have a name, and says what every operation has in common.
+ * Builds the OpenAPI 3.1 document from the endpoints. Their schemas are JSON Schema already, so
+ * this gathers them, moves named schemas to the components, and adds what all operations share.
  */
 export function openapiDocument(
   endpoints: Endpoint[],
@@ -52,7 +52,7 @@ export function openapiDocument(
   }
 }
 
-/** What the registry sends to others, who answer with 2xx where they have it. */
+/** A request that the registry sends to a receiver, which answers 2xx once it has it. */
 export type Webhook = {
   name: string
   operationId: string
@@ -129,7 +129,10 @@ function operationOf(endpoint: Endpoint, { show, maxPageSize, isConditional }: A
   }
 }
 
-/** Work that goes on by itself, and what waits for approval where there is a rule for it. */
+/**
+ * The 202 answer: for work that goes on in the background, and for writes that an approval rule can
+ * hold back.
+ */
 function acceptedOf(endpoint: Endpoint, show: Show) {
   const { accepted } = endpoint
   const schemas = [...(accepted ? [accepted] : []), ...(canWait(endpoint) ? [KeptForApproval] : [])]
@@ -150,7 +153,7 @@ const bodySchema = (body: TSchema, show: Show) => {
     : show(body, 'input')
 }
 
-/** The same as a form, where the file itself stands in a field of its own. */
+/** The body as a form; the file is a field of its own. */
 const formSchema = (body: TSchema, show: Show) => {
   const { content: _content, ...fields } = (body as TObject).properties
   const shown = Object.entries(fields as Record<string, TSchema>).map(([name, field]) => [
@@ -169,7 +172,8 @@ const isRetried = (endpoint: Endpoint) => isWrite(endpoint) && isReplayed(endpoi
 const versionHeader = {
   name: 'Version',
   in: 'header',
-  // A request without it is refused; but not every call is to pass it: clients set it once.
+  // The header is mandatory, but declared optional: generated clients set it once instead of
+  // passing it to every call.
   required: false,
   description: 'Must be 2.0 in every request. Set it once, for all requests of your client.',
   schema: { type: 'string', enum: ['2.0'], default: '2.0' },
@@ -228,7 +232,10 @@ const compared: Record<string, string> = {
   endsWith: 'Ends with this, in any letter case.',
 }
 
-/** What stands beside the data: some of its own fields again, and texts of the operation. */
+/**
+ * The fields beside `data` in the envelope: repeated fields of the data, and texts of the
+ * operation.
+ */
 const besideData = ({ data, beside = [], texts = [] }: Endpoint, show: Show) => {
   const { properties = {} } = data as Partial<TObject>
   const own = beside.map((name): [string, TSchema] => [name, properties[name]!])
@@ -338,7 +345,10 @@ function responsesOf(endpoint: Endpoint, { done, accepted, isConditional }: Answ
   }
 }
 
-/** A refusal with one of its status's codes; those that all operations share have a name. */
+/**
+ * The schema of a refusal with the codes of its status; code lists that all operations share are
+ * components.
+ */
 const refusal = (status: number, codes: Codes) =>
   codes.areShared(status)
     ? { $ref: `#/components/schemas/Failure${status}` }

@@ -1,7 +1,9 @@
 import { type TObject, Type } from 'typebox'
 import { defaultPageSize } from '../sql/paging.ts'
 
-/** The paging parameters of a read. How large a page may be is settled when the server starts. */
+/**
+ * The paging parameters of a read; limitPages adds the largest page size when the server starts.
+ */
 export const paging = {
   PageNumber: Type.Optional(
     Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, default: 1 }),
@@ -27,10 +29,10 @@ export const paging = {
   ),
 }
 
-/** Whether a request says anything of pages. */
+/** Whether a request has any paging parameter. */
 export const asksForPage = (query: object) => Object.keys(paging).some((name) => name in query)
 
-/** For reads that can tell what the register knew at a moment: see platform/sql/known.ts. */
+/** For reads that can answer with what the register knew at a moment: see platform/sql/known.ts. */
 export const knownAt = {
   KnownAt: Type.Optional(
     Type.String({
@@ -41,7 +43,7 @@ export const knownAt = {
   ),
 }
 
-/** How large a page may be is a setting, so it enters the schema when the server is assembled. */
+/** The largest page size is a setting, so it enters the schema when the server is assembled. */
 export function limitPages(query: TObject, maximum: number): TObject {
   const { PageSize } = query.properties
   if (!PageSize) return query

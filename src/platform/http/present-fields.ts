@@ -1,7 +1,7 @@
 /**
- * Fields of answers that are never null, by the record that shows them, beside its id and its
- * lists: the columns that must have a value, and what is worked out from such. Every other field
- * may be null, as far as the document says; openapi.test.ts holds this to the columns.
+ * Fields of answers that are never null, by record, beside the record's id and its lists: columns
+ * that must have a value, and fields computed from such columns. The OpenAPI document says of every
+ * other field that it may be null; openapi.test.ts compares this list with the columns.
  */
 const fields: Readonly<Record<string, string>> = {
   Account: 'productID accountNumber currencyID drpTypeID accountStatusID',

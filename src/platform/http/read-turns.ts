@@ -2,19 +2,20 @@ import { availableParallelism } from 'node:os'
 import { defaultPageSize } from '../sql/paging.ts'
 import { turns, type Whose } from './turns.ts'
 
-/** A read as far as its turn depends on it: whose it is, and what it asks for. */
+/** What a read's turn depends on: its caller and its query. */
 type Asked = Whose & { query: unknown }
 export type ReadsInTurn = <T>(read: () => Promise<T>, asked: Asked) => Promise<T>
 
-/** Reads that walk over so many rows keep a processor busy for a tenth of a second. */
+/** A read that walks over more rows than this keeps a processor busy for a tenth of a second. */
 const long = 5 * defaultPageSize
 
 /**
- * Reads, in turn. Long pages come through a narrower door before that: one caller may have half of
- * the processors busy with them, so that everybody's short calls find one that is free.
+ * The queue of reads. Long pages first wait in a narrower queue: one caller may keep half of the
+ * processors busy with them, so that everybody's short reads find a free one.
  */
 export function readTurns(connections: number): ReadsInTurn {
-  // Some connections are left for what never waits here: looking sessions up, and health.
+  // Some connections are left for reads that never wait here: session look-ups and the health
+  // check.
   const most = Math.max(1, connections - 3)
   const all = turns({
     most,

@@ -1,4 +1,4 @@
-/** What makes the reference page ours: its name, signing in, and a question before a write. */
+/** Additions to the reference page: the name, signing in, and a question before a write. */
 
 export const logo = `<svg xmlns="http://www.w3.org/2000/svg" width="260" height="40">
 <rect x="2" y="6" width="28" height="28" rx="6" fill="#2f6fab"/>
@@ -23,9 +23,9 @@ export const style = `
 `
 
 /**
- * A bar to sign in with, whose tokens last as long as the tab, over reloads too. Calls that the
- * page makes carry the token; one that writes is sent only when the reader says so, since examples
- * would be written as they stand.
+ * A sign-in bar; its tokens last as long as the browser tab, also across reloads. Calls from the
+ * page carry the token. Writes are sent only after the reader confirms, because an example would
+ * otherwise be written as it stands.
  */
 export const script = `
 (() => {

@@ -5,7 +5,10 @@ import { successBody } from './envelope.ts'
 import { icon, logo, script, style } from './reference-page.ts'
 import { answerSuccess } from './server.ts'
 
-/** Nothing from elsewhere. The page's own policy lets a few outsiders in, and asks for HTTPS. */
+/**
+ * The page loads nothing from other hosts. Its default policy would allow a few outside sources and
+ * upgrade requests to HTTPS.
+ */
 const policy = {
   'default-src': "'self'",
   'img-src': "'self' data:",
@@ -15,7 +18,7 @@ const policy = {
   'frame-ancestors': "'none'",
 }
 
-/** What stands at the root: the way to the console for a browser, the envelope for programs. */
+/** The root path: browsers are redirected to the console, programs get the envelope. */
 export function serveRoot(app: FastifyInstance, version: string) {
   const answer = { json: JSON.stringify({ name: 'Registry Platform', version }), recordCount: 1 }
   app.get('/', (request, reply) =>
@@ -25,7 +28,7 @@ export function serveRoot(app: FastifyInstance, version: string) {
   )
 }
 
-/** What is made when it is first asked for, and then kept. */
+/** Makes a value on first use and keeps it. */
 function once<T>(make: () => T): () => T {
   let made: { value: T } | undefined
   return () => {
@@ -35,14 +38,14 @@ function once<T>(make: () => T): () => T {
 }
 
 /**
- * The OpenAPI document and a page to read it on and try calls from, all served from here. The
- * document is made when somebody first asks for it: no start waits for it.
+ * Serves the OpenAPI document and a page for reading it and trying calls, all from this server. The
+ * document is made on first request, so that the start does not wait for it.
  */
 export async function serveReference(app: FastifyInstance, make: () => object) {
   const document = once(make)
   const json = once(() => JSON.stringify(document()))
   app.get('/openapi.json', (_request, reply) => reply.type('application/json').send(json()))
-  // The page asks for this one; its document is given to the page itself, see below.
+  // The page requires this plugin; the document itself comes from transformSpecification below.
   await app.register(swagger, { mode: 'static', specification: { document: {} as never } })
   await app.register(swaggerUi, {
     routePrefix: '/docs',
@@ -51,11 +54,11 @@ export async function serveReference(app: FastifyInstance, make: () => object) {
     transformSpecificationClone: false,
     uiConfig: {
       docExpansion: 'none',
-      // Who signs in does so in the page's own bar; see reference-page.ts.
+      // Readers sign in with the page's own bar; see reference-page.ts.
       persistAuthorization: false,
-      // Nothing stands armed: a reader opens an operation, and asks to try it.
+      // Readers must first open an operation and choose to try it.
       tryItOutEnabled: false,
-      // Its badge would ask a server on the internet about our document.
+      // The validator's badge would send our document to a server on the internet.
       validatorUrl: null,
     },
     logo: { type: 'image/svg+xml', content: Buffer.from(logo), href: '/docs', target: '_self' },

@@ -7,13 +7,13 @@ import { isReplayed, type Request, type WriteEndpoint } from './endpoint.ts'
 export type Seal = { seal: (text: string) => string; unseal: (text: string) => string }
 
 export type RetryOptions = {
-  /** Keys the fingerprints of requests, so that they tell nothing about what was sent. */
+  /** The key of the fingerprints, so that they reveal nothing about the requests. */
   fingerprintKey: Buffer
-  /** Hides kept answers that hold secrets. */
+  /** Encrypts kept answers that hold secrets. */
   sealed: Seal
 }
 
-/** The Idempotency-Key of a request with what tells this request from another. */
+/** The Idempotency-Key of a request, with a fingerprint that tells this request from others. */
 export function retryKey(
   { headers, query, body, actor }: Request<unknown, unknown>,
   endpoint: WriteEndpoint,
@@ -24,15 +24,15 @@ export function retryKey(
   if (given === undefined) return undefined
   const printOf = (...of: unknown[]) =>
     createHmac('sha256', fingerprintKey).update(JSON.stringify(of, inNameOrder)).digest()
-  // An API key may see less than its user, or than another of theirs: no answer is for both.
+  // An API key may see less than its user or another API key, so they must not share answers.
   const program = actor?.apiKeyID === undefined ? [] : [actor.apiKeyID]
   const fingerprint = printOf(operation, query, body, ...program).subarray(0, fingerprintBytes)
-  // Those who are not signed in have their keys in common: what they ask for tells them apart.
+  // Callers who are not signed in share one space of keys, so the request becomes part of the key.
   const key = access === 'public' ? printOf(given, operation, body).toString('base64url') : given
   return { key, fingerprint, ...(secret ? sealed : { seal: asItIs, unseal: unpack }) }
 }
 
-/** No two requests that anybody sends have as many in common. */
+/** 128 bits: no two requests will ever have the same fingerprint by accident. */
 const fingerprintBytes = 16
 
 function keyIn({ 'idempotency-key': key }: IncomingHttpHeaders): string | undefined {
@@ -41,7 +41,7 @@ function keyIn({ 'idempotency-key': key }: IncomingHttpHeaders): string | undefi
   throw invalid('invalid_value', 'Idempotency-Key must be 1 to 255 characters.', 'Idempotency-Key')
 }
 
-/** Two clients, or two runs of one, may write the fields of the same body in another order. */
+/** Sorts fields by name: two clients may send the fields of the same body in different order. */
 const inNameOrder = (_name: string, value: unknown) =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
     ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))

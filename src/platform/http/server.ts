@@ -21,7 +21,7 @@ import { dropStalledReaders, hasItsOwnTime } from './slow.ts'
 export type ServerOptions = {
   logger: FastifyBaseLogger
   maxBodyBytes: number
-  /** The caller's address is the one the proxy saw, not the proxy's. */
+  /** Use the address that the proxy saw as the caller's, not the proxy's own. */
   behindProxy: boolean
   tls?: Tls | undefined
   /** Aborted when we are about to stop. */
@@ -32,7 +32,7 @@ const limits = {
   headersTimeout: 10_000,
   connectionsCheckingInterval: 1_000,
   maxHeaderSize: 16_384,
-  // Node would answer a request without one itself, without the envelope; see hostMissing.
+  // Node itself would answer a request without Host, without the envelope; see hostMissing.
   requireHostHeader: false,
 }
 
@@ -40,34 +40,37 @@ const secured = ({ cert, key }: Tls) => ({ cert, key, minVersion: oldestProtocol
 
 const jsonType = 'application/json; charset=utf-8'
 
-/** Fastify set to our ways: letter case, limits on everything, the envelope on every answer. */
+/**
+ * Creates the Fastify server: paths in any letter case, limits on everything, the envelope on every
+ * answer.
+ */
 export async function createServer(options: ServerOptions): Promise<FastifyInstance> {
   const { tls } = options
   const app: FastifyInstance = Fastify({
     loggerInstance: options.logger,
-    // One line per request, ours, below.
+    // logAnswers writes one line per request instead.
     logController: new LogController({
       disableRequestLogging: true,
       requestIdLogLabel: 'requestID',
     }),
     bodyLimit: options.maxBodyBytes,
-    // The whole request, from its first byte; Fastify's default is for ever.
+    // The time limit of a whole request, from its first byte; Fastify's default is none.
     requestTimeout: 60_000,
     keepAliveTimeout: 65_000,
     ...(tls ? { https: { ...secured(tls), ...limits } } : { http: limits }),
-    // Only the one that connects to us, and only where there is one.
+    // Trust only the proxy that connects to us directly, and only if one is configured.
     trustProxy: options.behindProxy && ((_address: string, hop: number) => hop === 0),
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     exposeHeadRoutes: false,
     genReqId: ({ headers }: IncomingMessage) => requestID(headers['x-request-id']),
-    // The query string is read by each endpoint's own schema; see input.ts.
+    // Each endpoint reads the query string by its own schema; see input.ts.
     routerOptions: {
       caseSensitive: false,
       ignoreTrailingSlash: true,
       querystringParser: () => ({}),
     },
-    // A logger per request costs more than all that we log of one; so it is one for all.
+    // A child logger per request costs more than all our logging of it, so all requests share one.
     childLoggerFactory: (logger: FastifyBaseLogger) => logger,
     clientErrorHandler: answerBrokenRequest(options.logger),
     frameworkErrors: (error: unknown, _request: unknown, reply: FastifyReply) =>
@@ -76,12 +79,12 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
 
   if (tls) followRenewals(app, tls, options.logger)
   readJsonBodies(app)
-  // An expectation we do not know is not worth refusing; Node would do so without the envelope.
+  // An unknown Expect header is ignored; Node would refuse it without the envelope.
   app.server.on('checkExpectation', (request, response) => {
     app.server.emit('request', request, response)
   })
   const headers = tls ? { ...answerHeaders, ...httpsOnly } : answerHeaders
-  // Hooks that answer at once rather than by a promise: every request goes through them.
+  // These hooks use callbacks instead of promises, because every request goes through them.
   app.addHook('onRequest', (request, reply, done) => {
     reply.headers(headers).header('x-request-id', request.id)
     done(hostMissing(request))
@@ -93,7 +96,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   return app
 }
 
-/** For browsers that get hold of an answer: it is data, not a page, and nobody else's business. */
+/** Headers for browsers: an answer is data, not a page, and no other site may use it. */
 const answerHeaders = {
   'x-content-type-options': 'nosniff',
   'x-frame-options': 'DENY',
@@ -102,7 +105,9 @@ const answerHeaders = {
 }
 const httpsOnly = { 'strict-transport-security': 'max-age=31536000; includeSubDomains' }
 
-/** One line per answer. It holds nothing a caller wrote, so there is nothing in it to blot out. */
+/**
+ * Logs one line per answer. The line holds nothing that a caller wrote, so nothing needs redaction.
+ */
 function logAnswers(app: FastifyInstance, logger: FastifyBaseLogger) {
   const log = logger.child({}, { redact: [] } as object)
   app.addHook('onResponse', ({ method, routeOptions, id }, reply, done) => {
@@ -114,7 +119,10 @@ function logAnswers(app: FastifyInstance, logger: FastifyBaseLogger) {
   })
 }
 
-/** A connection that is kept alive would hold up a server that stops: its answer is its last. */
+/**
+ * Makes every answer close its connection once the server stops: a kept-alive connection would
+ * delay the stop.
+ */
 function letGoWhenClosing(app: FastifyInstance, stopping: AbortSignal) {
   let closing = false
   app.addHook('preClose', async () => {
@@ -124,8 +132,8 @@ function letGoWhenClosing(app: FastifyInstance, stopping: AbortSignal) {
     if (closing || stopping.aborted) reply.header('connection', 'close')
     done(null, payload)
   })
-  // One whose answer was on its way when the server began to close is idle only now; Node would
-  // wait for its client to hang up.
+  // A connection whose answer was under way when closing began becomes idle only now; Node would
+  // wait for the client to hang up.
   app.addHook('onResponse', (_request, _reply, done) => {
     if (closing) setImmediate(() => app.server.closeIdleConnections())
     done()
@@ -166,8 +174,9 @@ export function answerSuccess(
 }
 
 /**
- * A long text would be measured, put behind its headers and encoded: three walks along it. And to
- * put long bytes between others would take a copy of them: they go out one after the other.
+ * A long text becomes a Buffer: as a string it would be walked three times (measured, joined with
+ * the headers, encoded). Long byte pieces are sent one after the other, because joining copies
+ * them.
  */
 function inOnePiece(reply: FastifyReply, body: string | readonly Buffer[]) {
   if (typeof body === 'string') return body.length > long ? Buffer.from(body) : body
@@ -178,7 +187,10 @@ function inOnePiece(reply: FastifyReply, body: string | readonly Buffer[]) {
 }
 const long = 100_000
 
-/** What is not HTTP has no request and no reply: the envelope goes straight to the socket. */
+/**
+ * Answers input that is not valid HTTP. There is no request and no reply object, so the envelope is
+ * written to the socket.
+ */
 const answerBrokenRequest =
   (log: FastifyBaseLogger) => (error: Error & { code?: string }, socket: Socket) => {
     if (hasItsOwnTime(error, socket)) return
@@ -191,7 +203,7 @@ const answerBrokenRequest =
       `HTTP/1.1 ${status}\r\nContent-Type: ${jsonType}\r\nX-Request-Id: ${requestID}\r\n` +
         `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
     )
-    // A moment to read this in; who does not hang up then is hung up on.
+    // The client gets a moment to read the answer and hang up; then the socket is destroyed.
     setTimeout(() => socket.destroy(), 1_000).unref()
   }
 
@@ -216,7 +228,7 @@ export function answerUnknownPaths(app: FastifyInstance, methods: Map<string, st
   })
 }
 
-/** The path is not repeated: people put numbers into it that belong into a query. */
+/** The message does not repeat the path: people put numbers into it that belong into a query. */
 const noSuchPath = () =>
   new Refusal(404, [
     { code: 'no_such_path', message: 'There is nothing at this path; /docs lists all there is.' },

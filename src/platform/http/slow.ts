@@ -2,18 +2,26 @@ import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyRequest } from 'fastify'
 
-/** Bodies with files may take long, as long as they move: at least this much in every interval. */
+/**
+ * Bodies with files may take long if they keep moving: at least this many bytes per interval (in
+ * milliseconds).
+ */
 const interval = 20_000
 const leastBytes = 20_000
 
 const timeout = 'ERR_HTTP_REQUEST_TIMEOUT'
 const arriving = new WeakSet<Socket>()
 
-/** Whether this is Node's limit for a whole request, on a request that has one of its own. */
+/**
+ * Whether an error is Node's time limit for a whole request, on an upload with its own time limit.
+ */
 export const hasItsOwnTime = (error: { code?: string }, socket: Socket) =>
   error.code === timeout && arriving.has(socket)
 
-/** Reads a body that has a file in it; one that stops moving is answered with 408 and let go. */
+/**
+ * Reads a body with a file; a body that stops moving is answered with 408 and its connection
+ * closed.
+ */
 export async function atItsPace<T>({ raw, server }: FastifyRequest, read: () => Promise<T>) {
   const { socket } = raw
   let seen = socket.bytesRead
@@ -34,13 +42,15 @@ export async function atItsPace<T>({ raw, server }: FastifyRequest, read: () => 
   }
 }
 
-/** How long an answer may wait for its reader to take any of it. */
+/**
+ * How long a client may leave an answer untouched, and how often this is checked, in milliseconds.
+ */
 const stall = 60_000
 const glance = 5_000
 
 /**
- * Lets go of readers who have stopped taking their answer: it would stay in memory, or hold a
- * file or a connection of the database. Costs nothing to those who read.
+ * Disconnects clients that have stopped reading their answer: it would stay in memory, or hold a
+ * file or a database connection. Clients that read are not affected.
  */
 export function dropStalledReaders(server: Server) {
   const sockets = new Set<Socket>()
@@ -49,7 +59,7 @@ export function dropStalledReaders(server: Server) {
     socket.once('close', () => sockets.delete(socket))
   })
   const timer = setInterval(() => {
-    // Node starts the time anew whenever something goes out, and ends it with the answer.
+    // Node restarts this timeout whenever data is sent, and clears it when the answer ends.
     for (const socket of sockets)
       if (socket.writableLength > 0 && !socket.timeout) socket.setTimeout(stall)
   }, glance).unref()

@@ -12,18 +12,18 @@ type Rows = { json: string }[]
 type Reading = {
   database: Database
   select: Fragment
-  /** For the first rows, in the caller's share. */
+  /** The handle for the first rows, which count in the caller's share. */
   handle: Sql
-  /** Sets the headers that go by what is answered, where that is short. */
+  /** Sets the headers that depend on the answer's content, for short answers. */
   label: (answer: Answer) => void
 }
 
-/** Rows fetched at a time: what one answer holds in memory, however long it is. */
+/** The rows fetched at a time: all that one answer holds in memory, however long it is. */
 const atOnce = 500
 
 /**
- * A long answer holds a connection for as long as its reader takes. Readers may be slow, so that a
- * few of them must not take the connections of everybody, nor one caller all that there are.
+ * The queue of long answers. Each holds a connection for as long as its client takes to read it, so
+ * slow clients must not take all connections, nor one caller all places.
  */
 const inTurn = turns({
   most: 3,
@@ -33,9 +33,9 @@ const inTurn = turns({
 })
 
 /**
- * Answers with all rows of a select. Few of them go out like any other read. Many go out as they
- * come: PostgreSQL is asked for more when the client has taken the last ones. An error in the
- * middle breaks the connection off: half an answer never looks like a whole one.
+ * Answers with all rows of a select. Up to `atOnce` rows are sent like any other read. More rows
+ * are streamed: PostgreSQL is asked for the next ones when the client has taken the last ones. An
+ * error in the middle breaks the connection, so that half an answer never looks complete.
  */
 export async function answerRows(
   reply: FastifyReply,
@@ -66,15 +66,16 @@ async function sendLong(reply: FastifyReply, database: Database, select: Fragmen
     sql`select to_json(r)::text as json from (${select}) r`,
     atOnce,
   )
-  // However the answer ends, also when the client hangs up, the cursor and its connection go back.
+  // However the answer ends, even if the client hangs up, the cursor and its connection are
+  // released.
   reply.raw.once('close', () => void batches.return(undefined))
-  // What fails before the first row can still be told in an envelope.
+  // An error before the first row can still be answered with an envelope.
   const first = await batches.next()
   const body = envelopeAround(first.done ? [] : first.value, batches)
   return answerSuccess(reply, Readable.from(body, { highWaterMark: 1 }))
 }
 
-/** recordCount comes after the data: only then is it known, and JSON gives members no order. */
+/** recordCount follows the data because it is known only then; JSON gives members no order. */
 async function* envelopeAround(first: Rows, rest: AsyncIterable<Rows>) {
   let count = first.length
   yield `{"result":true,"message":null,"data":[${listed(first)}`

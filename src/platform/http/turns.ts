@@ -1,20 +1,20 @@
 import { tryLater } from '../refusal.ts'
 
 type Limits = {
-  /** How much may be at work at once: so many pieces of work, or so many bytes. */
+  /** The most that may be under way at once: pieces of work, or bytes. */
   most: number
-  /** Kept free for callers who have nothing at work: a newcomer need not wait for others. */
+  /** Capacity kept free for callers with nothing under way, so that a newcomer need not wait. */
   spare?: number
-  /** How many may wait in all, and of one caller. */
+  /** How many may wait, in total and per caller. */
   longestQueue: number
   longestShare?: number
-  /** How long anybody waits, in milliseconds. */
+  /** The longest wait, in milliseconds. */
   patience?: number
-  /** What those are told who wait too long, or are too many. */
+  /** The message of the refusal after too long a wait, or with a full queue. */
   full: string
 }
 
-/** Whose work it is: a user, or the address of somebody who has not signed in. */
+/** Whose work it is: a user, or the address of a caller who is not signed in. */
 export type Whose = { caller: string }
 
 export type InTurn = <T>(work: () => Promise<T>, whose: Whose, size?: number) => Promise<T>
@@ -26,17 +26,23 @@ type State = Required<Limits> & {
   callers: Map<string, Caller>
   running: number
   waiting: number
-  /** What the one who went last had used: who comes back begins there, not with what they saved. */
+  /**
+   * The time used by the caller who started last. A new or returning caller begins at this level,
+   * not with savings from time away.
+   */
   level: number
-  /** Milliseconds that work takes of late: what a turn is taken to cost until it ends. */
+  /**
+   * A moving average of the time work takes, in milliseconds: the assumed cost of a turn until it
+   * ends.
+   */
   usual: number
 }
 
 /**
- * Work that must not take everything: so much at once, the rest in turn. Turns are shared fairly:
- * next is whoever has used least of the time so far, however many they send; whoever is alone gets
- * everything but what is kept spare. What waits too long, or is beyond its share of the queue, is
- * refused with 503, and its caller may come again.
+ * Runs a limited amount of work at once and queues the rest. Turns are shared fairly by time: the
+ * caller who has used least so far goes next, however many requests others send; a caller alone
+ * gets everything except the spare part. Work that waits too long, or exceeds its caller's share of
+ * the queue, is refused with 503, and the caller may try again.
  */
 export function turns(limits: Limits): InTurn {
   const state: State = {
@@ -115,7 +121,7 @@ function end(state: State, name: string, size: number) {
   startNext(state)
 }
 
-/** Starts whoever may, the one who has used least first. */
+/** Starts all waiting work that may start, beginning with the caller who has used least. */
 function startNext(state: State) {
   for (;;) {
     const ready = [...state.callers.values()].filter(

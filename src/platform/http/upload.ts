@@ -9,11 +9,11 @@ import { contentSplitter } from './json-content.ts'
 import { letPass } from './let-pass.ts'
 import { atItsPace } from './slow.ts'
 
-/** A file that has arrived and is not kept yet: measured, hashed, in a temporary place. */
+/** A file that has arrived and is not stored yet: measured, hashed, in a temporary place. */
 export type Arrived = {
   sha256: string
   size: number
-  /** Its first bytes, which tell what it is. */
+  /** Its first bytes, from which its kind is recognised. */
   head: Buffer
   discard: () => Promise<void>
 }
@@ -23,15 +23,18 @@ export type KeptFile = {
   size: number
   fileName: string
   contentType: string
-  /** The hash that it lies under, where it is kept sealed. */
+  /** The hash under which it is stored, if it is stored encrypted. */
   storedAs?: string
 }
 
-/** Where the files of requests go. */
+/** Receives and stores the files of requests. */
 export type FileDoor = {
   maxBytes: number
   arrive: (content: AsyncIterable<Buffer>) => Promise<Arrived>
-  /** Keeps a file for good while `refer` makes a reference to it; refused, it leaves nothing. */
+  /**
+   * Stores a file permanently while `refer` writes the reference to it; if that is refused, nothing
+   * is left.
+   */
   keep: <T>(
     file: Arrived,
     told: { fileName?: string; contentType?: string },
@@ -41,10 +44,12 @@ export type FileDoor = {
 
 type Received = { body: unknown; file: Arrived | undefined }
 
-/** Of bytes in a form: the mapping of every column that an import may have. */
+/**
+ * The longest text field of a form, in bytes: enough for an import's mapping of all its columns.
+ */
 const longestField = 2 ** 18
 
-/** On these routes a body is not read beforehand; see receive. */
+/** On these routes Fastify does not read the body beforehand; see receive. */
 export async function takeFiles(scope: FastifyInstance) {
   scope.removeAllContentTypeParsers()
   scope.addContentTypeParser('application/json', (_request, payload, done) => done(null, payload))
@@ -54,10 +59,10 @@ export async function takeFiles(scope: FastifyInstance) {
   })
 }
 
-/** Reads the file of a request and what is told about it, as JSON or as multipart/form-data. */
+/** Reads a request's file and the fields beside it, from JSON or multipart/form-data. */
 export async function receive(request: FastifyRequest, schema: TObject, door: FileDoor) {
   const { headers } = request
-  // Base64 makes four letters of three bytes; the rest is for names, ids and boundaries.
+  // Base64 makes four letters of three bytes; the remainder is for names, ids and boundaries.
   const most = Math.ceil(door.maxBytes * 1.4) + 2 ** 17
   if (Number(headers['content-length'] ?? 0) > most) throw tooLarge(door.maxBytes)
   if (headers['content-encoding'] !== undefined) throw encoded()
@@ -77,7 +82,8 @@ async function receiveJson(body: Readable | undefined, door: FileDoor): Promise<
   if (!body) return { body: null, file: undefined }
   const splitter = contentSplitter()
   async function* content() {
-    // Not destroyed when it is left early: that would take the connection, and the answer, along.
+    // Leaving the loop early must not destroy the body: that would close the connection before the
+    // answer.
     for await (const piece of body!.iterator({ destroyOnReturn: false }))
       yield* splitter.push(piece)
   }
@@ -107,9 +113,10 @@ async function receiveForm(
   const names: string[] = []
   let file: Arrived | undefined
   try {
-    // The size is ours to limit: a cut file must not look like a whole one.
+    // We limit the size ourselves: the library would cut the file off, and a cut file must not look
+    // like a whole one.
     for await (const part of request.parts({ limits: { fileSize: Number.MAX_SAFE_INTEGER } })) {
-      // A part may come without a name, whatever its type says.
+      // A part may lack a name, although its type says otherwise.
       const name = (part.fieldname as string | undefined)?.toLowerCase()
       if (name === undefined) throw malformedForm()
       if (fields.has(name)) throw givenTwice(part.fieldname)
@@ -133,8 +140,8 @@ async function receiveForm(
 }
 
 /**
- * A form has texts only; a field that is to be a number or a flag becomes one. What nobody knows
- * goes along, to be told: a misspelt field is not to pass in silence.
+ * Turns the texts of a form into the types of the schema: numbers and flags. Unknown fields are
+ * kept so that they are reported as ignored: a misspelt field must not go unnoticed.
  */
 function bodyOfForm(
   { properties }: TObject,
@@ -153,7 +160,7 @@ function bodyOfForm(
     ...Object.fromEntries(others.map((name) => [name, fields.get(name.toLowerCase())])),
     ...Object.fromEntries(Object.keys(properties).map((name) => [name, given(name)])),
     fileName: fields.get('filename') ?? fields.get('partname'),
-    // What the browser says of the part, where anybody asks.
+    // The browser's content type of the part, if the schema has such a field.
     ...(known.has('contenttype') && {
       contentType: fields.get('contenttype') ?? fields.get('parttype'),
     }),
@@ -163,7 +170,7 @@ function bodyOfForm(
 
 const flags: Record<string, boolean> = { true: true, false: false }
 
-/** What the readers of requests throw, in words; the rest is for the error handler. */
+/** Turns errors of the body parsers into refusals; the error handler deals with the others. */
 function refusalOfUpload(error: unknown): Refusal | undefined {
   const { code = '', message } = error as { code?: string; message?: string }
   if (error instanceof Refusal) return error

@@ -2,16 +2,22 @@ import { type Static, Type } from 'typebox'
 import type { Access } from '../permission.ts'
 import type { Endpoint } from './endpoint.ts'
 
-/** What can wait for approval: a write that needs a permission, but deciding itself and files. */
+/**
+ * Whether a write can wait for approval: it needs a permission, and is neither a decision on an
+ * approval nor an upload.
+ */
 export const canWait = (endpoint: Endpoint): boolean =>
   permissionOf(endpoint).includes('.') &&
   (endpoint.kind === 'write' || endpoint.kind === 'shared') &&
   !endpoint.operation.includes('/Approval/')
 
-/** The permission of a write that waits; of what all do for themselves, that for others. */
+/**
+ * The permission of a waiting write; for an operation that all users may do for themselves, the
+ * permission to do it for others.
+ */
 export const permissionOf = ({ access, ofOthers }: Endpoint): Access => ofOthers ?? access
 
-/** The data of 202, where a rule of approval has kept a write instead of having it done. */
+/** The data of a 202 answer when an approval rule has kept a write instead of running it. */
 export const KeptForApproval = Type.Object(
   {
     approvalID: Type.Integer({ minimum: 1 }),

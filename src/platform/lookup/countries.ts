@@ -1,6 +1,6 @@
 /**
- * ISO 3166-1 countries: alpha-2, alpha-3, English name. The place in this list is the lookup id,
- * for ever: a new country goes to the end.
+ * ISO 3166-1 countries: alpha-2, alpha-3, English name. The position in this list is the lookup id
+ * and must never change: a new country goes to the end.
  */
 export const countries: readonly (readonly [alpha2: string, alpha3: string, name: string])[] = [
   ['AD', 'AND', 'Andorra'],

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { countries } from './countries.ts'
 
-/** Every lookup value of the platform, once. Ids are stable for ever: add, never renumber. */
+/** Every lookup value of the platform. Ids never change: add values, never renumber. */
 export const lookups = {
   BizEntityType: { Individual: 1, Company: 2, Trust: 3, SMSF: 4, Partnership: 5 },
   BizEntityStatus: { Active: 1, Pending: 2, Inactive: 3, Closed: 4 },
@@ -153,7 +153,7 @@ export const lookupID = <C extends Category>(category: C) =>
     description: `Lookup category ${category}.`,
   })
 
-/** Names and descriptions of the values that go by a code. */
+/** Names and descriptions of the values whose key is a code. */
 const described: Partial<Record<Category, Record<string, [name: string, description?: string]>>> = {
   Currency: {
     AUD: ['Australian dollar', 'minor units 2'],
@@ -192,7 +192,7 @@ export type LookupValue = {
   description: string | null
 }
 
-/** Every value as the lookup table holds it. A code is the name without its spaces. */
+/** Every value as the lookup table stores it. Its code is the key without spaces. */
 export const lookupValues: LookupValue[] = Object.entries(lookups).flatMap(([category, values]) =>
   Object.entries(values).map(([key, id]) => {
     const [name, description] = described[category as Category]?.[key] ?? [key]
@@ -200,7 +200,7 @@ export const lookupValues: LookupValue[] = Object.entries(lookups).flatMap(([cat
   }),
 )
 
-/** What a currency is called, by its id. */
+/** The code of each currency, by its id. */
 export const currencyCodes: Record<number, string> = Object.fromEntries(
   Object.entries(lookups.Currency).map(([code, id]) => [id, code]),
 )

@@ -7,15 +7,15 @@ import { type Node, nodeOf, usualItems } from './keywords.ts'
 import { inside, itemOf } from './path.ts'
 
 /**
- * Brings what a client sent into the shape a schema describes, before the rules are checked:
- * names in the schema's letter case, unknown fields dropped, null as absent, 0 as "no id",
- * decimals as their plain digits, dates cut from date-times, and what a schema's own `conformed`
- * does. It judges nothing but a name that is given twice and a list that is too long; what else
- * does not fit is passed on as it is, for the rules to refuse.
+ * Brings a client's value into the shape of a schema, before the rules are checked: names in the
+ * schema's letter case, unknown fields dropped, null as absent, 0 as "no id", decimals as their
+ * plain digits, dates cut from date-times, and the schema's own `conformed`. It reports only names
+ * given twice and lists that are too long; any other misfit is passed on unchanged, for the rules
+ * to refuse.
  */
 export type Conform = (value: unknown, findings: Findings, path: string) => unknown
 
-/** What is wrong with a body in its very shape, and the fields that no schema has. */
+/** Problems with the shape of a body, and the paths of fields that the schema does not know. */
 export type Findings = { problems: Problem[]; ignored: Set<string> }
 
 export function conformTo(schema: TSchema): Conform {
@@ -50,7 +50,8 @@ function conformObject(properties: Record<string, Node>): Conform {
     if (!isPlainObject(value)) return value ?? undefined
     const conformed: Record<string, unknown> = {}
     const entries = Object.entries(value)
-    // A body has no key twice: only where the letter case differs can a field be given twice.
+    // The JSON reader refuses equal keys, so a field can be given twice only in another letter
+    // case.
     const seen = entries.every(([key]) => named.has(key)) ? undefined : new Set<string>()
     for (const [key, given] of entries) {
       const field = named.get(key) ?? fields.get(key.toLowerCase())
@@ -69,8 +70,8 @@ function conformObject(properties: Record<string, Node>): Conform {
 }
 
 /**
- * A list that is too long is cut here: the rules tell everything that is wrong with every item, and
- * five million bad ones (10 MiB) took ten seconds and 1.6 GB to tell.
+ * Cuts a list that is too long. The rules report everything that is wrong with every item, and for
+ * five million bad items (10 MiB) that took ten seconds and 1.6 GB.
  */
 function conformArray(node: Node, items: Node): Conform {
   const conform = conformTo(items)
@@ -90,7 +91,7 @@ const conformInteger =
     return number === null || (zeroIsNone && number === 0) ? undefined : number
   }
 
-/** 1.0 and 1e3 are integers too; what a double cannot hold exactly stays as it was written. */
+/** Reads 1.0 and 1e3 as integers too; a number that a double cannot hold exactly stays text. */
 function wholeNumber(text: string): number | string {
   const plain = plainDecimal(text) ?? ''
   const number = /^-?\d+$/.test(plain) ? Number(plain) : Number.NaN

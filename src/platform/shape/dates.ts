@@ -14,7 +14,7 @@ export function isDate(value: unknown): value is string {
   )
 }
 
-/** No register goes back further; what is dated before it is a misprint. */
+/** No register goes back further; an earlier date is a misprint. */
 export const firstDate = '1900-01-01'
 
 /** A moment, YYYY-MM-DDTHH:MM:SSZ; without an offset it is UTC. */

@@ -1,17 +1,17 @@
 import { WrittenNumber } from './json.ts'
 
-/** Digits on either side of the point that a decimal may have: 18 significant ones always fit. */
+/** The most digits of a decimal on either side of the point: 18 significant digits always fit. */
 export const decimalDigits = 18
-/** Whether a figure that was worked out, as PostgreSQL writes it, has more before the point. */
+/** Whether a figure that PostgreSQL computed has more than 18 digits before the point. */
 export const isTooLong = (figure: string) => tooLong.test(figure)
 const tooLong = new RegExp(`^-?\\d{${decimalDigits + 1}}`)
-/** As nearly all are sent. */
+/** The form in which nearly all decimals are sent: it needs no further work. */
 const plainly = /^(?:0|-?[1-9]\d{0,17}|-?(?:0|[1-9]\d{0,17})\.\d{0,17}[1-9])$/
 const written = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,3}))?$/
 
 /**
- * The plain digits of a decimal however it was sent (12.50, "12.50", 1.25e1), or undefined when it
- * is no decimal. Text in, text out: a JavaScript number never holds it.
+ * The plain digits of a decimal in whichever form it was sent (12.50, "12.50", 1.25e1); undefined
+ * for anything else. A JavaScript number never holds the value.
  */
 export function plainDecimal(value: unknown): string | undefined {
   const source = sourceOf(value)
@@ -35,7 +35,7 @@ function sourceOf(value: unknown): string {
   return typeof value === 'number' || typeof value === 'string' ? String(value) : ''
 }
 
-/** Negative, zero or positive as a is below, equal to or above b, both plain decimals. */
+/** Compares two plain decimals: negative, zero or positive as a is below, equal to or above b. */
 export function compareDecimals(a: string, b: string): number {
   if (a === b) return 0
   if (a === '0') return b.startsWith('-') ? 1 : -1
@@ -49,7 +49,7 @@ const scaled = (plain: string): bigint => {
   return BigInt(whole + fraction.padEnd(decimalDigits, '0'))
 }
 
-/** The sum of plain decimals, exact: in whole units of their last place. */
+/** The exact sum of plain decimals, computed in units of the last decimal place. */
 export function sumDecimals(decimals: readonly string[]): string {
   const total = decimals.reduce((sum, plain) => sum + scaled(plain), 0n)
   const digits = String(total < 0n ? -total : total).padStart(decimalDigits + 1, '0')
@@ -57,7 +57,9 @@ export function sumDecimals(decimals: readonly string[]): string {
   return `${total < 0n ? '-' : ''}${digits.slice(0, -decimalDigits)}${fraction && `.${fraction}`}`
 }
 
-/** A plain decimal in units of a decimal place (12.345 to 2 places: 1235), half away from 0. */
+/**
+ * A plain decimal in units of a decimal place (12.345 to 2 places: 1235), half rounded away from 0.
+ */
 export function wholeUnits(plain: string, decimals: number): bigint {
   const unit = 10n ** BigInt(decimalDigits - decimals)
   const exact = scaled(plain)

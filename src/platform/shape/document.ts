@@ -1,8 +1,8 @@
 import type { Node } from './keywords.ts'
 
 /**
- * A value that its record stores as one, as JSON in one form: every field of its schema in the
- * schema's order, null where it is not given, decimals as the numbers they were written as.
+ * The JSON of a document (an object or list stored as one value), always in one form: every field
+ * in the schema's order, null where it is not given, decimals as the numbers they were written as.
  */
 export function documentText(node: Node, value: unknown): string {
   if (value === undefined || value === null) return 'null'

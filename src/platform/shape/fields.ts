@@ -3,8 +3,8 @@ import { firstDate, isDate } from './dates.ts'
 import type { Check, DecimalRule } from './keywords.ts'
 
 /**
- * The kinds of field the API knows. Each is JSON Schema, so that it goes into the OpenAPI document
- * as it stands, with the few keywords of our own that keywords.ts lists.
+ * The kinds of field the API knows. Each is JSON Schema, plus the few keywords of our own that
+ * keywords.ts lists, so that it goes into the OpenAPI document unchanged.
  */
 
 /** A native id. 0 means "not given", as the specification writes it on create. */
@@ -25,15 +25,15 @@ export const text = (maxLength: number, options: object = {}) =>
 export const requiredText = (maxLength: number, options: object = {}) =>
   Type.String({ minLength: 1, maxLength, pattern: '\\S', ...options })
 export const Flag = Type.Boolean()
-/** A flag that is set unless somebody says otherwise. */
+/** A flag that is true unless the request says otherwise. */
 export const FlagSet = Type.Boolean({ default: true })
 export const DateOnly = Type.String({ format: 'date' })
-/** What is dated before the first day that can be meant is a misprint. */
+/** Refuses dates before the first day that can be meant: they are misprints. */
 export const notBefore =
   (first: string): Check =>
   (value) =>
     isDate(value) && value < first ? [{ code: 'out_of_range', words: `is before ${first}` }] : []
-/** The day of something that is entered into the register. */
+/** A date that is entered into the register. */
 export const RegisterDate = Type.String({ format: 'date', check: notBefore(firstDate) })
 export const DateTime = Type.String({ format: 'date-time' })
 export const Integer = Type.Integer({ minimum: -2_147_483_648, maximum: 2_147_483_647 })
@@ -45,13 +45,13 @@ export const decimal = (rule: DecimalRule = {}, options: object = {}) =>
 /** A value that must not be seen in logs or audit records; see platform/shape/mask.ts. */
 export const sensitive = <T extends TSchema>(schema: T): T => ({ ...schema, sensitive: true })
 
-/** Stored sealed and shown as its mask; see parties/sealed/vault.ts. */
+/** A value stored encrypted and shown as its mask; see parties/sealed/vault.ts. */
 export const encrypted = <T extends TSchema>(schema: T): T => ({
   ...sensitive(schema),
   encrypted: true,
 })
 
-/** A text with a rule of its own. */
+/** A text with its own validation rule; `words` is the message where it fails. */
 export const textThat = (
   maxLength: number,
   isRight: (value: string) => boolean,
@@ -63,19 +63,19 @@ export const textThat = (
 }
 
 /**
- * A field that a replacement leaves as it is where it does not name it, so that clients who do not
- * know the field do not clear it; null clears it.
+ * A field that a replacement (PUT) keeps where the request leaves it out, so that clients who do
+ * not know the field do not clear it; null clears it.
  */
 export const clearable = <T extends TSchema>(schema: T) =>
   Type.Unsafe<Static<T> | null>({ ...schema, clearable: true })
 
-/** An object or list that is one value of its record: it is stored, compared and shown as one. */
+/** An object or list that is stored, compared and shown as a single value of its record. */
 export const document = <T extends TSchema>(schema: T): T => ({ ...schema, document: true })
 
 export const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 export const optional = Type.Optional
 
-/** A record as answers show it: every field is there, null where there is nothing. */
+/** A record as answers show it: every field is present, null where there is no value. */
 export function shown<P extends TProperties>(
   name: string,
   properties: P,
@@ -86,14 +86,17 @@ export function shown<P extends TProperties>(
     const { clearable: _input, ...schema } = given as TSchema & { clearable?: boolean }
     return [field, field === own || 'items' in schema ? schema : nullable(schema)]
   })
-  // The compiler does not see what the entries become: the fields of P, as Shows<P> has them.
+  // The compiler cannot infer the result of fromEntries: the fields of P, as Shows<P> has them.
   return Type.Object(Object.fromEntries(fields), {
     $id: name,
     ...(example && { example }),
   }) as TObject & Shows<P>
 }
 
-/** The type of what an answer shows, for those who read it: `Shown<typeof Product>`. */
+/**
+ * The TypeScript type of a record in an answer, for code that reads answers: `Shown<typeof
+ * Product>`.
+ */
 export type Shown<S> = S extends { '~shows'?: infer Record } ? NonNullable<Record> : never
 type Shows<P extends TProperties> = {
   '~shows'?: { [Field in keyof P]: P[Field] extends TSchema ? ShownField<P[Field]> : never }
@@ -107,6 +110,6 @@ type ShownItem<Item> = Item extends { '~shows'?: infer Record }
     ? Static<Item>
     : never
 
-/** One object, or an array of up to 1000 that is taken whole or not at all. */
+/** One object, or an array of up to 1000 that is accepted as a whole or not at all. */
 export const oneOrMany = <T extends TSchema>(item: T) =>
   Type.Unsafe<Static<T>[]>({ type: 'array', items: item, minItems: 1, maxItems: 1000, lone: true })

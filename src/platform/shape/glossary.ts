@@ -1,6 +1,6 @@
 /**
- * What a field means, by its name: the same name means the same in every record. A schema says so
- * itself where its field is special. Ids and lookups need no words of their own.
+ * What a field means, by its name: a name means the same in every record. A field with a special
+ * meaning has its own description in its schema. Ids and lookups need no entry here.
  */
 const words: Readonly<Record<string, string>> = {
   abn: 'Australian Business Number, eleven digits.',
@@ -269,14 +269,16 @@ const words: Readonly<Record<string, string>> = {
   raw: 'Whether the bytes themselves are the answer; also by the header Accept.',
 }
 
-/** A sentence on a field or parameter, from its name: at worst its name in words. */
+/** A sentence describing a field or parameter; without an entry, its name split into words. */
 export function meaningOf(name: string, lookup?: string): string {
   const field = name[0]!.toLowerCase() + name.slice(1)
   if (lookup) return `${capital(spaced(field.replace(/ID$/, '')))}: an id of the lookup ${lookup}.`
   return words[field] ?? ofId(field) ?? `${capital(spaced(field))}.`
 }
 
-/** productID, externalProductId, and the same of either side of a move. */
+/**
+ * Descriptions of ids: productID, externalProductId, and those with a prefix such as from or to.
+ */
 function ofId(field: string): string | undefined {
   const [, side = '', name] = /^(from|to|drp|parent)?(.+?)(?:IDs?|Id)$/i.exec(field) ?? []
   if (!name) return undefined

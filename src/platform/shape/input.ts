@@ -5,12 +5,13 @@ import { isDateTime } from './dates.ts'
 import { fieldNames, nodeOf } from './keywords.ts'
 import { mostProblems, rulesOf } from './rules.ts'
 
-/** A body as its schema has it, and the fields of it that nobody will look at. */
+/** A body in the shape of its schema, and the names of the fields that were ignored. */
 export type ReadBody = { body: unknown; ignored: string[] }
 
 /**
- * Reads the body of a request by its schema; refuses it with everything that is wrong. Fields that
- * neither it nor the `answer` knows are told as ignored: what an answer shows may be sent back.
+ * Reads a request body by its schema; a refusal lists everything that is wrong. Fields that neither
+ * the schema nor the `answer` schema knows are reported as ignored. Read-only fields of the answer
+ * are not, so a client may send back what it has read.
  */
 export function bodyReader(schema: TSchema, answer: TSchema = {}): (body: unknown) => ReadBody {
   const conform = conformTo(schema)
@@ -26,10 +27,15 @@ export function bodyReader(schema: TSchema, answer: TSchema = {}): (body: unknow
   }
 }
 
-/** Names told as ignored; who sends more has not misspelt anything. */
+/**
+ * The most names reported as ignored; a client that sends more has not merely misspelt something.
+ */
 const mostIgnored = 20
 
-/** Each once, whatever the item it stood in, and without what is read-only or no name at all. */
+/**
+ * Each ignored name once, whichever item it stood in, without read-only fields and without texts
+ * that are no field name.
+ */
 function misspelt(paths: Set<string>, known: ReadonlySet<string>): string[] {
   if (paths.size === 0) return []
   const names = [...paths].map((path) => path.replaceAll(/\[\d+\]/g, '').replace(/^\./, ''))
@@ -39,7 +45,9 @@ function misspelt(paths: Set<string>, known: ReadonlySet<string>): string[] {
 
 type Query = [name: string, value: string][]
 
-/** Reads the query string by its schema. Its values are text, so each is turned by its field. */
+/**
+ * Reads the query string by its schema. All values are text; each is converted by its field's type.
+ */
 export function queryReader(schema: TObject): (query: Query) => unknown {
   const parameters = new Map(
     Object.entries(schema.properties).map(([name, field]) => [
@@ -87,7 +95,7 @@ function turnText(schema: TSchema): Turn {
   return (value) => (conformed ? conformed(value as never) : value)
 }
 
-/** Beyond what a double holds exactly it stays text, which PostgreSQL reads as well. */
+/** A number that a double cannot hold exactly stays text, which PostgreSQL reads as well. */
 const longNumber = (value: string) => {
   const number = /^-?\d{1,19}$/.test(value) ? Number(value) : Number.NaN
   return Number.isSafeInteger(number) ? number : value

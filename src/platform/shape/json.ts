@@ -2,8 +2,8 @@ import { invalid } from '../refusal.ts'
 import { inside, itemOf } from './path.ts'
 
 /**
- * A number as it was written, kept for fields where a double would lose digits. Integers that a
- * double holds exactly arrive as plain numbers; everything else is one of these.
+ * A number as it was written, for fields where a double would lose digits. Integers of up to 15
+ * characters become plain numbers; every other number becomes one of these.
  */
 export class WrittenNumber {
   readonly text: string
@@ -17,16 +17,28 @@ export class WrittenNumber {
   }
 }
 
-/** Levels of arrays and objects. A recursive reader without a limit is a stack overflow away. */
+/**
+ * The deepest nesting of arrays and objects: without a limit, deep nesting would overflow the stack
+ * of recursive code.
+ */
 const deepest = 20
-/** Fields of one object; the largest record has fifty. Each costs far more memory than its text. */
+/**
+ * The most fields of one object; the largest record has fifty. Each field costs far more memory
+ * than its text.
+ */
 const mostFields = 1000
-/** Values in one body: 10 MiB of the smallest would be five million, and seconds of our time. */
+/**
+ * The most values in one body: 10 MiB of the smallest values would be five million, and take
+ * seconds.
+ */
 const mostValues = 1_000_000
 const numberPattern = /-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?/y
 const wordPattern = /true|false|null/y
 const words = { true: true, false: false, null: null }
-/** What makes a text more than a slice of the body: escapes, control characters, surrogates. */
+/**
+ * Characters that stop a text from being a plain slice of the body: escapes, control characters,
+ * surrogates.
+ */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: this is the rule of JSON itself
 const special = /[\\\u0000-\u001f\ud800-\udfff]/
 // biome-ignore lint/suspicious/noControlCharactersInRegex: this is the rule of JSON itself
@@ -34,15 +46,15 @@ const plainPattern = /[^"\\\u0000-\u001f]*/y
 const loneSurrogate = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/
 
 export type JsonLimits = {
-  /** Items of one list; reading stops at the next. */
+  /** The most items of one list; reading stops at the next item. */
   mostItems?: number
 }
 
-/** A list or an object that is being read. */
+/** A list or an object whose end has not been read yet. */
 type Open = {
   content: unknown[] | Record<string, unknown>
   closing: ']' | '}'
-  /** Of an object: the field whose value comes next, and how many there were. */
+  /** For an object: the field whose value comes next, and how many fields it has so far. */
   key: string
   fields: number
 }
@@ -69,9 +81,9 @@ const beginning = (
 })
 
 /**
- * Reads JSON strictly. No library refuses all of what we must (a key given twice, `__proto__`, deep
- * nesting, NUL, half a surrogate pair) and keeps numbers digit for digit, so this reader is ours;
- * a property test holds it to JSON.parse.
+ * Reads JSON strictly. No library both refuses everything that we must refuse (a key given twice,
+ * `__proto__`, deep nesting, NUL, half a surrogate pair) and keeps numbers digit for digit, hence
+ * our own reader. A property test compares it with JSON.parse.
  */
 export function parseJson(text: string, limits: JsonLimits = {}): unknown {
   const reading = beginning(text, limits)
@@ -79,17 +91,17 @@ export function parseJson(text: string, limits: JsonLimits = {}): unknown {
   return reading.value
 }
 
-/** Values that are read without letting anybody else have a turn: a millisecond or two. */
+/** The values read before other work gets a turn: a millisecond or two. */
 const valuesAtOnce = 5_000
 
-/** The same for a long text: others have their turns while it is read. */
+/** Like parseJson, for a long text: yields to other work while it reads. */
 export async function parseLongJson(text: string, limits: JsonLimits = {}): Promise<unknown> {
   const reading = beginning(text, limits)
   while (!read(reading, valuesAtOnce)) await new Promise((resolve) => setImmediate(resolve))
   return reading.value
 }
 
-/** Reads on for so many values; tells whether the text is read to its end. */
+/** Reads up to `most` values; returns whether the text is read to its end. */
 function read(reading: Reading, most: number): boolean {
   for (let left = most; left > 0; left--) {
     if (++reading.values > mostValues) fail(reading, `More than ${mostValues} values`)
@@ -102,7 +114,7 @@ function read(reading: Reading, most: number): boolean {
   return false
 }
 
-/** Whether what was opened is empty, and closed again already. */
+/** Opens a list or an object; returns whether it is empty, and so complete. */
 function openNext(reading: Reading, mark: '{' | '['): boolean {
   if (reading.open.length >= deepest) fail(reading, `Nesting deeper than ${deepest} levels`)
   const opened: Open =
@@ -118,7 +130,10 @@ function openNext(reading: Reading, mark: '{' | '['): boolean {
 
 const closeLast = ({ open }: Reading) => open.pop()?.content
 
-/** Puts a value where it belongs, and closes what ends with it; true at the end of everything. */
+/**
+ * Stores a value in the innermost open list or object, and closes those that end with it; returns
+ * true at the end of the text.
+ */
 function settle(reading: Reading, first: unknown): boolean {
   for (let value = first; ; ) {
     const last = reading.open.at(-1)
@@ -142,7 +157,10 @@ function end(reading: Reading, value: unknown): true {
   return true
 }
 
-/** Where the list stands that is too long: by the keys and places of all that is open around it. */
+/**
+ * Refuses a list that is too long; its path consists of the keys and positions of everything open
+ * around it.
+ */
 function refuseLong({ open, mostItems }: Reading): never {
   const path = open
     .slice(0, -1)

@@ -1,49 +1,52 @@
 import type { TSchema } from 'typebox'
 import type { Code } from '../problem-codes.ts'
 
-/** What is wrong with a value, or with one of its fields; the field's path is put before it. */
+/** One thing that is wrong with a value, or with one of its fields; the path is added in front. */
 export type Finding = { field?: string; code?: Code; words: string }
-/** Must bear values of any type: their types are judged beside it, not before. */
+/** Must accept values of any type, because types are checked in the same pass, not before. */
 export type Check = (value: unknown) => Finding[]
 
 export type DecimalRule = { minimum?: string; above?: string; maximum?: string }
 
 /**
- * The keywords that our schemas have beyond JSON Schema. This is the list: whoever reads schemas
- * (conform, rules, mask, sql/render, sql/rows, http/openapi) reads them through it.
+ * The complete list of keywords that our schemas have beyond JSON Schema. All code that reads
+ * schemas (conform, rules, mask, sql/render, sql/rows, http/openapi) reads them through this type.
  */
 export type Keywords = {
   /** An exact decimal with its bounds: text in our code, `numeric` in SQL, a number in JSON. */
   decimal?: DecimalRule
-  /** The lookup category whose ids are right here; 0 means "not given". */
+  /** The lookup category whose ids are valid; 0 means "not given". */
   lookup?: string
-  /** A whole number of 64 bits: a number, or its digits where a double would lose some. */
+  /** A whole number of 64 bits: a number, or its digits as text where a double would lose some. */
   int64?: boolean
   /** A native id; 0 means "not given". */
   identifier?: boolean
-  /** Left out of a PUT it stays as it is; an explicit null clears it. */
+  /** A PUT that leaves the field out keeps its value; an explicit null clears it. */
   clearable?: boolean
   /** Must not be seen in logs or audit records. */
   sensitive?: boolean
-  /** Stored sealed, with the mask that answers show in a column beside it. */
+  /** Stored encrypted; a column beside it holds the mask that answers show. */
   encrypted?: boolean
-  /** Sealed and yet found by whoever knows it whole: a keyed digest stands beside it, too. */
+  /** Encrypted, yet searchable by its complete value: a keyed digest is stored as well. */
   findable?: boolean
-  /** Brings a value into its usual form, before the rules. */
+  /** Brings a value into its standard form, before the rules are checked. */
   conformed?: (value: never) => unknown
-  /** Tells what is wrong with a value, beyond what the other keywords say. */
+  /** Finds problems with a value beyond those of the other keywords. */
   check?: Check
-  /** Whether a value that is taken looks wrong all the same; the answer then says so. */
+  /** Whether a value that is accepted nevertheless looks wrong; the answer then says so. */
   doubt?: (value: string) => boolean
-  /** Whether a value is a word in a number's place, which many have: nobody is found by it. */
+  /**
+   * Whether a value is a stand-in code in a number's place, which many investors share: it must not
+   * be used to find a record.
+   */
   standIn?: (value: string) => boolean
   /** An object or list that is one value of its record: a column of type json. */
   document?: boolean
-  /** A list for which one object may stand. */
+  /** A list in whose place a single object may be sent. */
   lone?: boolean
-  /** What a value must be, in the words of a refusal. */
+  /** The message of a refusal: what the value must be. */
   must?: string
-  /** A maximum that is the page limit, for which the specification has words. */
+  /** A maximum that is the page limit, whose message the specification prescribes. */
   pageLimit?: boolean
 }
 
@@ -66,10 +69,10 @@ const names: Record<keyof Keywords, true> = {
   pageLimit: true,
 }
 
-/** Whether a keyword is ours, and so of no use to readers of plain JSON Schema. */
+/** Whether a keyword is ours, so that readers of plain JSON Schema must not see it. */
 export const isOwnKeyword = (name: string) => Object.hasOwn(names, name)
 
-/** A schema as its readers see it: what they use of JSON Schema, and our keywords. */
+/** A schema as our code reads it: the parts of JSON Schema in use, and our keywords. */
 export type Node = Keywords & {
   type?: string
   format?: string
@@ -89,15 +92,18 @@ export function ownNode(schema: TSchema): Node {
   return node.anyOf?.[0] ? ownNode(node.anyOf[0]) : node
 }
 
-/** A value of its own rather than a list or an object. */
+/** A single value, not a list or an object. */
 export const isScalar = ({ items, properties }: Node) => !items && !properties
 
-/** A value that has a column: a scalar, or a document. */
+/** A value stored in one column: a scalar, or a document. */
 export const isOneValue = (node: Node) => isScalar(node) || node.document === true
 
 type Visit = (node: Node, name: string | undefined) => void
 
-/** Goes through schemas and all that is in them, each once under the name it stands at. */
+/**
+ * Visits schemas and everything nested in them, each with the name of its field; a schema met again
+ * is visited but not descended into again.
+ */
 function walkSchemas(schemas: readonly TSchema[], visit: Visit) {
   const seen = new Set<Node>()
   const walk = (node: Node, name?: string) => {
@@ -111,10 +117,10 @@ function walkSchemas(schemas: readonly TSchema[], visit: Visit) {
   for (const schema of schemas) walk(nodeOf(schema))
 }
 
-/** Items that a list may have where its schema states no limit. */
+/** The most items of a list whose schema states no limit. */
 export const usualItems = 1000
 
-/** The longest list that a schema takes anywhere, and whether it has lists of records at all. */
+/** The longest list that a schema accepts anywhere, and whether it contains lists of records. */
 export function listsIn(schema: TSchema): { mostItems: number; ofRecords: boolean } {
   let mostItems = usualItems
   let ofRecords = false
@@ -125,14 +131,14 @@ export function listsIn(schema: TSchema): { mostItems: number; ofRecords: boolea
   return { mostItems, ofRecords }
 }
 
-/** The names of all fields that schemas have, at any depth, in small letters. */
+/** The names of all fields of the schemas, at any depth, in lower case. */
 export function fieldNames(schemas: readonly TSchema[]): Set<string> {
   const found = new Set<string>()
   walkSchemas(schemas, (_node, name) => name && found.add(name.toLowerCase()))
   return found
 }
 
-/** The names under which schemas have sensitive values, at any depth. */
+/** The names of all sensitive fields of the schemas, at any depth. */
 export function sensitiveNames(schemas: readonly TSchema[]): Set<string> {
   const found = new Set<string>()
   walkSchemas(schemas, ({ sensitive }, name) => sensitive && name && found.add(name))

@@ -3,8 +3,9 @@ import { parseJson } from './json.ts'
 import { ownNode } from './keywords.ts'
 
 /**
- * A value as audit records may hold it: what its schema calls sensitive is blotted out. Beside what
- * the value was, a blot that hides a change says so: else both would look alike.
+ * A value as audit records may hold it: fields that the schema marks sensitive are blotted out. If
+ * a sensitive value differs from `before`, the blot says so: otherwise the change could not be
+ * seen.
  */
 export function masked(schema: TSchema, value: unknown, before?: unknown): unknown {
   const { sensitive, items, properties } = ownNode(schema)
@@ -27,7 +28,7 @@ export function masked(schema: TSchema, value: unknown, before?: unknown): unkno
 const isOther = (value: unknown, before: unknown) =>
   before !== undefined && before !== null && JSON.stringify(value) !== JSON.stringify(before)
 
-/** What a record of a list is known by: the first of its fields, its own id. */
+/** The identity of a record in a list: its first field, which is its own id. */
 export const ownID = (record: unknown): string => JSON.stringify(Object.values(Object(record))[0])
 const byOwnID = (records: unknown): Map<string, unknown> =>
   new Map(Array.isArray(records) ? records.map((one) => [ownID(one), one]) : [])
@@ -46,7 +47,7 @@ export function changesBetween(schema: TSchema, before: string, after: string): 
   )
 }
 
-/** The one record of an answer, numbers as they were written. */
+/** The single record of an answer, with numbers as they were written. */
 export function recordOf(json: string): Record<string, unknown> {
   const parsed = parseJson(json)
   return (Array.isArray(parsed) ? (parsed[0] ?? {}) : parsed) as Record<string, unknown>

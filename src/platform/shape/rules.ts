@@ -7,12 +7,13 @@ import { compareDecimals, decimalDigits, plainDecimal } from './decimal.ts'
 import { type Check, type DecimalRule, type Node, nodeOf } from './keywords.ts'
 import { inside, itemOf } from './path.ts'
 
-/** The rules of a schema as one function: all that is wrong with a value, not the first thing. */
+/** The rules of a schema as one function: it returns everything that is wrong with a value. */
 export type Rules = (value: unknown) => Problem[]
 
-// Verbose gives each error its schema and value, which the words are made from.
+// `verbose` adds the schema and the value to each error; the messages are made from them.
 const ajv = new Ajv({ allErrors: true, strict: false, messages: false, verbose: true })
-ajv.addFormat('int64', true) // for readers of the document; the bounds are in the schema
+// only for readers of the OpenAPI document; the bounds are in the schema
+ajv.addFormat('int64', true)
 ajv.addFormat('date', { validate: isDate })
 ajv.addFormat('date-time', { validate: (value: string) => isDateTime(value) || isDate(value) })
 ajv.addKeyword({
@@ -33,7 +34,7 @@ const isLong = (value: unknown) =>
   /^-?\d{1,19}$/.test(value) &&
   BigInt.asIntN(64, BigInt(value)) === BigInt(value)
 
-/** What a schema's own function finds, told like what is wrong with any field. */
+/** Reports the findings of a schema's own `check` function like any other error. */
 const checked: SchemaValidateFunction = (check: Check, value: unknown) => {
   checked.errors = check(value).map((params) => ({ keyword: 'check', params }))
   return checked.errors.length === 0
@@ -45,30 +46,35 @@ const inRange = ({ minimum, above, maximum }: DecimalRule, value: string) =>
   (above === undefined || compareDecimals(value, above) > 0) &&
   (maximum === undefined || compareDecimals(value, maximum) <= 0)
 
-/** At most this many problems are told; a body of a thousand bad records need not list them all. */
+/** The most problems reported; a body of a thousand bad records need not list them all. */
 export const mostProblems = 100
 
-/** A body is read by two sets of rules that differ in the names of their paths only. */
+/**
+ * Compiled validators by schema: two sets of rules share one, as they differ in path names only.
+ */
 const compiled = new WeakMap<TSchema, ValidateFunction>()
 
 export function rulesOf(schema: TSchema, name: (path: string) => string = (path) => path): Rules {
   return (value) => {
     const validate = validatorOf(schema)
     if (validate(value)) return []
-    // An "if" only says that the rules of its "else" are broken, which say so themselves.
+    // An "if" error only says that its "else" failed, and the rules of the "else" report
+    // themselves.
     const errors = (validate.errors ?? []).filter(({ keyword }) => keyword !== 'if')
     return plainly(errors.slice(0, mostProblems).map((error) => problemOf(error, name)))
   }
 }
 
-/** Made when it is first needed: all of them together take longer than the rest of the start. */
+/** Compiled on first use: compiling all validators takes longer than the rest of the start. */
 function validatorOf(schema: TSchema) {
   const validate = compiled.get(schema) ?? ajv.compile(withoutNames(schema) as object)
   compiled.set(schema, validate)
   return validate
 }
 
-/** Names are for the document; to the validator, one used in two places is used twice. */
+/**
+ * Removes `$id`: names are for the OpenAPI document, and the validator refuses a name used twice.
+ */
 function withoutNames(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(withoutNames)
   if (typeof schema !== 'object' || schema === null) return schema
@@ -77,7 +83,10 @@ function withoutNames(schema: unknown): unknown {
   return Object.fromEntries(Object.entries(rest).map(([key, value]) => [key, withoutNames(value)]))
 }
 
-/** One fault, one problem: '' breaks two rules of a name, 5 is no text and none of the roles. */
+/**
+ * Reports one fault as one problem: an empty name breaks two rules, and a number in place of a role
+ * both has the wrong type and is none of the roles.
+ */
 function plainly(problems: Problem[]): Problem[] {
   const wrongType = new Set(
     problems.flatMap(({ code, field }) => (code === 'wrong_type' ? [field] : [])),
@@ -101,13 +110,13 @@ function problemOf(error: ErrorObject, name: (path: string) => string): Problem 
   return { code, ...(field && { field }), message: `${field || 'The body'} ${words}.` }
 }
 
-/** The schema that the broken rule is part of. */
+/** The schema that the broken rule belongs to. */
 const parentOf = ({ parentSchema }: ErrorObject): Node => nodeOf(parentSchema ?? {})
 
-/** The rules of an object that are about one of its fields. */
+/** Rules of an object that concern one of its fields, whose name is added to the path. */
 const tellWhere = { required: true, check: true }
 
-/** These words are the specification's (7.2). */
+/** The specification prescribes this message (7.2). */
 const pageTooLarge = (field: string, { data, params }: ErrorObject): Problem => ({
   code: 'page_size_exceeded',
   field,

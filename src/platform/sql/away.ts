@@ -1,14 +1,18 @@
 import { Refusal, tryLater } from '../refusal.ts'
 
-/** What an error of the database means: that it is away, or a constraint, or a plan gone stale. */
+/**
+ * The SQLSTATE of a database error, or an empty text. This file tells what such errors mean: the
+ * database is away, a constraint is broken, a plan went stale.
+ */
 export const codeOf = (error: unknown) => (error as { code?: string }).code ?? ''
 
-/** Somebody else holds what was to be locked, for longer than was to be waited. */
+/** Another transaction holds the lock for longer than we wait (lock_timeout). */
 export const isLocked = (error: unknown) => codeOf(error) === '55P03'
 
 /**
- * A server may speak any language (lc_messages): what its code does not tell, the name of the
- * routine does that says it. Of a worker's words Citus passes on no such names.
+ * The parts of an error that identify it. Messages come in the server's language (lc_messages), so
+ * beyond the code the name of the reporting routine decides. For errors of its workers Citus passes
+ * on no routine, so their English message is matched.
  */
 type Said = {
   message?: string | undefined
@@ -25,14 +29,15 @@ export const isStalePlan = (error: unknown) => {
   )
 }
 
-/** A warning that what is committed here has not reached the standby that must have it. */
+/** The warning that a commit has not reached the synchronous standby. */
 export const isUnreplicated = ({ routine, message = '' }: Said) =>
   routine === 'SyncRepWaitForLSN' ||
   /canceling( the)? wait for synchronous replication/.test(message)
 
 /**
- * What the row refers to went after it was found: tried again, it is told as unknown. The other
- * error of this code, of what is still referred to, names the table that does in its detail.
+ * A foreign key violation because the referenced row was deleted after it had been found. A retry
+ * then reports the record as unknown. The other error with this code, deleting a row that is still
+ * referenced, names the referring table in its detail.
  */
 export const isOfWhatWent = (error: unknown) => {
   const { detail = '', table } = error as Said
@@ -40,8 +45,8 @@ export const isOfWhatWent = (error: unknown) => {
   return codeOf(error) === '23503' && (!isOther || / is not present in table /.test(detail))
 }
 
-// Classes 08, 57P0x and 25P0[34] (too long in one transaction) are PostgreSQL's words for it; the
-// others are the socket's.
+// Classes 08, 57P0x and 25P0[34] (idle or too long in one transaction) are PostgreSQL's codes for a
+// lost connection; the E… codes are the socket's.
 export const isLostConnection = (error: unknown) =>
   /^(08|57P0|25P0[34])/.test(codeOf(error)) ||
   isLostWorker(error) ||
@@ -50,12 +55,12 @@ export const isLostConnection = (error: unknown) =>
     (error as Error).message,
   )
 
-/** What Citus has no code for. */
+/** The code of Citus errors that have no code of their own. */
 const internal = 'XX000'
 
 /**
- * Nor has Citus one of its own for a worker that died while it was asked, or was sent rows. It says
- * so in its words, or passes on those of the connection, or the last ones of the worker.
+ * Citus has no code for a worker that died during a query or a COPY. It says so in its own message,
+ * or passes on the message of the connection or the worker's last one.
  */
 const isLostWorker = (error: unknown) => {
   const { message = '' } = error as Said
@@ -74,14 +79,17 @@ const lostWorker = new RegExp(
 
 export const readOnly = '25006'
 
-/** The server has no connection left for us, or for our login or database. */
+/** The server has no connection left, in total or for our login or database. */
 export const isFull = (error: unknown) => codeOf(error) === '53300'
 
 const gone = 'database_unavailable'
 const unknown = 'outcome_unknown'
 const full = 'no_room'
 
-/** Not the request is at fault but the database is out of reach, or was at the last moment. */
+/**
+ * The request is not at fault: the database is unreachable, or the connection broke during the
+ * commit.
+ */
 export const isAway = (error: unknown) =>
   error instanceof Refusal && [gone, unknown, full].includes(error.problems[0]?.code ?? '')
 
@@ -89,7 +97,7 @@ export const unreachable = (cause: unknown) =>
   Object.assign(tryLater(503, gone, 'The database does not answer; try again shortly.', 1), {
     cause,
   })
-/** A standby, or one that is set so: reads go on. */
+/** The server is a standby or set to read only; reads still work. */
 export const takesNoWrites = (cause: unknown) =>
   Object.assign(
     tryLater(503, gone, 'The database is read only at the moment; try again shortly.', 5),
@@ -122,8 +130,9 @@ const brokenKinds: Record<string, string> = {
 }
 
 /**
- * Citus adds the number of a shard to the name, and of a worker's refusal passes on the words; not
- * even the code where it copies to the worker what an insert selects.
+ * Restores the name of a broken constraint. Citus appends the shard's number to the name, and for a
+ * worker's refusal passes on only the message; where it copies the rows of an insert … select to
+ * the worker, it even loses the code.
  */
 export function nameConstraint(error: unknown): never {
   const broken = error as { code?: string; constraint?: string; message: string }

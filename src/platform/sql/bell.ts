@@ -2,40 +2,44 @@ import pg from 'pg'
 import sql from 'sql-template-tag'
 
 /**
- * Wakes those who wait for something new in the database, on every node: who has written rings, and
- * PostgreSQL carries it to the one connection with which each node listens. A ring can be lost with
- * its node, so that waiting ends by itself after a while too.
+ * Wakes waiters on every node when something new is in the database. The writer rings with NOTIFY;
+ * each node listens on one connection. A ring is lost if its node dies, so waiting also ends by
+ * itself after a while.
  */
 export type Bell = {
   ring(about?: About): void
-  /** Resolves at the next ring anywhere that is of interest, or after a while without. */
+  /** Resolves at the next ring of interest on any node, or after a while without one. */
   rung(interest?: About): Promise<void>
-  /** Holds a name, with others, for as long as this node is there: by a lock, see lockOf. */
+  /** Holds a name by a shared advisory lock for as long as this node runs: see lockOf. */
   hold(name: string): Promise<void>
   close(): Promise<void>
 }
 
 /**
- * What a ring is about. Most are about postings alone: whoever waits for `work` (an import, a
- * webhook) is not woken by them.
+ * What a ring is about. Most rings are about postings alone; waiters for `work` (an import, a
+ * webhook) are not woken by those.
  */
 export type About = 'postings' | 'work'
 
-/** What PostgreSQL knows the connection by with which a node listens. */
+/** The application name of the connection with which a node listens. */
 export const earName = 'registry-bell'
 const listenStatement = 'listen registry_bell'
 export const ringStatement = (about: About) => `select pg_notify('registry_bell', '${about}')`
-/** The lock that a name is held by. */
+/** The key of the advisory lock by which a name is held. */
 export const lockOf = (name: string) => sql`hashtextextended(${name}, 0)`
 
 /**
- * After a ring of this node the next are gathered, in milliseconds: a notification makes commits
- * take turns, and wakes every node. Where it was quiet nobody waits for it.
+ * After a ring, further rings of this node are gathered for this time, in milliseconds: a
+ * notification makes commits take turns and wakes every node. The first ring after a quiet time is
+ * sent at once.
  */
 const gathering = 150
-/** A waiter looks for itself at this interval: a ring may have been lost, or come too early. */
+/**
+ * Waiters are woken at this interval (in milliseconds) even without a ring: a ring may have been
+ * lost, or have come too early.
+ */
 const longestSilence = 1_000
-/** Between attempts to listen to a database that is away. */
+/** The pause between attempts to reach a database that is away, in milliseconds. */
 const pause = 2_000
 
 export function openBell(
@@ -47,7 +51,9 @@ export function openBell(
   let rangAt = 0
   let closed = false
   let ear: pg.Client | undefined
-  /** When nothing that was asked with it is under way: one statement at a time. */
+  /**
+   * Settles when no SQL statement is under way on the listening connection: they run one at a time.
+   */
   let idle: Promise<unknown> = Promise.resolve()
   let silence: NodeJS.Timeout | undefined
   const held = new Set<string>()
@@ -93,7 +99,7 @@ export function openBell(
     const about = gathered ?? 'work'
     gathered = undefined
     rangAt = performance.now()
-    if (!closed) send(about).catch(() => {}) // who waits looks for itself before long
+    if (!closed) send(about).catch(() => {}) // waiters look again before long anyway
   }
 
   return {
@@ -112,7 +118,7 @@ export function openBell(
       return new Promise((go) => waiting.push({ go, interest }))
     },
     async hold(name) {
-      held.add(name) // a connection that comes after this one takes it, too
+      held.add(name) // a later connection, after a reconnect, takes the name again
       startListening()
       const taken = idle.then(() => ear && take(ear, name))
       idle = taken.catch(() => {})

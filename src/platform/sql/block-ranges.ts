@@ -5,11 +5,10 @@ import { lockNumbers } from './lock-numbers.ts'
 type Transaction = <T>(work: (tx: Tx) => Promise<T>) => Promise<T>
 
 /**
- * Indexes of ranges of blocks (BRIN) tell a reader which ranges of a table to leave out. A range at
- * which somebody broke off stays without its summary for good, and PostgreSQL 15 to 18 then reads
- * that range and all behind it, for whatever is asked. Where such an index has come to that, its
- * ranges are summed up anew (migration 0079); readers and writers go on meanwhile. Gives how many
- * indexes were mended.
+ * Block range (BRIN) indexes tell which ranges of a table a read can skip. A range whose summary
+ * was interrupted stays unsummarised, and PostgreSQL 15 to 18 then reads that range and all behind
+ * it, for any query. This summarises the ranges of such an index anew (migration 0079), while
+ * readers and writers go on. Returns how many indexes were mended.
  */
 export async function mendBlockRanges(transaction: Transaction): Promise<number> {
   let mended = 0
@@ -33,7 +32,10 @@ async function tablesWithRanges(tx: Tx): Promise<Table[]> {
     order by name`)
 }
 
-/** One node at a time; and a ledger of any size is read to its end where it has come to that. */
+/**
+ * One node mends at a time. The timeout is 10 minutes because a table in need of mending is read to
+ * its end, whatever its size.
+ */
 async function mendTable(tx: Tx, { name, isInParts }: Table): Promise<number> {
   const [turn] = await tx.query<{ isOurs: boolean }>(sql`
     select pg_try_advisory_xact_lock(${lockNumbers.blockRanges}) as "isOurs",

@@ -11,19 +11,26 @@ import {
 import type { Fragment } from './handle.ts'
 import { behind, sortedBy, type Wanted } from './paging.ts'
 
-/** Filters of a list that go by other records: which columns of its rows name one, and where. */
+/**
+ * Filters of a list by related records, such as the account of a holding. `key` has the columns of
+ * the list's rows that refer to a related record, `named` the matching columns of the related
+ * table.
+ */
 export type Relation = {
   filters: Filters
   key: string
   named: string
   from: string
-  /** Each of the others has a good part of all rows: to begin with them would be no shorter. */
+  /**
+   * Each related record has a large part of all rows, so starting from the related records saves
+   * nothing.
+   */
   isBroad?: true
 }
 
 /**
- * What a query asks of the others, as conditions on the rows of a list. Where there are none of
- * those that have many rows each, nobody need look through the rows for them.
+ * The query's filters on related records, as conditions on the rows of a list. Where no broad
+ * related record fits at all, the extra `exists` spares PostgreSQL the search through the rows.
  */
 export const askedOfOthers = (relations: readonly Relation[], query: object): Fragment[] =>
   relations.flatMap(({ filters, key, named, from, isBroad }) => [
@@ -34,45 +41,57 @@ export const askedOfOthers = (relations: readonly Relation[], query: object): Fr
   ])
 
 type List = {
-  /** What the rows are called, and the columns of their order. */
+  /** The alias of the rows, and the columns they are sorted by. */
   alias: string
   order: string
   /** A select of all rows of the list, which ends in its conditions. */
   rows: Fragment
-  /** Conditions on the rows themselves. */
+  /** Conditions on the rows' own columns. */
   own: Fragment
-  /** Of these the filters by texts of which an index has every part. */
+  /** Those of the own filters that search texts for which a trigram index exists. */
   parts?: Parts
   relations: readonly Relation[]
   query: object
-  /** The page as PostgreSQL would find it by itself. */
+  /** The page as a plain select, planned by PostgreSQL alone. */
   whole: Fragment
-  /** It is known where the first row is, and nobody need look for it from the beginning on. */
+  /**
+   * `whole` finds the first row directly (for example from one account), so the search through the
+   * first rows of the list is left out.
+   */
   isFound?: boolean
 }
 
-/** Texts of the rows of a table, and which of the rows the list is of. */
+/** Text filters on a table, and the condition for which of its rows belong to the list. */
 type Parts = { filters: Filters; from: string; within: Fragment }
 
-/** Rows are looked at first, for each that is wanted. */
+/** How many of the list's first rows are examined per row wanted. */
 const lookedAt = 10
-/** Of a long page so many are tried before; when so many of these fit, it is worth it. */
+/**
+ * For a long page, `tried` rows are examined first; if at least `promising` of them fit, examining
+ * more is worthwhile.
+ */
 const tried = 250
 const promising = 5
-/** Others are begun with, at most. */
+/** The page starts from the related records only if at most this many fit. */
 const few = ({ isFound }: List) => (isFound ? 1_000 : 5_000)
-/** A page further on is read up to; and where the ledger is spread, each part as it is. */
+/**
+ * A page that ends further on than this is read as `whole`; so is each product's part where the
+ * ledger is spread.
+ */
 const mostRows = 20_000n
 
 export const isNear = ({ size, skip, isWhole, isPart }: Wanted) =>
   !isWhole && !isPart && skip + BigInt(size) <= mostRows
 
 /**
- * A page by what others are like, or by a part of a text. How many rows that fits, nobody knows
- * before; PostgreSQL guesses, and where it is wrong looks through the whole ledger. So the first
- * rows are looked at one by one: where they fill the page, it is that. Else the others are looked
- * up, and where they are few, the page is among their rows. It is left to PostgreSQL only where
- * both are not so. Of a long page the very first rows tell in which order to try.
+ * A page filtered by related records or by a part of a text. How many rows fit is not known in
+ * advance; PostgreSQL guesses, and after a wrong guess searches the whole ledger. Therefore three
+ * ways are tried within one SQL statement:
+ *
+ * First, the list's first rows are examined one by one; if they fill the page, they are the page.
+ * Otherwise the related records are looked up; if they are few, the page is taken from their rows.
+ * Only otherwise is the page left to PostgreSQL. For a long page, a sample of the first rows
+ * decides whether the first way is tried at all.
  */
 export function pageByOthers(wanted: Wanted, list: List): Fragment {
   const { size, skip } = wanted
@@ -87,8 +106,9 @@ export function pageByOthers(wanted: Wanted, list: List): Fragment {
   const cut = sql`order by ${order} limit ${size} offset ${Number(skip)}`
   const first = (limit: number) => sql`(${rows} ${from} order by ${order} limit ${limit}) ${name}`
   const firstThatFit = sql`select count(*) from ${first(tried)} where ${fits}`
-  // The first of those looked at come in their order. To say so would have them all looked at and
-  // sorted: where they are of one product, PostgreSQL takes the order with the product for another.
+  // `looked_at` needs no `order by` before its limit: its rows arrive in order. With one, all rows
+  // would be examined and sorted, because within one product PostgreSQL does not recognise that the
+  // order with the product column in front is the same order.
   return sql`
     with ${others.found},
     looked_at as materialized (
@@ -105,7 +125,7 @@ export function pageByOthers(wanted: Wanted, list: List): Fragment {
     where (select rows from found) < ${count} and (select count(*) from others) > ${few(list)}`
 }
 
-/** None, where to begin with the others is shorter. */
+/** How many fitting rows to look for; 0 where starting from the related records is shorter. */
 function wantedOfFirst(list: List, count: number, firstThatFit: Fragment): Fragment {
   if (list.isFound) return sql`0`
   if (count <= tried) return sql`${count}`
@@ -113,7 +133,10 @@ function wantedOfFirst(list: List, count: number, firstThatFit: Fragment): Fragm
           or (select count(*) from others) > ${few(list)} then ${count} else 0 end`
 }
 
-/** Where to begin: the CTE `others`, up to one more than few, and a select of their rows. */
+/**
+ * The related records to start from: the CTE `others`, cut off at one more than `few`, and a select
+ * of their rows.
+ */
 type Others = { found: Fragment; rows: Fragment }
 
 function othersOf(wanted: Wanted, list: List, asked: readonly Relation[]): Others | undefined {
@@ -124,7 +147,7 @@ function othersOf(wanted: Wanted, list: List, asked: readonly Relation[]): Other
   return undefined
 }
 
-/** A row may go with several of the others, and is there once. */
+/** A row may belong to several related records, but must appear once: hence `distinct`. */
 function byRelation(wide: Relation, list: List, from: Fragment): Others {
   const name = raw(list.alias)
   return {
@@ -140,8 +163,8 @@ function byRelation(wide: Relation, list: List, from: Fragment): Others {
 }
 
 /**
- * Planned as if all that have the part were wanted, which is by the index of parts; read as far as
- * is asked for.
+ * The materialized CTE is planned as if all rows with the text part were wanted, which makes
+ * PostgreSQL use the trigram index; it is executed only as far as the limit asks.
  */
 function byPart({ filters, from, within }: Parts, list: List, further: Fragment): Others {
   const name = raw(list.alias)
@@ -155,7 +178,10 @@ function byPart({ filters, from, within }: Parts, list: List, further: Fragment)
   }
 }
 
-/** As a value for a row: PostgreSQL would make a join of a condition, and guess again. */
+/**
+ * Whether a row's related record fits, as a scalar subquery: PostgreSQL would turn a plain
+ * condition into a join, and guess again.
+ */
 export const isOfOne = ({ filters, key, named, from }: Relation, query: object) => sql`
   coalesce((select true from ${raw(from)}
     where (${raw(named)}) = (${raw(key)}) and ${conditions(filters, query)} limit 1), false)`

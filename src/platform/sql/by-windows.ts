@@ -1,17 +1,20 @@
 import sql, { raw } from 'sql-template-tag'
 import type { Fragment } from './handle.ts'
 
-/** Rows of a table, by an id that grows. */
+/** Rows of a table, sorted by an id that grows. */
 type Rows = {
-  /** What the rows are called, and where they are from. */
+  /** The alias of the rows, and the FROM item they come from. */
   alias: string
   from: string
   id: string
-  /** Which of them there are to look through: an index has these in the order of the id. */
+  /** Which rows to search: an index has them in the order of the id. */
   within: Fragment
-  /** What a block range index knows of them; of none of its columns has another index anything. */
+  /**
+   * The conditions that a block range (BRIN) index can check; no other index may have these
+   * columns.
+   */
   roughly: Fragment
-  /** What they must be like. */
+  /** The condition that the rows must meet. */
   fits: Fragment
   isDescending: boolean
   /** The id behind which to begin. */
@@ -19,18 +22,20 @@ type Rows = {
   count: number
 }
 
-/** About so many ids are looked through at least. */
+/** The smallest window, in ids. */
 const smallest = 16_384
-/** As many steps as there can be ids for. */
+/** Enough doublings of the smallest window to cover all ids. */
 const mostSteps = 44
 
 /**
- * The first ids of rows that fit, however far the first of them is. To walk up to it would cost
- * what there is before; by a block range index alone all that fit would be gathered and sorted. So
- * it is searched for by the index, in windows of ids that double until there is any, and are halved
- * until it is near; from there on windows are read until there are enough. An id is asked for as an
- * expression (`id + 0`), as the index has it and no other; and all of a window (`offset 0`), since
- * for the first of it the planner would walk.
+ * The ids of the first rows that fit, however far away the first of them is. Walking there through
+ * the ordinary index costs time for every row in between; the BRIN index alone would have all
+ * fitting rows gathered and sorted. Therefore the BRIN index searches windows of ids, which double
+ * until one has a fitting row and are then halved until that row is near. From there windows are
+ * read until there are enough rows.
+ *
+ * The id is written as an expression (`id + 0`), which only the BRIN index contains. Each window
+ * has `offset 0`: for the first row of it, the planner would otherwise walk the ordinary index.
  */
 export function firstInWindows(rows: Rows): Fragment {
   const { within, roughly, fits, isDescending, after, count } = rows
@@ -71,8 +76,8 @@ export function firstInWindows(rows: Rows): Fragment {
 }
 
 /**
- * The ids as far from the first as from one distance up to another, in the order of the list: the
- * first of them, and the one behind the last. Worked out once, and not for each row.
+ * The window between two distances from the first id, in the direction of the list: its first id,
+ * and the id behind its last one. The `offset 0` has it computed once, not for each row.
  */
 const bounds = ({ isDescending }: Rows, begin: string, end: string) => {
   const sign = isDescending ? '-' : '+'

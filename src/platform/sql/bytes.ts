@@ -2,17 +2,17 @@ import { EventEmitter } from 'node:events'
 import pg from 'pg'
 
 /**
- * The column of a select whose values are given as the bytes that came: a Buffer of UTF-8. It must
- * be of type json or text. A page of 1000 entities has four megabytes; to make a text of them, and
- * of the text bytes again for the caller, would keep everybody else waiting.
+ * The name of the result column whose values stay a Buffer of UTF-8 bytes. It must be of type json
+ * or text. A page of 1000 entities has four megabytes; decoding it to a string and encoding it
+ * again for the caller would keep all other requests waiting.
  */
 export const bytesColumn = 'json_bytes'
 
-/** A client that takes rows with such a column out of what goes to pg's own parser. */
+/** A pg client that reads rows with such a column itself, past pg's own parser. */
 export class ByteClient extends pg.Client {
   constructor(config?: string | pg.ClientConfig) {
     super(config)
-    // pg calls this once, with the socket or with what decrypts it; its types leave it out.
+    // pg calls attachListeners once, with the plain or the TLS socket; its types leave it out.
     const connection = this.connection as pg.Connection & {
       attachListeners(stream: EventEmitter): void
     }
@@ -27,17 +27,21 @@ export class ByteClient extends pg.Client {
   }
 }
 
-/** A message of PostgreSQL's is a letter, the length without the letter, and its content. */
+/** A message of the PostgreSQL protocol: a letter, the length without the letter, the content. */
 const headerLength = 5
 const rowDescription = 'T'.charCodeAt(0)
 const dataRow = 'D'.charCodeAt(0)
 
-/** A message of which some has arrived: how much is to come, and where a row of ours is put. */
+/**
+ * A message that is arriving: how many bytes are missing, its letter, and the buffer for a row that
+ * we parse ourselves.
+ */
 type Arriving = { ahead: number; kind: number | undefined; row?: Buffer }
 
 /**
- * Takes what arrives. Messages go on to the parser as they came, many at a time, but for the rows
- * of ours; whether these are, is known as soon as the parser has told of the description.
+ * Receives the bytes of the socket. All messages go on to pg's parser as they came, many at a time,
+ * except rows with a bytes column. Whether rows have one is known once the parser has reported the
+ * row description.
  */
 function rowTaker(connection: EventEmitter, parser: EventEmitter) {
   let isBytes: readonly boolean[] | undefined
@@ -46,12 +50,15 @@ function rowTaker(connection: EventEmitter, parser: EventEmitter) {
     isBytes = named.includes(true) ? named : undefined
   })
   let message: Arriving = { ahead: 0, kind: undefined }
-  let cut: Buffer = Buffer.alloc(0) // the beginning of a header
+  let cut: Buffer = Buffer.alloc(0) // the cut-off beginning of a header
 
   const passOn = (bytes: Buffer) => {
     if (bytes.length > 0) parser.emit('data', bytes)
   }
-  /** What of a chunk belongs to the message; gives back where the next one begins. */
+  /**
+   * Consumes the part of a chunk that belongs to the present message; returns where the next
+   * begins.
+   */
   const goThrough = (chunk: Buffer, start: number): number => {
     if (message.ahead === 0) return start
     const end = Math.min(start + message.ahead, chunk.length)
@@ -84,9 +91,9 @@ function rowTaker(connection: EventEmitter, parser: EventEmitter) {
   }
 }
 
-/** The content of a row as pg's parser would give it, but for the columns that stay bytes. */
+/** The content of a row as pg's parser would report it, except that bytes columns stay Buffers. */
 function rowOf(content: Buffer, isBytes: readonly boolean[]) {
-  let at = 2 // behind the number of columns
+  let at = 2 // behind the 2 bytes with the number of columns
   const fields = isBytes.map((stays) => {
     const length = content.readInt32BE(at)
     const start = at + 4

@@ -1,17 +1,17 @@
 import sql from 'sql-template-tag'
 import type { Sql } from './handle.ts'
 
-/** What the database's clock says, in milliseconds since 1970. */
+/** Asks the database for its clock, in milliseconds since 1970. */
 export const clockStatement = sql`
   select extract(epoch from clock_timestamp())::float8 * 1000 as now`
 export type Clock = { now: number }
 
-/** In milliseconds: below it tokens and codes do not suffer. */
+/** The largest difference in milliseconds that does not affect tokens and sign-in codes. */
 const mostOff = 5_000
 
 /**
- * What is wrong with the clock of this machine, in words, where the database was asked for its own
- * between two moments of ours; undefined where they agree.
+ * Says in words how far this machine's clock is off; undefined where it agrees with the database's.
+ * `before` and `after` are this machine's times around the moment when the database was asked.
  */
 export function clockOff({ now }: Clock, before: number, after: number): string | undefined {
   const off = now < before ? before - now : now > after ? now - after : 0
@@ -23,7 +23,7 @@ export function clockOff({ now }: Clock, before: number, after: number): string 
   )
 }
 
-/** The same, asked of the database now. */
+/** Asks the database now and compares: see clockOff. */
 export async function clockOffNow({ query }: Sql): Promise<string | undefined> {
   const before = Date.now()
   const [clock] = await query<Clock>(clockStatement)

@@ -1,11 +1,11 @@
 import type pg from 'pg'
 
 /**
- * PostgreSQL's COPY over the driver we have: whole tables as text, in pieces of bounded size,
- * whatever their number of rows. The statements are texts from code.
+ * PostgreSQL's COPY through the pg driver: whole tables as text, in pieces of bounded size,
+ * whatever their number of rows. The SQL texts come from code, never from a request.
  */
 
-/** As much as is gathered of many small rows before it is handed on. */
+/** Small rows are gathered up to this size before they are handed on. */
 const pieceBytes = 65_536
 
 type Connection = pg.Connection & {
@@ -14,7 +14,7 @@ type Connection = pg.Connection & {
   sendCopyFail: (message: string) => void
 }
 
-/** What the driver calls while a statement is its turn. */
+/** What the driver calls while it runs an SQL statement. */
 type Copying = pg.Submittable & {
   handleError: (error: Error) => void
   handleCommandComplete: (message: { text: string }) => void
@@ -29,8 +29,8 @@ const submit = (client: pg.Client, copying: Copying) => void client.query(copyin
 const countIn = (text: string) => Number(text.split(' ')[1])
 
 /**
- * Runs `copy … to stdout`; tells how many rows it had. While a piece is being taken, no more are
- * read. Where taking one fails, the connection is of no further use: end it.
+ * Runs `copy … to stdout`; resolves to the number of rows. Reading pauses while `take` handles a
+ * piece. If `take` fails, the connection is unusable: the caller must end it.
  */
 export function copyOut(
   client: pg.Client,
@@ -53,7 +53,7 @@ export function copyOut(
     submit(client, {
       submit: (connection) => connection.query(text),
       handleCopyData: ({ chunk }, connection) => {
-        gathered.push(Buffer.from(chunk)) // the driver uses its memory again
+        gathered.push(Buffer.from(chunk)) // the driver reuses its buffer
         bytes += chunk.length
         if (bytes >= pieceBytes) hand(connection)
       },
@@ -69,7 +69,7 @@ export function copyOut(
   })
 }
 
-/** Runs `copy … from stdin` with the pieces of a source; tells how many rows they were. */
+/** Runs `copy … from stdin` with the pieces of a source; resolves to the number of rows. */
 export function copyIn(
   client: pg.Client,
   text: string,
@@ -106,7 +106,7 @@ export function copyIn(
   })
 }
 
-/** Or closed, which the statement itself is told. */
+/** Resolves when the stream drains or closes; the SQL statement itself reports a closed stream. */
 const drained = (stream: pg.Connection['stream']) =>
   new Promise<void>((resolve) => {
     const done = () => {

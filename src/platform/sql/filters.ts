@@ -10,7 +10,7 @@ export type Filter = {
   column: string
   type: 'bigint' | 'date' | 'timestamptz' | 'text'
   value: TSchema
-  /** What a parameter without an operator means. */
+  /** The operator of a parameter without one. */
   bare: string
   /** All values that the column can have, where it is the id of a lookup. */
   ids?: readonly number[]
@@ -30,8 +30,8 @@ const ordered: Record<string, Comparison> = {
   lessThanOrEqual: (column, operand) => sql`${column} <= ${operand}`,
 }
 
-// Answers show a moment to the second, so that is what filters compare: by what they can see, a
-// caller expects one and the same record under "equal" and "lessThanOrEqual", not "greaterThan".
+// Answers show moments to the second, so filters compare seconds: a caller who sees the same second
+// expects the record under "equal" and "lessThanOrEqual", not under "greaterThan".
 const second = (operand: Fragment) => sql`date_trunc('second', ${operand})`
 const nextSecond = (operand: Fragment) => sql`${second(operand)} + interval '1 second'`
 const withinSecond: Comparison = (column, operand) =>
@@ -49,7 +49,7 @@ const moments: Record<string, Comparison> = {
   lessThanOrEqual: (column, operand) => sql`${column} < ${nextSecond(operand)}`,
 }
 
-// The operand of these is a pattern already, see operandOf.
+// The operand is a pattern already, see operandOf.
 const like: Comparison = (column, operand) => sql`lower(${column}) like lower(${operand})`
 const texts: Record<string, Comparison> = {
   equal: ordered.equal!,
@@ -77,7 +77,7 @@ export const dateFilter = filter('date', Type.String({ format: 'date' }))
 export const dateTimeFilter = filter('timestamptz', Type.String({ format: 'date-time' }))
 export const textFilter = filter('text', Type.String({ minLength: 1, maxLength: 255 }))
 
-/** A number or code: blanks around it mean nothing, or what else is read as the stored one. */
+/** A number or code, conformed to its stored form before it is compared; by default trimmed. */
 export const codeFilter = (
   column: string,
   conformed: (value: string) => unknown = (value) => value.trim(),
@@ -86,12 +86,12 @@ export const codeFilter = (
   return { ...plain, value: { ...plain.value, conformed } as TSchema }
 }
 
-/** Values in one list; a longer one belongs in several requests. */
+/** The most values in one list; longer lists need several requests. */
 const longestList = 1000
 
 /**
  * The query parameters of a set of filters: AccountID, AccountID.equal, AccountID.in and so on.
- * Their types are of use to `conditions` only, so handlers do not see them.
+ * Only `conditions` needs their values, so their types are hidden from handlers.
  */
 export const filterParameters = (filters: Filters): Record<never, TSchema> =>
   Object.fromEntries(
@@ -104,7 +104,7 @@ export const filterParameters = (filters: Filters): Record<never, TSchema> =>
     ]),
   )
 
-/** What a query asks for, as one condition; several operators on one parameter all hold. */
+/** The query's filters as one condition; several operators on one parameter must all hold. */
 export const conditions = (filters: Filters, query: object): Fragment =>
   conditionOf(given(filters, query))
 
@@ -118,27 +118,30 @@ function conditionOf(asked: readonly Asked[]): Fragment {
 /** Whether a query uses any of these filters. */
 export const asksFor = (filters: Filters, query: object) => given(filters, query).length > 0
 
-/** Whether it uses any of them by something else than values: then it may fit few or nearly all. */
+/**
+ * Whether a query uses any of these filters with an operator other than equality with values: it
+ * may then fit few rows or nearly all.
+ */
 export const asksWidely = (filters: Filters, query: object) =>
   given(filters, query).some(({ operator }) => operator !== 'equal' && operator !== 'in')
 
-/** What an index of parts finds rows by: three letters or digits in a row. */
+/** A trigram index finds rows by three letters or digits in a row. */
 const part = /[\p{L}\p{N}]{3}/u
 const partOperators = ['contains', 'beginsWith', 'endsWith']
 
-/** Whether it asks for a part of a text that is long enough for that. */
+/** Whether a query asks for a part of a text that is long enough for a trigram index. */
 export const asksForPart = (filters: Filters, query: object) =>
   given(filters, query).some(
     ({ operator, value }) => partOperators.includes(operator) && part.test(String(value)),
   )
 
-/** Enough for the index to know few rows by, wherever in a text it is. */
+/** A part this long fits few rows in the trigram index, wherever in the text it stands. */
 const longPart = /[\p{L}\p{N}]{5}/u
 
 /**
- * What an index of parts is asked for, where a query asks for one: all that have it, and maybe more
- * than that. How a text begins is no help: nearly all ids of a register begin with the same letter,
- * and the index would go through all of them.
+ * The condition for a trigram index; it selects all rows that fit and possibly more. `beginsWith`
+ * is relaxed to `contains`: nearly all ids of a register begin with the same letter, and the index
+ * would go through all of them.
  */
 export const havingPart = (filters: Filters, query: object): Fragment =>
   conditionOf(
@@ -150,8 +153,8 @@ export const havingPart = (filters: Filters, query: object): Fragment =>
   )
 
 /**
- * What a query asks of a related record, as conditions on this one: its key is among those that the
- * other table has for it. None where the query asks nothing of the kind.
+ * The query's filters on a related record, as conditions on this table: `key` is among the related
+ * table's rows that fit. Empty where the query has no such filter.
  */
 export const related = (filters: Filters, query: object, key: string, from: string): Fragment[] =>
   asksFor(filters, query)
@@ -180,7 +183,10 @@ const leaves: Record<string, (id: bigint, value: bigint) => boolean> = {
   lessThanOrEqual: (id, value) => id <= value,
 }
 
-/** What is not a value is the others: an index finds rows by what they have, not by what not. */
+/**
+ * Turns an operator on a lookup's ids into the list of ids that remain: an index finds rows by the
+ * values they have, not by values they lack.
+ */
 function amongIDs(ids: readonly number[], { operator, value }: Operation): Operation {
   const isLeft = leaves[operator]
   if (!isLeft) return { operator, value }
@@ -191,7 +197,10 @@ function amongIDs(ids: readonly number[], { operator, value }: Operation): Opera
   }
 }
 
-/** A list of one is that one: of one value, not of a list, an index has the rows in order. */
+/**
+ * A list of one value becomes that value: for a single value, not for a list, an index has the rows
+ * in order.
+ */
 function plainly({ operator, value }: Operation): Operation {
   if (!takesList(operator) || !Array.isArray(value) || value.length !== 1)
     return { operator, value }
@@ -203,7 +212,7 @@ function operandOf({ type }: Filter, operator: string, value: unknown): Fragment
   return sql`${patternOf(operator, value)}::${raw(type)}`
 }
 
-/** % and _ in a value are letters like any other. */
+/** % and _ in a value are ordinary characters. */
 function patternOf(operator: string, value: unknown): unknown {
   const literal = () => String(value).replace(/[\\%_]/g, '\\$&')
   if (operator === 'contains') return `%${literal()}%`

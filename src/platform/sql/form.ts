@@ -1,12 +1,12 @@
 import { Sql } from 'sql-template-tag'
 
 /**
- * A statement whose text is made once: symbols stand for the values that each run brings. To put a
- * long text together, and to find the name it is prepared under, costs more than to send it.
+ * An SQL statement whose text is made once: symbols stand for the values of each run. Assembling a
+ * long text, and finding the name it is prepared under, costs more than sending it.
  */
 export type Form = { readonly text: string; readonly values: unknown[] }
 
-/** The values of a run, by the symbols that stand for them. */
+/** The values of one run, by the symbols that stand for them. */
 export type Given = ReadonlyMap<symbol, unknown>
 
 const valuesIn = (values: readonly unknown[], given: Given) =>
@@ -17,11 +17,11 @@ export const filled = ({ text, values }: Form, given: Given): Form => ({
   values: valuesIn(values, given),
 })
 
-/** The same as a statement that is made for this run. */
+/** Fills the symbols of an SQL statement that is used for this run only. */
 export const filledOnce = ({ strings, values }: Sql, given: Given): Sql =>
   new Sql(strings, valuesIn(values, given))
 
-/** A statement that keeps its text, for runs that differ in values alone. */
+/** An SQL statement that keeps its text, for runs that differ in their values only. */
 export class Made extends Sql {
   readonly #text: string
 
@@ -34,19 +34,19 @@ export class Made extends Sql {
     return this.#text
   }
 
-  /** The same with the values of a run; it can be put into others, as any statement. */
+  /** A copy with the values of one run; it can be embedded in other SQL statements. */
   with(given: Given): Made {
     return new Made(this, valuesIn(this.values, given))
   }
 }
 
-/** The statement that has a text of its own from now on. */
+/** Turns an SQL statement into one that keeps its text. */
 export const made = (statement: Sql): Made => new Made(statement, statement.values)
 
-/** Texts that are kept of one kind: callers can leave fields out in any combination. */
+/** The most texts kept per kind: callers can leave out fields in any combination. */
 const mostForms = 200
 
-/** Makes a form when it is first asked for by its key, and keeps it. */
+/** Returns the form for a key; makes it on first use and keeps it. */
 export function keptForms(): (key: string, make: () => Form) => Form {
   const kept = new Map<string, Form>()
   return (key, make) => {

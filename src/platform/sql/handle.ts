@@ -25,13 +25,13 @@ import { mostOnConnection, type StatementNames, statementNames } from './stateme
 import { type Watch, watchOver } from './watch.ts'
 import { watchWrites } from './writable.ts'
 
-/** A statement or a part of one; parts nest, values become parameters. */
+/** An SQL statement or a part of one; parts nest, values become parameters. */
 export type Fragment = Statement
 
 /** Reads take any handle: the pool or a transaction. */
 export interface Sql {
   query<Row extends object>(statement: Fragment): Promise<Row[]>
-  /** Whether the ledger is spread over several machines: see spread.ts. */
+  /** Whether the ledger is spread over several machines (Citus): see spread.ts. */
   isSpread(): Promise<boolean>
 }
 
@@ -42,35 +42,39 @@ export interface Tx extends Sql {
   readonly [insideTransaction]: true
 }
 
-/** Reads of one moment, however long they take and however many rows they have. */
+/** Reads that all see the database as of one moment, however long they take. */
 export interface Snapshot extends Sql {
   stream<Row extends object>(statement: Fragment, batch: number): AsyncGenerator<Row[]>
 }
 
-/** One statement that is a transaction of its own: what it writes is committed when it ends. */
+/** One SQL statement that is its own transaction: its writes are committed when it ends. */
 export interface Once {
   once<Row extends object>(statement: Form): Promise<Row[]>
 }
 
 /** Only routes and the unit of work hold this. */
 export interface Database extends Sql, Once {
-  /** Breaks off when the signal says so, also in the middle of a statement. */
+  /** Aborting the signal ends the snapshot, also in the middle of an SQL statement. */
   snapshot<T>(work: (snapshot: Snapshot) => Promise<T>, signal?: AbortSignal): Promise<T>
   /**
-   * Runs the work in one transaction, again from the start when PostgreSQL asks for it. Its locks
-   * may have to come sooner than others'.
+   * Runs the work in one transaction; starts it again after an error that a new attempt can cure,
+   * such as a serialization failure or a deadlock (isRetried). `lockTimeout` shortens the wait for
+   * locks.
    */
   transaction<T>(work: (tx: Tx) => Promise<T>, how?: { lockTimeout?: string }): Promise<T>
-  /** Rows of a read as they come, in batches: memory stays flat whatever their number. */
+  /** Streams the rows of a read in batches, so that memory use does not depend on their number. */
   stream<Row extends object>(statement: Fragment, batch: number): AsyncGenerator<Row[]>
-  /** For the reads of a user: a standby that has what they have written, else the primary. */
+  /**
+   * For the reads of one user: a standby that has replayed everything this user has written,
+   * otherwise the primary.
+   */
   readFor(userID: number): Sql
   readonly readers: Readers
-  /** Whether the last write was taken, or one would be by now: see writable.ts. */
+  /** Whether the server takes writes; see writable.ts. */
   takesWrites(): Promise<boolean>
-  /** How many there may be to write with; and as many to read with. */
+  /** The size of the pool for writes; the pool for reads has the same size. */
   readonly connections: number
-  /** Wakes those who wait for what a transaction has written; see bell.ts. */
+  /** Wakes waiters after a transaction has written something; see bell.ts. */
   readonly bell: Bell
   counts(): { total: number; idle: number; waiting: number }
   close(): Promise<void>
@@ -78,16 +82,18 @@ export interface Database extends Sql, Once {
 
 export function openDatabase(options: DatabaseOptions): Database {
   const reads = openPool(options, '-c default_transaction_read_only=on')
-  // A write has no pages, and looks up what its lists name one by one: one plan suits any values.
-  // By its own judgement PostgreSQL would plan lists anew each time, half of what a write costs. On
-  // Citus the values tell where a statement goes, so that there each has a plan of its own.
+  // Writes return no pages and look up the records of their lists one by one, so one generic plan
+  // suits all values. Left to itself, PostgreSQL would plan SQL statements with lists anew each
+  // time, which is half the cost of a write. On Citus the values decide which shard an SQL
+  // statement goes to, so `plannedByValues` turns generic plans off there.
   const writes = openPool(options, '-c plan_cache_mode=force_generic_plan')
   writes.on('connect', (client) => void client.query(plannedByValues).catch(() => {}))
   const { notice, takesWrites } = watchWrites(writes)
   const onWrites = <T>(use: (client: pg.PoolClient) => Promise<T>) =>
     withClient(writes, use).catch(notice)
   const watch = watchOver(options.connection)
-  // Reads have names of their own: whatever is read, the statements of writes keep theirs.
+  // Reads and writes have separate prepared-statement names, so that reads never displace the
+  // prepared statements of writes.
   const names = (prefix: string) =>
     options.prepareStatements ? statementNames(prefix) : () => undefined
   const placed: Spread['placed'] = (statement) => spread.placed(statement)
@@ -99,12 +105,12 @@ export function openDatabase(options: DatabaseOptions): Database {
     withRetries(() => withClient(reads, (c) => read<Row>(c, statement)))
   const spread = spreadOver(query)
   const { isSpread } = spread
-  void isSpread() // before the first statement that depends on it
+  void isSpread() // asked at start, before the first SQL statement that depends on it
   const standbys = (options.standbys ?? []).map((connection) =>
     openPool({ ...options, connection }, '-c default_transaction_read_only=on'),
   )
   const readers = openReaders(standbys, reads)
-  // On a connection for reads: who writes has waited for theirs.
+  // Rings use a read connection, so that they do not compete with waiting writers for theirs.
   const bell = openBell(options.connection, (about) => reads.query(ringStatement(about)))
 
   return {
@@ -117,7 +123,7 @@ export function openDatabase(options: DatabaseOptions): Database {
         const reader = readers.choose(userID)
         if (!reader) return query<Row>(statement)
         return withClient(reader.pool, (c) => read<Row>(c, statement)).catch((error) => {
-          // A standby may be away, or have to replay what the statement still reads.
+          // A standby may be unreachable, or cancel the read because replay conflicts with it.
           if (!isAway(error) && !retryable.has(codeOf(error))) throw error
           reader.replayed = undefined
           return query<Row>(statement)
@@ -156,9 +162,9 @@ export function openDatabase(options: DatabaseOptions): Database {
 }
 
 /**
- * How long we wait for an answer, in milliseconds. A server that is frozen takes what we send and
- * says nothing, and one that has lost its standby waits for it without end; its own limits do not
- * help then. Statements inside a transaction may take long: see watch.ts.
+ * How long we wait for an answer, in milliseconds. A frozen server accepts what we send and never
+ * answers, and a server that lost its synchronous standby waits for it forever; the server's own
+ * timeouts do not help then. SQL statements inside a transaction may take long: see watch.ts.
  */
 const patience = { begin: 5_000, read: 35_000, once: 35_000, commit: 15_000 }
 
@@ -167,7 +173,7 @@ type Run = <Row extends object>(client: pg.PoolClient, statement: Fragment | For
 const runner =
   (nameOf: StatementNames, watch: Watch, placed: Spread['placed'], limit?: number): Run =>
   async <Row extends object>(client: pg.PoolClient, statement: Fragment | Form) => {
-    // A form is sent as it is: where the ledger is spread there are none.
+    // A Form is sent unchanged; forms are never used where the ledger is spread.
     const { text, values } = 'strings' in statement ? placed(statement) : statement
     const name = nameOf(text)
     if (name) preparedOn(client).add(name)
@@ -182,14 +188,17 @@ const runner =
 
 const prepared = new WeakMap<pg.PoolClient, Set<string>>()
 
-/** The names that a connection has prepared statements under. */
+/** The names of the statements prepared on a connection. */
 function preparedOn(client: pg.PoolClient): Set<string> {
   const names = prepared.get(client) ?? new Set()
   prepared.set(client, names)
   return names
 }
 
-/** A client whose connection broke, or whose prepared plans went stale, is not used again. */
+/**
+ * Runs `use` with a pooled connection. A connection that broke, or whose prepared plans went stale,
+ * is not used again.
+ */
 async function withClient<T>(pool: pg.Pool, use: (client: pg.PoolClient) => Promise<T>) {
   const client = await lend(pool)
   let spoilt = false
@@ -216,19 +225,20 @@ async function inTransaction<T>(
     await commit(client)
     return result
   } catch (error) {
-    // The server leads no more, and this connection is from when it did.
+    // The server was demoted to a standby after this connection had been opened.
     if (codeOf(error) === readOnly) throw takesNoWrites(error)
-    // What is lost has rolled back by itself, and one that hangs would not answer this either.
+    // A lost connection has rolled back by itself, and a hanging one would not answer a rollback
+    // either.
     if (isLostConnection(error) || isAway(error)) throw error
-    // Who cannot even roll back must not be met again by another.
+    // A connection that cannot even roll back must not return to the pool.
     await client.query(timed('rollback', patience.begin)).catch(refuseUnreachable)
     throw error
   }
 }
 
 /**
- * In one round trip; but Citus repeats what a transaction sets for itself on its workers by the
- * whole text that it came in, whose begin they then complain of.
+ * Opens the transaction in one round trip, except on Citus: it repeats a `set local` on its workers
+ * by the whole text of the message, and the workers then complain about the `begin` in it.
  */
 async function opened(client: pg.PoolClient, text: string, isSpread: boolean) {
   for (const one of isSpread ? text.split('; ') : [text])
@@ -239,15 +249,15 @@ const timed = (text: string, limit: number) => ({ text, query_timeout: limit })
 
 async function commit(client: pg.PoolClient) {
   const { command } = await committing(client, client.query(timed('commit', patience.commit)))
-  // A statement failed and whoever sent it took no notice: PostgreSQL has undone everything.
+  // An SQL statement failed and its caller ignored the error: PostgreSQL has undone everything.
   if (command !== 'COMMIT') throw new Error('The transaction had failed before its commit.')
 }
 
-/** Success is told only of what is committed, here and on the standby that must have it. */
+/** Waits for a commit. Success means committed here and on the synchronous standby. */
 async function committing<T>(client: pg.PoolClient, answer: Promise<T>): Promise<T> {
   let unreplicated = false
   const hear = (notice: { message?: string | undefined; routine?: string | undefined }) => {
-    // The statement succeeds all the same, with a warning that nobody would read.
+    // When the wait for the standby is cancelled, the commit still succeeds, with only a warning.
     unreplicated ||= isUnreplicated(notice)
   }
   client.on('notice', hear)
@@ -261,7 +271,7 @@ async function committing<T>(client: pg.PoolClient, answer: Promise<T>): Promise
   return result
 }
 
-// Whole products are read here, so that the planner may scan and has room to sort.
+// Snapshots read whole products: the planner may use sequential scans and gets memory to sort.
 const beginSnapshot = `begin isolation level repeatable read read only;
   set local statement_timeout = '10min'; set local enable_seqscan = on; set local work_mem = '64MB'`
 
@@ -324,7 +334,7 @@ async function* streamed<Row extends object>(
   }
   let cursor: Cursor<Row> | undefined
   try {
-    // The statement's time runs on while the reader takes its time.
+    // The statement timeout keeps running while the consumer is slow.
     const begin = "begin; set local statement_timeout = '10min'"
     await client.query(timed(begin, patience.begin)).catch(tellLost)
     cursor = client.query(new Cursor<Row>(statement.text, statement.values, { types }))
@@ -345,8 +355,8 @@ async function* streamed<Row extends object>(
 }
 
 const attempts = 5
-// Serialization failure and deadlock. A lock that did not come free in time is not waited for
-// again: meanwhile others would wait for the connection.
+// Serialization failure and deadlock. A lock timeout is not retried: meanwhile other requests would
+// wait for the connection.
 const retryable = new Set(['40001', '40P01'])
 const isRetried = (error: unknown) =>
   retryable.has(codeOf(error)) || isStalePlan(error) || isOfWhatWent(error)

@@ -5,23 +5,24 @@ import type { Fragment, Sql } from './handle.ts'
 import { recordset } from './recordset.ts'
 
 /**
- * The one engine behind identifier pairs. A record goes by its native id, by the client's external
- * id, and some by a code as well; whichever is given first in that order counts and the others are
- * not looked at. The same refusals everywhere: none given 400, given and not found 404.
+ * Resolves the identifiers of every resource. A record is named by its native id, by the client's
+ * external id, and some records by a code as well. The first identifier given, in that order,
+ * counts; the others are not looked at. The refusals are the same everywhere: no identifier 400,
+ * not found 404.
  */
 export type Identity = {
-  /** The word for it in messages: product. */
+  /** The word for the record in messages: product. */
   what: string
   table: string
   /** The columns that identify it, in order of precedence; the first is the native id. */
   columns: readonly string[]
-  /** Its external ids and codes are unique inside its product only, and it has a product_id. */
+  /** External ids and codes are unique within a product only, and the table has a product_id. */
   inProduct?: boolean
   /** A table of the ledger, which may be spread over several machines. */
   inLedger?: boolean
 }
 
-/** An identity as a request writes it: the field names, in the order of the identity's columns. */
+/** The request's field names for an identity, in the order of the identity's columns. */
 export type Reference = { identity: Identity; fields: readonly string[] }
 
 export const reference = (identity: Identity, fields: readonly string[]): Reference => ({
@@ -32,7 +33,7 @@ export const reference = (identity: Identity, fields: readonly string[]): Refere
 type Given = Record<string, unknown>
 
 type Resolution = {
-  /** What the caller may see, as a condition on the table's columns, under the alias r. */
+  /** The caller's scope, as a condition on the table's columns under the alias r. */
   visible?: Fragment
   /** The product each record must belong to, in the order of the records; undefined: any. */
   productIDs?: readonly (number | undefined)[]
@@ -40,7 +41,7 @@ type Resolution = {
   path?: (index: number) => string
 }
 
-/** A record that was found, with its product where it has one; or why it was not. */
+/** A record that was found, with its product where it has one; otherwise the problem. */
 export type Located = { id: number; productID?: number } | { status: 400 | 404; problem: Problem }
 
 /** The id of the one record a request names. */
@@ -70,7 +71,10 @@ export async function identifyAll(
   return located.map((one) => ('id' in one ? one.id : 0))
 }
 
-/** As identifyAll, but each record by itself: for lists whose items stand or fall alone. */
+/**
+ * Like identifyAll, but each record succeeds or fails by itself: for lists whose items are accepted
+ * or refused one by one.
+ */
 export async function locateAll(
   handle: Sql,
   reference: Reference,
@@ -102,7 +106,7 @@ export const identifyOptional = (
     ? identify(handle, reference, given, resolution)
     : Promise.resolve(undefined)
 
-/** The ids that the records of a list name, each undefined where a record names none. */
+/** The ids that the records of a list name; undefined where a record names none. */
 export async function identifyOptionals(
   handle: Sql,
   reference: Reference,
@@ -120,7 +124,10 @@ export async function identifyOptionals(
   return given.map((_, i) => found.get(i))
 }
 
-/** The condition that picks the named record; for reads that answer "none" with an empty array. */
+/**
+ * The condition that picks the named record, for reads that answer an unknown record with an empty
+ * array.
+ */
 export function identified(reference: Reference, given: object, alias: string): Fragment {
   const name = nameOf(reference, given)
   return name ? sql`${raw(`${alias}.${name.column}`)} = ${name.value}` : sql`true`
@@ -131,7 +138,7 @@ export const namesAny = (reference: Reference, given: object) =>
 
 export type Name = { field: string; column: string; value: string | number }
 
-/** The name that a record is given by: of several the first in the identity's order. */
+/** The identifier that counts: the first one given, in the identity's order. */
 export function nameOf({ identity, fields }: Reference, record: object): Name | undefined {
   const given = record as Given
   for (const [place, field] of fields.entries()) {
@@ -142,7 +149,7 @@ export function nameOf({ identity, fields }: Reference, record: object): Name | 
   return undefined
 }
 
-/** What is named often is looked up once. */
+/** Looks up each distinct identifier once, however often the list names it. */
 async function lookUp(
   handle: Sql,
   { identity }: Reference,
@@ -182,8 +189,8 @@ const waysOf = (asked: readonly Asked[]) =>
   }))
 
 /**
- * One statement whatever the ways of naming in use. Each by itself in the index: a planner that
- * joins a thousand names with a table reads all of the table.
+ * One SQL statement for all kinds of identifiers. Each name is a separate index lookup (lateral
+ * join): a planner that joins a thousand names with a table would read the whole table.
  */
 const lookOneByOne: Look = async (handle, identity, asked, visible) => {
   const ways = waysOf(asked).map(({ column, own }) => {
@@ -198,7 +205,10 @@ const lookOneByOne: Look = async (handle, identity, asked, visible) => {
   return new Map(rows.map(({ place, ...record }) => [place, record]))
 }
 
-/** The names as a list: what is spread over several machines can be asked for in no other way. */
+/**
+ * Asks for the names as a list: tables spread over several machines cannot be queried in another
+ * way.
+ */
 const lookInLedger: Look = async (handle, identity, asked, visible) => {
   const found = new Map<number, FoundRecord>()
   for (const { column, own } of waysOf(asked)) {
@@ -222,7 +232,7 @@ const lookInLedger: Look = async (handle, identity, asked, visible) => {
   return found
 }
 
-/** For each name the place where the same was said first. */
+/** For each name, the place in the list where the same name stands first. */
 function firstPlaces(names: (Name | undefined)[], productIDs: Resolution['productIDs']) {
   const places = new Map<string, number>()
   return names.map((name, i) => {
@@ -236,12 +246,12 @@ function firstPlaces(names: (Name | undefined)[], productIDs: Resolution['produc
 
 const ownProduct = raw(', r.product_id as "productID"')
 
-/** Columns, or null for the product where none is said. */
+/** The columns that hold the name and its product; the product may be the SQL literal null. */
 export type NameColumns = { value: string; productID: string }
 
 /**
- * The record that a row of a statement names by one of the identity's columns, and its product;
- * with other columns of it that are asked for.
+ * A select of the record that a row names by one of the identity's columns: its id, its product,
+ * and any `others` columns of the record.
  */
 export const recordNamed = (
   identity: Identity,
@@ -278,7 +288,7 @@ const unknown = ({ field, value }: Name, path: string): Problem => ({
   message: `No record was found for ${inside(path, field)} ${JSON.stringify(value)}.`,
 })
 
-/** The refusal of a write whose target does not exist, or is not the caller's to see. */
+/** The refusal of a write whose target does not exist or is outside the caller's scope. */
 export const noSuch = (reference: Reference, given: object, path = ''): Refusal => {
   const name = nameOf(reference, given)
   return name

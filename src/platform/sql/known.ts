@@ -4,13 +4,14 @@ import { invalid } from '../refusal.ts'
 import type { Database, Fragment, Snapshot, Sql } from './handle.ts'
 import { pastMark } from './spread.ts'
 
-/** What a read of the past is about: the ledger as known at one moment, names as at another. */
+/** The moments of a read of the past: the ledger as known at one, names as stored at the other. */
 export type LookBack = { knownAt?: string | undefined; namedAt?: string | undefined }
 
 /**
- * From here on the statements of a snapshot see the register as it was known: views that have the
- * names of the tables stand before them (migrations/as-known.sql). A statement that was prepared
- * for the tables is another than the same one for the views.
+ * From here on the snapshot reads the register as it was known at a moment: views with the names of
+ * the tables come before the tables in the search path (migrations/as-known.sql). The mark at the
+ * end of each SQL statement keeps a statement prepared for the views apart from the one prepared
+ * for the tables.
  */
 export async function lookBack(
   snapshot: Snapshot,
@@ -20,7 +21,8 @@ export async function lookBack(
   const [set] = await snapshot.query<{ isAhead: boolean | null }>(sql`
     select ${knownAt ?? null}::timestamptz > clock_timestamp() as "isAhead",
       set_config('search_path', ${path}, true)`)
-  // As commands, which Citus passes on to the workers. They take no parameters.
+  // `set local` as a command, because Citus passes commands on to the workers; it takes no
+  // parameters.
   for (const [name, moment] of Object.entries({ known_at: knownAt, named_at: namedAt }))
     await snapshot.query(raw(`set local registry.${name} = ${pg.escapeLiteral(moment ?? '')}`))
   if (set?.isAhead) throw invalid('out_of_range', 'KnownAt lies in the future.', 'KnownAt')
@@ -33,7 +35,10 @@ export async function lookBack(
   }
 }
 
-/** As long as any other read may take: what was known is counted anew for it. */
+/**
+ * Reads of the past are computed anew, so they get the usual 30 s limit of any read, not the ten
+ * minutes of a snapshot.
+ */
 const patience = sql`select set_config('statement_timeout', '30s', true)`
 
 /** A read of what was known at a moment. */

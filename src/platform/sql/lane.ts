@@ -1,31 +1,32 @@
 import { tryLater } from '../refusal.ts'
 
-/** A write that may share a transaction with others, by whoever asks for it. */
+/** A write that may share a transaction with other writes, and the user who asks for it. */
 export type Shareable = {
   write: { userID: number | null }
   names: {
-    /** What it may have to wait for: no two lists under way have one in common. */
+    /** Everything the write may wait for: no two lists under way share one of these names. */
     all: readonly string[]
-    /** Those of which one list can have only one. */
+    /** Names that may occur only once within a list. */
     single: readonly string[]
   }
 }
 
 type Lane<Job> = {
-  /** Lists at a time. */
+  /** The most lists under way at a time. */
   most: number
-  /** How many must wait for another list to be worth it, for each that is under way. */
+  /** Another list starts only when this many jobs wait for each job that is under way. */
   crowd: number
   mostTogether: number
-  /** Those of one kind may share a list. */
+  /** Jobs of the same kind may share a list. */
   kindOf: (job: Job) => string
   run: (jobs: Job[]) => Promise<void>
 }
 
 /**
- * Works off what is put into it, list by list; no two lists under way have a name in common. A list
- * begins once all that arrived with its first is there: callers who were told together come again
- * together, and each would else be taken by itself as long as a list is free.
+ * Runs jobs in lists; no two lists under way have a name in common. A list starts only after all
+ * jobs that arrived in the same turn of the event loop are queued. Callers who were answered
+ * together send their next requests together, and otherwise each job would be taken alone while a
+ * list is free.
  */
 export function lane<Job extends Shareable>(how: Lane<Job>): (job: Job) => void {
   const { most, crowd, run } = how
@@ -48,7 +49,7 @@ export function lane<Job extends Shareable>(how: Lane<Job>): (job: Job) => void 
     lists--
   }
 
-  /** What has a name in common with a list under way is taken when that one is done. */
+  /** A job that shares a name with a list under way stays queued until that list is done. */
   const next = () => (isWorthIt() ? takeTogether(waiting, isFree, how) : [])
 
   let isCalled = false
@@ -65,7 +66,9 @@ export function lane<Job extends Shareable>(how: Lane<Job>): (job: Job) => void 
   }
 }
 
-/** The next jobs that can share a list, of the users in turn; no name is in it twice. */
+/**
+ * The next jobs that can share a list, taken from the users in turn; no `single` name occurs twice.
+ */
 function takeTogether<Job extends Shareable>(
   waiting: Job[],
   isFree: (job: Job) => boolean,
@@ -86,7 +89,10 @@ function takeTogether<Job extends Shareable>(
   return together
 }
 
-/** One of each user, then the second of each, and so on: a flood of one delays no other. */
+/**
+ * The first job of each user, then the second of each, and so on: one user's flood delays nobody
+ * else.
+ */
 function inTurns<Job extends Shareable>(jobs: Job[]): Job[] {
   const counts = new Map<number | null, number>()
   const ranked = jobs.map((job) => {
@@ -101,11 +107,14 @@ function inTurns<Job extends Shareable>(jobs: Job[]): Job[] {
 type Bounds = {
   longestQueue: number
   longestShare: number
-  /** What those are told who are too many. */
+  /** The message of the refusal when the queue is full. */
   full: string
 }
 
-/** Work of so many at once, in all and of one user: who comes beyond that is told to come again. */
+/**
+ * Limits the requests inside, in total and per user. Requests beyond a limit are refused as busy
+ * (503).
+ */
 export function bounded({ longestQueue, longestShare, full }: Bounds) {
   const inside = new Map<number | null, number>()
   let total = 0

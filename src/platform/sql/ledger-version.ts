@@ -1,7 +1,7 @@
 import sql, { raw } from 'sql-template-tag'
 import type { Fragment, Tx } from './handle.ts'
 
-/** The ledger's tables whose past is kept here, with their primary keys behind the product. */
+/** The ledger tables whose versions are kept here, with their primary keys without the product. */
 const keys = {
   payment_run: ['payment_run_id'],
   payment: ['payment_id'],
@@ -12,8 +12,9 @@ const keys = {
 } as const
 
 /**
- * What rows t of a table of the ledger say now, before they change or go: for reads of the past
- * (migrations/as-known.sql). What this very transaction has made was never seen by anybody.
+ * Copies the present content of ledger rows t before they change or are deleted: for reads of the
+ * past (migrations/as-known.sql). Rows made by this same transaction are left out, since nobody has
+ * ever seen them.
  */
 export const keepLedgerRows = (tx: Tx, table: keyof typeof keys, own: Fragment) => {
   const key = keys[table].map((column) => `t.${column}`).join(', ')

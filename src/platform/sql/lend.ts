@@ -1,12 +1,15 @@
 import type pg from 'pg'
 import { isFull, noConnectionLeft, unreachable } from './away.ts'
 
-/** How long a pool that was refused one more connection makes do with those it has. */
+/**
+ * How long, in milliseconds, a pool stays at its present size after the server refused it a
+ * connection.
+ */
 const pause = 2_000
 
 const established = new WeakMap<pg.Pool, Set<pg.PoolClient>>()
 
-/** Knows from now on which connections of the pool are there, and not only asked for. */
+/** Tracks the pool's established connections, as opposed to those only requested. */
 export function countConnections(pool: pg.Pool) {
   const there = new Set<pg.PoolClient>()
   established.set(pool, there)
@@ -15,9 +18,9 @@ export function countConnections(pool: pg.Pool) {
 }
 
 /**
- * A connection of the pool. Where the server has none left, whoever would have got a new one takes
- * their turn at those that are there: to be refused while they come free within milliseconds would
- * make an outage of what is only slower.
+ * Takes a connection from the pool. Where the server refuses a new connection, the caller waits for
+ * one of the pool's existing connections. These come free within milliseconds, so refusing the
+ * request would turn a slowdown into an outage.
  */
 export async function lend(pool: pg.Pool): Promise<pg.PoolClient> {
   try {
@@ -33,7 +36,10 @@ export async function lend(pool: pg.Pool): Promise<pg.PoolClient> {
   }
 }
 
-/** Asked over and over by everybody who waits, a full server would have that to do as well. */
+/**
+ * Shrinks the pool to its existing connections for a while: repeated attempts by every waiting
+ * caller would burden a full server further.
+ */
 function makeDo(pool: pg.Pool, connections: number) {
   const { max } = pool.options
   if (connections >= max) return

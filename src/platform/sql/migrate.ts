@@ -12,14 +12,14 @@ import { madeBy, placesOfNew } from './steps.ts'
 
 export const migrationsFolder = new URL('../../../migrations/', import.meta.url)
 
-/** The role whose rights the service has: it owns nothing. */
+/** The role whose rights the service uses; it owns nothing. */
 export const serviceRole = 'registry_service'
 
 type Migration = { name: string; checksum: string; text: string }
 
 /**
- * Brings the schema up to date, or as far as the migration named `last`. Forward only; what was
- * applied once must still be what it was.
+ * Brings the schema up to date, or as far as the migration named `last`. Migrations only go
+ * forward; an applied migration must be unchanged.
  */
 export async function migrate(
   connection: pg.ClientConfig,
@@ -52,15 +52,17 @@ export async function migrate(
   }
 }
 
-/** A migration that says so first is applied while nodes of the version before go on. */
+/**
+ * A migration whose first line says so is applied while nodes of the previous version still run.
+ */
 const leavesOthers = (text: string) => text.startsWith('-- Nodes of before may go on.\n')
 
-/** Which kind each table is of, as the version with these migrations has it. */
+/** The file beside the migrations that says which kind each table becomes on Citus. */
 const placesBeside = (folder: URL) => new URL('../scale-out/distribute.sql', folder)
 
 /**
- * Names are of all letters there are; usernames, email addresses and filters match in any case of
- * them, beyond A to Z too.
+ * Names may contain any letter; usernames, email addresses and filters ignore letter case beyond A
+ * to Z too. So the database needs UTF-8 and a locale that folds such letters.
  */
 async function refuseLocale(client: pg.Client) {
   const { rows } = await client.query(`
@@ -101,19 +103,20 @@ const readMigrations = (folder: URL): Migration[] =>
 
 const checksumOf = (text: string) => createHash('sha256').update(text).digest('hex')
 
-/** What a database was migrated with, by name and checksum. */
+/** The migrations applied to a database: their checksums by name. */
 export async function appliedMigrations(client: pg.Client): Promise<Map<string, string>> {
   const { rows } = await client.query('select name, checksum from migration')
   return new Map(rows.map(({ name, checksum }) => [name, checksum]))
 }
 
-/** Whether this version has every one of these migrations, as it is; else it refuses. */
+/** Throws unless this version has every one of these migrations, unchanged. */
 export const refuseUnknown = (applied: Map<string, string>, folder = migrationsFolder) =>
   void pendingOf(readMigrations(folder), applied)
 
 /**
- * What was written otherwise when it landed, and came to the same: the checksum of then is as good.
- * Citus 13 crashed where one statement added a column and another one that refers to a table.
+ * Checksums of migrations that were rewritten later with the same result; the checksum of the first
+ * form counts as well. Citus 13 crashed where one SQL statement added a plain column and a column
+ * that refers to another table.
  */
 const asLanded = new Map([
   [
@@ -141,10 +144,16 @@ function pendingOf(migrations: Migration[], applied: Map<string, string>): Migra
   return pending
 }
 
-/** Of Citus: one shard after another, so that copied and spread tables can change together. */
+/**
+ * For Citus: `sequential` changes one shard after another, so that reference and distributed tables
+ * can change in one transaction.
+ */
 const begin = `begin; set local citus.multi_shard_modify_mode to 'sequential'`
 
-/** Where the ledger is spread, what is new becomes what it is to be at once: see steps.ts. */
+/**
+ * Applies one migration. Where the ledger is spread, new tables and functions are placed on Citus
+ * in the same transaction: see steps.ts.
+ */
 async function apply(client: pg.Client, { name, checksum, text }: Migration, file: URL) {
   try {
     const places = await placesOfNew(client, file)
@@ -163,9 +172,9 @@ async function apply(client: pg.Client, { name, checksum, text }: Migration, fil
 }
 
 /**
- * The views of what was known when have the columns of their tables, and so are made anew whenever
- * those may have changed, and when the file that makes them has: its checksum stands with their
- * schema. A schema that stops half way has none of what they show yet.
+ * Makes the views of the schema `known` (the past) anew whenever their tables or the file that
+ * makes them may have changed; the schema's comment holds that file's checksum. A schema migrated
+ * only part of the way lacks the tables that the views read, so nothing is made.
  */
 async function makeKnownViews(client: pg.Client, folder: URL, haveTablesChanged: boolean) {
   const { rows } = await client.query<{ early: boolean; made: string | null }>(`
@@ -185,19 +194,19 @@ const viewsScript = (folder: URL) => {
   return { text, checksum: checksumOf(text) }
 }
 
-/** Makes them within a transaction of the caller's; they are dropped first, where they are. */
+/** Makes the views within the caller's transaction; existing views are dropped first. */
 export async function runViews(client: pg.Client, script = viewsScript(migrationsFolder)) {
   for (const statement of statementsOf(script.text)) await client.query(statement)
   await client.query(sql`select set_config('registry.made_by', ${script.checksum}, true)`)
   await client.query(markMade)
 }
 
-/** A comment takes no parameter. */
+/** `comment on` takes no parameter, so the checksum comes through a setting. */
 const markMade = `do $$ begin
   execute format('comment on schema known is %L', current_setting('registry.made_by'));
 end $$`
 
-/** The lookup table is a copy of lookups.ts; writing it only when it differs spares the WAL. */
+/** The lookup table is a copy of lookups.ts; writing only differences spares the WAL. */
 async function seedLookups(client: pg.Client) {
   await client.query(sql`
     insert into lookup
@@ -211,7 +220,7 @@ async function seedLookups(client: pg.Client) {
 
 type Logins = { connection: pg.ClientConfig; service: pg.ClientConfig }
 
-/** The service's own login, where it is not the owner's, must be a member of the service's role. */
+/** A service login that differs from the owner's must be a member of the service's role. */
 export async function admitService({ connection: owner, service }: Logins) {
   const [login] = await rowsAs<{ name: string; isMember: boolean }>(
     service,

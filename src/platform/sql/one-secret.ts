@@ -4,9 +4,10 @@ import type { Sql } from './handle.ts'
 import { heldNames, nodesName } from './running.ts'
 
 /**
- * Warns where a node beside this one draws its keys from another secret: a caller would be signed
- * in or not by which of them answers. A node holds two names, that of its secret first: whoever
- * holds that of all nodes without ours has another.
+ * Warns if another node derives its keys from a different secret: whether a caller is signed in
+ * would depend on which node answers. Each node first holds a name with its secret's id, then the
+ * name that all nodes share. A process that holds the shared name without our secret's name has
+ * another secret.
  */
 export async function agreeOnSecret(
   handle: Sql,
@@ -16,7 +17,8 @@ export async function agreeOnSecret(
 ) {
   const ours = `${nodesName} with the secret ${secretID}`
   await bell.hold(ours)
-  await bell.hold(nodesName) // before we look: of two starts at once one sees the other
+  // held before we look, so that of two nodes starting at once at least one sees the other
+  await bell.hold(nodesName)
   const [row] = await handle.query<{ isOther: boolean }>(sql`
     with held as (${heldNames})
     select exists (

@@ -17,16 +17,18 @@ export type PageQuery = {
 
 export const defaultPageSize = 100
 
-/** What a query may say of a list beside what its records are to be like. */
+/** Query parameters of a list that do not filter its records. */
 export const neutral =
   /^(ProductID|ExternalProductId|Page\w+|Cursor|Order|IncludeTotal|ShowClosing)$/
 
-/** The values of a list's key in one record: whole numbers, or a day. */
+/** The values of a list's sort key in one record: whole numbers, or a day. */
 type Key = readonly (number | string)[]
 
 declare const fromRenderPage: unique symbol
 
-/** The rows of a list that are wanted. Only renderPage makes one, so every list has cursors. */
+/**
+ * Which rows of a list are wanted. Only renderPage creates this type, so every list has cursors.
+ */
 export type Wanted = {
   readonly [fromRenderPage]: true
   readonly isWhole: boolean
@@ -35,50 +37,50 @@ export type Wanted = {
   readonly skip: bigint
   /** The key of the record before the first that is wanted. */
   readonly after: Key | undefined
-  /** The rows of one product, which are put together with those of others. */
+  /** The select covers one product only; the parts of several products are merged in inParts. */
   readonly isPart?: boolean
-  /** Nothing narrows the list but its products. */
+  /** The query has no filter except the product. */
   readonly isPlain: boolean
 }
 
-/** Which products the rows of a list of the ledger may be of. */
+/** The products whose rows a list of the ledger may show. */
 export type LedgerScope = {
-  /** The condition on the rows. */
+  /** The condition that keeps the rows within these products. */
   within: Fragment
-  /** The same for one product of them. */
+  /** The same condition for one of the products. */
   isOf: (productID: number) => Fragment
-  /** A select of their ids. */
+  /** A select of the products' ids. */
   products: Fragment
-  /** The one product of them, where that is known. */
+  /** The product, where the scope is known to have exactly one. */
   only?: number | undefined
 }
 
-/** The rows of one product that is known. */
+/** The scope of one known product. */
 export const ofProduct = (column: string, productID: number): LedgerScope => {
   const isOf = (id: number) => sql`${raw(column)} = ${id}`
   const products = sql`select ${productID}::int as product_id`
   return { within: isOf(productID), isOf, products, only: productID }
 }
 
-/** The product of a scope that has no more than one. */
+/** The product of a scope with exactly one product, otherwise undefined. */
 export async function onlyProduct(handle: Sql, { products, only }: LedgerScope) {
   if (only !== undefined) return only
   const found = await handle.query<{ product_id: number }>(sql`${products} limit 2`)
   return found.length === 1 ? found[0]!.product_id : undefined
 }
 
-/** A scope of which it is known whether it has one product only. */
+/** Narrows a scope to `only`, where that is defined. */
 export const ofOnly = (scope: LedgerScope, only: number | undefined): LedgerScope =>
   only === undefined ? scope : { ...scope, within: scope.isOf(only) }
 
 type List = {
-  /** The fields of the record that it is ordered by, and which together tell it from others. */
+  /** The fields of the record that the list is sorted by; together they identify a record. */
   key: readonly string[]
-  /** Where they are rows of the ledger: of which products. */
+  /** For rows of the ledger: the products they may belong to. */
   scope?: LedgerScope
-  /** The rows, of the products of its scope; their select ends in `page` or `pageBy`. */
+  /** A select of the rows within the scope; it ends in `page` or `pageBy`. */
   rows: (wanted: Wanted, within: Fragment) => Fragment
-  /** The records of the rows, where the rows are not records yet. */
+  /** Turns the rows into records, where a row is not the complete record. */
   show?: (rows: Fragment) => Selected | Promise<Selected>
 }
 
@@ -87,8 +89,8 @@ type Page = { [bytesColumn]: Buffer; count: number; last: string | null }
 const bytes = raw(bytesColumn)
 
 /**
- * One page of a list, with the cursor of the next one: the key of its last record, from which the
- * next page goes on at the same cost however deep it is.
+ * One page of a list, with the cursor of the next page. A cursor is the key of the page's last
+ * record; reading from a cursor costs the same at any depth.
  */
 export async function renderPage(
   handle: Sql,
@@ -117,7 +119,10 @@ export async function renderPage(
 
 const shownBy = ({ show = (rows: Fragment) => rows }: List) => show
 
-/** As text: a coordinator of Citus would parse as JSON what it only passes on. */
+/**
+ * Reads a page with one SQL statement. The array is text, because a Citus coordinator would parse
+ * JSON that it only passes on.
+ */
 async function inOne(
   handle: Sql,
   rows: Fragment,
@@ -135,7 +140,10 @@ async function inOne(
   return found!
 }
 
-/** The products that a list is read of one by one: those of its scope, where they live apart. */
+/**
+ * Where the ledger is spread: the products of the scope, which are read one by one. Elsewhere
+ * undefined.
+ */
 async function partsOf(
   handle: Sql,
   { products, only }: LedgerScope,
@@ -143,14 +151,14 @@ async function partsOf(
   if (!(await handle.isSpread())) return undefined
   if (only !== undefined) return [only]
   const rows = await handle.query<{ product_id: number }>(products)
-  // Of none there are no rows, of whichever we ask.
+  // A scope without products asks for product 0, which has no rows.
   return rows.length > 0 ? rows.map(({ product_id }) => product_id) : [0]
 }
 
-/** How many records are passed over at a time, on the way to a page that is deep in a list. */
+/** How many records are skipped at a time on the way to a deep page. */
 const stride = 10_000
 
-/** The parts of the products as they would be alone, put together here. */
+/** Reads each product's part by itself and merges the parts here. */
 async function inParts(
   handle: Sql,
   list: List,
@@ -182,7 +190,7 @@ async function inParts(
 type Found = { json: string; key: Key }
 const isKey = () => raw('null')
 
-/** The first records of all products: no more than those of each can be among them. */
+/** The first records of all products: reads one page of each product and keeps the first ones. */
 async function firstOf(
   handle: Sql,
   list: List,
@@ -209,7 +217,7 @@ async function firstOf(
 const inOrder = (products: readonly number[], { isDescending }: Wanted) =>
   [...products].sort((a, b) => (isDescending ? b - a : a - b))
 
-/** Numbers among each other, and days as they are written. */
+/** Compares numbers as numbers and days as texts. */
 function compared(a: Key, b: Key): number {
   const i = a.findIndex((value, at) => value !== b[at])
   if (i < 0) return 0
@@ -237,7 +245,10 @@ async function totalOf(
 
 const fieldsOf = (key: readonly string[]) => key.map((name) => `r."${name}"`)
 
-/** Rows come in ascending order, or are few enough to be put into the other one here. */
+/**
+ * The order of the aggregate. Rows arrive in ascending order; a page is small enough to be sorted
+ * descending here.
+ */
 const newestFirst = ({ isDescending }: Wanted, key: readonly string[]) =>
   isDescending
     ? ` order by ${fieldsOf(key)
@@ -246,14 +257,14 @@ const newestFirst = ({ isDescending }: Wanted, key: readonly string[]) =>
     : ''
 
 /**
- * The key of a page's last record, as JSON. In the same order as the records: to sort for one
- * aggregate, PostgreSQL sorts what all of them get.
+ * The key of a page's last record, as JSON. It sorts as the record array does: if one aggregate of
+ * a select is sorted, PostgreSQL sorts the input of all of them.
  */
 function lastKey(wanted: Wanted, key: readonly string[]): string {
   const [field, ...others] = fieldsOf(key)
   if (others.length === 0)
     return `json_build_array(${wanted.isDescending ? 'min' : 'max'}(${field}))`
-  // Each field by itself: to make an array of JSON for every row costs a tenth of a page.
+  // One aggregate per field: building a JSON array for every row costs a tenth of a page.
   const lasts = fieldsOf(key).map(
     (one) => `(array_agg(${one}${newestFirst(wanted, key)}))[count(*)]`,
   )
@@ -279,7 +290,7 @@ function wantedOf(query: PageQuery, key: readonly string[]): Wanted {
     size: PageSize,
     skip: (BigInt(PageNumber) - 1n) * BigInt(PageSize),
     after: cursor?.after,
-  } as Wanted // the one place where the mark is given
+  } as Wanted // the only place that creates a Wanted
 }
 
 const plainParameters = new Set<string>([
@@ -311,7 +322,7 @@ function decoded(text: string): Cursor | undefined {
   }
 }
 
-/** No table has more rows than a bigint counts, so a page beyond is as empty as the last one. */
+/** No table has more rows than a bigint can count, so a page beyond that is empty anyway. */
 const mostRows = 2n ** 63n - 1n
 
 /** The end of a paged select: one page by native id. */
@@ -320,8 +331,8 @@ export const page = (wanted: Wanted, from: string, id: string): Fragment =>
 
 /**
  * The end of a paged select, in any stable order: the columns of the list's key. PageNumber has no
- * upper limit, so the rows to skip are counted in bigints; and with a bound on how many rows there
- * can be, a page beyond it is known to be empty without reading up to it.
+ * upper limit, so the rows to skip are counted in bigints. `bound` is an upper limit of the number
+ * of rows: a page beyond it is known to be empty without reading up to it.
  */
 export function pageBy(wanted: Wanted, order: string, bound: string): Fragment {
   if (wanted.isWhole) return empty
@@ -338,15 +349,15 @@ export function pageBy(wanted: Wanted, order: string, bound: string): Fragment {
 }
 
 /**
- * How many rows a page has. Of a plain list it stands in the text, where it is one of the usual:
- * the plan is then the same whatever the values are, and PostgreSQL keeps it. To plan a page of
- * holdings takes as long as to read 100 of them. What filters narrow is planned by their values.
+ * The limit of a page. For a list without filters, a usual size is written into the SQL text: the
+ * plan is then the same for all values, and PostgreSQL keeps it. Planning a page of holdings takes
+ * as long as reading 100 of them. Filtered lists are planned by their values.
  */
 const limitOf = ({ size, isPlain }: Wanted): Fragment =>
   isPlain && usualSizes.includes(size) ? raw(String(size)) : sql`${size}`
 const usualSizes = [defaultPageSize, 1000]
 
-/** The columns of a list's key in the order that is wanted. */
+/** The columns of a list's key with the direction that is wanted. */
 export const sortedBy = ({ isDescending }: Wanted, order: string): Fragment =>
   raw(
     order
@@ -355,7 +366,7 @@ export const sortedBy = ({ isDescending }: Wanted, order: string): Fragment =>
       .join(', '),
   )
 
-/** What lies behind the record that a page begins after; all, where it is the first. */
+/** The condition that continues a list behind its cursor; empty without a cursor. */
 export const behind = ({ after, isDescending }: Wanted, order: string): Fragment =>
   after
     ? sql`and (${raw(order)}) ${raw(isDescending ? '<' : '>')} (${join(after.map(typed))})`

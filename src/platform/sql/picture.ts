@@ -1,9 +1,9 @@
 import pg from 'pg'
 
 /**
- * Opens one unmoving picture of the whole database. Where it is spread over several servers
- * (Citus), each has a picture of its own; these are opened while no commit over several servers can
- * begin and none is under way, so that together they are of one moment. Writes wait for that long.
+ * Opens one snapshot of the whole database. On Citus every server takes its own snapshot; all are
+ * taken while no multi-server commit is under way and none can begin, so that together they show
+ * one moment. Writes wait meanwhile.
  */
 export async function openPicture(
   client: pg.Client,
@@ -13,14 +13,15 @@ export async function openPicture(
   const begin = `begin isolation level repeatable read ${mode}`
   if (!(await hasCitus(client))) return client.query(begin)
   const holder = new pg.Client({ ...connection, application_name: 'registry picture' })
-  holder.on('error', () => {}) // told by the statement that meets it
+  holder.on('error', () => {}) // the next SQL statement on this connection fails with the error
   await holder.connect()
   try {
     await holdCommits(holder)
-    // One connection to each server, and so one picture of it.
+    // One connection to each server, hence one snapshot per server.
     await client.query('set citus.max_adaptive_executor_pool_size = 1')
     await client.query(begin)
-    await client.query('select 1 from ledger_account limit 1') // asks every part of the ledger
+    // a query that reaches every shard, so that every server takes its snapshot now
+    await client.query('select 1 from ledger_account limit 1')
   } finally {
     await holder.end()
   }
@@ -34,8 +35,8 @@ export async function hasCitus(client: pg.Client): Promise<boolean> {
 const attempts = 10
 
 /**
- * Whoever commits on several servers writes to this table first, and keeps its lock until all of
- * them have committed. What a server that died has left open is settled before.
+ * Every multi-server commit first writes to pg_dist_transaction and keeps that lock until all
+ * servers have committed. Transactions that a dead server left prepared are settled first.
  */
 async function holdCommits(client: pg.Client) {
   for (let attempt = 1; ; attempt++) {

@@ -2,32 +2,32 @@ import type { Tx } from './handle.ts'
 import { deleteRows, insertRows, type Row, sameRow, type Table, updateRows } from './rows.ts'
 
 /**
- * What one request writes, gathered first and written at the end: a statement per table and kind
- * of change, in one order of tables, whatever the number of rows. What the request refuses is
- * refused while it gathers, before the first write.
+ * Gathers what one request writes, and writes it at the end: one SQL statement per table and kind
+ * of change, in a fixed order of tables, whatever the number of rows. The request's own checks
+ * refuse while it gathers, before the first write.
  */
 export type Plan = {
   /**
-   * Writes a row that is new, or says something else than before; tells whether it does. `path` is
-   * where the request has it: what the database refuses about the row is told of that place.
+   * Writes a row if it is new or differs from `before`; returns whether it does. `path` is the
+   * row's place in the request: a constraint violation of the row is reported at that place.
    */
   put: (table: Table, before: Row | undefined, row: Row, path?: string) => boolean
   /**
-   * Makes `after` the list of all rows that share a key and have none of their own; tells whether
-   * it differs from `before`. The rows of one list differ from each other.
+   * Makes `after` the complete list of rows under a shared key (these rows have no key of their
+   * own); returns whether it differs from `before`. No two rows of a list are equal.
    */
   replace: (table: Table, key: number, before: readonly Row[], after: readonly Row[]) => boolean
-  /** By the table's key column. */
+  /** Deletes the rows whose key column has this value. */
   remove: (table: Table, key: number) => void
   write: (tx: Tx) => Promise<void>
 }
 
 type Writes = { table: Table; inserts: Row[]; updates: Row[]; removals: number[] }
 
-/** `order` names the tables so that what is referred to comes before what refers to it. */
+/** `order` lists every referenced table before the tables that refer to it. */
 export function planFor(order: readonly Table[]): Plan {
   const writes = order.map((table): Writes => ({ table, inserts: [], updates: [], removals: [] }))
-  // A table that is not in the order would be written at no time: that is a fault of ours.
+  // A table missing from `order` would never be written: that is a programming error.
   const of = (table: Table) => writes.find((one) => one.table === table)!
   const paths = new Map<Row, string>()
   const pathOf = (row: Row) => paths.get(row) ?? ''
@@ -49,7 +49,8 @@ export function planFor(order: readonly Table[]): Plan {
       return true
     },
     remove: (table, key) => of(table).removals.push(key),
-    // Removals first, then updates: what they free (an email address) may be taken by an insert.
+    // Removals first, then updates: an insert may take a unique value that they free (an email
+    // address).
     write: async (tx) => {
       for (const { table, removals } of writes.toReversed()) await deleteRows(tx, table, removals)
       for (const { table, updates } of writes) await updateRows(tx, table, updates, pathOf)

@@ -4,18 +4,18 @@ import { countConnections } from './lend.ts'
 
 export type DatabaseOptions = {
   connection: pg.PoolConfig
-  /** The role whose rights the service has; it may not touch what is append-only. */
+  /** The role whose rights the service uses; it may not change append-only tables. */
   role?: string
   connections: number
   /** Standbys to read from. */
   standbys?: readonly pg.PoolConfig[]
-  /** Off where a pooler in between does not keep statements. */
+  /** Off where a connection pooler in between does not keep prepared statements. */
   prepareStatements: boolean
   onLostConnection: (error: Error) => void
 }
 
-// A date is a day, not a moment, and a decimal has more digits than a double: both stay text.
-// Ids are the only bigint we read, and stay below 2^53.
+// Dates stay text because they are days, not moments; decimals because a double has fewer digits.
+// Ids are the only bigints we read, and they stay below 2^53.
 export const types = {
   getTypeParser: (oid: number, format?: 'text' | 'binary') =>
     asText.has(oid)
@@ -27,36 +27,40 @@ export const types = {
 const { DATE, TIMESTAMP, TIMESTAMPTZ, JSON: JSON_TYPE, JSONB, NUMERIC, TEXT } = pg.types.builtins
 const asText = new Set<number>([DATE, TIMESTAMP, TIMESTAMPTZ, JSON_TYPE, JSONB, NUMERIC, TEXT])
 
-// Everything we ask has an index behind it. Without sequential scans a plan made while a table was
-// small stays right while it grows, before anybody has counted its rows; the few statements that
-// work on whole tables turn them on for themselves. Which reads get one plan for any values is left
-// to PostgreSQL's own judgement: forced, it would suit point reads (to plan a complete entity takes
-// 26 ms, to read it 2) but walk whole tables for a page whose length it does not know.
+// An index serves every SQL statement. Without sequential scans a plan made while a table was small
+// stays right while the table grows, before its statistics are updated; the few SQL statements that
+// work on whole tables turn sequential scans on for themselves. Whether a read gets a generic plan
+// is left to PostgreSQL. Forced, generic plans would suit point reads (planning a complete entity
+// takes 26 ms, reading it 2 ms), but would walk whole tables for a page whose length the plan does
+// not know.
 const settings = [
   'timezone=UTC',
   'statement_timeout=30s',
   'lock_timeout=10s',
   'enable_seqscan=off',
   'jit=off',
-  // A node that was killed, frozen or cut off must not hold locks for long: what it asked for ends,
-  // and what it left open is undone.
+  // A node that was killed, frozen or cut off must not hold locks for long: its running SQL
+  // statements end and its open transactions are rolled back.
   'client_connection_check_interval=1s',
   'idle_in_transaction_session_timeout=60s',
   'tcp_keepalives_idle=10',
   'tcp_keepalives_interval=5',
   'tcp_keepalives_count=3',
-  // For Citus, and without a meaning elsewhere: one connection to a worker for each transaction, so
-  // that it sees what it has written; and what a transaction sets for itself holds there, too.
+  // For Citus, without effect elsewhere: a transaction uses one connection to each worker, so that
+  // it sees its own writes; and its `set local` commands apply on the workers too.
   'citus.multi_shard_modify_mode=sequential',
   'citus.propagate_set_commands=local',
-  // The coordinator alone writes tables that all servers have copies of: it need not ask a worker
-  // for a lock, too.
+  // Only the coordinator writes reference tables (copied to all servers), so it need not ask a
+  // worker for a lock as well.
   'citus.allow_modifications_from_workers_to_replicated_tables=off',
 ]
   .map((setting) => `-c ${setting}`)
   .join(' ')
 
-/** Reads have connections of their own on which PostgreSQL itself refuses to write. */
+/**
+ * Opens a pool of connections with the registry's settings; `more` adds options. The pools for
+ * reads have connections on which PostgreSQL itself refuses to write.
+ */
 export function openPool(options: DatabaseOptions, more: string): pg.Pool {
   const role = options.role ? `-c role=${options.role}` : ''
   const pool = new pg.Pool({
@@ -64,7 +68,7 @@ export function openPool(options: DatabaseOptions, more: string): pg.Pool {
     types,
     Client: ByteClient,
     max: options.connections,
-    // After a rest the first to call need not wait for connections, and plans, to be made.
+    // After a quiet time the first requests need not wait for new connections and plans.
     min: Math.min(4, options.connections),
     connectionTimeoutMillis: 5_000,
     idleTimeoutMillis: 60_000,
@@ -72,10 +76,10 @@ export function openPool(options: DatabaseOptions, more: string): pg.Pool {
     keepAliveInitialDelayMillis: 10_000,
     options: `${settings} ${role} ${more}`,
   })
-  // One that we are closing may still hear that the server stops.
+  // A connection of a pool that is closing may still report that the server stops.
   pool.on('error', (error) => pool.ending || options.onLostConnection(error))
-  // The pool listens to idle clients only. One that breaks between two statements tells the next
-  // of them; without a listener it would end the process.
+  // The pool listens for errors of idle clients only. A connection that breaks between two SQL
+  // statements fails the next one; without this listener the error would end the process.
   pool.on('connect', (client) => client.on('error', () => {}))
   countConnections(pool)
   return pool

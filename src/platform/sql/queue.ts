@@ -5,9 +5,10 @@ import type { Tx } from './handle.ts'
 import { queueConnections } from './room.ts'
 
 /**
- * The job queue. Jobs are added in the transaction that wants them done, and wake a worker within
- * milliseconds of its commit. The queue only wakes: what is to be done, and how far it is, stands
- * in tables of our own. Its schema is the owner's; its workers have the service's login.
+ * The job queue. A job is added in the transaction that needs it, and wakes a worker within
+ * milliseconds of the commit. The queue only wakes: the work to do and its progress stand in the
+ * registry's own tables. The queue's schema belongs to the owner's login; its workers use the
+ * service's login.
  */
 export async function migrateQueue(connection: pg.ClientConfig) {
   const pool = openQueuePool(connection)
@@ -19,7 +20,7 @@ export async function migrateQueue(connection: pg.ClientConfig) {
   }
 }
 
-/** The queue keeps rows from all but its owner; what works on it is the service. */
+/** The queue's row-level security admits only its owner; its workers run as the service. */
 const admitWorkers = `
   grant usage on schema graphile_worker to registry_service;
   grant select, insert, update, delete on all tables in schema graphile_worker to registry_service;
@@ -39,13 +40,13 @@ const admitWorkers = `
     end loop;
   end $$`
 
-/** A job under a key that is in the queue already takes its place. */
+/** Adds a job; it replaces a queued job under the same key. */
 export const queueJob = (tx: Tx, task: string, payload: object, key: string) =>
   tx.query(sql`select queue_job(${task}, ${JSON.stringify(payload)}::json, ${key})`)
 
 export type Task = (payload: unknown, signal: AbortSignal) => Promise<void>
 
-/** Tasks of which so many are under way at once; those of other crews do not wait for them. */
+/** Tasks that share a limit on how many run at once; other crews do not wait for them. */
 export type Crew = { tasks: Record<string, Task>; concurrency: number }
 
 export type QueueOptions = {
@@ -54,9 +55,9 @@ export type QueueOptions = {
   onTrouble: (message: string) => void
 }
 
-/** How long a task may go on once it is told to stop; then it is told by its signal. */
+/** How long a task may continue after a stop before its signal is aborted, in milliseconds. */
 const patience = 4_000
-/** Between attempts to work on a database that is away. */
+/** The pause between attempts to reach a database that is away, in milliseconds. */
 const pause = 2_000
 
 /** Works on the queue until it is stopped, through restarts of the database. */
@@ -66,7 +67,7 @@ export function startQueue(options: QueueOptions): () => Promise<void> {
   // A runner may have stopped by itself.
   const stopAll = () => Promise.all([...runners].map((one) => one.stop().catch(() => {})))
   const wake = new AbortController()
-  // The database may well go while we stop; nobody needs to hear of it.
+  // If the database goes away while we stop, nobody needs to hear of it.
   const trouble = (message: string) => void (stopped || options.onTrouble(message))
   const work = async () => {
     while (!stopped) {
@@ -113,8 +114,9 @@ const begin = (pgPool: pg.Pool, { tasks, concurrency }: Crew) =>
     ),
   })
 
-// The end of a job is told at once, yet by the queue's path for several: on the path for one it
-// drops the promise, and a database that is away at that moment would end the whole process.
+// A delay of 0 reports the end of a job at once, but by graphile-worker's path for several jobs.
+// Its path for one job drops the promise, so a database that is away at that moment would end the
+// whole process.
 const together = { completeJobBatchDelay: 0, failJobBatchDelay: 0 }
 
 const rest = (signal: AbortSignal) =>
@@ -140,5 +142,5 @@ function openQueuePool(
   return pool
 }
 
-// What a task has to say, it says in our own log; the queue's would name every job.
+// Tasks write to our own log; the queue's logger would name every job.
 const quiet = new Logger(() => () => {})

@@ -1,17 +1,17 @@
 import type pg from 'pg'
 
 /**
- * Standbys that serve reads. A user is read to from one that has replayed everything they have
- * written: read your writes, always. What others have written is at most a few seconds old.
+ * Standbys that serve reads. A user reads only from a standby that has replayed everything they
+ * have written (read your writes); other users' writes are at most a few seconds old.
  *
- * A write's position in the log is known to the node that did it, and travels in the answer: who
- * then asks another node sends it along. It need not be kept for long, since a standby that is
- * further behind than `oldest` serves nobody.
+ * The node that did a write knows its position in the log and sends it along in the answer; a
+ * client that then asks another node sends the position with its request. Positions are kept for a
+ * short time only, since a standby that is further behind than `oldest` serves nobody.
  */
 export type Readers = {
-  /** The position of what a user has just committed; nothing where there are no standbys. */
+  /** The log position of the user's latest commit; undefined where there are no standbys. */
   wrote(userID: number): Promise<string | undefined>
-  /** A position that a user brings along from another node. */
+  /** Takes note of a position that a user brings from another node. */
   saw(userID: number, position: string): void
   choose(userID: number): Reader | undefined
   close(): Promise<void>
@@ -19,17 +19,17 @@ export type Readers = {
 
 export type Reader = {
   pool: pg.Pool
-  /** Up to where it had replayed when it was last asked; nothing while it does not answer. */
+  /** The last known replay position; undefined while the standby does not answer. */
   replayed: bigint | undefined
 }
 
-/** Positions are asked for at this interval, in milliseconds. */
+/** How often positions are asked for, in milliseconds. */
 const interval = 200
-/** What was committed so long ago must be on a standby, whoever reads. */
+/** A standby must have everything that was committed this long ago, whoever reads. */
 const settling = 1_000
-/** A gap in what is known of the primary's log that is longer than this sends reads there. */
+/** Without a sample of the primary's position younger than this, reads go to the primary. */
 const oldest = 3_000
-/** By then a standby that may be read from has it anyway. */
+/** How long a user's position is kept; after that every usable standby has replayed it. */
 const remembered = 5_000
 
 type Sample = { at: number; position: bigint }
@@ -68,7 +68,7 @@ export function openReaders(pools: readonly pg.Pool[], primary: pg.Pool): Reader
     }
   })()
 
-  /** What every reader must have; nothing where that is not known. */
+  /** The position that every standby must have reached; undefined where it is unknown. */
   function settled(): bigint | undefined {
     const now = Date.now()
     const isOld = ({ at }: Sample) => at <= now - settling && at >= now - oldest
@@ -78,7 +78,8 @@ export function openReaders(pools: readonly pg.Pool[], primary: pg.Pool): Reader
   return {
     async wrote(userID) {
       const position = await positionOf(primary, current)
-      // Without an answer nobody knows how far a standby must be: the newest there can be.
+      // Without an answer the needed position is unknown: take the highest there can be, so that
+      // this user reads from the primary.
       remember(userID, position ?? newest)
       return position === undefined ? undefined : written(position)
     },
@@ -112,7 +113,9 @@ const noReaders: Readers = {
 const pause = () => new Promise((resolve) => setTimeout(resolve, interval).unref())
 
 const current = 'select pg_current_wal_lsn()::text as position'
-/** A server that is no standby has its own log: what it has replayed says nothing of it. */
+/**
+ * A server outside recovery has its own log: its last replay position says nothing about this one.
+ */
 const replayed = `
   select case when pg_is_in_recovery() then pg_last_wal_replay_lsn() end::text as position`
 

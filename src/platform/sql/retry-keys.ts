@@ -6,7 +6,7 @@ import type { Answer } from './render.ts'
 export type RetryKey = {
   key: string
   fingerprint: Buffer
-  /** Answers that hold secrets are not kept in clear. */
+  /** Encrypts answers that hold secrets before they are kept; unseal decrypts them. */
   seal: (text: string) => string
   unseal: (text: string) => string
 }
@@ -14,16 +14,17 @@ export type RetryKey = {
 type Keyed = { userID: number | null; retry?: RetryKey | undefined }
 type Replay = { answer: Answer; replayed: boolean }
 
-/** Keyed by user; 0 stands for those who are not signed in. */
+/** Keys belong to a user; 0 stands for callers who are not signed in. */
 const ownerOf = ({ userID }: Keyed) => userID ?? 0
 
 type Kept = { userID: number; key: string; fingerprint: Buffer; response: string }
 
 /**
- * Takes the keys for this transaction. Whoever uses a key holds its lock until their end; after a
- * commit the kept answer is replayed, after a rollback the key is ours. Keys are taken in order, so
- * that two who wait cannot wait for each other; a list that others share does not wait at all.
- * Nothing of a refused request is kept, so it may be tried again under its key.
+ * Takes the Idempotency-Keys for this transaction. A transaction locks its keys until it ends:
+ * after its commit a waiting request replays the kept answer, after its rollback the waiting
+ * request gets the key. Keys are locked in sorted order to prevent deadlocks; a list shared by
+ * several callers does not wait at all. Nothing is kept of a refused request, so it may be sent
+ * again under the same key.
  */
 export async function claim(
   tx: Tx,
@@ -60,31 +61,31 @@ export async function claim(
   })
 }
 
-/** Somebody else is at work under the key. */
+/** Another transaction is working under the same Idempotency-Key. */
 export class KeyHeld extends Refusal {}
 
-/** The lock of a key, for a row of a statement with user_id and key. */
+/** The advisory lock of a key, for a row with the columns user_id and key. */
 const keyLock = (alias: string) => `hashtextextended(${alias}.key, ${alias}.user_id)`
 const waitForKey = (alias: string) => raw(`pg_advisory_xact_lock(${keyLock(alias)}) is not null`)
 export const tryKey = (alias: string) => raw(`pg_try_advisory_xact_lock(${keyLock(alias)})`)
 
 function replayOf(retry: RetryKey, { fingerprint, response }: Kept): Replay | Refusal {
-  // Before 0085 they were kept in full.
+  // Since migration 0085 fingerprints are kept shortened; older rows hold the full one.
   const isSame = retry.fingerprint.equals(fingerprint.subarray(0, retry.fingerprint.length))
   if (!isSame) return keyReused()
   return { answer: answerKept(retry.unseal(response)), replayed: true }
 }
 
 /**
- * Answers are kept as the number of records and their JSON as it is: as a text within JSON it would
- * be an eighth longer. Those that say more than that are JSON as a whole.
+ * An answer is kept as its record count and its JSON as it is: as a string within JSON it would be
+ * an eighth longer. An answer with further fields (a message) is kept as JSON as a whole.
  */
 function keptText(answer: Answer): string {
   const { json, recordCount, ...more } = answer
   return Object.keys(more).length === 0 ? plainText(recordCount, json) : JSON.stringify(answer)
 }
 
-/** How an answer of so many records is kept that says nothing else. */
+/** The kept form of an answer that consists of a record count and JSON only. */
 export const plainText = (recordCount: number, json: string) => `${recordCount}:${json}`
 
 function answerKept(text: string): Answer {
@@ -104,17 +105,19 @@ const keyReused = () =>
   ])
 
 /**
- * Keys with their answers, none of which was there before. The rows have user_id, key, fingerprint
- * in hex, and the answer as it is to be kept; those without a key are left out.
+ * Inserts new keys with their answers. The rows have user_id, key, and fingerprint in hex; `answer`
+ * is the column with the text to keep. Rows without a key are left out.
  */
 export const insertKeyRows = (rows: Fragment, answer: Fragment): Fragment => sql`
   insert into idempotency (user_id, key, fingerprint, response)
   select user_id, key, decode(fingerprint, 'hex'), ${answer} from ${rows} where key is not null`
 
-/** The same as a column of a statement. */
+/** The same as plainText, as a column of an SQL statement. */
 export const plainlyKept = (count: string, json: string) => raw(`${count} || ':' || ${json}`)
 
-/** Keeps the answers under their keys; the key of a refused request is free again. */
+/**
+ * Keeps the answers under their keys. The key of a refused request is deleted, so it is free again.
+ */
 export function keep(keyed: readonly { write: Keyed; answer: Answer | null }[]): Fragment {
   const responses = keyed.map(({ write, answer }) => answer && write.retry!.seal(keptText(answer)))
   const owners = keyed.map(({ write }) => ownerOf(write))

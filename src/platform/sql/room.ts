@@ -1,31 +1,36 @@
 import sql from 'sql-template-tag'
 import { isFull } from './away.ts'
 
-/** What one node takes of the server's connections, at most. */
+/** The settings that decide how many connections one node takes at most. */
 export type Taking = { databaseConnections: number; worker: boolean }
 
-/** Those of the queue, where a node works on it: see queue.ts. */
+/** The queue's connections, on a node that works on it: see queue.ts. */
 export const queueConnections = 5
 
-/** Those of the imports, to write with; and how many read meanwhile. See import/worker.ts. */
+/** The imports' connections for writing, and for reading meanwhile. See import/worker.ts. */
 export const importConnections = 12
 const importReaders = 3
 
-/** A pool to read and one to write with, the bell, one to break statements off with. */
+/**
+ * The pools for reads and for writes, the bell, and one connection that checks a silent server
+ * (watch.ts).
+ */
 export const connectionsOfNode = ({ databaseConnections, worker }: Taking) =>
   2 * databaseConnections + 2 + (worker ? queueConnections + importConnections + importReaders : 0)
 
-/** Connections the server has for logins like ours, and those that are in use. */
+/** How many connections the server allows ordinary logins, and how many are in use. */
 export type Room = { allowed: number; used: number }
 
-/** Since 16 the server may keep some back for others than superusers, too. */
+/**
+ * Since PostgreSQL 16 the server may also reserve connections for roles that are not superusers.
+ */
 export const roomStatement = sql`
   select current_setting('max_connections')::int
       - current_setting('superuser_reserved_connections')::int
       - coalesce(current_setting('reserved_connections', true), '0')::int as allowed,
     (select count(*)::int from pg_stat_activity where backend_type = 'client backend') as used`
 
-/** What is wrong with the room there is, in words; undefined where a node fits in. */
+/** Says in words why the node's connections do not fit; undefined where they fit. */
 export function lackOfRoom({ allowed, used }: Room, taken: number): string | undefined {
   if (taken > allowed)
     return (
@@ -40,7 +45,9 @@ export function lackOfRoom({ allowed, used }: Room, taken: number): string | und
   return undefined
 }
 
-/** What to do about a server that has refused us a connection, for who runs it; else undefined. */
+/**
+ * Advice for the operator when the server refused a connection as full; undefined for other errors.
+ */
 export function wordsOfFull(error: unknown): string | undefined {
   const refused = [error, (error as Error).cause].find((one) => one && isFull(one))
   if (!refused) return undefined

@@ -8,41 +8,47 @@ import { columnOf, digestOf, doubtOf, maskOf } from './render.ts'
 import { atItem } from './violation.ts'
 
 /**
- * The one way to write rows, for every resource: a table is defined from the schema of its record,
- * so that a field is one line in schema.ts and one column in a migration. `rowFrom` makes a row of
- * what a request brings, `loadRows` reads those that are there, `put` writes what differs.
+ * Every resource writes its rows through this file. A table is defined from the schema of its
+ * record, so a new field is one line in schema.ts and one column in a migration. `rowFrom` makes a
+ * row from a request, `loadRows` reads stored rows, `put` writes the differences.
  */
 export type Table = {
   name: string
-  /** The column its rows are found by when they change or go. */
+  /** The column that identifies a row for changes and deletions. */
   key: string
   columns: readonly Column[]
 } & Ways
 
-/** What a table asks of those who write it. */
+/** How the rows of a table are to be written. */
 type Ways = {
-  /** A table of the ledger: every statement about its rows names their one product. */
+  /** A table of the ledger: every SQL statement must name the one product of its rows. */
   inProduct?: boolean | undefined
-  /** A unique column whose order rows are added in: writers that meet there meet in one order. */
+  /**
+   * A unique column; rows are inserted in its order, so that concurrent inserts of the same values
+   * cannot deadlock.
+   */
   inOrderOf?: string | undefined
-  /** Set at every change, where the table keeps one. */
+  /** The table has an updated_date, which every change sets. */
   updatedDate?: boolean | undefined
-  /** A unique constraint where another request may come first: see lostRace. */
+  /** A unique constraint whose value a concurrent request may take first: see lostRace. */
   contested?: string | undefined
-  /** Refuses all of some new rows that cannot be: the database would name the first one alone. */
+  /**
+   * Refuses every new row whose unique value is taken: the database would report the first one
+   * only.
+   */
   refuseTaken?: ((tx: Tx, rows: readonly Row[], pathOf: PathOf) => Promise<void>) | undefined
-  /** What a row said before it is changed or goes is kept, for reads of the past. */
+  /** The row's content is kept before each change and deletion, for reads of the past. */
   keepsVersions?: boolean | undefined
 }
 
 type Column = {
   name: string
   type: string
-  /** The record's field that the column holds; columns that are no field have none. */
+  /** The record's field that the column holds; undefined for a column that is no field. */
   field?: string
-  /** What the column holds where a record does not say. */
+  /** The value stored where a record leaves the field out. */
   absent: Value
-  /** Where a replacement does not say, what is stored stays. */
+  /** A replacement that leaves the field out keeps the stored value. */
   stays?: boolean
   sealed?: boolean
   findable?: boolean
@@ -56,10 +62,10 @@ type Column = {
 
 type Value = string | number | boolean | null
 
-/** A list of words as a row holds it: as PostgreSQL writes it, so that two compare as texts. */
+/** A list of words as PostgreSQL writes it, so that two lists compare as texts. */
 export const listText = (words: readonly string[]) => `{${words.join(',')}}`
 
-/** A row by its columns: what PostgreSQL gives back and takes, decimals and dates as text. */
+/** A row by its column names, as PostgreSQL returns and accepts it; decimals and dates are text. */
 export type Row = Record<string, Value>
 
 type Definition = Ways & {
@@ -103,13 +109,13 @@ const otherColumn = (name: string, type: string): Column => ({
   absent: absentOf(type),
 })
 
-/** What stands beside a sealed number that can be found. */
+/** The additional columns of a sealed number that can be searched for. */
 export const besideFindable = (name: string): Column[] => [
   otherColumn(digestOf(name), 'text'),
   { name: doubtOf(name), type: 'boolean', absent: null },
 ]
 
-/** A flag that nobody sets is false; anything else is null. */
+/** A flag that is not given is false; any other field is null. */
 const absentOf = (type: string) => (type === 'boolean' ? false : null)
 
 function typeOf({ type, format, decimal }: Node): string {
@@ -120,8 +126,8 @@ function typeOf({ type, format, decimal }: Node): string {
 }
 
 /**
- * A record as the row that is to be stored, with values for the columns that are no field of it.
- * `before` is the row it takes the place of.
+ * Turns a record into the row to store; `others` are values for the columns that are no field of
+ * it, `before` is the row that it replaces.
  */
 export const rowFrom = (
   { columns }: Table,
@@ -140,13 +146,13 @@ export const rowFrom = (
   ...others,
 })
 
-/** A row as the record it stores, for rules that are about records. */
+/** Turns a row back into its record, for rules that check records. */
 export const recordFrom = ({ columns }: Table, row: Row): Record<string, unknown> =>
   Object.fromEntries(
     columns.flatMap(({ name, field }) => (field === undefined ? [] : [[field, row[name]]])),
   )
 
-/** The columns that a record gives, for updates that leave the others as they are. */
+/** The columns of the fields that a record gives, for updates that leave the others alone. */
 export const givenColumns = ({ columns }: Table, record: object): Row =>
   Object.fromEntries(
     columns.flatMap(({ name, field }) => {
@@ -158,7 +164,10 @@ export const givenColumns = ({ columns }: Table, record: object): Row =>
 export const sameRow = ({ columns }: Table, a: Row, b: Row): boolean =>
   columns.every(({ name }) => (a[name] ?? null) === (b[name] ?? null))
 
-/** Decimals in their shortest form, documents and lists as texts, which can be compared. */
+/**
+ * How a column is selected for a row: decimals in their shortest form, documents and lists as
+ * texts, so that values can be compared.
+ */
 const readAs: Record<string, (column: string) => string> = {
   numeric: (column) => `trim_scale(${column})`,
   json: (column) => `${column}::text`,
@@ -181,12 +190,12 @@ export async function loadRows(handle: Sql, table: Table, ids: readonly number[]
   return handle.query<Row>(selectRows(table, ids))
 }
 
-/** The one row with this key, locked against others who write it; undefined where it is gone. */
+/** The row with this key, locked against concurrent writers; undefined if it is gone. */
 export async function lockRow(
   tx: Tx,
   table: Table,
   id: number,
-  /** `no key update` lets those go on who write records that refer to it. */
+  /** `no key update` does not block writers of records that refer to this row. */
   strength: 'update' | 'no key update' = 'update',
 ): Promise<Row | undefined> {
   const [row] = await tx.query<Row>(sql`${selectRows(table, [id])} for ${raw(strength)}`)
@@ -215,13 +224,16 @@ export async function newIDs(
   return ids
 }
 
-/** Another request came first: the write starts again, and then finds what the other left. */
+/**
+ * The error for a write that another request overtook: its code makes the unit of work start again,
+ * and it then finds the other request's rows.
+ */
 export const lostRace = (table: string) =>
   Object.assign(new Error(`Another request changed the same ${table} first.`), { code: '40001' })
 
 /**
- * Writes one row: adds it where there was none before, changes it where it says something else.
- * Gives its key, which the database chooses where the row has none.
+ * Writes one row: inserts it if there is no `before`, updates it if it differs. Returns its key,
+ * which the database chooses where the row has none.
  */
 export async function put(tx: Tx, table: Table, before: Row | undefined, row: Row) {
   if (!before) return (await insertRows(tx, table, [row]))[0]!
@@ -229,10 +241,10 @@ export async function put(tx: Tx, table: Table, before: Row | undefined, row: Ro
   return row[table.key] as number
 }
 
-/** Where the request that is being written has a row, for refusals: [3].communications[0]. */
+/** The place of a row in the request, for refusals: [3].communications[0]. */
 export type PathOf = (row: Row) => string
 
-/** Adds rows in one statement, whatever their number; gives their keys. */
+/** Inserts rows in one SQL statement, whatever their number; returns their keys. */
 export async function insertRows(
   tx: Tx,
   table: Table,
@@ -262,8 +274,9 @@ export async function insertRows(
 }
 
 /**
- * A select keeps all other writers out of a table that Citus has copies of, and values do not; but
- * they are a statement of their own for each number of rows.
+ * Up to this many rows an insert on Citus uses `values`: an insert from a select locks out all
+ * other writers of a reference table. Beyond it `values` does not pay, since each number of rows is
+ * an SQL text of its own.
  */
 const fewRows = 20
 
@@ -273,7 +286,7 @@ const listed = (columns: readonly Column[], rows: readonly Row[]): Fragment =>
 const selected = (columns: readonly Column[], rows: readonly Row[]): Fragment =>
   sql`select ${raw(columns.map(valueIn).join(', '))} from ${given(columns, rows)}`
 
-/** Replaces the columns of rows that are there, in one statement. */
+/** Updates existing rows in one SQL statement. */
 export async function updateRows(
   tx: Tx,
   table: Table,
@@ -305,13 +318,18 @@ export async function updateRows(
     .catch((error) => Promise.reject(atItem(error, rows, pathOf)))
 }
 
-/** The clock as `m.moment`: Citus does not take it in what an update sets. */
+/**
+ * The clock as `m.moment`: Citus does not accept clock_timestamp() in the set list of an update.
+ */
 const moment = sql`cross join (select clock_timestamp() as moment) m`
 
 const among = ({ key }: Table, ids: readonly number[]) =>
   sql`${raw(`t.${key}`)} = any(${ids}::int[])`
 
-/** What rows t say now, without what is sealed, and until when: for reads of the past. */
+/**
+ * Copies the present content of rows t, without sealed columns, to record_version with the moment
+ * until which it held: for reads of the past.
+ */
 export async function keepVersions(tx: Tx, table: Table, which: Fragment) {
   const { name, key, columns, keepsVersions } = table
   if (!keepsVersions) return
@@ -330,7 +348,10 @@ export async function deleteRows(tx: Tx, table: Table, ids: readonly number[]) {
   await tx.query(sql`delete from ${raw(name)} where ${raw(key)} = any(${ids}::int[])`)
 }
 
-/** Removes a row with those that go with it by their reference; of them versions are kept, too. */
+/**
+ * Deletes a row; its `owned` rows go with it by foreign key (on delete cascade). Versions of the
+ * owned rows are kept, too.
+ */
 export async function deleteWithOwned(tx: Tx, table: Table, id: number, owned: readonly Table[]) {
   for (const one of owned) await keepVersions(tx, one, sql`${raw(`t.${table.key}`)} = ${id}`)
   await deleteRows(tx, table, [id])
@@ -343,7 +364,10 @@ const given = (columns: readonly Column[], rows: readonly Row[]): Fragment => {
   return recordset('r', rows, types)
 }
 
-/** The same with lists as they are stored: Citus wants them made before an update sets them. */
+/**
+ * The given rows as a materialized CTE with their lists already cast to arrays: Citus requires that
+ * before an update uses them.
+ */
 const withValues = (columns: readonly Column[], rows: readonly Row[]): Fragment => {
   const values = columns.map((column) => `${valueIn(column)} as ${column.name}`)
   return sql`with r as materialized (select ${raw(values.join(', '))} from ${given(columns, rows)})`
@@ -352,7 +376,7 @@ const withValues = (columns: readonly Column[], rows: readonly Row[]): Fragment 
 const isList = (type: string) => type.endsWith('[]')
 const valueIn = ({ name, type }: Column) => (isList(type) ? `r.${name}::${type}` : `r.${name}`)
 
-/** Letter case last, since some unique keys do not look at it. */
+/** Compares without letter case first, because some unique keys ignore it. */
 function compare(a: unknown, b: unknown): number {
   const [left, right] = [String(a), String(b)]
   const [low, high] = [left.toLowerCase(), right.toLowerCase()]

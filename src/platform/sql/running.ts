@@ -4,17 +4,20 @@ import sql from 'sql-template-tag'
 import { earName, lockOf } from './bell.ts'
 import type { Fragment, Sql } from './handle.ts'
 
-/** The name that every node holds, whatever its secret, and that of workers: see Bell. */
+/**
+ * The lock names that every node and every worker holds on its bell connection, whatever its
+ * secret: see Bell.
+ */
 export const nodesName = 'nodes'
 export const workersName = 'workers'
 
-/** Who holds which name, of those that share this database. */
+/** The processes and the lock names they hold, on this database only. */
 export const heldNames: Fragment = sql`
   select pid, (classid::bigint << 32) | objid::bigint as key from pg_locks
   where locktype = 'advisory' and objsubid = 1
     and database = (select oid from pg_database where datname = current_database())`
 
-/** Those of before there was a name have an ear for the bell all the same. */
+/** Nodes of versions that held no lock name yet are found by their bell connection. */
 const running = sql`
   select pid from (${heldNames}) h where h.key in (${lockOf(nodesName)}, ${lockOf(workersName)})
   union
@@ -25,12 +28,12 @@ const running = sql`
 /** Whether any node or worker runs on the database. */
 export const isAnyRunning = async ({ query }: Sql) => (await query(running)).length > 0
 
-/** In milliseconds: longer than one takes that was told to stop. */
+/** In milliseconds; longer than a node takes to stop after it was told to. */
 const patience = 12_000
 
 /**
- * Waits until nobody runs on the database who has found it as it was: they would go on writing by
- * rules that the migrations to come put an end to, and nobody would notice.
+ * Waits until no node or worker is left that started on the old schema. Such a process would go on
+ * writing by rules that the pending migrations end, and nobody would notice.
  */
 export async function awaitNobody(client: pg.Client, pending: readonly string[]) {
   for (const begun = Date.now(); ; await sleep(250)) {

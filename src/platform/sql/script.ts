@@ -1,7 +1,7 @@
 /**
- * A script of SQL, statement by statement: one ends with a semicolon at the end of a line, but for
- * the bodies between $$. Citus, which passes on to its workers what changes a distributed table,
- * takes one at a time.
+ * Splits an SQL script into its statements. A statement ends with a semicolon at the end of a line,
+ * except within bodies between $$. Citus passes changes of distributed tables on to its workers and
+ * accepts only one statement at a time.
  */
 export function statementsOf(script: string): string[] {
   const statements: string[] = []
@@ -17,7 +17,7 @@ export function statementsOf(script: string): string[] {
   return (text === '' ? statements : [...statements, text]).flatMap(constraintsOneByOne)
 }
 
-/** Of several constraints that a statement adds to a table Citus takes one at a time, too. */
+/** Splits an `alter table` that adds several constraints: Citus accepts only one at a time. */
 function constraintsOneByOne(statement: string): string[] {
   const [, table = '', list = ''] =
     /^alter table (\w+)\s+(add constraint [\s\S]+);\s*$/.exec(statement) ?? []

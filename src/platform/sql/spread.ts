@@ -1,18 +1,18 @@
 import sql, { Sql as Statement } from 'sql-template-tag'
 
-/** What a statement about the past ends with: see known.ts. */
+/** The mark at the end of SQL statements about the past: see known.ts. */
 export const pastMark = '/* as known */'
 
 export type Spread = {
-  /** Whether the ledger is spread over several machines (Citus). Asked once. */
+  /** Whether the ledger is spread over several machines (Citus). The database is asked once. */
   isSpread: () => Promise<boolean>
-  /** A statement as it is sent: where it is, views of the ledger are written out. */
+  /** An SQL statement as it is sent: where the ledger is spread, its views are expanded. */
   placed: (statement: Statement) => Statement
 }
 
 /**
- * Where the ledger is spread, a statement must name one product, and may not write to the ledger
- * and to local tables at once.
+ * Where the ledger is spread, an SQL statement must name one product, and must not write to the
+ * ledger and to local tables at once.
  */
 export function spreadOver(query: (statement: Statement) => Promise<object[]>): Spread {
   let known: Promise<boolean> | undefined
@@ -26,7 +26,7 @@ export function spreadOver(query: (statement: Statement) => Promise<object[]>): 
   }
   const isSpread = () => {
     known ??= ask().catch(() => {
-      known = undefined // it is asked again; until then we do what works on both
+      known = undefined // asked again next time; until then, act as if spread, which works on both
       return true
     })
     return known
@@ -37,10 +37,10 @@ export function spreadOver(query: (statement: Statement) => Promise<object[]>): 
   }
 }
 
-/** By their names with the schema, as `known.holding`: what they say. */
+/** The definitions of views, by their names with the schema, such as `known.holding`. */
 type Views = ReadonlyMap<string, string>
 
-/** Without a search path, every name in them has its schema. */
+/** With an empty search path, pg_get_viewdef writes every name with its schema. */
 const viewsOfTheLedger = sql`
   with path as materialized (select set_config('search_path', 'pg_catalog', true) as none)
   select n.nspname || '.' || c.relname as name, pg_get_viewdef(c.oid) as text
@@ -52,13 +52,13 @@ const viewsOfTheLedger = sql`
     join pg_class t on t.oid = d.logicalrelid where d.partmethod = 'h' union all
     select 'known'::name, 'transaction_line'::name)`
 
-/** Where a value of the statement stood, by its number. */
+/** A placeholder for the nth value of the SQL statement. */
 const place = (i: number | string) => `⟦${i}⟧`
 const places = /⟦(\d+)⟧/
 
 /**
- * The statement with the views that it reads in their own words, in which rows are joined by their
- * product as well: that of the view's alias, which the statement compares with a value.
+ * Replaces the views in an SQL statement by their definitions. Where a definition joins rows by
+ * product, the product becomes the value with which the statement compares the view's alias.
  */
 function written(statement: Statement, views: Views): Statement {
   const { strings, values } = statement
@@ -94,13 +94,13 @@ function wordsOf(name: string, product: string, views: Views): string {
   )
 }
 
-/** What a product is compared with where rows are joined by it. */
+/** The right-hand side of a join by product: `.product_id = other.product_id`. */
 const joined = /(?<=\.product_id = )\w+\.product_id\b/g
 
 /**
- * The same statement about rows of one product: wherever it joins two by their product, it says
- * which that is. Citus sends a statement to where its product lives only if every table of the
- * ledger in it, however deep, is compared with a value.
+ * Restricts an SQL statement to one product: every join by product_id becomes a comparison with the
+ * value. Citus sends an SQL statement to the product's machine only if every ledger table in it,
+ * however deeply nested, is compared with a value.
  */
 export function inOneProduct({ strings, values }: Statement, productID: number): Statement {
   const [parts, all]: [string[], unknown[]] = [[''], []]
@@ -117,7 +117,10 @@ export function inOneProduct({ strings, values }: Statement, productID: number):
   return new Statement(parts, all as Statement['values'])
 }
 
-/** Rows by their product, in ascending order: a statement that locks or writes names one. */
+/**
+ * Groups rows by product, in ascending order: an SQL statement that locks or writes ledger rows
+ * names one product.
+ */
 export function byProduct<Row extends { productID: number }>(
   rows: readonly Row[],
 ): [number, Row[]][] {
@@ -135,14 +138,14 @@ type Streaming = Asking & {
   stream<Row extends object>(statement: Statement, batch: number): AsyncGenerator<Row[]>
 }
 
-/** The same handle for whoever works on one product: every statement says which. */
+/** A handle whose SQL statements all name this product. */
 export const inProduct = <Handle extends Asking>(handle: Handle, productID: number): Handle => ({
   ...handle,
   query: <Row extends object>(statement: Statement) =>
     handle.query<Row>(inOneProduct(statement, productID)),
 })
 
-/** The same for a handle that streams, too. */
+/** Like inProduct, for a handle that also streams. */
 export const streamInProduct = <Handle extends Streaming>(
   handle: Handle,
   productID: number,

@@ -1,6 +1,9 @@
-/** Names on one connection; filters can be combined without end. */
+/** The most prepared statements at a time; filters can be combined without end. */
 const most = 300
-/** Of these, kept for statements that were met so often: writes and reads of one record are. */
+/**
+ * Of these, places for SQL statements that were met at least `often` times: writes, and reads of
+ * one record.
+ */
 const mostProven = 200
 const often = 20
 
@@ -9,10 +12,10 @@ export type StatementNames = (text: string) => string | undefined
 type Name = { name: string; times: number }
 
 /**
- * The name under which a statement is prepared, from the second time it is met on. Planning the
- * larger reads costs more than running them, so this is worth having; a statement met once is not
- * worth a place on every connection. The least recently used gives its place up; a flood of new
- * ones takes places from each other, not from those that have proven themselves.
+ * Names the SQL statements to prepare, from the second time each is met. Planning the larger reads
+ * costs more than running them, but an SQL statement met once is not worth a place on every
+ * connection. The least recently used name gives up its place; a flood of new SQL statements
+ * displaces one another, not the proven ones.
  */
 export function statementNames(prefix: string): StatementNames {
   const proven = new Map<string, Name>()
@@ -58,5 +61,5 @@ export function statementNames(prefix: string): StatementNames {
   }
 }
 
-/** A connection that has prepared this many is given up: only its end frees their memory. */
+/** A connection with more prepared statements than this is closed: only that frees their memory. */
 export const mostOnConnection = 2 * most

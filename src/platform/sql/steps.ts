@@ -12,7 +12,7 @@ export const kinds = {
 }
 type Kind = keyof typeof kinds
 
-/** A statement of the file, and the table or function it is about, if it is about one. */
+/** One SQL statement of distribute.sql, with the table or function it is about, if any. */
 export type Step = { text: string; kind?: Kind; table?: string; function?: string }
 
 export const readSteps = (file = scaleOutFile): Step[] =>
@@ -25,7 +25,7 @@ function stepOf(text: string): Step {
   return name ? { text, function: name } : { text }
 }
 
-/** The tables of ours that Citus knows; none where there is no Citus. */
+/** The registry's tables that Citus knows; empty where Citus is not installed. */
 export async function spreadTables(client: pg.Client): Promise<Set<string>> {
   const { rows: found } = await client.query(`select to_regclass('pg_dist_partition') as known`)
   if (found[0].known === null) return new Set()
@@ -36,8 +36,9 @@ export async function spreadTables(client: pg.Client): Promise<Set<string>> {
 }
 
 /**
- * Where the ledger is spread already, what makes a table that a migration adds be of its kind, and
- * what brings a function of it to the workers, by the name of either; empty where it is not spread.
+ * For a ledger that is spread already: the SQL statement that gives a new table its kind, or brings
+ * a new function to the workers, by the name of the table or function. Empty where the ledger is
+ * not spread.
  */
 export async function placesOfNew(client: pg.Client, file: URL): Promise<Map<string, string>> {
   const known = await spreadTables(client)
@@ -47,6 +48,6 @@ export async function placesOfNew(client: pg.Client, file: URL): Promise<Map<str
   )
 }
 
-/** The table or function that a statement of a migration makes, if it makes one. */
+/** The table or function that a migration's SQL statement creates, or an empty text. */
 export const madeBy = (statement: string): string =>
   /^\s*create (?:table|function) (?:if not exists )?(\w+)/i.exec(statement)?.[1] ?? ''

@@ -7,30 +7,39 @@ import type { Database, Fragment, Tx } from './handle.ts'
 import { type Answer, nothingLeft, type Shown } from './render.ts'
 import { claim, keep, type RetryKey } from './retry-keys.ts'
 
-/** What a write did, beside its answer: what the audit record tells. */
+/** The result of a write: its answer, and what the audit record and the events report about it. */
 export type Written = Answer & {
   /** The native ids of the records written. */
   ids: readonly number[]
   productID?: number | undefined
-  /** Records that were there before, to which those written are linked: `person 7`. */
+  /** Existing records to which the written records are linked: `person 7`. */
   linked?: readonly string[]
-  /** Of one record that is replaced or deleted: it as GET showed it, read under its lock. */
+  /** When one record is replaced or deleted: that record as GET showed it, read under its lock. */
   before?: string
-  /** What they are, where it is not what the operation is about (a write kept for approval). */
+  /**
+   * The kind of record written, where it differs from the operation's own resource (a write kept
+   * for approval).
+   */
   resource?: string
   /** What changed, with sensitive values masked already. */
   changes?: unknown
-  /** The ids by product, where there are several: each gets an event of its own. */
+  /**
+   * The written ids grouped by product, where there are several products: each product gets its own
+   * event.
+   */
   shares?: readonly Share[]
-  /** How much the event was about, where that is more than its ids tell. */
+  /** Numbers for the event, where the list of ids does not tell how much was written. */
   counts?: Readonly<Record<string, number>>
-  /** What else happened, beside the event that the operation itself raises. */
+  /** Further events, beside the event that the operation itself raises. */
   events?: readonly NewEvent[]
-  /** Who did it, where that is known only now (sign-in). */
+  /** The user who did the write, where the user is known only after the work (sign-in). */
   by?: { userID: number; username: string }
-  /** The audit record comes later, for several at once (failed sign-ins of one caller). */
+  /**
+   * No audit record now: one record is written later for several writes at once (failed sign-ins of
+   * one caller).
+   */
   isToldLater?: boolean
-  /** What is written stays written, and yet the caller is refused (a failed sign-in). */
+  /** The write is committed, but the caller receives this refusal (a failed sign-in). */
   refusal?: Refusal
 }
 
@@ -40,7 +49,7 @@ export type Write = {
   /** POST /Product */
   operation: string
   resource: string
-  /** The event that it raises, if any. */
+  /** The event that the operation raises, if any. */
   event: EventType | null
   requestID: string
   retry?: RetryKey | undefined
@@ -49,8 +58,9 @@ export type Write = {
 export type Outcome = { answer: Shown; replayed: boolean }
 
 /**
- * The one door for writes: the transaction, the idempotency key, the operation, the audit record
- * and the event, the commit. Again from the start when PostgreSQL asks for it.
+ * Every write goes through here: transaction, Idempotency-Key, operation, audit record, event,
+ * commit. The whole unit starts again after an error that a new attempt can cure, such as a
+ * serialization failure or a deadlock.
  */
 export async function unitOfWork(
   database: Database,
@@ -67,7 +77,7 @@ type HandedOut = Pick<Written, 'ids' | 'productID' | 'changes'> & {
   resource: string
 }
 
-/** Whoever takes away what stands there in clear leaves a record of it. */
+/** Writes an audit record when a caller downloads data in clear. */
 export const recordDownload = (
   database: Database,
   { userID, username }: Pick<Write, 'userID' | 'username'>,
@@ -80,10 +90,10 @@ export const recordDownload = (
   )
 
 /**
- * Several writes through the door in one transaction, each accepted or refused by itself: the work
- * gets the places of those that are to be done (a replayed one is done already) and tells for each
- * what it wrote, or why not. What the work throws undoes them all. Where it does not wait, a write
- * whose key somebody else holds is refused as `KeyHeld`.
+ * Runs several writes in one transaction; each write is accepted or refused by itself. `work` gets
+ * the places of the writes still to be done (a replayed write is done already) and returns for each
+ * either what it wrote or a refusal. If `work` throws, all writes are undone. With `waits: false`,
+ * a write whose Idempotency-Key another transaction holds is refused as `KeyHeld`.
  */
 export async function unitsOfWork(
   database: Database,
@@ -121,8 +131,9 @@ const answerOf = ({ json, recordCount, message, accepted }: Written): Answer => 
 export type Done = { write: Write; result: Written | Refusal }
 
 /**
- * The audit records, the events, and what the keys will replay, in one round trip. For whoever does
- * many writes in a transaction of their own (an import), whose units of work are a part of it.
+ * Writes the audit records, the events, and the answers kept under Idempotency-Keys, in one round
+ * trip. Exported for callers that run many units of work inside a transaction of their own (an
+ * import).
  */
 export async function record(tx: Tx, done: Done[]) {
   const trail = done.flatMap(({ write, result }) =>
@@ -130,7 +141,8 @@ export async function record(tx: Tx, done: Done[]) {
   )
   const keyed = done.filter(({ write }) => write.retry)
   if (trail.length === 0 && keyed.length === 0) return
-  // The changes can be long, and are JSON already: they go beside the rest and are read once.
+  // The changes can be long and are JSON texts already. As an array of their own PostgreSQL parses
+  // them once, not again as part of the other columns.
   const changes = trail.map((row) => row.changes ?? null)
   const others = trail.map((row) => ({ ...row, changes: undefined }))
   const events = done.flatMap(eventsOf)
@@ -150,22 +162,22 @@ export async function record(tx: Tx, done: Done[]) {
 }
 
 /**
- * Requests that one audit record may be of, each a write of one record by itself: so many numbers
- * are its own (the increment of their sequence, migration 0085), and who reads the trail numbers
- * them from the record's own on.
+ * The most requests that one audit record may cover, each a write of one record. The sequence of
+ * audit ids increments by this number (migration 0085), so a reader of the audit trail can number
+ * the requests from the record's own id upwards.
  */
 export const mostInRecord = 32
 
 /**
- * Audit records that a select yields. One that is an event, too, is read as `biztransaction.posted`
- * from the feed, and no event is written for it: see the view happening.
+ * Inserts the audit records that a select yields. A record with `is_event` appears in the event
+ * feed as `biztransaction.posted` without a row in the event table: see the view `happening`.
  */
 export const insertAuditRows = (rows: Fragment): Fragment => sql`
   insert into audit (user_id, username, operation, resource, resource_id, resource_ids,
     product_id, changes, request_id, request_ids, record_ids, is_event)
   ${rows}`
 
-/** What a key will replay; of a refused request nothing. */
+/** The answer to keep under a write's Idempotency-Key; null for a refused request. */
 const keptOf = ({ write, result }: Done) => ({
   write,
   answer: result instanceof Refusal || result.refusal ? null : answerOf(result),
@@ -184,8 +196,8 @@ const auditRow = (write: Write, { ids, productID, changes, by, ...told }: Writte
 })
 
 /**
- * A refusal tells of nothing. What is only taken on, or wrote no record, does not raise the event
- * of its operation.
+ * The events of one write. A refused write raises none. A write that was only accepted for later,
+ * or wrote no record, does not raise the event of its operation.
  */
 function eventsOf({ write, result }: Done): NewEvent[] {
   if (result instanceof Refusal || result.refusal) return []

@@ -6,8 +6,9 @@ type Row = Record<string, unknown>
 type Violation = { code?: string; constraint?: string; detail?: string }
 
 /**
- * A broken unique constraint as the refusal of the item that breaks it: PostgreSQL names the key,
- * and the last row of the request that has it is the one too many. Other errors as they are.
+ * Turns a broken unique constraint into a refusal at the item that breaks it: PostgreSQL names the
+ * duplicate key, and the last row of the request with that key is reported. Other errors are
+ * returned unchanged.
  */
 export function atItem<T extends Row>(
   error: unknown,
@@ -24,7 +25,7 @@ export function atItem<T extends Row>(
   return new Refusal(status, [{ ...problem, field: inside(pathOf(row), field) }])
 }
 
-/** The values of a row under a key as PostgreSQL writes it: lower(name::text), product_id. */
+/** The values of a row for a key as PostgreSQL writes it: lower(name::text), product_id. */
 const keyOf = (row: Row, key: string) =>
   key
     .split(', ')

@@ -1,15 +1,18 @@
 import pg from 'pg'
 
-/** A statement that says nothing for this long makes us ask whether its server still answers. */
+/**
+ * After this long without an answer to an SQL statement (in milliseconds), we check whether the
+ * server still answers at all.
+ */
 const silence = 5_000
 const patience = 3_000
 
 export type Watch = <T>(client: pg.PoolClient, answer: Promise<T>) => Promise<T>
 
 /**
- * Watches over statements on a server that may be gone without a word: frozen, or cut off. Some
- * statements take minutes, so their time tells nothing; but where not even a new connection can be
- * had, those that wait are let go, and their callers are told.
+ * Watches SQL statements on a server that may vanish silently: frozen, or cut off. Some SQL
+ * statements take minutes, so their duration proves nothing. But if not even a new connection can
+ * be opened, the waiting SQL statements are broken off and their callers get an error.
  */
 export function watchOver(connection: pg.ClientConfig): Watch {
   let asking: Promise<boolean> | undefined
@@ -26,7 +29,7 @@ export function watchOver(connection: pg.ClientConfig): Watch {
       const isThere = await ask()
       if (isOver) return
       if (isThere) timer = setTimeout(look, silence)
-      else void client.end().catch(() => {}) // in the middle of a statement this breaks it off
+      else void client.end().catch(() => {}) // breaks off a running SQL statement
     }
     try {
       return await answer
@@ -37,7 +40,7 @@ export function watchOver(connection: pg.ClientConfig): Watch {
   }
 }
 
-/** A server that refuses us in its own words is there. */
+/** A server that refuses the connection with an SQLSTATE is alive. */
 async function answers(connection: pg.ClientConfig): Promise<boolean> {
   const client = new pg.Client({ ...connection, connectionTimeoutMillis: patience })
   client.on('error', () => {})

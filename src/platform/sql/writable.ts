@@ -3,8 +3,8 @@ import { codeOf, readOnly } from './away.ts'
 import { lend } from './lend.ts'
 
 /**
- * Whether the server takes writes. A write that it refuses as read only is noticed, and only from
- * then on the server is asked: who looks after our health must not need a connection to write with.
+ * Whether the server takes writes. The server is asked only after it has refused a write as read
+ * only: the health check must not need a write connection in normal operation.
  */
 export function watchWrites(writes: pg.Pool) {
   let isRefused = false
@@ -20,7 +20,7 @@ export function watchWrites(writes: pg.Pool) {
         const { rows } = await client.query('show transaction_read_only')
         isRefused = rows[0].transaction_read_only === 'on'
       } finally {
-        client.release(isRefused) // what is so from its beginning would stay so
+        client.release(isRefused) // a connection opened while read only would stay so: close it
       }
       return !isRefused
     },
