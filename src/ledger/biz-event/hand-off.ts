@@ -203,7 +203,7 @@ function flawOf({ operation, path, body }: Taker, family: EventRow[], isTaken: b
   return undefined
 }
 
-/** Fields that a notice offers together: none is taken if the posting has one, or one of `unless`. */
+/** Fields that a notice offers together: none if the posting has any of them or of `unless`. */
 type Offer = { fields: Record<string, unknown>; unless?: string[] }
 
 /** The posting, with fields that it left out filled in from its notice. */

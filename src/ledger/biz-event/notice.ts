@@ -34,7 +34,7 @@ type Place = {
   today: string
 }
 
-/** Finds the product and the account, which must belong together; an account implies its product. */
+/** Finds product and account, which must belong together; an account alone implies its product. */
 async function findAccount(tx: Tx, actor: Actor, notice: Notice): Promise<Place> {
   const productID = namesAny(productReference, notice)
     ? await identifyProduct(tx, actor, notice)

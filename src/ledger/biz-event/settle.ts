@@ -146,8 +146,8 @@ const settlingOf = (rows: readonly Changed[]): Settled[] =>
 /**
  * After a correction at `moment`, changes what is left of the settled notices by the difference
  * between each transaction and its version up to then. A pending notice with nothing left is
- * completed by the corrected transaction, until a correction leaves something again; a notice that a
- * posting completed as a whole stays completed. Returns the ids of notices that became completed.
+ * completed by the corrected transaction, until a correction leaves something again; a notice that
+ * a posting completed as a whole stays completed. Returns the ids that became completed.
  */
 export async function resettleEvents(
   tx: Tx,
