@@ -117,7 +117,7 @@ const changedFigures = {
 }
 const priceExample = { investmentID: 1, priceDate: '2026-06-30', price: 1.0425 }
 
-/** Accepts a price that moves further than the investment's tolerance allows. */
+/** `confirm` accepts a price that moves further than the investment's tolerance allows. */
 const Confirm = {
   ...Flag,
   description: 'Takes a price that is further from the one before it than the tolerance allows.',

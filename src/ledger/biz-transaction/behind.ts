@@ -32,7 +32,7 @@ export const whatIsBehind = sql`
     and not exists (select 1 from closing_mark m where m.product_id = s.product_id
       and m.account_id = s.account_id and m.investment_id = s.investment_id)`
 
-/** The closing figures of such a posting g: the current totals without the later transactions. */
+/** The closing figures right after a posting g: the current totals less the later transactions. */
 export const closingsBefore = (quantity: string, amount: string) =>
   raw(`coalesce(g.held_quantity, 0) - g.quantity_behind + ${quantity} as closing_quantity,
         coalesce(g.held_amount, 0) - g.amount_behind + ${amount} as closing_amount,

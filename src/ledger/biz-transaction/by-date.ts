@@ -22,8 +22,8 @@ const mostRows = 20_000n
 type Asked = { within: Fragment; matching: Fragment; later: Fragment; count: number }
 
 /**
- * A page of such a list of rows t: from the first rows by id if they contain it, else by the index
- * of days. Undefined where the list is wanted as a whole or in descending order.
+ * A page of transactions t for a query that `asksSince`: from the first rows by id if they contain
+ * it, else by the index of days. Undefined where all are wanted, or in descending order.
  */
 export function pageSince(
   within: Fragment,

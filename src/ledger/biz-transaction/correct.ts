@@ -70,7 +70,7 @@ const numeric = (value: string | undefined): Fragment => sql`${value ?? null}::n
 
 /**
  * Corrects one leg by itself. If only the amount is given, the quantity follows, and the reverse;
- * if only the price is given, the figure stays that the posting was made by. Without a price, the
+ * if only the price is given, the figure by which the posting was made stays. Without a price, the
  * figure that would follow stays. An entry fee by percentage follows the amount.
  */
 async function correctOne(tx: Tx, { productID, id }: Stored, given: Given): Promise<Corrected> {

@@ -130,7 +130,7 @@ async function runBefore(database: Database, jobs: Job[]): Promise<Job[]> {
   return jobs.filter((job) => left.has(job) || !tried.has(job))
 }
 
-/** The first of the jobs that have a name in common, leaving out redemptions. */
+/** The jobs without redemptions, and of jobs that have a name in common only the first. */
 function apartOf(jobs: Job[]) {
   const seen = new Set<string>()
   return jobs.filter(({ request, names: { all } }) => {

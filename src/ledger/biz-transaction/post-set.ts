@@ -52,7 +52,7 @@ async function postAmong(tx: Tx, productID: number, postings: Fragment) {
   await lockReached(tx, productID, touched)
   await insertSetUncounted(tx, productID, behind)
   const own = sql`b.biz_transaction_id in (select g.id from (${behind}) g)`
-  // Shifting closing figures passes over transactions without units: they need figures before.
+  // A shift passes over transactions without units, so these get their closing figures first.
   if (!(await tx.isSpread())) await closeUnmoved(tx, productID, own)
   const [short] = await recountAll(tx, productID, touched, newLines(productID, own))
   if (short) throw new Error(`Account ${short.accountID} is short by ${short.short} units.`)

@@ -51,7 +51,7 @@ const eventFields = {
   bizEventID: optional(LongId),
   externalTransactionId: optional(ExternalId),
 }
-/** Posts despite a price that is older than the investment allows. */
+/** `confirm` posts despite a price that is older than the investment allows. */
 const confirmation = { confirm: optional(Flag) }
 const common = {
   ...productFields,

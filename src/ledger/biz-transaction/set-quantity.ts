@@ -12,7 +12,7 @@ const type = lookups.BizTransactionType['Set quantity']
  * Turns the units that a holding shall have at the end of a day into the units to post, now that
  * the account is locked. The money is the given amount, else the units at the price of the day, or
  * 0 without a price. If a list sets a holding more than once, each posting counts the ones before
- * it (by day, then place): every target holds at the end of its day, on one day the last.
+ * it (by day, then place): targets are met at the end of their days, of one day the last.
  */
 export async function setQuantities(
   tx: Tx,

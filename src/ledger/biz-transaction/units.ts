@@ -90,7 +90,7 @@ const createAndLock = async (tx: Tx, productID: number, wanted: number[]) =>
       returning ${lockedColumns}`),
   )
 
-/** Creates the missing rows before it holds any lock, then locks the rows that are free. */
+/** Creates the missing rows before it locks any account, then locks the rows that are free. */
 async function createThenTry(tx: Tx, productID: number, wanted: number[]) {
   await tx.query(sql`
     insert into ledger_account (product_id, account_id)
