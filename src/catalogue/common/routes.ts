@@ -34,7 +34,7 @@ const Health = Type.Object(
   },
 )
 
-/** What anyone may ask without signing in. */
+/** The operations that need no sign-in. */
 export const commonEndpoints = (
   version: string,
   stopping: AbortSignal,
@@ -85,7 +85,7 @@ function inTime<T>(look: Promise<T>): Promise<T> {
   return Promise.race([look, late]).finally(() => clearTimeout(timer))
 }
 
-/** A database that is read only answers reads, so that a balancer need not look elsewhere. */
+/** A read-only database still answers reads, so a load balancer need not take the node out. */
 function healthOf(version: string, isWritable: boolean): Answer {
   const [status, database] = isWritable ? ['ok', 'ok'] : ['degraded', 'read-only']
   const uptimeSeconds = Math.floor(process.uptime())

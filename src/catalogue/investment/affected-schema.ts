@@ -4,7 +4,7 @@ import { lookupID } from '../../platform/lookup/lookups.ts'
 import { DateOnly, decimal, ExternalId, Id, LongId, shown } from '../../platform/shape/fields.ts'
 import { Price, PriceKey } from './schema.ts'
 
-/** A transaction that used a price, with the price as it is now. */
+/** A transaction that used a price, with the price as it is now (currentPrice). */
 export const AffectedTransaction = shown('AffectedTransaction', {
   bizTransactionID: LongId,
   externalBizTransactionId: ExternalId,

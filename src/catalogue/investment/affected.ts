@@ -16,8 +16,8 @@ const correctionTable = defineTable('investment_price_correction', {
 })
 
 /**
- * Keeps what a corrected price said, and tells how many transactions used it. Nothing where its
- * figures and its day stay.
+ * Stores what a corrected price said, and returns a message with the number of transactions that
+ * used it; undefined if none did, or if the figures and the day of the price stay.
  */
 export async function correction(
   tx: Tx,
@@ -46,7 +46,7 @@ export async function correction(
   )
 }
 
-/** Counting further would cost more than it tells. */
+/** Affected transactions are counted up to here: counting further would cost more than it tells. */
 const mostCounted = 1000
 
 /** The transactions that used a price, as it is or as it was before a correction. */

@@ -1,7 +1,7 @@
 import sql, { raw } from 'sql-template-tag'
 import type { Fragment } from '../../platform/sql/handle.ts'
 
-/** The price of an investment that holds on a day, the newest up to it: a select of one row. */
+/** The price of an investment on a day, the newest on or before it, as a select of one row. */
 export const priceOn = (investmentID: string, day: Fragment, columns = 'price'): Fragment => sql`
         select ${raw(columns)}
         from investment_price n
@@ -9,8 +9,8 @@ export const priceOn = (investmentID: string, day: Fragment, columns = 'price'):
         order by n.price_date desc limit 1`
 
 /**
- * What units of an investment are worth, in SQL, at the price of a row v: units × price in whole
- * cents. Units without a price count as what was invested; where there are none, nothing is left.
+ * The worth of units at the price of a row v, in SQL: units × price in whole cents. Without a price
+ * units are worth the money invested; without units the worth is 0.
  */
 export const worthOf = (
   units: string,

@@ -6,16 +6,16 @@ import type { Tx } from '../../platform/sql/handle.ts'
 import { lostRace, type Row } from '../../platform/sql/rows.ts'
 
 /**
- * What a price may not do: change a closed period, stand where one is already, or move further than
- * its investment allows.
+ * The rules for prices: none is in a locked period, there is one for each investment and day, and
+ * none moves further than its investment allows.
  */
 
 export type PricedProduct = { productID: number; lockedDate: string | null }
 
 /**
- * The product of each investment, with the day up to which it is locked. The product's row is held:
- * whoever locks the period meanwhile waits for the prices that are being written. An investment
- * that went since it was found is looked for again, and told as unknown.
+ * The product of each investment, with the day up to which it is locked. The product's row is
+ * locked: a request that locks the period waits for the prices being written. If an investment was
+ * deleted since it was found, the request starts again and is refused as naming an unknown one.
  */
 export async function productsOf(
   tx: Tx,
@@ -38,7 +38,7 @@ export function refuseLocked(
 ) {
   const problems = prices.flatMap(({ row, path }): Problem[] => {
     const { lockedDate } = products.get(row.investment_id as number)!
-    // Dates as texts compare like dates.
+    // ISO dates compare correctly as texts.
     if (lockedDate === null || (row.price_date as string) > lockedDate) return []
     const field = inside(path, 'priceDate')
     const message = `${field}: the product is locked up to ${lockedDate}; prices there stay.`
@@ -48,8 +48,8 @@ export function refuseLocked(
 }
 
 /**
- * Refuses days that have a price already, or are in the list before: all that there are, where the
- * constraint, which has the last word, would tell of one.
+ * Refuses days that have a price already, or occur earlier in the list. It reports all of them; the
+ * unique constraint, which has the last word, would report one.
  */
 export async function refuseTaken(tx: Tx, prices: readonly { row: Row; path: string }[]) {
   const taken = await tx.query<{ place: number }>(sql`
@@ -83,10 +83,10 @@ type Moved = {
 type Replaced = { price: string; applicationPrice: string; redemptionPrice: string }
 
 /**
- * Refuses prices, written already, that are too far from the latest price before them, or from
- * which the next is too far: the price itself, and those that units are issued and taken back at.
- * Where there is none before, a replaced price is compared with what it replaces. Of two prices of
- * one list the later is told of.
+ * Refuses prices, written already, that are too far from the price before them, or that the next
+ * price is too far from; price, applicationPrice and redemptionPrice are compared. If there is no
+ * price before, a changed price is compared with the figures that it replaces. Of two prices in one
+ * list, the later one is reported.
  */
 export async function refuseBeyondTolerance(
   tx: Tx,
@@ -136,7 +136,7 @@ export async function refuseBeyondTolerance(
   refuseAll(409, problems)
 }
 
-/** The price next to price v of its investment, on one side or the other. */
+/** The price before (`<`) or after (`>`) price v of its investment. */
 const neighbour = (side: '<' | '>', order: 'asc' | 'desc') =>
   raw(`
       select o.investment_price_id, o.price,

@@ -176,8 +176,8 @@ export async function updatePrice(tx: Tx, actor: Actor, input: PriceUpdate): Pro
 }
 
 /**
- * A price that follows the price is shown as it. One that comes back as it was shown is not given
- * apart, and goes on to follow.
+ * An application or redemption price that was never given follows `price` and is shown with its
+ * value. If a client sends that shown value back, it does not count as given and goes on to follow.
  */
 const apart = (given: string | null | undefined, kept: unknown, { price }: Row) =>
   given && kept === null && compareDecimals(given, price as string) === 0 ? undefined : given

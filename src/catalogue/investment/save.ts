@@ -42,7 +42,8 @@ export async function updateInvestment(
   input: InvestmentUpdate,
 ): Promise<Written> {
   const id = await identifyInvestment(tx, actor, input)
-  // An import of all or nothing posts to it for minutes: refuseOtherMeasure alone waits for that.
+  // This lock does not wait for an all-or-nothing import, which posts to the investment for
+  // minutes; only refuseOtherMeasure waits for that.
   const stored = await lockRow(tx, investmentTable, id, 'no key update')
   if (!stored) throw noSuch(investmentReference, input)
   const productID = stored.product_id as number
@@ -55,11 +56,11 @@ export async function updateInvestment(
   return { ...after, ids: [id], productID, before: before.json, changes }
 }
 
-/** An investment of a product as it is to be stored: in the product's currency unless it says. */
+/** The row of an investment to be stored: in the product's currency unless the input names one. */
 async function rowIn(tx: Tx, productID: number, input: InvestmentInput, before?: Row) {
   const [product] = await tx.query<{ currencyID: number }>(sql`
     select currency_id as "currencyID" from product where product_id = ${productID} for key share`)
-  if (!product) throw noSuch(productReference, input) // it went meanwhile
+  if (!product) throw noSuch(productReference, input) // deleted meanwhile
   const others: Row = { product_id: productID }
   if (before) others.investment_id = before.investment_id!
   return rowFrom(
@@ -70,11 +71,12 @@ async function rowIn(tx: Tx, productID: number, input: InvestmentInput, before?:
   )
 }
 
-/** What the ledger has counted in one measure is not reread in another. */
+/** Refuses another currency or fewer unit decimals once the ledger has counted in the old ones. */
 async function refuseOtherMeasure(tx: Tx, before: Row, row: Row) {
   const isFiner = (before.unit_decimals as number) <= (row.unit_decimals as number)
   if (before.currency_id === row.currency_id && isFiner) return
-  // Where the ledger is spread, the first postings hold the copy beside their product: so do we.
+  // On Citus the first postings lock the copy of the row on the node of their product. The join
+  // with `holding` sends this SQL statement there, so that it locks the same copy.
   await tx.query(sql`
     select 1 from investment i
     left join holding h on h.product_id = ${before.product_id} and h.account_id = 0
@@ -91,7 +93,7 @@ async function refuseOtherMeasure(tx: Tx, before: Row, row: Row) {
   if (before.currency_id !== row.currency_id) await refuseDistributing(tx, before)
 }
 
-/** What a distribution is in, and what it is reinvested in, is told by currencies that stay. */
+/** Refuses another currency for an investment that a distribution is in or is reinvested in. */
 async function refuseDistributing(tx: Tx, { product_id, investment_id: id }: Row) {
   const [named] = await tx.query<{ id: number }>(sql`
     select corporate_action_id as id from distribution

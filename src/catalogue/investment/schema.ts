@@ -86,7 +86,7 @@ const parameters = {
   InvestmentID: optional(Id),
   ExternalInvestmentId: optional(ExternalId),
 }
-/** SecurityCode is known here so that the refusal can say that it names nothing (4.17). */
+/** SecurityCode is known here only to refuse it by name: it names nothing to delete (4.17). */
 export const InvestmentKey = Type.Object({
   ...parameters,
   SecurityCode: optional(SecurityCode),
@@ -109,7 +109,7 @@ const priceFigures = {
   applicationPrice: optional(Price),
   redemptionPrice: optional(Price),
 }
-/** Prices that were given apart stay apart where a replacement does not name them. */
+/** A replacement keeps application and redemption prices that it leaves out; null clears them. */
 const changedFigures = {
   price: Price,
   applicationPrice: optional(clearable(Price)),
@@ -117,7 +117,7 @@ const changedFigures = {
 }
 const priceExample = { investmentID: 1, priceDate: '2026-06-30', price: 1.0425 }
 
-/** What the price of an investment may not do, it does where somebody says so. */
+/** `confirm` accepts a price that moves further than the investment's tolerance allows. */
 const Confirm = {
   ...Flag,
   description: 'Takes a price that is further from the one before it than the tolerance allows.',
@@ -196,7 +196,7 @@ export const investmentParameter = reference(investmentIdentity, [
   'ExternalInvestmentId',
   'SecurityCode',
 ])
-/** A conversion names two. */
+/** A conversion names two investments. */
 export const fromInvestmentReference = reference(investmentIdentity, [
   'fromInvestmentID',
   'fromExternalInvestmentId',

@@ -49,7 +49,7 @@ export function readInvestments(handle: Sql, actor: Actor, query: InvestmentQuer
   })
 }
 
-/** The investment a request names, inside its product where it names one. */
+/** The id of the investment that a request names, within the product if it names one, too. */
 export async function identifyInvestment(
   handle: Sql,
   actor: Actor,
@@ -67,16 +67,16 @@ export async function identifyInvestment(
 const productBeside = (how: Reference) =>
   how === investmentParameter ? productParameter : productReference
 
-/** The price v of this id, of the investment i and the product p that are named beside it. */
+/** The condition for the price v with this id, and the investment i and product p named with it. */
 export const priceByID = (id: number, given: object, how: Reference): Fragment => sql`
   v.investment_price_id = ${id} and ${identified(how, given, 'i')}
     and ${identified(productBeside(how), given, 'p')}`
 
-/** Prices, transactions, notices and distributions refuse it by reference; see constraints.ts. */
+/** Foreign keys of prices, transactions, notices and distributions refuse it (constraints.ts). */
 export async function deleteInvestment(tx: Tx, actor: Actor, key: InvestmentKey): Promise<Written> {
   refuseOtherCombinations(key)
   const id = await identifyInvestment(tx, actor, key, investmentParameter)
-  // Before it is read: what another request is changing must be seen in what is deleted.
+  // Locked before it is read: the record of what is deleted must have the changes of others.
   await tx.query(sql`select 1 from investment where investment_id = ${id} for update`)
   const before = await render(tx, investmentByID(id))
   const [row] = await tx.query<{ productID: number }>(sql`

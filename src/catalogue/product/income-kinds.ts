@@ -1,4 +1,4 @@
-/** What a component of a distribution can be, in the eyes of the tax office. */
+/** The kinds of income that a component of a distribution can be for tax. */
 export const incomeKinds = [
   'FrankedDividend',
   'UnfrankedDividend',
@@ -14,10 +14,10 @@ export const incomeKinds = [
 export type IncomeKind = (typeof incomeKinds)[number]
 
 const exempt: readonly string[] = ['FrankedDividend', 'TaxDeferred', 'ReturnOfCapital']
-/** Of these nothing is withheld, whoever gets them. */
+/** Whether no tax is withheld from income of a kind, whoever receives it. */
 export const isExempt = (kind: string) => exempt.includes(kind)
 
-/** What the names of the specification stand for, unless the product says otherwise. */
+/** The kinds of the component names in the specification, unless the product says otherwise. */
 export const usualKinds: Readonly<Record<string, IncomeKind>> = {
   australianfrankeddividends: 'FrankedDividend',
   australianincomedividendsfranked: 'FrankedDividend',

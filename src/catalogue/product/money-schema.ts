@@ -20,7 +20,7 @@ export const IncomeKindName = Type.Unsafe<(typeof incomeKinds)[number]>({
   enum: incomeKinds,
   description: 'What the income is for tax, which tells the rate.',
 })
-/** Names count regardless of their letter case and of blanks around them: each has one kind. */
+/** Each name has one kind; names are the same regardless of letter case and of outer blanks. */
 const oneKindEach: Check = (value) => {
   const names = (Array.isArray(value) ? value : [])
     .map((item) => item?.taxComponentName)
@@ -51,7 +51,7 @@ export const CoolOff = Type.Integer({
     'to pay them; 0: whenever.',
 })
 
-/** Month and day of a day that every year has: not 29 February. */
+/** The month and day of a date that every year has: not 29 February. */
 const dayOfEveryYear =
   '^((0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|(0[469]|11)-(0[1-9]|[12][0-9]|30)' +
   '|02-(0[1-9]|1[0-9]|2[0-8]))$'
@@ -76,7 +76,7 @@ const Colour = Type.String({
   must: 'must be a colour like #1f4e79',
   description: 'The colour of titles and lines.',
 })
-/** Who writes to investors: without it, the product's name alone. */
+/** The issuer shown on documents to investors; without it they show only the product's name. */
 export const Issuer = document(
   Type.Object(
     {

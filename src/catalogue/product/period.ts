@@ -5,21 +5,22 @@ import type { Tx } from '../../platform/sql/handle.ts'
 import { lockSpaces } from '../../platform/sql/lock-numbers.ts'
 
 /**
- * What is dated in a product holds its period open from before it reads how far that is locked
- * until its end; whoever locks the period waits for them. So nothing appears in a locked period
- * after the lock was told. The function `period_lock` does the same within one statement.
+ * Every change dated in a product holds the period open by a shared advisory lock, from before it
+ * reads how far the period is locked until its database transaction ends. A request that locks the
+ * period waits for all of them, so nothing appears in a locked period after that request was
+ * answered. The SQL function `period_lock` does the same within one SQL statement.
  */
 const { periods: space } = lockSpaces
 
-/** Holds the periods of products open; those who lock one just now are waited for. */
+/** Holds the periods of products open; waits for a request that is just locking one of them. */
 export const holdPeriods = (tx: Tx, productIDs: readonly number[]) =>
   tx.query(sql`
     select pg_advisory_xact_lock_shared(${space}::int, id) from (
       select distinct id from unnest(${productIDs}::int[]) id order by id offset 0) p`)
 
 /**
- * Waits for whatever is being dated in a product. What comes meanwhile waits for us, and so we do
- * not wait for long: while an import of all or nothing is under way the period stays open.
+ * Waits for all changes that are being dated in a product. New changes queue behind this lock, so
+ * it waits for two seconds at most: during an all-or-nothing import the period stays open.
  */
 export async function closePeriod(tx: Tx, productID: number) {
   await tx.query(sql`select set_config('lock_timeout', '2s', true)`)
@@ -37,8 +38,8 @@ export async function closePeriod(tx: Tx, productID: number) {
   }
 }
 
-/** The days that are going to be locked: after one, where any were, up to another and with it. */
+/** The days about to be locked: after `after` (null: all days before) up to and with `upTo`. */
 export type Closing = { productID: number; after: string | null; upTo: string }
 
-/** Refuses where something above the catalogue goes on being dated in those days. */
+/** Refuses if something outside the catalogue, such as a job, goes on being dated in those days. */
 export type RefuseClosing = (tx: Tx, closing: Closing) => Promise<void>

@@ -25,7 +25,7 @@ const productTable = defineTable('product', {
   updatedDate: true,
 })
 
-/** `timeZone` is that of the installation, for products that do not name one. */
+/** `timeZone` is the zone of the installation, for products that do not name one. */
 export async function createProduct(
   tx: Tx,
   actor: Actor,
@@ -43,7 +43,7 @@ export async function createProduct(
   return { ...(await render(tx, productByID(id))), ids: [id], productID: id, changes: input }
 }
 
-/** What an update of a product depends on beside the product itself. */
+/** What an update of a product needs from outside the product. */
 export type Surroundings = { timeZone: string; refuseClosing: RefuseClosing }
 
 export async function updateProduct(
@@ -53,7 +53,8 @@ export async function updateProduct(
   input: ProductUpdate,
 ): Promise<Written> {
   const id = await identifyProduct(tx, actor, input)
-  // An import of all or nothing has made accounts of it for minutes: no rule here is about them.
+  // This lock does not wait for an all-or-nothing import, which creates accounts of the product for
+  // minutes; no rule here concerns accounts.
   const stored = await lockRow(tx, productTable, id, 'no key update')
   if (!stored) throw noSuch(productReference, input)
   const row = rowFrom(productTable, input, { product_id: id }, stored)
@@ -70,7 +71,7 @@ export async function updateProduct(
   return { ...after, ids: [id], productID: id, before: before.json, changes }
 }
 
-/** Whoever dates something in the period meanwhile is waited for; what goes on longer refuses. */
+/** Waits for changes dated in the period, and refuses if something longer is under way there. */
 async function closeUpTo(tx: Tx, before: Row, row: Row, refuseClosing: RefuseClosing) {
   const [after, upTo] = [before.locked_date as string | null, row.locked_date as string | null]
   if (after === upTo) return
@@ -90,7 +91,7 @@ const logo = reference(
   ['logoDocumentID'],
 )
 
-/** The logo is a document of the product itself, or the one that it had; a new product has none. */
+/** The logo must be a document of the product, or its present logo; a new product has neither. */
 async function refuseUnknownLogo(tx: Sql, productID: number, { issuer }: ProductInput) {
   if (!issuer || !namesAny(logo, issuer)) return
   const kept = await tx.query(sql`
@@ -101,8 +102,8 @@ async function refuseUnknownLogo(tx: Sql, productID: number, { issuer }: Product
 }
 
 /**
- * Days that are not there yet are locked by who may unlock them: a slip in the year stops every
- * posting of the product, and others could not take it back.
+ * Only a user who may unlock days may lock future ones: a slip in the year stops every posting of
+ * the product, and other users could not take it back.
  */
 async function refuseFuture(tx: Sql, actor: Actor, before: Row | undefined, row: Row) {
   const [from, to] = [(before?.locked_date ?? '') as string, row.locked_date as string | null]
@@ -117,7 +118,7 @@ async function refuseFuture(tx: Sql, actor: Actor, before: Row | undefined, row:
     )
 }
 
-/** What was closed is opened again by few. Dates as texts compare like dates. */
+/** Unlocking days needs a permission of its own. ISO dates compare correctly as texts. */
 function refuseUnlocking({ permissions }: Actor, before: Row, row: Row) {
   const [from, to] = [before.locked_date as string | null, row.locked_date as string | null]
   if (from === null || (to !== null && to >= from) || permissions.has('Product.Unlock')) return

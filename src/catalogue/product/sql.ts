@@ -32,9 +32,9 @@ export const readProducts = (handle: Sql, actor: Actor, query: ProductQuery) =>
   })
 
 /**
- * The products a read of the ledger is about, as a condition on its leading key column. Where one
- * is named the condition says that it is one: the rest of an index then is in order, and gives a
- * page without reading more.
+ * The products that a read of the ledger covers, as a condition on the leading key column. For a
+ * named product the condition is an equality: the rest of the index is then in order, and a page
+ * can be read from it without reading more.
  */
 export function ledgerScope(actor: Actor, query: object, column: string): LedgerScope {
   const products = sql`
@@ -47,7 +47,7 @@ export function ledgerScope(actor: Actor, query: object, column: string): Ledger
   return { within, products, isOf, only: namedByID(actor, query) }
 }
 
-/** The product that is named by its own id, which need not be looked up; 0 for none to be seen. */
+/** The id of a product named by id, without a look-up; 0 if the caller may not see it. */
 function namedByID({ productIDs }: Actor, query: object): number | undefined {
   const name = nameOf(productParameter, query)
   if (!name || name.column !== productParameter.identity.columns[0]) return undefined
@@ -59,10 +59,10 @@ function namedByID({ productIDs }: Actor, query: object): number | undefined {
 export const identifyProduct = (handle: Sql, actor: Actor, given: object, how = productReference) =>
   identify(handle, how, given, { visible: inScope(actor, 'r.product_id') })
 
-/** Refused by the references to it, whatever they are; constraints.ts has the words. */
+/** Foreign keys refuse to delete a product that is in use; constraints.ts has the messages. */
 export async function deleteProduct(tx: Tx, actor: Actor, key: ProductKey): Promise<Written> {
   const id = await identifyProduct(tx, actor, key, productParameter)
-  // Before it is read: what another request is changing must be seen in what is deleted.
+  // Locked before it is read: the record of what is deleted must have the changes of others.
   await tx.query(sql`select 1 from product where product_id = ${id} for update`)
   await refuseNamed(tx, id)
   const before = await render(tx, productByID(id))
@@ -73,8 +73,9 @@ export async function deleteProduct(tx: Tx, actor: Actor, key: ProductKey): Prom
 }
 
 /**
- * Lists of products that no constraint looks after: who puts a product on one holds it by
- * firstMissing, so that it is seen here or finds the product gone.
+ * Refuses if a list of product ids that no foreign key checks has the product. A request that puts
+ * a product on such a list locks it by firstMissing: either its list is seen here, or it finds the
+ * product gone.
  */
 async function refuseNamed(tx: Tx, id: number) {
   const [by] = await tx.query<{ webhook: boolean; rule: boolean }>(sql`
@@ -86,7 +87,7 @@ async function refuseNamed(tx: Tx, id: number) {
     throw conflict('in_use', 'An approval rule names the product; change or delete it first.')
 }
 
-/** The first of these products that is not there, for the caller; the others stay until the end. */
+/** The first of the ids that the caller sees no product for; locks the products that are found. */
 export async function firstMissing(tx: Tx, actor: Actor, ids: readonly number[]) {
   if (ids.length === 0) return undefined
   const found = await tx.query<{ id: number }>(sql`

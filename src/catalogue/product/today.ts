@@ -2,20 +2,20 @@ import sql, { raw } from 'sql-template-tag'
 import type { Database, Fragment, Sql } from '../../platform/sql/handle.ts'
 
 /**
- * The day of a product, by its time zone: "today" wherever the register says it. `product` is an
- * alias of the table product in the statement that asks.
+ * The current day in a product's time zone: "today" wherever the register says it. `product` is an
+ * alias of the table product in the surrounding SQL statement.
  */
 export const today = (product: string): Fragment => raw(`product_today(${product}.time_zone)`)
 
-/** The same where a rule is judged outside a statement: YYYY-MM-DD. */
+/** The current day of a product as YYYY-MM-DD, for rules that are judged outside SQL. */
 export async function todayOf(handle: Sql, productID: number): Promise<string> {
   const [row] = await handle.query<{ today: string }>(sql`
     select ${today('p')}::text as today from product p where p.product_id = ${productID}`)
-  // A product that went meanwhile has no day; whatever is asked about it then finds it gone.
+  // A product deleted meanwhile has no day; the next query about it finds it gone.
   return row?.today ?? new Date().toISOString().slice(0, 10)
 }
 
-/** Gives the zone of this installation to products from before they had one. At start. */
+/** At start: gives the installation's zone to products made before products had a zone. */
 export async function giveTimeZone({ transaction }: Database, timeZone: string): Promise<void> {
   await transaction(async (tx) => {
     if (!(await knowsZone(tx, timeZone)))
@@ -24,10 +24,10 @@ export async function giveTimeZone({ transaction }: Database, timeZone: string):
   })
 }
 
-/** Zones that PostgreSQL was seen to know: to look for one it reads six hundred files. */
+/** Zones that PostgreSQL knows, kept here since it reads six hundred files to look for one. */
 const knownZones = new Set<string>()
 
-/** Node and PostgreSQL have a list of zones each, of different years. */
+/** Whether PostgreSQL knows a zone: its list and that of Node may be of different years. */
 export async function knowsZone(handle: Sql, timeZone: string): Promise<boolean> {
   if (knownZones.has(timeZone.toLowerCase())) return true
   const rows = await handle.query(sql`

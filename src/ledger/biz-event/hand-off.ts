@@ -26,7 +26,7 @@ const event = {
 } as const
 export const eventReference = reference(event, ['bizEventID', 'externalTransactionId'])
 
-/** What the hand-off needs to know of a posting: it may name a notice, and take fields from it. */
+/** What the hand-off needs of a posting, which may name a notice and take fields from it. */
 type Taker = {
   operation: string
   path: string
@@ -35,14 +35,14 @@ type Taker = {
   request: number
 }
 
-/** A notice that a posting settles, with what the posting must be about. */
+/** A notice that a posting settles, with the account and investment that the posting must have. */
 export type TakenEvent = { id: number; accountID: number; investmentID: number }
 
 type Refused<T> = {
   item: T
   status: 400 | 404 | 409
   problem: Problem
-  /** Because of another request that arrived with this one. */
+  /** The refusal is due to another request in the same list. */
   contested?: boolean
 }
 
@@ -60,7 +60,7 @@ type EventRow = {
   comment: string | null
   methodID: number | null
   factor: string | null
-  /** Null once a transaction has it: the rest of a notice that was settled in part has none. */
+  /** Null once a transaction has it: the rest of a notice settled in part has no external id. */
   externalID: string | null
   entryFeeAmount: string | null
   entryFeeDiscountPercentage: string | null
@@ -71,8 +71,8 @@ type EventRow = {
 const { BizEventType: types, BizEventStatus: statuses, ConversionMethod: methods } = lookups
 
 /**
- * Takes the notices that postings name: locks them, refuses those that are not pending, and lets
- * the fields a posting leaves out come from its notice. Notices are locked before any account.
+ * Takes the notices that postings name: locks them, refuses notices that are not pending, and fills
+ * fields that a posting leaves out from its notice. Notices are always locked before any account.
  */
 export async function takeEvents<T extends Taker>(
   tx: Tx,
@@ -86,10 +86,10 @@ export async function takeEvents<T extends Taker>(
   const handed = new Map<T, T>()
   const firsts = new Map<EventRow[], T>()
   const flaws = naming.flatMap((item, i): Refused<T>[] => {
-    const one = located[i]! // there is one for each that names a notice
+    const one = located[i]! // there is an entry for each item in `naming`
     if ('problem' in one) return [{ item, status: one.status, problem: one.problem }]
     const family = families.get(one.id)
-    // A cancelled notice goes with its entity: this one went since it was located.
+    // Deleting an entity deletes its cancelled notices: this one was deleted since it was located.
     if (!family) return goneOf(item)
     const first = firsts.get(family)
     firsts.set(family, first ?? item)
@@ -108,7 +108,7 @@ const goneOf = <T extends Taker>(item: T): Refused<T>[] =>
     problem,
   }))
 
-/** The notices that were found, locked, each with the other half of its conversion. */
+/** Locks the notices that were found; gives each with the other half of its conversion, by id. */
 async function familiesOf(tx: Tx, actor: Actor, located: readonly Located[]) {
   const ids = located.flatMap((one) => ('id' in one ? [one.id] : []))
   const rows = ids.length > 0 ? await lockEvents(tx, actor, ids) : []
@@ -131,15 +131,15 @@ async function locateEvents(tx: Tx, actor: Actor, naming: readonly Taker[]) {
   })
   return events.map((event, i) => {
     const product = products[i]!
-    // One that names none is found by its notice.
+    // A posting that names no product takes that of its notice.
     const isMissing = 'problem' in product && namesAny(productReference, bodies[i]!)
     return isMissing ? product : event
   })
 }
 
-/** The notices named, each with the other half of its conversion, locked product by product. */
+/** Locks notices, with the other halves of their conversions, product by product. */
 export async function lockEvents(tx: Tx, actor: Actor, ids: number[]): Promise<EventRow[]> {
-  // Which halves belong together is settled when they are written.
+  // Read without a lock: which halves belong together never changes.
   const families = await tx.query<{ productID: number; roots: string[] }>(sql`
     select product_id as "productID",
       array_agg(distinct coalesce(parent_biz_event_id, biz_event_id)::text) as roots
@@ -203,10 +203,10 @@ function flawOf({ operation, path, body }: Taker, family: EventRow[], isTaken: b
   return undefined
 }
 
-/** Fields a notice offers together; none is taken where the posting gives any, or one of these. */
+/** Fields that a notice offers together: none if the posting has any of them or of `unless`. */
 type Offer = { fields: Record<string, unknown>; unless?: string[] }
 
-/** The posting with the fields that it left out from its notice. */
+/** The posting, with fields that it left out filled in from its notice. */
 function hand<T extends Taker>(taker: T, family: EventRow[]): T {
   const [first, second] = family as [EventRow, EventRow?] // a notice is one, or two of a conversion
   const own = second ? offersOfConversion(first, second) : offersOfOne(taker.operation, first)

@@ -34,7 +34,7 @@ type Place = {
   today: string
 }
 
-/** Product and account, which must belong together; the account alone names its product. */
+/** Finds product and account, which must belong together; an account alone implies its product. */
 async function findAccount(tx: Tx, actor: Actor, notice: Notice): Promise<Place> {
   const productID = namesAny(productReference, notice)
     ? await identifyProduct(tx, actor, notice)
@@ -51,19 +51,19 @@ async function findAccount(tx: Tx, actor: Actor, notice: Notice): Promise<Place>
     join biz_entity e on e.biz_entity_id = a.biz_entity_id
     join product p on p.product_id = a.product_id
     where a.account_id = ${accountID}`)
-  if (!place) throw noSuch(accountReference, notice) // it went meanwhile
+  if (!place) throw noSuch(accountReference, notice) // deleted meanwhile
   if (place.standing === 'closed')
     throw conflict('account_closed', 'The account is closed.', 'accountID')
   return place
 }
 
-/** Nothing leaves an account that is suspended, and nothing is announced to. */
+/** Nothing leaves a suspended account, so no notice of units that leave it is taken either. */
 function refuseSuspended({ standing: now }: Place) {
   if (now === 'suspended')
     throw conflict('account_suspended', 'The account is suspended: nothing leaves it.', 'accountID')
 }
 
-/** An investment of the account's product that takes notices: an inactive one does not. */
+/** Finds an investment of the account's product; an inactive investment takes no notices. */
 async function findInvestment(tx: Tx, { productID }: Place, notice: object, how: Reference) {
   const id = await identify(tx, how, notice, { productIDs: [productID] })
   const [open] = await tx.query<{ currencyID: number }>(sql`
@@ -88,7 +88,7 @@ type EventRow = {
 type Notice = Partial<NoticeOfDeposit & NoticeOfRedemption & NoticeOfConversion>
 type Announced = Omit<Notice, 'quantity'> & { quantity?: string | undefined }
 
-/** Writes one notice; the fields it has in common with its other half come from the body. */
+/** Writes one notice; fields that both halves of a conversion share come from the body. */
 async function insertEvent(
   tx: Tx,
   { productID, accountID }: Place,
@@ -158,9 +158,10 @@ export async function noticeOfRedemption(
 }
 
 /**
- * What is announced together with what is pending already must be held at the end of the product's
- * today. Money is counted in units at the latest redemption price; without a price it is not. The
- * account's row is the lock: two notices at once are judged one after the other.
+ * Refuses a notice if its units and those of pending notices are more than is held, and not on
+ * hold, at the end of the product's today. Money counts as units at the latest redemption price,
+ * and does not count without a price. The account's row is locked, so that two notices at the same
+ * time are judged one after the other.
  */
 async function refuseMoreThanHeld(
   tx: Tx,
@@ -243,7 +244,7 @@ export async function noticeOfConversion(
   const to = await findInvestment(tx, place, notice, toInvestmentReference)
   if (from.investmentID === to.investmentID)
     throw invalid('same_investment', 'A conversion goes from one investment to another.')
-  // As the conversion itself is: a notice that nothing could ever settle is none.
+  // The conversion itself would be refused too, so nothing could ever settle such a notice.
   if (from.currencyID !== to.currencyID)
     throw invalid('other_currency', 'Both investments must be in the same currency.')
   await refuseMoreThanHeld(tx, place, from.investmentID, notice)
@@ -263,8 +264,8 @@ export async function noticeOfConversion(
 }
 
 /**
- * By factor the target gets the source's units times the factor, in decimals of its own. By price
- * its units are not known before the prices of the day on which it is settled.
+ * The target half of a conversion. By factor it has the source's units times the factor, rounded to
+ * its own decimals. By price its units are unknown until the prices of the settlement day.
  */
 async function following(
   tx: Tx,

@@ -9,7 +9,7 @@ import type { TakenEvent } from './hand-off.ts'
 
 const { BizEventStatus: statuses, ConversionMethod: methods } = lookups
 
-/** A written leg, and the notice it settles if it does. */
+/** A written leg, with the notice that it settles, if any. */
 type Settling = {
   id: number
   productID: number
@@ -37,8 +37,8 @@ const settledColumns = {
 } as const
 
 /**
- * Each notice is completed by the transaction of its leg, unless it says that a rest stays. Tells
- * which are completed.
+ * Completes each notice by the transaction of its leg, unless the posting is partial and something
+ * is left. Returns the ids of the completed notices.
  */
 export async function completeEvents(tx: Tx, rows: readonly Settling[]): Promise<Set<number>> {
   const completed = new Set<number>()
@@ -86,20 +86,21 @@ async function completeOf(tx: Tx, rows: readonly Settling[]): Promise<number[]> 
 }
 
 /**
- * Whether figures of a notice of an investment i are something that can be posted: units decide
- * where it has them, and what comes to nothing when it is rounded is nothing.
+ * Whether the figures of a notice of an investment i leave something to post. Units decide if the
+ * notice has units, else the money; a figure that is 0 after rounding leaves nothing.
  */
 const isLeft = (units: Fragment, money: Fragment) => sql`
   coalesce(coalesce(round(${units}, i.unit_decimals),
     round(${money}, minor_units(i.currency_id))) > 0, false)`
 
 /**
- * Notices as they are `judged`: one that a transaction completes has what was left of its figures
- * before that transaction, another what is left now. So whatever is corrected and rolled back, in
- * whatever order, what it asked for is never lost: it is what it has, and what the transactions
- * settle that have not completed it. A figure may be used up before the other, or more than used
- * up; it is not shown then (`leftOf`). One that is completed only because nothing was left of it
- * (`is_used_up`) waits again once something is. Tells which are completed now and were not.
+ * Writes notices as the CTE `judged` has them. A completed notice keeps the figures that were left
+ * before the transaction that completed it; a pending one has the figures that are left now. So the
+ * figures asked for are never lost, in whatever order transactions are corrected and rolled back:
+ * they are the notice's figures plus those of the transactions that settled it without completing
+ * it. A figure that is used up before the other, or more than used up, is not shown (`leftOf`). A
+ * notice that was completed only because nothing was left (`is_used_up`) is pending again once
+ * something is left. Returns the ids of the notices that became completed.
  */
 async function settleBy(tx: Tx, productID: number, judged: Fragment): Promise<number[]> {
   const settled = await tx.query<{ id: number; isCompleted: boolean; isTarget: boolean }>(sql`
@@ -122,8 +123,8 @@ async function settleBy(tx: Tx, productID: number, judged: Fragment): Promise<nu
 }
 
 /**
- * What is pending of the target of a conversion by a factor is what is pending of its source times
- * the factor: units that parts were rounded to do not add up to those of the whole.
+ * Sets the pending units of targets of conversions by factor to the pending units of their sources
+ * times the factor: the rounded units of parts do not add up to those of the whole.
  */
 const measureTargets = (tx: Tx, productID: number, ids: readonly number[]) =>
   tx.query(sql`
@@ -143,10 +144,10 @@ const settlingOf = (rows: readonly Changed[]): Settled[] =>
   rows.flatMap(({ productID, id, eventID }) => (eventID === null ? [] : { productID, id, eventID }))
 
 /**
- * Of a notice that a transaction settled, as much less or more is left as a correction makes of the
- * transaction, whose version up to then is of a moment. One that waits and is used up is completed
- * by it, until a correction leaves something again; one that a posting completed as a whole stays
- * so. Tells which are completed.
+ * After a correction at `moment`, changes what is left of the settled notices by the difference
+ * between each transaction and its version up to then. A pending notice with nothing left is
+ * completed by the corrected transaction, until a correction leaves something again; a notice that
+ * a posting completed as a whole stays completed. Returns the ids that became completed.
  */
 export async function resettleEvents(
   tx: Tx,
@@ -155,7 +156,7 @@ export async function resettleEvents(
 ): Promise<number[]> {
   const settling = settlingOf(rows)
   if (settling.length === 0) return []
-  // Both legs of a conversion, also where the units of one are rounded to what they were.
+  // Both legs of a conversion count, even if the units of one are rounded to what they were.
   const corrected = sql`
     select c.* from (
       select t.biz_event_id as event_id, t.biz_transaction_id as id,
@@ -174,9 +175,9 @@ export async function resettleEvents(
 }
 
 /**
- * What was settled by transactions that are rolled back is pending again, unless the others settle
- * all that was asked for: then the one that completed the notice does so still, or else the last
- * that was posted or corrected. Tells which notices are completed that were not.
+ * What rolled-back transactions had settled is pending again, unless the other transactions settle
+ * everything that the notice asked for. Then the transaction that completed the notice still does,
+ * or else the last one posted or corrected. Returns the notices that became completed.
  */
 export async function reopenEvents(tx: Tx, rows: readonly Changed[]) {
   const completed: { productID: number; id: number }[] = []
@@ -204,9 +205,9 @@ const among = (settling: readonly Settled[]) => sql`
     and t.biz_transaction_id = any(${settling.map(({ id }) => id)}::bigint[])`
 
 /**
- * Notices of one product that transactions settle by other figures than before: `changes` has by
- * how much less. A select tells of each notice m (of a conversion the source) which transaction
- * completes it now, if any does.
+ * Measures notices of one product anew whose transactions now settle other figures than before:
+ * `changes` is a select of how much less. `completing` is a select of the transaction, if any, that
+ * completes a notice m now; for a conversion m is the source.
  */
 function remeasure(
   tx: Tx,
@@ -214,7 +215,7 @@ function remeasure(
   changes: Fragment,
   completing: Fragment,
 ): Promise<number[]> {
-  const productID = settling[0]!.productID // none is asked about nothing
+  const productID = settling[0]!.productID // callers give at least one row
   return settleBy(
     tx,
     productID,
@@ -267,7 +268,7 @@ function remeasure(
 const settledBy = raw(`t.biz_transaction_id as id, abs(t.quantity) as units,
             abs(t.amount) as money, t.entry_fee_amount as fee`)
 
-/** What is told of the notices that a request has completed. */
+/** The events about the notices that a request has completed. */
 export const completedNotices = (
   rows: readonly Pick<Settling, 'productID' | 'event'>[],
   completed: ReadonlySet<number>,

@@ -8,14 +8,14 @@ import { takeEvents } from '../biz-event/hand-off.ts'
 import { type Accepted, type Flaw, type Item, type Staged, whole } from './item.ts'
 import { legsOf, problemsOf } from './legs.ts'
 
-/** The first stage: notices are taken, bodies judged, and what they name is found. */
+/** The first stage: takes the notices, judges the bodies, and finds the records that they name. */
 export async function accept(
   tx: Tx,
   actor: Actor,
   items: readonly Item[],
 ): Promise<Staged<Accepted>> {
   const handed = await takeEvents(tx, actor, items)
-  // What a refused notice would have filled in is not asked for.
+  // A body whose notice is refused is not judged: it lacks the fields the notice would fill in.
   const judged = whole(
     handed.items.map((item) => ({ item })),
     handed.flaws,
@@ -65,7 +65,7 @@ async function resolve(
   return { rows: whole(rows, flaws), flaws }
 }
 
-/** One look-up for each way in which the legs name a thing; items with a flaw ask no further. */
+/** One look-up for each way in which the legs name a record; items with a flaw are skipped. */
 const locator =
   (tx: Tx, actor: Actor, legs: readonly AskedLeg[], flaws: Flaw[]) =>
   async (
@@ -90,7 +90,7 @@ const locator =
         },
       )
       for (const [n, one] of located.entries()) {
-        const { item, i } = asking[n]! // located has a place for each that asks
+        const { item, i } = asking[n]! // located has an entry for each leg that asks
         if ('problem' in one) flaws.push({ item, status: one.status, problem: one.problem })
         else found[i] = one
       }
@@ -98,7 +98,7 @@ const locator =
     return found
   }
 
-/** The two legs of a transfer are of one product, in which its investment is looked up. */
+/** Refuses two accounts of different products: the investment is looked up in one product. */
 const ofOtherProducts = (legs: readonly AskedLeg[], accounts: (Found | undefined)[]): Flaw[] =>
   legs.flatMap(({ item, leg }, i): Flaw[] => {
     const [first, second] = [accounts[i - 1], accounts[i]]
@@ -107,7 +107,7 @@ const ofOtherProducts = (legs: readonly AskedLeg[], accounts: (Found | undefined
     return [{ item, status: 400, problem: { code: 'other_product', message } }]
   })
 
-/** A posting that settles a notice is of the notice's account and investment. */
+/** Refuses a posting whose account or investment is not that of the notice it settles. */
 function ofOtherNotice({ item, leg, asked, accountID, investmentID }: Accepted): Flaw[] {
   const event = item.events[leg]
   if (!event) return []
@@ -126,14 +126,14 @@ function ofOtherNotice({ item, leg, asked, accountID, investmentID }: Accepted):
   return event.investmentID === investmentID ? [] : refuse('investment', asked.investment)
 }
 
-/** The two legs of a transfer or a conversion, which stand side by side. */
+/** The pairs of legs of transfers and conversions, which stand side by side. */
 const pairsOf = (rows: readonly Accepted[]): [Accepted, Accepted][] =>
   rows.flatMap((second, i) => {
     const first = rows[i - 1]
     return second.leg === 1 && first ? [[first, second]] : []
   })
 
-/** The legs of a pair differ where they must. */
+/** Refuses a transfer to the same account and a conversion into the same investment. */
 function sameEnds([first, second]: [Accepted, Accepted]): Flaw[] {
   const { item } = first
   const refuse = (code: Code, message: string): Flaw[] => [

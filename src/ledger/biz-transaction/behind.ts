@@ -5,12 +5,16 @@ import { rowsAtOnce } from './marks.ts'
 import { insertsHoldings, insertsRows } from './units.ts'
 
 /**
- * Units that come in before others of their account, in one statement: what is behind them in their
- * holding is moved along by the same figures. That is so where nothing behind them takes units out,
- * for whose gain the cost before it counts, or carries a cost of its own.
+ * Posts units that come in before later transactions of their account, in one SQL statement: the
+ * closing figures of the later transactions of the holding move by the posted figures. This is
+ * right only if none of those takes units out, since its gain depends on the cost before it, and
+ * none carries a cost of its own.
  */
 
-/** What stands behind a posting s, and comes to; where that is little, and there are no marks. */
+/**
+ * The later transactions in the holding of a posting s, with their sums. It has no row where they
+ * are too many or change the cost, or where the holding has marks (marks.ts).
+ */
 export const whatIsBehind = sql`
   select * from (
     select array_agg(b.biz_transaction_id) as ids_behind, count(*) as rows_behind,
@@ -28,7 +32,7 @@ export const whatIsBehind = sql`
     and not exists (select 1 from closing_mark m where m.product_id = s.product_id
       and m.account_id = s.account_id and m.investment_id = s.investment_id)`
 
-/** The totals right after such a posting g: those on hand without what is behind it. */
+/** The closing figures right after a posting g: the current totals less the later transactions. */
 export const closingsBefore = (quantity: string, amount: string) =>
   raw(`coalesce(g.held_quantity, 0) - g.quantity_behind + ${quantity} as closing_quantity,
         coalesce(g.held_amount, 0) - g.amount_behind + ${amount} as closing_amount,
@@ -36,8 +40,8 @@ export const closingsBefore = (quantity: string, amount: string) =>
         coalesce(g.held_gain, 0) as closing_gain`)
 
 /**
- * Writes postings g, each of another account, as a list of CTEs; what is behind them by its id,
- * since it may be written anew meanwhile by whoever changes no figures of it.
+ * CTEs that write postings g, at most one per account, and move the later transactions. These are
+ * found by id, not by ctid: a change that leaves their figures alone may rewrite them meanwhile.
  */
 export const insertingOnePerAccount = (postings: Fragment) => sql`
     ${insertsRows(postings)},

@@ -8,22 +8,22 @@ const begins = /^TransactionDate\.greaterThan(OrEqual)?$/
 const fits = /^TransactionDate\.(greater|less)Than(OrEqual)?$/
 
 /**
- * Whether a query asks for what is dated from a day on, and for nothing else. Pages go by id, and
- * by the order of ids all that was posted before would be looked at first.
+ * Whether a query filters only by a range of dates with a first day. Pages go by id, and in the
+ * order of ids everything posted earlier would be read first.
  */
 export function asksSince(query: object): boolean {
   const asked = Object.keys(query).filter((name) => !neutral.test(name))
   return asked.some((one) => begins.test(one)) && asked.every((one) => fits.test(one))
 }
 
-/** So many rows to skip and to show are found so; a page further on is read up to. */
+/** The most rows, skipped and shown together, for this search; further pages are read up to. */
 const mostRows = 20_000n
 
 type Asked = { within: Fragment; matching: Fragment; later: Fragment; count: number }
 
 /**
- * A page of such a list, of rows t: from the first rows where it is among them, else by the index
- * of days. Nothing where a list is wanted in another order.
+ * A page of transactions t for a query that `asksSince`: from the first rows by id if they contain
+ * it, else by the index of days. Undefined where all are wanted, or in descending order.
  */
 export function pageSince(
   within: Fragment,
@@ -53,8 +53,9 @@ export function pageSince(
 }
 
 /**
- * Of each day some ids, ten times as many as are wanted in all: they tell one up to which there are
- * enough; then those up to that one. Of one product: the index has its days in order.
+ * Takes some ids of each day, ten times as many as are wanted in all, which gives an id up to which
+ * there are enough; then reads the ids of each day up to that one. It needs a single product: only
+ * within one product the index has the days in order.
  */
 const foundByDay = ({ within, matching, later, count }: Asked) => sql`
       day (transaction_date) as (

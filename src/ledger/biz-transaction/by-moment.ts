@@ -9,7 +9,7 @@ const ends = /^CreatedDate\.lessThan(OrEqual)?$/
 
 type Bounds = { begun: Fragment[]; notOver: Fragment[] }
 
-/** From which moment on, up to which: nothing where a query asks for anything else. */
+/** The CreatedDate bounds of a query; undefined where it has none or filters by anything else. */
 export function createdBetween(query: object): Bounds | undefined {
   const asked = Object.entries(query)
     .filter(([name]) => !neutral.test(name))
@@ -30,18 +30,18 @@ const created = (query: object) =>
   conditions({ CreatedDate: transactionFilters.CreatedDate }, query)
 
 /**
- * So many rows to skip and to show are found so; a page further on is read up to, and so are the
- * parts of a ledger that is spread.
+ * The most rows, skipped and shown together, that this search serves. A page further on is reached
+ * by reading up to it, and so are the parts of a ledger that Citus spreads over several machines.
  */
 const mostRows = 20_000n
 
 /**
- * A page of the transactions t that were created between two moments. Pages go by id, and ids run
- * with the moments, though not strictly: a posting may take its id before another that began
- * earlier. So the ids of about that time are looked for as one does in a telephone book, and read
- * in their order. What lies outside of them all the same is found by the block range index, which
- * knows of each range of blocks the moments and the ids: that it has the right moments at the wrong
- * ids is said of very few. `near` are the rows among which to look, whose ids are known.
+ * A page of the transactions t that were created between two moments. Pages go by id, and ids
+ * follow the moments only roughly: a posting may take its id before another that began earlier. So
+ * a binary search finds the range of ids of about that time, which is read in order. Rows outside
+ * the range that match all the same are found by the block range index biz_transaction_lately: it
+ * has the moments and the ids of each range of blocks, and very few ranges combine the right
+ * moments with other ids. `near` is the condition on the rows that the binary search looks at.
  */
 export function pageCreatedBetween(
   { begun, notOver }: Bounds,
@@ -81,17 +81,17 @@ export function pageCreatedBetween(
     order by t.biz_transaction_id`
 }
 
-/** As the block range index has it, and no other: by the others all that lies outside is read. */
+/** The id as only the block range index has it: by another index all outside rows would be read. */
 const anyID = sql`(t.biz_transaction_id + 0)`
 
 const all = (some: readonly Fragment[]) => join([...some], ' and ')
 const before = (begun: readonly Fragment[]) =>
   begun.length > 0 ? sql`not (${all(begun)})` : sql`false`
 
-/** About how many ids may lie between two that the search ends with. */
+/** The binary search ends when its two ids are at most this far apart. */
 const closeEnough = 256
 
-/** The last id at which rows are still before a place, and the first at which they are not. */
+/** A binary search: rows at `low` are still before the wanted place, rows at `high` are not. */
 const search = (name: Fragment, near: Fragment, isBefore: Fragment) => sql`
       ${name} (low, high) as (
         select 0::bigint, (

@@ -7,14 +7,14 @@ import type { Shortfall } from './shortfall.ts'
 import { lockAccounts } from './units.ts'
 
 /**
- * Cost that goes along with units, without a gain: what leaves one holding arrives in another. When
- * something earlier changes, the cost that left changes, and with it that of whoever received it;
- * and so on. Each round puts right at least the earliest transaction that is wrong, so it ends.
+ * Cost that moves along with units, without a gain, from one holding to another. When an earlier
+ * transaction changes, the cost that left a holding changes, then the cost of the holding that
+ * received it, and so on. Each round corrects at least the earliest wrong transaction, so it ends.
  */
 
 type Touched = { accountID: number; investmentID: number; from: string }
 
-/** Counts holdings anew, and those that cost went on to from there. */
+/** Recounts holdings, and all holdings that received cost from them. */
 export async function recountAll(
   tx: Tx,
   productID: number,
@@ -32,13 +32,13 @@ export async function recountAll(
   return []
 }
 
-/** Transactions o that took cost along, of holdings t from the day on which they were touched. */
+/** Joins the transactions o that took cost out of holdings t, from the first day touched. */
 const takingAlong = (productID: number, table = 'biz_transaction') => sql`
   join ${raw(table)} o on o.product_id = ${productID} and o.account_id = t.account_id
     and o.investment_id = t.investment_id and o.transaction_date >= t.from_date
     and o.carried_cost is not null and o.quantity < 0 and ${raw(counts('o'))}`
 
-/** The cost that left is written down with both legs; tells which holdings received another. */
+/** Writes a changed cost to both legs; returns the holdings that received a different cost. */
 const carry = (tx: Tx, productID: number, touched: Fragment): Promise<Touched[]> =>
   tx.query<Touched>(sql`
     with stale as materialized (
@@ -70,10 +70,10 @@ const carry = (tx: Tx, productID: number, touched: Fragment): Promise<Touched[]>
     from arrived_with group by account_id, investment_id`)
 
 /**
- * Locks whoever received cost from holdings that are about to be counted anew, directly or over
- * others. Their accounts are locked already, so that nothing is added meanwhile; two who
- * meet here crosswise are a deadlock, which PostgreSQL ends and the unit of work repeats. Tells
- * whether it got them all.
+ * Locks the accounts that received cost, directly or through others, from holdings about to be
+ * recounted. The accounts of those holdings are locked already, so that nothing is added meanwhile.
+ * Two callers may deadlock here: PostgreSQL ends one, and its unit of work is repeated. Returns
+ * whether all accounts were locked.
  */
 export async function lockReached(
   tx: Tx,

@@ -23,14 +23,14 @@ export type Corrected = {
 
 type Given = Pick<TransactionUpdate, 'amount' | 'quantity' | 'investmentPrice'>
 
-/** Whether a correction is about figures at all. */
+/** Whether a correction changes figures. */
 export const moves = ({ amount, quantity, investmentPrice }: Given) =>
   [amount, quantity, investmentPrice].some((field) => field !== undefined)
 
 /**
- * What the figures of a transaction and of its other leg become: what is given stands, and the
- * other figure follows at the price given or kept. Of a conversion the first leg leads, as when it
- * was posted: what is given for the second is turned into figures of the first.
+ * The corrected figures of a transaction and of its other leg: a given figure stands, and the other
+ * one follows at the given or kept price. In a conversion the first leg leads, as when it was
+ * posted: figures given for the second leg are turned into figures of the first.
  */
 export async function correct(
   tx: Tx,
@@ -69,9 +69,9 @@ const either = raw(idsWhere(({ units }) => units === 'either'))
 const numeric = (value: string | undefined): Fragment => sql`${value ?? null}::numeric`
 
 /**
- * One leg by itself. With an amount alone the quantity follows, with a quantity alone the amount;
- * with a price alone the figure stays that the posting was made by. Where no price is known, what
- * would follow stays. An entry fee by percentage follows the amount.
+ * Corrects one leg by itself. If only the amount is given, the quantity follows, and the reverse;
+ * if only the price is given, the figure by which the posting was made stays. Without a price, the
+ * figure that would follow stays. An entry fee by percentage follows the amount.
  */
 async function correctOne(tx: Tx, { productID, id }: Stored, given: Given): Promise<Corrected> {
   const [amount, quantity] = [numeric(given.amount), numeric(given.quantity)]
@@ -117,13 +117,13 @@ async function correctOne(tx: Tx, { productID, id }: Stored, given: Given): Prom
 const figuresOf = (tx: Tx, leg: Stored) => correctOne(tx, leg, {})
 
 /**
- * How units of the second leg follow from the first. Of conversions from before the method was
- * kept only the ratio of their units is known.
+ * The factor from units of the first leg to units of the second; null for a conversion by price.
+ * For conversions made before the method was stored, only the ratio of their units is known.
  */
 const ratio = sql`coalesce(s.conversion_factor, case when s.conversion_method_id is null
   then round(s.quantity, 40) / -f.quantity end)`
 
-/** What is given for the second leg of a conversion, as figures of the first. */
+/** Turns the figures given for the second leg of a conversion into figures of the first. */
 async function givenForFirst(tx: Tx, second: Stored, first: Stored, given: Given): Promise<Given> {
   const [amount, quantity] = [numeric(given.amount), numeric(given.quantity)]
   const price = sql`coalesce(${numeric(given.investmentPrice)}, s.investment_price)`
@@ -139,7 +139,7 @@ async function givenForFirst(tx: Tx, second: Stored, first: Stored, given: Given
   return { ...(money !== null && { amount: money }), ...(units !== null && { quantity: units }) }
 }
 
-/** The second leg of a conversion from the first, and from what is given for itself. */
+/** The second leg of a conversion, from the corrected first leg and its own given figures. */
 async function followFirst(
   tx: Tx,
   second: Stored,
@@ -176,7 +176,7 @@ async function followFirst(
   return { ...kept, price, amount, quantity: found.quantity ?? kept.quantity }
 }
 
-/** What figures have become after rounding, and together with those that stay. */
+/** Refuses figures that are wrong after rounding, or together with the figures that stay. */
 function refuseBadFigures({ amount, quantity, fee }: Corrected) {
   if (isNone(quantity))
     throw invalid('too_small', 'This comes to no units at all after rounding.', 'quantity')

@@ -2,7 +2,7 @@ import sql, { raw } from 'sql-template-tag'
 import { counts } from '../../platform/lookup/counts.ts'
 import type { Fragment } from '../../platform/sql/handle.ts'
 
-/** A posting that depends on what its holding has at the end of its day. */
+/** The columns of a posting whose figures depend on the units held at the end of its day. */
 export const dayColumns = {
   place: 'int',
   account_id: 'int',
@@ -13,7 +13,7 @@ export const dayColumns = {
   price: 'numeric',
 } as const
 
-/** What a holding, named by a row under an alias, has at the end of that row's transaction_date. */
+/** The units of the holding of a row `alias` at the end of the row's transaction_date. */
 export const heldAtDayEnd = (productID: number, alias: string): Fragment => sql`
     select b.closing_quantity from transaction_line b
     where b.product_id = ${productID} and b.account_id = ${raw(alias)}.account_id

@@ -19,28 +19,28 @@ import { briefly, waitingRoom } from './waiting-room.ts'
 import { Contested } from './write.ts'
 
 /**
- * Postings that arrive while others are being written share the next transaction: a commit costs
- * the same for one as for a hundred. Under no load a posting waits for nobody. Each is accepted or
- * refused by itself; one that fails for a reason of its own is tried alone, so that it takes no
- * other down with it. A list waits for nothing: who meets a locked account or a key in use goes to
- * the waiting room.
+ * Postings that arrive while others are being written share the next database transaction: a commit
+ * costs the same for one posting as for a hundred. Without load a posting waits for no other. Each
+ * is accepted or refused by itself; if a shared transaction fails, its postings are tried one by
+ * one, so that none takes the others down. A list does not wait: a posting that meets a locked
+ * account or a key in use goes to the waiting room.
  */
 const mostTogether = 200
-/** Of those that one statement posts, so many: of many callers several lists are then under way. */
+/** The most postings of one SQL statement; with many callers several such lists are under way. */
 const mostAtOnce = mostInRecord
 /**
- * A few lists at a time, so that one is worked out while PostgreSQL writes another; not with a name
- * in both, since one of them would find it locked.
+ * Lists under way at a time: one is worked out while PostgreSQL writes another. Two lists never
+ * have a name in common (lane.ts), since one of them would find it locked.
  */
 const mostLists = 3
 /**
- * Another list is worth its statements only when this share of those under way wait: of two callers
- * neither waits for the other, and of many each list has its part.
+ * Another list begins only when the postings that wait are at least this share of the postings
+ * under way: two callers do not wait for each other, and many are spread over the lists.
  */
 const crowd = 0.5
-/** An array is a list of its own; it must not keep single postings waiting. */
+/** Arrays under way at a time. Each is a list of its own and must not delay single postings. */
 const mostArrays = 3
-/** Postings inside, in all and of one user: who comes beyond that is told to come again. */
+/** The most postings inside, in all and of one user; callers beyond that are told to try again. */
 const longestQueue = 4_000
 const longestShare = 2_000
 
@@ -75,7 +75,7 @@ export function postingDoor(database: Database): PostingDoor {
       () =>
         new Promise<Outcome>((resolve, reject) => {
           const [naming, names] = [namingOf(request), namesOf(write, request)]
-          const since = performance.now() // whatever becomes of the clock meanwhile
+          const since = performance.now() // unlike the clock, never set back
           const job = { write, actor, request, naming, names, since, resolve, reject }
           if (!room.joins(job)) enqueue(job)
         }),
@@ -87,13 +87,13 @@ export function postingDoor(database: Database): PostingDoor {
     else others(job)
   }
 
-  /** What does more than append moves on, so that it keeps up none that does not. */
+  /** Posts what only appends; other postings move on, so that they do not delay those. */
   async function runSingles(jobs: Job[]) {
     if (await database.isSpread()) return runList(jobs)
     for (const job of await runAtOnce(database, jobs)) anywhere(job)
   }
 
-  /** And so does what may take long: all that a long account has since. */
+  /** Posts what has few transactions after it; postings that may take long move on. */
   async function runAnywhere(jobs: Job[]) {
     for (const job of await runBefore(database, jobs)) others({ ...job, naming: undefined })
   }
@@ -109,17 +109,20 @@ export function postingDoor(database: Database): PostingDoor {
   }
 }
 
-/** What a set quantity posts depends on what is there, so that nothing else goes with it. */
+/** Arrays, and set quantities: what these post depends on what other postings leave. */
 const isListOfItsOwn = ({ request }: Job) =>
   request.bodies.length > 1 || request.operation === 'SetQuantity'
 
 const full = 'Too many postings are waiting; try again shortly.'
 
-/** Those of one kind may share a list: they see the same products and name things alike. */
+/** Jobs of one kind may share a list: they see the same products and name things alike. */
 const kindOf = ({ actor, naming }: Job) =>
   `${naming ? Object.values(naming) : 'post'} ${actor.productIDs}`
 
-/** Posts in one statement what has others behind it, each of an account of its own. */
+/**
+ * Posts in one SQL statement postings that are dated before others of their account (behind.ts), at
+ * most one per account; returns the jobs that are left.
+ */
 async function runBefore(database: Database, jobs: Job[]): Promise<Job[]> {
   const apart = apartOf(jobs)
   const left = new Set(await runAtOnce(database, apart, true))
@@ -127,7 +130,7 @@ async function runBefore(database: Database, jobs: Job[]): Promise<Job[]> {
   return jobs.filter((job) => left.has(job) || !tried.has(job))
 }
 
-/** Of several that name the same the first; and none that takes units out. */
+/** The jobs without redemptions, and of jobs that have a name in common only the first. */
 function apartOf(jobs: Job[]) {
   const seen = new Set<string>()
   return jobs.filter(({ request, names: { all } }) => {
@@ -137,7 +140,7 @@ function apartOf(jobs: Job[]) {
   })
 }
 
-/** Posts in one statement what can be; gives back what cannot. */
+/** Posts what it can in one SQL statement; returns the jobs that are left. */
 async function runAtOnce(database: Database, jobs: Job[], isAnywhere = false): Promise<Job[]> {
   const [first] = jobs
   if (!first?.naming) return jobs
@@ -147,22 +150,22 @@ async function runAtOnce(database: Database, jobs: Job[], isAnywhere = false): P
     const tell = () => {
       for (const [place, outcome] of outcomes) jobs[place]?.resolve(outcome)
     }
-    // Before many are told, which takes its time, the next list is on its way.
+    // Answering many callers takes time, so the next list is started first.
     if (jobs.length > 1) setImmediate(tell)
     else tell()
     return jobs.filter((_, place) => !outcomes.has(place))
   } catch (error) {
-    // What may have been committed must not be done again: not all have a key.
+    // A posting that may be committed must not be repeated: not every request has a key.
     if (!isAway(error)) return jobs
     for (const job of jobs) job.reject(error)
     return []
   }
 }
 
-/** A job that must wait, or be tried alone, and the name under which. */
+/** A job that must wait or be tried alone, and the name under which it does. */
 type Left = { job: Job; name: string }
 
-/** Posts in one transaction, waiting for nothing; gives back who must wait, or be tried alone. */
+/** Posts in one database transaction without waiting; returns the jobs to be tried alone. */
 async function runTogether(database: Database, jobs: Job[]): Promise<Left[]> {
   if (jobs.length === 0) return []
   const [{ actor }] = jobs as [Job]
@@ -189,8 +192,8 @@ async function runTogether(database: Database, jobs: Job[]): Promise<Left[]> {
 }
 
 /**
- * Posts one, and waits briefly for whoever is in its way. Who waits for an account waits for that
- * alone; tells what it waits for still, if it did not come to an end.
+ * Posts one job, waiting briefly for locks. It waits for the key only if `name` is the key. Returns
+ * the name that it still has to wait for, if it was neither posted nor refused.
  */
 async function runAlone(database: Database, job: Job, name: string): Promise<string | undefined> {
   try {
@@ -210,7 +213,7 @@ async function runAlone(database: Database, job: Job, name: string): Promise<str
 
 const isContested = (error: unknown) => error instanceof Contested || isLocked(error)
 
-/** Tells the caller; or gives the name of what the job has to wait for. */
+/** Answers the caller, or returns the name of what the job has to wait for. */
 function told({ names, ...job }: Job, end: Outcome | Refusal): string | undefined {
   if (end instanceof KeyHeld) return names.key ?? names.first
   if (end instanceof Contested) return names.first

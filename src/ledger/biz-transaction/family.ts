@@ -22,22 +22,22 @@ const { RolledBack } = lookups.BizTransactionStatus
 
 type Found = Key & { accountID: number; investmentID: number; eventID: number | null; date: string }
 
-/** A transaction that is there, locked, with what its correction depends on. */
+/** A stored transaction, locked, with what its correction depends on. */
 export type Stored = Found & {
   typeID: number
   statusID: number
   corporateActionID: number | null
   lockedDate: string | null
-  /** Tomorrow, by the product's day. */
+  /** The latest date it may get: tomorrow in the product's time zone. */
   latestDate: string
   account: 'open' | 'suspended' | 'closed'
 }
 
 /**
- * Transactions with the other legs of theirs, locked: first the notices they settled, then their
- * accounts and those that cost went on to from them, then themselves. Each of the unit of work's
- * tries waits for a while only, so that one locked account does not hold up the changes of others
- * for long.
+ * Locks transactions and their other legs: first the notices they settled, then their accounts and
+ * the accounts that received cost from them, then the transactions themselves. Each attempt of the
+ * unit of work waits for a lock for two seconds at most, so that one locked account does not hold
+ * up other changes for long.
  */
 export async function lockFamilies(
   tx: Tx,
@@ -68,7 +68,7 @@ export async function lockFamilies(
 const productsOf = (rows: readonly Key[]) =>
   [...new Set(rows.map(({ productID }) => productID))].sort((a, b) => a - b)
 
-/** Who belongs to a family is settled when it is written. */
+/** Finds transactions and their other legs; which legs belong together never changes. */
 const findFamilies = (tx: Tx, actor: Actor, ids: readonly number[]) =>
   tx.query<Found>(sql`
     with root as (
@@ -83,7 +83,7 @@ const findFamilies = (tx: Tx, actor: Actor, ids: readonly number[]) =>
     join biz_transaction t on t.product_id = r.product_id
       and (t.biz_transaction_id = r.id or t.parent_biz_transaction_id = r.id)`)
 
-/** Of one product at a time, in the order of ids. */
+/** Locks transactions of one product in the order of their ids. */
 const lockTransactions = (tx: Tx, productID: number, found: readonly Found[]) =>
   tx.query<Stored>(sql`
     select t.biz_transaction_id as id, t.product_id as "productID", t.account_id as "accountID",
@@ -101,10 +101,13 @@ const lockTransactions = (tx: Tx, productID: number, found: readonly Found[]) =>
       and t.biz_transaction_id = any(${found.map(({ id }) => id)}::bigint[])
     order by t.biz_transaction_id for update of t`)
 
-/** Takes transactions of a product out of whatever was made ready of them, above the ledger. */
+/**
+ * Takes transactions of a product out of draft payment runs. It is passed in, since the ledger must
+ * not depend on payment runs.
+ */
 export type Leave = (tx: Tx, productID: number, ids: readonly number[]) => Promise<void>
 
-/** What an approved payment run pays is as good as gone; from a draft it is taken out. */
+/** Refuses transactions that an approved payment run pays; takes the others out of drafts. */
 export async function leaveRuns(tx: Tx, rows: readonly Stored[], leave: Leave) {
   await refuseInRun(tx, rows)
   for (const [productID, own] of byProduct(rows))
@@ -129,7 +132,10 @@ export async function refuseInRun(tx: Tx, rows: readonly Stored[]) {
   }
 }
 
-/** What has ended, what a distribution made, and what is locked stays as it is. */
+/**
+ * Refuses to change transactions that are rolled back, were made by a distribution, or are in a
+ * locked period or a closed account.
+ */
 export function refuseUnchangeable(rows: readonly Stored[], newDate?: string) {
   for (const { id, statusID, typeID, corporateActionID, lockedDate, date, account } of rows) {
     if (statusID === RolledBack)
@@ -148,7 +154,7 @@ const earlier = (date: string, other = date) => (other < date ? other : date)
 const touchedBy = (rows: readonly Found[], alsoFrom?: string) =>
   touchedHoldings(rows.map((row) => ({ ...row, from: earlier(row.date, alsoFrom) })))
 
-/** Counts the holdings of changed transactions anew, from the day they had or got. */
+/** Recounts the holdings of changed transactions from their old or new day, whichever is first. */
 export async function countAnew(
   tx: Tx,
   rows: readonly Stored[],

@@ -6,7 +6,7 @@ import type { Fragment, Tx } from '../../platform/sql/handle.ts'
 import { type RowOf, recordset } from '../../platform/sql/recordset.ts'
 import { idsOf, idsWhere } from './kinds.ts'
 
-/** A resolved leg, as the pricing reads it. */
+/** The columns of a resolved leg that is to be priced. */
 const unpriced = {
   place: 'int',
   item: 'int',
@@ -28,33 +28,33 @@ export type Unpriced = RowOf<typeof unpriced>
 
 export type Figures = {
   price: string | null
-  /** Signed: what goes out is negative. Null where neither was given nor could be worked out. */
+  /** Signed: negative for units that go out. Null if not given and impossible to work out. */
   quantity: string | null
   amount: string | null
   fee: string
-  /** Where the entry fee is a percentage, and follows the amount when that is corrected. */
+  /** Set where the entry fee is a percentage: a corrected amount then changes the fee. */
   feePercentage: string | null
 }
 
-/** What is so around a leg, on which it depends whether it may be posted. */
+/** The circumstances of a leg that decide whether it may be posted. */
 export type Standing = {
   isActive: boolean
   productIsActive: boolean
-  /** Of the account, by its own status and its investor's. */
+  /** The standing of the account, by its own status and that of its investor. */
   account: 'open' | 'suspended' | 'closed'
   currencyID: number
-  /** Later than tomorrow, by the product's day. */
+  /** The leg is dated later than tomorrow in the product's time zone. */
   isTooFarAhead: boolean
-  /** The day up to which the product is locked, if that includes the leg's. */
+  /** The day up to which the product is locked, if the leg is dated on or before it. */
   lockedDate: string | null
-  /** Of the price that the leg goes by, if it is older than the investment allows. */
+  /** The date of the price that the leg uses, if it is older than the investment allows. */
   oldPriceDate: string | null
 }
 
 /**
- * Of a row of `single` that brings units in or redeems them: nothing of its standing speaks against
- * it, whatever it is. Whoever adds a reason to refuse adds it here, too: what is unimpeded is
- * posted at once.
+ * The condition that no circumstance forbids posting a row of `single`, a deposit, allotment or
+ * redemption. Such rows are posted at once (at-once.ts), so a new reason in price.ts to refuse a
+ * leg must be added here, too.
  */
 export const unimpeded = (alias: string) =>
   raw(
@@ -81,14 +81,14 @@ const standingOfAccount = sql`
         from account a join biz_entity e on e.biz_entity_id = a.biz_entity_id
         where a.account_id = g.account_id limit 1`
 
-/** What of a leg's investment and product its figures and its standing depend on. */
+/** The fields of the investment and product on which a leg's figures and standing depend. */
 const termsOfInvestment = sql`
         select i.is_active, i.currency_id, i.unit_decimals, i.maximum_price_age_days, p.time_zone,
           p.locked_date, p.is_active as product_is_active
         from investment i join product p on p.product_id = i.product_id
         where i.investment_id = g.investment_id limit 1`
 
-/** The prices of an investment, by a column with its id, that count for a row g on its day. */
+/** The prices that count on the day of a row g; `investmentID` is a column with the investment. */
 export const pricesFor = (investmentID: string) =>
   priceOn(
     investmentID,
@@ -96,7 +96,7 @@ export const pricesFor = (investmentID: string) =>
     'price_date, price as plain_price, application_price, redemption_price',
   )
 
-/** What is so around legs g: read for each, or by whoever has found it with them. */
+/** Sub-selects for the circumstances of legs g; a caller that knows them already passes its own. */
 const around = {
   terms: termsOfInvestment,
   standing: standingOfAccount,
@@ -104,11 +104,12 @@ const around = {
 }
 
 /**
- * Price, units and money of every leg by itself, as a list of CTEs that ends with `single`: its
- * rows are those given, each with what is so around it, and with its own_quantity, own_amount,
- * unit_price, charge and rate (of the fee), all without a sign. Units are rounded to the
- * investment's decimals and money to the currency's, half away from zero. Dividends are widened
- * before a division, since a quotient is only as long as its operands and would be rounded twice.
+ * Price, units and money of every leg by itself, as a list of CTEs that ends with `single`. It has
+ * the given rows with their circumstances, and with own_quantity, own_amount, unit_price, charge
+ * and rate (of the fee); the figures have the sign that they were asked with. Units are rounded to
+ * the investment's decimals and money to the currency's, half away from zero. A dividend is widened
+ * to 40 decimals before the division: PostgreSQL gives a quotient about as many digits as its
+ * operands have, and it would be rounded twice.
  */
 export const singleLegs = (given: Fragment, { terms, standing, price } = around): Fragment => sql`
     known as (
@@ -144,12 +145,12 @@ export const singleLegs = (given: Fragment, { terms, standing, price } = around)
           case when carries or type_id in ${worthNothing} then 0 end) as own_amount
       from charged)`
 
-/** The figures of a leg, by the place that it has among those asked for. */
+/** The figures and circumstances of a leg, with its place in the list that was asked for. */
 export type Worked = Figures & Standing & { place: number }
 
 /**
- * The same for any legs, those of a conversion together. One whose account or investment has gone
- * since it was found is left out.
+ * Works out the figures of legs; the second leg of a conversion takes them from the first. A leg
+ * whose account or investment was deleted since it was found is left out.
  */
 export const workOutFigures = (tx: Tx, legs: Unpriced[]): Promise<Worked[]> =>
   tx.query<Worked>(sql`

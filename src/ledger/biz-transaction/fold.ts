@@ -4,17 +4,17 @@ import type { Tx } from '../../platform/sql/handle.ts'
 import { lockAccounts } from './units.ts'
 
 /**
- * Every change of a long history leaves a mark or two; so many in one holding are enough. And how
- * many transactions are written anew at a time: their account is locked for that long.
+ * `enough`: a holding with more marks than this is folded; every change of a long history leaves a
+ * mark or two. `rows`: so many transactions are rewritten at a time, while their account is locked.
  */
 const measure = { enough: 400, rows: 500 }
 
 type Holding = { productID: number; accountID: number; investmentID: number }
 
 /**
- * Writes the closings of a piece of a history anew, with what its marks say, and takes those away;
- * of a holding that has more than enough of them. Tells whether there may be more to do. Whoever
- * reads sees the same figures before and after.
+ * Takes a holding with more than enough marks (marks.ts), rewrites the closing figures of a piece
+ * of its history as the marks shift them, and deletes those marks. Readers see the same figures
+ * before and after. Returns whether there may be more to do.
  */
 export async function foldClosings(tx: Tx, { enough, rows } = measure): Promise<boolean> {
   const [holding] = await tx.query<Holding>(sql`
@@ -28,7 +28,7 @@ export async function foldClosings(tx: Tx, { enough, rows } = measure): Promise<
   return true
 }
 
-/** The line from the first mark on: as many transactions as are written at a time. */
+/** Rewrites the history of a holding from its first mark on, up to `rows` transactions. */
 const fold = ({ productID, accountID, investmentID }: Holding, rows: number) => {
   const of = (alias: string) => sql`${raw(alias)}.product_id = ${productID}
     and ${raw(alias)}.account_id = ${accountID} and ${raw(alias)}.investment_id = ${investmentID}`

@@ -4,9 +4,9 @@ import type { Figures, Standing } from './figures.ts'
 import type { Body, Leg, Operation } from './legs.ts'
 
 /**
- * A posting goes through a line of stages: accept finds what its bodies name, price works out their
- * figures, write locks and writes. A stage gets rows and gives back rows of its own type, and tells
- * what is wrong with some of them; it changes none that it was given.
+ * A posting goes through three stages: accept finds the records that its bodies name, price works
+ * out the figures, write locks and writes. A stage returns rows of its own type and the flaws that
+ * it found; it does not modify the rows that it was given.
  */
 
 /** One call of a posting operation: its bodies stand or fall together. */
@@ -34,11 +34,11 @@ export type Flaw = {
   item: Item
   status: 400 | 404 | 409
   problem: Problem
-  /** It is there because of another request: tried again, the item may pass. */
+  /** The flaw is due to another request: tried again, the item may pass. */
   contested?: boolean
 }
 
-/** What a stage makes of the rows that have nothing wrong with them, and the flaws of others. */
+/** The rows that a stage made, and the flaws that it found. */
 export type Staged<Row> = { rows: Row[]; flaws: Flaw[] }
 
 /** A leg whose product, account and investment are found. */
@@ -52,11 +52,11 @@ export type Accepted = {
   investmentID: number
 }
 
-/** A leg with its price, units and money, and what is so around it. */
+/** A leg with its price, units and money, and its circumstances. */
 export type Priced = Accepted & {
   figures: Figures
   standing: Standing
-  /** A transaction that was rolled back gives its external id to the one that takes its place. */
+  /** The rolled-back transaction whose external id this leg takes over. */
   releases?: number
 }
 

@@ -8,12 +8,12 @@ import type { Outcome, Write } from '../../platform/sql/unit-of-work.ts'
 import type { PostingRequest } from './item.ts'
 import type { Naming } from './naming.ts'
 
-/** A request at the door, until its caller is told. */
+/** A posting request inside the door (door.ts), until its caller is answered. */
 export type Job = {
   write: Write
   actor: Actor
   request: PostingRequest
-  /** How it names things, where it can be posted at once. */
+  /** How the request names things; undefined where it cannot be posted at once. */
   naming: Naming | undefined
   names: Names
   since: number
@@ -24,14 +24,14 @@ export type Job = {
 /** What a request may have to wait for, by name: accounts, external ids, its Idempotency-Key. */
 export type Names = {
   all: readonly string[]
-  /** Those of which one list can have only one; an account may be in it often. */
+  /** The names that one list may have only once; an account may occur in it several times. */
   single: readonly string[]
-  /** Under which it waits for an account, and for its key. */
+  /** The name under which it waits for an account; `key` is the one for its Idempotency-Key. */
   first: string
   key: string | undefined
 }
 
-/** Where a body may name an account, and an external id of its own. */
+/** How a body may name an account; `externalIDs` are the fields for external ids of its own. */
 export const accountReferences = [accountReference, fromAccountReference, toAccountReference]
 export const externalIDs = [
   'externalBizTransactionId',
@@ -44,11 +44,14 @@ const kinds = new Map<string, 'account' | 'id'>([
   ...externalIDs.map((field) => [field, 'id'] as const),
 ])
 
-/** An account by whatever name the request gives it; under two names it is locked, and no harm. */
+/**
+ * Accounts are taken by the name that the request uses. One account under two names may get into
+ * two lists at once, which does no harm: one of them finds it locked.
+ */
 export function namesOf({ userID, retry }: Write, { bodies }: PostingRequest): Names {
   const key = retry && `key ${userID} ${retry.key}`
   const [accounts, single]: [string[], string[]] = [[], key ? [key] : []]
-  // By the few fields that a body has: to ask for each that it might have takes five times as long.
+  // Loops over the few fields of a body: asking for each possible field takes five times as long.
   for (const body of bodies)
     for (const [field, name] of Object.entries(body)) {
       const kind = kinds.get(field)

@@ -4,25 +4,25 @@ const types = lookups.BizTransactionType
 type Name = keyof typeof types
 
 /**
- * What a kind of transaction is. A new kind is a row of the table below, an id among the lookups,
- * and whatever rules only it has.
+ * The rules of a kind of transaction. A new kind needs a row in the table below, an id among the
+ * lookups, and code for the rules that only it has.
  */
 type Kind = {
   /** Its movementReasonCode. */
   code: string
-  /** Which way units go; `either` is told by the sign, `none` moves money alone. */
+  /** Which way units go; with `either` the sign decides, `none` moves only money. */
   units: 'in' | 'out' | 'either' | 'none'
-  /** Which price counts where none is given: the plain one is that of units that change hands. */
+  /** The price used where none is given; `plain` is for units that pass to another account. */
   price: 'application' | 'redemption' | 'bySign' | 'plain' | 'none'
-  /** It brings money into an investment, which one that is inactive refuses. */
+  /** It brings money into an investment; an inactive investment refuses it. */
   takesMoney: boolean
-  /** It brings new money into the product, which one that is inactive refuses. */
+  /** It brings new money into the product; an inactive product refuses it. */
   newMoney?: true
-  /** Without a price its money is nothing, rather than unknown. */
+  /** Without a price its amount is 0 rather than unknown. */
   worthNothing?: true
-  /** It is the second leg of what that kind began, and takes its figures from there. */
+  /** The kind of the first leg, if this is a second leg: it takes its figures from the first. */
   follows?: Name
-  /** It is made by a stage of a distribution, and changed by none but it. */
+  /** Only stages of a distribution make and change it. */
   ofDistribution?: true
 }
 
@@ -95,20 +95,20 @@ export type Known = Kind & { id: KindID; name: Name }
 
 const kinds: readonly Known[] = Object.entries(table).map(([name, kind]) => ({
   ...(kind as Kind),
-  name: name as Name, // the keys of the table are the names, as `satisfies` holds
+  name: name as Name, // `satisfies` checks that the keys are the names
   id: types[name as Name],
 }))
 
 const byID = new Map<number, Known>(kinds.map((kind) => [kind.id, kind]))
 
-/** Every id that a row of the ledger can have is in the table. */
+/** The kind of an id: the table has every id that a transaction can have. */
 export function kindOf(id: number): Known {
   const kind = byID.get(id)
   if (!kind) throw new Error(`There is no kind of transaction ${id}.`)
   return kind
 }
 
-/** The ids of the kinds for which something holds, as SQL has them after `in`. */
+/** The ids of the kinds that pass a test, as an SQL list to follow `in`. */
 export const idsWhere = (test: (kind: Known) => boolean) =>
   `(${kinds
     .filter(test)
@@ -118,7 +118,7 @@ export const idsWhere = (test: (kind: Known) => boolean) =>
 /** The ids of kinds by their names. */
 export const idsOf = (...names: Name[]) => idsWhere(({ name }) => names.includes(name))
 
-/** Of something that every kind has: its value for the kind whose id a column holds, in SQL. */
+/** An SQL expression for a property of the kind whose id is in a column. */
 export const ofKind = (column: string, of: (kind: Known) => string) => {
   const ordered = kinds.toSorted((a, b) => a.id - b.id)
   if (ordered.some(({ id }, place) => id !== place + 1)) throw new Error('Ids must have no gaps.')

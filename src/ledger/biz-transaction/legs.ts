@@ -31,7 +31,7 @@ export type Operation =
 /** Any of the bodies; each kind uses its own fields. */
 export type Body = Partial<Deposit & Adjustment & Conversion & Transfer>
 
-/** One row of the ledger in the making: what was asked, before it is resolved and priced. */
+/** A transaction as it was asked for, before its names are resolved and it is priced. */
 export type Leg = {
   typeID: number
   account: Reference
@@ -40,17 +40,17 @@ export type Leg = {
   amount?: string | undefined
   price?: string | undefined
   externalID?: string | undefined
-  /** The field it was given in, where that is not externalBizTransactionId. */
+  /** The body's field for externalID, where it is not externalBizTransactionId. */
   externalIDField?: string
-  /** The entry fee as asked, of a deposit. */
+  /** The entry fee as asked for; only deposits have one. */
   fee?: Partial<Deposit> | undefined
   /** How the second leg of a conversion follows from the first. */
   conversion?: { methodID: number; factor: string | undefined }
-  /** Its cost goes along with its units, and nothing is realised. */
+  /** The units take their cost along, and no gain is realised. */
   carries: boolean
 }
 
-/** The rows a body asks for: two where units go from one place to another. */
+/** The legs that a body asks for: two for a transfer or a conversion. */
 export function legsOf(operation: Operation, body: Body): Leg[] {
   switch (operation) {
     case 'Deposit':
@@ -85,7 +85,7 @@ const legOf = (body: Body, typeID: number, account = accountReference): Leg => (
   carries: body.costBasis === 'Carry' || isTakenOut(typeID, body),
 })
 
-/** An adjustment that takes units out for no money takes their cost along. */
+/** An adjustment that takes units out without an amount takes their cost along. */
 const isTakenOut = (typeID: number, { quantity, amount }: Body) =>
   typeID === types.Adjustment && amount === undefined && quantity?.startsWith('-') === true
 
@@ -122,7 +122,7 @@ function conversionLegs(body: Body): Leg[] {
 
 type Asked = { operation: Operation; body: Body; path: string }
 
-/** What is wrong with a body whatever the database holds. */
+/** The problems of a body that can be found without the database. */
 export function problemsOf({ operation, body, path }: Asked): Problem[] {
   const at = (field: string) => inside(path, field)
   const problem = (code: Code, field: string, words: string): Problem => ({
@@ -135,7 +135,7 @@ export function problemsOf({ operation, body, path }: Asked): Problem[] {
   if (transactionDate === undefined)
     problems.push(problem('required', 'transactionDate', 'is required'))
   else if (transactionDate < firstDate)
-    // Given, it is refused by its schema; notices of earlier versions may have such a day.
+    // The schema refuses it in a body, but notices of earlier versions may have such a day.
     problems.push(problem('out_of_range', 'transactionDate', `is before ${firstDate}`))
   if (operation === 'Deposit' && amount === undefined)
     problems.push(problem('required', 'amount', 'is required'))

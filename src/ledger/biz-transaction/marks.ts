@@ -4,28 +4,29 @@ import type { Fragment, Tx } from '../../platform/sql/handle.ts'
 import type { Shortfall } from './shortfall.ts'
 
 /**
- * Closings of a long history that changes in its midst. After the change the units and the money of
- * every later transaction are others by the same figure: that is one mark, whatever their number,
- * instead of a million rows. Only sales must be looked at one by one, for the gain depends on the
- * cost that went before, rounded each time; a mark every so many of them is where to count from.
- * The table `closing_mark` says how closings are read; the view `transaction_line` reads them.
+ * Closing figures of a long history that changes in the middle. The change shifts the units and the
+ * money after every later transaction by the same figures, so one mark stores the shift instead of
+ * rewriting perhaps a million rows. Only sales must be counted one by one, because their gain
+ * depends on the cost before them, rounded each time; marks among the sales store the gain to count
+ * from. migrations/0034-closing-marks.sql says how closing figures are read with the marks; the
+ * view `transaction_line` does so.
  */
 
 /**
- * What came into the lines of holdings (`is_new`: the transaction as it is now) and what went (as
- * it was, its figures negative): a select of account_id, investment_id, transaction_date, id,
- * quantity, amount, is_new, carried_cost. All that changed in a holding is in it.
+ * All changes in the histories of holdings, as a select of account_id, investment_id,
+ * transaction_date, id, quantity, amount, is_new, carried_cost: transactions that came in
+ * (`is_new`, as they are now) and transactions that went (as they were, with negated figures).
  */
 export type Changes = Fragment
 
-/** Transactions that were posted, by a condition on b. */
+/** The changes by transactions b that were posted; `which` is a condition on b. */
 export const newLines = (productID: number, which: Fragment): Changes => sql`
   select b.account_id, b.investment_id, b.transaction_date, b.biz_transaction_id as id, b.quantity,
     b.amount, true as is_new, b.carried_cost
   from biz_transaction b
   where b.product_id = ${productID} and b.quantity <> 0 and ${which}`
 
-/** Transactions that were rolled back, by a condition on b. */
+/** The changes by transactions b that were rolled back; `which` is a condition on b. */
 export const goneLines = (productID: number, which: Fragment): Changes => sql`
   select b.account_id, b.investment_id, b.transaction_date, b.biz_transaction_id as id,
     -b.quantity as quantity, -b.amount as amount, false as is_new, b.carried_cost
@@ -34,20 +35,24 @@ export const goneLines = (productID: number, which: Fragment): Changes => sql`
 
 export type Line = { accountID: number; investmentID: number }
 
-/** Up to so many later transactions are written anew: cheaper than to shift them ever after. */
+/** Up to so many later transactions are rewritten: cheaper than shifting them in every read. */
 export const rowsAtOnce = raw(
   `coalesce(nullif(current_setting('registry.rows_at_once', true), '')::int, 100)`,
 )
 
-/** A mark for so many sales, up to twice as many; and of a long history so many marks for all. */
+/**
+ * A mark is set for every so many sales, up to twice as many; in a very long history for more, so
+ * that about `mostMarks` cover it.
+ */
 const salesPerMark = raw(
   `coalesce(nullif(current_setting('registry.sales_per_mark', true), '')::int, 50)`,
 )
 const mostMarks = 100
 
 /**
- * The holdings whose closings are to be shifted: long ones, where no cost goes along. `not in`
- * looks the changes through once and keeps them; `not exists` might do so for each of many.
+ * The holdings whose closing figures are to be shifted: those with a long history in which no
+ * transaction carries cost. `not in` reads the changes once and keeps them; `not exists` might read
+ * them again for each of many holdings.
  */
 export const longHistories = (tx: Tx, productID: number, touched: Fragment, changes: Changes) =>
   tx.query<Line>(sql`
@@ -69,7 +74,7 @@ export const longHistories = (tx: Tx, productID: number, touched: Fragment, chan
         select c.account_id, c.investment_id from (${changes}) c
         where c.carried_cost is not null)`)
 
-/** Shifts the closings of holdings from their first changes on. Tells those that go below zero. */
+/** Shifts closing figures from the first change of each holding; returns those below zero. */
 export async function shiftClosings(
   tx: Tx,
   productID: number,
@@ -88,8 +93,9 @@ const linesOf = (long: readonly Line[]) => sql`
     ${long.map(({ investmentID }) => investmentID)}::int[]) w (account_id, investment_id)`
 
 /**
- * The changes of the holdings; the first of each; and the place behind which nothing is shifted:
- * right behind the last transaction that counts, since whatever is appended comes later.
+ * CTEs with the changes of the holdings (`change`), the first change of each (`first`), and the
+ * place from which nothing is shifted (`ending`): right after the last transaction that counts,
+ * since appended transactions come later.
  */
 const ctesOf = (productID: number, changes: Changes, long: readonly Line[]) => sql`
     change as materialized (
@@ -111,22 +117,22 @@ const ofHolding = (productID: number, one: string, other: string) => sql`
   ${raw(one)}.product_id = ${productID} and ${raw(one)}.account_id = ${raw(other)}.account_id
     and ${raw(one)}.investment_id = ${raw(other)}.investment_id`
 
-/** A row's place in its line, under an alias; with an id column of its own in CTEs. */
+/** A row's place in the history of its holding; `placeOf` is for CTEs, which have a column `id`. */
 const place = (alias: string) => raw(`(${alias}.transaction_date, ${alias}.biz_transaction_id)`)
 const placeOf = (alias: string) => raw(`(${alias}.transaction_date, ${alias}.id)`)
 
-/** The last mark m of a holding up to a place in its line. */
+/** Joins the last mark m of a holding up to a place in its history. */
 const lastMark = (ofHolding: Fragment, upTo: Fragment) => sql`
   left join lateral (
     select m.quantity_shift, m.amount_shift from closing_mark m
     where ${ofHolding} and ${place('m')} <= ${upTo}
     order by m.transaction_date desc, m.biz_transaction_id desc limit 1) m on true`
 
-/** The one up to a row of a CTE. */
+/** Joins the last mark m up to the place of a row of a CTE. */
 const markUpTo = (productID: number, alias: string) =>
   lastMark(ofHolding(productID, 'm', alias), placeOf(alias))
 
-/** What `transaction_line` shows as the closings of a transaction t: o, joined to its row. */
+/** Joins o to a transaction t: its closing units and money as `transaction_line` shows them. */
 export const withShiftedClosings = sql`
   ${lastMark(
     sql`m.product_id = t.product_id and m.account_id = t.account_id
@@ -138,9 +144,9 @@ export const withShiftedClosings = sql`
       coalesce(t.closing_amount + m.amount_shift, t.closing_amount) as closing_amount) o`
 
 /**
- * Writes the shifts: at each change and at each mark from the first change on, the shift there was
- * plus all that changed up to there; and the end. What is new gets such closings that they are
- * right when shifted: those before it in the line, as they stood or as they are now.
+ * Writes marks at each change and at each older mark from the first change on: the previous shift
+ * plus all changes up to there; and a mark that ends the shift. A new transaction is stored with
+ * closing figures that are right once shifted, from those of the last transaction before it.
  */
 const shift = (productID: number, within: Fragment) => sql`
     with ${within},
@@ -195,9 +201,9 @@ const ofEnding = (alias: string) =>
   raw(`e.account_id = ${alias}.account_id and e.investment_id = ${alias}.investment_id`)
 
 /**
- * Counts the gain through the sales from the first change on, and writes it down with the marks
- * there, and with new ones where there are many sales between two. The units after a sale are the
- * least there are until the next: where they are below zero, the holding is short.
+ * Recounts the realised gain through the sales from the first change on, and stores it in the marks
+ * there and in new marks where many sales lie between two. Returns the holdings that are short: a
+ * holding has the fewest units right after a sale, so only sales are checked.
  */
 const countSales = (productID: number, within: Fragment) => sql`
     with ${within},
@@ -261,8 +267,8 @@ const spans = (productID: number) => sql`
       where m.gain is not null`
 
 /**
- * Of each mark the gain after the last sale before it. A full join cannot become a loop within a
- * loop, whatever the planner takes the lists for.
+ * For each mark, the gain after the last sale before it. PostgreSQL cannot run a full join as a
+ * nested loop, however short the planner takes the lists to be.
  */
 const gainsOfMarks = (productID: number) => sql`
   select * from (
@@ -283,7 +289,7 @@ const gainsOfMarks = (productID: number) => sql`
     offset 0) n
   where n.account_id is not null`
 
-/** The last line before a row of a CTE that had its closings before the change. */
+/** The last transaction before a row of a CTE that had closing figures before the change. */
 const lineBefore = (productID: number, alias: string) => sql`
         select l.transaction_date, l.biz_transaction_id as id, l.closing_quantity,
           l.closing_amount, l.closing_cost, l.closing_gain
@@ -292,7 +298,7 @@ const lineBefore = (productID: number, alias: string) => sql`
           and ${raw(counts('l'))} and l.closing_quantity is not null
         order by l.transaction_date desc, l.biz_transaction_id desc limit 1`
 
-/** The totals of a holding are the closings of its last transaction. */
+/** Sets the totals of holdings to the closing figures of their last transactions. */
 const writeTotals = (productID: number, long: readonly Line[]) => sql`
   update holding h set quantity = coalesce(l.closing_quantity, 0),
     invested_amount = coalesce(l.closing_amount, 0), cost_amount = coalesce(l.closing_cost, 0),
@@ -308,8 +314,9 @@ const writeTotals = (productID: number, long: readonly Line[]) => sql`
   where ${ofHolding(productID, 'h', 'l')}`
 
 /**
- * Closes transactions b, by a condition, that move no units. They change nothing in a line, so that
- * nothing here knows of them; each closes as the one before it does, so that shifted it is right.
+ * Gives closing figures to transactions b that move no units; `which` is a condition on b. They are
+ * no `Changes`, so the shift does not treat them. Each gets the figures of the transaction before
+ * it, stored so that they are right once shifted.
  */
 export const closeUnmoved = (tx: Tx, productID: number, which: Fragment) =>
   tx.query(sql`

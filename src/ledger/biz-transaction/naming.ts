@@ -6,10 +6,10 @@ import { eventReference } from '../biz-event/hand-off.ts'
 import type { PostingRequest } from './item.ts'
 import { type Body, type Operation, problemsOf } from './legs.ts'
 
-/** The columns by which its bodies name things; requests of one statement have the same. */
+/** The columns by which a request's bodies name things: the same for all of one SQL statement. */
 export type Naming = { account: string; investment: string; product: string | undefined }
 
-/** How a request names things, where it is of the kind that can be posted at once. */
+/** How a request names things; undefined where it cannot be posted at once (at-once.ts). */
 export function namingOf({ operation, bodies, path }: PostingRequest): Naming | undefined {
   if (!atOnce.has(operation)) return undefined
   const [first] = bodies
@@ -30,7 +30,7 @@ export const sameNaming = (one: Naming | undefined, other: Naming | undefined) =
   one?.investment === other?.investment &&
   one?.product === other?.product
 
-/** External ids and codes are looked up in a product: where none is named `post` says so. */
+/** An external account id needs a named product; a body without one is left to `post` to refuse. */
 function columnsOf(body: Body): Naming | undefined {
   const [account, investment] = [accountReference, investmentReference].map((reference) =>
     nameOf(reference, body),
@@ -41,7 +41,7 @@ function columnsOf(body: Body): Naming | undefined {
   return { account: account.column, investment: investment.column, product: product?.column }
 }
 
-/** Who takes units out of an account twice may have too few only then. */
+/** Whether an array redeems twice from one account: only both together may exceed its units. */
 const takesTwice = (operation: Operation, bodies: readonly Body[]) =>
   operation === 'Redemption' &&
   new Set(bodies.map((body) => nameOf(accountReference, body)?.value)).size < bodies.length

@@ -4,13 +4,13 @@ import { lockReached, recountAll } from './carry.ts'
 import { closeUnmoved, newLines } from './marks.ts'
 import { appendSet, insertSetUncounted } from './units.ts'
 
-/** Accounts that were locked as a set, by the day of the newest of all their transactions. */
+/** A set of locked accounts, with the day of the newest of all their transactions. */
 export type LockedSet = { newest: string | null }
 
 /**
- * Locks the accounts that a select yields, in the order of their ids. It comes before anything that
- * the postings are made from is read or numbered: ids that were taken before the lock could be
- * lower than those of transactions of the same day that are already counted.
+ * Locks the accounts that a select yields, in the order of their ids. Call it before reading or
+ * numbering anything that the postings are made from: ids taken before the lock could be lower than
+ * those of transactions of the same day that are already counted.
  */
 export async function lockSet(tx: Tx, productID: number, accounts: Fragment): Promise<LockedSet> {
   const [locked] = await tx.query<LockedSet>(sql`
@@ -22,9 +22,9 @@ export async function lockSet(tx: Tx, productID: number, accounts: Fragment): Pr
 }
 
 /**
- * Posts what a select yields on one day, for the stages of a distribution, which make a million
- * transactions at once and bring none of them through this process: one for each of its accounts,
- * all of which bring units in or move none. Their ids are in the select, their accounts are locked.
+ * Posts the rows of a select on one day, for the stages of a distribution: they make a million
+ * transactions at once and bring none of them through this process. The select has one row per
+ * account, with its id, and each brings units in or moves none. The accounts must be locked.
  */
 export async function postSet(
   tx: Tx,
@@ -36,14 +36,14 @@ export async function postSet(
   else await postAmong(tx, productID, postings)
 }
 
-/** Where some accounts have later transactions: those are counted anew, the others only append. */
+/** Posts where some accounts have later transactions: recounts those, appends to the others. */
 async function postAmong(tx: Tx, productID: number, postings: Fragment) {
   const ofAccounts = (test: Fragment) => sql`
     select p.* from (${postings}) p
     join ledger_account l on l.product_id = ${productID} and l.account_id = p.account_id
     where ${test}`
   const behind = ofAccounts(sql`l.last_date > p.transaction_date`)
-  // First those that only append: a recount would move the dates that tell them apart.
+  // Appends first: a recount would move the dates that tell the two kinds of accounts apart.
   const ahead = sql`l.last_date is null or l.last_date <= p.transaction_date`
   await appendSet(tx, productID, ofAccounts(ahead))
   const touched = sql`
@@ -52,7 +52,7 @@ async function postAmong(tx: Tx, productID: number, postings: Fragment) {
   await lockReached(tx, productID, touched)
   await insertSetUncounted(tx, productID, behind)
   const own = sql`b.biz_transaction_id in (select g.id from (${behind}) g)`
-  // What moves no units changes no line: where a long one is shifted, it would be left without.
+  // A shift passes over transactions without units, so these get their closing figures first.
   if (!(await tx.isSpread())) await closeUnmoved(tx, productID, own)
   const [short] = await recountAll(tx, productID, touched, newLines(productID, own))
   if (short) throw new Error(`Account ${short.accountID} is short by ${short.short} units.`)

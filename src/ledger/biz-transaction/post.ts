@@ -18,11 +18,11 @@ import { renderPerRequest } from './sql.ts'
 import { Contested, type Outcome, write } from './write.ts'
 
 /**
- * Posts what several requests ask for, each accepted or refused by itself, in a number of
- * statements that does not depend on how many they are. The requests come from callers who see the
- * same products. Where it does not wait, a request whose account is locked by somebody else is
- * contested. A request that is alone is refused by throwing: of an array over several products some
- * may have been written by then. Answers that nobody will read are not made.
+ * Posts several requests, each accepted or refused by itself, in a number of SQL statements that
+ * does not depend on how many requests there are. All callers must see the same products. Without
+ * `waits`, a request whose account is locked by another is contested. A request that is alone is
+ * refused by throwing, to undo what may be written by then: an array may be of several products.
+ * With `unread` no answers are rendered.
  */
 export async function post(
   tx: Tx,
@@ -55,7 +55,7 @@ const itemsOf = (requests: readonly PostingRequest[]): Item[] =>
     )
     .map((item, place) => ({ ...item, place, events: [] }))
 
-/** What a written leg means for the notice it settles, if it does. */
+/** A written leg as completeEvents takes it, with the notice that it settles, if any. */
 const settling = ({ id, leg, productID, item, figures }: Posted) => ({
   id,
   productID,
@@ -74,7 +74,7 @@ function refusalOf(flaws: readonly Flaw[], request: number): Refusal | undefined
   if (own.length === 0) return undefined
   const status = Math.min(...own.map((flaw) => flaw.status))
   const problems = own.filter((flaw) => flaw.status === status).map(({ problem }) => problem)
-  // Two legs may have the same thing wrong with them; it is told once.
+  // Two legs may have the same problem; it is reported once.
   const told = new Map(problems.toReversed().map((problem) => [problem.message, problem]))
   const each = problems.filter((problem) => told.get(problem.message) === problem)
   return own.some(({ contested }) => contested)
@@ -86,12 +86,12 @@ type Answering = {
   accepted: readonly Accepted[]
   written: Outcome['written']
   refusals: readonly (Refusal | undefined)[]
-  /** The notices that are completed. */
+  /** The ids of the notices that the postings completed. */
   completed: ReadonlySet<number>
   unread: boolean
 }
 
-/** Each request's transactions in the order asked, all rendered in one statement. */
+/** Each request's transactions in the order asked, rendered in one SQL statement per product. */
 async function answer(
   tx: Tx,
   requests: readonly PostingRequest[],
@@ -123,7 +123,7 @@ async function answer(
   })
 }
 
-/** Rows by the request that they are of. */
+/** Groups rows by the place of their request. */
 function grouped<Row extends { item: Item }>(rows: readonly Row[]) {
   const groups = new Map<number, Row[]>()
   for (const row of rows) {

@@ -6,10 +6,10 @@ import type { Write } from '../../platform/sql/unit-of-work.ts'
 import type { PostingRequest } from './item.ts'
 import { type Body, legsOf } from './legs.ts'
 
-/** A request that is posted at once, and what is told of it. */
+/** A request for the single SQL statement of at-once.ts, with what is recorded about it. */
 export type AtOnce = { write: Write; request: PostingRequest }
 
-/** What the statement of postings at once is given of each posting, by column. */
+/** The columns that the SQL statement of at-once.ts receives for each posting, with their types. */
 const postingTypes = {
   place: 'int',
   type_id: 'smallint',
@@ -29,7 +29,7 @@ const postingTypes = {
   made_by_quantity: 'boolean',
 }
 
-/** And of each request. */
+/** The columns that it receives for each request. */
 export const requestTypes = {
   request: 'int',
   user_id: 'int',
@@ -44,7 +44,7 @@ export const requestTypes = {
 type Types = Readonly<Record<string, string>>
 const allTypes: Types = { ...postingTypes, ...requestTypes }
 
-/** Of an array what is said of the request is given once; else with the posting that it is. */
+/** An array sends the columns of its request once; a single posting sends them with its own. */
 export const typesOf = (isArray: boolean): Types => (isArray ? postingTypes : allTypes)
 
 export const columns: readonly string[] = Object.keys(allTypes)
@@ -53,13 +53,13 @@ export type Row = Record<string, string | number | boolean | null | undefined>
 
 const valued = (name: Name | undefined) => name?.value
 
-/** One posting as it was asked for. */
+/** One posting as the caller asked for it. */
 export type Asked = Pick<PostingRequest, 'operation'> & { body: Body }
 
 export function rowOf({ operation, body }: Asked): Row {
-  const leg = legsOf(operation, body)[0]! // these operations have one
+  const leg = legsOf(operation, body)[0]! // the operations posted at once have one leg
   return {
-    place: 0, // among all; see at-once.ts
+    place: 0, // at-once.ts sets the place among all rows
     type_id: leg.typeID,
     account_name: valued(nameOf(accountReference, body)),
     investment_name: valued(nameOf(investmentReference, body)),
@@ -78,7 +78,7 @@ export function rowOf({ operation, body }: Asked): Row {
   }
 }
 
-/** What is said of a request, by its place among all. */
+/** The columns of one request; `place` is its place in the list. */
 export const requestRow = ({ write, request }: AtOnce, place: number): Row => ({
   request: place,
   user_id: write.userID,

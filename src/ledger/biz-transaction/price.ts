@@ -14,7 +14,7 @@ import { kindOf } from './kinds.ts'
 
 const types = lookups.BizTransactionType
 
-/** The second stage: price, units and money of every leg, and whether it may be posted at all. */
+/** The second stage: works out price, units and money of every leg, and what forbids posting it. */
 export async function price(tx: Tx, legs: readonly Accepted[]): Promise<Staged<Priced>> {
   if (legs.length === 0) return { rows: [], flaws: [] }
   await holdPeriods(
@@ -59,7 +59,7 @@ export async function price(tx: Tx, legs: readonly Accepted[]): Promise<Staged<P
   return { rows: names.rows, flaws }
 }
 
-/** Tried again, it is refused by the name of what is not there any more. */
+/** The item is contested: tried again, it is refused with the name that no longer exists. */
 const goneMeanwhile = ({ item }: Accepted): Flaw => ({
   item,
   status: 404,
@@ -76,8 +76,8 @@ const figuresOf = ({ price, quantity, amount, fee, feePercentage }: Figures): Fi
 })
 
 /**
- * Of an investment that has no transactions yet the currency and the decimals can be changed: while
- * its first postings are priced and written they must stay.
+ * Locks investments that have no transactions yet. Their currency and decimals can still be
+ * changed, but must stay while their first postings are priced and written.
  */
 async function holdInvestments(tx: Tx, legs: readonly Accepted[]) {
   for (const [productID, own] of byProduct(legs))
@@ -89,7 +89,7 @@ async function holdInvestments(tx: Tx, legs: readonly Accepted[]) {
       order by i.investment_id for key share of i`)
 }
 
-/** Money does not change its currency on the way, and no rate is known here. */
+/** Refuses two legs in different currencies: no exchange rate is known here. */
 const otherCurrencies = (rows: readonly Priced[]): Flaw[] =>
   rows.flatMap(({ item, leg, standing }, i): Flaw[] => {
     if (leg === 0 || rows[i - 1]?.standing.currencyID === standing.currencyID) return []
@@ -108,7 +108,7 @@ function telling({ item }: Priced, judge: (problem: Tell) => void): Flaw[] {
   return flaws
 }
 
-/** Days, statuses and prices that bind a leg whatever its figures come to. */
+/** Flaws of a leg's circumstances: its day, the statuses around it, and the age of its price. */
 const standingFlaws = (row: Priced): Flaw[] =>
   telling(row, (problem) => {
     const { item, asked, standing } = row
@@ -148,7 +148,7 @@ const isUpwards = (row: Priced) =>
   !isSetting(row) &&
   !row.figures.quantity?.startsWith('-')
 
-/** What binds a set quantity is known when its difference is: only upwards needs a price. */
+/** Flaws of a set quantity once its difference is known: only upwards takes money and a price. */
 export const settingFlaws = (row: Priced): Flaw[] =>
   telling(row, (problem) => {
     const { figures, standing, item } = row
@@ -159,7 +159,7 @@ export const settingFlaws = (row: Priced): Flaw[] =>
       problem(409, 'price_too_old', 'investmentPrice', oldPrice(standing.oldPriceDate))
   })
 
-/** What the figures of a leg come to must be something that can be posted. */
+/** Flaws of a leg's figures, which must be known, not zero, and not too large. */
 const figureFlaws = (row: Priced): Flaw[] =>
   telling(row, (problem) => {
     const { item, asked, figures } = row
@@ -172,7 +172,7 @@ const figureFlaws = (row: Priced): Flaw[] =>
         `There is no price on or before ${item.body.transactionDate}: give investmentPrice, or ` +
           'both amount and quantity.',
       )
-    // What a set quantity posts is known only when its account is locked.
+    // The units that a set quantity posts are known only once its account is locked.
     if (isSetting(row)) return
     if (isNone(quantity))
       problem(400, 'too_small', 'quantity', 'This comes to no units at all after rounding.')
@@ -181,10 +181,10 @@ const figureFlaws = (row: Priced): Flaw[] =>
     for (const { code, field, message } of tooLarge(figures)) problem(400, code, field, message)
   })
 
-/** Whether a figure is nothing, however many digits it is written with. */
+/** Whether a figure is null or zero, with however many digits it is written. */
 export const isNone = (figure: string | null) => !/[1-9]/.test(figure ?? '')
 
-/** Figures beyond what a decimal may have. */
+/** The problems of figures with more digits than a decimal may have. */
 export const tooLarge = (figures: Pick<Figures, 'quantity' | 'amount'>) =>
   (['quantity', 'amount'] as const).flatMap((field) =>
     isTooLong(figures[field] ?? '')
@@ -199,9 +199,9 @@ export const tooLarge = (figures: Pick<Figures, 'quantity' | 'amount'>) =>
 type Holder = { productID: number; externalID: string; id: number; eventID: number | null }
 
 /**
- * External ids that are taken, by the ledger or earlier in the list. The unique index has the last
- * word; asking first lets one duplicate be refused without undoing its neighbours. A transaction
- * that was rolled back gives its id to the one that settles the same notice again.
+ * Refuses external ids that are taken, in the ledger or earlier in the list. The unique index has
+ * the last word; this check lets one duplicate be refused without undoing the rest of the list. A
+ * rolled-back transaction gives its id up to the one that settles the same notice again.
  */
 async function externalIDs(tx: Tx, rows: readonly Priced[]): Promise<Staged<Priced>> {
   const naming = rows.filter(({ asked }) => asked.externalID)

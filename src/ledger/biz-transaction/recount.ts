@@ -5,7 +5,7 @@ import { type Changes, longHistories, shiftClosings } from './marks.ts'
 import type { Shortfall } from './shortfall.ts'
 import { shortOf, zeroState } from './units.ts'
 
-/** Holdings whose history changed, each with the first day on which it did. */
+/** Holdings whose history changed, each with the first day that changed, as a select. */
 export const touchedHoldings = (
   touched: readonly { accountID: number; investmentID: number; from: string }[],
 ) => sql`
@@ -16,10 +16,10 @@ export const touchedHoldings = (
   group by account_id, investment_id`
 
 /**
- * Counts holdings anew from the first day touched: the closing figures of every transaction since,
- * the totals, the dates of the accounts. Where that is a long history, and what changed in it is
- * known, the closings are shifted instead. When a holding would be negative at any point the caller
- * must undo what led there. Costs that went along to other holdings are `carry`'s.
+ * Recounts holdings from the first day touched: the closing figures of every transaction since, the
+ * totals of the holdings and the dates of the accounts. In a long history the closing figures are
+ * shifted instead (marks.ts), if the changes are given. If a holding would be negative at any
+ * point, the caller must undo its change. carry.ts handles cost that moved on to other holdings.
  */
 export async function recount(
   tx: Tx,
@@ -27,7 +27,7 @@ export async function recount(
   touched: Fragment,
   given?: Changes,
 ): Promise<Shortfall[]> {
-  // Citus does not take the statements that shift closings: there all later rows are written anew.
+  // Citus rejects the SQL that shifts closing figures: there all later rows are rewritten.
   const changes = (await tx.isSpread()) ? undefined : given
   const long = changes ? await longHistories(tx, productID, touched, changes) : []
   const short = changes && long.length > 0 ? await shiftClosings(tx, productID, changes, long) : []
@@ -41,7 +41,7 @@ export async function recount(
   )
 }
 
-/** All of `touched` gets the dates of its accounts, `counted` its closings and totals as well. */
+/** Recounts the holdings in `counted`, and sets the dates of the accounts in all of `touched`. */
 const recountLines = (tx: Tx, productID: number, touched: Fragment, counted: Fragment) =>
   tx.query<Shortfall>(sql`
     with counted as materialized (
@@ -70,7 +70,7 @@ const recountLines = (tx: Tx, productID: number, touched: Fragment, counted: Fra
     select * from short`)
 
 /**
- * The line of one holding t from its first day touched: its state before that day (under the id
+ * The history of one holding t from its first day touched: the state before that day (under the id
  * 0), then every transaction that counts, with the state after it.
  */
 const holdingLine = (productID: number) => sql`
@@ -108,8 +108,8 @@ const holdingLine = (productID: number) => sql`
   window own as (order by transaction_date, id)`
 
 /**
- * From the first day counted on no closing is shifted any more. What was shifted up to there stays
- * so, and ends there.
+ * Ends the shifting of closing figures (marks.ts) at the first day recounted, since all of them are
+ * rewritten from there on. Figures of earlier days stay shifted.
  */
 const unmarking = (productID: number) => sql`
     marked as (
@@ -135,12 +135,13 @@ const unmarking = (productID: number) => sql`
         do update set quantity_shift = 0, amount_shift = 0, gain = null)`
 
 /**
- * The newest transaction of an account, or the day of the change where none is left since; and no
- * day before a mark of any of its holdings. What is dated later only appends and knows nothing of
- * marks, so that none may be behind it: such a day is that of a transaction that was rolled back,
- * now or once, maybe in another holding. Of marks that go with this statement it sees too many, and
- * so dates an account too late, which the next change puts right. Worked out once: a planner that
- * knows of no rows of a young product would do so for each account.
+ * Sets the date of an account to that of its newest transaction, or to the day of the change if
+ * none is left since. A posting dated on or after it only appends and does not look at marks, so
+ * the date must not be before a mark of any of the account's holdings; such a later mark belongs to
+ * a transaction that was rolled back, now or earlier, perhaps in another holding. The SQL statement
+ * still sees the marks that it deletes itself and may set too late a date, which the next change
+ * corrects. `newest` is materialized: without statistics on a young product, the planner would
+ * work it out again for each account.
  */
 const dating = (productID: number, touched: Fragment) => sql`
     newest as materialized (

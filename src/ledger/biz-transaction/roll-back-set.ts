@@ -8,13 +8,13 @@ import { insertVersions, momentOfChange } from './versions.ts'
 
 const { RolledBack } = lookups.BizTransactionStatus
 
-/** A set of transactions to be rolled back, by a select of their ids, and who does it. */
+/** A set of transactions to be rolled back, as a select of their ids, and the user who does it. */
 export type SetBack = { ids: Fragment; userID: number }
 
 /**
- * Rolls back what a select yields, for the stages of a distribution that are taken back: any number
- * of transactions of one product in a handful of statements. Their accounts are locked. Tells the
- * holdings that would go below zero; nothing is counted anew then, and the caller must refuse.
+ * Rolls back the transactions that a select yields, for stages of a distribution that are taken
+ * back: any number of one product, in a handful of SQL statements. Their accounts must be locked.
+ * Returns the holdings that would go below zero: they are not recounted, the caller must refuse.
  */
 export async function rollBackSet(
   tx: Tx,
@@ -23,14 +23,14 @@ export async function rollBackSet(
 ): Promise<Shortfall[]> {
   const moment = await momentOfChange(tx)
   const own = sql`t.product_id = ${productID} and t.biz_transaction_id in (${ids})`
-  // Nothing else changes what a distribution made: this is the first version of each.
+  // Nothing else changes transactions of a distribution: this is the first version of each.
   await tx.query(insertVersions(own, { number: sql`1`, userID, moment }))
   await tx.query(sql`
     update biz_transaction t set biz_transaction_status_id = ${RolledBack},
       updated_date = ${moment}::timestamptz, closing_quantity = null, closing_amount = null,
       closing_cost = null, closing_gain = null
     where ${own}`)
-  // What moves money alone leaves every other figure as it is.
+  // Transactions that move only money leave the closing figures of all others as they are.
   const touched = sql`
     select t.account_id, t.investment_id, min(t.transaction_date) as from_date
     from biz_transaction t

@@ -60,7 +60,7 @@ const posting = (
     },
   })
 
-/** Other transactions move them; and they show with ShowClosing alone. */
+/** The ETag leaves these out: other transactions change them, and only ShowClosing shows them. */
 const closings = [
   'transactionClosingAmount',
   'transactionClosingQuantity',
@@ -68,7 +68,7 @@ const closings = [
   'accountClosingQuantity',
 ]
 
-/** They may wait for an account; the connections for everything else must not wait with them. */
+/** Updates and rollbacks may wait for an account; they must not use up all connections then. */
 const inTurn = turns({
   most: 4,
   spare: 1,

@@ -46,12 +46,12 @@ const entryFeeFields = {
   entryFeeOverridePercentage: optional(Percentage),
   entryFeePercentage: optional(Percentage),
 }
-/** The fields of a notice that a posting may leave out when it names the notice. */
+/** How a posting names the notice that it settles; it may leave out what the notice says. */
 const eventFields = {
   bizEventID: optional(LongId),
   externalTransactionId: optional(ExternalId),
 }
-/** What a posting may be told to do all the same. */
+/** `confirm` posts despite a price that is older than the investment allows. */
 const confirmation = { confirm: optional(Flag) }
 const common = {
   ...productFields,
@@ -281,7 +281,7 @@ export const transactionFilters = {
   TransactionDate: dateFilter('t.transaction_date'),
   CreatedDate: dateTimeFilter('t.created_date', 'greaterThanOrEqual'),
 }
-/** Of whoever the account is. */
+/** Filters by the investor of the account. */
 export const ownerFilters = {
   ExternalBizEntityId: textFilter('e.external_biz_entity_id'),
 }

@@ -9,11 +9,10 @@ import type { Priced } from './item.ts'
 const type = lookups.BizTransactionType['Set quantity']
 
 /**
- * Turns the units a holding shall have at the end of a day into the units to post, now that its
- * account is locked. The money is what was given for them, else it follows at the price of the day,
- * none where there is no price. A holding that is set more than once in a list takes what was
- * posted for it before, by day and place, into account: each target holds at the end of its day, of
- * two on one day the second.
+ * Turns the units that a holding shall have at the end of a day into the units to post, now that
+ * the account is locked. The money is the given amount, else the units at the price of the day, or
+ * 0 without a price. If a list sets a holding more than once, each posting counts the ones before
+ * it (by day, then place): targets are met at the end of their days, of one day the last.
  */
 export async function setQuantities(
   tx: Tx,
@@ -53,7 +52,7 @@ export async function setQuantities(
   const posted = new Map(setting.map((row, i) => [row, differences[i]]))
   return rows.map((row) => {
     const figures = { ...row.figures, ...posted.get(row) }
-    // What is taken out for no money takes its cost along, as such an adjustment does.
+    // Units taken out without a given amount take their cost along, as in an adjustment.
     const isTakenOut = posted.has(row) && figures.quantity?.startsWith('-') === true
     const carries = row.asked.carries || (isTakenOut && row.asked.amount === undefined)
     return { ...row, figures, asked: { ...row.asked, carries } }

@@ -71,16 +71,16 @@ const transactionFields = (showClosing: boolean) =>
 const withClosing = transactionFields(true)
 const withoutClosing = transactionFields(false)
 
-/** What transactions show of investment i and its product p, as JSON: it is the same for many. */
+/** The fields that transactions show of investment i and product p, as JSON; many share them. */
 export const sharedNames = raw(`
   ${jsonText('i.external_investment_id')} as external_investment_id,
   ${jsonText('i.security_code')} as security_code, ${jsonText('i.name')} as investment_title,
   ${jsonText('p.external_product_id')} as external_product_id`)
 
 /**
- * What a transaction shows of the records it belongs to, looked up row by row: a planner that
- * believes in one product, because nobody has counted since the others came, would go through all
- * the rows once for each.
+ * Joins the records whose fields a transaction t shows, looked up row by row. With old statistics,
+ * from when there was only one product, the planner would otherwise read all their rows for each
+ * transaction.
  */
 const withNames = sql`
   ${accountNames('t')}
@@ -92,9 +92,9 @@ const withNames = sql`
     and d.corporate_action_id = t.corporate_action_id`
 
 /**
- * The holding right after a transaction t; and its account: with it the account's other holdings as
- * they were then, of money those in the currency of the transaction's investment i. An account has
- * few holdings.
+ * The closing figures right after a transaction t: of its holding, and of its account, which adds
+ * the account's other holdings at that time; for money only those in the currency of the
+ * transaction's investment i. This reads each holding, since an account has few.
  */
 const withClosings = sql`
   ${withShiftedClosings}
@@ -115,8 +115,8 @@ const withClosings = sql`
       and h.investment_id <> t.investment_id) s on ${raw(counts('t'))}`
 
 /**
- * The same in a read of the past, where closings are counted from the first transaction on: of each
- * account of the page once. What its holdings came to is the sum of what each line moved.
+ * The closing figures in a read of the past (KnownAt), which are counted from the first transaction
+ * on: once for each account of the page. An account has the sum of what its transactions moved.
  */
 const withClosingsOf = (page: Fragment) => sql`
   left join (
@@ -220,33 +220,31 @@ export async function readTransactions(
   })
 }
 
-/** As text of ours: the index of the rare ones is found only where the status can be read. */
+/** A literal, no parameter: the planner uses the partial index of rare statuses only for that. */
 const statusIs = (status: keyof typeof lookups.BizTransactionStatus) =>
   raw(`t.biz_transaction_status_id = ${lookups.BizTransactionStatus[status]}`)
 
-/**
- * Rows t of a select with the JSON that answers show of them, in a column `shown` beside those the
- * select has.
- */
+/** The rows t of a select with one more column, `shown`: the JSON that answers show of the row. */
 const shownRows = (rows: Fragment): Fragment => sql`
   select t.*, ${recordOf(withoutClosing)} as shown from (${rows}) t ${withNames}`
 
-/** When a statement that writes was begun, worked out once and not for every row. */
+/** The createdDate of rows being written, worked out once and not for every row. */
 const justNow = `(select ${utc('now()')})`
 const asWritten = withoutClosing.map((field) =>
   field.name === 'createdDate' ? { ...field, source: justNow } : field,
 )
 
 /**
- * The same of rows that are being written, by whoever has their names and says where; or of each
- * its values alone, which `answerOfValues` makes an answer of.
+ * `shownRows` for rows that are just being written; the caller joins the records they name in
+ * `names`. With `isPacked`, `shown` has only the values, for `answerOfValues` to make an answer of.
  */
 export const writtenRows = (rows: Fragment, names: Fragment, isPacked: boolean): Fragment => sql`
   select t.*, ${isPacked ? packed : recordOf(asWritten)} as shown from (${rows}) t ${names}`
 
 /**
- * Of which fields the values are, by a letter before them: answers of before an upgrade are
- * replayed after it. When the fields change, a new letter comes first, and the others stay.
+ * The fields of packed values, by the letter that stands before the values: an answer stored before
+ * an upgrade may be replayed after it. When the fields change, add a new letter in front and keep
+ * the others.
  */
 const forms: Readonly<Record<string, string>> = {
   a: `bizTransactionID externalBizTransactionId bizTransactionTypeID typeName movementReasonCode
@@ -265,17 +263,17 @@ if (present.join() !== withoutClosing.map(({ name }) => name).join())
   throw new Error('The fields of transactions have changed: forms needs a letter for them.')
 const packed = sql`${raw(`'${form}='`)} || ${valuesOf(asWritten)}`
 
-/** Of one transaction, kept or just written: the list that it is in an answer. */
+/** The answer about one transaction, a list of one record, from its packed values. */
 export const answerOfValues = (text: string) =>
   `[${recordOfValues(namesOfForm.get(text[0]!)!, text.slice(2))}]`
 
-/** What was kept in either way, as it is told. */
+/** A stored answer as the caller gets it, whether it was packed or not. */
 export const unpackKept = (kept: string) =>
   kept[1] === '=' ? plainText(1, answerOfValues(kept)) : kept
 
 type Asked = { request: number; productID: number; id: number }
 
-/** The transactions of several requests, each request's as one JSON array in the order given. */
+/** The transactions of several requests: for each request a JSON array in the given order. */
 export async function renderPerRequest(handle: Sql, wanted: Asked[]): Promise<Map<number, string>> {
   const places = wanted.map((one, place) => ({ ...one, place }))
   const records: Rendered[] = []

@@ -4,16 +4,16 @@ import type { Fragment, Tx } from '../../platform/sql/handle.ts'
 import type { Shortfall } from './shortfall.ts'
 
 /**
- * Where units change, and nowhere else. Every change (a posting, an array, a distribution, an
- * update, a rollback) ends here as rows of one product, in a fixed number of statements whatever
- * their number.
+ * The only place where units change. Every change (a posting, an array, a distribution, an update,
+ * a rollback) ends here as rows of one product, in a fixed number of SQL statements however many
+ * rows there are.
  *
- * The statements look up what they are given row by row in an index (lateral, limit 1, or as the
- * conflict of an insert), and never join list to list: the planner knows neither how long a list is
- * nor, in a young registry, how large a table, and would compare every row with every other.
+ * The SQL statements look each given row up in an index (lateral with limit 1, or the conflict of
+ * an insert) and never join one list with another. The planner knows neither the length of a list
+ * nor, in a young registry, the size of a table, and would compare every row with every other.
  */
 
-/** A transaction to be written, as the statements below read it. */
+/** The columns of a transaction to be written, as the SQL statements below read them. */
 export const postingColumns = {
   id: 'bigint',
   parent_id: 'bigint',
@@ -36,16 +36,17 @@ export const postingColumns = {
   made_by_quantity: 'boolean',
 } as const
 
-/** The accounts that were locked, each with the date of its newest transaction. */
+/** The ids of the locked accounts, each with the date of its newest transaction (null: none). */
 export type Locked = Map<number, string | null>
 
 type LockedRow = { id: number; lastDate: string | null }
 const lockedColumns = raw('account_id as id, last_date as "lastDate"')
 
 /**
- * Locks the accounts of a product, in the order of their ids, and with them all their holdings; or
- * where it does not wait, those that nobody else holds. An account that never had a transaction has
- * no row yet: where one is missing none is locked, and `createAccounts` is to follow.
+ * Locks accounts of a product in the order of their ids; the lock of an account covers all its
+ * holdings. Without `waits` it skips accounts that another database transaction has locked. An
+ * account that never had a transaction has no row yet: if a row is missing, none is locked, the
+ * result is undefined, and the caller must use `createAccounts`.
  */
 export async function lockAccounts(
   tx: Tx,
@@ -65,9 +66,9 @@ export async function lockAccounts(
 }
 
 /**
- * As `lockAccounts`, where rows are missing: they are created. Nobody creates a row while holding
- * the lock of an account further on, since it could be waited for there. An account with a row
- * cannot be deleted any more, so whoever ends up without a transaction for it undoes this.
+ * Locks accounts like `lockAccounts`, and creates the rows that are missing. To avoid deadlocks, no
+ * row is created while the lock of an account with a higher id is held. An account with a row can
+ * no longer be deleted, so a caller that writes no transaction for the account must undo this.
  */
 export async function createAccounts(
   tx: Tx,
@@ -79,7 +80,7 @@ export async function createAccounts(
   return waits ? createAndLock(tx, productID, wanted) : createThenTry(tx, productID, wanted)
 }
 
-/** One by one in order, whether there or not: the conflict of an insert is a lock. */
+/** Creates or locks the rows one by one in order: the conflict of an insert locks the row. */
 const createAndLock = async (tx: Tx, productID: number, wanted: number[]) =>
   lockedOf(
     await tx.query<LockedRow>(sql`
@@ -89,7 +90,7 @@ const createAndLock = async (tx: Tx, productID: number, wanted: number[]) =>
       returning ${lockedColumns}`),
   )
 
-/** Those that are missing first, holding nothing yet; then whatever is free. */
+/** Creates the missing rows before it locks any account, then locks the rows that are free. */
 async function createThenTry(tx: Tx, productID: number, wanted: number[]) {
   await tx.query(sql`
     insert into ledger_account (product_id, account_id)
@@ -112,9 +113,9 @@ const lockedOf = (rows: LockedRow[]): Locked =>
 export type NewRow = { id: number; account: 'open' | 'suspended' | 'closed' }
 
 /**
- * Ids for new rows, one for each account of a list, and how the accounts stand now. Asked for under
- * the lock: of two transactions of a day the later is behind, and whoever closes an account locks
- * it too.
+ * A new transaction id for each account of a list, with the current standing of the account. The
+ * accounts must be locked: transactions of one day are ordered by id, so a later one needs a higher
+ * id; and closing an account takes the same lock.
  */
 export const newRows = (tx: Tx, accountIDs: readonly number[]): Promise<NewRow[]> =>
   tx.query<NewRow>(sql`
@@ -137,7 +138,7 @@ const rowValues = (product: Fragment) => sql`
   g.transaction_date, g.investment_price, g.amount, g.quantity, g.entry_fee_amount, g.comment,
   g.corporate_action_id, g.biz_event_id, g.carried_cost, g.conversion_method_id,
   g.conversion_factor, g.entry_fee_percentage, g.made_by_quantity`
-/** Of a set: what a request alone can ask for is not there. */
+/** The columns of a set (`appendSet`), without those that only a request can fill. */
 const setColumns = raw(`product_id, biz_transaction_id, biz_transaction_type_id, account_id,
   investment_id, transaction_date, investment_price, amount, quantity, corporate_action_id`)
 const setValues = (productID: number) => sql`
@@ -147,19 +148,20 @@ const closings = raw('closing_quantity, closing_amount, closing_cost, closing_ga
 const holdingColumns = raw(`product_id, account_id, investment_id, quantity, invested_amount,
         cost_amount, realised_gain`)
 
-/** Two writers of the same external ids meet at the first of them, and not crosswise. */
+/** Writers insert the same external ids in the same order, so that they cannot deadlock. */
 const inOneOrder = raw('order by g.external_id')
 
 /**
- * Writes transactions that come after all their accounts have: they start from the totals on hand
- * and read no history. When a holding would be negative nothing is written.
+ * Writes transactions that come after all others of their accounts: they start from the current
+ * totals of the holdings and read no history. If a holding would become negative, nothing is
+ * written and the shortfalls are returned.
  */
 export const append = (tx: Tx, productID: number, postings: Fragment): Promise<Shortfall[]> =>
   tx.query<Shortfall>(sql`with ${appending(sql`${productID}`, postings)} select * from short`)
 
 /**
- * The same as a list of CTEs. The product is one value, which sends the statement to where the
- * product lives; or where all live on one machine, a column of the postings.
+ * The CTEs of `append`. `product` is one value, by which Citus sends the SQL statement to the node
+ * of the product; or, where all products are on one machine, a column of the postings.
  */
 export const appending = (product: Fragment, postings: Fragment): Fragment => sql`
     stated as materialized (
@@ -203,7 +205,7 @@ export const appending = (product: Fragment, postings: Fragment): Fragment => sq
       from stated g where from_last = 1 and not exists (select 1 from short)
       on conflict (product_id, account_id) do update set last_date = excluded.last_date)`
 
-/** The first transaction of each holding after which it is below zero. */
+/** The first transaction of each holding after which the holding is below zero. */
 export const shortOf = (states: Fragment) => sql`
   select distinct on (account_id, investment_id) account_id as "accountID",
     investment_id as "investmentID", id, transaction_date::text as date,
@@ -212,11 +214,11 @@ export const shortOf = (states: Fragment) => sql`
   order by account_id, investment_id, transaction_date, id`
 
 /**
- * As `append`, for a set of any size with one posting for each of its accounts, none of which takes
- * units out: there is no order among them to find and nothing that could be short. A million of
- * them through `append` spend more on its windows than on being written. A set may be most of the
- * accounts there are, so it is joined with them. An account whose units change is always written
- * anew: see `locked` in at-once.ts.
+ * Like `append`, for a set of any size with one posting per account, none of which takes units out:
+ * the postings need no order and no holding can become short. For a million postings the window
+ * functions of `append` cost more than the writing. A set may contain most of the accounts there
+ * are, so it is joined with `ledger_account`. The row of an account whose units change is always
+ * updated, because at-once.ts notices changes by the version of that row (see `locked` there).
  */
 export const appendSet = (tx: Tx, productID: number, postings: Fragment) => {
   const product = sql`${productID}`
@@ -248,7 +250,7 @@ export const appendSet = (tx: Tx, productID: number, postings: Fragment) => {
 const setReturned = raw(`account_id, investment_id, transaction_date, quantity, closing_quantity,
   closing_amount, closing_cost, closing_gain`)
 
-/** The totals on hand of the holding that a posting under an alias is for; and what else of it. */
+/** The current totals of the holding of a posting `alias`, and the further columns `also`. */
 export const heldBy = (alias: string, product: Fragment, also = empty) => sql`
   select h.quantity as held_quantity, h.invested_amount as held_amount,
     h.cost_amount as held_cost, h.realised_gain as held_gain ${also}
@@ -256,7 +258,7 @@ export const heldBy = (alias: string, product: Fragment, also = empty) => sql`
   where h.product_id = ${product} and h.account_id = ${raw(`${alias}.account_id`)}
     and h.investment_id = ${raw(`${alias}.investment_id`)} limit 1`
 
-/** The totals after a posting g that takes no units out, from those on hand. */
+/** The closing figures after a posting g that takes no units out, from the current totals. */
 export const closingsAfter = (quantity: string, amount: string) => {
   const invested = `case when ${quantity} > 0 then ${amount} else 0 end`
   return raw(`coalesce(g.held_quantity, 0) + ${quantity} as closing_quantity,
@@ -265,7 +267,10 @@ export const closingsAfter = (quantity: string, amount: string) => {
         coalesce(g.held_gain, 0) as closing_gain`)
 }
 
-/** The same of one that may take units out, as it is signed: their cost goes along, by average. */
+/**
+ * The closing figures after a posting g with signed figures, which may take units out: these take
+ * their average cost along.
+ */
 export const closingsAfterEither = (quantity: string, amount: string, decimals: string) => {
   const sold = `cost_of_sold(g.held_cost, g.held_quantity, ${quantity}, ${decimals})`
   return raw(`coalesce(g.held_quantity, 0) + ${quantity} as closing_quantity,
@@ -277,9 +282,9 @@ export const closingsAfterEither = (quantity: string, amount: string, decimals: 
 }
 
 /**
- * Postings g of any products on one machine, each of another account; as a list of CTEs. They bring
- * their closings, and the places in their tables of the rows of their accounts and holdings, which
- * nobody moves while the accounts are locked: nothing is looked up again.
+ * CTEs that write postings g of any products on one machine, at most one per account. The postings
+ * carry their closing figures and the ctids of their account and holding rows. Nobody else updates
+ * those rows while the accounts are locked, so nothing is looked up again.
  */
 export const appendingOnePerAccount = (postings: Fragment) => sql`
     ${insertsRows(postings)},
@@ -292,7 +297,7 @@ export const appendingOnePerAccount = (postings: Fragment) => sql`
       update ledger_account l set last_date = g.transaction_date
       from (${postings}) g where l.ctid = g.account_at and l.product_id = g.product_id)`
 
-/** Postings g with their closings. */
+/** A CTE that inserts postings g, which carry their closing figures. */
 export const insertsRows = (postings: Fragment) => sql`
     written as (
       insert into biz_transaction (${rowColumns}, ${closings})
@@ -300,7 +305,7 @@ export const insertsRows = (postings: Fragment) => sql`
         g.closing_gain
       from (${postings}) g)`
 
-/** The holdings that begin with them. */
+/** A CTE that inserts the holdings that begin with postings g. */
 export const insertsHoldings = (postings: Fragment) => sql`
     begun as (
       insert into holding (${holdingColumns})
@@ -308,7 +313,10 @@ export const insertsHoldings = (postings: Fragment) => sql`
         g.closing_cost, g.closing_gain
       from (${postings}) g where g.held_at is null)`
 
-/** Writes transactions into the midst of their accounts' history; `recount` must follow. */
+/**
+ * Writes transactions into the middle of their accounts' history, without closing figures;
+ * `recount` must follow.
+ */
 export const insertUncounted = (tx: Tx, productID: number, postings: Fragment) =>
   insertInto(tx, productID, postings, {
     columns: rowColumns,
@@ -316,7 +324,7 @@ export const insertUncounted = (tx: Tx, productID: number, postings: Fragment) =
     order: inOneOrder,
   })
 
-/** The same for a set, as `appendSet` takes it. */
+/** `insertUncounted` for a set of the kind that `appendSet` takes. */
 export const insertSetUncounted = (tx: Tx, productID: number, postings: Fragment) =>
   insertInto(tx, productID, postings, {
     columns: setColumns,

@@ -39,8 +39,8 @@ export async function updateTransaction(
 ): Promise<Written> {
   const id = await identifyTransaction(all, actor, update)
   const family = await lockFamilies(all, actor, [id], update.transactionDate)
-  const own = family.find((row) => row.id === id)! // it was identified, and none is ever deleted
-  const tx = inProduct(all, own.productID) // both legs are of one
+  const own = family.find((row) => row.id === id)! // identified, and never deleted
+  const tx = inProduct(all, own.productID) // both legs are of one product
   refuseUnchangeable(family, update.transactionDate)
   if (movesTogether(update)) await leaveRuns(tx, family, leave)
   else await refuseInRun(tx, family)
@@ -78,10 +78,10 @@ async function identifyTransaction(tx: Tx, actor: Actor, update: TransactionUpda
     visible: inLedgerScope(actor, 'r.product_id'),
     productIDs: [productID],
   })
-  return id! // what is not found is refused
+  return id! // identifyAll refuses a name that it does not find
 }
 
-/** The day, the units and the money of a pair are those of both its legs. */
+/** Whether an update changes both legs of a pair: they share the day, and figures follow. */
 const movesTogether = (update: TransactionUpdate) =>
   update.transactionDate !== undefined || moves(update)
 
@@ -104,7 +104,10 @@ function refuseBadSigns({ typeID }: Stored, { quantity, amount }: TransactionUpd
 
 type Change = { changed: readonly Stored[]; update: TransactionUpdate; moment: string }
 
-/** The day of all legs, and of the named one its words; an external id can change, not vanish. */
+/**
+ * Writes the day of all legs, and the comment and external id of the named leg only. An external id
+ * can be changed but not cleared.
+ */
 const write = (tx: Tx, own: Stored, { changed, update, moment }: Change) => {
   const { comment, externalBizTransactionId, transactionDate } = update
   const mine = sql`t.biz_transaction_id = ${own.id}`
@@ -122,11 +125,11 @@ const write = (tx: Tx, own: Stored, { changed, update, moment }: Change) => {
     where ${among(own.productID, changed)}`)
 }
 
-/** What moves has no closings until it is counted in its new place. */
+/** A transaction that moves has no closing figures until it is counted in its new place. */
 const uncounted = raw(`closing_quantity = null, closing_amount = null, closing_cost = null,
       closing_gain = null,`)
 
-/** The transactions as they are now, and as they were up to the moment of the change. */
+/** The changed transactions as they are now, and as they were up to the moment of the change. */
 const changedLines = (productID: number, rows: readonly Key[], moment: string): Changes => sql`
   ${newLines(productID, idIn(rows))}
   union all
@@ -145,8 +148,8 @@ const idIn = (rows: readonly Key[]) =>
 const outgoing = raw(idsWhere(({ id }) => takesOut(id)))
 
 /**
- * A correction that takes more out, or on another day, may not take what is held back; out of an
- * account that is suspended it takes no more.
+ * Refuses a correction that takes more units out, or takes them out on another day, if those units
+ * are on hold; and one that takes more units out of a suspended account.
  */
 async function refuseTaking(tx: Tx, { productID, id }: Stored, moment: string) {
   const taken = await tx.query<Taken & { isMore: boolean; account: Stored['account'] }>(sql`

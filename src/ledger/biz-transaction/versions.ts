@@ -2,12 +2,12 @@ import sql from 'sql-template-tag'
 import type { Fragment, Tx } from '../../platform/sql/handle.ts'
 import { byProduct, inProduct } from '../../platform/sql/spread.ts'
 
-/** A transaction of a product. */
+/** The key of a transaction. */
 export type Key = { productID: number; id: number }
 
 /**
- * The moment of a change, read once its accounts are locked: `now()` is that of the transaction's
- * beginning, and one that began earlier may get the lock later.
+ * The moment of a change, to be read once its accounts are locked. `now()` would be the beginning
+ * of the database transaction, and one that began earlier may get the lock later.
  */
 export async function momentOfChange(tx: Tx): Promise<string> {
   const [row] = await tx.query<{ moment: string }>(sql`select clock_timestamp()::text as moment`)
@@ -19,7 +19,7 @@ export const among = (productID: number, rows: readonly Key[]) => sql`
   t.product_id = ${productID}
     and t.biz_transaction_id = any(${rows.map(({ id }) => id)}::bigint[])`
 
-/** The version that is about to be replaced, with its time and who replaces it. */
+/** Stores the versions that are about to be replaced, with the moment and the user. */
 export async function keepVersions(
   tx: Tx,
   userID: number | null,
@@ -42,7 +42,7 @@ type Replaced = {
   moment: string
 }
 
-/** What transactions t, by a condition, say up to a moment. */
+/** Inserts what the transactions t that meet a condition say up to a moment. */
 export const insertVersions = (which: Fragment, { number, userID, moment }: Replaced) => sql`
     insert into biz_transaction_version (product_id, biz_transaction_id, version,
       external_biz_transaction_id, biz_transaction_status_id, transaction_date, investment_price,
@@ -54,8 +54,8 @@ export const insertVersions = (which: Fragment, { number, userID, moment }: Repl
     from biz_transaction t where ${which}`
 
 /**
- * Transactions that were rolled back give their external ids away, to those that settle their
- * notices again. Which id they had stays in their versions.
+ * Clears the external ids of transactions that were rolled back, for the transactions that settle
+ * the same notices again. Their versions keep the ids.
  */
 export async function releaseExternalIDs(tx: Tx, productID: number, ids: readonly number[]) {
   if (ids.length === 0) return

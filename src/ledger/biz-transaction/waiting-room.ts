@@ -2,24 +2,24 @@ import { tryLater } from '../../platform/refusal.ts'
 import type { Job } from './job.ts'
 
 /**
- * Where postings wait for an account that somebody holds, or for a key that is in use. They wait by
- * name: of those with one name the first tries, in turns with the first of other names, each
- * briefly on one of a few connections. When it comes to its end the others of its name go back to
- * the lists, together.
+ * The queues of postings that wait for a locked account or for an Idempotency-Key in use, one queue
+ * for each name of what they wait for. The first posting of each queue is tried in turn with the
+ * first of other queues, briefly, on one of a few connections. When it is posted or refused, the
+ * others of its queue go back to the lists together.
  */
 const mostTrying = 3
 export const briefly = '250ms'
-/** In milliseconds; then the caller is told to try again. */
+/** In milliseconds; after that the caller is told to try again. */
 const longestWait = 30_000
-/** Of one name. */
+/** The most postings that may wait under one name. */
 const longestQueue = 500
 
 type Group = { name: string; jobs: Job[]; tries: number; isTrying: boolean }
 
 type Doors = {
-  /** Tries one with a brief wait for what has a name; tells what it waits for still, if it does. */
+  /** Tries a posting, waiting briefly; returns the name that it still waits for, if any. */
   attempt: (job: Job, name: string) => Promise<string | undefined>
-  /** Takes one back that need not wait any more. */
+  /** Puts a posting that need not wait any more back into the lists. */
   again: (job: Job) => void
 }
 
@@ -39,7 +39,7 @@ export function waitingRoom({ attempt, again }: Doors) {
   function expire(group: Group, job: Job) {
     setTimeout(() => {
       const place = group.jobs.indexOf(job)
-      // Who is trying at this moment is told when that is over.
+      // A posting that is being tried at this moment gives up in tryFirst.
       if (place > 0 || (place === 0 && !group.isTrying)) giveUp(group, job)
     }, timeLeft(job)).unref()
   }
@@ -56,7 +56,7 @@ export function waitingRoom({ attempt, again }: Doors) {
     trying--
   }
 
-  /** The name that has tried least often: one that stays locked delays no others. */
+  /** The queue that has been tried least often: a name that stays locked must not delay others. */
   const next = () =>
     [...groups.values()]
       .filter(({ isTrying, jobs }) => !isTrying && jobs.length > 0)
@@ -80,7 +80,7 @@ export function waitingRoom({ attempt, again }: Doors) {
 
   return {
     enter,
-    /** Whoever names what others wait for waits behind them. */
+    /** Lets a job queue behind others that wait for one of its names; tells whether it did. */
     joins(job: Job): boolean {
       const { key = '', first } = job.names
       const name = [key, first].find((one) => groups.has(one))

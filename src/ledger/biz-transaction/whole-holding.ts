@@ -8,9 +8,9 @@ import type { Priced } from './item.ts'
 const type = lookups.BizTransactionType.Redemption
 
 /**
- * Who redeems the money that a whole holding is worth, to the cent, gives all its units up: money
- * divided by the price can come to a few more than there are, since the value was rounded. Known
- * when the account is locked.
+ * A redemption by money equal to the rounded value of the whole holding can come to slightly more
+ * units than the holding has; it then takes exactly the units held (docs/decisions/0340). The units
+ * held are known only once the account is locked.
  */
 export async function redeemWholeHoldings(
   tx: Tx,

@@ -25,15 +25,18 @@ import {
 import { releaseExternalIDs } from './versions.ts'
 import { redeemWholeHoldings } from './whole-holding.ts'
 
-/** A refusal because of what another request in the list does; alone this one may pass. */
+/**
+ * A refusal because of another request: one in the same list, one that holds a lock, or one that
+ * changed something meanwhile. Tried again, the refused request may pass.
+ */
 export class Contested extends Refusal {}
 
 type Refused = Map<number, Refusal>
 
-/** What was written, and by the place of the request what was not and why. */
+/** What was written, and the refusals by the place of the request in the list. */
 export type Outcome = { written: Posted[]; refused: Refused }
 
-/** The last stage: locks accounts, checks what only they tell, writes; product by product. */
+/** The last stage, product by product: locks accounts, checks what needs the lock, and writes. */
 export async function write(
   tx: Tx,
   rows: readonly Priced[],
@@ -54,7 +57,7 @@ export async function write(
 /** Either all was written, or some of it must be left out of the next attempt. */
 type Attempt = { written: Posted[] } | { refused: Refused; idle: readonly Priced[] }
 
-/** Leaves out, again and again, what cannot be written; the rest goes in together. */
+/** Tries to write all rows together, each time without those that could not be written before. */
 async function writeProduct(
   tx: Tx,
   productID: number,
@@ -74,9 +77,9 @@ async function writeProduct(
 }
 
 /**
- * An account must not keep the row that it got for a first transaction which then is refused, or
- * turns out to be none: an account with a row cannot be deleted any more. So what an attempt
- * created is undone when it leaves anything out.
+ * Undoes the account rows that an attempt created if the attempt leaves anything out. An account
+ * with a row can no longer be deleted, so it must not keep one for a first transaction that was
+ * refused or turned out to have no units to post.
  */
 async function writeOnce(
   tx: Tx,
@@ -138,7 +141,7 @@ async function writeLocked(
   return { refused: held, idle: [] }
 }
 
-/** What takes units out of accounts on which there are holds; most postings are none of that. */
+/** The rows that take units out of accounts with holds: usually none. */
 async function takingFromHeld(tx: Tx, productID: number, rows: readonly Posted[]) {
   const outgoing = rows.filter(({ asked }) => takesOut(asked.typeID))
   const held = await accountsOnHold(
@@ -149,7 +152,7 @@ async function takingFromHeld(tx: Tx, productID: number, rows: readonly Posted[]
   return outgoing.filter(({ accountID }) => held.has(accountID))
 }
 
-/** Of each request that takes units which are held back: why. */
+/** The refusals of the requests that take units which are on hold. */
 async function refuseHeld(
   tx: Tx,
   productID: number,
@@ -172,7 +175,7 @@ async function refuseHeld(
   )
 }
 
-/** What is wrong with a figure that only the lock has told. */
+/** The refusal of a request for figures that are known only under the lock. */
 function refusalsOf(row: Priced): [number, Refusal][] {
   const { item, figures } = row
   const large = tooLarge(figures).map((one) => ({ ...one, field: inside(item.path, one.field) }))
@@ -186,16 +189,16 @@ const leaveOut = (rows: readonly Priced[], why: (row: Priced) => Refusal): Attem
   idle: [],
 })
 
-/** Ids in the order of the rows; a second leg knows that of the first, which stands before it. */
+/** Gives the rows their ids; a second leg also gets that of the first, which stands before it. */
 const numbered = (rows: readonly Priced[], ids: readonly NewRow[]): Posted[] =>
   rows.map((row, i) => {
     const parentID = row.leg === 0 ? null : ids[i - 1]!.id
-    return { ...row, id: ids[i]!.id, parentID } // as many ids as were asked for
+    return { ...row, id: ids[i]!.id, parentID } // newRows gives an id for each row
   })
 
 /**
- * The rows of accounts whose past changes: something is dated before their newest transaction. A
- * cost that goes along is worked out as if it did.
+ * The rows of accounts whose past changes, since a row is dated before their newest transaction.
+ * Rows that carry cost are treated alike: only a recount works the cost out.
  */
 function rewoundBy<Row extends Priced>(rows: readonly Row[], locked: Locked): Row[] {
   const rewinding = new Set(
@@ -209,7 +212,7 @@ function rewoundBy<Row extends Priced>(rows: readonly Row[], locked: Locked): Ro
 const touchedBy = (rows: readonly Priced[]) =>
   touchedHoldings(rows.map((row) => ({ ...row, from: dateOf(row) })))
 
-/** Accounts that only append are one statement; those whose past changes are counted anew. */
+/** Appends with one SQL statement, and recounts the accounts whose past changes. */
 async function writeRows(tx: Tx, productID: number, rows: readonly Posted[], locked: Locked) {
   const inserted = rewoundBy(rows, locked)
   const rewound = new Set(inserted)
@@ -229,7 +232,7 @@ async function insert(tx: Tx, productID: number, rows: readonly Posted[]) {
   return recountAll(tx, productID, touchedBy(rows), newLines(productID, posted))
 }
 
-/** Every item has its day since it was accepted. */
+/** Every item has its day: `accept` refuses those without. */
 const dateOf = ({ item }: Pick<Priced, 'item'>) => item.body.transactionDate!
 
 async function savepoint(tx: Tx, name: 'accounts' | 'posting' | 'holds') {
@@ -254,7 +257,7 @@ const selectPostings = (rows: readonly Posted[]) => {
     external_id: asked.externalID,
     comment: item.body.comment,
     biz_event_id: item.events[leg]?.id,
-    // Worked out when it is counted.
+    // The recount works the carried cost out.
     carried_cost: asked.carries ? '0' : null,
     conversion_method_id: asked.conversion?.methodID,
     conversion_factor: asked.conversion?.factor,
@@ -264,7 +267,7 @@ const selectPostings = (rows: readonly Posted[]) => {
   return sql`select * from ${recordset('p', postings, postingColumns)}`
 }
 
-/** Of each request that takes units out of a holding that is short: the row that goes wrong. */
+/** Refuses each request that takes units out of a holding that is short, naming one row of it. */
 async function refuseShort(tx: Tx, rows: readonly Posted[], shortfalls: readonly Shortfall[]) {
   const problems = await shortfallProblems(tx, shortfalls)
   const told = shortfalls.flatMap((short, i) =>
@@ -276,7 +279,7 @@ async function refuseShort(tx: Tx, rows: readonly Posted[], shortfalls: readonly
   return refusalsFor(rows, told)
 }
 
-/** Who is not alone may be refused because of another of the list. */
+/** A request that is not alone is contested: another request of the list may be the cause. */
 function refusalsFor(
   rows: readonly Posted[],
   told: readonly { request: number; problem: Problem }[],
@@ -292,8 +295,8 @@ function refusalsFor(
 }
 
 /**
- * By request, the row that goes wrong: the one after which the holding is short, else the last
- * before that which takes units out, else any of the holding.
+ * By request, the row to blame for a shortfall: the last that takes units out up to the transaction
+ * after which the holding is short, else the first that does so later, else its first row of all.
  */
 function takersOf({ accountID, investmentID, id, date }: Shortfall, rows: readonly Posted[]) {
   const own = rows.filter((row) => row.accountID === accountID && row.investmentID === investmentID)
@@ -302,7 +305,7 @@ function takersOf({ accountID, investmentID, id, date }: Shortfall, rows: readon
   const inOrder = takers.toSorted((a, b) =>
     dateOf(a) === dateOf(b) ? a.id - b.id : dateOf(a) < dateOf(b) ? -1 : 1,
   )
-  // Of a request the last one stands.
+  // For each request the last entry stands.
   return new Map(
     [...own.toReversed(), ...inOrder.toReversed(), ...inOrder.filter(isBefore)].map((row) => [
       row.item.request,

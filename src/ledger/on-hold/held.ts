@@ -7,8 +7,8 @@ import type { Fragment, Tx } from '../../platform/sql/handle.ts'
 import { inProduct } from '../../platform/sql/spread.ts'
 
 /**
- * Holds: units that may not leave an account. They are judged on the day of what takes units out,
- * and where that is past also today, so that nothing is dated back past a hold.
+ * Holds: units that may not leave an account. They are checked on the day of the transaction that
+ * takes units out and, if that day is past, also today, so that backdating does not evade a hold.
  */
 
 const counted = raw(counts('b'))
@@ -18,14 +18,14 @@ const {
   'Conversion out': conversion,
 } = lookups.BizTransactionType
 
-/** What holds are about: corrections by adjustment are not. */
+/** The kinds of transactions that holds stop; adjustments are corrections and are not stopped. */
 const outgoing: readonly number[] = [Redemption, transfer, conversion]
 export const takesOut = (typeID: number) => outgoing.includes(typeID)
 
-/** Something that takes units out of a holding on a day; how many, where it is one of several. */
+/** A transaction that takes units out on a day; `quantity` is needed if several are checked. */
 export type Taken = { accountID: number; investmentID: number; date: string; quantity?: string }
 
-/** Of some accounts those on which there are holds at all; their accounts are locked. */
+/** Those of the given accounts that have any holds. The accounts must be locked. */
 export async function accountsOnHold(tx: Tx, productID: number, accountIDs: readonly number[]) {
   if (accountIDs.length === 0) return new Set<number>()
   const rows = await tx.query<{ id: number }>(sql`
@@ -34,7 +34,10 @@ export async function accountsOnHold(tx: Tx, productID: number, accountIDs: read
   return new Set(rows.map(({ id }) => id))
 }
 
-/** What is held back of a holding (under aliases of both ids) on a day: all of it, or so much. */
+/**
+ * The units on hold on a day, all or a quantity, as a select. `holding` is the alias of a row with
+ * the product, account and investment ids.
+ */
 export const heldBack = (holding: string, day: Fragment, table = sql`hold`) => sql`
   select coalesce(bool_or(k.quantity is null), false) as is_all,
     coalesce(sum(k.quantity), 0) as quantity
@@ -46,8 +49,8 @@ export const heldBack = (holding: string, day: Fragment, table = sql`hold`) => s
 type Short = { place: number; number: string; name: string; day: string; held: string | null }
 
 /**
- * What is wrong with what was just written, by its place: it took units that are on hold. Each of
- * several is judged as if those that come after it in the ledger had not been.
+ * The problems of transactions just written that took units which are on hold, by their place in
+ * the list. Each is judged as if those after it in the ledger had not been written.
  */
 export async function holdProblems(
   tx: Tx,

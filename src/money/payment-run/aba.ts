@@ -27,11 +27,11 @@ export type AbaDetail = {
   taxCents: bigint
 }
 
-/** More than this does not fit the totals of one file: its money, and its records. */
+/** The most cents and the most records that fit the totals of one file. */
 const mostCents = 9_999_999_999n
 const mostRecords = 999_999
 
-/** Payments in their order, in as many files as they take; a contra is a record of each. */
+/** Splits payments, in order, into as many files as they need; a contra takes a record of each. */
 export function splitForAba<P extends { amount: string }>(payments: P[], balanced: boolean): P[][] {
   const parts: P[][] = []
   const most = balanced ? mostRecords - 1 : mostRecords
@@ -49,8 +49,8 @@ export function splitForAba<P extends { amount: string }>(payments: P[], balance
 }
 
 /**
- * What a bank's computer takes: letters without accents, Łukasz Ørsted as LUKASZ ORSTED; everything
- * else becomes a blank, but in front, where a field begins with what it has to say.
+ * A text in the characters that banks take: letters without accents, Łukasz Ørsted as LUKASZ
+ * ORSTED. Anything else becomes a blank, and blanks in front are dropped: a field begins with text.
  */
 export const plain = (value: string) =>
   latin(value)
@@ -106,7 +106,7 @@ function total(credit: bigint, debit: bigint, count: number) {
   ].join('')
 }
 
-/** The file; with a contra, the funding account is debited by all of it in a record of its own. */
+/** The file; with a contra, one more record debits the funding account by the total. */
 export function abaFile(
   header: AbaHeader,
   details: readonly AbaDetail[],

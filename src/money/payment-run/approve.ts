@@ -16,7 +16,7 @@ import { dropEmpty } from './create.ts'
 import { type FilePayment, type FileRun, fileOf } from './file-of.ts'
 import { lockRun, ofRun, type RunID, renderRun } from './sql.ts'
 
-/** A draft that somebody else made. */
+/** Locks a draft that another user made; refuses the user's own. */
 export async function lockOthers(tx: Tx, actor: Actor, runID: number) {
   const run = await lockRun(tx, actor, runID, ['Draft'])
   if (run.createdBy === actor.userID)
@@ -25,8 +25,8 @@ export async function lockOthers(tx: Tx, actor: Actor, runID: number) {
 }
 
 /**
- * Another person than the maker says yes: what the ledger no longer pays leaves the run, and the
- * files are made, whose bytes never change after.
+ * Approves a draft, by another person than its maker: items that the ledger no longer pays leave
+ * the run, and the files are made, whose bytes never change afterwards.
  */
 export async function approveRun(all: Tx, actor: Actor, runID: number): Promise<Written> {
   const run = await lockOthers(all, actor, runID)
@@ -45,8 +45,9 @@ export async function approveRun(all: Tx, actor: Actor, runID: number): Promise<
 }
 
 /**
- * Under the locks of the accounts: a change either came before, or will see the approval. What has
- * changed since the draft was made has left it; this is for drafts of before that was so.
+ * Locks the accounts, so that a change of a transaction either came before or will see the
+ * approval. Transactions leave drafts when they are changed (leave.ts); taking out items here is
+ * for drafts made before the register did that.
  */
 async function settleItems(tx: Tx, run: RunID) {
   const { productID } = run
@@ -60,7 +61,7 @@ async function settleItems(tx: Tx, run: RunID) {
   await dropEmpty(tx, productID, (alias) => ofRun(run, alias))
 }
 
-/** What a job is taking back of a distribution is not sent meanwhile. */
+/** Refuses a run with payments of a distribution that a job is taking back. */
 async function refuseTakenBack(tx: Tx, run: RunID) {
   const [back] = await tx.query<{ id: number }>(sql`
     select b.corporate_action_id as id
@@ -79,12 +80,13 @@ async function refuseTakenBack(tx: Tx, run: RunID) {
     )
 }
 
-/** Accounts are named up to so many. */
+/** The most accounts that a refusal names. */
 const mostNamed = 10
 
 /**
- * Who was suspended since the draft was made is not paid. What is approved is what was shown, so
- * nothing is left out of it here: a draft that is made anew has them as exceptions.
+ * Refuses a run with accounts that were suspended since the draft was made. They are not simply
+ * left out, because the approver must get the run that was shown; a new draft has them as
+ * exceptions.
  */
 async function refuseSuspended(tx: Tx, run: RunID) {
   const suspended = await tx.query<{ account: string }>(sql`
@@ -106,8 +108,9 @@ async function refuseSuspended(tx: Tx, run: RunID) {
 }
 
 /**
- * How the bank is told of tax withheld from a non-resident: of interest, by a treaty that held when
- * it was paid, or without. What was paid before treaties were kept goes by the rates of now.
+ * The indicator for the bank of tax withheld from a non-resident: Y for interest alone, W for a
+ * country with a treaty when it was paid, X without. Distributions paid before treaties were stored
+ * (paid_treaties) go by the present rates.
  */
 const taxIndicator = `(
   select case when bool_and(w.income_kind = 'Interest') then 'Y'
@@ -166,7 +169,7 @@ type Kept = ReturnType<typeof fileOf> & {
   ids: number[]
 }
 
-/** What whoever approves is shown of a file, and the trail keeps. */
+/** What the approver sees of a file, and the audit trail keeps. */
 type FileShown = { fileName: string; sha256: string; payments: number; amount: string }
 
 async function keep(tx: Tx, run: RunID, file: Kept): Promise<FileShown> {

@@ -13,7 +13,7 @@ import { judged, payable, type Terms } from './payable.ts'
 import { PaymentRunInput } from './schema.ts'
 import { ofRun, renderRun } from './sql.ts'
 
-/** A run over everything that is payable: one payment for each payee, and what cannot be paid. */
+/** Creates a run over all that is payable: a payment for each payee, exceptions for the rest. */
 export async function createRun(tx: Tx, actor: Actor, input: PaymentRunInput): Promise<Written> {
   const productID = await identifyProduct(tx, actor, input)
   const [own] = await tx.query<{ currencyID: number; coolOffDays: number }>(sql`
@@ -44,7 +44,7 @@ export async function createRun(tx: Tx, actor: Actor, input: PaymentRunInput): P
   return answer(tx, actor, all, masked(PaymentRunInput, input) as object)
 }
 
-/** The distributions that are named; a list of none limits nothing. */
+/** The distributions that a request names; null, for no limit, if it names none. */
 async function distributionsOf(tx: Tx, productID: number, { corporateActionIDs: ids = [] }: Asked) {
   if (ids.length === 0) return null
   const rows = await tx.query<{ id: number }>(sql`
@@ -63,7 +63,7 @@ async function distributionsOf(tx: Tx, productID: number, { corporateActionIDs: 
 }
 type Asked = Pick<PaymentRunInput, 'corporateActionIDs'>
 
-/** What the bank needs to know of the account that pays. */
+/** Refuses a funding account or a currency that does not fit the format of the file. */
 function refuseUnfit({ format, fundingAccount }: PaymentRunInput, currencyID: number) {
   const needed: Record<string, ('bsb' | 'accountNumber' | 'bankCode' | 'userID')[]> = {
     ABA: ['bsb', 'accountNumber', 'bankCode', 'userID'],
@@ -87,7 +87,7 @@ function refuseUnfit({ format, fundingAccount }: PaymentRunInput, currencyID: nu
     throw invalid('other_currency', 'An ABA file is in Australian dollars.', 'currencyID')
 }
 
-/** Of the account that pays; what stands in a record of the file must be something. */
+/** The problems of the funding account in an ABA file, whose fields must not come out blank. */
 function unfitForAba({ accountNumber, ...names }: PaymentRunInput['fundingAccount']) {
   const flaw = (name: string, message: string): Problem => ({
     code: 'invalid_value',
@@ -116,9 +116,9 @@ function unfitForAba({ accountNumber, ...names }: PaymentRunInput['fundingAccoun
 }
 
 /**
- * Payments, what they are made of, and the exceptions: one statement for any number. What a payment
- * is made of is numbered where it stands: of rows just judged no statistics tell how many they are,
- * and a join with the payments would compare each with each.
+ * Writes payments, their items and the exceptions in one SQL statement for any number. Items get
+ * the id of their payment by window functions, not by a join: without statistics on the rows just
+ * judged, the planner would compare each item with each payment.
  */
 export const fill = (tx: Tx, terms: Terms, rows: Fragment, claimed: Fragment) =>
   tx.query(sql`
@@ -148,7 +148,7 @@ export const fill = (tx: Tx, terms: Terms, rows: Fragment, claimed: Fragment) =>
     from judged where code is not null)
   ${claimed}`)
 
-/** Each transaction for this run; one that another run took meanwhile is not ours. */
+/** Takes the transactions into this run, except those that another run took meanwhile. */
 const claim = ({ productID, runID }: Terms) => sql`
   insert into payment_item (product_id, biz_transaction_id, payment_run_id, payment_id, source,
     amount, tax_amount)
@@ -157,7 +157,10 @@ const claim = ({ productID, runID }: Terms) => sql`
   from items order by biz_transaction_id
   on conflict (product_id, biz_transaction_id) do nothing`
 
-/** Payments (under an alias) of which something, or all, is gone come to what is left. */
+/**
+ * Sets payments that lost items to the sum of the items left, and deletes payments without items.
+ * `own` is the condition for the payments, by their alias.
+ */
 export async function dropEmpty(tx: Tx, productID: number, own: (alias: string) => Fragment) {
   const items = sql`select 1 from payment_item m where m.product_id = ${productID}
     and m.payment_id = p.payment_id`
@@ -170,8 +173,8 @@ export async function dropEmpty(tx: Tx, productID: number, own: (alias: string) 
       having (sum(m.amount), sum(m.tax_amount)) = (t.amount, t.tax_amount))`,
   )
   await tx.query(sql`delete from payment p where ${own('p')} and not exists (${items})`)
-  // Only those that changed, each found by its key: the others are all of a run as a rule, and a
-  // plan made before anybody has counted them would compare each with each.
+  // Updates only payments that changed, each found by its key: usually all others of the run stay,
+  // and without statistics on new rows the planner would compare each payment with each.
   await tx.query(sql`
     with summed as materialized (
       select t.payment_id, sum(m.amount) as amount, sum(m.tax_amount) as tax_amount
@@ -184,7 +187,7 @@ export async function dropEmpty(tx: Tx, productID: number, own: (alias: string) 
     where p.product_id = ${productID} and p.payment_id = s.payment_id`)
 }
 
-/** A run that would pay nobody and has no exception to tell is not made. */
+/** The answer about a new run; refuses a run with neither payments nor exceptions. */
 export async function answer(
   tx: Tx,
   actor: Actor,

@@ -39,21 +39,21 @@ export type FilePayment = {
 type Spelling = (name: string) => string
 const asItIs: Spelling = (name) => name
 
-/** Names longer than their field are cut, and told: as they are spelt there, where ß is SS. */
+/** Warns of names that are cut because they are too long as spelt in the file, where ß is SS. */
 const cutNames = (payments: FilePayment[], most: number, spelt: Spelling) =>
   payments.flatMap(({ name, reference }) => cut(`${reference}: the name`, name, most, spelt))
 
 const cut = (what: string, name: string, most: number, spelt: Spelling) =>
   spelt(name).length > most ? [`${what} ${name} is cut to ${most} characters.`] : []
 
-/** Of who pays: the name in the file's head, in each record, and in the contra. */
+/** Warns of cut names of the payer: in the header and the records, and in the contra record. */
 const cutOwnNames = ({ remitterName, accountName, balanced }: FileRun) => [
   ...cut('The remitter’s name', remitterName, 16, plain),
   ...(balanced ? cut('The name of the funding account', accountName, 32, plain) : []),
 ]
 
 function aba(run: FileRun, payments: FilePayment[]) {
-  // A run for an ABA file is not made without them.
+  // create.ts refuses an ABA run without the fields asserted here.
   const trace = { bsb: run.bsb!, accountNumber: run.accountNumber! }
   const header = {
     bankCode: run.bankCode!,
@@ -91,7 +91,7 @@ function pain(run: FileRun, payments: FilePayment[]) {
     debtor: {
       name: run.accountName,
       bsb: run.bsb,
-      accountNumber: run.accountNumber!, // a run for a pain.001 file is not made without
+      accountNumber: run.accountNumber!, // create.ts refuses a pain.001 run without it
       bic: null,
     },
     total: sumDecimals(payments.map(({ amount }) => amount)),
@@ -117,7 +117,7 @@ const kinds: Record<Format, { ending: string; contentType: string }> = {
   'cheque list': { ending: 'csv', contentType: 'text/csv' },
 }
 
-/** One file of a run, under a name that an operator can tell it by. */
+/** One file of a run, under a name by which an operator can recognise it. */
 export function fileOf(run: FileRun, payments: FilePayment[], part: number | undefined) {
   const { ending, contentType } = kinds[run.format]
   const made =

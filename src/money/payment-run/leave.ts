@@ -5,20 +5,24 @@ import { keepLedgerRows } from '../../platform/sql/ledger-version.ts'
 import { dropEmpty } from './create.ts'
 
 /**
- * Transactions that are corrected or rolled back leave the drafts they are in, at once: whoever
- * approves a draft sees what its file will pay, and the next run judges what was corrected anew.
- * Their accounts are locked, which who approves needs, too; what is approved is refused before.
+ * Takes transactions that are corrected or rolled back out of the drafts they are in, at once: an
+ * approver sees what the file will pay, and the next run judges the transactions anew. Their
+ * accounts must be locked, as an approval locks them too, and the caller has refused transactions
+ * of approved runs.
  */
 export const leaveDrafts = (tx: Tx, productID: number, transactionIDs: readonly number[]) =>
   leaveDraftsBy(tx, productID, sql`select unnest(${transactionIDs}::bigint[])`)
 
-/** The same for as many as a select has, after a look under the locks whether any is approved. */
+/**
+ * `leaveDrafts` for the transactions of a select. It refuses first if an approved run has one; the
+ * accounts must be locked, so that none is approved meanwhile.
+ */
 export async function leaveRunsBy(tx: Tx, productID: number, transactionIDs: Fragment) {
   await refuseApproved(tx, productID, sql`m.biz_transaction_id = any(array(${transactionIDs}))`)
   await leaveDraftsBy(tx, productID, transactionIDs)
 }
 
-/** Money that an approved payment run pays out is not taken back; by a condition on its items m. */
+/** Refuses if an approved run pays one of the payment items m that meet a condition. */
 export async function refuseApproved(tx: Tx, productID: number, which: Fragment) {
   const [paid] = await tx.query<{ id: number }>(sql`
     select m.payment_run_id as id from payment_item m

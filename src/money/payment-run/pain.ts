@@ -22,16 +22,16 @@ export type Initiation = {
 }
 
 const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
-/** XML has no place for control characters and these two, not even written as references. */
+/** XML has no place for control characters, U+FFFE and U+FFFF, not even written as references. */
 const text = (value: string) =>
   value.replaceAll(/[\p{Cc}\ufffe\uffff]/gu, ' ').replaceAll(/[&<>"]/g, (sign) => entities[sign]!)
 const tag = (name: string, ...inner: string[]) => `<${name}>${inner.join('')}</${name}>`
 const value = (name: string, content: string, most = 140) => tag(name, text(content.slice(0, most)))
 
-/** Who clears payments of a currency by numbers of banks and their branches. */
+/** The clearing system that numbers banks and branches for payments in a currency. */
 const clearingOf = (currency: string) => (currency === 'NZD' ? 'NZNCC' : 'AUBSB')
 
-/** A bank by its BIC, or by its number where the currency is cleared; an IBAN tells it itself. */
+/** A bank by its BIC, else by its clearing number, else unnamed: an IBAN identifies the bank. */
 const bank = (bic: string | null, bsb: string | null, currency: string) =>
   tag(
     'FinInstnId',
@@ -46,7 +46,7 @@ const bank = (bic: string | null, bsb: string | null, currency: string) =>
         : tag('Othr', value('Id', 'NOTPROVIDED')),
   )
 
-/** As people write them, with blanks, hyphens and dots; as banks read them, without. */
+/** A BIC or IBAN without the blanks, hyphens and dots with which people write it. */
 const compact = (code: string) => code.replaceAll(/[\s.-]/g, '').toUpperCase()
 
 const accountOf = (iban: string | null, accountNumber: string | null) =>

@@ -7,7 +7,7 @@ import type { Format } from './schema.ts'
 
 const types = lookups.BizTransactionType
 
-/** What a run looks for, and how it is going to pay. */
+/** Which transactions a run looks for, and how it is going to pay. */
 export type Terms = {
   productID: number
   runID: number
@@ -19,9 +19,9 @@ export type Terms = {
   today: string
   format: Format
   minimum: string
-  /** How many days ago bank details must have been changed last. */
+  /** How many days ago, at least, the last change of bank details must be. */
   coolOffDays: number
-  /** Only to details that are there: what came back is not sent to the copy at payment again. */
+  /** Pay only to present bank details: returned money is not sent to the copied ones again. */
   isToPresent?: boolean
 }
 
@@ -35,9 +35,9 @@ const sourceOf = raw(`case t.biz_transaction_type_id when ${types.Redemption} th
   when ${types['Residual payment']} then 'Residual' else 'Distribution' end`)
 
 /**
- * The transactions of a product that pay money out and are in no run yet. What a redemption comes
- * to is payable from its day on; what a distribution pays waits for a run whose file the bank works
- * on that day or later.
+ * The transactions of a product that pay money out and are in no run yet. A redemption is payable
+ * from its day on; a payment of a distribution waits for a run whose file the bank processes on its
+ * day or later.
  */
 export const payable = (terms: Terms): Fragment => sql`
   select t.biz_transaction_id, t.account_id, t.corporate_action_id, abs(t.amount) as amount,
@@ -58,8 +58,8 @@ export const payable = (terms: Terms): Fragment => sql`
       and m.biz_transaction_id = t.biz_transaction_id)`
 
 /**
- * The bank account as it is now, of the run's currency rather than of another, and where there is
- * none any more, the copy at payment.
+ * Adds the payee to payable rows: the present bank details, preferably in the run's currency, or,
+ * if there are none any more, the details copied at payment.
  */
 const withPayee = (
   { productID, currencyID, isToPresent = false }: Terms,
@@ -101,7 +101,7 @@ const withPayee = (
 const goodBsb = `p.payee_bsb ~ '^[0-9]{3}-?[0-9]{3}$'
   and replace(p.payee_bsb, '-', '') not in ('000000', '999999')`
 
-/** What is wrong with a payee for the format; an account number that does not fit is never cut. */
+/** Why a format cannot pay a payee, in SQL; an account number that does not fit is never cut. */
 const unfit: Record<Format, string> = {
   ABA: `case
     when p.payee_bsb is null or p.payee_account_number is null then 'no_bank_details'
@@ -117,18 +117,18 @@ const unfit: Record<Format, string> = {
   'cheque list': `null::text`,
 }
 
-/** A payment record of the ABA file has ten digits for its cents, and eight for those of tax. */
+/** A payment record of an ABA file has ten digits for its cents, and eight for its cents of tax. */
 const mostAmount = '99999999.99'
 const mostTax = '999999.99'
 
-/** Who has just changed where money goes may not be who they say; a cheque goes to no account. */
+/** Bank details just changed may be an impostor's; a cheque goes to no bank account. */
 const tooNew = ({ format, today, coolOffDays }: Terms) =>
   format === 'cheque list'
     ? sql`null`
     : sql`case when p.payee_changed > ${today}::date - ${coolOffDays}::int
         then 'recently_changed' end`
 
-/** Payables with their payee, and the reason why one cannot be paid. */
+/** Payable rows with their payee and, for those that cannot be paid, the reason (`code`). */
 export function judged(terms: Terms, rows: Fragment): Fragment {
   const { AccountStatus, BizEntityStatus } = lookups
   const isAba = terms.format === 'ABA'

@@ -13,8 +13,8 @@ import { lockRun, ofRun, type Run } from './sql.ts'
 import { closeIfDone, refuseUnreturned } from './steps.ts'
 
 /**
- * Returned payments to whoever is the payee now, in a new run. One whose payee still cannot be paid
- * stays returned, and is an exception of the new run.
+ * Pays returned payments again in a new run, to the present payees. A payment whose payee still
+ * cannot be paid stays returned, and is an exception of the new run.
  */
 export async function reissue(all: Tx, actor: Actor, asked: Reissue): Promise<Written> {
   const run = await lockRun(all, actor, asked.paymentRunID, ['Sent', 'Closed'])
@@ -58,7 +58,7 @@ export async function reissue(all: Tx, actor: Actor, asked: Reissue): Promise<Wr
   return answer(tx, actor, terms, { reissueOf: run.id })
 }
 
-/** A payment whose items have all gone into the new run is reissued, by those they are in. */
+/** Marks payments as reissued whose items have all gone into payments of the new run. */
 async function markReissued(tx: Tx, run: Run, runID: number) {
   const items = (test: Fragment) => sql`
     select 1 from payment_item m where m.product_id = ${run.productID} and ${test}`
@@ -76,7 +76,7 @@ async function markReissued(tx: Tx, run: Run, runID: number) {
   await tx.query(sql`update payment t set state = 'Reissued' where ${wholly}`)
 }
 
-/** The new run pays as the first did; its dates are those of the day. */
+/** Creates the new run with the terms of the first; its processing date is today. */
 async function copyRun(tx: Tx, actor: Actor, run: Run): Promise<Terms> {
   const today = await todayOf(tx, run.productID)
   const [made] = await tx.query<Pick<Terms, 'runID' | 'currencyID' | 'format' | 'sources'>>(sql`

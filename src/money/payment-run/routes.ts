@@ -153,7 +153,7 @@ const running: Endpoint[] = [
 
 type File = { fileName: string; contentType: string; sha256: string; content: Buffer }
 
-/** Bank numbers stand in clear here, so whoever takes them away leaves a record. */
+/** The file has account numbers in full, so each download leaves a record in the audit trail. */
 async function downloadFile(
   database: Database,
   actor: Actor,

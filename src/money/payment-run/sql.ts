@@ -25,7 +25,7 @@ export type Run = RunID & {
 
 const runColumns = columns(PaymentRun, 't')
 
-/** Exceptions are listed up to so many; their count and sum are of them all. */
+/** The most exceptions that are listed; their count and sum cover all of them. */
 const mostExceptions = 1000
 
 /** Runs as the API shows them, from a selection of rows called t. */
@@ -83,7 +83,7 @@ const paymentColumns = columns(Payment, 't', {
   payeeIban: lastThree('t.payee_iban'),
 })
 
-/** Bank numbers stand in clear in the file alone. */
+/** Shows only the last digits of account numbers: only the file has them in full. */
 export function readPayments(handle: Sql, actor: Actor, query: PaymentQuery) {
   return renderPage(handle, query, {
     key: ['paymentID'],
@@ -98,7 +98,7 @@ export function readPayments(handle: Sql, actor: Actor, query: PaymentQuery) {
   })
 }
 
-/** The run a request names, if the caller may see it. */
+/** The run that a request names, if the caller may see it. */
 export async function findRun(handle: Sql, actor: Actor, id: number): Promise<Run> {
   const [run] = await handle.query<Run>(selectRun(actor, id))
   if (!run) throw notFound('not_found', `There is no payment run ${id}.`, 'paymentRunID')
@@ -111,7 +111,7 @@ const selectRun = (actor: Actor, id: number) => sql`
   from payment_run
   where ${inLedgerScope(actor, 'product_id')} and payment_run_id = ${id}`
 
-/** The same, locked: a step of a run is taken once, whoever tries at once. */
+/** Locks the run that a request names, so that concurrent requests take a step of it only once. */
 export async function lockRun(
   tx: Tx,
   actor: Actor,
@@ -132,7 +132,7 @@ export async function lockRun(
   return run
 }
 
-/** The run of a payment that is named alone: a bank tells references, not runs. */
+/** The run of a payment that is named without its run: a bank knows references, not runs. */
 export async function runOfPayment(
   handle: Sql,
   actor: Actor,

@@ -19,7 +19,7 @@ const told = async (tx: Tx, actor: Actor, run: RunID, changes: object): Promise<
   changes,
 })
 
-/** The bank has the file. */
+/** Marks a run as sent: the bank has the file. */
 export async function sendRun(all: Tx, actor: Actor, runID: number): Promise<Written> {
   const run = await lockRun(all, actor, runID, ['Approved'])
   const tx = inProduct(all, run.productID)
@@ -31,7 +31,7 @@ export async function sendRun(all: Tx, actor: Actor, runID: number): Promise<Wri
   return told(tx, actor, run, {})
 }
 
-/** What became of payments that were sent. One that is not there, or was told already, refuses. */
+/** Records the results of sent payments; refuses all if one is unknown or has a result already. */
 export async function recordResults(all: Tx, actor: Actor, result: RunResult): Promise<Written> {
   refuseUnnamed(result)
   const runID = result.paymentRunID ?? (await runOfPayment(all, actor, result.payments[0]!))
@@ -85,7 +85,7 @@ export async function recordResults(all: Tx, actor: Actor, result: RunResult): P
 
 type Outcome = { state: string; date: string; reason?: string | undefined }
 
-/** Which payments became what: most of a list share their day, so each such group is told once. */
+/** Groups payments by result for the audit trail: most of a list share their state and day. */
 function grouped(
   given: readonly Outcome[],
   found: readonly { place: number; id: number }[],
@@ -101,7 +101,7 @@ function grouped(
   return [...groups.values()]
 }
 
-/** The payment of a run that a result g names: each looked up by itself, however many there are. */
+/** The payment of a run that a result g names, looked up by itself for each result. */
 const paymentNamed = (run: RunID) => sql`
   select p.payment_id as id, p.state as before from payment p
   where g.payment_id is not null and ${ofRun(run, 'p')} and p.payment_id = g.payment_id
@@ -125,8 +125,8 @@ function refuseUnnamed({ payments }: RunResult) {
 }
 
 /**
- * Whichever was first, the day of the run or that on which its file was to be processed; of money
- * that is sent again, those of the run that sent it first.
+ * The first day that a result may have: the day the run was made or its processing date, whichever
+ * is earlier. For a reissue the runs whose payments it sends again count, too.
  */
 async function firstDayOf(tx: Tx, run: RunID): Promise<string> {
   const [row] = await tx.query<{ first: string }>(sql`
@@ -141,7 +141,7 @@ async function firstDayOf(tx: Tx, run: RunID): Promise<string> {
   return row!.first
 }
 
-/** What the bank has not done yet it cannot tell of, nor what it did before there was a run. */
+/** Refuses results dated after today, or before the first day of the run. */
 const refuseMisdated = (
   { payments }: RunResult,
   { first, today }: { first: string; today: string },
@@ -159,7 +159,7 @@ const refuseMisdated = (
     }),
   )
 
-/** A result for each payment: which of two would count is not for us to say. */
+/** Refuses two results for one payment: the register cannot decide which of them counts. */
 function refuseTwice(found: readonly { place: number; id: number }[]) {
   const first = new Map(found.toReversed().map(({ id, place }) => [id, place]))
   refuseAll(
@@ -174,7 +174,7 @@ function refuseTwice(found: readonly { place: number; id: number }[]) {
   )
 }
 
-/** Each payment of a list must be of the run, where its state is known, and in the one wanted. */
+/** Refuses payments that are not of the run (without a state), or not in the wanted state. */
 function refuseOthers(list: string, states: readonly (string | undefined)[], wanted: string) {
   const named = states.map((state, place) => ({ field: `${list}[${place}]`, state }))
   const missing = named.filter(({ state }) => state === undefined)
@@ -197,7 +197,7 @@ function refuseOthers(list: string, states: readonly (string | undefined)[], wan
   )
 }
 
-/** Payments that a request names must all have come back: none is passed over in silence. */
+/** Refuses a request that names payments which did not come back, rather than ignoring them. */
 export async function refuseUnreturned(tx: Tx, run: RunID, paymentIDs: readonly number[] = []) {
   const rows = await tx.query<{ id: number; state: string }>(sql`
     select p.payment_id as id, p.state from payment p
@@ -207,7 +207,7 @@ export async function refuseUnreturned(tx: Tx, run: RunID, paymentIDs: readonly 
   refuseOthers('paymentIDs', seen, 'Returned')
 }
 
-/** A run is closed when nothing of it is open any more. */
+/** Closes a run when none of its payments is open any more. */
 export async function closeIfDone(tx: Tx, { userID }: Actor, run: RunID) {
   const isDone = sql`${ofRun(run, 't')} and t.state = 'Sent' and not exists (
     select 1 from payment p where ${ofRun(run, 'p')}
@@ -221,7 +221,7 @@ export async function closeIfDone(tx: Tx, { userID }: Actor, run: RunID) {
   if (closed.length > 0) await raise(tx, [{ ...event, productID, ids: [id], userID }])
 }
 
-/** Returned money that nobody asks for is unclaimed after so many days. */
+/** Marks payments as unclaimed that were returned at least so many days ago. */
 export async function markUnclaimed(all: Tx, actor: Actor, asked: Unclaimed): Promise<Written> {
   const run = await lockRun(all, actor, asked.paymentRunID, ['Sent', 'Closed'])
   const tx = inProduct(all, run.productID)
@@ -242,8 +242,9 @@ export async function markUnclaimed(all: Tx, actor: Actor, asked: Unclaimed): Pr
 }
 
 /**
- * A draft goes as if it had not been; what it would have reissued is returned money again. Of a
- * payment of which something was rolled back since, the rest is payable as if it was never sent.
+ * Deletes a draft as if it had never been made; payments that it would have reissued are returned
+ * again. If an item of such a payment was rolled back since, the items left are payable as if they
+ * had never been sent.
  */
 export async function deleteRun(all: Tx, actor: Actor, runID: number): Promise<Written> {
   const run = await lockRun(all, actor, runID, ['Draft'])
@@ -258,7 +259,8 @@ export async function deleteRun(all: Tx, actor: Actor, runID: number): Promise<W
       where m.product_id = ${productID} and (m.payment_id = ${raw(payment)}.payment_id
         or (m.came_from_payment_id = ${raw(payment)}.payment_id
           and m.payment_run_id = ${run.id})))`
-  // Apart from those of the run: by either at once, every payment there ever was would be read.
+  // Apart from the payments of the run itself: both conditions in one SQL statement would read
+  // every payment there ever was.
   await keepLedgerRows(tx, 'payment', reissued('t'))
   for (const table of ['payment', 'payment_run', 'payment_item', 'payment_exception'] as const)
     await keepLedgerRows(tx, table, ofRun(run, 't'))
@@ -277,7 +279,7 @@ export async function deleteRun(all: Tx, actor: Actor, runID: number): Promise<W
   return { ...nothingLeft, ids: [runID], productID, changes: { deleted: runID } }
 }
 
-/** The run whose payments a draft sends again. */
+/** Locks the run whose payments a draft sends again. */
 async function lockFirst(tx: Tx, draft: RunID): Promise<RunID | undefined> {
   const [first] = await tx.query<RunID>(sql`
     select r.payment_run_id as id, r.product_id as "productID"
@@ -287,7 +289,7 @@ async function lockFirst(tx: Tx, draft: RunID): Promise<RunID | undefined> {
   return first
 }
 
-/** A closed run that has returned payments again is open again. */
+/** Opens a closed run again if it has returned payments again. */
 async function reopen(tx: Tx, run: RunID) {
   const isOpen = sql`${ofRun(run, 't')} and t.state = 'Closed' and exists (
     select 1 from payment p where ${ofRun(run, 'p')} and p.state = 'Returned')`

@@ -5,9 +5,9 @@ import { lookups } from '../../platform/lookup/lookups.ts'
 import type { Fragment } from '../../platform/sql/handle.ts'
 
 /**
- * The reconciliation of distributions and payment runs, in SQL: a line for each figure, with what
- * it should be where another place tells it too. Report 10 shows the lines, and `verify` looks for
- * those where the two differ; so what is proved is what is shown.
+ * The reconciliation of distributions and payment runs, in SQL: a line for each figure, with the
+ * figure that it should be if another place in the register has it, too. Report 10 shows the lines
+ * and `verify` looks for lines where the two figures differ, so that both go by the same SQL.
  */
 type Line = { item: string; count: string; amount: string; shouldBe?: string }
 
@@ -77,14 +77,14 @@ const shown = (lines: Line[]) =>
 
 const columns = 'l.place, l.item, coalesce(l.count, 0) as count, l.amount, l.should_be'
 
-/** Whether a row under an alias is one of those that are wanted. */
+/** The condition that a row under an alias is wanted. */
 type Own = (alias: string) => Fragment
 
 const taxIDs = raw(idsOf('Withholding tax'))
 const paymentIDs = raw(idsOf('Distribution payment'))
 const movedIDs = raw(idsOf('Distribution payment', 'Withholding tax'))
 
-/** What became of the transactions of distributions: tax, and cash by where it is. */
+/** The tax and the cash of distributions; cash by whether it is in runs, an exception, or open. */
 const transactions = (own: Own) => sql`
   select t.product_id, t.corporate_action_id,
     -sum(t.amount) filter (where t.biz_transaction_type_id in ${taxIDs}) as tax,
@@ -165,8 +165,8 @@ const runs = (own: Own) => sql`
 
 /**
  * Every line of the distributions and runs of a product, or of all: product_id, of, id, name, date,
- * currency_id, place, item, … Which product is said of each table: where the ledger is spread, that
- * of what was known is found in no other way.
+ * currency_id, place, item, … Every table has the condition on the product: where Citus spreads the
+ * ledger, a read of the past (KnownAt) finds the rows of a product in no other way.
  */
 export function reconciliationLines(productID?: number): Fragment {
   const own: Own = (alias) =>

@@ -2,7 +2,7 @@ import sql from 'sql-template-tag'
 import { countries } from '../../platform/lookup/countries.ts'
 import type { Sql } from '../../platform/sql/handle.ts'
 
-/** A rate as it holds on a day; `country` is null for all that have none of their own. */
+/** A rate that holds on a day; `country` is null for all countries without a rate of their own. */
 export type Rate = {
   rule: string
   kind: string
@@ -13,7 +13,7 @@ export type Rate = {
 
 const threeLetters = new Map(countries.map(([two, three]) => [two, three]))
 
-/** The rates of some kinds of income on a day; those of a country under both of its codes. */
+/** The rates of some kinds of income on a day; a country's rate is there under both its codes. */
 export async function ratesOn(handle: Sql, date: string, kinds: readonly string[]) {
   const rates = await handle.query<Rate>(sql`
     select r.rule, r.income_kind as kind, r.country_code as country, r.percentage::text, r.rounding
@@ -27,7 +27,10 @@ export async function ratesOn(handle: Sql, date: string, kinds: readonly string[
   })
 }
 
-/** The countries, under both of their codes, that a treaty about dividends holds with on a day. */
+/**
+ * The countries, under both of their codes, that have a treaty about dividends on a day: those with
+ * a non-resident rate of their own for unfranked dividends.
+ */
 export async function treatiesOn(handle: Sql, date: string): Promise<string[]> {
   const rates = await ratesOn(handle, date, ['UnfrankedDividend'])
   return rates.flatMap(({ rule, country }) => (rule === 'NonResident' && country ? country : []))

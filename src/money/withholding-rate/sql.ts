@@ -70,7 +70,7 @@ export async function updateRate(
   return { ...after, ids: [input.rateID], changes, before: before.json }
 }
 
-/** What was withheld by a rate keeps its figures: nothing refers to the rate. */
+/** Tax that was withheld by the rate keeps its figures: nothing refers to the rate. */
 export async function deleteRate(
   tx: Tx,
   actor: Actor,
@@ -85,14 +85,17 @@ export async function deleteRate(
 
 const noRate = (field: string) => notFound('not_found', 'There is no such rate.', field)
 
-/** Rates hold for every product, and writers come one after another: no two may overlap. */
+/**
+ * Only users with access to all products may change rates, which hold for every product. The lock
+ * makes writers come one after another, since no two rates may overlap.
+ */
 async function lockTable(tx: Tx, { productIDs }: Actor) {
   if (productIDs !== null)
     throw forbidden('scope', 'Only a user with access to all products can change tax rates.')
   await tx.query(sql`lock table withholding_rate in share row exclusive mode`)
 }
 
-/** An end that is left out stays, and may lie before a new beginning. Dates compare as texts. */
+/** An end left out of an update stays, and may lie before a new start. Dates compare as texts. */
 function refuseEndBeforeBegin({ valid_from: from, valid_to: to }: Row) {
   if (from !== null && to !== null && to! < from!)
     throw invalid('invalid_value', `The rate ends on ${to}, before validFrom.`, 'validTo')
