@@ -24,10 +24,7 @@ export const operator: Actor = {
 
 export const say = (line: string) => process.stdout.write(`${line}\n`)
 
-/**
- * Whether the output is still read: `
- *  head` closes the pipe when it has enough.
- */
+/** Whether the output is still read: `head` in a pipe, for example, leaves when it has enough. */
 export const isHeard = () => !isLeft
 let isLeft = false
 // The command goes on when nobody reads its output: a backup is no worse for it.

@@ -257,8 +257,9 @@ async function productCurrencies(tx: Sql, given: readonly Given[]): Promise<Map<
 
 /**
  * Refuses to delete accounts with history, or to change the currency of accounts with transactions.
- * Postings lock their account's row while they run: after these locks, finished postings are seen,
- * and later ones will find the account changed or gone.
+ * The first posting of an account locks the account's row through the foreign key of its new ledger
+ * row: after these locks a finished posting is seen, and a later one will find the account changed
+ * or gone.
  */
 async function refuseWithHistory(tx: Tx, removed: readonly Row[], recounted: readonly Row[]) {
   const accounts = [...removed, ...recounted]
