@@ -4,7 +4,9 @@ import { importQueue } from '../integration/import/order.ts'
 import { deliveryQueue } from '../integration/webhook/attempt.ts'
 import type { Sql } from '../platform/sql/handle.ts'
 
-/** How long a scrape waits for the database, in milliseconds: the rest of it must still arrive. */
+/**
+ * How long a scrape waits for the database, in milliseconds: the other metrics must still arrive.
+ */
 const patience = 3_000
 
 type Jobs = { task: string; state: string; jobs: number; oldest: string | null }
@@ -12,9 +14,9 @@ type Upkeep = { task: string; age: string; found: string | null }
 type Standby = { standby: string; seconds: string; bytes: string }
 
 /**
- * What only the database knows, for Prometheus: the queues, when somebody last backed up and
- * verified, and how far standbys are behind. Read when it is asked for; what cannot be read is
- * left out, and registry_database_up is 0.
+ * Prometheus gauges of what only the database knows: the queues, when the last backup and verify
+ * ended, and how far standbys are behind. They are read at each scrape. If the reading fails, they
+ * are left out and registry_database_up is 0.
  */
 export function gaugesOf(register: Registry, handle: Sql): () => Promise<void> {
   const gauge = (name: string, help: string, ...labelNames: string[]) =>
@@ -74,7 +76,7 @@ const queueStatement = sql`
     union all ${deliveryQueue}) q
   group by task, state`
 
-// The trail knows: each is audited when it has ended, and the index audit_upkeep has them alone.
+// Backup and verify write an audit record when they end; the index audit_upkeep holds only these.
 const upkeepStatement = sql`
   select u.task, extract(epoch from now() - a.occurred_date) as age, a.changes ->> 'found' as found
   from (values ('backup', 'cli backup'), ('verify', 'cli verify')) u (task, operation)
@@ -83,7 +85,7 @@ const upkeepStatement = sql`
     where operation in ('cli backup', 'cli verify') and operation = u.operation
     order by occurred_date desc limit 1) a`
 
-// Without the role pg_monitor PostgreSQL shows that there are standbys, and nothing of them.
+// Without the role pg_monitor, PostgreSQL lists the standbys but hides their positions.
 const standbyStatement = sql`
   select application_name as standby, coalesce(extract(epoch from replay_lag), 0) as seconds,
     pg_wal_lsn_diff(pg_current_wal_lsn(), replay_lsn) as bytes

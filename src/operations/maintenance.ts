@@ -25,13 +25,16 @@ const tasks = [
   { every: 2_000, run: sealTrail },
 ]
 
-/** How long what is kept for a time is kept, and who signs the audit trail. */
+/** How long events are kept, and the signer of the audit trail. */
 export type Keeping = { eventDays: number; signer: Signer }
 
-/** Also the migrations that this version came with: its files may be another's by now. */
+/**
+ * `ours` holds the names of this version's migrations, read at the start: the files may be replaced
+ * by another version's later.
+ */
 type Kept = Keeping & { ours: readonly string[] }
 
-/** What has run out is swept away. Every node does it; two at once do no harm. */
+/** Starts the periodic tasks. Every node runs them; two nodes at once do no harm. */
 export function startMaintenance(database: Database, keeping: Keeping, log: Log): () => void {
   const kept: Kept = { ...keeping, ours: migrationNames() }
   const timers = tasks.map(({ every, run }) => {
@@ -49,20 +52,21 @@ export function startMaintenance(database: Database, keeping: Keeping, log: Log)
   return () => timers.forEach(clearInterval)
 }
 
-/** Seals what the trail has got since, as far as it can be. */
+/** Seals the audit records written since the last seal, as far as that is possible yet. */
 export async function sealTrail(database: Database, { signer }: Pick<Keeping, 'signer'>) {
   while (await database.transaction((tx) => sealAudit(tx, signer)));
 }
 
-/** A clock that is set while we run is told as it would have been at the start. */
+/** Warns about a clock that was set wrong while the node runs, in the same words as at a start. */
 export async function noticeClock(database: Database) {
   const off = await clockOffNow(database)
   if (off) throw new Error(off)
 }
 
 /**
- * A start does not migrate while we are seen to run; but who was cut off from the database
- * meanwhile comes back to rules that are not its own, and says so until it is replaced.
+ * Warns when a newer version has migrated the database. A start does not migrate while it sees
+ * other nodes run, but a node that was cut off from the database can come back to a migrated one.
+ * It warns until it is replaced.
  */
 export async function noticeNewer({ query }: Database, { ours }: Pick<Kept, 'ours'>) {
   const newer = await query<{ name: string }>(sql`
@@ -74,17 +78,20 @@ export async function noticeNewer({ query }: Database, { ours }: Pick<Kept, 'our
   )
 }
 
-/** Long histories that have changed often get their closings written anew, piece by piece. */
+/** Rewrites the closing figures of long histories that have changed often, piece by piece. */
 async function foldHistories(database: Database) {
   while (await database.transaction((tx) => foldClosings(tx)));
 }
 
-/** Reads that have come to look at all of a table again look at few of its blocks. */
+/**
+ * Repairs block range indexes, so that reads which had come to scan whole tables touch few blocks
+ * again.
+ */
 async function mendRanges({ transaction }: Database) {
   await mendBlockRanges(transaction)
 }
 
-/** Failed sign-ins that no audit record has told of, one record for each caller. */
+/** Audits failed sign-ins whose window has ended: one record for each name and network. */
 export async function auditFailures(database: Database) {
   for (const { pair, userID, username } of await endedWindows(database)) {
     const door = {
@@ -103,10 +110,13 @@ export async function auditFailures(database: Database) {
   }
 }
 
-/** Rows swept away in one transaction: it holds nobody up, and many catch up with any backlog. */
+/**
+ * Rows deleted in one transaction: few enough to hold nobody up. Many such transactions clear any
+ * backlog.
+ */
 const biteSize = 1000
 
-/** What has run out, a bite of it at a time. Rows that somebody else is at are left for later. */
+/** Deletes expired rows, one bite at a time. Rows that are locked are left for later. */
 const outdated = [
   sql`delete from idempotency where ctid = any(array(
     select ctid from idempotency where created_date < now() - interval '24 hours'

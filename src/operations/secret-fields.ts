@@ -32,7 +32,7 @@ import * as hold from '../records/hold/schema.ts'
 import * as report from '../records/report/schema.ts'
 import * as search from '../records/search/schema.ts'
 
-/** Every schema of the API; test/tidy.test.ts sees that none is missing. */
+/** Every schema of the API; test/tidy.test.ts checks that none is missing. */
 const schemas = [
   apiKey,
   approval,
@@ -68,7 +68,7 @@ const schemas = [
   importing,
 ]
 
-/** The fields that some schema calls sensitive: what no log may show. */
+/** The names of fields that any schema marks as sensitive: no log may show their values. */
 export const secretFields = sensitiveNames(
   schemas
     .flatMap((room) => Object.values<unknown>(room))

@@ -6,24 +6,28 @@ import type { Actor } from '../platform/actor.ts'
 import { permissions } from '../platform/permission.ts'
 import type { Once, Sql } from '../platform/sql/handle.ts'
 
-/** As many connections as one caller's reads and postings are on at once. */
+/** Connections to warm: as many as one caller's reads and postings use at once. */
 const connections = 2
-/** PostgreSQL keeps the plan of a read when it has made five; our names begin at the second. */
+/**
+ * Rounds until plans are kept. A SQL statement is prepared under a name from its second execution
+ * on, and PostgreSQL keeps a plan after it has made five.
+ */
 const times = 8
-/** In milliseconds: a busy machine is not kept from serving. */
+/** The longest warm-up in milliseconds, so that a busy machine is not kept from serving. */
 const patience = 2_000
-/** In milliseconds, of rest between two times. */
+/** Milliseconds between two rounds of keepWarm. */
 const interval = 20_000
-/** No record has it: what is asked for is not there, and nothing is written. */
+/** An id that no record has: reads find nothing, and postings write nothing. */
 const nobody = 2 ** 31 - 1
 
-/** No session has it. */
+/** An id that no session has. */
 const noSession = '00000000-0000-0000-0000-000000000000'
 
 /**
- * Has PostgreSQL plan what is asked most, before the first caller waits for it: who calls, an
- * entity by its id and deposits, on connections that are kept. The first calls after a start took
- * thirty times as long as those after. What goes wrong here is left for whoever asks.
+ * Makes PostgreSQL plan the most frequent SQL statements before the first caller waits for them:
+ * looking up the caller, reading an entity by its id, and deposits, on connections that stay open.
+ * The first calls after a start took thirty times as long as later ones. Errors are ignored:
+ * callers will meet them.
  */
 export async function warmUp(database: Sql & Once): Promise<void> {
   const end = performance.now() + patience
@@ -31,8 +35,9 @@ export async function warmUp(database: Sql & Once): Promise<void> {
 }
 
 /**
- * The same once in a while, so that the first to call after a rest need not wait either: when
- * PostgreSQL has counted a table anew it makes every plan about it again. Gives back how to stop.
+ * Repeats the warm-up at intervals, so that the first caller after a pause need not wait either:
+ * PostgreSQL makes every plan about a table again after analysing it. Returns a function that stops
+ * it.
  */
 export function keepWarm(database: Sql & Once): () => void {
   let isAsking = false
@@ -49,12 +54,12 @@ export function keepWarm(database: Sql & Once): () => void {
 async function askForNobody(database: Sql & Once) {
   const posts = (await database.isSpread()) ? [] : crowds.map(postForNobody)
   const works = [knowNobody, readNobody, ...posts]
-  // One after the other: a pool gives those connections again that came back last.
+  // The works run one after the other: the pool lends the connections again that came back last.
   for (const work of works)
     await Promise.allSettled(Array.from({ length: connections }, () => work(database)))
 }
 
-/** One of its own each time: what one caller asks for at once would share a statement. */
+/** A new actor each time: requests that one actor makes at once would share a SQL statement. */
 const anybody = (): Actor => ({
   userID: 0,
   username: '',
@@ -66,7 +71,7 @@ const anybody = (): Actor => ({
 const knowNobody = (handle: Sql) => readSessionActor(handle, noSession)
 const readNobody = (handle: Sql) => readEntities(handle, anybody(), { BizEntityID: nobody })
 
-/** As many postings as each text of the statement is for: see sizeOf in at-once.ts. */
+/** One number of postings for each text of the posting statement: see sizeOf in at-once.ts. */
 const crowds = [1, 2, 16]
 
 const postForNobody = (size: number) => async (database: Once) => {

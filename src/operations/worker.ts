@@ -13,20 +13,21 @@ import { type Makers, makeReports, reviveReports } from '../records/report/make.
 import { openTurns } from '../records/report/turns.ts'
 
 /**
- * Reports made at once by one process, and those of one user: somebody else's need not wait, and on
- * few processors they do not have to share them with two large ones.
+ * How many reports one process makes at once, and how many of them for one user. The limit per user
+ * keeps another user's report from waiting, and on few processors from competing with two large
+ * reports.
  */
 const reportsAtOnce = 3
 export const ofOneUser = availableParallelism() < 4 ? 1 : 2
-/** Mailings that take turns with the one connection to the mail server, letter by letter. */
+/** Mailings at once; they share one connection to the mail server, letter by letter. */
 const mailingsAtOnce = 4
-/** Other work of one process; it waits neither for reports nor for a mail server. */
+/** Other jobs of one process at once, which wait neither for reports nor for a mail server. */
 const othersAtOnce = 2
 const reviveInterval = 10_000
-/** A stage that is under way is looked after sooner: somebody waits for it. */
+/** Stages under way are checked more often, since somebody waits for them. */
 const reviveStagesInterval = 2_000
 const collectInterval = 10 * 60_000
-/** Of a distribution's stage in one transaction: about a quarter of a second of work. */
+/** Accounts of a distribution stage in one transaction: about a quarter of a second of work. */
 const mostAccountsAtOnce = 5_000
 
 export type WorkerOptions = {
@@ -35,13 +36,13 @@ export type WorkerOptions = {
   database: Database
   actorOf: Makers['actorOf']
   log: Log
-  /** Milliseconds for a letter; some minutes where left out. */
+  /** Milliseconds that sending a letter may take; some minutes when left out. */
   mailPatience?: number
 }
 
 /**
- * Works on the queue: reports, stages of distributions, and files that nobody needs any more. Stops
- * when told to.
+ * Starts the worker of the queue: reports, mailings, stages of distributions, and removal of files
+ * that nothing refers to. Returns a function that stops it.
  */
 export async function startWorker(options: WorkerOptions): Promise<() => Promise<void>> {
   const { config, connection, database, actorOf, log } = options

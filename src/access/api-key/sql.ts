@@ -26,7 +26,7 @@ const selectKey = (where: Fragment) => sql`
     to_json(k.product_ids) as "productIDs", to_json(k.allowed_networks) as "allowedNetworks"
   from api_key k join app_user u using (user_id) where k.revoked_date is null and ${where}`
 
-/** One's own, and with User.Read those of everybody that one may see. */
+/** Lists the caller's API keys, and with User.Read those of every user the caller may see. */
 export function readKeys(handle: Sql, actor: Actor, { ApiKeyID, UserID, ...paging }: ApiKeyQuery) {
   const own = sql`k.user_id = ${actor.userID}`
   const mine = actor.permissions.has('User.Read') ? sql`(${own} or ${visible(actor)})` : own
@@ -59,14 +59,17 @@ export async function createKey(tx: Tx, actor: Actor, input: ApiKeyInput): Promi
   return { json: JSON.stringify([shown]), recordCount: 1, ids: [id], changes: input }
 }
 
-/** Who is being deactivated at this moment makes none that would outlive them. */
+/**
+ * A user who is being deactivated at this moment must not make a key that outlives the
+ * deactivation: the row lock waits for it to commit.
+ */
 async function refuseEnded(tx: Tx, { userID }: Actor) {
   const still = await tx.query(sql`
     select 1 from app_user where user_id = ${userID} and is_active for share`)
   if (still.length === 0) throw sessionEnded()
 }
 
-/** A key is never wider than the user who makes it, neither now nor later. */
+/** A key is never wider than its user when it is made; holderOf limits it again at each use. */
 async function refuseWider(tx: Tx, actor: Actor, { permissions, productIDs }: ApiKeyInput) {
   const beyond = permissions.filter((permission) => !actor.permissions.has(permission))
   if (beyond.length > 0)
@@ -81,13 +84,13 @@ async function refuseWider(tx: Tx, actor: Actor, { permissions, productIDs }: Ap
   await identifyAll(tx, oneOfProducts, named, { visible: within })
 }
 
-/** One's own, or that of a user one may manage. */
+/** Ends one of the caller's own keys, or a key of a user the caller may manage. */
 export async function deleteKey(tx: Tx, actor: Actor, { ApiKeyID }: ApiKeyEnd): Promise<Written> {
   const [key] = await tx.query<{ userID: number; name: string }>(sql`
     select k.user_id as "userID", k.name from api_key k join app_user u using (user_id)
     where k.api_key_id = ${ApiKeyID} and k.revoked_date is null
       and (k.user_id = ${actor.userID} or ${visible(actor)}) for update of k`)
-  // Who may not manage users is not even told whether there is such a key.
+  // Checked before the 404, so that a caller without User.Write cannot find out which keys exist.
   if (key?.userID !== actor.userID) requireUserWrite(actor)
   if (!key) throw notFound('not_found', `No record was found for ApiKeyID ${ApiKeyID}.`, 'ApiKeyID')
   if (key.userID !== actor.userID) await manageable(tx, actor, key.userID)
@@ -104,18 +107,24 @@ type KeyRow = UserRow & {
 
 export type KeyHolder = { actor: Actor; networks: string[] | null }
 
-/** Whether a key k has neither been ended nor run out. */
+/** Whether the key `k` has neither been ended nor expired. */
 export const isLive: Fragment = sql`
   k.revoked_date is null and (k.expires_date is null or k.expires_date > now())`
 
-/** Who a key speaks for: its user as they are now, and of what they may only what it may. */
+/**
+ * The actor of an API key: its user, with the rights that both the user has now and the key was
+ * given.
+ */
 export async function readKeyHolder(handle: Sql, key: string): Promise<KeyHolder> {
   const holder = await holderOf(handle, sql`k.key_hash = ${hashOf(key)}`)
   if (!holder) throw keyRefused()
   return holder
 }
 
-/** The same for work that is done for a key while nobody is there. */
+/**
+ * The actor of an API key for work that runs later without a request; undefined if the key has
+ * ended.
+ */
 export const readAbsentKey = async (handle: Sql, apiKeyID: number): Promise<Actor | undefined> =>
   (await holderOf(handle, sql`k.api_key_id = ${apiKeyID}`))?.actor
 
@@ -140,7 +149,7 @@ const narrower = (users: number[] | null, keys: number[] | null) =>
 export const keyRefused = () =>
   unauthenticated('key_refused', 'The API key is not valid here, or not any more.')
 
-/** To the minute: a busy program must not write at every request. */
+/** Notes the last use to the minute, so that a busy program does not write at every request. */
 export const touchKey = (tx: Tx, apiKeyID: number) =>
   tx.query(sql`update api_key set last_used_date = now() where api_key_id = ${apiKeyID}
     and (last_used_date is null or last_used_date < now() - interval '1 minute')`)

@@ -6,7 +6,10 @@ import type { Fragment } from '../../platform/sql/handle.ts'
 
 const deciding = 'Approval.Write'
 
-/** By operation the permission that deciding on it needs, and the roles that have it. */
+/**
+ * As JSON, for each operation: the permission that deciding on it needs, and the roles that have
+ * it.
+ */
 const decidersOf = (writes: readonly WriteEndpoint[]): string => {
   const known = deciders.get(writes)
   if (known) return known
@@ -22,14 +25,15 @@ const decidersOf = (writes: readonly WriteEndpoint[]): string => {
   return made
 }
 
-/** Made once for the operations there are, and not for every list of approvals. */
+/** The JSON above is made once per set of endpoints, not for every list of approvals. */
 const deciders = new WeakMap<readonly WriteEndpoint[], string>()
 
 /**
- * Whether an approval `d` of a request `p` counts. It is done at the last approval: of those who
- * gave an earlier one each must still be somebody who could give it, as the maker must still be who
- * may ask for it. Whoever may again counts again. Who sees some products decides on what is of one
- * of them. Once it is decided, nobody's rights change that any more: it is kept (keepCounted).
+ * Whether an approval `d` of a request `p` counts. The request is carried out at the last approval:
+ * whoever gave an earlier one must still be able to give it then, just as the maker must still be
+ * allowed to ask. An approver who regains the rights counts again. A user who sees some products
+ * only decides on requests of one of those products. Once the request is decided the result is
+ * stored (keepCounted), and later changes of rights no longer affect it.
  */
 export const isCounted = (writes: readonly WriteEndpoint[]): Fragment => sql`
   (case when p.state <> 'Pending' then d.is_counted else exists (
@@ -40,7 +44,10 @@ export const isCounted = (writes: readonly WriteEndpoint[]): Fragment => sql`
       and (u.all_products or exists (select 1 from app_user_product s
         where s.user_id = u.user_id and s.product_id = p.product_id))) end)`
 
-/** Before a request is decided: what it does may take away the rights of who approved it. */
+/**
+ * Stores which approvals count, before the request is decided: the write it asks for may take away
+ * the rights of an approver.
+ */
 export const keepCounted = (writes: readonly WriteEndpoint[], approvalID: number): Fragment => sql`
   update approval_decision d set is_counted = false from approval p
   where p.approval_id = d.approval_id and d.approval_id = ${approvalID}

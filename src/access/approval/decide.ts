@@ -34,11 +34,11 @@ export type ApprovalDesk = {
   database: Database
   sealed: Seal
   veil: Veil
-  /** The write that a kept request is for. */
+  /** The endpoint of the operation that a kept request asks for. */
   endpointOf: (operation: string) => WriteEndpoint | undefined
-  /** All writes there are. */
+  /** All write endpoints of the API. */
   writes: () => WriteEndpoint[]
-  /** What the If-Match header of a request for it asks for. */
+  /** The condition that the If-Match header of a request states for this endpoint. */
   conditionOf: (endpoint: WriteEndpoint, headers: IncomingHttpHeaders) => Condition | undefined
 }
 
@@ -77,7 +77,7 @@ async function find(
   return found
 }
 
-/** Locked, so that of two who decide at once the second finds what the first has done. */
+/** Locks a pending request, so that the second of two simultaneous decisions sees the first. */
 async function lockPending(tx: Tx, decider: Decider, id: number): Promise<Waiting> {
   const found = await find(tx, decider, id, sql`for update`)
   if (found.state !== 'Pending')
@@ -87,7 +87,7 @@ async function lockPending(tx: Tx, decider: Decider, id: number): Promise<Waitin
   return found
 }
 
-/** Deciding needs the permission of the operation itself, and another person. */
+/** Refuses a decider who lacks the permission of the operation itself, or who made the request. */
 function refuseDecider(desk: ApprovalDesk, actor: Actor, waiting: Waiting): WriteEndpoint {
   const endpoint = desk.endpointOf(waiting.operation)
   if (!endpoint || !canWait(endpoint))
@@ -100,8 +100,8 @@ function refuseDecider(desk: ApprovalDesk, actor: Actor, waiting: Waiting): Writ
 }
 
 /**
- * Approves. With the last approval that is needed the write is checked again and done, as its maker
- * and in the same transaction: once, however many approve at once.
+ * Approves. With the last approval needed, the write is checked again and carried out as its maker,
+ * in the same transaction: once, however many approve at the same moment.
  */
 export async function approve(
   desk: ApprovalDesk,
@@ -117,7 +117,7 @@ export async function approve(
   const event = eventOf(endpoint)
   const makers: Write = { userID, username, operation, resource, event, requestID }
   const [end] = await unitsOfWork(desk.database, [write, makers], async (tx, places) => {
-    if (!places.includes(0)) return places.map(() => untold) // replayed under its key
+    if (!places.includes(0)) return places.map(() => untold) // replayed by its Idempotency-Key
     const waiting = await lockPending(tx, decider, approvalID)
     await refuseInvolved(tx, desk, actor, endpoint, waiting)
     const { approvers, lapsed } = await addDecision(tx, decider, waiting)
@@ -131,7 +131,8 @@ export async function approve(
       update approval set state = 'Approved', decided_date = now(), resource_ids = ${[...done.ids]}
       where approval_id = ${approvalID}`)
     const changes = { approvalID, approvedBy: approvers, changes: done.changes }
-    // A stage over many accounts is only taken on by now.
+    // A distribution stage over many accounts has only been accepted so far; its work goes on
+    // later.
     const words = done.accepted ? 'Approved; it is under way.' : 'Approved and done.'
     const told = await decided(tx, decider, waiting, words, 'approval.approved')
     return [told, { ...done, changes }]
@@ -144,7 +145,7 @@ const untold: Written = { ...nothingLeft, ids: [], isToldLater: true }
 
 type Approvers = { approvers: string[]; lapsed: string[] }
 
-/** Adds one's approval, and tells whose count by now. */
+/** Adds the caller's approval, and returns whose approvals count now and whose no longer do. */
 async function addDecision(
   tx: Tx,
   { actor: { userID, username }, desk }: Decider,
@@ -170,7 +171,10 @@ const wordsOf = (lapsed: readonly string[]) =>
     ? ''
     : ` The approval of ${lapsed.join(', ')} does not count: they may not decide on it any more.`
 
-/** As the maker, if the maker still may: by the key that they asked with, if it was one. */
+/**
+ * Does the write as its maker, if the maker still may: with the rights of the API key if one made
+ * the request.
+ */
 async function carryOut(
   tx: Tx,
   desk: ApprovalDesk,
@@ -188,20 +192,23 @@ async function carryOut(
   try {
     desk.conditionOf(endpoint, taken.headers)?.(done)
   } catch (error) {
-    // Who approves has read nothing, and cannot read it again.
+    // The If-Match header is the maker's. An approver cannot read the record and send it again.
     throw error instanceof Refusal ? outdated() : error
   }
   return done
 }
 
-/** Else it would be as if the record were gone, which is there for who approves. */
+/**
+ * Whether the maker still sees the product. Without this check the write would answer that the
+ * record does not exist, although the approver can see it.
+ */
 const sees = ({ productIDs }: Actor, productID: number | null) =>
   productIDs === null || productID === null || productIDs.includes(productID)
 
 const keptOf = ({ sealed }: ApprovalDesk, { request }: Waiting) =>
   JSON.parse(sealed.unseal(request)) as KeptRequest
 
-/** A request as it came, of whoever stands for it now. */
+/** A kept request as it came, with the actor on whose behalf it is done now. */
 const takenBy = (actor: Actor, { query, body, isList, ifMatch }: KeptRequest): Taken => ({
   query,
   body,
@@ -212,7 +219,7 @@ const takenBy = (actor: Actor, { query, body, isList, ifMatch }: KeptRequest): T
   caller: `user ${actor.userID}`,
 })
 
-/** Who has made what somebody else asks to approve is no second person. */
+/** Refuses an approver who has a part in what the request is about: they are no second person. */
 async function refuseInvolved(
   tx: Tx,
   desk: ApprovalDesk,
@@ -224,7 +231,7 @@ async function refuseInvolved(
     await endpoint.refuseApprover?.(takenBy(actor, keptOf(desk, waiting)), tx)
 }
 
-/** What was shown to those who approve is what is done. */
+/** Refuses if the write has done something other than what its approvers were shown. */
 function refuseOther(
   { changes }: Waiting,
   { subject }: KeptRequest,
@@ -245,7 +252,7 @@ const outdated = () =>
     },
   ])
 
-/** Does a write in a transaction that is there already. */
+/** Does a write inside a transaction that is already open. */
 function perform(endpoint: WriteEndpoint, taken: Taken, tx: Tx): Promise<Written> {
   return endpoint.kind === 'shared'
     ? endpoint.alone(taken, tx)
@@ -283,7 +290,7 @@ export async function reject(
   return { ...rejected, changes: { state: 'Rejected', reason } }
 }
 
-/** One's own request, before it is decided. */
+/** Cancels the caller's own request before it is decided. */
 export async function cancel(
   tx: Tx,
   desk: ApprovalDesk,

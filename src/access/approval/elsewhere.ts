@@ -3,23 +3,26 @@ import type { Sql } from '../../platform/sql/handle.ts'
 import type { Rule } from './match.ts'
 import { activeRules } from './sql.ts'
 
-/** What is going to be written where nothing can wait: an import, row by row. */
+/** What an import is about to write row by row, where no write can wait for approval. */
 export type WrittenElsewhere = {
-  /** What requests of the same would be. */
+  /** The operations of requests that would write the same records. */
   operations: readonly string[]
   resources: readonly string[]
-  /** Null: any. */
+  /** Null means any product. */
   productIDs: readonly number[] | null
 }
 
-/** Refuses a way past the gate, where a rule may be about what is written on it. */
+/** Refuses a write that bypasses the approval gate if an active rule may be about it. */
 export async function refuseAround(handle: Sql, written: WrittenElsewhere) {
   const rules = await activeRules(handle)
   if (rules.some((rule) => concerns(rule, written)))
     throw cannotWait('an import', 'write the records one by one, or ')
 }
 
-/** Who cannot wait may have another way, beside that of an administrator. */
+/**
+ * The refusal of a write that cannot wait for approval; `otherWay` names an alternative to
+ * switching the rule off.
+ */
 export const cannotWait = (what: string, otherWay = '') =>
   conflict(
     'approval_needed',
@@ -27,7 +30,10 @@ export const cannotWait = (what: string, otherWay = '') =>
       'let an administrator switch the rule off for it.',
   )
 
-/** A rule about an operation is about nothing else, as at the gate. */
+/**
+ * Whether a rule concerns the write. As at the gate, a rule with an operation is about that
+ * operation alone.
+ */
 function concerns(rule: Rule, { operations, resources, productIDs }: WrittenElsewhere): boolean {
   const [named, about] = rule.operation
     ? [operations, rule.operation]

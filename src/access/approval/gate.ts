@@ -10,7 +10,7 @@ import { matches, mayMatch, type Rule } from './match.ts'
 import { subjectOf } from './same.ts'
 import { activeRules } from './sql.ts'
 
-/** Hides what is asked for while it waits: it may hold tax numbers, passwords, accounts. */
+/** Encrypts a request while it waits: it may hold tax numbers, passwords and bank accounts. */
 export type Seal = { seal: (text: string) => string; unseal: (text: string) => string }
 
 export const requestsSealedWith = (key: Buffer): Seal =>
@@ -22,28 +22,34 @@ export const requestsSealedWith = (key: Buffer): Seal =>
 
 type Taken = Request<unknown, unknown>
 
-/** Rules are looked at anew so often, in milliseconds: a change reaches every node in a second. */
+/**
+ * How long rules are cached, in milliseconds: a changed rule reaches every node within a second.
+ */
 const keptFor = 500
-/** For so long after somebody began to change a rule at this node, they are looked at each time. */
+/** For this long after a change of a rule began on this node, rules are read for every write. */
 const changingFor = 5_000
 
-/** What a kept request holds of the one that came. */
+/** The parts of a request that are kept while it waits. */
 export type KeptRequest = {
   query: unknown
   body: unknown
   isList: boolean
-  /** The record as the maker had read it: still to be so when it is done. */
+  /**
+   * The If-Match header of the maker: the record must still have this version when the write is
+   * done.
+   */
   ifMatch?: string | undefined
-  /** The key that asked for its user: it is done with the rights that are left to the key. */
+  /** The API key that made the request: the write is done with the rights that the key has then. */
   apiKeyID?: number | undefined
-  /** Which records it was about, and what it came to: see same.ts. */
+  /** Which records the write was about, and the money it came to: see same.ts. */
   subject?: string[] | undefined
 }
 
 /**
- * Holds back what a rule is about. The write is done in full, so that it has passed all checks and
- * what it changes is known; where a rule is about that it is undone and kept, in one transaction,
- * and done otherwise. A file cannot be kept, and is refused. Without rules it costs nothing.
+ * Holds back writes that an approval rule is about. The write is done in full first, so that it has
+ * passed all checks and its changes are known. If a rule matches the changes, the write is undone
+ * and the request is kept, all in one transaction; otherwise the write stays done. A file cannot be
+ * kept, so such an upload is refused. Without rules the gate only looks at the cached list.
  */
 export function approvalGate(database: Database, { seal }: Seal): ApprovalGate {
   const rules = rulesKept(database)
@@ -70,7 +76,7 @@ export function approvalGate(database: Database, { seal }: Seal): ApprovalGate {
 
 const isFile = ({ kind }: WriteEndpoint) => kind === 'upload'
 
-/** One's own password is nobody else's to approve. */
+/** Whether callers act on themselves: nobody else approves a change of one's own password. */
 const isOwn = ({ ofOthers }: WriteEndpoint, { actor }: Taken, { ids }: Written) =>
   ofOthers !== undefined && ids.includes(actor.userID)
 
@@ -111,14 +117,15 @@ const textOf = (taken: Taken, written: Written, write: Write) => {
 }
 
 /**
- * Whether the write makes its records: undone, their ids name nothing. A parent link goes by its
- * child, which is there. One raises no event.
+ * Whether the write creates its records: once the rehearsal is undone, their ids name nothing. A
+ * new parent link is identified by its child, which exists already, so it is excluded. PayResiduals
+ * is matched by its operation because it raises no event.
  */
 export const isOfNew = ({ event, operation }: Write) =>
   /(?<!parent)\.(created|posted|configured)$/.test(event ?? '') ||
   operation === 'POST /Distribution/PayResiduals'
 
-/** Without products that the caller does not see. */
+/** The rule without the products that the caller does not see. */
 const asSeenBy = ({ productIDs }: Actor, rule: Rule): Rule => ({
   ...rule,
   productIDs: rule.productIDs?.filter((id) => productIDs?.includes(id) ?? true) ?? null,

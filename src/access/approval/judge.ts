@@ -10,8 +10,9 @@ type About = {
 }
 
 /**
- * Refuses a rule that could never hold anything back: of a write that cannot wait, or by a field
- * that nothing it is about has. Whoever relies on it would believe in a control that is none.
+ * Refuses a rule that could never hold back a write, because its operation or resource has no write
+ * that can wait, or because no such write has one of its fields. Users would otherwise rely on a
+ * control that has no effect.
  */
 export function refuseIdle(
   writes: readonly WriteEndpoint[],

@@ -16,7 +16,7 @@ export type Rule = {
 
 type About = { operation: string; resource: string }
 
-/** Resources that are written inside others, by the name of the field that holds them. */
+/** Resources that are written inside other records, by the name of the field that holds them. */
 const nested: Record<string, Resource> = {
   paymentdetails: 'PaymentDetail',
   addresses: 'Address',
@@ -29,10 +29,13 @@ const nested: Record<string, Resource> = {
 }
 
 const nestedResources = new Set<string>(Object.values(nested))
-/** What has nested records, which it takes along: replaced without them, or deleted. */
+/**
+ * Resources that contain nested records: a PUT may drop those it leaves out, and a DELETE removes
+ * all.
+ */
 const owners = new Set<string>(['BizEntity', 'Person', 'Organisation'])
 
-/** Whether a rule can be about a write at all: known before it is tried. */
+/** Whether a rule could match a write, judged before the write is tried. */
 export function mayMatch(rule: Rule, { operation, resource }: About, body: unknown): boolean {
   if (rule.operation) return rule.operation.toLowerCase() === operation.toLowerCase()
   const takesAlong = owners.has(resource) && !operation.startsWith('POST ')
@@ -48,7 +51,7 @@ const holds = (value: unknown, resource: string): boolean =>
     ([name, inner]) => nested[name.toLowerCase()] === resource || holds(inner, resource),
   )
 
-/** Whether a rule holds back what a write would do. */
+/** Whether a rule holds back a write, judged by what the write changes. */
 export function matches(rule: Rule, about: About, written: Written): boolean {
   const { productIDs, minimumAmount, fields } = rule
   const { productID } = written
@@ -61,7 +64,7 @@ export function matches(rule: Rule, about: About, written: Written): boolean {
   return fields.some((field) => changed.has(field.toLowerCase()))
 }
 
-/** Whether a record goes to another owner, for whom each of its fields is new. */
+/** Whether a record moves to another owner, for whom each of its fields is new. */
 const isMoved = ({ resource }: About, changes: unknown) =>
   nestedResources.has(resource) &&
   entriesOf(changes).some(
@@ -69,7 +72,7 @@ const isMoved = ({ resource }: About, changes: unknown) =>
   )
 const ownerIDs = new Set(['bizEntityID', 'personID', 'organisationID'])
 
-/** The part of the changes that is of the rule's resource; undefined: none is. */
+/** The part of the changes that is about the rule's resource; undefined when there is none. */
 function within({ resource }: Rule, about: About, changes: unknown): unknown {
   if (resource === null || resource === about.resource) return changes ?? {}
   const parts = [...partsOf(changes, resource)]
@@ -85,12 +88,15 @@ function* partsOf(value: unknown, resource: string): Generator<unknown> {
 
 const isEmpty = (value: unknown) => entriesOf(value).length === 0
 
-/** What goes with a record that is deleted: persons and organisations that it names stay. */
+/** The fields of a deleted record that go with it: linked persons and organisations stay. */
 const ownIn = (record: unknown) =>
   Object.fromEntries(entriesOf(record).filter(([name]) => !links.has(name)))
 const links = new Set(['bizEntityParties', 'associatedPersons'])
 
-/** Tax numbers whose masks may look alike are told beside the record, with the way to it. */
+/**
+ * Changes of tax numbers are listed beside the record, each with the path of its holder, because
+ * two masks may look alike.
+ */
 function* taxNumbersOf(value: unknown, resource: string): Generator<unknown> {
   for (const [, one] of entriesOf(value)) {
     const { path, ...fields } = one as { path: string }
@@ -99,11 +105,11 @@ function* taxNumbersOf(value: unknown, resource: string): Generator<unknown> {
   }
 }
 
-/** The names of the fields that change, at any depth; of what is asked for, all that are given. */
+/** The names of the fields that change, at any depth. Of plain values, all given fields count. */
 function* changedNames(value: unknown): Generator<string> {
   if (isChange(value)) {
     const visible = [...differences(value.from, value.to)]
-    // Blotted out, both sides look alike: then any of its fields may have changed.
+    // Masked values look alike on both sides: then any of the fields may have changed.
     yield* visible.length > 0 ? visible : [...allNames(value.from), ...allNames(value.to)]
     return
   }
@@ -128,7 +134,10 @@ function* differences(from: unknown, to: unknown): Generator<string> {
   }
 }
 
-/** Fields by their names; records of a list by their ids: one may be put for another, or twice. */
+/**
+ * The parts of a value: fields by name, records of a list by id. An id may occur twice, or in
+ * another record's place.
+ */
 function partsByName(value: unknown): Map<string, unknown> {
   const parts = new Map<string, unknown>()
   for (const [place, part] of entriesOf(value)) {
@@ -146,8 +155,9 @@ function* allNames(value: unknown): Generator<string> {
 }
 
 /**
- * By the amounts asked for, and by those that would be written where none is asked for. What is
- * only taken on, as a stage over many accounts is, has no amounts yet: it may come to any.
+ * Whether a write reaches the minimum, by the amounts in its changes and in its answer, since a
+ * request may name none. A write that is only accepted, as a stage over many accounts is, has no
+ * amounts yet and may come to any.
  */
 function reaches({ changes, json, accepted }: Written, minimum: string): boolean {
   if (accepted) return true
@@ -157,7 +167,7 @@ function reaches({ changes, json, accepted }: Written, minimum: string): boolean
   return amounts.some((amount) => compareDecimals(amount.replace(/^-/, ''), minimum) >= 0)
 }
 
-/** Whether units move for no money: what they are worth is not known, and may be any amount. */
+/** Whether units move without money: their worth is unknown and may be any amount. */
 function movesUnpriced(value: unknown): boolean {
   const { quantity, amount } = Object.fromEntries(entriesOf(value))
   const isMoved = quantity !== undefined && amount !== undefined && !isNothing(quantity)
@@ -168,13 +178,13 @@ function movesUnpriced(value: unknown): boolean {
 
 const isNothing = (value: unknown) => value === null || plainDecimal(value) === '0'
 
-/** Whether a field of this name is of money. */
+/** Whether a field of this name holds money. */
 export const isAmount = (name: string) =>
   /amount(total)?$|^(application|redemption)?price$|^total$/i.test(name)
 
 function* amountsIn(value: unknown): Generator<string> {
   for (const [name, inner] of entriesOf(value)) {
-    // What an amount was counts with what it becomes: to lower it may be to take it back.
+    // The old amount counts as well as the new one: lowering an amount may take it back.
     const told = isChange(inner) ? [inner.from, inner.to] : [inner]
     const amounts = isAmount(name) ? told.flatMap((one) => plainDecimal(one) ?? []) : []
     yield* amounts.length > 0 ? amounts : amountsIn(inner)

@@ -3,20 +3,24 @@ import { parseJson } from '../../platform/shape/json.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
 import { isAmount, isChange } from './match.ts'
 
-/** What changes by itself, and is nobody's to approve. */
+/** Fields that change by themselves and that nobody approves. */
 const passing = new Set(['balance', 'balances', 'updatedDate', 'failureCount', 'lastLoginDate'])
 
 /**
- * Whether a write would change more than was shown when it was asked for, something that is not any
- * more as it was shown, or come to another sum: who approves has seen none of it. What a field
- * becomes follows from the request and from what it was, but for the numbers that new records get.
+ * Whether a write would now do something that its approvers have not seen: change more than was
+ * shown when it was asked for, start from another value, or come to another sum. A field's new
+ * value needs no comparison: it follows from the request and the old value, except for the numbers
+ * that new records get.
  */
 export function changesElse(shown: unknown, now: unknown): boolean {
   const before = new Map(startsOf(shown))
   return startsOf(now).some(([path, from]) => before.get(path) !== from)
 }
 
-/** What each field that changes is now, what goes, and each sum that is told, by the way to it. */
+/**
+ * By path: the present value of each field that changes, the values of deleted records, and each
+ * sum.
+ */
 function startsOf(changes: unknown, path = ''): [string, string][] {
   if (typeof changes !== 'object' || changes === null) return []
   return Object.entries(changes).flatMap(([name, value]): [string, string][] => {
@@ -31,7 +35,7 @@ function startsOf(changes: unknown, path = ''): [string, string][] {
 const textOf = (value: unknown) =>
   JSON.stringify(value, (name, inner) => (passing.has(name) ? undefined : inner))
 
-/** The fields by which a record says whose it is, and the money that it moves. */
+/** The fields that name a record's owner, and the money that it moves. */
 const telling = [
   'parentBizEntityID',
   'bizEntityID',
@@ -45,9 +49,10 @@ const telling = [
 ]
 
 /**
- * Which records a write is about or links to, by their own numbers, and which money it moves. Who
- * approves sees external ids and units: by then the id may be another record's, and the price
- * another. What is made has a new number each time, by which its own record begins.
+ * Which records a write is about or links to, by their native ids, and which money it moves.
+ * Approvers see external ids and units: by the time of approval an external id may belong to
+ * another record, and the price may be another. New records get a new id each time, so the first
+ * field of each record, its own id, is left out.
  */
 export function subjectOf(written: Written, isOfNew: boolean): string[] {
   const { json, ids, linked = [] } = written
@@ -64,19 +69,20 @@ export function subjectOf(written: Written, isOfNew: boolean): string[] {
   return [...told, ...linked, ...own].sort()
 }
 
-/** The products that new records are put into, which a request may name by external ids, too. */
+/** The products of new records: the request may have named them by external ids as well. */
 function productsOf({ productID, shares }: Pick<Written, 'productID' | 'shares'>) {
   const ids = new Set(shares ? shares.map((share) => share.productID) : [productID])
   return [...ids].flatMap((id) => (id === undefined ? [] : `${ofProduct}${id}`))
 }
 const ofProduct = 'product '
 
-/** What earlier versions did not keep. */
+/** Subjects that earlier versions did not keep with a request. */
 const later = [ofProduct, 'productID ', 'drpInvestmentID ']
 
 /**
- * Whether a write is about something else than was kept with it. What an earlier version kept tells
- * nothing of products and of where is reinvested, or nothing at all.
+ * Whether a write is now about other records than those kept with the request. Subjects that an
+ * earlier version did not keep (products, the class that is reinvested into, or all of them) are
+ * not compared.
  */
 export function isElsewhere(kept: readonly string[] | undefined, now: readonly string[]): boolean {
   if (!kept) return false

@@ -28,14 +28,17 @@ const selectRule = (where: Fragment, products = sql`r.product_ids`) => sql`
   select ${ruleColumns}, to_json(r.fields) as fields, to_json(${products}) as "productIDs"
   from approval_rule r where ${where}`
 
-/** Of the products of a rule those that the caller sees. */
+/** The products of a rule that the caller sees. */
 const seenProducts = ({ productIDs }: Actor): Fragment =>
   productIDs === null
     ? sql`r.product_ids`
     : sql`case when r.product_ids is not null then array(
         select id from unnest(r.product_ids) id where id = any(${productIDs}::int[])) end`
 
-/** Who sees some products only sees the rules that hold there, and changes those of no other. */
+/**
+ * A caller who sees some products only sees the rules that apply to one of them, and may change a
+ * rule only if all its products are among them.
+ */
 const concerns = ({ productIDs }: Actor): Fragment =>
   productIDs === null
     ? sql`true`
@@ -86,7 +89,9 @@ export async function createRule(
   return { ...(await shownRule(tx, row!.id)), ids: [row!.id], changes: input }
 }
 
-/** Nobody makes rules for products that they do not see. */
+/**
+ * Refuses products that the caller does not see; without given products, a rule gets the caller's.
+ */
 async function productsFor(tx: Tx, actor: Actor, given: number[] | null | undefined) {
   const missing = await firstMissing(tx, actor, given ?? [])
   if (missing !== undefined)
@@ -154,16 +159,24 @@ const selectApproval = (writes: Writes, where: Fragment) => sql`
 
 const asked = { changes: sql`p.changes`, isDone: sql`(p.state = 'Approved')` }
 
-/** A key may see less than its user or their other keys: only what it asked for is its own. */
+/**
+ * Whether the caller made the request. An API key may see less than its user or the user's other
+ * keys, so only what the key itself asked for is its own.
+ */
 const isAskedBy = ({ userID, apiKeyID }: Actor): Fragment =>
   apiKeyID === undefined ? sql`p.user_id = ${userID}` : sql`p.api_key_id = ${apiKeyID}`
 
-/** Those of one's products that name nobody beyond them, and one's own. */
+/**
+ * Requests of the caller's products that name nobody outside them, and the caller's own requests.
+ */
 export const visibleTo = (actor: Actor, { namesUnseen }: Veil): Fragment => sql`(
   (${inScope(actor, 'p.product_id')} and not ${namesUnseen(actor, asked)})
   or ${isAskedBy(actor)})`
 
-/** Who may do what, and where events go: told to those alone who have a permission for it. */
+/**
+ * Resources about rights and about where events go: their requests are shown only to callers who
+ * have a permission for the resource, and to the maker.
+ */
 const confidential = ['User', 'Webhook', 'ApprovalRule']
 
 const isShown = (actor: Actor): Fragment => {
@@ -181,8 +194,9 @@ const decidable = ({ permissions }: Actor, writes: Writes) =>
     : []
 
 /**
- * What waits for the caller, by the operations that they may approve. Where enough have approved,
- * it is done once any of them says so again: somebody may decide again who could not at the last.
+ * Requests that the caller can decide. A request that already has enough approvals is carried out
+ * when any of its approvers approves once more: an approver whose rights were missing at the last
+ * approval may have them again.
  */
 const awaits = (actor: Actor, writes: Writes): Fragment => sql`(
   ${isPending} and p.user_id <> ${actor.userID}
@@ -192,7 +206,7 @@ const awaits = (actor: Actor, writes: Writes): Fragment => sql`(
     or (select count(*) from approval_decision d
       where d.approval_id = p.approval_id and ${isCounted(writes)}) >= p.required_approvals))`
 
-/** By what is stored: of the state as it is now no index tells. */
+/** Filters by the stored columns, because the state that is shown (stateNow) has no index. */
 const inState = (state: ApprovalQuery['State']): Fragment => {
   if (state === undefined) return sql`true`
   if (state === 'Pending') return sql`${isPending}`

@@ -2,12 +2,13 @@ import { createHash } from 'node:crypto'
 import sql from 'sql-template-tag'
 import type { Fragment } from '../../platform/sql/handle.ts'
 
-/** The hash that the first record of a trail is linked to. */
+/** The hash that the first record of the audit trail is linked to. */
 export const beginning = Buffer.alloc(32)
 
 /**
- * A record as bytes that are the same in every database: no format of its own, no rounding. Of
- * several requests each stands in it: records of one are as they were before there were others.
+ * The digest of a record, computed from a text that is the same in every database: dates as
+ * microseconds, no formats, no rounding. A record shared by several requests includes their request
+ * ids and record ids; the digest of other records is the same as before there were shared ones.
  */
 export const digestOf = (alias: Fragment): Fragment => sql`
   sha256(convert_to(case when ${alias}.request_ids is null
@@ -20,10 +21,13 @@ const fieldsOf = (alias: Fragment) => sql`${alias}.audit_id,
     ${alias}.username, ${alias}.operation, ${alias}.resource, ${alias}.resource_id,
     ${alias}.resource_ids, ${alias}.product_id, ${alias}.changes::text, ${alias}.request_id`
 
-/** The hash of a record's place: over the one before, and so over all before it. */
+/**
+ * The hash of a record's place in the chain: over the hash of the place before, and so over all
+ * records before it.
+ */
 export const linkHash = (before: Buffer, digest: Buffer): Buffer =>
   createHash('sha256').update(before).update(digest).digest()
 
-/** As much of the hash of a place as is kept of each: to name a record, where a seal is broken. */
+/** How many bytes of each place's hash a seal keeps: enough to name the first changed record. */
 export const markBytes = 8
 export const markOf = (hash: Buffer): Buffer => hash.subarray(0, markBytes)

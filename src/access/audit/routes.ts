@@ -9,7 +9,7 @@ import { readAudit } from './sql.ts'
 import type { Veil } from './veil.ts'
 import { verifyChain } from './verify.ts'
 
-/** The whole trail is read: one at a time is enough. */
+/** A verification reads the whole audit trail, so one runs at a time. */
 const inTurn = turns({
   most: 1,
   longestQueue: 5,

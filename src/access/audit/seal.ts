@@ -5,16 +5,16 @@ import { utc } from '../../platform/sql/render.ts'
 import { beginning, digestOf, linkHash, markOf } from './chain.ts'
 import { type Head, type Signer, signedText } from './signer.ts'
 
-/** Few enough for a short transaction. */
+/** Records sealed in one transaction: few enough to keep it short. */
 const atOnce = 2000
 
-/** Records that are sealed together: those since the seal before. */
+/** A seal: the records since the seal before, which are sealed together. */
 type Sealed = { position: number; hash: Buffer; xid: string; auditIDs: number[]; marks: Buffer }
 
 /**
- * Seals the records that no transaction can put another before: in the order of their commits,
- * with a signature on the last. Tells whether there may be more. Writers never wait for it, and it
- * takes no lock that they need.
+ * Seals the records that no running transaction can put another record before: in order of
+ * transaction number and id, with a signature on the last one. Returns whether there may be more
+ * records. Writers never wait for the sealer, and it takes no lock that they need.
  */
 export async function sealAudit(tx: Tx, signer: Signer): Promise<boolean> {
   const [lock] = await tx.query<{ isOurs: boolean }>(
@@ -69,7 +69,10 @@ async function sign(tx: Tx, signer: Signer, { position, hash, xid, auditIDs, mar
 
 type SealRow = Head & { auditID: number; publicKey: string; signature: string }
 
-/** The head of the chain, to be kept elsewhere: a trail that was cut off is found by it. */
+/**
+ * The signed head of the chain. Kept elsewhere, it shows later whether the end of the audit trail
+ * was cut off.
+ */
 export async function readSeal(handle: Sql) {
   const [seal] = await handle.query<SealRow>(sql`
     select s.position, s.hash, ${raw(utc('s.sealed_date'))} as "sealedDate",

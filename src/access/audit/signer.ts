@@ -13,7 +13,7 @@ export type Head = { position: number; hash: Buffer; sealedDate: string }
 
 export type Signer = { publicKey: string; sign: (head: Head) => Buffer }
 
-/** What is signed: plain words, so that a kept seal can be checked with any tool. */
+/** The text that is signed: plain words, so that a kept seal can be checked with any tool. */
 export const signedText = ({ position, hash, sealedDate }: Head) =>
   [
     'registry audit seal',
@@ -22,7 +22,7 @@ export const signedText = ({ position, hash, sealedDate }: Head) =>
     `sealed ${sealedDate}\n`,
   ].join('\n')
 
-/** Signs with the Ed25519 key of the keys folder, made at the first start. */
+/** Signs with the Ed25519 key in the keys folder, which the first start generates. */
 export function signerOf({ dataDir }: Config): Signer {
   const key = createPrivateKey(keyFile(dataDir, 'audit-signing-key', newKey))
   const publicKey = createPublicKey(key).export({ type: 'spki', format: 'pem' }).toString()
@@ -36,6 +36,6 @@ export function isSigned(head: Head, publicKey: string, signature: Buffer): bool
   try {
     return verifySignature(null, Buffer.from(signedText(head)), publicKey, signature)
   } catch {
-    return false // a key that is none
+    return false // not a valid public key
   }
 }

@@ -9,7 +9,10 @@ import { mostInRecord } from '../../platform/sql/unit-of-work.ts'
 import { Audit, type AuditQuery, auditFilters } from './schema.ts'
 import type { Veil } from './veil.ts'
 
-/** Of several requests that share a record each has a line: the one at its place. */
+/**
+ * A record shared by several requests is listed as one line per request; `place` is the line's
+ * position in the record's arrays.
+ */
 const isShared = 'a.request_ids is not null'
 const auditColumns = columns(Audit, 'a', {
   auditID: 'a.audit_id + a.place - 1',
@@ -22,8 +25,8 @@ const whole = sql`
   select a.changes, coalesce(a.resource_ids, array_remove(array[a.resource_id], null)) as ids`
 
 /**
- * Of a write of many records only what concerns the one. A list of changes has an item for each
- * record, or for each pair of legs; any other change is about the write as a whole.
+ * Narrows a write of many records to the part about one record. A list of changes has one item per
+ * record, or per pair of legs; any other kind of change is about the write as a whole.
  */
 const ofRecord = (id: number) => sql`
   select array[${id}::bigint] as ids,
@@ -35,12 +38,15 @@ const ofRecord = (id: number) => sql`
         else a.changes end
       else a.changes end as changes`
 
-/** As the index of their ranges has it; ids between may be of other records. */
+/**
+ * Written as the index on the range of record_ids has it. A range may also span ids of other
+ * records, so the ids themselves are compared too.
+ */
 const isAmongRecords = (id: number) => sql`(a.record_ids is not null
   and int8range(a.record_ids[1], a.record_ids[cardinality(a.record_ids)], '[]') @> ${id}::bigint
   and a.record_ids @> array[${id}::bigint])`
 
-/** Reads the trail. It is written by the unit of work, and by nobody else. */
+/** Reads the audit trail, which only the unit of work writes. */
 export async function readAudit(handle: Sql, actor: Actor, veil: Veil, query: AuditQuery) {
   const { Resource, ResourceID, Username } = query
   const asked = [
@@ -49,7 +55,8 @@ export async function readAudit(handle: Sql, actor: Actor, veil: Veil, query: Au
     ...(actor.productIDs
       ? [sql`not (a.resource = 'Approval' and ${veil.namesUnseen(actor, keptRequest)})`]
       : []),
-    // The index of ids begins with the resource; naming them all lets it find an id alone.
+    // The index on ids begins with the resource: naming all resources lets PostgreSQL use it to
+    // find an id alone.
     ...(Resource || ResourceID
       ? [sql`a.resource = any(${Resource ? [Resource] : resources}::text[])`]
       : []),
@@ -75,8 +82,9 @@ export async function readAudit(handle: Sql, actor: Actor, veil: Veil, query: Au
 const lineOrder = 'a.audit_id, a.place'
 
 /**
- * The lines of a page: what they show is looked up for these alone. Numbers of records are so far
- * apart that lines are in the order of their numbers, too.
+ * Selects the lines of a page first, so that shown columns are looked up for these lines alone. The
+ * numbers of shared records leave room for one number per line, so the order of records and places
+ * is also the order of line numbers.
  */
 const linesOf = (wanted: Wanted, asked: Fragment, resourceID: number | undefined) => sql`
   select a.* from (
@@ -97,8 +105,9 @@ function lineEnd(wanted: Wanted): Fragment {
 }
 
 /**
- * Records enough for a page, in its order: each has a line, but for one that begins before the page
- * does and, where one resource is asked for, has no line of it there.
+ * Limits the records to enough for a page, in the page's order. Each record yields a line, except
+ * one that begins before the page starts and, when one resource is asked for, has no line of it on
+ * the page.
  */
 function near(wanted: Wanted): Fragment {
   if (wanted.isWhole) return empty
@@ -111,5 +120,8 @@ function near(wanted: Wanted): Fragment {
     : sql`and a.audit_id > ${first - mostInRecord}::bigint ${inOrder} limit ${size + mostInRecord}`
 }
 
-/** What was kept until it is approved, as the trail has it; what was done stands by itself. */
+/**
+ * How an audit record holds a request that was kept for approval; what was done has a record of its
+ * own.
+ */
 const keptRequest = { changes: sql`(a.changes -> 'changes')`, isDone: sql`false` }

@@ -4,7 +4,7 @@ import { utc } from '../../platform/sql/render.ts'
 import { beginning, digestOf, linkHash, markBytes, markOf } from './chain.ts'
 import { isSigned } from './signer.ts'
 
-/** What is wrong with the chain, and the first record that shows it. */
+/** A fault of the chain, with the first record that shows it. */
 export type Fault = {
   kind: 'changed' | 'removed' | 'inserted' | 'chain' | 'seal' | 'cut off'
   auditID: number | null
@@ -12,7 +12,7 @@ export type Fault = {
   message: string
 }
 
-/** A head that was kept elsewhere. */
+/** A head of the chain that was kept outside the database. */
 export type KeptHead = { position: number; hash: string }
 
 export type ChainReport = {
@@ -24,20 +24,23 @@ export type ChainReport = {
 
 const atOnce = 5000
 
-/** A record of a seal, in the order of the chain; handles differ in what large numbers come as. */
+/**
+ * A record of a seal, in the order of the chain. Large numbers are texts or numbers, depending on
+ * the handle.
+ */
 type Row = {
-  /** Of the seal that it is in, and that one's hash: if it is its last. */
+  /** The position of the record's seal; sealHash is set only on the last record of the seal. */
   sealPosition: number | string
   sealHash: Buffer | null
   auditID: number | string
   mark: Buffer
-  /** Null: the record is gone. */
+  /** Null when the record no longer exists. */
   digest: Buffer | null
 }
 
 /**
- * Recomputes the whole chain on what the handle sees, which should be one unmoving picture; tells
- * the first fault of each kind, the first of all before the others.
+ * Recomputes the whole chain as the handle sees it, which should be one unchanging snapshot.
+ * Reports the first fault of each kind, with the fault found along the chain before the others.
  */
 export async function verifyChain(handle: Sql, kept?: KeptHead): Promise<ChainReport> {
   const walked = await walk(handle)
@@ -54,7 +57,7 @@ export async function verifyChain(handle: Sql, kept?: KeptHead): Promise<ChainRe
   return { records: Number(records), sealed: walked.sealed, seals: Number(seals), faults }
 }
 
-/** Walks what is sealed in order, up to the first record that is not what it must be. */
+/** Walks the sealed records in order, up to the first one that is not as it was sealed. */
 async function walk(handle: Sql): Promise<{ sealed: number; faults: Fault[] }> {
   let before: Buffer = beginning
   let position = 0
@@ -71,7 +74,7 @@ async function walk(handle: Sql): Promise<{ sealed: number; faults: Fault[] }> {
   }
 }
 
-/** The records of the next seals: of some thousand places, or of one seal that lies beyond. */
+/** The records of the next seals: of up to `atOnce` positions, or of one seal that spans more. */
 const sealedAfter = (handle: Sql, position: number): Promise<Row[]> =>
   handle.query<Row>(sql`
     select s.position as "sealPosition",
@@ -86,7 +89,7 @@ const sealedAfter = (handle: Sql, position: number): Promise<Row[]> =>
       (select min(o.position) from audit_seal o where o.position > ${position}))
     order by s.position, n.place`)
 
-/** What is sealed ends where the last seal says. */
+/** Reports a seal beyond the last sealed record, which would be a seal without records. */
 async function emptyFault(handle: Sql, position: number): Promise<Fault[]> {
   const [seal] = await handle.query<{ position: string }>(sql`
     select position::text as position from audit_seal where position > ${position}
@@ -113,7 +116,7 @@ function faultOf(row: Row, position: number, hash: Buffer | null): Fault | undef
   return undefined
 }
 
-/** A record that should have been sealed and was not came in later, at a place that was past. */
+/** Finds a record outside all seals at a place that was already sealed: it was inserted later. */
 async function insertedFault(handle: Sql): Promise<Fault[]> {
   const [row] = await handle.query<{ auditID: string }>(sql`
     with last as (
@@ -140,7 +143,7 @@ type SealRow = {
   auditID: number | null
 }
 
-/** Every seal is signed; that its hash is the chain's is seen on the walk. */
+/** Checks the signature of every seal; the walk has already compared its hash with the chain. */
 async function sealFaults(handle: Sql): Promise<Fault[]> {
   for (let position = 0; ; ) {
     const rows = await handle.query<SealRow>(sql`

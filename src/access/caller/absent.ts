@@ -4,8 +4,8 @@ import { readAbsentKey } from '../api-key/sql.ts'
 import { readAbsent } from '../user/session.ts'
 
 /**
- * Whoever asked for work that is done while they are away, as they are now: a user, or one of their
- * API keys, which may do what it may itself, and nothing once it has ended.
+ * The present rights of the user or API key that asked for work which runs later. A key's work has
+ * the key's own rights, and none once the key has ended.
  */
 export const readAbsentCaller = (
   handle: Sql,

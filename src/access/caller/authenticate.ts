@@ -6,21 +6,24 @@ import { readSessionActor } from '../user/session.ts'
 import type { Tokens } from '../user/token.ts'
 
 /**
- * Who an Authorization header speaks for, as the database knows them now. The answer is kept for
- * half a second, so that a change of a user, the end of a session or of a key reaches every node
- * within a second, and a busy caller costs two looks at the database a second, not one per request.
+ * Finds the actor of an Authorization header, as the database knows them now. The answer is kept
+ * for half a second: a change of a user or the end of a session or key reaches every node within a
+ * second, and a busy caller costs two look-ups a second instead of one per request.
  */
 const keptFor = 500
 const mostKept = 10_000
 
 type Known = { actor: Actor; allows: (address: string) => boolean }
-/** By a clock that nobody sets: one that was put back would keep an answer for as long. */
+/**
+ * `until` is a time of the monotonic clock: after a wall clock was set back, an answer would be
+ * kept for that much longer.
+ */
 type Kept = { until: number; known: Known | Promise<Known> }
 
 type Options = {
   handle: Sql
   tokens: Tokens
-  /** Notes that a key was used. */
+  /** Records that an API key was used. */
   touch: (apiKeyID: number) => void
 }
 
@@ -42,21 +45,21 @@ export function authenticator({ handle, tokens, touch }: Options) {
     forgetOld()
     if (kept.size >= mostKept) kept.clear()
     const entry: Kept = { until: performance.now() + Math.min(keptFor, longest), known }
-    kept.delete(authorization) // the newest stand last
+    kept.delete(authorization) // entries stay in the order they were made
     kept.set(authorization, entry)
     known.then(
       (one) => {
         entry.known = one
       },
-      // A failed look-up is not an answer: the next request asks again.
+      // A failed look-up is not kept: the next request asks again.
       () => kept.delete(authorization),
     )
     return known
   }
 
   /**
-   * Who calls gets another token every twenty minutes, and an actor has statements made for it,
-   * tens of kilobytes: those whose time is over do not stay until there are too many.
+   * Removes expired entries at once instead of at the limit: a caller gets a new token every twenty
+   * minutes, and SQL statements of tens of kilobytes are cached for each actor.
    */
   function forgetOld() {
     const now = performance.now()
@@ -81,7 +84,10 @@ export function authenticator({ handle, tokens, touch }: Options) {
   }
 }
 
-/** Whoever was let in a while ago, as they are by now; refused where that is over. */
+/**
+ * The present rights of an actor who was admitted a while ago; refused if the session or key has
+ * ended.
+ */
 export async function readAgain(handle: Sql, { apiKeyID, sessionID }: Actor): Promise<Actor> {
   if (apiKeyID === undefined) return readSessionActor(handle, sessionID)
   const actor = await readAbsentKey(handle, apiKeyID)
@@ -96,7 +102,10 @@ function admitted({ actor, allows }: Known, address: string): Actor {
   return actor
 }
 
-/** Whether an address is in one of these networks; an IPv4 one also as IPv6 writes it. */
+/**
+ * Makes a test whether an address is in one of these networks; an IPv4 address also matches when it
+ * is written as IPv6.
+ */
 function within(networks: readonly string[]) {
   const list = new BlockList()
   for (const network of networks) {

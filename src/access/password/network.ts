@@ -1,12 +1,14 @@
 import { isIPv4 } from 'node:net'
 
-/** The neighbourhood of an address that one caller is likely to have to themselves. */
+/**
+ * The network of an address that one caller is likely to have to themselves: IPv4 /24 or IPv6 /64.
+ */
 export function networkOf(address: string): string {
   const plain = address.replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/, '')
   return isIPv4(plain) ? plain.replace(/\.\d+$/, '.0/24') : `${halfOf(plain)}/64`
 }
 
-/** The first four of the eight groups of an IPv6 address, however it is written. */
+/** The first four of the eight groups of an IPv6 address, in whichever form it is written. */
 function halfOf(address: string): string {
   const [before = '', after = ''] = address.toLowerCase().split('::')
   const [left, right] = [before, after].map((part) => part.split(':').filter(Boolean))

@@ -6,17 +6,19 @@ import type { Sql, Tx } from '../../platform/sql/handle.ts'
 import { networkOf } from './network.ts'
 
 /**
- * The limit on wrong passwords: so many for one name (a username, a document) from one network in
- * so many minutes, so that a stranger elsewhere locks nobody out. A name that is tried from
- * everywhere waits longer and longer instead. Names are kept as keyed hashes, since people type
- * their password into the wrong box.
+ * Limits wrong passwords: ten failures for one name (a username, a document) from one network in
+ * fifteen minutes, so that a stranger elsewhere locks nobody out. A name that is tried from
+ * everywhere has to wait longer and longer instead. Names are stored as keyed hashes, since people
+ * type their password into the wrong box.
  */
 const mostFailures = 10
 const windowMinutes = 15
 const mostFromEverywhere = 100
 const longestWait = 30
 
-/** What is counted: the name, and the name together with where the caller is. */
+/**
+ * What failures are counted by: the name alone, and the name together with the caller's network.
+ */
 export type Tried = { name: Buffer; pair: Buffer; isAudited: boolean }
 
 export const nameHash = (key: Buffer, name: string): Buffer =>
@@ -28,7 +30,7 @@ export const triedBy = (key: Buffer, name: string, address: string): Tried => ({
   isAudited: true,
 })
 
-/** Of something that is no user's (a document): one count for everybody, and not in the trail. */
+/** For names that are not a user's (a document): one count for all callers, and no audit record. */
 export const triedByAnyone = (key: Buffer, name: string): Tried => {
   const hash = nameHash(key, name)
   return { name: hash, pair: hash, isAudited: false }
@@ -38,8 +40,9 @@ const recent = sql`failed_date > now() - ${windowMinutes} * interval '1 minute'
   and not is_forgiven`
 
 /**
- * Waits for its turn on this name and network, then counts the recent failures there. Attempts of
- * one pair take turns on all nodes together, so that the limit holds however many arrive at once.
+ * Waits for its turn on this name and network, counts the recent failures there and refuses after
+ * too many. Attempts of one pair take turns on all nodes together, so that the limit holds however
+ * many arrive at once.
  */
 export async function refuseThrottled(tx: Tx, { pair }: Tried, what: string) {
   await tx.query(sql`select pg_advisory_xact_lock(${String(pair.readBigInt64BE())}::bigint)`)
@@ -53,7 +56,10 @@ export async function refuseThrottled(tx: Tx, { pair }: Tried, what: string) {
   return failures
 }
 
-/** How many failures an audit record is to tell of now; 0: they wait for more, or for the end. */
+/**
+ * Stores a failure and returns how many failures the audit record now reports. 0 means no audit
+ * record yet: it is written when the limit is reached or the window has ended.
+ */
 export async function countFailure(tx: Tx, tried: Tried, before: number, userID?: number) {
   const first = before === 0
   const isDone = first || !tried.isAudited
@@ -64,7 +70,7 @@ export async function countFailure(tx: Tx, tried: Tried, before: number, userID?
   return before + 1 >= mostFailures ? tellUnaudited(tx, tried.pair) : 0
 }
 
-/** The pairs whose window has ended with failures that no audit record has told of yet. */
+/** Pairs whose window has ended and which have failures that no audit record reports yet. */
 export const endedWindows = (handle: Sql) =>
   handle.query<{ pair: Buffer; userID: number | null; username: string | null }>(sql`
     select f.pair_hash as pair, max(u.user_id) as "userID", max(u.username) as username
@@ -73,7 +79,7 @@ export const endedWindows = (handle: Sql) =>
     group by f.pair_hash
     having min(f.failed_date) < now() - ${windowMinutes} * interval '1 minute' limit 500`)
 
-/** Takes the failures of a pair that no audit record has told of yet. */
+/** Marks the unaudited failures of a pair as audited, and returns how many there were. */
 export async function tellUnaudited(tx: Tx, pair: Buffer): Promise<number> {
   const [row] = await tx.query<{ count: number }>(sql`
     with told as (
@@ -87,17 +93,23 @@ export const forgetFailures = (tx: Tx, { pair }: Tried) =>
   tx.query(sql`update login_failure set is_forgiven = true
     where pair_hash = ${pair} and not is_forgiven`)
 
-/** With a new password nobody is kept from trying it, wherever they are. */
+/**
+ * Forgives the failures of a name on all networks, so that nobody is kept from trying a new
+ * password.
+ */
 export const forgetName = (tx: Tx, name: Buffer) =>
   tx.query(sql`update login_failure set is_forgiven = true
     where username_hash = ${name} and not is_forgiven`)
 
-/** Those who wait, by name and network: they hold a socket each, and nothing else. */
+/**
+ * How many requests wait for each pair of name and network. A waiting request holds a socket and
+ * nothing else.
+ */
 const waiting = new Map<string, number>()
 const mostWaiting = 3
 
 /**
- * Where a name was tried a hundred times from everywhere, each further try waits a second longer
+ * After a hundred failures for a name from anywhere, each further attempt waits a second longer
  * than the one before. It waits before it takes a turn or a connection.
  */
 export async function waitForName(handle: Sql, { name, pair }: Tried, stopping: AbortSignal) {

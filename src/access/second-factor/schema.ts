@@ -1,7 +1,9 @@
 import { type Static, Type } from 'typebox'
 import { Id, optional, requiredText } from '../../platform/shape/fields.ts'
 
-/** Six digits of an authenticator, or a recovery code; no log and no audit record holds a body. */
+/**
+ * Six digits of an authenticator, or a recovery code. Neither logs nor audit records hold the body.
+ */
 export const Code = requiredText(40)
 
 export const Enrolment = Type.Object(

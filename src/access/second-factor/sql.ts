@@ -5,7 +5,7 @@ import { sealedWith } from '../../platform/secrets.ts'
 import type { Sql, Tx } from '../../platform/sql/handle.ts'
 import { base32, newSecret, stepOf } from './totp.ts'
 
-/** Hides the secrets of second factors in the database. */
+/** Encrypts the secrets of second factors in the database. */
 export type Seal = { seal: (text: string) => string; unseal: (text: string) => string }
 
 export const factorsSealedWith = (key: Buffer): Seal =>
@@ -17,12 +17,15 @@ export const factorsSealedWith = (key: Buffer): Seal =>
 
 const recoveryCodes = 10
 
-/** The moment is the database's, in milliseconds: the clocks of nodes may differ. */
+/** `now` is the database's clock in milliseconds, since the clocks of nodes may differ. */
 type Factor = { secret: string; now: number }
 const factorFields = sql`
   secret, (extract(epoch from clock_timestamp()) * 1000)::bigint as now`
 
-/** A fresh secret that counts once it is confirmed; a confirmed one is removed first. */
+/**
+ * Stores a new secret, which counts after it is confirmed. A confirmed factor must be removed
+ * first.
+ */
 export async function enrol(tx: Tx, { seal }: Seal, userID: number): Promise<string> {
   const secret = newSecret()
   const rows = await tx.query(sql`
@@ -35,7 +38,9 @@ export async function enrol(tx: Tx, { seal }: Seal, userID: number): Promise<str
   return secret
 }
 
-/** Takes the factor in use with its first code; the recovery codes, or undefined: a wrong code. */
+/**
+ * Confirms the factor by its first code; returns the recovery codes, or undefined for a wrong code.
+ */
 export async function confirm(tx: Tx, { unseal }: Seal, userID: number, code: string) {
   const [factor] = await tx.query<Factor & { isConfirmed: boolean }>(sql`
     select ${factorFields}, confirmed_date is not null as "isConfirmed"
@@ -60,7 +65,7 @@ async function newRecoveryCodes(tx: Tx, userID: number): Promise<string[]> {
   return codes
 }
 
-/** However it is typed: letters in any case, with or without the hyphens. */
+/** The hash of a recovery code as people type it: letters in any case, with or without hyphens. */
 const hashOf = (code: string) =>
   createHash('sha256')
     .update(code.toUpperCase().replaceAll(/[^A-Z2-7]/g, ''))
@@ -72,7 +77,7 @@ export async function hasSecondFactor(handle: Sql, userID: number): Promise<bool
   return rows.length > 0
 }
 
-/** Whether the code is good; a good one is good no more, wherever else it arrives just now. */
+/** Whether the code is valid. A valid code is spent at once, so it works once on all nodes. */
 export async function spendCode(tx: Tx, seal: Seal, userID: number, code: string) {
   return /^\d{6}$/.test(code) ? spendStep(tx, seal, userID, code) : spendRecovery(tx, userID, code)
 }
@@ -96,7 +101,7 @@ async function spendRecovery(tx: Tx, userID: number, code: string) {
   return spent.length > 0
 }
 
-/** Whether there was one. */
+/** Removes the second factor with its recovery codes; returns whether the user had one. */
 export async function removeFactor(tx: Tx, userID: number): Promise<boolean> {
   await tx.query(sql`delete from recovery_code where user_id = ${userID}`)
   const gone = await tx.query(sql`

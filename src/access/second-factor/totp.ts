@@ -1,10 +1,12 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { isSecret } from '../../platform/secrets.ts'
 
-/** Codes by time (RFC 6238): SHA-1, six digits, thirty seconds, as every authenticator has it. */
+/**
+ * Time-based codes (RFC 6238): SHA-1, six digits, thirty seconds, as all authenticators support.
+ */
 const stepSeconds = 30
 const digits = 6
-/** Clocks may differ by a step either way. */
+/** A code is accepted one step early or late, because clocks differ. */
 const tolerance = 1
 
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
@@ -40,11 +42,14 @@ export function codeAt(secret: string, step: number): string {
   return String(number).padStart(digits, '0')
 }
 
-/** The step whose code this is, among those that are good then; undefined for any other. */
+/**
+ * The time step that a code belongs to, among the steps accepted at `now`; undefined if none
+ * matches.
+ */
 export function stepOf(secret: string, code: string, now: number): number | undefined {
   const present = stepAt(now)
   const near = Array.from({ length: 2 * tolerance + 1 }, (_, i) => present - tolerance + i)
-  // All are compared, so that time tells nothing.
+  // All steps are compared, so that the response time reveals nothing.
   const found = near.filter((step) => isSecret(code, codeAt(secret, step)))
   return found[0]
 }

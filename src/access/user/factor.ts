@@ -11,7 +11,10 @@ import { completeSession, halveSessions } from './session.ts'
 import { manageable } from './sessions.ts'
 import { beginAttempt, type Caller, codeWrong, type Desk, failAttempt } from './sign-in.ts'
 
-/** Begins with a second factor of one's own; it counts once a first code has confirmed it. */
+/**
+ * Begins the enrolment of the caller's own second factor; the factor counts after a first code
+ * confirms it.
+ */
 export async function enrolFactor(tx: Tx, actor: Actor, factors: Seal): Promise<Written> {
   const secret = await enrol(tx, factors, actor.userID)
   const data = { secret, otpauthUrl: otpauthUrl(actor.username, secret) }
@@ -32,7 +35,7 @@ export async function confirmFactor(
   return written(actor.userID, 'added', { recoveryCodes })
 }
 
-/** One's own goes with a code; another's by who may manage users. */
+/** Removes a second factor: the caller's own takes a code, another user's takes User.Write. */
 export async function deleteFactor(
   tx: Tx,
   actor: Actor,

@@ -8,11 +8,11 @@ import { wrongName } from './schema.ts'
 export type FirstUser = { username: string; password: string; generated: boolean }
 
 /**
- * An empty registry gets its first administrator; there is no default password. Two nodes that
- * start at once take turns, and the second finds the first's.
+ * Creates the first administrator of an empty registry; there is no default password. Two nodes
+ * that start at once take turns, and the second node finds the user that the first one made.
  *
- * The user is shown before the commit: whatever ends a start earlier leaves no user behind whose
- * password nobody has seen, and the next start makes and shows another.
+ * The user is shown before the commit. If the start ends early, the transaction leaves no user
+ * behind whose password nobody has seen, and the next start makes and shows another.
  */
 export async function createFirstUser(
   database: Database,
@@ -25,7 +25,9 @@ export async function createFirstUser(
   await insertFirst(database, user, await hashPassword(password), show)
 }
 
-/** What is wrong with the name for a first user that is still to be made. */
+/**
+ * What is wrong with the name of the first user; undefined when it is valid or users exist already.
+ */
 export async function wrongFirstName(database: Database, username = 'admin') {
   const words = wrongName(username)
   return words && !(await hasUsers(database)) ? words : undefined

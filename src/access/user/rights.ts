@@ -3,7 +3,10 @@ import { permissionsOf } from '../../platform/permission.ts'
 import { forbidden, permissionMissing } from '../../platform/refusal.ts'
 import type { LockedUser } from './sql.ts'
 
-/** Nobody takes over, by a new password or a change, a user who has more. */
+/**
+ * Refuses to change a user, or their password, when the user has permissions that the caller lacks:
+ * the caller could otherwise take over the user's rights.
+ */
 export function refuseBeyond(actor: Actor, user: LockedUser) {
   const beyond = beyondOwn(actor, user)
   if (beyond.length > 0)
@@ -13,7 +16,7 @@ export function refuseBeyond(actor: Actor, user: LockedUser) {
 export const beyondOwn = (actor: Actor, rights: Parameters<typeof permissionsOf>[0]) =>
   permissionsOf(rights).filter((permission) => !actor.permissions.has(permission))
 
-/** Those of others are for who may manage users. */
+/** Refuses callers without User.Write, for actions on other users. */
 export function requireUserWrite({ permissions }: Actor) {
   if (!permissions.has('User.Write')) throw permissionMissing('User.Write')
 }

@@ -60,7 +60,8 @@ const signInEndpoints = (door: SignInDoor): Endpoint[] => [
     data: Tokens,
     beside,
     secret: true,
-    // Kept, it would let in who changed their password since, or were shut out.
+    // A kept answer would hand out tokens again after the user changed their password or was
+    // deactivated.
     neverReplayed: true,
     inTurn: async (work, request) => {
       const { username } = request.body as Login
@@ -144,7 +145,7 @@ const aboutFactor = {
 const factorEndpoints = (door: SignInDoor): Endpoint[] => [
   writing({
     ...aboutFactor,
-    event: null, // a secret alone changes nothing yet
+    event: null, // the unconfirmed secret has no effect yet
     operation: 'POST /User/SecondFactor',
     summary: 'Begin with a second factor: a secret for an authenticator, shown this once.',
     data: Enrolment,

@@ -45,7 +45,10 @@ const userTable = defineTable('app_user', {
   others: { password_hash: 'text', permissions: 'text[]', all_products: 'boolean' },
 })
 
-/** The columns that say what a user may do; which products, where not all, are rows beside. */
+/**
+ * The columns that hold a user's rights. The products of a user without all_products are rows of
+ * app_user_product.
+ */
 const rightsIn = ({ role, permissions, productIDs }: Rights): Row => ({
   role: role ?? null,
   permissions: permissions ? listText(permissions) : null,
@@ -70,7 +73,7 @@ export async function updateUser(
   nameKey: Buffer,
   input: UserUpdate,
 ): Promise<Written> {
-  // Two at once could each leave the other as the last.
+  // Updates take turns: two at once could each remove an administrator and count on the other one.
   await tx.query(sql`select pg_advisory_xact_lock(${lockSpaces.users}::int, 1)`)
   const user = await lockUser(tx, actor, input)
   const { userID } = user
@@ -86,7 +89,7 @@ export async function updateUser(
   await put(tx, userTable, stored, { ...stored, ...given, ...rightsIn(rights) })
   await setProducts(tx, userID, productIDs ?? [])
   if (password !== undefined) await setPassword(tx, nameKey, userID, password)
-  // Made active again, a user signs in again: old tokens do not come back to life.
+  // Sessions and keys of a deactivated user end for good: reactivation must not revive old tokens.
   if (!isActive) {
     await revokeAllSessions(tx, userID)
     await revokeKeys(tx, userID)
@@ -100,14 +103,20 @@ export async function updateUser(
   return { ...after, ids: [userID], before: before.json, changes }
 }
 
-/** A name from before stays as it is, and comes back with each PUT; no other may be like it. */
+/**
+ * Checks a new username. The user's present name is accepted even if wrongName would refuse it,
+ * because clients send it back with each PUT.
+ */
 function refuseNewName({ username: known }: LockedUser, { username = known }: UserUpdate) {
   const isKnown = username.toLowerCase() === known.toLowerCase()
   const words = isKnown ? undefined : wrongName(username)
   if (words) throw invalid('invalid_value', `username ${words}.`, 'username')
 }
 
-/** What is left out stays: a client that does not know the products of a user gives none. */
+/**
+ * The rights after an update; what is left out stays. A client that does not know of productIDs
+ * leaves it out, which must not give the user all products.
+ */
 function rightsAfter(user: LockedUser, input: UserUpdate): Rights {
   const given = input.role !== undefined || input.permissions !== undefined
   const { role, permissions } = given ? input : user
@@ -119,14 +128,14 @@ function rightsAfter(user: LockedUser, input: UserUpdate): Rights {
   }
 }
 
-/** The keys of a user end with them; see api-key. */
+/** Ends the API keys of a deactivated user; see api-key. */
 const revokeKeys = (tx: Tx, userID: number) =>
   tx.query(sql`update api_key set revoked_date = now()
     where user_id = ${userID} and revoked_date is null`)
 
 const shownUser = (tx: Tx, userID: number) => render(tx, selectUser(sql`u.user_id = ${userID}`))
 
-/** Nobody hands out more than they have. */
+/** Refuses rights that the caller does not have. */
 async function checkRights(tx: Tx, actor: Actor, rights: Rights) {
   if ((rights.role === undefined) === (rights.permissions === undefined))
     throw invalid('invalid_value', 'Give either a role or a list of permissions.', 'role')
@@ -143,7 +152,10 @@ async function checkRights(tx: Tx, actor: Actor, rights: Rights) {
   await identifyAll(tx, oneOfProducts, named, { visible })
 }
 
-/** Rights are handed out by those who have them: somebody must be left who has them all. */
+/**
+ * Somebody with every permission must be left, because users can only give rights that they have
+ * themselves.
+ */
 async function refuseWithoutAdministrator(tx: Tx) {
   const [left] = await tx.query(sql`
     select 1 from app_user
@@ -153,7 +165,10 @@ async function refuseWithoutAdministrator(tx: Tx) {
     throw conflict('last_administrator', 'This is the last active user with every permission.')
 }
 
-/** All sessions end; and who was locked out by the old password may try the new one at once. */
+/**
+ * Stores a new password and ends all sessions of the user. Failed sign-ins are forgiven, so a user
+ * who was locked out may try the new password at once.
+ */
 async function setPassword(tx: Tx, nameKey: Buffer, userID: number, password: string) {
   const [user] = await tx.query<{ name: string }>(sql`
     update app_user set password_hash = ${await hashPassword(password)} where user_id = ${userID}
@@ -162,7 +177,7 @@ async function setPassword(tx: Tx, nameKey: Buffer, userID: number, password: st
   await revokeAllSessions(tx, userID)
 }
 
-/** One's own password with the current one; another's with the permission to manage users. */
+/** Changing one's own password takes the current one; changing another user's takes User.Write. */
 export async function changePassword(
   tx: Tx,
   actor: Actor,
@@ -180,7 +195,10 @@ export async function changePassword(
   )
 }
 
-/** Who may not manage users is not even told whether there is such a user. */
+/**
+ * The user whose password changes. User.Write is checked before the look-up, so that a caller
+ * without it cannot find out which users exist.
+ */
 async function passwordOwner(tx: Tx, actor: Actor, { userID, username }: PasswordChange) {
   const same = (name: string) => name.toLowerCase() === actor.username.toLowerCase()
   if (userID ? userID === actor.userID : username === undefined || same(username)) return actor

@@ -19,12 +19,12 @@ const Password = sensitive(
 )
 const Username = requiredText(100)
 
-/** Characters that nobody sees, and blanks that look like the usual one. */
+/** Invisible characters, and blanks that look like the usual one. */
 const unseen = /[\p{Cc}\p{Cf}\p{Co}\p{Default_Ignorable_Code_Point}\u2800]|(?! )\p{Z}/u
-/** Who the audit trail names for what is done at the command line. */
+/** The username in audit records of commands at the command line. */
 const commandLine = 'cli'
 
-/** What is wrong with a name for a user, where it could be taken for somebody else's. */
+/** What is wrong with a new username: such names could be mistaken for another user's. */
 export function wrongName(name: string): string | undefined {
   if (unseen.test(name)) return 'has a character that cannot be seen; write it without'
   if (name !== name.trim()) return 'begins or ends with a blank; write it without'
@@ -47,12 +47,12 @@ const rights = {
   productIDs: optional(Type.Array(Id, { maxItems: 1000 })),
 }
 
-/** What a user is, besides what they may do. */
+/** The fields of a user other than rights and password. */
 const own = {
   username: Username,
   isActive: optional(Flag),
 }
-/** What the table holds of it as it is given; rights and password are written beside. */
+/** The fields stored in app_user as they are given; save.ts adds the rights and the password. */
 export const UserRecord = Type.Object({ userID: Id, ...own, role: rights.role })
 
 export const UserInput = Type.Object(

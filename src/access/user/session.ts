@@ -18,7 +18,10 @@ export const userFields: Fragment = sql`
   case when not u.all_products then array(
     select p.product_id from app_user_product p where p.user_id = u.user_id) end as "productIDs"`
 
-/** Who a session speaks for. One that still lacks its second factor may do nothing but enrol. */
+/**
+ * The user that a session belongs to. While the session lacks a demanded second factor, its actor
+ * has no permissions and can only enrol one.
+ */
 export async function readSessionActor(handle: Sql, sessionID: string): Promise<Actor> {
   const [row] = await handle.query<UserRow & { isHalf: boolean }>(sql`
     select ${userFields}, s.is_half as "isHalf"
@@ -32,7 +35,7 @@ export async function readSessionActor(handle: Sql, sessionID: string): Promise<
 export const sessionEnded = () =>
   unauthenticated('session_ended', 'The session has ended; sign in again.')
 
-/** A user as they are now, for work that is done for them while they are away. */
+/** A user with their present rights, for work that runs on their behalf without a session. */
 export async function readAbsent(handle: Sql, userID: number): Promise<Actor | undefined> {
   const [row] = await handle.query<UserRow>(sql`
     select ${userFields} from app_user u where u.user_id = ${userID} and u.is_active`)
@@ -51,16 +54,16 @@ export const revokeSession = (tx: Tx, sessionID: string) =>
   tx.query(sql`update session set revoked_date = now()
     where session_id = ${sessionID} and revoked_date is null`)
 
-/** Every token of a user ends, those already out included. */
+/** Ends all sessions of a user, and with them every token that was already issued. */
 export const revokeAllSessions = (tx: Tx, userID: number) =>
   tx.query(sql`update session set revoked_date = now()
     where user_id = ${userID} and revoked_date is null`)
 
-/** A session that was to enrol a second factor first has done so. */
+/** Lifts the restriction of a half session once its user has enrolled a second factor. */
 export const completeSession = (tx: Tx, sessionID: string) =>
   tx.query(sql`update session set is_half = false where session_id = ${sessionID}`)
 
-/** Who must have a second factor and has none left may only enrol one, wherever they are. */
+/** Restricts all sessions of a user to enrolment, after a required second factor was removed. */
 export const halveSessions = (tx: Tx, userID: number) =>
   tx.query(sql`update session set is_half = true
     where user_id = ${userID} and revoked_date is null`)

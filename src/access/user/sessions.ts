@@ -17,7 +17,9 @@ const sessionColumns = columns(Session, 's', {
   isCurrent: 'c.is_current',
 })
 
-/** Who is signed in: oneself, and with User.Read everybody that one may see. */
+/**
+ * Lists live sessions: the caller's own, and with User.Read those of every user the caller may see.
+ */
 export function readSessions(handle: Sql, actor: Actor, query: SessionQuery) {
   const own = sql`u.user_id = ${actor.userID}`
   const mine: Fragment = actor.permissions.has('User.Read')
@@ -38,7 +40,7 @@ export function readSessions(handle: Sql, actor: Actor, query: SessionQuery) {
   })
 }
 
-/** Ends one session, or all of a user; those of others with the permission to manage users. */
+/** Ends one session or all sessions of a user; other users' sessions take User.Write. */
 export async function endSessions(tx: Tx, actor: Actor, end: SessionEnd): Promise<Written> {
   const { SessionID, UserID, All } = end
   if (SessionID !== undefined) return endOne(tx, actor, SessionID)
@@ -63,7 +65,7 @@ async function endOne(tx: Tx, actor: Actor, number: number): Promise<Written> {
   return ended(found.userID, 'The session has ended.')
 }
 
-/** Refuses who may not manage this user. */
+/** Locks and returns a user; refuses callers who may not manage this user. */
 export async function manageable(tx: Tx, actor: Actor, userID: number) {
   requireUserWrite(actor)
   const user = await lockUser(tx, actor, { userID })
@@ -84,7 +86,7 @@ const meColumns = columns(Me, 'u', {
   apiKeyID: 'm.api_key_id',
 })
 
-/** The caller, as this very request is judged. */
+/** The caller with the rights that this very request has. */
 export async function readMe(handle: Sql, actor: Actor) {
   const answer = await renderOne(
     handle,

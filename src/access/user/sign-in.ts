@@ -27,13 +27,13 @@ import {
 
 type Account = { userID: number; username: string; passwordHash: string }
 
-/** Where a password comes from; the key is that of the names whose failures are counted. */
+/** Where a password comes from. `nameKey` hashes the names whose failures are counted. */
 export type Caller = { nameKey: Buffer; address: string; userAgent?: string | undefined }
 
-/** What signing in needs to know beside the caller. */
+/** What signing in needs beside the caller. */
 export type Desk = { tokens: Tokens; factors: Seal; requireSecondFactor: boolean }
 
-/** Signs a user in: by the password, and the code of a second factor where there is one. */
+/** Signs a user in with the password, and with a code if the user has a second factor. */
 export async function signIn(tx: Tx, desk: Desk, caller: Caller, login: Login): Promise<Written> {
   const attempt = await beginAttempt(tx, caller, login.username)
   const { account } = attempt
@@ -55,7 +55,10 @@ export const codeWrong = () =>
 
 type Attempt = { tried: Tried; failures: number; account: Account | undefined }
 
-/** Waits for its turn on this name and network; refused where there were too many failures. */
+/**
+ * Begins an attempt: waits for its turn on this name and network, and refuses it after too many
+ * failures.
+ */
 export async function beginAttempt(tx: Tx, caller: Caller, username: string): Promise<Attempt> {
   const tried = await triedAs(tx, caller, username)
   const failures = await refuseThrottled(tx, tried, 'failed sign-ins')
@@ -75,7 +78,7 @@ export async function failAttempt(
 const wrongPassword = () =>
   unauthenticated('sign_in_failed', 'The username or the password is wrong.')
 
-/** Checks a password, and counts it when it is wrong. */
+/** Checks a password and counts a wrong one as a failure. */
 export async function checkPassword(
   tx: Tx,
   caller: Caller,
@@ -92,7 +95,7 @@ export async function checkPassword(
   return whenRight()
 }
 
-/** Before a try takes its turn: the wait of a name that is tried from everywhere. */
+/** Delays a sign-in for a name that is tried from everywhere, before it takes its turn. */
 export async function waitToSignIn(
   handle: Sql,
   caller: Caller,
@@ -106,8 +109,9 @@ const triedAs = async (handle: Sql, { nameKey, address }: Caller, username: stri
   triedBy(nameKey, await folded(handle, username), address)
 
 /**
- * The username in the letter case that accounts are found by. JavaScript folds some letters in
- * another way than PostgreSQL (İ), and each spelling would have ten failures of its own.
+ * The username in the letter case that accounts are found by. PostgreSQL folds it, because
+ * JavaScript folds some letters differently (İ), and each spelling would then have ten failures of
+ * its own.
  */
 async function folded(handle: Sql, username: string): Promise<string> {
   const [row] = await handle.query<{ name: string }>(sql`select lower(${username}::text) as name`)
@@ -122,9 +126,10 @@ async function findAccount(tx: Tx, username: string): Promise<Account | undefine
 }
 
 /**
- * To check a password takes a while, and meanwhile it may be replaced, or the user deactivated,
- * which ends all sessions: from here on that waits for us, and ends ours with them. It is no
- * failure to count: the password was right when it was sent.
+ * Refuses the sign-in if the password was replaced or the user deactivated while the hash was being
+ * verified, which takes a while. Both changes end all sessions: the row lock makes a later change
+ * wait for this sign-in, so that it ends the new session too. The attempt is not counted as a
+ * failure, since the password was right when it was sent.
  */
 async function refuseOldPassword(tx: Tx, { userID, passwordHash }: Account) {
   const still = await tx.query(sql`
@@ -133,7 +138,9 @@ async function refuseOldPassword(tx: Tx, { userID, passwordHash }: Account) {
   if (still.length === 0) throw wrongPassword()
 }
 
-/** The failure stays counted and audited; whose it was is told only where there is such a user. */
+/**
+ * The failure stays counted and audited. The audit record names the user only if the user exists.
+ */
 const refusedSignIn = (account: Account | undefined, told: number, refusal: Refusal): Written => ({
   ...nothingLeft,
   ids: account ? [account.userID] : [],
@@ -188,11 +195,11 @@ type KnownToken = {
   sid: string
   used: boolean
   ended: boolean
-  /** Whether the session has not shown a factor that is there, or could not. */
+  /** The session is half (it has not shown a second factor), or its user has no confirmed one. */
   lacksFactor: boolean
 }
 
-/** Whether a refresh token was used, and longer ago than so many seconds. */
+/** Whether a refresh token was used more than `secondsAgo` seconds ago. */
 export async function wasUsed(handle: Sql, refreshToken: string, secondsAgo: number) {
   const rows = await handle.query(sql`
     select 1 from refresh_token where token_hash = ${refreshTokenHash(refreshToken)}
@@ -200,7 +207,10 @@ export async function wasUsed(handle: Sql, refreshToken: string, secondsAgo: num
   return rows.length > 0
 }
 
-/** A refresh token works once. Used again, it was stolen or copied: its whole session ends. */
+/**
+ * Trades a refresh token for new tokens. A token works once: a second use means that it was stolen
+ * or copied, and ends the whole session.
+ */
 export async function refresh(
   tx: Tx,
   { tokens, requireSecondFactor }: Desk,
@@ -221,7 +231,7 @@ export async function refresh(
   if (authorization && tokens.oldClaims(authorization).sub !== String(token.userID))
     throw refreshRefused()
   if (token.used) return endedSession(tx, token)
-  // A factor that was confirmed in another session has been shown there, and not in this one.
+  // A second factor that was confirmed in another session was shown there, not in this one.
   const isHalf = requireSecondFactor && token.lacksFactor
   await tx.query(sql`
     with used as (update refresh_token set used_date = now() where token_hash = ${hash})

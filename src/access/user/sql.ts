@@ -43,7 +43,7 @@ type NamedUser = { userID?: number | undefined; username?: string | undefined }
 
 export type LockedUser = UserRow & { isActive: boolean }
 
-/** The user a write names, locked. Usernames match in any letter case. */
+/** Finds and locks the user that a write names. Usernames match in any letter case. */
 export async function lockUser(tx: Tx, actor: Actor, { userID, username }: NamedUser) {
   if (!userID && username === undefined)
     throw invalid('required', 'Either userID or username must be provided.', 'userID')

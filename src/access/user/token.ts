@@ -2,7 +2,7 @@ import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import { createSigner, createVerifier } from 'fast-jwt'
 import { unauthenticated } from '../../platform/refusal.ts'
 
-/** Access tokens: JWTs that name a session; what the user may do is looked up, not carried. */
+/** Access tokens are JWTs that name a session; the user's rights are looked up and not carried. */
 export const accessTokenSeconds = 20 * 60
 export const refreshTokenDays = 30
 
@@ -27,7 +27,10 @@ export function tokensWith(key: string) {
     ignoreExpiration: true,
   })
   return {
-    /** Unlike any other: what is known of one of the same second is not taken for it. */
+    /**
+     * The jti makes every token unique: two tokens of one session issued in the same second would
+     * otherwise be equal, and the actor cached for the first would be used for the second.
+     */
     issue: (claims: Omit<Claims, 'exp'>): string => sign({ ...claims, jti: randomUUID() }),
     /** The claims of a valid token. */
     claims: (authorization: string | undefined): Claims => read(verify, authorization),

@@ -18,16 +18,17 @@ import { type DataTable, dataTables, sequencesOf } from './catalogue.ts'
 import { type BackedTable, type Manifest, type Part, writeManifest } from './manifest.ts'
 import { type Content, contentPart, forEach, listedContents, writePart } from './parts.ts'
 
-// The text of values must not depend on anybody's settings, and whole tables take their time.
+// The text of values must not depend on the settings of a server or login, and copying whole tables
+// takes long.
 const settings = `set datestyle = 'ISO'; set timezone = 'UTC'; set intervalstyle = 'postgres';
   set bytea_output = 'hex'; set extra_float_digits = 1; set client_encoding = 'UTF8';
   set statement_timeout = 0; set lock_timeout = 0; set idle_session_timeout = 0;
   set idle_in_transaction_session_timeout = 0`
 
 /**
- * Copies one unmoving picture of the database, and every stored content that it refers to, into an
- * empty folder while the service runs. Contents are written before they are referred to, so the
- * picture's are there; the lock keeps them until they are copied.
+ * Copies one snapshot of the database, and every stored content that it refers to, into an empty
+ * folder while the service runs. A content is stored before rows refer to it, so all contents of
+ * the snapshot exist; the shared lock prevents their deletion until they are copied.
  */
 export async function backUp(
   connection: pg.ClientConfig,
@@ -36,7 +37,7 @@ export async function backUp(
 ): Promise<Manifest> {
   await claimFolder(folder)
   const client = new pg.Client({ ...connection, application_name: 'registry backup' })
-  client.on('error', () => {}) // told by the statement that meets it
+  client.on('error', () => {}) // reported by the next SQL statement
   try {
     await client.connect()
     await client.query(settings)
@@ -59,7 +60,10 @@ export async function backUp(
   }
 }
 
-/** The system's own words do not say which of all disks is full. */
+/**
+ * Names the folder in an error of the file system, whose own message does not say which disk is
+ * full.
+ */
 const brokenOff = (error: NodeJS.ErrnoException, folder: string) =>
   error.syscall === undefined
     ? error
@@ -70,7 +74,7 @@ const brokenOff = (error: NodeJS.ErrnoException, folder: string) =>
 async function claimFolder(folder: string) {
   makeFolder(folder, 'name one that can be written')
   const isTaken = (await readdir(folder)).length > 0
-  // Of two that begin at once, one makes this folder.
+  // Of two backups that begin at once, only one can make this folder.
   if (!isTaken) await mkdir(join(folder, 'tables'), { mode: 0o700 }).catch(refuseTaken(folder))
   else refuseTaken(folder)()
   await mkdir(join(folder, 'contents'), { mode: 0o700 })
@@ -115,7 +119,10 @@ async function copyDatabase(
   }
 }
 
-/** Opens the picture with every table's shape held: a migration waits, everything else goes on. */
+/**
+ * Opens the snapshot and locks the definition of every table: a migration waits, everything else
+ * goes on.
+ */
 async function lockedTables(client: pg.Client, connection: pg.ClientConfig): Promise<DataTable[]> {
   const before = await dataTables(client)
   await openPicture(client, connection)
@@ -135,7 +142,10 @@ async function copyTable(client: pg.Client, folder: string, table: DataTable) {
   return { ...table, ...part, rows: result }
 }
 
-/** A content that cannot be had is told in the end: the rest is worth keeping all the same. */
+/**
+ * Copies the stored contents. A missing or damaged content is reported at the end, because the rest
+ * is worth keeping all the same.
+ */
 async function copyContents(store: Store, folder: string, list: Part & { count: number }) {
   const lost: string[] = []
   const folders = new Set<string>([folder, join(folder, 'tables'), join(folder, 'contents')])
@@ -172,7 +182,9 @@ async function copyContent(store: Store, { sha256, bytes }: Content, path: strin
   return false
 }
 
-/** In a folder and in a bucket; a store that does not answer is another matter. */
+/**
+ * Treats a missing file of a folder or bucket as absent; a store that does not answer is an error.
+ */
 function unlessMissing(error: Error & { code?: string }): undefined {
   if (error.code !== 'ENOENT' && error.name !== 'NoSuchKey') throw error
 }

@@ -1,13 +1,16 @@
 import type pg from 'pg'
 import sql, { raw } from 'sql-template-tag'
 
-/** What a database says about its own tables; all of ours lie in the schema public. */
+/**
+ * A table as the database's catalogue describes it; all tables of the registry are in the schema
+ * public.
+ */
 export type DataTable = { name: string; columns: string[] }
 
 /**
- * Not in a backup: what a migration makes again, who is signed in, and the event feed. Sessions
- * that were ended after the backup must not come back with it, so everybody signs in anew. The feed
- * is in the order of this database's transactions, so that a restored registry begins its own.
+ * Tables that a backup leaves out: those that migrations fill, sessions, and the event feed.
+ * Sessions that were ended after the backup must not come back with it, so everybody signs in anew.
+ * The feed is in the order of this database's transactions, so a restored registry begins its own.
  */
 const made = ['migration', 'lookup', 'event_feed']
 const leftOut = [...made, 'session', 'refresh_token', 'login_failure', 'event', 'webhook_delivery']
@@ -15,10 +18,10 @@ const leftOut = [...made, 'session', 'refresh_token', 'login_failure', 'event', 
 export const dataTables = async (client: pg.Client): Promise<DataTable[]> =>
   (await tablesOf(client)).filter(({ name }) => !leftOut.includes(name))
 
-/** Tables that migrations give rows to; a backup brings its own in their place. */
+/** Tables that migrations fill, but whose rows a backup replaces with its own. */
 export const seeded = ['withholding_rate']
 
-/** Tables that hold anything; those that a migration fills do not count. */
+/** The tables that hold rows, apart from those that migrations fill. */
 export async function filledTables(client: pg.Client): Promise<string[]> {
   const filled: string[] = []
   for (const { name } of await tablesOf(client)) {
@@ -43,7 +46,7 @@ async function tablesOf(client: pg.Client): Promise<DataTable[]> {
   return rows
 }
 
-/** Sequences are outside of snapshots: read last, they are ahead of every row. */
+/** Reads the sequences. They are not part of a snapshot: read last, they are ahead of every row. */
 export async function sequencesOf(client: pg.Client) {
   const { rows } = await client.query<{ name: string; value: string; isCalled: boolean }>(`
     select sequencename::text as name, coalesce(last_value, start_value)::text as value,
@@ -54,7 +57,7 @@ export async function sequencesOf(client: pg.Client) {
 
 export type Reference = { table: string; name: string; definition: string }
 
-/** The foreign keys, as they are made again. */
+/** The foreign keys, with the definitions by which they can be made again. */
 export async function referencesOf(client: pg.Client): Promise<Reference[]> {
   const { rows } = await client.query<Reference>(`
     select conrelid::regclass::text as table, conname::text as name,

@@ -4,12 +4,12 @@ import { join } from 'node:path'
 import { syncFolder } from '../../platform/folder.ts'
 
 /**
- * What a backup holds, and how to tell that it is whole. It is written last, so that a folder
- * without one is no backup, whatever else is in it.
+ * What a backup holds, with checksums that show whether it is whole. The manifest is written last,
+ * so a folder without one is no backup, whatever else is in it.
  */
 export type Manifest = {
   format: 1
-  /** The moment that the backup shows. */
+  /** The moment of the snapshot that was copied. */
   moment: string
   version: string
   postgres: string
@@ -17,12 +17,15 @@ export type Manifest = {
   tables: BackedTable[]
   sequences: { name: string; value: string; isCalled: boolean }[]
   contents: Part & { count: number; totalBytes: number; lost: string[] }
-  /** The ids of the keys that tax numbers are sealed with. The keys themselves are elsewhere. */
+  /**
+   * The ids of the keys that tax numbers are sealed with. The keys themselves are not in the
+   * backup.
+   */
   keyIDs: string[]
 }
 export type BackedTable = Part & { name: string; columns: string[]; rows: number }
 
-/** A file of the backup with what it must be. */
+/** A file of the backup with its expected size and hash. */
 export type Part = { path: string; bytes: number; sha256: string }
 
 const manifestName = 'manifest.json'

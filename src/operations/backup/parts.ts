@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline'
 import { pathOf } from '../../platform/files/store.ts'
 import type { Part } from './manifest.ts'
 
-/** Writes a file of a backup, for its owner's eyes only and to the disk itself. */
+/** Writes a file of a backup, readable by its owner only, and syncs it to the disk. */
 export async function writePart<T>(
   folder: string,
   path: string,
@@ -28,7 +28,7 @@ export async function writePart<T>(
   }
 }
 
-/** What is wrong with a file of a backup, if anything. */
+/** What is wrong with a file of a backup; undefined when it is as it was written. */
 export async function wrongWith(folder: string, { path, bytes, sha256 }: Part) {
   const seen = await measure(join(folder, path))
   if (!seen) return `${path} is missing`
@@ -51,7 +51,7 @@ async function measure(path: string) {
   return { bytes, sha256: hash.digest('hex') }
 }
 
-/** A stored content as a file of the backup: its name is its hash. */
+/** The backup's file of a stored content, named after its hash. */
 export const contentPart = ({ sha256, bytes }: Content): Part => ({
   path: join('contents', pathOf(sha256)),
   bytes,
@@ -60,7 +60,7 @@ export const contentPart = ({ sha256, bytes }: Content): Part => ({
 
 export type Content = { sha256: string; bytes: number }
 
-/** The list of stored contents, line by line: there may be any number. */
+/** Yields the list of stored contents line by line, since it can be of any length. */
 export async function* listedContents(folder: string, { path }: Part): AsyncGenerator<Content> {
   for await (const line of createInterface({ input: createReadStream(join(folder, path)) })) {
     const [sha256 = '', bytes] = line.split('\t')
@@ -68,7 +68,7 @@ export async function* listedContents(folder: string, { path }: Part): AsyncGene
   }
 }
 
-/** How many contents are copied or looked at side by side. */
+/** How many contents are copied or checked in parallel. */
 const hands = 4
 
 export async function forEach<T>(items: AsyncGenerator<T>, work: (item: T) => Promise<void>) {

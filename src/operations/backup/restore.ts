@@ -12,7 +12,9 @@ import { dataTables, filledTables, referencesOf, seeded } from './catalogue.ts'
 import { type BackedTable, type Manifest, readManifest } from './manifest.ts'
 import { contentPart, forEach, listedContents, wrongWith } from './parts.ts'
 
-/** Reads every byte of a backup before anything is touched; refuses what is not as it was made. */
+/**
+ * Reads every byte of a backup before anything is changed, and refuses a backup that was altered.
+ */
 export async function checkedBackup(folder: string): Promise<Manifest> {
   const manifest = await readManifest(folder)
   const wrong: string[] = []
@@ -43,8 +45,8 @@ async function* keptContents(folder: string, { contents }: Manifest) {
 export type Places = { store: Store; draftFolder: string }
 
 /**
- * Brings a backup into an empty database. Contents come first, then all rows in one transaction: a
- * restore that is cut short leaves the database empty, and can be run again.
+ * Restores a backup into an empty database. Stored contents come first, then all rows in one
+ * transaction: a restore that is cut short leaves the database empty and can be run again.
  */
 export async function restore(
   connection: pg.ClientConfig,
@@ -53,10 +55,10 @@ export async function restore(
   manifest: Manifest,
 ): Promise<void> {
   const client = new pg.Client({ ...connection, application_name: 'registry restore' })
-  client.on('error', () => {}) // told by the statement that meets it
+  client.on('error', () => {}) // reported by the next SQL statement
   await client.connect()
   try {
-    await refuseFilled(client) // before it is migrated: it may be somebody's
+    await refuseFilled(client) // before migrating: the database may be in use
     await migrate(connection, undefined, manifest.migrations.at(-1)!.name)
     await putContents(places, folder, manifest)
     await client.query('set statement_timeout = 0; set idle_in_transaction_session_timeout = 0')
@@ -91,8 +93,9 @@ async function putContents({ store, draftFolder }: Places, folder: string, manif
 }
 
 /**
- * References are taken away and made again around the load, as PostgreSQL's own tools do: the
- * order of tables does not matter, and each reference is checked once for all rows.
+ * Loads all tables. Foreign keys are dropped before the load and made again after it, as
+ * PostgreSQL's own tools do: the order of tables does not matter, and each key is checked once for
+ * all rows.
  */
 async function loadTables(client: pg.Client, folder: string, manifest: Manifest) {
   const name = (text: string) => client.escapeIdentifier(text)
@@ -104,7 +107,8 @@ async function loadTables(client: pg.Client, folder: string, manifest: Manifest)
   const references = await referencesOf(client)
   for (const { table, name: reference } of references)
     await client.query(`alter table ${table} drop constraint ${name(reference)}`)
-  // A backup from before there was such a table brings none of it, and a later migration fills it.
+  // A backup from before such a table existed has no rows for it; a later migration fills the
+  // table.
   for (const table of tables.filter((one) => seeded.includes(one.name)))
     await client.query(`delete from ${name(table.name)}`)
   for (const table of manifest.tables) await loadTable(client, folder, table)
@@ -116,18 +120,21 @@ async function loadTables(client: pg.Client, folder: string, manifest: Manifest)
     )
 }
 
-/** The last record of the trail may have numbers for its requests, which nothing has drawn. */
+/**
+ * The last audit record may use the numbers after its own for its requests, which the sequence has
+ * not drawn.
+ */
 const drawnUpTo = (sequence: string, value: string) =>
   sequence === 'audit_audit_id_seq' ? String(BigInt(value) + BigInt(mostInRecord)) : value
 
 /**
- * The numbers of transactions are another database's: what was sealed there is past, what was not
- * comes first here.
+ * Prepares the audit trail for sealing in this database, where the transaction numbers of the
+ * backup mean nothing: sealed records count as past, and unsealed ones come first.
  */
 async function goOnSealing(client: pg.Client, { tables }: Manifest) {
   const of = (name: string) => tables.some((table) => table.name === name)
-  if (!of('audit_seal')) return // of before there was a chain
-  // In backups of before seals held their records, each record has a row of its own.
+  if (!of('audit_seal')) return // the backup is older than the chain
+  // In backups from before seals held the ids of their records, each record has a row of its own.
   const [table, ids] = of('audit_link')
     ? ['audit_link', 'audit_id']
     : ['audit_seal', 'unnest(audit_ids)']

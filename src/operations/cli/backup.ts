@@ -28,7 +28,7 @@ export const backupCommand = new Command('backup')
     refuseLost(manifest)
   })
 
-/** A copy of everything has left the registry's own walls: the trail shows it. */
+/** Audits the backup, since a copy of everything has left the registry. */
 const record = (database: Database, { moment, tables, contents }: Manifest) =>
   unitOfWork(database, doorOf('backup', 'Audit'), async () => ({
     ...nothingLeft,
@@ -39,7 +39,7 @@ const record = (database: Database, { moment, tables, contents }: Manifest) =>
 const rowsIn = ({ tables }: Pick<Manifest, 'tables'>) =>
   tables.reduce((sum, { rows }) => sum + rows, 0)
 
-/** What a backup holds, in lines; the restore says the same. */
+/** Lines that say what a backup holds; the restore prints the same. */
 export const summary = (manifest: Manifest): string[] => {
   const { tables, contents } = manifest
   const bytes = tables.reduce((sum, table) => sum + table.bytes, 0)

@@ -14,7 +14,7 @@ import {
 } from '../../platform/sql/room.ts'
 import { isMissing, say, withServer } from './registry.ts'
 
-/** One thing looked at: whether it is wrong, or only worth knowing, and what was seen. */
+/** The result of one check: whether it is wrong or only worth knowing, and what was seen. */
 type Check = { name: string; wrong: boolean; note?: boolean; seen: string }
 
 export const checkCommand = new Command('check')
@@ -55,7 +55,7 @@ const broken = (name: string, error: unknown): Check => ({
   seen: wordsOfFull(error) ?? (error as Error).message,
 })
 
-/** Looked at through the service's own login: what it may do is what counts. */
+/** Checks the database through the service's own login, because the rights of that login count. */
 async function checkDatabase(server: Server, taken: number): Promise<Check[]> {
   const client = new pg.Client({ ...server.service, connectionTimeoutMillis: 5_000 })
   await client.connect()
@@ -87,9 +87,12 @@ type Seen = {
   logsValues: boolean
   roleThere: boolean
   roleOurs: boolean
-  /** What the service's role may do to the audit trail beyond adding to it. */
+  /** What the service's role may do to the audit trail other than add to it. */
   auditRights: string[]
-  /** Why the service's login may change the audit trail, by itself or as somebody it can become. */
+  /**
+   * Why the service's login could change the audit trail, by its own rights or by those of a role
+   * it can take on.
+   */
   auditMasters: string[]
 }
 
@@ -167,7 +170,7 @@ function serverChecks(seen: Seen): Check[] {
   ]
 }
 
-/** How many nodes there are is not known here: how many there is room for is. */
+/** Says for how many nodes there are enough connections: how many nodes run is not known here. */
 function connectionCheck(room: Room, taken: number): Check {
   const lack = lackOfRoom(room, taken)
   const wrong = taken > room.allowed
@@ -207,7 +210,10 @@ function roleChecks(seen: Seen): Check[] {
   ]
 }
 
-/** Append-only for the service's role it must be; for its login it is where the owner is apart. */
+/**
+ * The audit trail must be append-only for the service's role. For the service's login it is so only
+ * if the owner is a separate login.
+ */
 function auditCheck({ auditRights, auditMasters, user }: Seen): Check {
   if (auditRights.length > 0)
     return { name: 'audit', wrong: true, seen: `${serviceRole} may ${auditRights.join(', ')} it` }

@@ -17,7 +17,7 @@ import { restoreCommand } from './restore.ts'
 import { rotateEncryptionKeyCommand } from './rotate-encryption-key.ts'
 import { verifyCommand } from './verify.ts'
 
-/** The operator's commands: a file each, and a line here. */
+/** The operator's commands: one file and one line here for each. */
 const commands = [
   createUserCommand,
   resetPasswordCommand,
@@ -47,7 +47,10 @@ program.parseAsync().then(
   },
 )
 
-/** What the service would answer a caller, where it would; else what went wrong. */
+/**
+ * The message that the service would answer a caller with, if there is one; otherwise the error's
+ * own.
+ */
 function wordsOf(error: Error): string {
   if (error instanceof ConfigError) return error.message
   return wordsOfFull(error) ?? refusalOf(error)?.message ?? error.message

@@ -19,7 +19,7 @@ export const distributeCommand = new Command('distribute')
     })
   })
 
-/** Spreads a migrated database over the servers that its coordinator knows. */
+/** Spreads a migrated database over the servers that its Citus coordinator knows. */
 export async function distribute(connection: pg.ClientConfig, steps = readSteps()) {
   const client = new pg.Client({ ...connection, application_name: 'registry-distribute' })
   await client.connect()
@@ -40,12 +40,13 @@ export async function distribute(connection: pg.ClientConfig, steps = readSteps(
 }
 
 /**
- * Citus takes what a view calls for something that the types it reads depend on. Of a register that
- * was there before Citus, the function of the type holding_state would then depend on itself.
+ * Citus takes the functions that a view calls for dependencies of the types that the view reads. In
+ * a register that existed before Citus, the function of the type holding_state would then depend on
+ * itself.
  */
 const putViewsAway = 'drop view if exists known.transaction_line cascade'
 
-/** Ending the connection undoes what was done. */
+/** Fails the command; the end of the connection rolls the transaction back. */
 function refuse({ text, table }: Step, cause: Error): never {
   const where = table ?? text.split('\n')[0]
   throw new Error(`Nothing was changed: ${where}: ${cause.message}`, { cause })
@@ -57,7 +58,7 @@ const whatWeLookAt = `
   select (select extversion from pg_extension where extname = 'citus') as version,
     exists (select 1 from pg_available_extensions where name = 'citus') as "isInstalled"`
 
-/** Looks before it touches anything. */
+/** Refuses a database that is not ready, before anything is changed. */
 async function refuseUnready(client: pg.Client) {
   const { rows } = await client.query<Seen>(whatWeLookAt)
   const { version, isInstalled } = rows[0]!

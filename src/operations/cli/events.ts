@@ -26,7 +26,7 @@ export const eventsCommand = new Command('events')
       const read = followerOf(
         database.bell,
         new AbortController().signal,
-        async (_handle, actor) => actor, // whoever holds the registry goes on holding it
+        async (_handle, actor) => actor, // the operator's rights do not end
       )
       for (let After = query.After; ; ) {
         const { json, recordCount, beside } = await read(database, operator, {
@@ -34,7 +34,7 @@ export const eventsCommand = new Command('events')
           ...(After && { After }),
         })
         for (const event of JSON.parse(json) as object[]) say(JSON.stringify(event))
-        await turn() // that nobody reads any more is told after the write
+        await turn() // a closed pipe is reported only after the write
         if (!isHeard() || (recordCount === 0 && !follow)) return
         After = String(beside?.cursor)
       }

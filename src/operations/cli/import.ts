@@ -57,7 +57,10 @@ export const importCommand = new Command('import')
 const log = createLog('silent')
 const readInput = bodyReader(ImportInput)
 
-/** Orders the import like any caller, and does it here and now, where its end can be waited for. */
+/**
+ * Orders the import like any caller, then runs it in this process, so that the command can wait for
+ * its end.
+ */
 async function perform(config: Config, database: Database, path: string, options: Options) {
   const works = await importersOf(config, database, database.bell, log)
   const order = await take(database, works, path, options)
@@ -72,15 +75,18 @@ async function perform(config: Config, database: Database, path: string, options
   return end
 }
 
-/** june.csv: june.errors.csv. */
+/** The file beside the imported one: june.errors.csv for june.csv. */
 const besides = (path: string) => path.replace(/(\.\w+)?$/, '.errors$1')
 
-/** How long after a first signal a second one is the same: npm passes on what we have heard. */
+/**
+ * Milliseconds in which a second signal counts as the first one again: npm passes on the signal
+ * that the command has already received.
+ */
 const echo = 5_000
 
 /**
- * Whoever breaks the command off means the import, too: what is left to itself, the service would
- * go on with. Only who insists is let go before that is done, and told what may come.
+ * Cancels the import when the command is interrupted, because the running service would otherwise
+ * go on with it. A user who interrupts again is let go before that is done, with a warning.
  */
 function cancelOnSignal(database: Database) {
   let order: Order | undefined
@@ -129,7 +135,7 @@ async function take(
       let order: Order | undefined
       await unitOfWork(database, doorOf('import', 'Import'), async (tx) => {
         const written = await createImport(tx, operator, { ...input, ...kept }, null)
-        // Taken in the same transaction: no worker of a running service comes first.
+        // Taken in the same transaction, so that no worker of a running service can take it first.
         order = await takeOne(tx, written.ids[0] ?? 0, 'Queued')
         return written
       })
@@ -142,7 +148,7 @@ async function take(
   }
 }
 
-/** What Node says of a folder names neither it nor what would be right. */
+/** Node's error for a folder names neither the folder nor what to do. */
 const inWords = (path: string) => (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EISDIR') throw error
   throw new Error(`${path} is a folder: name the file in it that is to be imported.`)

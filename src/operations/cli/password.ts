@@ -4,7 +4,7 @@ import { generatePassword } from '../../access/password/hash.ts'
 
 export type PasswordOptions = { generate?: boolean }
 
-/** A password never comes as an argument: other users of the machine could read it there. */
+/** Takes a password, but never as an argument: other users of the machine could read it there. */
 export async function takePassword({ generate }: PasswordOptions): Promise<string> {
   if (generate) return generatePassword()
   const { stdin } = process
@@ -16,7 +16,7 @@ async function readLine(input: NodeJS.ReadableStream): Promise<string> {
   throw new Error('No password came on the standard input. Send one, or use --generate.')
 }
 
-/** What is typed is not shown: the terminal is told nothing but the questions. */
+/** Asks twice without echo: only the questions are written to the terminal. */
 async function askTwice(input: NodeJS.ReadableStream): Promise<string> {
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
   const terminal = createInterface({ input, output: nowhere, terminal: true })

@@ -10,7 +10,10 @@ import { connect, reachServer, refuseOutdated, type Server } from '../../platfor
 import type { Database, Tx } from '../../platform/sql/handle.ts'
 import { unitOfWork, type Written } from '../../platform/sql/unit-of-work.ts'
 
-/** Whoever can start a command here holds the database's password: nothing is kept from them. */
+/**
+ * The actor of commands, with all rights: whoever can start a command holds the database's
+ * password.
+ */
 export const operator: Actor = {
   userID: 0,
   username: 'cli',
@@ -21,23 +24,23 @@ export const operator: Actor = {
 
 export const say = (line: string) => process.stdout.write(`${line}\n`)
 
-/** Whether somebody still reads what is said: `| head` leaves when it has enough. */
+/** Whether the output is still read: `head` in a pipe, for example, leaves when it has enough. */
 export const isHeard = () => !isLeft
 let isLeft = false
-// What is under way is done all the same: a backup is no worse for who does not read of it.
+// The command goes on when nobody reads its output: a backup is no worse for it.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error
   isLeft = true
 })
 
-// What a command has to say is its output; the log of a short-lived database is of no use to it.
+// A command reports through its output; nobody needs the log of a short-lived database.
 const log = createLog('silent')
 
-/** Whether the database is still to be made, which only the start and `migrate` may do. */
+/** Whether the embedded database does not exist yet; only the start and `migrate` may create it. */
 export const isMissing = ({ databaseUrl, dataDir }: Config) =>
   databaseUrl === undefined && !existsSync(clusterFolder(dataDir))
 
-/** The database of the running service, or else one started for this command alone. */
+/** Uses the server of the running service, or one started for this command alone. */
 export async function withServer<T>(
   config: Config,
   use: (server: Server) => Promise<T>,
@@ -50,7 +53,7 @@ export async function withServer<T>(
   }
 }
 
-/** A write from the command line, through the same door as every other and audited like it. */
+/** Does a write from the command line in a unit of work, audited like every other write. */
 export async function write(
   command: string,
   event: EventType,
@@ -60,7 +63,7 @@ export async function write(
   await withDatabase(readConfig(), (database) => unitOfWork(database, { ...door, event }, work))
 }
 
-/** How the audit trail knows what a command did. */
+/** The unit of work's particulars for a command, as the audit trail shows them. */
 export const doorOf = (command: string, resource: Resource) => ({
   event: null,
   userID: null,
@@ -70,7 +73,7 @@ export const doorOf = (command: string, resource: Resource) => ({
   requestID: randomUUID(),
 })
 
-/** The database under the service's own role, for commands that work beside the service. */
+/** Uses the database under the service's own role, for commands that run beside the service. */
 export async function withDatabase<T>(
   config: Config,
   use: (database: Database) => Promise<T>,

@@ -56,7 +56,7 @@ const keysMissing = ({ dataDir }: Config, missing: string[]) =>
       '--without-key restores all the same.',
   )
 
-/** The trail shows the restore; and reports that waited for a worker wait again. */
+/** Audits the restore, and queues reports again that were waiting for a worker. */
 const record = (database: Database, { moment }: Manifest) =>
   unitOfWork(database, doorOf('restore', 'Audit'), async (tx) => {
     const waiting = await tx.query<{ id: number }>(sql`

@@ -59,8 +59,8 @@ const record = (database: Database, changes: { keyID: string; sealed: number; fa
   }))
 
 /**
- * Nodes and workers that run lack a key just made: they could not sign for webhooks, read files of
- * imports or find tax numbers that are sealed with it.
+ * Stops after the new key was made, because running nodes and workers lack it: they could not sign
+ * for webhooks, read files of imports or find tax numbers that are sealed with it.
  */
 async function leaveForLater(database: Database, { keyID }: Vault) {
   await record(database, { keyID, sealed: 0, failed: 0 })
@@ -69,19 +69,19 @@ async function leaveForLater(database: Database, { keyID }: Vault) {
 }
 
 /**
- * The key to seal with. Of two that replaced it at once, one would seal with a key that the other
- * had overwritten, and nobody could open that again.
+ * The key to seal with. The lock makes two commands take turns: otherwise one could seal with a key
+ * that the other has overwritten, and nobody could open those values again.
  */
 async function presentKey(tx: Tx, config: Config, isNew: boolean | undefined): Promise<Vault> {
   await tx.query(sql`select pg_advisory_xact_lock(${lockNumbers.newKey})`)
   if (isNew) replaceEncryptionKey(config)
   const vault = vaultOf(readEncryptionKeys(config))
-  // Known before it is used: a node that lacks it must not start.
+  // Recorded before it is used: a node that lacks the key must not start.
   await learnKey(tx, vault.keyID)
   return vault
 }
 
-/** Places and keys only; what they hold stays hidden. */
+/** Names places and key ids only; the values stay hidden. */
 function numbersLeft(failed: { place: string; keyID: string }[]): string[] {
   if (failed.length === 0) return []
   const some = failed.slice(0, 10).map(({ place, keyID }) => `${place} (key ${keyID})`)

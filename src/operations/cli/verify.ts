@@ -25,7 +25,7 @@ export const verifyCommand = new Command('verify')
     if (found > 0) process.exitCode = 1
   })
 
-/** When the register was last checked is worth knowing, and worth an alarm: see gauges.ts. */
+/** Audits the verification, because gauges.ts reports when the last one ended and what it found. */
 const record = (database: Database, found: number) =>
   unitOfWork(database, doorOf('verify', 'Audit'), async () => ({
     ...nothingLeft,
@@ -33,14 +33,14 @@ const record = (database: Database, found: number) =>
     changes: { found },
   }))
 
-/** As GET /Audit/Seal gave it: 4711:0a1b… */
+/** Reads a head as GET /Audit/Seal gave it: 4711:0a1b… */
 function headOf(text: string): KeptHead {
   const [, position, hash] = /^(\d{1,15}):([0-9a-fA-F]{64})$/.exec(text) ?? []
   if (!position || !hash) throw new Error('--audit-head is a position, a colon and 64 hex digits.')
   return { position: Number(position), hash }
 }
 
-/** Says what each check found, and gives back how many rows that are. */
+/** Prints what each check found; returns how many rows are wrong. */
 export async function verifyAndTell(connection: ClientConfig, keptHead?: KeptHead) {
   const done = await verify(connection, tell, keptHead)
   const found = done.reduce((sum, one) => sum + (one.isNote ? 0 : one.found), 0)

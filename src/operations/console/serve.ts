@@ -6,14 +6,14 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type SessionOptions, serveSession } from './session.ts'
 
 export type ConsoleOptions = SessionOptions & {
-  /** Where the built console lies; see scripts/run.mjs. */
+  /** The folder of the built console; see scripts/run.mjs. */
   folder: string
 }
 
 /**
- * Scripts come from here alone, none stands in the page and none is made from text. Styles may
- * stand in the page: the components set sizes and positions so. Pictures and PDFs that were
- * fetched with a token are shown from memory (blob:).
+ * The content security policy. Scripts come only from this server, not from the page or from text.
+ * Inline styles are allowed, because the components use them for sizes and positions. Pictures and
+ * PDFs that were fetched with a token are shown from memory (blob:).
  */
 const policy = [
   "default-src 'none'",
@@ -37,7 +37,7 @@ const pageHeaders = {
 
 const oneYear = 365 * 24 * 60 * 60 * 1000
 
-/** The console under /console/, with everything it needs. */
+/** Serves the console under /console/: its page, its assets and its session endpoints. */
 export async function serveConsole(app: FastifyInstance, options: ConsoleOptions) {
   const { folder } = options
   serveSession(app, options)
@@ -54,7 +54,7 @@ export async function serveConsole(app: FastifyInstance, options: ConsoleOptions
     decorateReply: false,
     preCompressed: true,
     index: false,
-    // The name of a file holds the hash of its content: it never changes.
+    // A file's name contains the hash of its content, so the file never changes.
     immutable: true,
     maxAge: oneYear,
   })
@@ -62,7 +62,10 @@ export async function serveConsole(app: FastifyInstance, options: ConsoleOptions
 
 type Page = { html: string; etag: string }
 
-/** One page for every address of the console: which view is shown, it decides itself. */
+/**
+ * Reads the page that every address of the console gets; the page itself decides which view to
+ * show.
+ */
 function readPage(folder: string): Page {
   const file = join(folder, 'index.html')
   const html = existsSync(file) ? readFileSync(file, 'utf8') : notBuilt

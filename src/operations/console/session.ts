@@ -3,28 +3,34 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Actor } from '../../platform/actor.ts'
 
 export type SessionOptions = {
-  /** Whether the browser speaks TLS with us or with the proxy before us. */
+  /** Whether the browser speaks TLS with this server or with a proxy in front of it. */
   secure: boolean
-  /** The largest page of a list, which the console then asks for at most. */
+  /** The largest page size of a list; the console never asks for more. */
   maxPageSize: number
-  /** Who an access token speaks for. */
+  /** Finds the actor of an access token. */
   authenticate: (authorization: string, address: string) => Actor | Promise<Actor>
-  /** Whether a refresh token was used, and longer ago than so many seconds. */
+  /** Whether a refresh token was used more than `secondsAgo` seconds ago. */
   wasUsed: (refreshToken: string, secondsAgo: number) => Promise<boolean>
-  /** Keeps others from asking for what was answered to a page. */
+  /**
+   * The HMAC key that Idempotency-Keys are made with here, so that no one else can ask for an
+   * answer given to a page.
+   */
   retryKey: Buffer
 }
 
 export const sessionPath = '/console/session'
 const cookieName = 'registry-session'
 
-/** Room for a username and a password, as everywhere where a stranger may knock. */
+/**
+ * Bytes of a request body: room for a username and a password, the usual limit for endpoints that
+ * strangers can reach.
+ */
 const bodyLimit = 65_536
 
 /**
- * Signing in for a browser: the refresh token goes into a cookie that no script can read and that
- * goes to this path alone, the access token into the page's memory. Behind it stand the public
- * operations; nothing here judges a password or a token itself.
+ * Signs a browser in. The refresh token goes into a cookie that no script can read and that is sent
+ * to this path alone; the access token goes into the page's memory. The public operations do the
+ * work: nothing here judges a password or a token itself.
  */
 export function serveSession(app: FastifyInstance, options: SessionOptions) {
   app.post(sessionPath, { bodyLimit }, async (request, reply) => {
@@ -35,7 +41,8 @@ export function serveSession(app: FastifyInstance, options: SessionOptions) {
     const refreshToken = cookieOf(request)
     if (!refreshToken) return nobody(reply, options)
     const refreshed = await refresh(app, request, refreshToken, options)
-    // Not an error: the page asks at its start, and shows the form to sign in.
+    // Not an error: the page asks when it starts, and shows the sign-in form if nobody is signed
+    // in.
     return refreshed.status === 401 ? nobody(reply, options) : answer(reply, refreshed, options)
   })
   app.delete(sessionPath, async (request, reply) => {
@@ -51,7 +58,7 @@ type Answer = {
   body: string
 }
 
-/** One of the public operations, asked in the caller's name and from the caller's address. */
+/** Calls a public operation in the caller's name and from the caller's address. */
 async function ask(
   app: FastifyInstance,
   { ip, id, headers: given }: FastifyRequest,
@@ -82,9 +89,10 @@ async function ask(
 }
 
 /**
- * A refresh token works once, and used again it ends its session. A page that is loaded twice at
- * once, or leaves before the answer came, has done no wrong: for half a minute it is told the same,
- * whichever node it asks, and by the database's clock.
+ * For how many seconds a refresh may be repeated. A second use of a refresh token normally ends its
+ * session. But a page that is loaded twice at once, or left before the answer arrived, repeats a
+ * refresh without harm: for this long, by the database's clock, it gets the same answer from any
+ * node.
  */
 const sameMoment = 30
 
@@ -101,7 +109,7 @@ async function refresh(
 }
 
 async function signOut(app: FastifyInstance, request: FastifyRequest, refreshToken: string) {
-  // Not kept for a page that asks again: what comes after a sign-out finds no session.
+  // Sent without an Idempotency-Key: a request repeated after the sign-out must find no session.
   const refreshed = await ask(app, request, '/User/RefreshToken', { refreshToken })
   if (refreshed.status !== 200) return
   const { accessToken } = (JSON.parse(refreshed.body) as SignedIn).data
@@ -132,7 +140,7 @@ async function answer(
   return reply.send(envelope({ ...shown, user, maxPageSize }))
 }
 
-/** Nobody is signed in; a cookie that is of no use any more goes. */
+/** Answers that nobody is signed in, and removes the cookie. */
 function nobody(reply: FastifyReply, options: SessionOptions) {
   setCookie(reply, '', options)
   return reply.type('application/json; charset=utf-8').send(envelope(null))

@@ -1,14 +1,14 @@
-/** Chance from a fixed seed: the same demonstration wherever it is made. */
+/** Random choices from a fixed seed, so that every demonstration is the same. */
 export type Chance = {
   /** A whole number from 0 to below the limit. */
   below: (limit: number) => number
   one: <T>(of: readonly T[]) => T
-  /** True so many times in a hundred. */
+  /** True in so many of a hundred cases. */
   percent: (times: number) => boolean
   between: (least: number, most: number) => number
 }
 
-/** mulberry32: small, quick, and good enough for names and amounts. */
+/** The generator mulberry32: small, fast, and good enough for names and amounts. */
 export function chanceFrom(seed: number): Chance {
   let state = seed
   const next = () => {
@@ -20,7 +20,7 @@ export function chanceFrom(seed: number): Chance {
   const below = (limit: number) => Math.floor(next() * limit)
   return {
     below,
-    // A list that a caller draws from is never empty.
+    // Callers never pass an empty list.
     one: (of) => of[below(of.length)]!,
     percent: (times) => below(100) < times,
     between: (least, most) => least + below(most - least + 1),

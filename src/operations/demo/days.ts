@@ -1,6 +1,6 @@
 const dayMs = 86_400_000
 
-/** Days as texts, and none of them in a time zone. */
+/** Days are texts without a time zone. */
 export const addDays = (day: string, days: number) =>
   new Date(Date.parse(`${day}T00:00:00Z`) + days * dayMs).toISOString().slice(0, 10)
 

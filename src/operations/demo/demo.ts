@@ -14,12 +14,12 @@ import { manager, type ProductPlan, products, years } from './plan.ts'
 import { type Days, pricesOf } from './prices.ts'
 
 const seed = 20_260_630
-/** As many as an array of the API may hold. */
+/** The most records that an array of the API may hold. */
 const most = 1000
 
 export type DemoUsers = { usernames: string[]; password: string }
 
-/** Whether somebody has begun to use this registry: a demonstration is for an empty one. */
+/** Whether the registry has data: a demonstration is only made in an empty one. */
 export async function hasData(handle: Sql): Promise<boolean> {
   const [found] = await handle.query(sql`
     select 1 from product union all select 1 from biz_entity union all select 1 from person
@@ -27,7 +27,7 @@ export async function hasData(handle: Sql): Promise<boolean> {
   return found !== undefined
 }
 
-/** Three products of a made-up manager with three years behind them. */
+/** Makes three products of a made-up manager, each with a history of three years. */
 export async function makeDemo(
   perform: Perform,
   today: string,
@@ -93,7 +93,7 @@ const issuerOf = ({ name }: ProductPlan) => ({
   statementNote: `${name} is made up for a demonstration. Nobody in it exists.`,
 })
 
-/** From the account of an investor who is not active nothing leaves. */
+/** No money leaves the account of an investor who is not active. */
 const { Active: active } = lookups.BizEntityStatus
 const withoutMoneyOut = ({ deposits, pending }: Postings): Postings => ({
   deposits,
@@ -151,7 +151,7 @@ async function makeInvestors(
   return inParts(bodies, (part) => perform.do('POST /BizEntity', part))
 }
 
-/** Money in before money out, so that no holding falls short on the way. */
+/** Posts money in before money out, so that no holding becomes negative. */
 async function post(perform: Perform, history: Postings[]) {
   await inParts(
     history.flatMap(({ deposits }) => deposits),
@@ -175,7 +175,7 @@ async function inParts(rows: object[], work: (part: object[]) => Promise<Made[]>
   return made
 }
 
-/** A user of each role. There is no fixed password: it is made up, and told once. */
+/** Makes a user of each role. The password is generated and shown once; there is no fixed one. */
 async function makeUsers(perform: Perform): Promise<DemoUsers & { people: People }> {
   const password = generatePassword()
   const make = async (username: string, role: string) => {

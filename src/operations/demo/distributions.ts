@@ -17,7 +17,10 @@ export const recordDates = (plan: ProductPlan, days: Days) =>
 /** Distributions are paid two weeks after they are on record. */
 export const paidOn = (recordDate: string) => addDays(recordDate, 14)
 
-/** The product's distributions, oldest first: all through but the last, which is left to be run. */
+/**
+ * Runs the distributions of a class, oldest first, through all stages except the last one, which is
+ * only configured.
+ */
 export async function distribute(perform: Perform, plan: ProductPlan, names: Names, days: Days) {
   const ends = recordDates(plan, days)
   for (const [i, recordDate] of ends.entries()) {
@@ -47,7 +50,7 @@ function configuration(plan: ProductPlan, names: Names, recordDate: string) {
   }
 }
 
-/** The price the class began with, so that figures are easy to follow. */
+/** The start price of the product's first class, so that figures are easy to follow. */
 const drpPrice = ({ classes: [first] }: ProductPlan) => {
   const { startPrice = 10_000 } = first ?? {}
   return `${Math.floor(startPrice / 10_000)}.${String(startPrice % 10_000).padStart(4, '0')}`

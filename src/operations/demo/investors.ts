@@ -16,7 +16,7 @@ const typeIDs: Record<Kind, number> = {
   partnership: types.Partnership,
 }
 
-/** As a register of retail funds has them, of a hundred. */
+/** How many of a hundred investors are of each kind, as in a register of retail funds. */
 const mix: [Kind, number][] = [
   ['individual', 46],
   ['joint', 16],
@@ -35,7 +35,7 @@ function kindOf(chance: Chance): Kind {
   return 'individual'
 }
 
-/** An investor as POST /BizEntity takes it. */
+/** The body of an investor for POST /BizEntity. */
 export function investor(chance: Chance, number: number, productID: number) {
   const kind = kindOf(chance)
   const people = kind === 'joint' || kind === 'partnership' ? 2 : 1

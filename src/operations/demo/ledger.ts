@@ -10,10 +10,10 @@ export type Postings = {
 
 type Holder = { accountID: number; productID: number; investmentID: number }
 
-/** What one account did over the years: money in, some of it out again, and what is on its way. */
+/** The history of one account over the years: deposits, some redemptions, and pending notices. */
 export function historyOf(chance: Chance, holder: Holder, number: number, days: Days): Postings {
   const length = daysBetween(days.from, days.to)
-  // Most came in the first two years; a register grows.
+  // Most investors joined in the first two years.
   const start = addDays(days.from, 1 + Math.floor((chance.below(length) * chance.below(100)) / 130))
   const first = 1000 * chance.between(5, 250)
   const deposits = [posting(holder, `D-${number}-1`, start, first)]
@@ -43,6 +43,6 @@ const posting = (holder: Holder, id: string, transactionDate: string, dollars: n
   amount: `${dollars}.00`,
 })
 
-/** A day between the two, and not the first of them. */
+/** A random day after `from` and before `to`. */
 const later = (chance: Chance, from: string, to: string) =>
   addDays(from, 1 + chance.below(Math.max(1, daysBetween(from, to) - 1)))

@@ -1,4 +1,4 @@
-/** Words the demonstration is made of. Nobody is meant. */
+/** Words that the demonstration is made of; no real person is meant. */
 export const firstNames =
   `Ava Noah Mia Liam Isla Jack Chloe Leo Grace Henry Ruby Oscar Zoe Hugo Ella Archie Sofia Ethan
   Priya Arjun Mei Wei Aisha Omar Yuki Kenji Lena Jonas Elena Mateo Nadia Tariq Siobhan Callum

@@ -26,7 +26,7 @@ import { performer } from './perform.ts'
 
 export const notEmpty = 'This registry has data already; a demonstration needs an empty one.'
 
-/** Fills an empty registry; undefined where it is not empty. */
+/** Fills an empty registry; returns undefined if the registry is not empty. */
 export async function openDemo(
   config: Config,
   database: Database,

@@ -1,7 +1,7 @@
 import type { Perform } from './perform.ts'
 import { manager } from './plan.ts'
 
-/** One page that says what it is and that it is made up. */
+/** A PDF of one page with a title, a text and the note that it is made up. */
 async function pageOf(title: string, about: string): Promise<Buffer> {
   const { default: PDFDocument } = await import('pdfkit')
   const pdf = new PDFDocument({ size: 'A4', margin: 72 })

@@ -6,12 +6,13 @@ import type { Days } from './prices.ts'
 type Key = { paymentRunID: number }
 export type People = { maker: Made; approver: Made }
 
-/** As many as an answer may hold: more than any of the runs pays. */
+/** The largest page of an answer: more payments than any of the runs has. */
 const most = 1000
 
 /**
- * What was paid by bank: everything but the last paid distribution, with results; that one, sent,
- * of which a payment came back; and redemptions, as a draft that waits for an approval.
+ * Makes the payment runs of a product: one with results, for all distributions paid before the
+ * latest paid one; one that was sent and had one payment returned, for the latest; and a draft for
+ * redemptions, which waits for approval.
  */
 export async function payByBank(
   perform: Perform,
@@ -46,7 +47,7 @@ export async function payByBank(
   }
   const paymentsOf = ({ paymentRunID }: Key) =>
     perform.read('GET /PaymentRun/Payment', { PaymentRunID: paymentRunID, PageSize: most })
-  // The last is left to be run; the one before it was paid last.
+  // The last distribution is only configured, and the one before it is the latest paid one.
   const settled = await send(paidOn(recordDates(plan, days).at(-3)!))
   const paid = (await paymentsOf(settled)).map(({ paymentID }) => ({ paymentID, state: 'Paid' }))
   await perform.do('POST /PaymentRun/Result', { ...settled, payments: paid }, as)

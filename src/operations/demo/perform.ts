@@ -9,7 +9,7 @@ import { itemPath } from '../../platform/shape/path.ts'
 import type { Database, Tx } from '../../platform/sql/handle.ts'
 import { unitOfWork, type Written } from '../../platform/sql/unit-of-work.ts'
 
-/** Whoever makes a demonstration holds the registry: nothing is kept from them. */
+/** The actor of the demonstration, with all rights: whoever makes one holds the registry. */
 const nobody: Actor = {
   userID: 0,
   username: 'demo',
@@ -20,18 +20,22 @@ const nobody: Actor = {
 const actorOf = (user: Made | undefined): Actor =>
   user ? { ...nobody, userID: user.userID!, username: String(user.username) } : nobody
 
-/** A record of an answer: its ids are what the next operation needs. */
+/** A record of an answer, whose ids the next operation needs. */
 export type Made = Record<string, number>
 
 export type Perform = {
-  /** A write of the API, by its name and with the body a caller would send; as a user, or not. */
+  /**
+   * Does a write of the API with the body that a caller would send, as a given user or as `demo`.
+   */
   do: (operation: Operation, body: unknown, how?: { as: Made }) => Promise<Made[]>
-  /** A read of the API, by its name and what is asked for. */
+  /** Does a read of the API with a given query. */
   read: (operation: Operation, query: object) => Promise<Made[]>
   upload: (operation: Operation, body: object, content: Buffer) => Promise<void>
 }
 
-/** The operations of the API without the network: checked, written and audited like any other. */
+/**
+ * Performs operations of the API without the network: checked, written and audited like any other.
+ */
 export function performer(database: Database, endpoints: Endpoint[]): Perform {
   const find = (operation: Operation) => {
     const found = endpoints.find((endpoint) => endpoint.operation === operation)
@@ -65,7 +69,7 @@ export function performer(database: Database, endpoints: Endpoint[]): Perform {
     const request = requestOf(body, actor)
     const door = doorOf(endpoint, actor)
     if (endpoint.kind === 'shared') return endpoint.through(request, door, (work) => work())
-    // What an upload's body holds was read by its own schema.
+    // The body of an upload was read by the upload's own schema.
     const write = endpoint.write as (taken: typeof request, tx: Tx) => Promise<Written>
     return unitOfWork(database, door, (tx) => write(request, tx))
   }

@@ -1,10 +1,13 @@
-/** The made-up manager's products: what the demonstration is drawn from. */
+/** The made-up manager's products, from which the demonstration is generated. */
 export type ClassPlan = {
   code: string
   name: string
-  /** In ten-thousandths of a dollar. */
+  /** The price at the start, in ten-thousandths of a dollar. */
   startPrice: number
-  /** How far a week may move it, in ten-thousandths of itself, and where it tends. */
+  /**
+   * How far the price may move in a week, and by how much it tends to grow, in ten-thousandths of
+   * itself.
+   */
   swing: number
   drift: number
 }
@@ -15,7 +18,7 @@ export type ProductPlan = {
   description: string
   investors: number
   classes: ClassPlan[]
-  /** Every so many quarters; the rate is dollars per unit. */
+  /** A distribution every so many quarters; the rate is in dollars per unit. */
   everyQuarters: number
   rate: string
   components: { taxComponentName: string; percentage: string }[]

@@ -4,11 +4,11 @@ import type { ClassPlan } from './plan.ts'
 
 const week = 7
 
-/** Ten-thousandths as a decimal: 10425 is 1.0425. */
+/** A price in ten-thousandths as a decimal: 10425 is 1.0425. */
 const price = (tenThousandths: number) =>
   `${Math.floor(tenThousandths / 10_000)}.${String(tenThousandths % 10_000).padStart(4, '0')}`
 
-/** A price a week: a walk that tends somewhere and never runs away. */
+/** Weekly prices: a random walk with a drift, which never falls below 85 % of the start price. */
 export function pricesOf(chance: Chance, plan: ClassPlan, investmentID: number, days: Days) {
   const rows: { investmentID: number; priceDate: string; price: string }[] = []
   let now = plan.startPrice

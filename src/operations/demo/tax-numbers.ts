@@ -9,7 +9,7 @@ const abnWeights = [10, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19]
 const digitsOf = (chance: Chance, length: number) =>
   Array.from({ length }, (_, i) => (i === 0 ? chance.between(1, 9) : chance.below(10)))
 
-/** A tax file number whose check digit is right; drawn again where none would be. */
+/** A tax file number with a valid check digit; drawn again if the first eight digits allow none. */
 export function tfn(chance: Chance): string {
   const digits = digitsOf(chance, 8)
   for (let last = 0; last < 10; last++)

@@ -7,25 +7,25 @@ const { Complete, RolledBack } = lookups.BizTransactionStatus
 const { BizEventType: eventTypes, BizEventStatus: eventStatuses } = lookups
 
 /**
- * What must hold in the register, each as a statement that yields the rows where it does not. None
- * of them reads a closing figure to work out another: the running figures are worked out from the
- * first transaction on. To add one is to add an entry.
+ * A rule that must hold in the register, with a SQL statement that yields the rows that break it.
+ * No check works out a closing figure from another one: running figures are computed from the first
+ * transaction on. To add a check, add an entry to a list of checks.
  */
 export type Check = {
-  /** What holds, in words. */
+  /** The rule in words. */
   name: string
-  /** The table whose rows it looks at; how many they are is told. */
+  /** The table whose rows are checked; the result gives how many there are. */
   of: string
   violations: string
-  /** Not wrong, yet worth knowing: what is found is told and counts for nothing. */
+  /** A note: rows found are reported, but do not count as wrong. */
   isNote?: true
 }
 
-/** What a transaction moves of the net invested amount: its money, or the cost that goes along. */
+/** What a transaction adds to the net invested amount: its money, or the cost it carries along. */
 const invested = `case when quantity = 0 then 0
   else coalesce(sign(quantity) * carried_cost, amount) end`
 
-/** What a holding comes to after each transaction that counts. */
+/** The running figures of a holding after each transaction that counts. */
 const running = `
   select t.*, i.currency_id,
     sum(t.quantity) over own as own_quantity,
@@ -41,7 +41,7 @@ const running = `
 
 const key = 'product_id, biz_transaction_id, account_id, investment_id, transaction_date'
 
-/** The two legs of what moves units: the first, and the second that names it as its parent. */
+/** Pairs of legs that do not match: a first leg, and the second leg that names it as its parent. */
 const legs = (first: string, second: string, broken: string) => `
   select coalesce(o.product_id, i.product_id) as product_id,
     o.biz_transaction_id as first_leg, i.biz_transaction_id as second_leg
@@ -58,7 +58,9 @@ const legs = (first: string, second: string, broken: string) => `
   from biz_transaction where biz_transaction_type_id in ${second}
   group by product_id, parent_biz_transaction_id having count(*) > 1`
 
-/** Whether a transaction is what a notice gives notice of: of its account, units and kind. */
+/**
+ * Whether a transaction fulfils a notice: the same account and investment, and the notice's kind.
+ */
 const settles = (t: string, e: string) => `${t}.account_id = ${e}.account_id
   and ${t}.investment_id = ${e}.investment_id and case ${e}.biz_event_type_id
     when ${eventTypes.Deposit}

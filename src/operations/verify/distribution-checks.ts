@@ -18,7 +18,10 @@ const entitled = `
     and g.corporate_action_id = e.corporate_action_id
   left join investment i on i.investment_id = e.investment_id`
 
-/** While a stage is under way some accounts are where it leads to, others where it began. */
+/**
+ * Whether no stage of distribution `d` is under way: until a stage ends, only some of the accounts
+ * have its results.
+ */
 const settled = `not exists (select 1 from distribution_stage g where g.product_id = d.product_id
   and g.corporate_action_id = d.corporate_action_id)`
 
@@ -26,7 +29,10 @@ const made = idsWhere((kind) => kind.ofDistribution === true)
 
 const key = 'e.product_id, e.corporate_action_id, e.account_id'
 
-/** What each account by itself is given; nothing of a total, which is shared. */
+/**
+ * The gross amount by a method that is computed for each account by itself; null for a shared
+ * total.
+ */
 const byMethod = `case
   when d.distribution_amount_per_unit is not null
     then round(e.units * d.distribution_amount_per_unit, e.cents)
@@ -36,14 +42,19 @@ const byMethod = `case
   else round(round(e.unit_days * d.declared_unit_value * d.pro_rata_percent_per_annum, 40)
     / 36500, e.cents) end`
 
-/** An exact share of a total, less what was worked out elsewhere. */
+/**
+ * An account's exact share of a shared total, after entitlements that were calculated elsewhere are
+ * taken off.
+ */
 const shareOfTotal = `round((round(d.distribution_amount_total, e.cents)
     - coalesce(sum(e.gross_amount) filter (where e.pre_calculated) over own, 0)) * e.units, 40)
   / nullif(sum(e.units) filter (where not e.pre_calculated) over own, 0)`
 
 const { Full, Percentage, Units } = lookups.DRPType
 
-/** What of an amount goes to the DRP: all of it, a percentage, or the share of some units. */
+/**
+ * The part of an amount that goes to the DRP: all of it, a percentage, or the share of some units.
+ */
 const chosen = (amount: string) => `case e.drp_type_id
   when ${Full} then ${amount}
   when ${Percentage} then round(${amount} * coalesce(e.drp_value, 0) * 0.01, e.cents)
@@ -51,7 +62,9 @@ const chosen = (amount: string) => `case e.drp_type_id
     / nullif(e.units, 0), e.cents), 0)
   else 0 end`
 
-/** An entitlement and the transaction made for it name each other and agree. */
+/**
+ * Rows where an entitlement and the transaction made for it do not name each other or do not agree.
+ */
 const linked = (type: string, id: string, broken: string) => `
   select coalesce(e.product_id, t.product_id) as product_id,
     coalesce(e.corporate_action_id, t.corporate_action_id) as corporate_action_id,

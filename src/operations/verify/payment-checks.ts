@@ -1,7 +1,7 @@
 import { counts } from '../../platform/lookup/counts.ts'
 import type { Check } from './checks.ts'
 
-/** The checks of payment runs: what the ledger owes, what runs pay, and what the files say. */
+/** The checks of payment runs: that the ledger, the runs and the bank files agree. */
 export const paymentChecks: Check[] = [
   {
     name: 'a payment is the sum of what it is made of, unless that was paid again since',

@@ -1,13 +1,16 @@
 import { reconciliationLines } from '../../money/reconciliation/lines.ts'
 import type { Check } from './checks.ts'
 
-/** The lines of one figure, of a distribution or a run, that are not what they should be. */
+/**
+ * SQL for the reconciliation lines of one figure, of distributions or payment runs, that are not
+ * what they should be.
+ */
 const lines = (of: 'Distribution' | 'Payment run', item: string) => `
   select l.product_id, l.of, l.id, l.item, l.amount, l.should_be
   from (${reconciliationLines().text}) l
   where l.of = '${of}' and l.item = '${item}' and l.amount <> l.should_be`
 
-/** What report 10 shows, for every distribution and every run there is. */
+/** Checks the figures of report 10 for every distribution and every payment run. */
 export const reconciliationChecks: Check[] = [
   {
     name: 'what a distribution declared is what its accounts are entitled to',

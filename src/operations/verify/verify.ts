@@ -7,7 +7,9 @@ import { distributionChecks } from './distribution-checks.ts'
 import { paymentChecks } from './payment-checks.ts'
 import { reconciliationChecks } from './reconciliation-checks.ts'
 
-/** What one check looked at and found; a few of the rows it found, as an operator can read them. */
+/**
+ * The result of one check: the number of rows it looked at and found, with a few of these as text.
+ */
 export type Verified = {
   name: string
   rows: number
@@ -16,15 +18,15 @@ export type Verified = {
   isNote: boolean
 }
 
-/** How many of the rows found are told. */
+/** How many of the rows found are given as examples. */
 const mostExamples = 10
 
-// Whole tables are read, so the settings that keep requests off them do not hold here.
+// The checks read whole tables, so the settings that keep requests from doing so are switched off.
 const settings = 'set statement_timeout = 0; set enable_seqscan = on; set jit = off'
 
 /**
- * Checks the whole register on one unmoving picture of it, while the service runs. Each check is
- * handed on as soon as it is done.
+ * Checks the whole register on one snapshot while the service runs. Each result is passed to
+ * `onChecked` as soon as the check is done.
  */
 export async function verify(
   connection: pg.ClientConfig,
@@ -56,9 +58,10 @@ export async function verify(
 }
 
 /**
- * Where the ledger is spread over several servers, the tables are copied to where the checks run:
- * these compare everything with everything, which Citus does not do. The copies stand before the
- * tables (pg_temp) and go with the transaction.
+ * Opens the snapshot. If the ledger is spread over several servers, its tables are copied to the
+ * coordinator first: the checks compare all tables with each other, which Citus does not do. The
+ * copies are temporary tables, which take precedence over the originals (pg_temp) and end with the
+ * transaction.
  */
 async function begin(client: pg.Client, connection: pg.ClientConfig) {
   if (!(await hasCitus(client))) return openPicture(client, connection)
@@ -90,12 +93,12 @@ async function run(client: pg.Client, { name, of, violations, isNote }: Check): 
   return { name, rows: checked, found, examples: seen!.examples, isNote: isNote === true }
 }
 
-/** The audit trail is one chain, whose links only code can recompute. */
+/** Checks the chain of the audit trail, whose links only code can recompute. */
 async function runChain(client: pg.Client, keptHead: KeptHead | undefined): Promise<Verified> {
   const handle: Sql = {
     query: async <Row extends object>({ text, values }: Fragment) =>
       (await client.query<Row>(text, values)).rows,
-    isSpread: async () => false, // the trail is in one place
+    isSpread: async () => false, // the audit trail is never spread
   }
   const { sealed, faults } = await verifyChain(handle, keptHead)
   const examples = faults.map(({ message }) => message)

@@ -4,10 +4,10 @@ import { today } from '../../catalogue/product/today.ts'
 import type { Fragment } from '../../platform/sql/handle.ts'
 
 /**
- * What accounts are worth at the end of their product's today, in their own currency and in every
- * one, by the latest prices. `accounts` is a selection of accounts in the statement. Which day it
- * is, and whether anything is dated later, is asked once for an account: to ask it for each of its
- * holdings took longer than all the rest.
+ * What accounts are worth at the end of their product's present day, by the latest prices, in each
+ * currency and in the account's own. `accounts` is a selection of accounts in the SQL statement.
+ * The day, and whether the account has later transactions, are looked up once per account: doing so
+ * for each holding took longer than all the rest.
  */
 export const balancesOf = (accounts: Fragment): Fragment => sql`
   select c.account_id, sum(c.amount) filter (where c.currency_id = c.own_currency_id) as balance,
@@ -35,8 +35,8 @@ export const balancesOf = (accounts: Fragment): Fragment => sql`
   group by c.account_id`
 
 /**
- * Of an account with something dated later, which does not count yet, the closing figures of the
- * last transaction of holding h up to today. A rolled-back one has none.
+ * For an account with transactions dated later, which do not count yet: the closing figures of the
+ * last transaction of holding `h` up to today. A rolled-back transaction has none.
  */
 const closingToday = sql`
   select b.closing_quantity, b.closing_amount from transaction_line b

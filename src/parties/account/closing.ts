@@ -5,7 +5,7 @@ import { lostRace, type Row } from '../../platform/sql/rows.ts'
 import { byProduct } from '../../platform/sql/spread.ts'
 import { lockLedgerRows } from './ledger-row.ts'
 
-/** An account that is to be closed, and the field that says so. */
+/** An account that is about to be closed, and the field of the request that closes it. */
 export type ClosingAccount = { row: Row; field: string }
 
 type Units = { accountID: number; quantity: string; investment: string }
@@ -36,11 +36,11 @@ export async function refuseUnitsLeft(tx: Tx, accounts: readonly ClosingAccount[
 }
 
 /**
- * Keeps postings out of accounts until they are closed: what was posted is seen, and what waits
- * will find the account closed. Whoever changes units holds the account's row of the ledger; its
- * first transaction creates that row, and by its reference holds the account itself. So both are
- * locked, in that order. An account that got its ledger row in between may be in use again already:
- * then the write starts again.
+ * Keeps postings out of accounts until they are closed: finished postings are seen here, and
+ * waiting ones will find the account closed. A posting that changes units locks the account's
+ * ledger row. The first transaction of an account creates that row, and its foreign key locks the
+ * account row itself. So both rows are locked here, the ledger row first. If an account got its
+ * ledger row in between, it may be in use again, and the write starts again.
  */
 async function lockPostings(tx: Tx, accounts: readonly ClosingAccount[]) {
   const rows = accounts.map(({ row }) => row)
@@ -51,14 +51,15 @@ async function lockPostings(tx: Tx, accounts: readonly ClosingAccount[]) {
     from unnest(${rows.map(({ product_id }) => product_id)}::int[],
       ${rows.map(({ account_id }) => account_id)}::int[]) g (product_id, account_id)
     join ledger_account l on l.product_id = g.product_id and l.account_id = g.account_id`)
-  if (now!.rows !== before) throw lostRace('account') // an aggregate has one row
+  if (now!.rows !== before) throw lostRace('account') // count(*) gives one row
 }
 
 const keyOf = (row: Row) => ({ productID: Number(row.product_id), id: Number(row.account_id) })
 
 /**
- * Where the ledger is spread, each server has a copy of an account, and whoever posts holds that
- * beside their product: so it is locked there, for which the statement names the product's ledger.
+ * Locks accounts. If the ledger is spread over servers, each server has a copy of the accounts, and
+ * a posting locks the copy beside its product: the SQL statement names the product's ledger, so
+ * that it locks that same copy.
  */
 export async function lockAccountRows(tx: Tx, accounts: readonly Row[]) {
   for (const [productID, rows] of byProduct(accounts.map(keyOf)))

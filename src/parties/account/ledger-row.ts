@@ -3,9 +3,9 @@ import type { Tx } from '../../platform/sql/handle.ts'
 import { byProduct } from '../../platform/sql/spread.ts'
 
 /**
- * Locks the rows that accounts have in the ledger, as whoever changes their units does, in its
- * order: product by product, each by the ids of the accounts. Tells how many there are. They are
- * written anew, not only locked: a posting that has read an account already sees it changed.
+ * Locks the ledger rows of accounts in the order that postings lock them: product by product, each
+ * by account id. Returns how many there are. The rows are rewritten, not only locked, so that a
+ * posting which has already read an account sees that it changed.
  */
 export async function lockLedgerRows(
   tx: Tx,

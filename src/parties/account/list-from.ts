@@ -8,9 +8,9 @@ import { behind, neutral, sortedBy, type Wanted } from '../../platform/sql/pagin
 const ranges = /^(AccountID|BizEntityID)\.(greater|less)Than(OrEqual)?$/
 
 /**
- * Whether a query asks for what is of the accounts from one on, or of those of the entities from
- * one on, and for nothing else. Pages go by id: where accounts were loaded one after another, the
- * first row that fits is behind those of all the accounts before.
+ * Whether a query filters by a range of account or entity ids and by nothing else. Pages are in
+ * order of the rows' own id: if accounts were loaded one after another, the first matching row
+ * comes after the rows of all earlier accounts.
  */
 export function asksFromAccount(query: object): boolean {
   const asked = Object.keys(query).filter((name) => !neutral.test(name))
@@ -20,7 +20,7 @@ export function asksFromAccount(query: object): boolean {
 const ofEntity = (column: string): Filters => ({ BizEntityID: intFilter(column) })
 const ofAccount = (column: string): Filters => ({ AccountID: intFilter(column) })
 
-/** What a query asks of the account a of rows under an alias. */
+/** The filters of a query on the account `a` of rows under an alias. */
 export const accountOf = (alias: string): Relation => ({
   filters: { ...ofAccount('a.account_id'), ...ofEntity('a.biz_entity_id') },
   key: `${alias}.product_id, ${alias}.account_id`,
@@ -28,10 +28,13 @@ export const accountOf = (alias: string): Relation => ({
   from: 'account a',
 })
 
-/** The same as the block range index has it. */
+/** The same filters on the expressions that the block range index is on. */
 const roughlyAskedOf = { ...ofAccount('(a.account_id + 0)'), ...ofEntity('(a.biz_entity_id + 0)') }
 
-/** The first account of a product that is asked for, in the order of a list: none is before it. */
+/**
+ * The first account of a product within the range, in the order of the list; no row before it can
+ * match.
+ */
 export const firstAccount = (query: object, productID: number, { isDescending }: Wanted) => sql`(
       ${firstInWindows({
         ...{ alias: 'a', from: 'account a', id: 'a.account_id' },
@@ -46,8 +49,8 @@ export const firstAccount = (query: object, productID: number, { isDescending }:
 type List = { table: string; id: string; within: Fragment; productID: number; query: object }
 
 /**
- * A page of such a list, of rows t of a product: from those of the accounts, where they are few;
- * else by windows of ids.
+ * A page of such a list, of rows `t` of a product: found by the accounts if these are few,
+ * otherwise by windows of ids.
  */
 export function pageFromAccount(wanted: Wanted, list: List): Fragment | undefined {
   if (!isNear(wanted)) return undefined
@@ -65,7 +68,7 @@ const asksForEntity = (query: object) => asksFor(ofEntity('a.biz_entity_id'), qu
 function pageInWindows(wanted: Wanted, list: List): Fragment {
   const { table, id, within, productID, query } = list
   const { size, isDescending } = wanted
-  // What is asked of accounts alone, rows tell by themselves.
+  // Filters on account ids alone need no look-up of the account: the row has the id.
   const fits = asksForEntity(query)
     ? isOfOne(accountOf('t'), query)
     : conditions(ofAccount('t.account_id'), query)
@@ -83,7 +86,10 @@ function pageInWindows(wanted: Wanted, list: List): Fragment {
         order by ${sortedBy(wanted, 't.id')} limit ${size} offset ${skip}))`
 }
 
-/** What the block range index of rows t can tell; of entities by the first of their accounts. */
+/**
+ * What the block range index of rows `t` can check. Entity ranges are checked by the first account
+ * of the range.
+ */
 const roughly = ({ isDescending }: Wanted, query: object) => sql`
         ${conditions(ofAccount('(t.account_id + 0)'), query)} and ${
           asksForEntity(query)
@@ -92,8 +98,8 @@ const roughly = ({ isDescending }: Wanted, query: object) => sql`
         }`
 
 /**
- * A page of the entities that a query asks for by their accounts from one on; `entities` selects
- * those b that there are, and ends in its conditions.
+ * A page of the entities that a query filters by a range of accounts; `entities` selects the
+ * candidates `b` and ends in its conditions.
  */
 export function entitiesFromAccount(wanted: Wanted, entities: Fragment, query: object): Fragment {
   const [size, skip] = [wanted.size, Number(wanted.skip)]
@@ -112,7 +118,7 @@ export function entitiesFromAccount(wanted: Wanted, entities: Fragment, query: o
         order by ${sortedBy(wanted, 't.id')} limit ${size} offset ${skip}))`
 }
 
-/** An entity comes once, by the first of its accounts a that are asked for. */
+/** Lists an entity once, by the first of its accounts `a` within the range. */
 const isFirstOfEntity = (query: object) => sql`(
           select true from account o
           where o.biz_entity_id = a.biz_entity_id and o.account_id < a.account_id

@@ -1,9 +1,9 @@
 import { raw } from 'sql-template-tag'
 
 /**
- * What answers about the ledger show of an account and its investor, for rows under an alias.
- * Looked up row by row: how long a page is stands in a parameter, and a planner that cannot know it
- * might read all the accounts there are.
+ * The fields of an account and its investor that answers about the ledger show, for rows under an
+ * alias. They are looked up row by row: the page size is a parameter that the planner does not
+ * know, and otherwise it might read all accounts.
  */
 export const accountNames = (alias: string) =>
   raw(`cross join lateral (

@@ -2,9 +2,9 @@ import sql from 'sql-template-tag'
 import type { Tx } from '../../platform/sql/handle.ts'
 
 /**
- * Numbers for accounts that came without one: unique in their product and never given before, also
- * not to an account that is gone or has another by now. `avoid` holds those that the request
- * itself brings.
+ * Numbers for accounts given without one. A number is unique in its product and was never used
+ * before, not even by an account that was deleted or renumbered since. `avoid` holds the numbers
+ * that the request itself gives.
  */
 export async function newAccountNumbers(
   tx: Tx,
@@ -13,7 +13,7 @@ export async function newAccountNumbers(
 ): Promise<string[]> {
   const numbers: string[] = []
   let places = productIDs.map((_, i) => i)
-  // A second round is needed only where clients have used the numbers that were up next.
+  // A second round is needed only if clients have used the next numbers of the sequence.
   while (places.length > 0) {
     const drawn = await tx.query<{ place: number; number: string; taken: boolean }>(sql`
       select n.place, n.number,
@@ -34,7 +34,10 @@ export async function newAccountNumbers(
   return numbers
 }
 
-/** Remembers the numbers of accounts that go, or get another. */
+/**
+ * Remembers the numbers of accounts that are deleted or renumbered, so that they are not used
+ * again.
+ */
 export async function retireAccountNumbers(tx: Tx, accountIDs: readonly number[]) {
   if (accountIDs.length === 0) return
   await tx.query(sql`

@@ -28,13 +28,13 @@ export const accountTable = defineTable('account', {
   keepsVersions: true,
 })
 
-/** The accounts that a request gives one entity. */
+/** The accounts that a request gives for one entity. */
 export type AccountList = {
   entityID: number
   isNew: boolean
   accounts: readonly AccountInput[]
   path: string
-  /** The entity itself is being closed, and its accounts with it: the field that says so. */
+  /** The field of the request that closes the entity, and its accounts with it. */
   closedBy?: string | undefined
 }
 
@@ -47,15 +47,16 @@ type Given = {
 }
 
 export type PlannedAccounts = {
-  /** The one product of each entity's accounts, by entity. */
+  /** The product of each entity's accounts, by entity id. */
   products: Map<number, number>
-  /** Entities whose accounts change. */
+  /** The ids of entities whose accounts change. */
   changed: Set<number>
 }
 
 /**
- * Plans what makes each entity's accounts equal to its list. The entities' rows are locked. An
- * account with history does not go, and keeps its product and currency.
+ * Plans the changes that make each entity's accounts equal to its list, while the entities' rows
+ * are locked. An account with history cannot be deleted, and its product and currency cannot
+ * change.
  */
 export async function planAccounts(
   tx: Tx,
@@ -97,7 +98,7 @@ export async function planAccounts(
 
 const { Closed } = lookups.AccountStatus
 
-/** Accounts that were open, and are to be closed by their own status or by their entity's. */
+/** Accounts that are about to be closed, by their own status or with their entity. */
 const closing = (given: readonly Given[], rows: readonly Row[]): ClosingAccount[] =>
   given.flatMap(({ list, before, path }, i) => {
     const row = rows[i]!
@@ -107,7 +108,7 @@ const closing = (given: readonly Given[], rows: readonly Row[]): ClosingAccount[
     return list.closedBy ? [{ row, field: list.closedBy }] : []
   })
 
-/** The product each account names; one that names none must be there already. */
+/** Finds the product that each account names. An account that names none must exist already. */
 async function withProducts(tx: Sql, actor: Actor, lists: readonly AccountList[]) {
   const given: Given[] = lists.flatMap((list) =>
     list.accounts.map((input, i) => ({
@@ -174,7 +175,7 @@ const notFound = ({ path }: Given, name: string, value: string | number): Proble
   return { code: 'not_found', field, message }
 }
 
-/** An id that is not of this entity belongs to another, or to nobody. */
+/** Refuses ids that are not of the entity: they belong to another entity, or to none. */
 async function refuseStrangers(tx: Sql, actor: Actor, given: readonly Given[]) {
   const strangers = given.filter(
     ({ list, input, before }) => !list.isNew && !before && namesAccount(input),
@@ -203,7 +204,7 @@ async function refuseStrangers(tx: Sql, actor: Actor, given: readonly Given[]) {
   refuseAll(404, missing)
 }
 
-/** All accounts of one entity share one product, and an account's own is for ever. */
+/** All accounts of one entity share one product, and the product of an account never changes. */
 function wrongProduct(one: Given, _place: number, all: readonly Given[]): Problem[] {
   if (one.before && one.before.product_id !== one.productID)
     return [problem(one, 'productID', 'immutable', 'of an account cannot change')]
@@ -215,7 +216,7 @@ function wrongProduct(one: Given, _place: number, all: readonly Given[]): Proble
 const productsOf = (given: readonly Given[]) =>
   new Map(given.map(({ list, productID }) => [list.entityID, productID!]))
 
-/** The rows as they are to be, with ids, numbers and what a product gives its accounts. */
+/** The rows to be stored, with ids, numbers and the currency of their product. */
 async function completeRows(tx: Tx, given: readonly Given[]): Promise<Row[]> {
   const currencies = await productCurrencies(tx, given)
   const added = given.filter(({ before }) => !before)
@@ -234,7 +235,7 @@ async function completeRows(tx: Tx, given: readonly Given[]): Promise<Row[]> {
       account_id: (before?.account_id as number | undefined) ?? idOf.get(one)!,
       biz_entity_id: list.entityID,
       product_id: one.productID!,
-      // What an account cannot be without stays as it was where it is not given.
+      // Number, currency and status stay as they were when left out; drpTypeID becomes None.
       account_number: input.accountNumber ?? before?.account_number ?? numberOf.get(one)!,
       currency_id: input.currencyID ?? before?.currency_id ?? currencies.get(one.productID!)!,
       account_status_id:
@@ -250,13 +251,15 @@ async function productCurrencies(tx: Sql, given: readonly Given[]): Promise<Map<
   const rows = await tx.query<{ id: number; currencyID: number }>(sql`
     select product_id as id, currency_id as "currencyID" from product
     where product_id = any(${ids}::int[])`)
-  if (rows.length < ids.length) throw lostRace('product') // one went since it was identified
+  if (rows.length < ids.length) throw lostRace('product') // one was deleted since it was identified
   return new Map(rows.map(({ id, currencyID }) => [id, currencyID]))
 }
 
 /**
- * Postings hold their account's row while they run, so after these locks what they posted is seen,
- * and what is not seen will find the account gone.
+ * Refuses to delete accounts with history, or to change the currency of accounts with transactions.
+ * The first posting of an account locks the account's row through the foreign key of its new ledger
+ * row: after these locks a finished posting is seen, and a later one will find the account changed
+ * or gone.
  */
 async function refuseWithHistory(tx: Tx, removed: readonly Row[], recounted: readonly Row[]) {
   const accounts = [...removed, ...recounted]
@@ -279,7 +282,7 @@ const ofProduct = (row: Row) => ({
   accountID: Number(row.account_id),
 })
 
-/** What there is of accounts of one product. */
+/** Which kinds of history the accounts of one product have. */
 const historiesOf = (accounts: ReturnType<typeof ofProduct>[]) => sql`
   select g.account_id as id,
     exists (select 1 from biz_transaction t

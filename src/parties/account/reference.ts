@@ -7,7 +7,7 @@ const account = {
   inProduct: true,
 } as const
 
-/** An account as query strings and as bodies name it; a transfer names two. */
+/** How query strings and bodies name an account; a transfer names two. */
 export const accountReference = reference(account, ['accountID', 'externalAccountId'])
 export const accountParameter = reference(account, ['AccountID', 'ExternalAccountId'])
 export const fromAccountReference = reference(account, ['fromAccountID', 'fromExternalAccountId'])

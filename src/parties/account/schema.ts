@@ -30,7 +30,10 @@ const endsAfterItBegins: Check = (value) => {
   return backwards ? [{ field: 'validTo', words: 'is before validFrom' }] : []
 }
 
-/** What is withheld from an account whatever its parties quote, for as long as it holds. */
+/**
+ * The percentage withheld from an account while the override is valid, whatever its parties have
+ * quoted.
+ */
 export const WithholdingOverride = document(
   Type.Object(
     {
@@ -57,7 +60,7 @@ const fields = {
   withholdingOverride: optional(clearable(WithholdingOverride)),
 }
 
-/** A percentage or a number of units needs its value. */
+/** The reinvestment types Percentage and Units need a value. */
 const drpValueFits: Check = (value) => {
   const { drpTypeID, drpValue } = (value ?? {}) as Record<string, unknown>
   const { Percentage, Units } = lookups.DRPType
@@ -74,20 +77,23 @@ const drpValueFits: Check = (value) => {
   return fits ? [] : [{ field: 'drpValue', code: 'out_of_range', words }]
 }
 
-/** An account, which exists inside its entity only. */
+/** An account, which is only written inside its entity. */
 export const AccountInput = Type.Object(
   { ...ids, ...fields },
   { $id: 'AccountInput', check: drpValueFits },
 )
 const Balance = Type.Object({ currencyID: lookupID('Currency'), amount: decimal() })
-/** Currencies are never added: `balance` is what the account has in its own. */
+/**
+ * Amounts of different currencies are never added: `balance` is the amount in the account's own
+ * currency.
+ */
 export const Account = shown('Account', {
   ...ids,
   ...fields,
   balance: decimal(),
   balances: Type.Array(Balance, { description: 'What the account has, in every currency.' }),
 })
-/** What the account table holds, beside the entity it is of. */
+/** The columns of the account table, except the entity's id. */
 export const AccountRecord = Type.Object({
   accountID: Id,
   externalAccountId: ids.externalAccountId,

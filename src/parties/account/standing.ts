@@ -4,8 +4,8 @@ import { lookups } from '../../platform/lookup/lookups.ts'
 const { AccountStatus: account, BizEntityStatus: entity } = lookups
 
 /**
- * How an account stands, in SQL, for the aliases of an account and of its entity: an entity that is
- * inactive or closed acts on its accounts as one that is suspended or closed.
+ * SQL for the standing of an account, by the aliases of the account and of its entity. An inactive
+ * entity suspends its accounts, and a closed entity closes them.
  */
 export const standing = (a: string, e: string) =>
   raw(`case

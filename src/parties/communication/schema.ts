@@ -24,7 +24,9 @@ const fields = {
 }
 const owners = { ...bizEntityFields, ...personFields, ...organisationFields }
 
-/** One @, no blanks: whether anybody reads it, only a letter can tell. */
+/**
+ * Checks an e-mail address for one @ and no blanks: only a sent message shows whether it exists.
+ */
 const emailIsAddress: Check = (value) => {
   const { communicationTypeID, name } = (value ?? {}) as Record<string, unknown>
   if (communicationTypeID !== lookups.CommunicationType.Email || typeof name !== 'string') return []

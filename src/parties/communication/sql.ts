@@ -33,7 +33,10 @@ const selectCommunication = (where: Fragment, from = sql`communication`) => sql`
   left join organisation og on og.organisation_id = t.organisation_id
   where ${where}`
 
-/** Of one address the constraint tells just as well. */
+/**
+ * Refuses all e-mail addresses of a request that are taken. A single address is left to the unique
+ * constraint, which reports it just as well.
+ */
 async function refuseTaken(tx: Tx, rows: readonly Row[], pathOf: PathOf) {
   const emails = rows.filter((row) => row.communication_type_id === lookups.CommunicationType.Email)
   if (emails.length < 2) return
@@ -62,7 +65,8 @@ export const communicationKind: OwnedKind = {
     key: 'communication_id',
     record: NestedCommunication,
     others: ownerColumns(owners),
-    // Email addresses are unique on the platform: requests that bring the same ones meet here.
+    // E-mail addresses are unique on the platform: writing in this order, requests with the same
+    // addresses wait for each other instead of deadlocking.
     inOrderOf: 'name',
     refuseTaken,
     keepsVersions: true,

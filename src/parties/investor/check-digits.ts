@@ -1,20 +1,20 @@
 /**
- * Check digits of Australian numbers. A wrong one is stored all the same, since registers that were
- * taken over have them; the answer tells it.
+ * Check digits of Australian numbers. A number with a wrong one is stored all the same, since
+ * registers that were taken over contain such numbers; the answer reports it.
  */
 
 const weighted = (digits: string, weights: readonly number[]) =>
   weights.reduce((sum, weight, i) => sum + weight * Number(digits[i]), 0)
 
 const nineDigits = [1, 4, 3, 7, 5, 8, 6, 9, 10]
-/** Not the first eight of the nine. */
+/** The weights of eight-digit numbers, which are not the first eight of the nine. */
 const eightDigits = [10, 7, 8, 4, 6, 3, 5, 1]
 
 /** A tax file number of 8 or 9 digits. */
 export const isTfn = (tfn: string) =>
   weighted(tfn, tfn.length === 8 ? eightDigits : nineDigits) % 11 === 0
 
-/** What investors quote instead of a number: why they have none, or need not tell it. */
+/** Codes that investors quote instead of a number: why they have none, or need not state it. */
 const exemptions = new Set([
   '111111111', // applied for
   '333333333', // under 16

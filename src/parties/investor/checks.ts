@@ -3,7 +3,7 @@ import { countries } from '../../platform/lookup/countries.ts'
 import { text, textThat } from '../../platform/shape/fields.ts'
 import { isAbn, isAcn } from './check-digits.ts'
 
-/** The identifiers and codes that investors' records hold, each with what makes it valid. */
+/** The identifiers and codes in investors' records, each with the check of its format. */
 
 const upperCase = (value: unknown) =>
   typeof value === 'string' ? value.trim().toUpperCase() || undefined : value
@@ -11,7 +11,10 @@ const upperCase = (value: unknown) =>
 const alpha2 = new Set(countries.map(([two]) => two))
 const alpha3 = new Set(countries.map(([, three]) => three))
 
-/** Either form of the ISO code. Codes come in any letter case and are kept in capitals. */
+/**
+ * A country code of two or three letters. Codes are accepted in any letter case and stored in
+ * capitals.
+ */
 export const countryCode = (maxLength: number) =>
   textThat(
     maxLength,
@@ -47,19 +50,22 @@ export const Acn = textThat(
   'must be 9 digits, not all of them 0',
   { doubt: (acn: string) => !isAcn(acn) },
 )
-/** All zeros and all nines stand for "none" in bank files. */
+/** A bank branch. All zeros and all nines stand for "none" in bank files. */
 export const Bsb = textThat(
   7,
   (bsb) => /^\d{3}-?\d{3}$/.test(bsb) && !/^(000-?000|999-?999)$/.test(bsb),
   'must be six digits, like 062-000, and a branch that there can be',
 )
-/** As people write them; a masked one passes here and is judged where the stored one is known. */
+/**
+ * An account number as people write it. A masked number passes here; unmask.ts compares it with the
+ * stored one.
+ */
 export const AccountNumber = textThat(
   50,
   (number) => /^[0-9A-Za-z *-]*$/.test(number),
   'must have digits, letters, blanks and hyphens only',
 )
-/** Kept as it was sent, with the spaces and hyphens people write it with. */
+/** Stored as it was sent, with the spaces and hyphens that people write it with. */
 export const Iban = (options: object = {}) =>
   textThat(
     42,
@@ -75,7 +81,7 @@ export const Bic = textThat(
 
 type Range = readonly [from: number, to: number]
 
-/** Postcodes by state, post office boxes and large receivers included. */
+/** Postcodes by state, including those of post office boxes and large receivers. */
 const ranges: Record<string, readonly Range[]> = {
   ACT: [
     [200, 299],
@@ -101,7 +107,7 @@ const ranges: Record<string, readonly Range[]> = {
   NT: [[800, 999]],
 }
 
-/** Postcodes that reach over a border into the ranges of another state. */
+/** Postcodes whose area crosses a border into a state with other ranges. */
 const acrossBorders: Record<string, readonly string[]> = {
   SA: ['0872'],
   WA: ['0872'],

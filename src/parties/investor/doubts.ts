@@ -6,8 +6,8 @@ import { type ItemPath, inside, itemOf } from '../../platform/shape/path.ts'
 const mostNamed = 20
 
 /**
- * What is stored and yet looks wrong, for the message of the answer: numbers whose check digit does
- * not fit. Nothing where all of them do.
+ * The message of an answer about numbers that were stored although their check digit is wrong.
+ * Empty when all check digits fit.
  */
 export function doubtsAbout(
   schema: TSchema,

@@ -1,7 +1,7 @@
 import { ExternalId, Id, optional } from '../../platform/shape/fields.ts'
 import { reference } from '../../platform/sql/identify.ts'
 
-/** Entities, persons and organisations as requests name them, for all that refer to one. */
+/** How requests name entities, persons and organisations, for every record that refers to one. */
 
 const bizEntity = {
   what: 'entity',
@@ -55,14 +55,14 @@ export const organisationFields = {
   externalOrganisationId: optional(ExternalId),
 }
 
-/** The kinds of owner, with how each is named and the column that holds it. */
+/** The kinds of owner, each with its reference in requests and the column that holds its id. */
 export const ownerKinds = [
   { kind: 'bizEntity', column: 'biz_entity_id', reference: bizEntityReference },
   { kind: 'person', column: 'person_id', reference: personReference },
   { kind: 'organisation', column: 'organisation_id', reference: organisationReference },
 ] as const
 export type OwnerKind = (typeof ownerKinds)[number]['kind']
-/** One owner of addresses, communications or payment details. */
+/** An owner of addresses, communications or payment details. */
 export type Owner = { kind: OwnerKind; id: number }
 
 export const columnOfOwner = (kind: OwnerKind) =>

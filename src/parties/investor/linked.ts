@@ -19,15 +19,15 @@ import type { OwnerKind } from './identities.ts'
 import { lockRows } from './locks.ts'
 import { ownerKey } from './owned-kind.ts'
 
-/** What the planning of one request carries along. */
+/** What the planning of one request shares between its steps. */
 export type Planning = {
   tx: Tx
   actor: Actor
   vault: Vault
   plan: Plan
   /**
-   * What a record leaves out: a replacement clears it, an addition (POST) leaves a record that is
-   * there already as it is.
+   * Whether fields that a record leaves out are cleared: a replacement (PUT) clears them, an
+   * addition (POST) leaves them as they are in a record that exists already.
    */
   replaces: boolean
 }
@@ -38,17 +38,17 @@ export type LinkedKind = {
   table: Table
   reference: Reference
   visible: (actor: Actor) => Fragment
-  /** What is wrong with a record as it is to be stored. */
+  /** Problems of a record as it is about to be stored. */
   judge?: (row: Row, path: string) => Problem[]
 }
 
 /**
- * One place of a request that is about a record, and how it is:
- * - `detail` brings what it knows of a record, be it there already or not;
- * - `whole` is all of a record that is there: with nothing but an id it clears the rest;
- * - `new` brings a record, and one that is there already is refused;
- * - `name` names a record that is there, or that another place of the request brings;
- * - `reference` names a record that was there before the request.
+ * One place of a request that is about a record, and what it says of the record:
+ * - `detail` gives fields of a record, whether it exists already or not;
+ * - `whole` replaces an existing record: with nothing but an id it clears all other fields;
+ * - `new` creates a record; an existing record with that id is refused;
+ * - `name` names a record that exists, or that another place of the request creates;
+ * - `reference` names a record that existed before the request.
  */
 export type Use = {
   as: 'detail' | 'whole' | 'new' | 'name' | 'reference'
@@ -56,19 +56,27 @@ export type Use = {
   path: string
 }
 
-/** One record of a request, however many places bring it. */
+/** One record of a request, however many places of the request are about it. */
 export type LinkedRecord = {
   id: number
   isNew: boolean
-  /** What the request says about it: the first place with details wins. Undefined: nothing. */
+  /**
+   * The fields that the request gives, from the first place with details; undefined when no place
+   * gives any.
+   */
   given: object | undefined
   path: string
   changed: boolean
-  /** Tax numbers that change, by field: whether there was one before, and is one now. */
+  /**
+   * Tax numbers that change, by field: whether one was stored before, and whether one is stored
+   * now.
+   */
   sealed: Record<string, { from: boolean; to: boolean }>
 }
 
-/** Those that were there before the request, or those that it brings, by kind and id. */
+/**
+ * Keys (kind and id) of the records that existed before the request, or of those that it creates.
+ */
 export const keysOf = (
   kind: LinkedKind['kind'],
   records: Iterable<LinkedRecord>,
@@ -83,12 +91,14 @@ export type Group = {
   /** Undefined: the record is new. */
   id: number | undefined
   uses: Use[]
-  /** The first place with details, else the first: what it says counts, where it says anything. */
+  /** The first place with details, or else the first place: its fields are the ones that count. */
   winner: Use
   given: object | undefined
 }
 
-/** Finds out which records the places of a request mean: one record for one id. Locks nothing. */
+/**
+ * Finds which records the places of a request mean, with one group for each record. Locks nothing.
+ */
 export async function groupLinked(
   planning: Planning,
   kind: LinkedKind,
@@ -99,7 +109,10 @@ export async function groupLinked(
   return groupsOf(kind, uses, found)
 }
 
-/** Locks the records of groups, and plans their own fields. Gives for each place its record. */
+/**
+ * Locks the records of groups and plans changes of their own fields. Returns the record of each
+ * place.
+ */
 export async function planGroups(
   planning: Planning,
   kind: LinkedKind,
@@ -143,7 +156,10 @@ const hasDetails = ({ reference }: LinkedKind, { as, given }: Use) =>
 
 const namesOnly = ({ as }: Use) => as === 'name' || as === 'reference'
 
-/** The records that ids and external ids of the request belong to, seen or not. */
+/**
+ * The existing records that the request names by id or external id, whether visible to the caller
+ * or not.
+ */
 async function findAll({ tx, actor }: Planning, kind: LinkedKind, uses: readonly Use[]) {
   const named = uses.filter(({ given }) => namesAny(kind.reference, given))
   if (named.length === 0) return known([])
@@ -166,13 +182,16 @@ const known = (rows: readonly Found[]): Known => ({
   byExternal: new Map(rows.flatMap((row) => (row.external === null ? [] : [[row.external, row]]))),
 })
 
-/** The record a place means, where there is one; its native id wins. */
+/** The existing record that a place means, if any; a native id wins over an external id. */
 const meant = (kind: LinkedKind, use: Use, { byID, byExternal }: Known) => {
   const id = idOf(kind, use)
   return id ? byID.get(id) : byExternal.get(externalOf(kind, use) ?? '')
 }
 
-/** An id must be there and be the caller's to see. An external id may be new, but not another's. */
+/**
+ * Refuses places that name no usable record. A native id must exist and be visible to the caller.
+ * An external id may be new; if it is taken, the record must be visible and not asked for as `new`.
+ */
 function refuseAsked(kind: LinkedKind, uses: readonly Use[], found: Known) {
   const [idField, externalField] = kind.reference.fields as [string, string]
   const brought = new Set(
@@ -204,7 +223,7 @@ function groupsOf(kind: LinkedKind, uses: readonly Use[], found: Known): Group[]
   const twice: Problem[] = []
   for (const use of uses) {
     const id = meant(kind, use, found)?.id
-    // Without any id, each place is a record of its own.
+    // A place without any id is a new record of its own.
     const key = id ?? externalOf(kind, use) ?? use
     const group = groups.get(key) ?? { id, uses: [] }
     if (use.as === 'new' && group.uses.length > 0) twice.push(givenTwice(kind, use))
@@ -239,7 +258,7 @@ function rowFor(
   before: Row | undefined,
 ): Row {
   if (replaces || !before) return { ...rowFrom(table, given), [table.key]: id }
-  // A number that is not given stays: its mask stands for it.
+  // A tax number that is left out stays: its mask stands for it.
   const masks = sealedColumns(table).map(({ name }) => [name, before[maskOf(name)]])
   return { ...before, ...Object.fromEntries(masks), ...givenColumns(table, given), [table.key]: id }
 }
@@ -251,7 +270,10 @@ const sealedDifferences = (table: Table, before: Row, after: Row): LinkedRecord[
       .map(({ name, field }) => [field, { from: before[name] !== null, to: after[name] !== null }]),
   )
 
-/** The tax numbers that change, for the audit trail: two masks may be equal. */
+/**
+ * The tax numbers that change, for the audit trail: comparing masks would miss changes, since two
+ * masks may be equal.
+ */
 export const sealedChanges = ({ sealed }: LinkedRecord) => {
   const shown = (isThere: boolean) => (isThere ? '***' : null)
   return Object.fromEntries(
@@ -262,7 +284,9 @@ export const sealedChanges = ({ sealed }: LinkedRecord) => {
   )
 }
 
-/** The same of records that are written inside another, by the paths where they stand. */
+/**
+ * The tax numbers that change in records nested inside another, each with the path of its record.
+ */
 export function sealedIn(records: Iterable<LinkedRecord>): object {
   const changed = [...new Set(records)].filter(({ sealed }) => Object.keys(sealed).length > 0)
   if (changed.length === 0) return {}

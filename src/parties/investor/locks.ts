@@ -5,9 +5,10 @@ import { lostRace } from '../../platform/sql/rows.ts'
 import type { Owner, OwnerKind } from './identities.ts'
 
 /**
- * Who changes an investor's record, or links one to an entity, holds its row; who changes what it
- * owns does too. Persons are locked before organisations, those before entities, each in order of
- * id, and all of them before the first row is written: so two requests never wait for each other.
+ * The lock order of investors' records. A request that changes a record, links it to an entity or
+ * changes what it owns locks the record's row first. Persons are locked before organisations,
+ * organisations before entities, each kind in order of id, and all of them before the first row is
+ * written, so two requests can never wait for each other at once.
  */
 const tables: Record<OwnerKind, { table: string; key: string }> = {
   person: { table: 'person', key: 'person_id' },
@@ -15,7 +16,9 @@ const tables: Record<OwnerKind, { table: string; key: string }> = {
   bizEntity: { table: 'biz_entity', key: 'biz_entity_id' },
 }
 
-/** Locks rows that were found just before; should one be gone by now, the request starts again. */
+/**
+ * Locks rows that were found just before; if one has been deleted since, the request starts again.
+ */
 export async function lockRows(tx: Tx, kind: OwnerKind, ids: readonly number[]) {
   if (ids.length === 0) return
   const { table, key } = tables[kind]
@@ -25,10 +28,10 @@ export async function lockRows(tx: Tx, kind: OwnerKind, ids: readonly number[]) 
   if (rows.length < new Set(ids).size) throw lostRace(table)
 }
 
-/** An entity that shows something, and its product. */
+/** An entity that shows a record in its answers, and the entity's product. */
 export type Showing = { id: number; productID: number }
 
-/** Locks owners, and then the entities that show them. */
+/** Locks owners, then the entities that show them. */
 export async function lockOwners(tx: Tx, owners: readonly Owner[]): Promise<Showing[]> {
   await lockRows(tx, 'person', ids(owners, 'person'))
   await lockRows(tx, 'organisation', ids(owners, 'organisation'))
@@ -38,7 +41,9 @@ export async function lockOwners(tx: Tx, owners: readonly Owner[]): Promise<Show
   return showing
 }
 
-/** Locks the entities that show these persons and organisations, and these entities themselves. */
+/**
+ * Locks the entities that show these persons and organisations, and the entities among the owners.
+ */
 export async function lockEntitiesShowing(tx: Tx, owners: readonly Owner[]): Promise<Showing[]> {
   if (owners.length === 0) return []
   return tx.query<Showing>(sql`
@@ -54,8 +59,8 @@ export async function lockEntitiesShowing(tx: Tx, owners: readonly Owner[]): Pro
 }
 
 /**
- * Where a change of records is told: the product of its audit record, and an event for each product
- * in which they show, since who sees one hears of that alone.
+ * Where a change is reported: the product of its audit record, and one event for each product that
+ * shows the records, since a reader of one product only gets that product's events.
  */
 export function toldIn(showing: readonly Showing[], ids: readonly number[]) {
   const products = [...new Set(showing.map(({ productID }) => productID))]
@@ -65,8 +70,8 @@ export function toldIn(showing: readonly Showing[], ids: readonly number[]) {
 }
 
 /**
- * Moves updatedDateFull: something in the nested structure of these entities changed. The clock is
- * read here, under their locks, so that the date of an entity never goes back.
+ * Sets updatedDateFull of entities in whose nested structure something changed. The clock is read
+ * here, under the entities' locks, so that the date of an entity never goes back.
  */
 export async function touch(tx: Tx, showing: readonly { id: number }[]): Promise<void> {
   if (showing.length === 0) return

@@ -22,9 +22,9 @@ import { unmask } from './unmask.ts'
 /** The records of one kind that a request nests in one owner. */
 export type NestedList = {
   owner: Owner
-  /** The owner comes into being with this request, and has nothing yet. */
+  /** The owner is created by this request and has no records yet. */
   isNew: boolean
-  /** Undefined: what the owner has stays as it is. */
+  /** Undefined when the owner's records stay as they are. */
   records: readonly object[] | undefined
   path: string
 }
@@ -32,8 +32,9 @@ export type NestedList = {
 type Given = { list: NestedList; row: Row; path: string; matched: boolean }
 
 /**
- * Plans what makes each owner's records equal to its list: those with an id of the owner's are
- * changed, those without are added, those left out go. Gives the owners for whom anything changes.
+ * Plans the changes that make each owner's records equal to its list: records with an id of the
+ * owner's are changed, others are added, and those left out are deleted. Returns the owners whose
+ * records change.
  */
 export async function planNested(
   tx: Tx,
@@ -59,12 +60,12 @@ export async function planNested(
 const givenOf = (kind: NestedKind, list: NestedList): Given[] =>
   (list.records ?? []).map((record, i) => {
     const row = rowFrom(kind.table, record, ownedBy(kind, list.owner))
-    // A native id means nothing before its owner exists.
+    // A native id in the record of a new owner is ignored: no record of that owner exists yet.
     if (list.isNew) row[kind.table.key] = null
     return { list, row, path: itemOf(list.path, i), matched: false }
   })
 
-/** One record is not written twice by one request. */
+/** Refuses a request that names one record twice. */
 function repeated(kind: NestedKind, given: readonly Given[]): Problem[] {
   const seen = new Set<string>()
   const [idField, externalField] = kind.reference.fields as [string, string]
@@ -82,7 +83,10 @@ function repeated(kind: NestedKind, given: readonly Given[]): Problem[] {
   })
 }
 
-/** Finds the row each record is about; what has no id may still say what a row says already. */
+/**
+ * Finds the stored row that each record is about. A record without any id matches a row of its
+ * owner that holds the same values.
+ */
 function matchAll(kind: NestedKind, given: readonly Given[], current: readonly Row[]) {
   const { key } = kind.table
   const free = new Map<string, Row[]>()
@@ -117,7 +121,10 @@ function matchAll(kind: NestedKind, given: readonly Given[], current: readonly R
   return kept
 }
 
-/** An external id that is for ever is not cleared by leaving it out; false: it would change. */
+/**
+ * Keeps a fixed external id that the request leaves out; returns false if the request would change
+ * it.
+ */
 export function keepExternal(kind: NestedKind, row: Row, before: Row): boolean {
   const column = externalColumn(kind)
   if (!kind.fixedExternalID || !column) return true
@@ -130,7 +137,7 @@ export function fixedExternal(kind: NestedKind, path: string): Problem {
   return { code: 'immutable', field, message: `${field} cannot be changed after creation.` }
 }
 
-/** An id that is not the owner's belongs to another, or to nobody. */
+/** Refuses ids that are not the owner's: they belong to another record, or to none. */
 async function refuseStrangers(tx: Tx, actor: Actor, kind: NestedKind, given: readonly Given[]) {
   const { name, key } = kind.table
   const column = externalColumn(kind)

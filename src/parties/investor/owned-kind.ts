@@ -11,34 +11,34 @@ import { columnOfOwner, type Owner, type OwnerKind, ownerKinds } from './identit
 
 /** A kind of record that belongs to exactly one owner and is written inside it: see nested.ts. */
 export type NestedKind = {
-  /** The word for it in messages: address. */
+  /** The word for the kind in messages, such as "address". */
   what: string
   table: Table
   owners: readonly OwnerKind[]
-  /** How bodies name it: by its native and its external id. */
+  /** How request bodies name a record: by its native and its external id. */
   reference: Reference
-  /** The external id is for ever. */
+  /** Whether the external id cannot change after creation. */
   fixedExternalID?: boolean
-  /** Columns that answers may show masked: a mask that comes back means unchanged. */
+  /** Columns that answers may show masked: a mask that is sent back means unchanged. */
   masked?: readonly string[]
-  /** Brings all the records of one owner into agreement; those written now come last. */
+  /** Resolves conflicts between all records of one owner; the records written now come last. */
   settle?: (rows: Row[]) => Row[]
 }
 
-/** One that has endpoints of its own as well: see owned.ts. */
+/** A nested kind that also has endpoints of its own: see owned.ts. */
 export type OwnedKind = NestedKind & {
-  /** How query strings name it. */
+  /** How query strings name a record. */
   parameter: Reference
-  /** As answers show it. */
+  /** The schema of a record in answers. */
   record: TObject
   select: (where: Fragment, actor: Actor) => Fragment
-  /** What is told of those that were settled beside the ones written. */
+  /** The event for other records of the owner that `settle` has changed. */
   settled?: Pick<NewEvent, 'type' | 'resource'>
 }
 
 /**
- * Looks at a record as its caller sees it, and as it is stored: what a write changes is told by the
- * latter, since two bank numbers may have one mask.
+ * Reads a record both as its caller sees it and as it is stored. Changes are computed from the
+ * stored form, since two bank numbers may have the same mask.
  */
 export function lookingAt<T>(actor: Actor, look: (who: Actor) => Promise<T>) {
   const seesNumbers = actor.permissions.has('PaymentDetail.Read')
@@ -54,7 +54,7 @@ export const externalColumn = ({ reference }: NestedKind): string | undefined =>
   reference.identity.columns[1]
 export const externalOf = (kind: NestedKind, row: Row) => row[externalColumn(kind) ?? ''] ?? null
 
-/** The three columns that say whose a row is, one of them filled. */
+/** The columns that name a row's owner, one of which is filled. */
 export const ownerColumns = (owners: readonly OwnerKind[]): Record<string, string> =>
   Object.fromEntries(owners.map((kind) => [columnOfOwner(kind), 'integer']))
 
@@ -68,7 +68,7 @@ export function ownerOf({ owners }: NestedKind, row: Row): Owner {
   return { kind, id: row[columnOfOwner(kind)] as number }
 }
 
-/** Where answers find the owner's external id, when the owner's own row is at hand. */
+/** Where answers find the owner's external id when the owner's row is at hand. */
 const externalIDs = (kind: OwnerKind, owner: string): Record<string, string> =>
   Object.fromEntries(
     ownerKinds.map(({ kind: one, reference: { fields, identity } }) => [
@@ -78,8 +78,9 @@ const externalIDs = (kind: OwnerKind, owner: string): Record<string, string> =>
   )
 
 /**
- * What an owner has of a kind, for a select of owners under the alias `owner`. It looks up no
- * owner's name once more: in a page of 1000 entities that would be 4000 look-ups.
+ * An owner's records of one kind, for a select of owners under the alias `owner`. The owner's
+ * external id is taken from that row: looking it up again would take 4000 look-ups for a page of
+ * 1000 entities.
  */
 export function listOf(
   { name, key }: Table,
@@ -95,7 +96,7 @@ export function listOf(
     where ${raw(`t.${column} = ${owner}.${column}`)} order by ${raw(`t.${key}`)}`)
 }
 
-/** The rows that these owners have now, oldest first. */
+/** The present rows of these owners, oldest first. */
 export async function rowsOfOwners(handle: Sql, kind: NestedKind, owners: readonly Owner[]) {
   if (owners.length === 0) return []
   const { table } = kind
@@ -110,7 +111,7 @@ export async function rowsOfOwners(handle: Sql, kind: NestedKind, owners: readon
 
 export const ownerKey = ({ kind, id }: Owner) => `${kind} ${id}`
 
-/** A record names its owner by exactly one kind of id. */
+/** Requires a record to name its owner by exactly one kind of id. */
 export function exactlyOneOwner(value: unknown): Finding[] {
   const record = typeof value === 'object' && value !== null ? value : {}
   const named = ownerKinds.filter(({ reference }) => namesAny(reference, record))

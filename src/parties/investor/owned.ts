@@ -25,7 +25,10 @@ import {
 import { visibleOwned, visibleOwner } from './scope.ts'
 import { unmask } from './unmask.ts'
 
-/** The direct endpoints of what investors own: the same rules for each kind. */
+/**
+ * The direct endpoints of records that investors own (addresses, communications, payment details):
+ * the same rules for each kind.
+ */
 
 export async function createOwned(
   tx: Tx,
@@ -102,14 +105,17 @@ export async function deleteOwned(
 const isOfSeveral = (showing: readonly Showing[]) =>
   soleProduct(showing) === undefined && showing.length > 0
 
-/** What shows a record, by the kind of its owner. */
+/** The table or view that links each kind of owner to the entities that show it. */
 const shownBy: Record<OwnerKind, string> = {
   bizEntity: 'biz_entity',
   person: 'person_shown',
   organisation: 'biz_entity_party',
 }
 
-/** Where records that show in several products are told: each where its own owner is shown. */
+/**
+ * The events for records that are shown in several products: each record is reported in the
+ * products that show its own owner.
+ */
 async function toldByOwner(tx: Tx, { table, owners }: OwnedKind, ids: readonly number[]) {
   const key = raw(`t.${table.key}`)
   const shown = owners.map(
@@ -128,7 +134,7 @@ async function toldByOwner(tx: Tx, { table, owners }: OwnedKind, ids: readonly n
   return { shares: [...sharesOf(placed), ...elsewhere] }
 }
 
-/** Those that were brought into agreement with what was written are changed, too. */
+/** Events for other records of the owner that `settle` has changed. */
 async function toldBeside(tx: Tx, kind: OwnedKind, ids: readonly number[]): Promise<NewEvent[]> {
   if (!kind.settled || ids.length === 0) return []
   const { settled } = kind
@@ -142,7 +148,7 @@ const among = ({ table }: OwnedKind, ids: readonly number[]) =>
 const identifyOwned = (tx: Sql, actor: Actor, kind: OwnedKind, how: Reference, given: object) =>
   identify(tx, how, given, { visible: visibleOwned(actor, 'r', kind.owners) })
 
-/** The owner each record names; the schema has seen to it that each names one. */
+/** The owner that each record names; the schema has checked that each names exactly one. */
 async function ownersOf(
   tx: Tx,
   actor: Actor,
@@ -166,7 +172,7 @@ async function ownersOf(
   return owners
 }
 
-/** A list that brings one external id twice contradicts itself. */
+/** Refuses a list that gives one external id twice. */
 function repeatedExternals(
   kind: OwnedKind,
   inputs: readonly object[],
@@ -185,7 +191,7 @@ function repeatedExternals(
   })
 }
 
-/** Locks a record's owner, and the owners it is to have, and then reads it again. */
+/** Locks a record's present owner and its future owners, then reads the record again. */
 async function lockOwned(tx: Tx, kind: OwnedKind, id: number, others: readonly Owner[]) {
   const seen = await readRow(tx, kind, id)
   if (!seen) throw lostRace(kind.table.name)
@@ -204,8 +210,8 @@ async function readRow({ query }: Sql, { table }: OwnedKind, id: number) {
 }
 
 /**
- * Writes rows that are new or take the place of others, with what follows for their siblings. Tells
- * whether anything has changed, and of which siblings.
+ * Writes new and replaced rows, and what `settle` changes in other records of their owners. Returns
+ * whether anything changed, and the ids of the changed other records.
  */
 async function writeRows(
   tx: Tx,

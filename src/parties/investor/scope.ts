@@ -4,8 +4,8 @@ import type { Fragment } from '../../platform/sql/handle.ts'
 import type { OwnerKind } from './identities.ts'
 
 /**
- * What a caller may see of the investors. A person or organisation is seen through the entities it
- * is linked to; one that is linked to none is everybody's.
+ * Which investors a caller may see. A person or organisation is visible through the entities it is
+ * linked to; one without links is visible to everybody.
  */
 
 /** `entity` is an alias of biz_entity. */
@@ -16,7 +16,10 @@ export const visibleEntity = (actor: Actor, entity: string): Fragment =>
 export const visiblePerson = (actor: Actor, id: string) =>
   visibleThrough(actor, 'person_link', 'person_id', id)
 
-/** One that is linked to no entity shows its persons: so it is not for who cannot see them all. */
+/**
+ * An organisation without entities shows its persons, so it is hidden from callers who cannot see
+ * all of them.
+ */
 export const visibleOrganisation = (actor: Actor, id: string) =>
   visibleThrough(actor, 'organisation_link', 'organisation_id', id, () => {
     const own = raw(`w.organisation_id = ${id}`)
@@ -33,7 +36,8 @@ function visibleThrough(
 ): Fragment {
   if (actor.productIDs === null) return sql`true`
   const own = raw(`l.${column} = ${id}`)
-  // offset 0: one record's few links are looked up, not all links there are gathered first.
+  // `offset 0` makes PostgreSQL look up one record's few links instead of gathering all links
+  // first.
   return sql`(
     exists (select 1 from ${raw(links)} l join biz_entity e using (biz_entity_id)
       where ${own} and ${visibleEntity(actor, 'e')} offset 0)
@@ -54,7 +58,7 @@ export function visibleOwned(actor: Actor, record: string, kinds: readonly Owner
       and ${visibleOrganisation(actor, `${record}.organisation_id`)}))`
 }
 
-/** The condition by which identify.ts finds owners of a kind, under its alias r. */
+/** The visibility condition with which identify.ts finds owners of a kind, under its alias `r`. */
 export const visibleOwner: Record<OwnerKind, (actor: Actor) => Fragment> = {
   bizEntity: (actor) => visibleEntity(actor, 'r'),
   person: (actor) => visiblePerson(actor, 'r.person_id'),

@@ -7,9 +7,9 @@ import type { Showing } from './locks.ts'
 type Told = { type: NewEvent['type']; resource: string; productID: number; ids: number[] }
 
 /**
- * Of persons and organisations that a write changes beside its own records: an event in each
- * product of other entities that show them. Who keeps a copy of that product hears of them by
- * nothing else.
+ * Events about persons and organisations that a write changes beside its own records: one in each
+ * product whose other entities show them. Readers who keep a copy of such a product learn of the
+ * change only from these events.
  */
 export async function toldElsewhere(
   tx: Tx,

@@ -5,8 +5,8 @@ import { mask } from '../sealed/vault.ts'
 import type { NestedKind } from './owned-kind.ts'
 
 /**
- * Puts back what a caller saw masked and sent as it was; another value with an asterisk is nobody's
- * number.
+ * Restores the stored value of a column whose mask the caller sent back. Any other value with an
+ * asterisk is refused: it is no valid number.
  */
 export function unmask(
   { masked = [], table }: NestedKind,

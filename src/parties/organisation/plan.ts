@@ -26,7 +26,10 @@ const organisationKind: LinkedKind = {
 export const groupOrganisations = (planning: Planning, uses: readonly Use[]) =>
   groupLinked(planning, organisationKind, uses)
 
-/** The persons that go with a group, each with the place that brings or names them. */
+/**
+ * The associated persons of each group, each with the place of the request that brings or names
+ * them.
+ */
 export type Associations = Map<Group, { entry: AssociatedPersonInput; use: Use }[]>
 
 export const associationsOf = (groups: readonly Group[]): Associations =>
@@ -41,7 +44,10 @@ export const associationsOf = (groups: readonly Group[]): Associations =>
     }),
   )
 
-/** An entry's external id is that of the person nested in it, or names one (4.4, rule 3). */
+/**
+ * An entry's external id is the id of the person nested in it, or names an existing person (4.4,
+ * rule 3).
+ */
 function useOf({ personID, externalPersonId, person }: AssociatedPersonInput, path: string): Use {
   if (person)
     return {
@@ -53,7 +59,10 @@ function useOf({ personID, externalPersonId, person }: AssociatedPersonInput, pa
   return { as: 'name', given, path }
 }
 
-/** Plans organisations whose persons are planned already. Gives those whose persons change, too. */
+/**
+ * Plans organisations after their persons. Also returns the organisations whose associated persons
+ * change.
+ */
 export async function planOrganisations(
   planning: Planning,
   groups: readonly Group[],
@@ -80,7 +89,7 @@ export async function planOrganisations(
         ordinal: i + 1,
       }),
     )
-    // The same persons in the same order: gaps in the numbering mean nothing.
+    // Compared with consecutive ordinals: gaps in the stored numbering mean nothing.
     const before = (current.get(id) ?? []).map((row, i) => ({ ...row, ordinal: i + 1 }))
     if (plan.replace(associationTable, id, before, rows)) changed.push({ kind: 'organisation', id })
   }

@@ -90,7 +90,8 @@ export async function updateOrganisation(
   const own = await showingItself(tx, id)
   const told = {
     productID: soleProduct(showing),
-    // Its persons may show where it does not: there they alone are told of.
+    // The organisation's persons may be shown in products that do not show the organisation itself:
+    // there only the persons are reported.
     shares: toldIn(own, [id]).shares ?? [{ productID: undefined, ids: [id] }],
     events: await toldElsewhere(
       tx,
@@ -118,7 +119,10 @@ type Planned = {
   changed: Owner[]
 }
 
-/** Organisations with the persons they bring, and all that these own. */
+/**
+ * Plans organisations with the persons nested in them, and the addresses and communications of
+ * both.
+ */
 async function plan(planning: Planning, uses: readonly Use[]): Promise<Planned> {
   const groups = await groupOrganisations(planning, uses)
   const associations = associationsOf(groups)
@@ -138,7 +142,10 @@ async function plan(planning: Planning, uses: readonly Use[]): Promise<Planned> 
   return { organisations, persons, changed: owners }
 }
 
-/** Only what is linked to nothing but addresses, communications and persons can go (4.13). */
+/**
+ * Deletes an organisation that is linked to nothing but addresses, communications and persons
+ * (4.13).
+ */
 export async function deleteOrganisation(
   tx: Tx,
   actor: Actor,

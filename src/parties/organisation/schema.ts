@@ -39,7 +39,7 @@ type Entry = {
   person?: { externalPersonId?: string }
 }
 
-/** A native id only names a person: what is nested beside it is not looked at. */
+/** A native id only names a person: a person nested beside it is ignored. */
 const namedOrNested = ({ person, ...entry }: Entry): Entry =>
   entry.personID !== undefined || person === undefined ? entry : { ...entry, person }
 
@@ -99,9 +99,9 @@ export const Organisation = shown('Organisation', {
   addresses: Type.Array(Address),
   communications: Type.Array(Communication),
 })
-/** An organisation's own fields: what its table holds. */
+/** The fields in the organisation's own table row. */
 export const OrganisationRecord = Type.Object({ ...organisationFields, ...fields })
-/** A row of organisation_person, beside the two ids. */
+/** The columns of organisation_person besides the two ids. */
 export const Relationship = Type.Object(relationship)
 export const OrganisationKey = Type.Object({
   OrganisationID: optional(Id),

@@ -24,7 +24,7 @@ export const organisationTable = defineTable('organisation', {
   updatedDate: true,
 })
 
-/** Replaced as a whole, per organisation. */
+/** The associated persons of an organisation, whose rows are replaced as a whole. */
 export const associationTable = defineTable('organisation_person', {
   key: 'organisation_id',
   record: Relationship,
@@ -42,7 +42,10 @@ const selectAssociated = sql`
   from organisation_person a join person ap on ap.person_id = a.person_id
   where a.organisation_id = o.organisation_id order by a.ordinal`
 
-/** Organisations with their persons and what they own, from the table or from a page of it. */
+/**
+ * Organisations with their persons, addresses and communications, from the table or from a page of
+ * it.
+ */
 export const selectOrganisation = (where: Fragment, from = sql`organisation`) => sql`
   select ${organisationColumns},
     ${many(selectAssociated)} as "associatedPersons",

@@ -17,8 +17,8 @@ import { bizEntityFields } from '../investor/identities.ts'
 
 const ids = { paymentDetailID: optional(Id), externalPaymentDetailId: optional(ExternalId) }
 const paymentTypeID = optional(lookupID('PaymentType'))
-// Answers show them to those with PaymentDetail.Read, to others their masks; logs and the audit
-// trail do not.
+// Answers show bank numbers to callers with PaymentDetail.Read and masks to others. Logs and the
+// audit trail never show them.
 const BankAccount = sensitive({ ...AccountNumber, writeOnly: false })
 const fields = {
   bsb: optional(Bsb),

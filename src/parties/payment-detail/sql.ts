@@ -22,7 +22,7 @@ const bankNumbers = {
   intermediaryBankAccountNumber: 'intermediary_bank_account_number',
 }
 
-/** What those see of bank numbers who lack PaymentDetail.Read. */
+/** The masked bank numbers for callers without PaymentDetail.Read. */
 const bankMasks = Object.fromEntries(
   Object.entries(bankNumbers).map(([field, column]) => [field, lastThree(`t.${column}`)]),
 )
@@ -62,12 +62,12 @@ export const paymentDetailKind: OwnedKind = {
 
 const listInClear = listOf(paymentDetailKind.table, PaymentDetail, 'bizEntity', 'b')
 const listInMasks = listOf(paymentDetailKind.table, PaymentDetail, 'bizEntity', 'b', bankMasks)
-/** The payment details of entity b. */
+/** The payment details of the entity `b`. */
 export const paymentDetailsOf = (actor: Actor) => (mayRead(actor) ? listInClear : listInMasks)
 
 const purposes = ['is_for_deposit', 'is_for_distribution', 'is_for_redemption', 'is_for_other']
 
-/** One default per purpose: the last one set takes the place of those before it. */
+/** Keeps one default per purpose: the last record set as default replaces earlier ones. */
 function oneDefaultEach(rows: Row[]): Row[] {
   const overtaken = (row: Row, place: number) =>
     rows
@@ -80,12 +80,12 @@ function oneDefaultEach(rows: Row[]): Row[] {
   )
 }
 
-/** One, those of an entity, or all that the caller may see. */
+/** One payment detail, those of an entity, or all that the caller may see. */
 const asked = (actor: Actor, query: PaymentDetailQuery) => sql`
   ${identified(paymentDetailParameter, query, 't')}
     and ${identified(bizEntityParameter, query, 'be')} and ${visibleEntity(actor, 'be')}`
 
-/** The order lets the cursor walk the primary key. */
+/** In this order the database cursor can walk the primary key. */
 const inOrder = sql`order by t.payment_detail_id`
 
 export const selectPaymentDetails = (actor: Actor, query: PaymentDetailQuery) =>

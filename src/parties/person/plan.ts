@@ -28,7 +28,9 @@ const personKind: LinkedKind = {
     }),
 }
 
-/** Plans the persons that places of a request bring or name: for each place, its person. */
+/**
+ * Plans the persons that the places of a request bring or name; returns the person of each place.
+ */
 export async function planPersons(
   planning: Planning,
   uses: readonly Use[],
@@ -40,8 +42,8 @@ export async function planPersons(
 type Nesting = { addresses?: object[]; communications?: object[] }
 
 /**
- * Plans the addresses and communications that records of a request bring, and gives the owners
- * that change by them or in their own fields.
+ * Plans the addresses and communications of a request's records. Returns the owners whose own
+ * fields or nested records change.
  */
 export async function planOwned(
   planning: Planning,

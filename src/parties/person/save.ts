@@ -71,7 +71,10 @@ export async function updatePerson(
   return { ...after, message, ids: [id], ...told, before: before.json, changes }
 }
 
-/** What many rely on is not changed from the side (4.9); through an entity it still can be. */
+/**
+ * Refuses to change a person of several entities, or of one with transactions (4.9); PUT /BizEntity
+ * can still change them.
+ */
 async function refuseEntangled(tx: Tx, id: number) {
   const [found] = await tx.query<{ entities: number; active: boolean }>(sql`
     with linked as (select distinct biz_entity_id from person_link where person_id = ${id})
@@ -91,7 +94,10 @@ async function refuseEntangled(tx: Tx, id: number) {
     )
 }
 
-/** Links to entities and organisations refuse it; constraints.ts has the words. */
+/**
+ * Deletes a person. Foreign keys refuse it while entities or organisations link to the person;
+ * constraints.ts has the messages.
+ */
 export async function deletePerson(tx: Tx, actor: Actor, key: PersonKey): Promise<Written> {
   const id = await identifyPerson(tx, actor, personParameter, key)
   await lockOwners(tx, [{ kind: 'person', id }])

@@ -22,11 +22,14 @@ import { isTfn, isTfnExemption } from '../investor/check-digits.ts'
 import { Abn, countryAlpha2, countryCode } from '../investor/checks.ts'
 import { personFields } from '../investor/identities.ts'
 
-/** Numbers are written with blanks or hyphens between their groups, or without. */
+/** A number without the blanks and hyphens that people write between its groups. */
 export const withoutSpaces = (value: unknown) =>
   typeof value === 'string' ? value.replaceAll(/[ -]/g, '') : value
 
-/** A masked number passes here; whether it is the stored one is seen where that is known. */
+/**
+ * A tax file number. A masked number passes here; sealRow in vault.ts compares it with the stored
+ * one.
+ */
 export const TaxFileNumber = encrypted(
   textThat(
     50,
@@ -42,9 +45,9 @@ export const TaxFileNumber = encrypted(
 )
 export const Tin = (maxLength: number) => encrypted(text(maxLength))
 
-const isMisprint = notBefore('1800-01-01') // estates have members who were born long ago
+const isMisprint = notBefore('1800-01-01') // estates have members born long ago
 
-/** A day that has begun somewhere: the first places are 14 hours ahead of UTC. */
+/** Not after the day that has begun somewhere: the first time zones are 14 hours ahead of UTC. */
 const BirthDate = {
   ...DateOnly,
   check: ((value) => {
@@ -105,8 +108,9 @@ const nested = {
 }
 
 /**
- * A minor needs a legal guardian: title, first and last name. Judged on whole records: where a
- * fragment changes a person who is there, on what is to be stored (plan.ts).
+ * Requires a legal guardian for a minor: title, first and last name. Judged on whole records; if a
+ * request gives only some fields of an existing person, on the row that is about to be stored
+ * (plan.ts).
  */
 export const guarded: Check = (value) => {
   const person = (value ?? {}) as Record<string, unknown>
@@ -117,7 +121,7 @@ export const guarded: Check = (value) => {
     .map((field) => ({ field, code: 'required', words: 'is required for a person under 18' }))
 }
 
-/** Dates as texts compare like dates. Born on 29 February, one is 18 on 1 March. */
+/** Dates as texts compare like dates. A person born on 29 February turns 18 on 1 March. */
 function isMinor(dateOfBirth: string): boolean {
   const [year, monthAndDay] = [Number(dateOfBirth.slice(0, 4)), dateOfBirth.slice(4)]
   const today = new Date().toISOString().slice(0, 10)
@@ -143,7 +147,7 @@ export const PersonUpdate = Type.Object(
   { ...personFields, ...fields, ...nested },
   { $id: 'PersonUpdate', example: { personID: 2, ...example } },
 )
-/** PUT /Person goes by the native id (4.9). */
+/** PUT /Person names the person by the native id (4.9). */
 export const PersonReplacement = Type.Object(
   { ...PersonUpdate.properties, personID: Id },
   { $id: 'PersonReplacement', example: { personID: 2, ...example } },
@@ -154,7 +158,7 @@ export const Person = shown('Person', {
   addresses: Type.Array(Address),
   communications: Type.Array(Communication),
 })
-/** A person's own fields: what its table holds. */
+/** The fields in the person's own table row. */
 export const PersonRecord = Type.Object({ ...personFields, ...fields })
 export const PersonKey = Type.Object({
   PersonID: optional(Id),

@@ -27,7 +27,7 @@ const personColumns = columns(Person, 'p')
 const addressesOf = listOf(addressKind.table, Address, 'person', 'p')
 const communicationsOf = listOf(communicationKind.table, Communication, 'person', 'p')
 
-/** Persons with what they own, from the table or from a page of it. */
+/** Persons with their addresses and communications, from the table or from a page of it. */
 export const selectPerson = (where: Fragment, from = sql`person`) => sql`
   select ${personColumns},
     ${addressesOf} as addresses, ${communicationsOf} as communications

@@ -5,10 +5,10 @@ import type { Table } from '../../platform/sql/rows.ts'
 import { sealedColumns, type Vault } from './vault.ts'
 
 /**
- * Stops a start with the wrong encryption key: the numbers it could not open are there, and those
- * it would seal the other nodes could not open. Every key that seals anything is known by its id,
- * and held by the nodes that run with it. Where nothing is sealed yet, a start beside a node with
- * another key is only warned of, and that key stays known.
+ * Stops a start with the wrong encryption key, which could not open the stored tax numbers and
+ * would seal numbers that other nodes cannot open. The database knows the id of every key that
+ * seals anything, and each running node holds a lock on the name of its key. While nothing is
+ * sealed yet, a start beside a node with another key only warns, and the other key stays known.
  */
 export async function agreeOnKeys(
   { transaction, bell }: Pick<Database, 'transaction' | 'bell'>,
@@ -16,7 +16,7 @@ export async function agreeOnKeys(
   tables: readonly Table[],
   warn: (words: string) => void,
 ) {
-  await bell.hold(nameOf(vault.keyID)) // before we look: of two starts at once one sees the other
+  await bell.hold(nameOf(vault.keyID)) // before looking, so that of two starts one sees the other
   const others = await transaction(async (tx) => {
     const known = await knownKeys(tx)
     const missing = known.filter((id) => !vault.keyIDs.has(id))
@@ -36,7 +36,7 @@ export async function agreeOnKeys(
 
 const nameOf = (keyID: string) => `encryption key ${keyID}`
 
-/** Whether some node holds a name; nobody begins to while the transaction goes on. */
+/** Whether some node holds a name; no node can take it until this transaction ends. */
 async function isHeld(tx: Tx, name: string): Promise<boolean> {
   const [row] = await tx.query<{ isFree: boolean }>(
     sql`select pg_try_advisory_xact_lock(${lockOf(name)}) as "isFree"`,
@@ -44,7 +44,10 @@ async function isHeld(tx: Tx, name: string): Promise<boolean> {
   return !row?.isFree
 }
 
-/** The ids of all keys that values may be sealed with; locked, so that starts take turns. */
+/**
+ * The ids of all keys that values may be sealed with. The table is locked, so that starts take
+ * turns.
+ */
 async function knownKeys(tx: Tx): Promise<string[]> {
   await tx.query(sql`lock table encryption_key in share row exclusive mode`)
   const rows = await tx.query<{ id: string }>(sql`select key_id as id from encryption_key`)
@@ -60,7 +63,10 @@ async function forgetKeys(tx: Tx, ids: readonly string[]) {
     await tx.query(sql`delete from encryption_key where key_id = any(${ids}::text[])`)
 }
 
-/** Reads everything, and only where a key is not at hand: after a rotation, or by mistake. */
+/**
+ * Whether any value is sealed with one of these keys. Reads whole tables, and runs only if a known
+ * key is not at hand: after a rotation, or by mistake.
+ */
 async function anySealedWith(handle: Sql, tables: readonly Table[], keyIDs: readonly string[]) {
   const patterns = keyIDs.map((id) => `${id}.%`)
   for (const table of tables) {
@@ -75,7 +81,7 @@ async function anySealedWith(handle: Sql, tables: readonly Table[], keyIDs: read
   return false
 }
 
-/** The ids of the keys that values are sealed with now: a statement that reads all of them. */
+/** SQL for the ids of the keys that values are sealed with now; it reads all sealed values. */
 export const keysInUse = (tables: readonly Table[]) =>
   join(
     tables.flatMap((table) =>

@@ -5,17 +5,18 @@ import { besideFindable, type Row, type Table, updateRows } from '../../platform
 import { besides, keyOf, placeOf, sealedColumns, type Vault } from './vault.ts'
 
 export type Rotation = {
-  /** Values that were sealed anew. */
+  /** How many values were sealed with the new key. */
   sealed: number
-  /** Values that did not open: their key is not at hand, or they were tampered with. */
+  /** Values that could not be opened: their key is not at hand, or they were tampered with. */
   failed: { place: string; keyID: string }[]
 }
 
 const batchSize = 500
 
 /**
- * Seals every tax number with the present key that is not yet, in short transactions and in order
- * of id, while the service works on. What was done stays done, so it may be stopped and run again.
+ * Seals every tax number that is sealed with another key again with the present key, in short
+ * transactions and in order of id, while the service runs. Finished batches stay done, so the
+ * rotation may be stopped and run again.
  */
 export async function sealAnew(
   database: Database,
@@ -25,11 +26,14 @@ export async function sealAnew(
   return renewAll(database, vault, tables, otherKeys(vault))
 }
 
-/** Gives tax numbers of earlier versions what stands beside them now, in the same way. */
+/**
+ * Adds the digest and the doubt flag to tax numbers stored by earlier versions, in the same
+ * batches.
+ */
 export const completeSealed = (database: Database, vault: Vault, tables: readonly Table[]) =>
   renewAll(database, vault, tables, unread)
 
-/** The rows of a table that need something. */
+/** The condition for the rows of a table that need an update. */
 type Which = (table: Table) => Fragment
 
 const otherKeys =
@@ -42,7 +46,10 @@ const otherKeys =
       ' or ',
     )
 
-/** A number without a digest was not looked at for doubts either. */
+/**
+ * A number without a doubt flag was stored by an earlier version and has not been examined yet. A
+ * missing digest does not show this, because codes of the tax office have none.
+ */
 const unread: Which = (table) =>
   join(
     findableColumns(table).map(
@@ -75,7 +82,7 @@ async function renewAll(
   return rotation
 }
 
-/** The part of a table that a rotation reads and writes. */
+/** The columns of a table that a rotation reads and writes. */
 const sealedOf = (table: Table): Table => ({
   ...table,
   columns: [
@@ -83,7 +90,7 @@ const sealedOf = (table: Table): Table => ({
     ...sealedColumns(table),
     ...findableColumns(table).flatMap(({ name }) => besideFindable(name)),
   ],
-  // Nothing that anyone could see has changed.
+  // A rotation changes nothing that a reader can see.
   updatedDate: false,
 })
 
@@ -110,7 +117,7 @@ async function renewBatch(tx: Tx, vault: Vault, table: Table, which: Which, afte
       row[name] = vault.seal(place, text)
       sealed++
     }
-  // The numbers stay what they are: only what hides them is new.
+  // No versions are kept: the numbers stay the same, only their encryption is new.
   await updateRows(tx, { ...table, keepsVersions: false }, rows)
   const last = rows.length < batchSize ? undefined : (rows.at(-1)![table.key] as number)
   return { sealed, failed, last }

@@ -12,21 +12,23 @@ import { digestOf, doubtOf, maskOf } from '../../platform/sql/render.ts'
 import type { Row, Table } from '../../platform/sql/rows.ts'
 
 /**
- * Tax numbers at rest: AES-256-GCM, each value bound to its place (table, record, column) so that
- * one copied to another row does not open there, and carrying the id of its key so that keys can
- * change. Answers show masks, which are stored beside the sealed values: reading opens nothing. A
- * number that is searched for is compared by a keyed digest, which without the key tells nothing.
+ * Tax numbers at rest: AES-256-GCM. Each value is bound to its place (table, record, column), so
+ * that a copy in another row does not open, and carries the id of its key, so that keys can change.
+ * Answers show masks, which are stored beside the sealed values: reading opens nothing. Searches
+ * compare a keyed digest, which reveals nothing without the key.
  */
 export type Vault = {
-  /** The key that new values are sealed with. */
+  /** The id of the key that new values are sealed with. */
   keyID: string
-  /** All keys that this process can open values of. */
+  /** The ids of all keys that this process can open values with. */
   keyIDs: ReadonlySet<string>
   seal: (place: string, text: string) => string
-  /** Undefined: sealed with a key that we do not have. */
+  /** Undefined when the value is sealed with a key that this process lacks. */
   open: (place: string, sealed: string) => string | undefined
   digest: (text: string) => string
-  /** Whatever key its digest was made with. */
+  /**
+   * The digests of a text under every known key, to find it whichever key its digest was made with.
+   */
   digests: (text: string) => string[]
 }
 
@@ -52,16 +54,18 @@ export function vaultOf({ current, previous }: EncryptionKeys): Vault {
   }
 }
 
-/** The id of the key a value is sealed with. */
+/** The id of the key that a value is sealed with. */
 export const keyOf = (sealed: string) => sealed.slice(0, sealed.indexOf('.'))
 
-/** With a key drawn from the one that seals, and that key's id before it. */
+/**
+ * A digest made with a key derived from the sealing key, prefixed with the id of the sealing key.
+ */
 function digestWith(key: Buffer, text: string): string {
   const own = Buffer.from(hkdfSync('sha256', key, '', 'digests of tax numbers', 32))
   return `${keyIDOf(key)}.${createHmac('sha256', own).update(text).digest('base64')}`
 }
 
-/** Tells keys apart and nothing about them. */
+/** An id that distinguishes keys and reveals nothing about them. */
 export const keyIDOf = (key: Buffer) =>
   createHash('sha256').update('registry key id').update(key).digest('hex').slice(0, 16)
 
@@ -83,7 +87,7 @@ function opened(key: Buffer, place: string, bytes: Buffer): string {
 
 export const placeOf = (table: Table, id: number, column: string) => `${table.name}:${id}:${column}`
 
-/** Every character but the last three; of three or fewer, all. */
+/** Masks all characters but the last three; texts of three or fewer are masked whole. */
 export const mask = (text: string) => {
   const characters = [...text]
   const hidden = characters.length > 3 ? characters.length - 3 : characters.length
@@ -93,8 +97,8 @@ export const mask = (text: string) => {
 export const sealedColumns = ({ columns }: Table) => columns.filter(({ sealed }) => sealed)
 
 /**
- * Seals the tax numbers of a row that still holds them in clear. What equals the stored mask, or
- * the stored number itself, stays as it is; another value with an asterisk is nobody's number.
+ * Seals the tax numbers of a row that still holds them in clear. A value equal to the stored mask
+ * or the stored number stays as it is; any other value with an asterisk is refused.
  */
 export function sealRow(
   vault: Vault,
@@ -127,7 +131,10 @@ export function sealRow(
   })
 }
 
-/** What stands beside a findable number. Nobody is found by a code: it has no digest. */
+/**
+ * The digest and the doubt flag stored beside a searchable number. Codes of the tax office have no
+ * digest, since nobody is searched for by a code.
+ */
 export const besides = (
   vault: Vault,
   { name, doubt, standIn }: Table['columns'][number],
@@ -137,7 +144,10 @@ export const besides = (
   [doubtOf(name)]: text === null ? null : doubt!(text),
 })
 
-/** A stored value that does not open, with whatever key, is simply written anew. */
+/**
+ * Whether the stored value is the given one. A value that no key opens counts as different and is
+ * overwritten.
+ */
 function isNow(vault: Vault, place: string, stored: string, given: string): boolean {
   try {
     return vault.open(place, stored) === given

@@ -18,7 +18,7 @@ const standingColumns = columns(TaxStanding, 'a', {
   overridePercentage: 's.override_percentage',
 })
 
-/** Each reason in words, by what the parties show. */
+/** SQL that puts a party's residence and quotation into words. */
 const reasons = raw(`
   select format('%s is %s (%s).', q.name,
     case when q."isResident" then 'a resident' else 'not a resident' end,
@@ -31,7 +31,9 @@ const reasons = raw(`
   select case when q."isQuoted" then format('%s has quoted (%s).', q.name, q."quotedBy")
     else format('%s has quoted no tax file number, ABN or exemption.', q.name) end, 2`)
 
-/** How an account stands on a day, today of its product unless one is asked for. */
+/**
+ * Reads the tax standing of an account on a day; without a day, on the present day of its product.
+ */
 export async function readTaxStanding(
   handle: Sql,
   actor: Actor,

@@ -10,7 +10,7 @@ import {
 } from '../../platform/shape/fields.ts'
 import { WithholdingOverride } from '../account/schema.ts'
 
-/** By which rule tax is withheld from what an account gets. */
+/** The rules by which tax is withheld from what an account gets. */
 const withholdingRules = ['Override', 'NoTfn', 'NonResident', 'None'] as const
 
 const TaxParty = shown('TaxParty', {

@@ -5,7 +5,7 @@ import type { Fragment } from '../../platform/sql/handle.ts'
 const { TaxOfficeType, AddressType, BizEntityType } = lookups
 const home = `('AU', 'AUS')`
 
-/** The country of a postal address that some record has. */
+/** The country of the first postal address of a record. */
 const postal = (owner: string, id: string) => `(
   select d.country_code from address d
   where d.${owner} = ${id} and d.address_type_id = ${AddressType.Postal}
@@ -16,20 +16,26 @@ const taxCountry = `case when s.taxation_country_code in ${home}
     or s.taxation_country_code2 in ${home} or s.taxation_country_code3 in ${home} then 'AU'
   else coalesce(s.taxation_country_code, s.taxation_country_code2, s.taxation_country_code3) end`
 
-/** A code of the tax office in a number's place has been looked at, and has no digest. */
+/**
+ * Whether a stored value is a code of the tax office instead of a number. Such a code has been
+ * checked for doubts, but has no digest.
+ */
 const isCode = `coalesce(p.taxation_file_number_doubt, o.taxation_file_number_doubt) is not null
   and coalesce(p.taxation_file_number_digest, o.taxation_file_number_digest) is null`
 
-/** Attorneys and nominees act for the holders; they count where there is nobody else. */
+/**
+ * Whether a party counts. Attorneys and nominees act for the holders: they count only if they
+ * receive the income or nobody else is there.
+ */
 const counts = `(not (y.is_authorised_nominee or y.is_power_of_attorney)
   or y.is_income_receiving
   or not exists (select 1 from biz_entity_party o where o.biz_entity_id = y.biz_entity_id
     and (not (o.is_authorised_nominee or o.is_power_of_attorney) or o.is_income_receiving)))`
 
 /**
- * The parties of accounts, by a select of account ids, each with where it is resident and what it
- * has quoted. The tax country tells; without one that of the entity, then the postal address. Who
- * is known by none of them is taken for a resident.
+ * The parties of the selected accounts, each with its residence and what it has quoted. The tax
+ * country decides; without one the tax country of the entity, then the postal address. A party
+ * without any of them is taken for a resident.
  */
 const parties = (accounts: Fragment): Fragment => sql`
   select r.*, not r.said_abroad and coalesce(r.country in ${raw(home)}, true) as resident,
@@ -70,7 +76,10 @@ const parties = (accounts: Fragment): Fragment => sql`
           coalesce(o.name, o.legal_name, concat_ws(' ', p.first_name, p.last_name)) as name
       ) s) q offset 0) r`
 
-/** A company, trust, fund or partnership that has an organisation is judged by that alone. */
+/**
+ * Whether an account is judged by its organisations alone: so are companies, trusts, funds and
+ * partnerships that have one.
+ */
 const own = (row: string) => `(${row}.biz_entity_type_id <> ${BizEntityType.Individual}
   and ${row}.has_organisation)`
 
@@ -79,12 +88,12 @@ const override = (date: Fragment) => sql`
       and coalesce((q.withholding_override ->> 'validTo')::date, 'infinity')
     then (q.withholding_override ->> 'percentage')::numeric end`
 
-/** Each country once; null for a party who is resident in one that is not known. */
+/** Each country once; null stands for a party abroad whose country is not known. */
 const sorted = (list: string) => `array(select distinct c from unnest(${list}) c order by c)`
 
 /**
- * How accounts stand on a date, by a select of account ids: one row each, with the rule by which
- * tax is withheld. The order of the rules is the order of the case.
+ * The tax standing of the selected accounts on a date: one row per account, with the rule by which
+ * tax is withheld. The branches of the `case` are in the order of the rules' priority.
  */
 export const standingOf = (accounts: Fragment, date: Fragment): Fragment => sql`
   select g.account_id, g.override_percentage,
