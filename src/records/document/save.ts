@@ -92,7 +92,7 @@ export async function deleteDocument(tx: Tx, actor: Actor, key: DocumentKey): Pr
   return { ...nothingLeft, ...told }
 }
 
-/** Releases the former content of a document; the file collector may remove it after the commit. */
+/** Releases the former content of a document, which the file collector removes after the commit. */
 export async function letGo(tx: Tx, { sha256, fileDate }: Found) {
   if (sha256 === null || fileDate === null) return
   await release(tx, sha256, fileDate)
