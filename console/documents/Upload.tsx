@@ -15,7 +15,7 @@ const other = 9
 
 const nameOf = ({ name }: File) => name.replace(/\.[^.]+$/, '')
 
-/** Says what the dropped files are, and uploads them one after the other. */
+/** Asks what the dropped files are, and uploads them one after the other. */
 export function Upload({ files, owner, onClose }: Props) {
   const form = useForm({
     initialValues: {
@@ -91,7 +91,10 @@ const outcomeOf = (made: unknown[]) => {
   return made.length === 1 ? 'The document is there.' : 'The documents are there.'
 }
 
-/** What came through stays through, also unheard: trying again goes on where it stopped. */
+/**
+ * Uploads the files. What was done is remembered, and a lost answer counts as done once repeated
+ * under the same Idempotency-Key, so a retry continues where the upload stopped.
+ */
 function useUpload(files: File[], owner: Owner, onClose: () => void) {
   const client = useQueryClient()
   const [state, setState] = useState<{ busy: boolean; done: number; error?: unknown }>({
