@@ -57,8 +57,8 @@ function Approve({ run }: Props) {
           {may('PaymentRun.Approve') && !own && (
             <Button
               onClick={() => {
-                // Correcting bank details takes a payee out of the draft, so read the run again:
-                // the user approves what is shown.
+                // A corrected or rolled-back transaction leaves the draft, so read the run again:
+                // what the user approves must be what is shown.
                 anew.readAnew()
                 setAsked(true)
               }}
