@@ -34,8 +34,7 @@ export const resourceOptions = Object.entries(names).map(([value, label]) => ({ 
 export const permissionFor = (operation: string, resource: string): Permission =>
   operation === 'POST /PaymentRun/Approve'
     ? 'PaymentRun.Approve'
-    // a test checks that every other write needs the Write permission of its resource
-    : (`${resource}.Write` as Permission)
+    : (`${resource}.Write` as Permission) // a test checks this for every other write
 
 /** The approvals that count; those of users who may not decide any more do not. */
 export const countedOf = ({ approvals }: Approval) => approvals.filter(({ isCounted }) => isCounted)
