@@ -92,8 +92,8 @@ const outcomeOf = (made: unknown[]) => {
 }
 
 /**
- * Uploads the files. What was done is remembered, and a lost answer counts as done once repeated
- * under the same Idempotency-Key, so a retry continues where the upload stopped.
+ * Uploads the files and remembers those that are done, so that a retry continues where it stopped.
+ * A request whose answer was lost is repeated under its Idempotency-Key.
  */
 function useUpload(files: File[], owner: Owner, onClose: () => void) {
   const client = useQueryClient()

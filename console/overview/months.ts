@@ -20,7 +20,7 @@ export function useMonths(bizEntityID?: number) {
   )
 }
 
-/** The month-end dates, oldest first, each with the rows of all classes. */
+/** The date of each month, oldest first, with the rows of all classes. */
 export function byDay(months: HoldingMonth[]): [string, HoldingMonth[]][] {
   const days = new Map<string, HoldingMonth[]>()
   for (const month of months) {
