@@ -83,7 +83,7 @@ function write(row: Element, column: number, text: string) {
   cell.removeAttribute('s')
 }
 
-/** The 54th column, counted from 0, of row 12 is BC12. */
+/** Column 54, counted from 0, of row 12 is BC12. */
 function referenceOf(column: number, row: Element): string {
   let letters = ''
   for (let rest = column + 1; rest > 0; rest = Math.floor((rest - 1) / 26))
@@ -101,7 +101,7 @@ function firstSheet(parts: Parts): string {
   return target?.startsWith('/') ? target.slice(1) : `xl/${target}`
 }
 
-/** BC12 is in the 55th column, counted from 0. */
+/** BC12 is in column 54, counted from 0. */
 function columnOf(reference: string | null): number | undefined {
   const letters = /^[A-Z]{1,3}/.exec(reference ?? '')?.[0]
   if (!letters) return undefined

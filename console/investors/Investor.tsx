@@ -27,7 +27,7 @@ import { History, InvestorDistributions, InvestorTransactions } from './Ledger.t
 import { Parties } from './Parties.tsx'
 import { TaxStanding } from './TaxStanding.tsx'
 
-/** One investor on one page. */
+/** The page of one investor. */
 export function Investor() {
   const { id } = useParams({ strict: false }) as { id: string }
   const { slug } = useProduct()

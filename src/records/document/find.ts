@@ -114,7 +114,7 @@ export async function findWritable(handle: Sql, actor: Actor, naming: Naming, gi
   return document
 }
 
-/** The document a write names, locked. */
+/** Finds and locks the document that a write request names. */
 export async function lockDocument(tx: Tx, actor: Actor, naming: Naming, given: object) {
   const document = await find(tx, naming, given, visible(actor), sql`for update of d`)
   if (!document) throw noSuch(naming.own, given)
